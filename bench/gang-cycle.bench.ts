@@ -12,7 +12,7 @@ import { CrowdedCore } from './crowded-core.ts';
 function gangOf(crowd: CrowdedCore, size: number, cpu: string, memory = '2Gi'): () => void {
   const gang = crowd.gang(size, () => ({ cpu, memory }));
   return () => {
-    const { fits, plan } = crowd.core.trial({ kind: 'gang', gang });
+    const { fits, plan } = crowd.core.dryRun({ kind: 'gang', gang });
     if (!fits || plan.length !== size) throw new Error('the gang was not placed');
   };
 }

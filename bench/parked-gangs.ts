@@ -1,5 +1,5 @@
 /**
- * Gangs that wait on a full cluster: what it costs that they are refused at the start of the process, that one pod goes (room for a
+ * Gangs that wait on a full cluster: what it costs that they are rejected at the start of the process, that one pod goes (room for a
  * member, not for a gang), that ten more go, and that a node tells of its health. What is written is shown by the watch, as it
  * would be.
  *

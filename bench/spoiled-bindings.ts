@@ -10,7 +10,7 @@ import process from 'node:process';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { wholeNumber } from '../src/cli/flag-values.ts';
 import type { TestProcess } from '../src/cli/testing/test-process.ts';
-import { partialSeconds } from '../test/expect/partial-spells.ts';
+import { partialSeconds } from '../test/expect/partial-periods.ts';
 import type { ApiProxy } from '../test/planes/api-proxy.ts';
 import { spoilings } from '../test/planes/binding-spoiler.ts';
 import type { Spoiling } from '../test/planes/binding-spoiler.ts';
@@ -36,7 +36,7 @@ interface Flags {
   readonly slowMs: number;
   readonly kind?: readonly Spoiling[];
   readonly plane: 'real' | 'embedded';
-  readonly spells: boolean;
+  readonly periods: boolean;
 }
 
 const collect = <T>(read: (text: string) => T) => {
@@ -110,7 +110,7 @@ async function play(options: SpoiledGangsOptions): Promise<SpoiledGangs> {
           scheduler = await tutti.startScheduler({ through });
         };
         run = await playSpoiledGangs({ stage, startScheduler }, options);
-        if (flags.spells) sayHedges(scheduler!.stderr.split('\n').filter((line) => line.includes(hedging)));
+        if (flags.periods) sayHedges(scheduler!.stderr.split('\n').filter((line) => line.includes(hedging)));
       },
       { tolerates: /members on nodes$/ },
     );
@@ -121,7 +121,7 @@ async function play(options: SpoiledGangsOptions): Promise<SpoiledGangs> {
     stage.partialForMs = Infinity;
     await stage.addNodes(...nodesFor(options));
     run = await playSpoiledGangs({ stage, startScheduler: (through) => stage.startScheduler({ through }) }, options);
-    if (flags.spells) {
+    if (flags.periods) {
       const lines = stage.logs.lines.filter(({ message }) => message === hedging);
       sayHedges(lines.map(({ fields }) => JSON.stringify(fields)));
     }
@@ -142,22 +142,22 @@ function isReal(opened: TestPlane | RealPlane): opened is RealPlane {
 }
 
 function say(what: string, run: SpoiledGangs): void {
-  const { whole, partial, spells, sent, spoiled, secondsToWhole } = run;
-  const longest = Math.max(0, ...spells.map(({ from, to }) => to - from)) / 1000;
+  const { whole, partial, periods, sent, spoiled, secondsToWhole } = run;
+  const longest = Math.max(0, ...periods.map(({ from, to }) => to - from)) / 1000;
   console.log(
     `${what}: ${whole} of ${flags.fit} whole${secondsToWhole === undefined ? '' : ` after ${secondsToWhole.toFixed(1)} s`}, ` +
-      `${partial} partial at the end, ${partialSeconds(spells).toFixed(2)} partial-gang seconds (longest ${longest.toFixed(2)} s), ` +
+      `${partial} partial at the end, ${partialSeconds(periods).toFixed(2)} partial-gang seconds (longest ${longest.toFixed(2)} s), ` +
       `${sent} Bindings sent, ${spoiled} spoiled, load ${loadavg()[0]!.toFixed(0)}`,
   );
-  if (!flags.spells) return;
-  const begunAt = Math.min(...spells.map(({ from }) => from));
-  for (const { group, from, to, most } of spells) {
+  if (!flags.periods) return;
+  const begunAt = Math.min(...periods.map(({ from }) => from));
+  for (const { group, from, to, most } of periods) {
     console.log(`  ${group}: from ${seconds(from - begunAt)} for ${seconds(to - from)}, up to ${most} on nodes`);
   }
 }
 
 function summarize(percent: number, runs: readonly SpoiledGangs[]): void {
-  const figures = runs.map(({ spells }) => partialSeconds(spells));
+  const figures = runs.map(({ periods }) => partialSeconds(periods));
   const whole = runs.map((run) => run.whole);
   console.log(
     `${percent} % spoiled, ${runs.length} rounds: whole ${Math.min(...whole)} to ${Math.max(...whole)} of ${flags.fit}, partial-gang seconds ` +

@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import process from 'node:process';
 import { cruise } from 'dependency-cruiser';
 import type { ICruiseResult, IConfiguration } from 'dependency-cruiser';
-import { dependencyPicture } from './dependency-picture.ts';
-import type { Cruised } from './dependency-picture.ts';
+import { dependencyPicture } from './dependency-diagram.ts';
+import type { Cruised } from './dependency-diagram.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const configuration = createRequire(import.meta.url)('../.dependency-cruiser.cjs') as IConfiguration;

@@ -75,7 +75,7 @@ function run([program, ...words]: readonly string[]): Promise<Outcome> {
 }
 
 /** Says what is wrong with the command line, and how it goes. */
-function refuse(problem: string): never {
+function reject(problem: string): never {
   console.error(
     `${problem}\nusage: npm run check -- [--changed [--base REVISION]] [${Object.keys(steps).join(' | ')}] …`,
   );
@@ -89,12 +89,12 @@ function readArguments(): { readonly asked: readonly string[]; readonly changed:
       allowPositionals: true,
     });
     const unknown = positionals.filter((name) => !Object.hasOwn(steps, name));
-    if (unknown.length > 0) refuse(`no such check: ${unknown.join(', ')}`);
-    if (values.base !== undefined && !values.changed) refuse('--base says what --changed compares with: give both');
+    if (unknown.length > 0) reject(`no such check: ${unknown.join(', ')}`);
+    if (values.base !== undefined && !values.changed) reject('--base says what --changed compares with: give both');
     return { asked: positionals, changed: values.changed ? changedFiles(root, values.base) : undefined };
   } catch (error) {
     if (error instanceof RevisionError || String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS')) {
-      refuse((error as Error).message);
+      reject((error as Error).message);
     }
     throw error;
   }

@@ -6,7 +6,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import ts from 'typescript';
 
-function refuse(problem: string): never {
+function reject(problem: string): never {
   console.error(`${problem}\nusage: node scripts/count-lines.ts [--depth N] [FOLDER …]`);
   process.exit(2);
 }
@@ -16,13 +16,13 @@ function readArguments(): { readonly folders: readonly string[]; readonly depth:
   try {
     parsed = parseArgs({ options: { depth: { type: 'string', default: '1' } }, allowPositionals: true });
   } catch (error) {
-    return refuse((error as Error).message);
+    return reject((error as Error).message);
   }
   const depth = Number(parsed.values.depth);
-  if (!Number.isInteger(depth) || depth < 1) refuse(`--depth must be a positive integer (got ${parsed.values.depth})`);
+  if (!Number.isInteger(depth) || depth < 1) reject(`--depth must be a positive integer (got ${parsed.values.depth})`);
   const folders = parsed.positionals.length > 0 ? parsed.positionals : ['src'];
   for (const folder of folders) {
-    if (!existsSync(folder)) refuse(`there is no ${folder}`);
+    if (!existsSync(folder)) reject(`there is no ${folder}`);
   }
   return { folders, depth };
 }
@@ -51,7 +51,7 @@ const { status, stdout, stderr } = spawnSync(
   ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...folders],
   { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
 );
-if (status !== 0) refuse(stderr.trim());
+if (status !== 0) reject(stderr.trim());
 const paths = stdout
   .split('\0')
   // A file that is deleted and not committed is still in git's list.

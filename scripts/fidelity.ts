@@ -52,7 +52,7 @@ const tallies: Tally[] = [];
     );
     console.log(`${comparison.plugin}: ${kept} answers recorded`);
   }
-  console.log(`${'plugin'.padEnd(32)}comparisons    refusals    rankings  deliberate  mismatches`);
+  console.log(`${'plugin'.padEnd(32)}comparisons    rejections    rankings  deliberate  mismatches`);
   for (const comparison of chosen) {
     const tally = await comparePlugin(comparison, { ask, comparisons: each, seed });
     tallies.push(tally);
@@ -74,9 +74,9 @@ console.log(
 );
 if (mismatches > 0) process.exitCode = 1;
 
-function printRow({ plugin, comparisons: asked, refusals, rankings, differences, mismatches: found }: Tally): void {
+function printRow({ plugin, comparisons: asked, rejections, rankings, differences, mismatches: found }: Tally): void {
   const deliberate = [...differences.values()].reduce((sum, times) => sum + times, 0);
-  const numbers = [asked, refusals, rankings, deliberate, found].map((amount) => String(amount).padStart(11));
+  const numbers = [asked, rejections, rankings, deliberate, found].map((amount) => String(amount).padStart(11));
   console.log(plugin.padEnd(32) + numbers.join(' '));
   for (const [name, times] of differences) console.log(`    ${name}: ${times}`);
 }

@@ -6,13 +6,13 @@ import type { OwnPlugin } from './index.ts';
 
 it("a scheduler made through the library asks the caller's own plugin", async () => {
   const plane = await openEmbeddedPlane();
-  const refusal = new Status('Unschedulable', 'node(s) are kept for the night', 'NightNodes');
+  const rejection = new Status('Unschedulable', 'node(s) are kept for the night', 'NightNodes');
   const nightNodes: OwnPlugin = {
     name: 'NightNodes',
     factory: () => ({
       name: 'NightNodes',
       sign: () => '',
-      filter: (_state, _pod, node) => (node.node.labels['night-only'] === 'true' ? refusal : undefined),
+      filter: (_state, _pod, node) => (node.node.labels['night-only'] === 'true' ? rejection : undefined),
     }),
   };
   const scheduler = await createScheduler({

@@ -17,7 +17,7 @@
  *     const scheduler = new TestScheduler({ plugins: [shortNames] });
  *     scheduler.setNode({ name: 'machine' });
  *     scheduler.setPod({ name: 'web' });
- *     await scheduler.expectRefused('web', { by: 'ShortNames', says: '1 the name is too long' });
+ *     await scheduler.expectRejected('web', { by: 'ShortNames', says: '1 the name is too long' });
  *     scheduler.setNode({ name: 'pi', cpu: 1 });
  *     await scheduler.expectBound('web', 'pi');
  *     await scheduler.stop();

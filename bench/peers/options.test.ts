@@ -29,7 +29,7 @@ it('tells what of the selection was given from its defaults', () => {
   expect(() => parse('--resume', 'a.json', '--from', 'b.json')).toThrow('--from runs nothing');
 });
 
-it('refuses what is no number or pattern, naming the flag', () => {
+it('rejects what is no number or pattern, naming the flag', () => {
   expect(() => parse('--rounds', '0')).toThrow('--rounds must be a whole number');
   expect(() => parse('--nodes', '1000,many')).toThrow('--nodes must be a whole number from 1, not "many"');
   expect(() => parse('--quiet')).toThrow('--quiet');

@@ -26,7 +26,7 @@ it('takes what to run from the file, whatever the defaults', () => {
   expect(resumedSelection(results, parse(...flags))).toEqual(selectionOf(parse(...flags)));
 });
 
-it('refuses a flag that says otherwise, naming both', () => {
+it('rejects a flag that says otherwise, naming both', () => {
   const results = resultsOf(['--seed', '7']);
   const resumeWith =
     (...flags: string[]): (() => unknown) =>
@@ -40,12 +40,12 @@ it('refuses a flag that says otherwise, naming both', () => {
   expect(resumeWith('--profile')).toThrow('--profile');
 });
 
-it('refuses a file that does not say what was to run', () => {
+it('rejects a file that does not say what was to run', () => {
   const { nodes: _, ...older } = resultsOf([]);
   expect(() => resumedSelection(older as BenchResults, parse())).toThrow('the file has no "nodes"');
 });
 
-it('refuses another build, machine or workload, saying what differs', () => {
+it('rejects another build, machine or workload, saying what differs', () => {
   const before = resultsOf([]);
   expect(() => checkResumable(before, resultsOf([]))).not.toThrow();
   const versions = { ...before.versions, tutti: '0.1.0 (build 9876543210)' };

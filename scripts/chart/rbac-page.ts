@@ -118,8 +118,8 @@ A Role in the release's namespace, unless \`controller.leaderElect\` is false:
 
 ${table(of('controller-lease'))}
 ## When a right is missing
-A test takes each right of the two ServiceAccounts away, one at a time, on a real API server: exactly that is refused then, and shows as follows. With all of
-them nothing is refused, whatever Tutti does; so none is missing here, and none is needless.
+A test takes each right of the two ServiceAccounts away, one at a time, on a real API server: exactly that is rejected then, and shows as follows. With all of
+them nothing is rejected, whatever Tutti does; so none is missing here, and none is needless.
 
 ${missingTable()}
 ## helm test

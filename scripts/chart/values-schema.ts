@@ -25,7 +25,7 @@ function whole(minimum: number, maximum?: number): JsonSchema {
   return { type: 'integer', minimum, ...(maximum === undefined ? {} : { maximum }) };
 }
 
-/** All properties must be there, which the chart's values see to: null, with which Helm removes one, is then refused by name. */
+/** All properties must be there, which the chart's values see to: null, with which Helm removes one, is then rejected by name. */
 function strict(properties: Readonly<Record<string, JsonSchema>>, optional: readonly string[] = []): JsonSchema {
   return {
     type: 'object',
@@ -143,7 +143,7 @@ const monitor = {
 
 /** What a value of the scheduler's configuration may be, as the program itself has it. */
 function ofConfiguration(schema: ArgumentSchema): JsonSchema | undefined {
-  if ('refused' in schema) return undefined;
+  if ('rejected' in schema) return undefined;
   if ('enum' in schema) return { enum: schema.enum };
   if (!('type' in schema)) return {};
   if (isListSchema(schema)) {

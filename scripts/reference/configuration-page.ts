@@ -6,7 +6,7 @@ import { defaultPlugins } from '../../src/plugins/registry.ts';
 import { fieldMeanings } from './field-meanings.ts';
 import { code, codes, madeFrom, table } from './markdown.ts';
 import { requirement, schemaRows, shownDefault } from './schema-rows.ts';
-import type { RefusedRow, SchemaRow } from './schema-rows.ts';
+import type { RejectedRow, SchemaRow } from './schema-rows.ts';
 
 /** In place of a point's name, so that the same four fields are not listed for each. */
 const anyPoint = 'POINT';
@@ -15,7 +15,7 @@ const anyPoint = 'POINT';
 export function configurationPage(): string {
   const all = schemaRows(configurationSchema).filter(({ path }) => !isOfAnotherPoint(path));
   const rows = all.filter((row) => 'type' in row).map((row) => ({ ...row, path: withAnyPoint(row.path) }));
-  const refused = all.filter((row) => 'refused' in row);
+  const rejected = all.filter((row) => 'rejected' in row);
   mustAgree(rows.map(({ path }) => path));
   return [
     '# Configuration',
@@ -30,7 +30,7 @@ export function configurationPage(): string {
     '',
     '## Fields that are not taken',
     '',
-    refusedTable(refused),
+    rejectedTable(rejected),
     '',
     '## Plugins',
     '',
@@ -100,17 +100,17 @@ function fieldTable(rows: readonly SchemaRow[], defaultOf: (path: string) => unk
   );
 }
 
-function refusedTable(rows: readonly RefusedRow[]): string {
+function rejectedTable(rows: readonly RejectedRow[]): string {
   return table(
     ['field', 'why'],
-    rows.map(({ path, refused }) => [code(path), refused]),
+    rows.map(({ path, rejected }) => [code(path), rejected]),
   );
 }
 
-function argumentSection(plugin: string, rows: readonly (SchemaRow | RefusedRow)[]): string[] {
+function argumentSection(plugin: string, rows: readonly (SchemaRow | RejectedRow)[]): string[] {
   if (rows.length === 0) return [];
   const taken = rows.filter((row) => 'type' in row);
-  const refused = rows.filter((row) => 'refused' in row);
+  const rejected = rows.filter((row) => 'rejected' in row);
   return [
     `### Arguments of ${plugin}`,
     '',
@@ -119,6 +119,6 @@ function argumentSection(plugin: string, rows: readonly (SchemaRow | RefusedRow)
       taken.map((row) => [code(row.path), requirement(row), shownDefault(row.byDefault)]),
     ),
     '',
-    ...(refused.length === 0 ? [] : [refusedTable(refused), '']),
+    ...(rejected.length === 0 ? [] : [rejectedTable(rejected), '']),
   ];
 }

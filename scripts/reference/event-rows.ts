@@ -2,7 +2,7 @@ import type { Verdict } from '../../src/api/verdict.ts';
 import type { EventToRecord } from '../../src/client/event-recorder.ts';
 import * as events from '../../src/scheduler/verdicts/events.ts';
 import { defaultPlugins } from '../../src/plugins/registry.ts';
-import { Picture } from '../../src/testkit/picture.ts';
+import { CoreHarness } from '../../src/testkit/core-harness.ts';
 
 export interface EventRow {
   readonly about: string;
@@ -18,7 +18,7 @@ type Sample = readonly [when: string, event: EventToRecord | undefined];
 
 /** Every Event that the scheduler makes, made once of each kind. */
 export function eventRows(): readonly EventRow[] {
-  const picture = new Picture({ plugins: defaultPlugins });
+  const picture = new CoreHarness({ plugins: defaultPlugins });
   const gang = picture.group({ name: 'train', uid: 'u', minMember: 3 });
   const pod = picture.pod({ name: 'train-0', uid: 'p', group: 'train', schedulerName: 'tutti' });
   const onNode = { ...pod, nodeName: 'node-1' };
@@ -27,7 +27,7 @@ export function eventRows(): readonly EventRow[] {
     waitsFor: 'members',
     message: 'PodGroup default/train has 1 of the 3 members it needs to start',
   };
-  const noRoom: Verdict = {
+  const noCapacity: Verdict = {
     reason: 'Unschedulable',
     waitsFor: 'capacity',
     message:
@@ -38,18 +38,18 @@ export function eventRows(): readonly EventRow[] {
   const samples: Readonly<Record<keyof typeof events, readonly Sample[]>> = {
     scheduled: [['it is bound', events.scheduled(pod, 'node-1')]],
     notScheduled: [
-      ['its verdict is new, or it could not be bound', events.notScheduled(pod, noRoom)],
+      ['its verdict is new, or it could not be bound', events.notScheduled(pod, noCapacity)],
       ['its group cannot be tried yet', events.notScheduled(pod, waiting)],
     ],
     groupScheduled: [['all that a plan placed is bound', events.groupScheduled(gang, [pod, pod, pod], 2)]],
     groupNotScheduled: [
-      ['its verdict is new, or a member could not be bound', events.groupNotScheduled(gang, pod, noRoom)],
+      ['its verdict is new, or a member could not be bound', events.groupNotScheduled(gang, pod, noCapacity)],
       ['it cannot be tried yet', events.groupNotScheduled(gang, pod, waiting)],
     ],
     statusDropped: [
       [
         'after any other, while the definition of PodGroup is another’s',
-        events.statusDropped(events.groupNotScheduled(gang, pod, noRoom)!, ['status.conditions']),
+        events.statusDropped(events.groupNotScheduled(gang, pod, noCapacity)!, ['status.conditions']),
       ],
     ],
     groupReleased: [['it could not be completed within its grace', events.groupReleased(gang.spec!, [onNode, onNode])]],

@@ -14,14 +14,14 @@ export interface SchemaRow {
 }
 
 /** A field that is not taken, and why: it "belongs to …". */
-export interface RefusedRow {
+export interface RejectedRow {
   readonly path: string;
-  readonly refused: string;
+  readonly rejected: string;
 }
 
 /** The fields of a schema, down to those that hold no others, in its order. */
-export function schemaRows(schema: ArgumentSchema, path = '', isRequired = false): (SchemaRow | RefusedRow)[] {
-  if ('refused' in schema) return [{ path, refused: schema.refused }];
+export function schemaRows(schema: ArgumentSchema, path = '', isRequired = false): (SchemaRow | RejectedRow)[] {
+  if ('rejected' in schema) return [{ path, rejected: schema.rejected }];
   if (isObjectSchema(schema)) {
     const { properties = {}, required = [], default: byDefault } = schema;
     const inside = Object.entries(properties).flatMap(([name, inner]) =>
@@ -36,7 +36,7 @@ export function schemaRows(schema: ArgumentSchema, path = '', isRequired = false
   return [{ path, type: typeOf(schema), byDefault: schema.default, isRequired }];
 }
 
-function typeOf(schema: Exclude<ArgumentSchema, { readonly refused: string } | ObjectSchema>): string {
+function typeOf(schema: Exclude<ArgumentSchema, { readonly rejected: string } | ObjectSchema>): string {
   if (schema.mustBe !== undefined) return schema.mustBe;
   if ('enum' in schema) return `one of ${codes(schema.enum.map(String))}`;
   if (isListSchema(schema)) return `a list, each ${listed(schema.items)}`;
@@ -55,7 +55,7 @@ function typeOf(schema: Exclude<ArgumentSchema, { readonly refused: string } | O
 }
 
 function listed(items: ArgumentSchema): string {
-  return 'refused' in items || isObjectSchema(items) ? '' : typeOf(items);
+  return 'rejected' in items || isObjectSchema(items) ? '' : typeOf(items);
 }
 
 function range(minimum: number | undefined, maximum: number | undefined): string {

@@ -17,7 +17,7 @@ const verdictReasons: Readonly<Record<VerdictReason, readonly [waitsFor: readonl
   ],
   SchedulerError: [
     ['error'],
-    'The attempt failed for a reason that is not the cluster’s state: a plugin threw, an extender did not answer, the API server refused. It is tried again.',
+    'The attempt failed for a reason that is not the cluster’s state: a plugin threw, an extender did not answer, the API server rejected. It is tried again.',
   ],
 };
 

@@ -42,7 +42,7 @@ describe('compileLabelSelector', () => {
     ['matchExpressions[0].key', { matchExpressions: [{ key: 'a b', operator: 'Exists' }] }],
     ['matchExpressions', { matchExpressions: {} }],
     ['matchLabels["a"]', { matchLabels: { a: 1 } }],
-  ])('refuses a malformed selector, naming %s', (path, selector) => {
+  ])('rejects a malformed selector, naming %s', (path, selector) => {
     const compile = (): unknown => compileLabelSelector(selector as LabelSelector);
     expect(compile).toThrow(SelectorError);
     expect(compile).toThrow(expect.objectContaining({ path }) as Error);
@@ -86,7 +86,7 @@ describe('compileNodeSelectorTerm', () => {
     ['Gt does not match what does not fit 64 bits', requirement('Gt', '1'), { cores: '9223372036854775808' }, false],
     ['In works as for labels', requirement('In', '4'), { cores: '4' }, true],
     ['a field selects by name', { matchFields: [nameIs('In', 'node-a')] }, {}, true],
-    ['a field refuses by name', { matchFields: [nameIs('NotIn', 'node-a')] }, {}, false],
+    ['a field rejects by name', { matchFields: [nameIs('NotIn', 'node-a')] }, {}, false],
     [
       'fields and labels must both hold',
       { ...requirement('Exists'), matchFields: [nameIs('In', 'node-a')] },
@@ -107,7 +107,7 @@ describe('compileNodeSelectorTerm', () => {
     ['matchFields[0].key', { matchFields: [{ key: 'spec.x', operator: 'In', values: ['a'] }] }],
     ['matchFields[0].operator', { matchFields: [nameIs('Exists', 'a')] }],
     ['matchFields[0].values', { matchFields: [nameIs('In', 'a', 'b')] }],
-  ])('refuses a malformed term, naming %s', (path, term) => {
+  ])('rejects a malformed term, naming %s', (path, term) => {
     expect(() => compileNodeSelectorTerm(term)).toThrow(
       expect.objectContaining({ name: 'SelectorError', path }) as Error,
     );

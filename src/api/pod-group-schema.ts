@@ -186,7 +186,7 @@ export const podGroupDefinition = {
   metadata: {
     name: `${podGroupResource.plural}.${podGroupResource.group}`,
     annotations: {
-      // API servers refuse a group under k8s.io without a pointer to where it was approved.
+      // API servers reject a group under k8s.io without a pointer to where it was approved.
       'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/scheduler-plugins/pull/50',
     },
   },

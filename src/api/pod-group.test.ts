@@ -51,14 +51,14 @@ describe('projectPodGroup', () => {
     ['spec.minResources', 'must map resource names', { metadata, spec: { minResources: 'much' } }],
     ['spec.minResources["cpu"]', '"1 core" is not a quantity', { metadata, spec: { minResources: { cpu: '1 core' } } }],
     ['metadata.uid', 'PodGroup: metadata.uid', null],
-  ])('refuses a malformed %s: %s', (path, message, input) => {
+  ])('rejects a malformed %s: %s', (path, message, input) => {
     const project = (): unknown => projectPodGroup(input);
     expect(project).toThrow(MalformedObjectError);
     expect(project).toThrow(expect.objectContaining({ path, kind: 'PodGroup' }) as Error);
     expect(project).toThrow(message);
   });
 
-  it('never refuses a group for its status, which other controllers may have written', () => {
+  it('never rejects a group for its status, which other controllers may have written', () => {
     expect(projectPodGroup({ metadata, status: 'broken' }).status).toEqual({});
     expect(podGroupPhaseOf(projectPodGroup({ metadata, status: { phase: 'PreScheduling' } }).status)).toBe('Unknown');
   });

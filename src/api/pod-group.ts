@@ -175,7 +175,7 @@ export function hasStarted(status: PodGroupStatus): boolean {
 }
 
 /** Whether somebody keeps the Started condition, be it True or False. */
-export function tellsOfStart(status: PodGroupStatus): boolean {
+export function confirmsStart(status: PodGroupStatus): boolean {
   const conditions: unknown = status.conditions;
   if (!Array.isArray(conditions)) return false;
   return conditions.some((condition: Partial<Condition> | null) => condition?.type === podGroupConditions.started);

@@ -135,8 +135,8 @@ function podLevelOnly(sum: ResourceSum): ResourceSum {
 }
 
 function mostOf(spec: RawRequestSpec, defaults: ResourceSum, resize: RawRequestStatus): ResourceSum {
-  const isRefused = isInfeasible(resize);
-  const most: ResourceSum = isRefused ? new Map<string, number>() : aggregate(spec, defaults);
+  const isRejected = isInfeasible(resize);
+  const most: ResourceSum = isRejected ? new Map<string, number>() : aggregate(spec, defaults);
   const ofContainers = (reading: Reading): ResourceSum => aggregate(spec, defaults, resize, reading);
   const { allocatedResources, resources } = resize;
   if (allocatedResources !== undefined && resources?.requests !== undefined) {
@@ -145,7 +145,7 @@ function mostOf(spec: RawRequestSpec, defaults: ResourceSum, resize: RawRequestS
     maxInto(most, readThousandths(resources.requests));
     return most;
   }
-  const asked: Reading = (container) => (isRefused ? undefined : container.resources?.requests);
+  const asked: Reading = (container) => (isRejected ? undefined : container.resources?.requests);
   const allocated: Reading = (container, status) => status?.allocatedResources ?? asked(container, status);
   maxInto(most, ofContainers(allocated));
   maxInto(

@@ -127,13 +127,13 @@ describe('parseQuantity', () => {
     'constructor',
     '1toString',
     '1e400',
-  ])('refuses %j and says what would be right', (text) => {
+  ])('rejects %j and says what would be right', (text) => {
     expect(() => parseQuantity(text)).toThrow(QuantityError);
     expect(() => parseQuantity(text)).toThrow(`${JSON.stringify(text)} is not a quantity: `);
     expect(() => parseQuantity(text)).toThrow('for example "500m", "2" or "1.5Gi"');
   });
 
-  it.each([[null], [undefined], [{}], [true], [NaN], [Infinity]])('refuses %s, which is no text', (input) => {
+  it.each([[null], [undefined], [{}], [true], [NaN], [Infinity]])('rejects %s, which is no text', (input) => {
     expect(() => parseQuantity(input)).toThrow(QuantityError);
   });
 

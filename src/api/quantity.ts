@@ -40,7 +40,7 @@ const finestScale = -9;
 const largestBinaryAmount = 2n ** 63n - 1n;
 /** Digits that certainly fit a double. */
 const exactDigits = 15;
-/** Amounts of more digits are refused: "1e999999999" must not cost memory. */
+/** Amounts of more digits are rejected: "1e999999999" must not cost memory. */
 const longestAmountDigits = 300;
 
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
@@ -62,7 +62,7 @@ export const zeroQuantity: Quantity = { unscaled: 0, scale: 0, format: 'decimal'
  * Reads a quantity as Kubernetes does: optional sign, digits with an optional point, a suffix of one of the three
  * families. What is finer than 10^−9 is rounded away from zero; binary amounts are cut to ±(2^63 − 1). Takes a JSON
  * number as well. Throws QuantityError for anything else, with what would be right. Stricter than Kubernetes in two
- * points: "." and "+" are not zero, and amounts of more than 300 digits are refused.
+ * points: "." and "+" are not zero, and amounts of more than 300 digits are rejected.
  */
 export function parseQuantity(input: unknown): Quantity {
   if (typeof input === 'number') {

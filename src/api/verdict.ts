@@ -4,7 +4,7 @@
  * - `WaitingForGang`: the pod's group is not ready (PodGroup absent, too few members, members gated). Not `Unschedulable`,
  *   because more nodes would not help and an autoscaler must not add any.
  * - `Unschedulable`: the pod, or its whole group, is ready but does not fit. On all unbound members of the group.
- * - `SchedulerError`: the attempt failed for a reason that is not the cluster's state (a plugin threw, the API refused).
+ * - `SchedulerError`: the attempt failed for a reason that is not the cluster's state (a plugin threw, the API rejected).
  */
 export type VerdictReason = 'WaitingForGang' | 'Unschedulable' | 'SchedulerError';
 

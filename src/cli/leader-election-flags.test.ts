@@ -60,7 +60,7 @@ describe('the flags --leader-elect*', () => {
       '--leader-elect-retry-period=9s',
       '--leader-elect-renew-deadline must be longer than 1.2 times --leader-elect-retry-period, which is 9s, not 10s',
     ],
-  ])('are refused: %s', (line, right) => {
+  ])('are rejected: %s', (line, right) => {
     expect(() => election(line)).toThrow(right);
   });
 

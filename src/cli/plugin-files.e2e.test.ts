@@ -30,7 +30,7 @@ async function file(name: string, ...lines: readonly string[]): Promise<string> 
 }
 
 /** What `tutti up` says against these files, without the path of the last. */
-async function refusal(...paths: readonly string[]): Promise<string> {
+async function rejection(...paths: readonly string[]): Promise<string> {
   const process = tutti('up', '--exit', ...paths.flatMap((path) => ['--plugin', path]));
   expect(await process.ended()).toMatchObject({ exitCode: 1 });
   expect(process.stderr).not.toMatch(/^ +at |please report/m);
@@ -144,20 +144,22 @@ describe('a file that --plugin names', () => {
       "it is called NodeName, and so is one of Tutti's; give it another name",
     ],
     ['of another kind', 'p.txt', [''], 'a plugin is a file that ends in .ts, .mts, .js, .mjs'],
-  ])('%s is refused', async (_what, name, lines, message) => {
-    expect(await refusal(await file(name, ...lines))).toMatch(typeof message === 'string' ? exactly(message) : message);
+  ])('%s is rejected', async (_what, name, lines, message) => {
+    expect(await rejection(await file(name, ...lines))).toMatch(
+      typeof message === 'string' ? exactly(message) : message,
+    );
   });
 
-  it('that is not there is refused, and so is a folder', async () => {
-    expect(await refusal(join(folder, 'missing.ts'))).toBe('there is no such file');
+  it('that is not there is rejected, and so is a folder', async () => {
+    expect(await rejection(join(folder, 'missing.ts'))).toBe('there is no such file');
     await mkdir(join(folder, 'folder.ts'));
-    expect(await refusal(join(folder, 'folder.ts'))).toBe('it is not a file');
+    expect(await rejection(join(folder, 'folder.ts'))).toBe('it is not a file');
   });
 
-  it('with the name of another one is refused', async () => {
+  it('with the name of another one is rejected', async () => {
     const lines = ["export default { name: 'Same', factory: () => ({ name: 'Same' }) };"];
     const first = await file('first.ts', ...lines);
-    expect(await refusal(first, await file('second.ts', ...lines))).toBe(
+    expect(await rejection(first, await file('second.ts', ...lines))).toBe(
       `it is called Same, and so is ${first}; give it another name`,
     );
   });

@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { defaultSecureServing } from '../serving/secure-serving-options.ts';
 import { createProgram } from './program.ts';
-import { refusedFlags } from './refused-flags.ts';
+import { rejectedFlags } from './rejected-flags.ts';
 
 interface Outcome {
   readonly command?: string;
@@ -65,7 +65,7 @@ describe('flags of tutti up', () => {
     ['cpu=8', 'cpu has a flag of its own: --node-cpu.'],
     ['constructor=8', 'The resource must be'],
     ['a.b/c=1 --node-resource a.b/c=2', 'a.b/c is given twice'],
-  ])('--node-resource %s is refused with what would be right', async (value, message) => {
+  ])('--node-resource %s is rejected with what would be right', async (value, message) => {
     const outcome = await parse(`up --node-resource ${value}`);
     expect(outcome).toMatchObject({ exitCode: 1, message: expect.stringContaining(message) });
   });
@@ -185,8 +185,8 @@ describe('flags', () => {
     }
   });
 
-  it.each(refusedFlags)(
-    'of kube-scheduler that there are not are refused with what to do instead: %s',
+  it.each(rejectedFlags)(
+    'of kube-scheduler that there are not are rejected with what to do instead: %s',
     async (flag) => {
       for (const value of ['', '=', '=true', ' x']) {
         const { message, command, exitCode } = await parse(`scheduler ${flag}${value}`);
@@ -250,7 +250,7 @@ describe('flags', () => {
     for (const part of [flag, value, right, '--help']) expect(message).toContain(part);
   });
 
-  it('that do not exist are refused with a suggestion', async () => {
+  it('that do not exist are rejected with a suggestion', async () => {
     expect((await parse('up --nodez 3')).message).toContain('Did you mean --nodes');
     expect((await parse('shceduler')).message).toContain('Did you mean scheduler');
     expect((await parse('up red.yaml')).message).toContain('too many arguments');

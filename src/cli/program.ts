@@ -19,7 +19,7 @@ import type { LeaderElectionFlags } from './leader-election-flags.ts';
 import { closestName } from '../base/closest-name.ts';
 import { packageVersion } from '../base/package-files.ts';
 import type { ServerOptions } from './run-server.ts';
-import { withRefusedFlags } from './refused-flags.ts';
+import { withRejectedFlags } from './rejected-flags.ts';
 import { withServingOptions } from './serving-options.ts';
 
 /** The flags of `tutti up`, as given. */
@@ -337,7 +337,7 @@ function withServerOptions(command: Command, process: 'scheduler' | 'controller'
       if (loggingFormat === undefined) return;
       command.setOptionValueWithSource('logFormat', loggingFormat, 'cli').setOptionValue('loggingFormat', undefined);
     });
-  return withRefusedFlags(command, process);
+  return withRejectedFlags(command, process);
 }
 
 function withLogOptions(command: Command, level: LogLevel): Command {

@@ -4,7 +4,7 @@ import { CommanderError } from 'commander';
 import { systemClock } from '../base/system-clock.ts';
 import { UserError } from '../base/user-error.ts';
 import { safeLines } from '../observability/safe-text.ts';
-import { explainRefusal } from '../client/access-refused-error.ts';
+import { explainRejection } from '../client/access-denied-error.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -131,11 +131,11 @@ async function loadedPlugins(paths: readonly string[] = []): Promise<readonly Ow
 }
 
 function explain(thrown: unknown): string {
-  return safeLines(toldPlainly(thrown));
+  return safeLines(isReportedPlainly(thrown));
 }
 
-function toldPlainly(thrown: unknown): string {
-  const error = explainRefusal(thrown);
+function isReportedPlainly(thrown: unknown): string {
+  const error = explainRejection(thrown);
   if (error instanceof UserError) return `tutti: ${error.message}`;
   if (!(error instanceof Error)) return `tutti: ${String(error)}`;
   return `tutti: this should not happen; please report it: ${error.stack ?? error.message}`;

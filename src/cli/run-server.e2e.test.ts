@@ -58,14 +58,14 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
     [401, 'Unauthorized', /does not know these credentials, or they have expired: renew them/],
     [403, 'Forbidden', /may not do that: give the user a role that allows it/],
   ])(
-    'says what to do when the server refuses it with %i, and goes on until it does not',
+    'says what to do when the server rejects it with %i, and goes on until it does not',
     async (code, reason, remedy) => {
-      let isRefusing = true;
+      let isRejecting = true;
       const server = createServer((_request, response) => {
-        const body = isRefusing
+        const body = isRejecting
           ? { kind: 'Status', code, reason, message: 'not you' }
           : { gitVersion: 'v1', metadata: { resourceVersion: '1' }, items: [] };
-        response.writeHead(isRefusing ? code : 200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+        response.writeHead(isRejecting ? code : 200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       });
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
@@ -73,12 +73,12 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
         const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
         const kubeconfig = await kubeconfigFor(url);
         const process = tutti(name, '--kubeconfig', kubeconfig, '--secure-port', '0', '--log-format', 'json');
-        const [line] = await process.said(/.*"message":"API server refuses access; trying again until it allows it".*/);
+        const [line] = await process.said(/.*"message":"API server rejects access; trying again until it allows it".*/);
         const { server: where, error } = JSON.parse(line) as Record<string, string>;
         expect(where).toBe(url);
         expect(error).toContain(`GET /version was answered ${code} ${reason}: not you. `);
         expect(error).toMatch(remedy);
-        isRefusing = false;
+        isRejecting = false;
         await process.said(/"message":"API server reached"/);
         process.signal('SIGTERM');
         expect(await process.ended()).toMatchObject({ exitCode: 0 });

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { jitteredBackoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/message-of.ts';
-import { AccessRefusedError, explainRefusal } from '../client/access-refused-error.ts';
+import { AccessDeniedError, explainRejection } from '../client/access-denied-error.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
@@ -47,7 +47,7 @@ const probeTimeoutMs = 5_000;
 /**
  * Runs a process until it is interrupted, and answers 0; or until it has lost the leader election, and answers 1. Rejects with what
  * `start` rejects with, or with KubeconfigError. A server that
- * cannot be reached, or refuses access, ends nothing: it is said, with what can be done, and tried again until it can.
+ * cannot be reached, or rejects access, ends nothing: it is said, with what can be done, and tried again until it can.
  */
 export async function runServer(
   name: string,
@@ -108,10 +108,10 @@ function keepSmall(clock: Clock): () => void {
 
 const problems = {
   unreachable: 'API server cannot be reached; trying again until it can',
-  refused: 'API server refuses access; trying again until it allows it',
+  rejected: 'API server rejects access; trying again until it allows it',
 } as const;
 
-/** Says once that the server cannot be reached or refuses, and once that it lets us in; asks until it does. */
+/** Says once that the server cannot be reached or rejects, and once that it lets us in; asks until it does. */
 async function sayWhetherReachable(endpoint: Endpoint, context: CommandContext, logger: Logger): Promise<void> {
   const { clock, random, interruption } = context;
   const transport = new HttpTransport({ endpoint, callConnections: 1 });
@@ -126,9 +126,9 @@ async function sayWhetherReachable(endpoint: Endpoint, context: CommandContext, 
         return;
       } catch (error) {
         if (signal.aborted) return;
-        const shown = explainRefusal(error);
+        const shown = explainRejection(error);
         const fields = { server: endpoint.server, error: messageOf(shown) };
-        const problem = shown instanceof AccessRefusedError ? 'refused' : 'unreachable';
+        const problem = shown instanceof AccessDeniedError ? 'rejected' : 'unreachable';
         if (problem !== said) logger.error(problems[problem], fields);
         else logger.debug('API server still cannot be used', fields);
         said = problem;

@@ -106,7 +106,7 @@ describe('what a process writes has no secret and nothing that a terminal acts u
     ['a proxy', { 'proxy-url': 'socks5://admin:canary-password@10.0.0.1:1080' }, 'is a socks5 proxy'],
     ['a proxy', { 'proxy-url': 'admin:canary-password@10.0.0.1' }, 'has a proxy-url that'],
     ['no URL', { server: 'admin:canary-password@10.0.0.1' }, 'expected a URL'],
-  ])('with %s that is refused: %j', async (_, cluster, problem) => {
+  ])('with %s that is rejected: %j', async (_, cluster, problem) => {
     const process = home.tutti(['scheduler', '--kubeconfig', await kubeconfig({ cluster })]);
     expect(await process.ended()).toMatchObject({ exitCode: 1 });
     expect(process.stderr).toContain(problem);

@@ -113,7 +113,7 @@ describe('Nodes in the manifests of tutti up', () => {
     expect(process.stdout).toMatch(/^Job train +Failed: BackoffLimitExceeded$/m);
   });
 
-  it('are refused with everything that is wrong with them, and where', async () => {
+  it('are rejected with everything that is wrong with them, and where', async () => {
     const path = join(folder, 'wrong.yaml');
     await writeFile(
       path,
@@ -152,7 +152,7 @@ describe('Nodes in the manifests of tutti up', () => {
     expect(process.stderr).toContain('--exit ends with the scenario, and there is none: nothing but Nodes is in them');
   });
 
-  it('of one name are refused', async () => {
+  it('of one name are rejected', async () => {
     const process = up('-f', await file('twice.yaml', gpuNode('a'), gpuNode('a')));
     expect(await process.ended()).toMatchObject({ exitCode: 1 });
     expect(process.stderr).toContain('document 2, line');

@@ -109,7 +109,7 @@ describe('bad input of tutti up', () => {
     expect(up.stdout).toBe('');
   });
 
-  it('that the server refuses is named with its field and line', async () => {
+  it('that the server rejects is named with its field and line', async () => {
     const file = await manifestFile(
       'apiVersion: scheduling.x-k8s.io/v1alpha1\nkind: PodGroup\nmetadata: {name: red}\nspec:\n  minMember: 0\n',
     );

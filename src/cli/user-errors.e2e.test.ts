@@ -20,7 +20,7 @@ function tutti(parameters: readonly string[], options: TestProcessOptions = {}):
 }
 
 /** Runs to the end, which must be exit code 1 and an error for the user: no stack, nothing to report. Answers the error. */
-async function refusal(parameters: readonly string[], options: TestProcessOptions = {}): Promise<string> {
+async function rejection(parameters: readonly string[], options: TestProcessOptions = {}): Promise<string> {
   const process = tutti(parameters, options);
   expect(await process.ended()).toMatchObject({ exitCode: 1 });
   expect(process.stderr).toMatch(/^tutti: /m);
@@ -44,7 +44,7 @@ async function holdingPort<T>(hold: (port: number) => Promise<T>): Promise<T> {
 describe('a folder for temporary files', () => {
   it('that is not there is named, with the way out', async () => {
     const environment = { TMPDIR: join(home.path, 'missing') };
-    expect(await refusal(['up', '--exit'], { environment })).toBe(
+    expect(await rejection(['up', '--exit'], { environment })).toBe(
       `cannot write the kubeconfig to ${home.path}/missing: there is no such folder. Set TMPDIR to a folder that can be written to`,
     );
   });
@@ -52,7 +52,7 @@ describe('a folder for temporary files', () => {
   it('that is a file is named', async () => {
     const TMPDIR = join(home.path, 'file');
     await writeFile(TMPDIR, '');
-    expect(await refusal(['up', '--exit'], { environment: { TMPDIR } })).toContain(`${TMPDIR}: it is not a folder`);
+    expect(await rejection(['up', '--exit'], { environment: { TMPDIR } })).toContain(`${TMPDIR}: it is not a folder`);
   });
 
   const mayMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
@@ -62,7 +62,7 @@ describe('a folder for temporary files', () => {
   ])('that has no room %s is named', async (_what, inodes) => {
     const mounting = `mount -t tmpfs -o nr_inodes=${inodes} tmpfs '${home.path}' && exec "$@"`;
     const under = ['unshare', '-rm', 'sh', '-c', mounting, 'sh'];
-    expect(await refusal(['up', '--exit'], { environment: { TMPDIR: home.path }, under })).toContain(
+    expect(await rejection(['up', '--exit'], { environment: { TMPDIR: home.path }, under })).toContain(
       `${home.path}: there is no room left in it. Set TMPDIR`,
     );
   });
@@ -75,7 +75,7 @@ describe('manifests', () => {
     await symlink(join(home.path, 'gone.yaml'), join(home.path, 'jobs', 'dangling.yaml'));
     await symlink('loop.yaml', join(home.path, 'loop.yaml'));
     const files = ['file.yaml/below.yaml', 'jobs', 'loop.yaml'].flatMap((name) => ['--file', join(home.path, name)]);
-    const [title, ...problems] = (await refusal(['up', ...files])).split('\n').map((line) => line.trim());
+    const [title, ...problems] = (await rejection(['up', ...files])).split('\n').map((line) => line.trim());
     expect(title).toBe('the manifests cannot be applied:');
     expect(problems).toEqual([
       expect.stringContaining(`${home.path}/file.yaml/below.yaml: it cannot be read: ENOTDIR`),
@@ -100,14 +100,14 @@ async function kubeconfigFile(user: object = {}): Promise<string> {
 
 describe('a kubeconfig', () => {
   it('that is a folder is named, with the way out', async () => {
-    expect(await refusal(['scheduler', '--kubeconfig', home.path])).toMatch(
+    expect(await rejection(['scheduler', '--kubeconfig', home.path])).toMatch(
       new RegExp(`^kubeconfig ${home.path} cannot be read \\(EISDIR.*give another with --kubeconfig$`),
     );
   });
 
   it('that names a token file which cannot be read is named, and so is that', async () => {
     const path = await kubeconfigFile({ tokenFile: 'token' });
-    expect(await refusal(['controller', '--kubeconfig', path])).toMatch(
+    expect(await rejection(['controller', '--kubeconfig', path])).toMatch(
       new RegExp(`^${path}: the tokenFile of user "eve" cannot be read \\(ENOENT.*${home.path}/token.*\\): correct it`),
     );
   });
@@ -136,7 +136,7 @@ describe('what is served with', () => {
     ],
   ])('%j is said before anything is started', async (flags, message) => {
     const kubeconfig = await kubeconfigFile();
-    expect(await refusal(['scheduler', '--kubeconfig', kubeconfig, ...flags])).toMatch(message);
+    expect(await rejection(['scheduler', '--kubeconfig', kubeconfig, ...flags])).toMatch(message);
   });
 });
 
@@ -144,7 +144,7 @@ describe('the address of health and metrics', () => {
   it.each(['scheduler', 'controller'])('of tutti %s is named when another process has it', async (name) => {
     const kubeconfig = await kubeconfigFile();
     await holdingPort(async (port) => {
-      expect(await refusal([name, '--kubeconfig', kubeconfig, '--secure-port', String(port)])).toBe(
+      expect(await rejection([name, '--kubeconfig', kubeconfig, '--secure-port', String(port)])).toBe(
         `cannot serve on 0.0.0.0, port ${port}: another process has it. Choose another port with --secure-port`,
       );
     });
@@ -152,7 +152,7 @@ describe('the address of health and metrics', () => {
 
   it.each(['192.0.2.1', 'nowhere.invalid'])('is named when it is none of this machine: %s', async (host) => {
     const flags = ['--kubeconfig', await kubeconfigFile(), '--secure-port', '10259', '--bind-address', host];
-    expect(await refusal(['scheduler', ...flags])).toBe(
+    expect(await rejection(['scheduler', ...flags])).toBe(
       `cannot serve on ${host}, port 10259: the address is not one of this machine. Choose one that is, such as 127.0.0.1, or 0.0.0.0 for all of them`,
     );
   });
@@ -163,7 +163,7 @@ describe.skipIf(!existsSync('/dev/full'))('output that cannot be written', () =>
   it.each([[['--version']], [['up', '--exit']], [['up']]])(
     'ends tutti %s with 1 and the reason',
     async (parameters) => {
-      expect(await refusal(parameters, { stdoutTo: '/dev/full', environment: { TMPDIR: home.path } })).toBe(
+      expect(await rejection(parameters, { stdoutTo: '/dev/full', environment: { TMPDIR: home.path } })).toBe(
         'standard output cannot be written to: there is no room left. Make room, or redirect it elsewhere',
       );
       expect(await readdir(home.path)).toEqual([]);

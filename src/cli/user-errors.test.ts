@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { UserError } from '../base/user-error.ts';
 import { CertificateError } from '../serving/certificates/certificate-error.ts';
 import { AuthenticationLookupError } from '../serving/secure-serving.ts';
-import { AccessRefusedError } from '../client/access-refused-error.ts';
+import { AccessDeniedError } from '../client/access-denied-error.ts';
 import { ConnectionError, TimeoutError, UnauthorizedError } from '../client/api-errors.ts';
 import { KubeconfigError } from '../client/kubeconfig-error.ts';
 import { ConfigurationError } from '../config/configuration-error.ts';
@@ -21,10 +21,10 @@ import { InstallationError } from '../base/package-files.ts';
 import { PluginFileError } from './plugin-file-error.ts';
 
 const cause = new Error('said by the system');
-const refused = { status: 401, reason: 'Unauthorized', request: 'GET /version', causes: [] };
+const rejected = { status: 401, reason: 'Unauthorized', request: 'GET /version', causes: [] };
 
 it.each([
-  ['AccessRefusedError', new AccessRefusedError(new UnauthorizedError('no', refused))],
+  ['AccessDeniedError', new AccessDeniedError(new UnauthorizedError('no', rejected))],
   ['AuthenticationLookupError', new AuthenticationLookupError('no ConfigMap')],
   ['CertificateError', new CertificateError('expired')],
   ['ConditionError', new ConditionError('in vain')],

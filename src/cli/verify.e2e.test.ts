@@ -91,7 +91,7 @@ describe('tutti verify', () => {
     });
   });
 
-  it('says what the API server refuses', async () => {
+  it('says what the API server rejects', async () => {
     await withPlayground(1, async (kubeconfig) => {
       const { lines, exitCode } = await verify(kubeconfig, '--gang', '--namespace', 'nowhere');
       expect(lines.at(-1)).toMatch(/^FAILED POST .*namespaces "nowhere" not found$/);

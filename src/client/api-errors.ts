@@ -1,6 +1,6 @@
 import { UserError } from '../base/user-error.ts';
 
-/** One reason why a request was refused, as the server's Status names it. */
+/** One reason why a request was rejected, as the server's Status names it. */
 export interface StatusCause {
   /** FieldValueInvalid, FieldValueRequired, … */
   readonly reason?: string;

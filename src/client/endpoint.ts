@@ -28,8 +28,8 @@ export interface Endpoint {
   readonly proxyUrl?: string;
   /** The current credentials: at once where they are known, as they usually are. Rejects when there are none (a plug-in failed). */
   credentials(): Credentials | Promise<Credentials>;
-  /** The server refused these credentials with 401: the next `credentials()` gets new ones where possible. */
-  refused(credentials: Credentials): void;
+  /** The server rejected these credentials with 401: the next `credentials()` gets new ones where possible. */
+  rejected(credentials: Credentials): void;
 }
 
 const noCredentials: Credentials = { tls: {}, tlsKey: '', headers: {} };
@@ -40,6 +40,6 @@ export function fixedEndpoint(server: string, credentials: Credentials = noCrede
     server: server.replace(/\/+$/, ''),
     ...(proxyUrl !== undefined && { proxyUrl }),
     credentials: () => credentials,
-    refused: () => undefined,
+    rejected: () => undefined,
   };
 }

@@ -27,7 +27,7 @@ export interface ExecPluginOptions {
 export interface ExecCredential {
   readonly token?: string;
   readonly certificate?: { readonly cert: string; readonly key: string };
-  /** As Clock.now(); absent: it is good until it is refused. */
+  /** As Clock.now(); absent: it is good until it is rejected. */
   readonly expiresAt?: number;
 }
 

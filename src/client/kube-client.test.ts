@@ -98,7 +98,7 @@ describe('calls', () => {
     expect(server.requests.map((request) => request.body)).toEqual(['', '{"preconditions":{"uid":"u"}}']);
   });
 
-  test('an answer that the caller has no use for is not parsed, a refusal is', async () => {
+  test('an answer that the caller has no use for is not parsed, a rejection is', async () => {
     server.next(answerText('no JSON', 201)).otherwise(answerStatus(403, 'Forbidden', 'not yours'));
     expect(await client.create('/events', {}, { discardAnswer: true })).toBeUndefined();
     await expect(client.create('/events', {}, { discardAnswer: true })).rejects.toThrow('not yours');

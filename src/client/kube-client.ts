@@ -170,7 +170,7 @@ export class KubeClient {
     return this.#json<T>({ method: 'POST', path, headers, body: JSON.stringify(body) }, options);
   }
 
-  /** PUT: `body` is the whole object; with a metadata.resourceVersion that is not the latest it is refused with ConflictError. */
+  /** PUT: `body` is the whole object; with a metadata.resourceVersion that is not the latest it is rejected with ConflictError. */
   replace<T = unknown>(path: string, body: unknown, options?: CallOptions): Promise<T> {
     const headers = this.#headersOf.object;
     return this.#json<T>({ method: 'PUT', path, headers, body: JSON.stringify(body) }, options);

@@ -47,15 +47,15 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
     expect(new Set(all.map((each) => each.headers.authorization))).toEqual(new Set(['Bearer token-1']));
   });
 
-  test('runs again after a refusal, but not for every refusal of a storm', async () => {
+  test('runs again after a rejection, but not for every rejection of a storm', async () => {
     const endpoint = await countingPlugin();
     const first = await endpoint.credentials();
-    endpoint.refused(first);
+    endpoint.rejected(first);
     expect(await endpoint.credentials()).toBe(first);
     clock.advance(5_000);
     const second = await endpoint.credentials();
     expect(second.headers.authorization).toBe('Bearer token-2');
-    endpoint.refused(first); // a late answer to an old call
+    endpoint.rejected(first); // a late answer to an old call
     clock.advance(5_000);
     expect(await endpoint.credentials()).toBe(second);
   });
@@ -141,12 +141,12 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
   });
 
   test('is told what kubectl tells it, and may answer a client certificate', async () => {
-    const told = join(folder, 'told');
+    const reported = join(folder, 'told');
     const status = '{\\"clientCertificateData\\":\\"CERT\\",\\"clientKeyData\\":\\"KEY\\"}';
-    const endpoint = await withPlugin(`echo "$KUBERNETES_EXEC_INFO" > ${told}; echo ${credential(status)}`);
+    const endpoint = await withPlugin(`echo "$KUBERNETES_EXEC_INFO" > ${reported}; echo ${credential(status)}`);
     const { tls, headers } = await endpoint.credentials();
     expect([tls.cert, tls.key, headers]).toEqual(['CERT', 'KEY', {}]);
-    expect(JSON.parse(readFileSync(told, 'utf8'))).toEqual({
+    expect(JSON.parse(readFileSync(reported, 'utf8'))).toEqual({
       kind: 'ExecCredential',
       apiVersion: 'client.authentication.k8s.io/v1',
       spec: { interactive: false, cluster: { server: 'https://10.0.0.1:6443', config: { audience: 'us' } } },

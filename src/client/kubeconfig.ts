@@ -16,7 +16,7 @@ export interface KubeconfigOptions extends KubeconfigLocation {
 
 /** How long credentials are used before their files (or plug-in) are asked again, in milliseconds. */
 const refreshAfterMs = 60_000;
-/** After a refusal or failure, how soon new credentials may be fetched again, so that many calls start no storm of plug-ins; twice as long after each further failure. */
+/** After a rejection or failure, how soon new credentials may be fetched again, so that many calls start no storm of plug-ins; twice as long after each further failure. */
 const refreshGap = { initialMs: 5_000, maxMs: 60_000 };
 /** How long getting credentials may take, in milliseconds, whoever has to be asked. A plug-in is given less. */
 const fetchDeadlineMs = 40_000;
@@ -32,7 +32,7 @@ export async function loadKubeconfig(options: KubeconfigOptions): Promise<Kubeco
 
 /**
  * The endpoint of one kubeconfig context. Credentials are cached: refreshed in the background once they are a minute
- * old, and before the next call when the server refused them. One refresh runs at a time, however many calls wait.
+ * old, and before the next call when the server rejected them. One refresh runs at a time, however many calls wait.
  */
 export class KubeconfigEndpoint implements Endpoint {
   readonly #clock: Clock;
@@ -42,7 +42,7 @@ export class KubeconfigEndpoint implements Endpoint {
   #plugin: ExecPlugin | undefined;
   #cached: Credentials | undefined;
   #fetchedAt = -Infinity;
-  #refused = false;
+  #rejected = false;
   /** As Clock.now(). */
   #expiresAt = Infinity;
   /** Fetches that failed in a row. */
@@ -83,17 +83,17 @@ export class KubeconfigEndpoint implements Endpoint {
       return this.#refresh();
     }
     const mayRefresh = age >= this.#gapMs || this.#refreshing !== undefined;
-    const isUsedUp = this.#refused || this.#clock.now() >= this.#expiresAt;
+    const isUsedUp = this.#rejected || this.#clock.now() >= this.#expiresAt;
     if (isUsedUp && mayRefresh) return this.#refresh();
     if (age >= refreshAfterMs) {
-      // The old ones serve until the new ones are there; a failure shows when the server refuses the old.
+      // The old ones serve until the new ones are there; a failure shows when the server rejects the old.
       this.#refresh().catch(() => undefined);
     }
     return cached;
   }
 
-  refused(credentials: Credentials): void {
-    if (credentials === this.#cached) this.#refused = true;
+  rejected(credentials: Credentials): void {
+    if (credentials === this.#cached) this.#rejected = true;
   }
 
   get #gapMs(): number {
@@ -138,14 +138,14 @@ export class KubeconfigEndpoint implements Endpoint {
   async #fetch(): Promise<Credentials> {
     this.#fetchedAt = this.#clock.monotonic();
     this.#failure = undefined;
-    // A plug-in's own cache knows when its token expires, so only a refusal may throw it away; plain files are re-read.
+    // A plug-in's own cache knows when its token expires, so only a rejection may throw it away; plain files are re-read.
     const hasPlugin = this.#plugin !== undefined || Boolean(this.#resolved.user.authProvider);
-    if (this.#cached !== undefined && (this.#refused || !hasPlugin)) {
+    if (this.#cached !== undefined && (this.#rejected || !hasPlugin)) {
       this.#resolved = await this.#load();
       this.#plugin = this.#pluginOf(this.#resolved);
     }
     const { expiresAt, ...fetched } = await readCredentials(this.#resolved, this.#plugin);
-    this.#refused = false;
+    this.#rejected = false;
     this.#failures = 0;
     this.#expiresAt = expiresAt;
     const cached = this.#cached;

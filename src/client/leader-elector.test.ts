@@ -191,7 +191,7 @@ describe('a candidate', () => {
     expect(leads()).toEqual(['b']);
   });
 
-  it('tries again for ever when the server fails or refuses', async () => {
+  it('tries again for ever when the server fails or rejects', async () => {
     let isBroken = true;
     const failing = meddled(({ connection }) =>
       isBroken && connection === 'lease' ? Promise.resolve(statusAnswer(403, 'Forbidden', 'no')) : undefined,
@@ -207,14 +207,14 @@ describe('a candidate', () => {
 
   it('says once what keeps it from the Lease, and what to do', async () => {
     const { said, logger } = listening();
-    let refused = true;
-    const refusing = meddled(({ connection, method }) => {
-      if (connection !== 'lease' || !refused) return undefined;
+    let rejected = true;
+    const rejecting = meddled(({ connection, method }) => {
+      if (connection !== 'lease' || !rejected) return undefined;
       return method === 'GET'
         ? Promise.resolve(statusAnswer(403, 'Forbidden', 'leases "tutti" is forbidden'))
         : undefined;
     });
-    await start('a', { server: refusing, logger });
+    await start('a', { server: rejecting, logger });
     await pass(20_000);
     expect(said).toEqual([
       {
@@ -223,7 +223,7 @@ describe('a candidate', () => {
         error: expect.stringMatching(/leases "tutti" is forbidden.*give the user a role that allows it/) as string,
       },
     ]);
-    refused = false;
+    rejected = false;
     await pass(3_000);
     expect(leads()).toEqual(['a']);
   });
@@ -483,7 +483,7 @@ describe('a leader', () => {
     });
   });
 
-  it('releases the Lease when its binds were answered, be it by a refusal', async () => {
+  it('releases the Lease when its binds were answered, be it by a rejection', async () => {
     const a = await start('a');
     const bind = a.client.create('/api/v1/namespaces/default/pods/p/binding', {}, { lane: 'bind' });
     await expect(bind).rejects.toThrow();
@@ -496,7 +496,7 @@ describe('writes', () => {
   const create = (one: Candidate): Promise<unknown> =>
     one.client.create('/api/v1/namespaces/default/configmaps', { metadata: { generateName: 'c-' } });
 
-  it('are refused before the election and after the deadline; reads are not', async () => {
+  it('are rejected before the election and after the deadline; reads are not', async () => {
     const a = candidate('a');
     await expect(create(a)).rejects.toMatchObject({ name: 'NotLeadingError', message: 'not the leader yet' });
     a.elector.start();

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/message-of.ts';
 import type { Random } from '../base/random.ts';
 import type { Logger } from '../observability/logger.ts';
-import { explainRefusal } from './access-refused-error.ts';
+import { explainRejection } from './access-denied-error.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from './api-errors.ts';
 import type { NotLeadingError } from './api-errors.ts';
 import type { CallOptions, KubeClient } from './kube-client.ts';
@@ -347,7 +347,7 @@ export class LeaderElector {
   /** Somebody else being quicker is no problem. */
   #report(what: string, error: unknown): void {
     if (error instanceof ConflictError || error instanceof AlreadyExistsError) return;
-    const problem = messageOf(explainRefusal(error));
+    const problem = messageOf(explainRejection(error));
     const { logger } = this.#options;
     const fields = { lease: this.#leaseName, error: problem };
     if (problem === this.#problem) logger.debug(what, fields);

@@ -10,7 +10,7 @@ export interface LocalCredentials {
 
 /**
  * A kubeconfig, as YAML, for an API server on loopback. Without credentials: for one that speaks plain HTTP and knows no users. client-node
- * refuses plain HTTP unless verification is off, and applies nothing of a cluster without a user, so it has both.
+ * rejects plain HTTP unless verification is off, and applies nothing of a cluster without a user, so it has both.
  */
 export function localKubeconfig(server: string, credentials?: LocalCredentials): string {
   const trust =

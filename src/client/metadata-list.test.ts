@@ -40,7 +40,7 @@ describe('a list of metadata in protobuf', () => {
     ['a list that is cut short', envelope(item(field(1, 'a'))).subarray(0, -8)],
     ['a number where metadata belongs', envelope(Buffer.from([0x08, 1]))],
     ['a name that is no UTF-8', envelope(item(field(1, Buffer.from([0xff]))))],
-  ])('is refused when it is %s', (_, bytes) => {
+  ])('is rejected when it is %s', (_, bytes) => {
     expect(() => readMetadataList(bytes)).toThrow(ProtobufError);
   });
 });

@@ -104,7 +104,7 @@ export async function resolveKubeconfig(options: KubeconfigLocation): Promise<Re
   const own = cluster.proxyUrl ?? '';
   const proxyUrl = own === '' ? proxyOfEnvironment(new URL(cluster.server), environment) : own;
   const config = new KubeConfig();
-  // client-node refuses plain http unless this is set; there is no certificate to skip then.
+  // client-node rejects plain http unless this is set; there is no certificate to skip then.
   const isPlain = cluster.server.startsWith('http:');
   config.loadFromOptions({
     clusters: [{ ...cluster, skipTLSVerify: cluster.skipTLSVerify || isPlain }],

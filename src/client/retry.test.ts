@@ -16,7 +16,7 @@ const serverError = new ServerError('broken', details);
 const comeAgain = new ServerError('starting', { ...details, retryAfterMs: 1_000 });
 const conflict = new ConflictError('changed', details);
 const reset = new ConnectionError('reset', { ambiguous: true, cause: undefined });
-const neverSent = new ConnectionError('refused', { ambiguous: false, cause: undefined });
+const neverSent = new ConnectionError('rejected', { ambiguous: false, cause: undefined });
 const timeout = new TimeoutError('slow', { ambiguous: true });
 
 describe('what may be sent again', () => {

@@ -4,7 +4,7 @@ import { NotLeadingError } from './api-errors.ts';
 /**
  * Whether this process may write. Closed at first; open until a deadline on the monotonic clock that each renewal of the Lease
  * moves on; and ended for good when the deadline passes, or by `end`. Whoever writes asks `check` at the last moment: a
- * process that was stopped for a while finds its writes refused when it goes on, before any timer has fired.
+ * process that was stopped for a while finds its writes rejected when it goes on, before any timer has fired.
  */
 export class WriteFence {
   readonly #clock: Clock;

@@ -2,7 +2,7 @@ import type { Pod } from '../api/pod.ts';
 import { isTerminal } from '../api/pod.ts';
 import { noVolumes } from '../api/pod-volume.ts';
 import { addCount } from '../base/add-count.ts';
-import type { NodeInfo, PlacementLog } from './node-info.ts';
+import type { NodeInfo, PodChangeLog } from './node-info.ts';
 
 /** How many pods on nodes use which PersistentVolumeClaims. */
 export interface ClaimsInUseView {
@@ -13,7 +13,7 @@ export interface ClaimsInUseView {
 }
 
 /** Nothing is kept before somebody asks for the first time; from then on pods that come to nodes and leave them are counted. */
-export class ClaimsInUse implements ClaimsInUseView, PlacementLog {
+export class ClaimsInUse implements ClaimsInUseView, PodChangeLog {
   readonly #nodes: () => Iterable<NodeInfo>;
   readonly #pods: () => Iterable<Pod>;
   /** namespace/name -> pods that name this claim, each once; undefined: nobody has asked */

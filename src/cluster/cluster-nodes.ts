@@ -2,10 +2,10 @@ import { noFeatures } from '../api/node-features.ts';
 import { noImages } from '../api/node-images.ts';
 import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
-import { ImageCensus } from './image-census.ts';
+import { ImageStates } from './image-states.ts';
 import { NodeInfo } from './node-info.ts';
-import type { PlacementLog } from './node-info.ts';
-import { Room } from './room.ts';
+import type { PodChangeLog } from './node-info.ts';
+import { FreeCapacity } from './free-capacity.ts';
 import { Topologies } from './topologies.ts';
 import type { Topology } from './topologies.ts';
 
@@ -25,9 +25,9 @@ const unknownNode: Node = {
 export class ClusterNodes {
   /** The known nodes, in no meaningful order; `NodeInfo.index` is the position here. */
   readonly list: NodeInfo[] = [];
-  readonly room = new Room();
-  readonly images = new ImageCensus();
-  readonly #log: PlacementLog;
+  readonly capacity = new FreeCapacity();
+  readonly images = new ImageStates();
+  readonly #log: PodChangeLog;
   /** node name -> node; also nodes that only pods or claims name so far */
   readonly #byName = new Map<string, NodeInfo>();
   /** Names of nodes that the API has shown to be gone, while anything is still there. */
@@ -38,7 +38,7 @@ export class ClusterNodes {
   #revision = 0;
 
   /** `log` is notified of each pod that comes to a node or leaves it. */
-  constructor(log: PlacementLog) {
+  constructor(log: PodChangeLog) {
     this.#log = log;
   }
 
@@ -100,7 +100,7 @@ export class ClusterNodes {
   }
 
   dropIfUnused(info: NodeInfo): void {
-    if (info.index < 0 && info.pods.size === 0 && info.claims.size === 0) this.#byName.delete(info.name);
+    if (info.index < 0 && info.pods.size === 0 && info.reservations.size === 0) this.#byName.delete(info.name);
   }
 
   /** After a change, in the middle of which the last pod may be off its node for a moment. */
@@ -135,7 +135,7 @@ export class ClusterNodes {
   /** The node is not what it was. */
   touch(info: NodeInfo): void {
     this.setGeneration(info, ++this.#generation);
-    this.room.update(info);
+    this.capacity.update(info);
   }
 
   /** The node, which has been touched, is again what it was in this generation. */

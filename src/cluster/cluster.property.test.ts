@@ -10,7 +10,7 @@ import type { AssumptionOutcome } from './assumption.ts';
 import { memberStates } from './gang.ts';
 import type { Gang, GangSpec } from './gang.ts';
 import type { NodeInfo } from './node-info.ts';
-import { Follower, heldBy, keptBy } from './testing/placements.ts';
+import { Follower, heldBy, keptBy } from './testing/node-assignments.ts';
 import type { Savepoint, Transaction } from './transaction.ts';
 
 const nodeNames = ['a', 'b', 'c', 'd'];
@@ -188,15 +188,15 @@ class Both {
         break;
       }
       case 'keep': {
-        const claimant = this.pods.get(said.uid);
-        if (claimant === undefined || !isUnbound(claimant)) break;
-        this.cluster.claim({ kind: 'repair', claimant, nodeName: said.node, isKept: true });
+        const owner = this.pods.get(said.uid);
+        if (owner === undefined || !isUnbound(owner)) break;
+        this.cluster.reservation({ kind: 'repair', owner, nodeName: said.node, isKept: true });
         this.kept.set(said.uid, said.node);
         break;
       }
       case 'release':
         // Nobody gives up what only the API tells of.
-        if (this.kept.delete(said.uid)) this.cluster.releaseClaim(said.uid);
+        if (this.kept.delete(said.uid)) this.cluster.endReservation(said.uid);
         break;
     }
     for (const name of this.gone) if (!this.#isUsed(name)) this.gone.delete(name);
@@ -254,7 +254,7 @@ class Both {
 
   /** `before`: what was to be seen before the transaction. */
   run(transaction: Transaction, steps: readonly Step[], before?: unknown): void {
-    const savepoints: { readonly at: Savepoint; readonly picture: unknown }[] = [];
+    const savepoints: { readonly at: Savepoint; readonly harness: unknown }[] = [];
     for (const todo of steps) {
       switch (todo.kind) {
         case 'assume':
@@ -266,14 +266,14 @@ class Both {
           break;
         }
         case 'savepoint':
-          savepoints.push({ at: transaction.savepoint(), picture: this.picture() });
+          savepoints.push({ at: transaction.savepoint(), harness: this.harness() });
           break;
         case 'rollbackTo': {
           const index = todo.which % Math.max(1, savepoints.length);
           const savepoint = savepoints[index];
           if (savepoint === undefined) break;
           transaction.rollbackTo(savepoint.at);
-          expect(this.picture()).toEqual(savepoint.picture);
+          expect(this.harness()).toEqual(savepoint.harness);
           savepoints.length = index + 1;
           break;
         }
@@ -290,15 +290,15 @@ class Both {
   /** `before`: what is to be seen meanwhile; undefined: nobody looks. */
   #pause(before: unknown): void {
     const { generation } = this.cluster;
-    const now = this.picture();
+    const now = this.harness();
     this.cluster.pause();
     if (before !== undefined) {
-      expect(this.picture()).toEqual(before);
+      expect(this.harness()).toEqual(before);
       this.expectFollowed();
       this.expectRecount();
     }
     this.cluster.resume();
-    expect(this.picture()).toEqual(now);
+    expect(this.harness()).toEqual(now);
     expect(this.cluster.generation).toBe(generation);
   }
 
@@ -322,14 +322,14 @@ class Both {
   }
 
   /** Everything that can be read of the cluster. */
-  picture(): unknown {
+  harness(): unknown {
     const infos = new Set<NodeInfo>(this.cluster.nodes);
     for (const pod of this.pods.values()) {
       const info = this.cluster.nodeOf(pod);
       if (info !== undefined) infos.add(info);
     }
     return {
-      nodes: [...infos].map(nodePicture),
+      nodes: [...infos].map(nodeState),
       order: this.cluster.nodes.map((node) => node.name),
       pods: [...this.pods.values()].map((pod) => [
         this.cluster.pod(pod.uid) === pod,
@@ -337,7 +337,7 @@ class Both {
         this.cluster.isAssumed(pod.uid),
       ]),
       counts: [this.cluster.podCount, this.cluster.assumedCount],
-      groups: [...this.cluster.gangs()].map(gangPicture),
+      groups: [...this.cluster.gangs()].map(gangState),
       generations: [...this.cluster.generations.subarray(0, this.cluster.nodes.length)],
     };
   }
@@ -352,30 +352,30 @@ class Both {
     for (const name of nodeNames) this.#expectNode(name);
     const keys = new Set([...this.groups.keys(), ...groupNames.map((name) => `default/${name}`)]);
     for (const key of keys) this.#expectGroup(key);
-    this.#expectClaims();
+    this.#expectReservations();
   }
 
   /** What pods say of others that have not ended, wherever they are. */
   #expectTerms(): void {
     // Pods that differ otherwise may say the same.
     const said = new Set<string>();
-    this.cluster.knownTerms.each((rules, namespace) => void said.add(`${namespace} ${JSON.stringify(rules)}`));
+    this.cluster.affinityTerms.each((rules, namespace) => void said.add(`${namespace} ${JSON.stringify(rules)}`));
     const saying = [...this.pods.values()].filter((pod) => !isTerminal(pod) && pod.template.podAffinity !== undefined);
     const expected = new Set(saying.map((pod) => `${pod.namespace} ${JSON.stringify(pod.template.podAffinity)}`));
     expect([...said].sort()).toEqual([...expected].sort());
   }
 
   /** Room kept by us, else where the API says that the pod is nominated. */
-  #expectClaims(): void {
+  #expectReservations(): void {
     const expected = [...this.pods.values()].filter(isUnbound).flatMap((pod) => {
       const nodeName = this.kept.get(pod.uid) ?? pod.nominatedNodeName;
       return nodeName === '' ? [] : [`${pod.uid}@${nodeName}`];
     });
-    const shown = [...this.cluster.claims()].map(({ claimant, nodeName }) => `${claimant.uid}@${nodeName}`);
+    const shown = [...this.cluster.reservations()].map(({ owner, nodeName }) => `${owner.uid}@${nodeName}`);
     expect(shown.sort()).toEqual(expected.sort());
     for (const node of this.cluster.nodes) {
-      const here = expected.filter((claim) => claim.endsWith(`@${node.name}`));
-      expect([...node.claims.keys()].map((uid) => `${uid}@${node.name}`).sort()).toEqual(here);
+      const here = expected.filter((reservation) => reservation.endsWith(`@${node.name}`));
+      expect([...node.reservations.keys()].map((uid) => `${uid}@${node.name}`).sort()).toEqual(here);
     }
   }
 
@@ -487,13 +487,13 @@ function gangSpec(name: string, options: { uid: string; minMember: number; start
     creationTimestamp: 0,
     minResources: undefined,
     scheduleTimeoutSeconds: undefined,
-    tellsOfStart: true,
+    confirmsStart: true,
     releases: false,
     repairGraceMs: 60_000,
   };
 }
 
-function nodePicture(info: NodeInfo): unknown {
+function nodeState(info: NodeInfo): unknown {
   return {
     name: info.name,
     index: info.index,
@@ -504,11 +504,11 @@ function nodePicture(info: NodeInfo): unknown {
     nonZero: [info.nonZeroMilliCpu, info.nonZeroMemory],
     pods: [...info.pods.keys()],
     ports: ports(info.hostPorts),
-    claims: [...info.claims.keys()],
+    reservations: [...info.reservations.keys()],
   };
 }
 
-function gangPicture(gang: Gang): unknown {
+function gangState(gang: Gang): unknown {
   return {
     key: gang.key,
     spec: gang.spec,
@@ -550,11 +550,11 @@ describe('the cluster picture', () => {
         (changes, steps) => {
           const both = new Both();
           for (const said of changes) both.apply(said);
-          const before = both.picture();
+          const before = both.harness();
           const transaction = both.cluster.begin();
           both.run(transaction, steps, before);
           transaction.rollback();
-          expect(both.picture()).toEqual(before);
+          expect(both.harness()).toEqual(before);
           both.expectRecount();
           both.expectFollowed();
         },
@@ -573,15 +573,15 @@ describe('the cluster picture', () => {
           const both = new Both();
           for (const said of changes) both.apply(said);
           const transaction = both.cluster.begin();
-          const before = both.picture();
+          const before = both.harness();
           both.run(
             transaction,
             steps.filter(({ kind }) => kind !== 'takeOut'),
             before,
           );
-          const picture = both.picture();
+          const harness = both.harness();
           transaction.commit();
-          expect(both.picture()).toEqual(picture);
+          expect(both.harness()).toEqual(harness);
           for (const pod of both.pods.values()) {
             if (both.cluster.isAssumed(pod.uid) && !both.assumed.has(pod.uid)) {
               both.noteAssumption(pod.uid, both.cluster.nodeOf(pod)!.name);

@@ -7,19 +7,19 @@ import type { AmountColumnsView } from './amount-columns.ts';
 import { assumptionOutcome } from './assumption.ts';
 import type { Assumption, AssumptionOutcome } from './assumption.ts';
 import { AssumedVolumes } from './assumed-volumes.ts';
-import type { Claim } from './claim.ts';
+import type { Reservation } from './reservation.ts';
 import { ClaimsInUse } from './claims-in-use.ts';
 import { ClusterGangs } from './cluster-gangs.ts';
 import { ClusterNodes } from './cluster-nodes.ts';
 import type { Gang, GangSpec } from './gang.ts';
-import type { ImageCensus } from './image-census.ts';
-import { KnownTerms } from './known-terms.ts';
+import type { ImageStates } from './image-states.ts';
+import { AffinityTermIndex } from './affinity-term-index.ts';
 import { ListedObjects } from './listed-objects.ts';
 import type { NodeInfo } from './node-info.ts';
-import type { PlacementLog } from './node-info.ts';
+import type { PodChangeLog } from './node-info.ts';
 import { NodeReservations } from './node-reservations.ts';
 import { PlacedPods } from './placed-pods.ts';
-import type { Room } from './room.ts';
+import type { FreeCapacity } from './free-capacity.ts';
 import type { Topology } from './topologies.ts';
 import { Transaction } from './transaction.ts';
 import type { TransactionTarget } from './transaction.ts';
@@ -36,13 +36,13 @@ export class Cluster {
   /** What has been decided about volumes and claims, and is still to be written. */
   readonly assumedVolumes = new AssumedVolumes(this.listed);
   /** What pods say of other pods. */
-  readonly knownTerms = new KnownTerms();
+  readonly affinityTerms = new AffinityTermIndex();
   readonly #placed: PlacedPods = new PlacedPods(() => this.#nodes.all());
   readonly #claimsInUse: ClaimsInUse = new ClaimsInUse(
     () => this.#nodes.all(),
     () => this.#pods.values(),
   );
-  readonly #log: PlacementLog = {
+  readonly #log: PodChangeLog = {
     came: (node, pods) => {
       this.#placed.came(node, pods);
       if (this.#transaction === undefined) this.#placed.settle();
@@ -73,13 +73,13 @@ export class Cluster {
   // Nodes
 
   /** What is free, in sum. */
-  get room(): Room {
+  get capacity(): FreeCapacity {
     this.hidePlan();
-    return this.#nodes.room;
+    return this.#nodes.capacity;
   }
 
   /** Which images the nodes have. */
-  get images(): ImageCensus {
+  get images(): ImageStates {
     return this.#nodes.images;
   }
 
@@ -169,10 +169,10 @@ export class Cluster {
   pods(): Iterable<Pod> {
     this.hidePlan();
     const isAtRest = this.#transaction === undefined || this.#transaction.isSuspended;
-    return isAtRest ? this.#pods.values() : this.#podsOfTrial();
+    return isAtRest ? this.#pods.values() : this.#podsOfDryRun();
   }
 
-  *#podsOfTrial(): Iterable<Pod> {
+  *#podsOfDryRun(): Iterable<Pod> {
     for (const pod of this.#pods.values()) {
       const isPlaced = this.#assumed.has(pod.uid) || (pod.nodeName !== '' && !isTerminal(pod));
       if (!isPlaced || this.nodeOf(pod) !== undefined) yield pod;
@@ -218,7 +218,7 @@ export class Cluster {
     const occupies = outcome === 'confirmed' || outcome === 'kept' || pod.nodeName === known?.nodeName;
     const wasThere = known !== undefined && !isTerminal(known);
     const unmoved = wasThere && occupies && !isTerminal(pod) && known.template === pod.template;
-    this.knownTerms.changed(known, pod);
+    this.affinityTerms.changed(known, pod);
     this.#claimsInUse.changed(known, pod);
     if (known !== undefined && !unmoved) this.#takeOffNode(known);
     if (outcome === 'confirmed' || outcome === 'contradicted') this.#assumed.delete(pod.uid);
@@ -237,12 +237,12 @@ export class Cluster {
     const known = this.#pods.get(uid);
     if (known === undefined) return 'none';
     const assumedOn = this.#assumed.get(uid)?.node;
-    this.knownTerms.changed(known, undefined);
+    this.affinityTerms.changed(known, undefined);
     this.#claimsInUse.changed(known, undefined);
     this.#takeOffNode(known);
     this.#assumed.delete(uid);
     this.#pods.delete(uid);
-    this.releaseClaim(uid);
+    this.endReservation(uid);
     this.#gangs.leave(known);
     this.#nodes.forgetIfUnused(assumedOn?.name ?? known.nodeName);
     return assumedOn !== undefined ? 'contradicted' : 'none';
@@ -251,31 +251,31 @@ export class Cluster {
   // Claims
 
   /** Keeps room for the claimant; replaces the claim it had. */
-  claim(claim: Claim): void {
-    this.#reservations.set(claim);
+  reservation(reservation: Reservation): void {
+    this.#reservations.set(reservation);
   }
 
   /** The claim of this owner, a pod's uid. */
-  claimOf(owner: string): Claim | undefined {
+  reservationOf(owner: string): Reservation | undefined {
     return this.#reservations.of(owner);
   }
 
-  get hasClaims(): boolean {
+  get hasReservations(): boolean {
     return this.#reservations.size > 0;
   }
 
   /** All of them, in no meaningful order. */
-  claims(): Iterable<Claim> {
+  reservations(): Iterable<Reservation> {
     return this.#reservations.all();
   }
 
   /** Gives the owner's room back; false when it had none. */
-  releaseClaim(owner: string): boolean {
-    const claim = this.#reservations.release(owner);
+  endReservation(owner: string): boolean {
+    const reservation = this.#reservations.release(owner);
     // What the API says holds again where our own claim stood in its place.
-    const known = claim?.isKept === true ? this.#pods.get(owner) : undefined;
+    const known = reservation?.isKept === true ? this.#pods.get(owner) : undefined;
     if (known !== undefined) this.#followNomination(known);
-    return claim !== undefined;
+    return reservation !== undefined;
   }
 
   // Groups
@@ -371,9 +371,9 @@ export class Cluster {
     const isComing = isUnbound(pod);
     if (isComing && known?.isKept === true) return;
     if (isComing && pod.nominatedNodeName !== '') {
-      this.claim({ kind: 'nomination', claimant: pod, nodeName: pod.nominatedNodeName });
+      this.reservation({ kind: 'nomination', owner: pod, nodeName: pod.nominatedNodeName });
     } else {
-      this.releaseClaim(pod.uid);
+      this.endReservation(pod.uid);
     }
   }
 

@@ -12,7 +12,7 @@ function gangOf(uid: string, minMember: number): Gang {
   const rest = {
     minResources: undefined,
     scheduleTimeoutSeconds: undefined,
-    tellsOfStart: true,
+    confirmsStart: true,
     releases: false,
     repairGraceMs: 60_000,
     started: false,

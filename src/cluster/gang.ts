@@ -19,7 +19,7 @@ export interface GangSpec {
   /** The sticky condition: quorum was once bound. */
   readonly started: boolean;
   /** Somebody keeps that condition, be it true or false. */
-  readonly tellsOfStart: boolean;
+  readonly confirmsStart: boolean;
   /** Whether its members are evicted when it never started and cannot be completed within the grace. */
   readonly releases: boolean;
   /** How long lost members are waited for, in milliseconds. */

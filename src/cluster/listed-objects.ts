@@ -61,7 +61,7 @@ export class ListedObjects implements ListedObjectsView {
     leaveGroup(ofKind, siblings.get(object.name));
     siblings.set(object.name, object);
     joinGroup(ofKind, object);
-    tell(ofKind, object);
+    notify(ofKind, object);
   }
 
   remove(object: ListedObject): void {
@@ -72,7 +72,7 @@ export class ListedObjects implements ListedObjectsView {
     leaveGroup(ofKind, siblings?.get(name));
     siblings?.delete(name);
     if (siblings?.size === 0) objects.delete(namespace);
-    tell(ofKind, object);
+    notify(ofKind, object);
   }
 
   #ofKind(kind: ListedKind): OfKind {
@@ -85,7 +85,7 @@ export class ListedObjects implements ListedObjectsView {
   }
 }
 
-function tell(ofKind: OfKind, object: ListedObject): void {
+function notify(ofKind: OfKind, object: ListedObject): void {
   ofKind.revision++;
   for (const changed of ofKind.listeners) changed(object);
 }

@@ -77,11 +77,11 @@ describe('pods taken off a node', () => {
 
   it('touch neither the node itself nor the room that is kept there', () => {
     const node = nodeWith(...three);
-    const claimant = new Builders().projectedPod({ name: 'claimant' });
-    node.claims.set(claimant.uid, { kind: 'repair', claimant, nodeName: 'a' });
+    const owner = new Builders().projectedPod({ name: 'claimant' });
+    node.reservations.set(owner.uid, { kind: 'repair', owner, nodeName: 'a' });
     const { node: object, allocatable, generation } = node;
     node.takeOff(podsOf(node, 'x', 'y', 'z'));
     expect([node.node, node.allocatable, node.generation]).toEqual([object, allocatable, generation]);
-    expect([...node.claims.keys()]).toEqual([claimant.uid]);
+    expect([...node.reservations.keys()]).toEqual([owner.uid]);
   });
 });

@@ -4,8 +4,8 @@ import type { ResourceId } from '../api/resource-names.ts';
 import { hashText } from '../base/hash-text.ts';
 import { Amounts } from './amounts.ts';
 import type { AmountsView } from './amounts.ts';
-import type { Claim } from './claim.ts';
-import type { ImageView } from './image-census.ts';
+import type { Reservation } from './reservation.ts';
+import type { ImageView } from './image-states.ts';
 import { isNodeLost } from './lost-node.ts';
 
 /** What is on a node: its pods and their sums. */
@@ -35,7 +35,7 @@ export interface NodeView extends NodeContents {
   /** What it has of images, each name once. */
   readonly images: readonly ImageView[];
   /** owner uid -> room kept for a pod that is to come */
-  readonly claims: ReadonlyMap<string, Claim>;
+  readonly reservations: ReadonlyMap<string, Reservation>;
   /** It has gone, or does not run pods: what is there may never end by itself. */
   readonly isLost: boolean;
   /** Free amount; negative when over-committed. */
@@ -58,7 +58,7 @@ export interface TakenOff {
 }
 
 /** Told of every pod that comes to a node or leaves it, when it has. */
-export interface PlacementLog {
+export interface PodChangeLog {
   came(node: NodeInfo, pods: readonly Pod[]): void;
   left(node: NodeInfo, pods: readonly Pod[]): void;
 }
@@ -79,11 +79,11 @@ export class NodeInfo implements NodeView {
   nonZeroMilliCpu = 0;
   nonZeroMemory = 0;
   pods = new Map<string, Pod>();
-  readonly claims = new Map<string, Claim>();
+  readonly reservations = new Map<string, Reservation>();
   hostPorts: HostPort[] = [];
-  readonly #log: PlacementLog | undefined;
+  readonly #log: PodChangeLog | undefined;
 
-  constructor(name: string, node: Node, log?: PlacementLog) {
+  constructor(name: string, node: Node, log?: PodChangeLog) {
     this.name = name;
     this.#log = log;
     this.nameHash = hashText(name);

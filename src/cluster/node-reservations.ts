@@ -1,11 +1,11 @@
-import type { Claim } from './claim.ts';
+import type { Reservation } from './reservation.ts';
 import type { ClusterNodes } from './cluster-nodes.ts';
 
 /** The reservations, by owner and on their nodes. An owner has at most one. */
 export class NodeReservations {
   readonly #nodes: ClusterNodes;
   /** owner uid -> its reservation */
-  readonly #byOwner = new Map<string, Claim>();
+  readonly #byOwner = new Map<string, Reservation>();
 
   constructor(nodes: ClusterNodes) {
     this.#nodes = nodes;
@@ -15,32 +15,32 @@ export class NodeReservations {
     return this.#byOwner.size;
   }
 
-  of(owner: string): Claim | undefined {
+  of(owner: string): Reservation | undefined {
     return this.#byOwner.get(owner);
   }
 
   /** In no meaningful order. */
-  all(): Iterable<Claim> {
+  all(): Iterable<Reservation> {
     return this.#byOwner.values();
   }
 
   /** Replaces the reservation that the owner had. */
-  set(reservation: Claim): void {
-    const { uid } = reservation.claimant;
+  set(reservation: Reservation): void {
+    const { uid } = reservation.owner;
     this.release(uid);
     this.#byOwner.set(uid, reservation);
     const info = this.#nodes.named(reservation.nodeName);
-    info.claims.set(uid, reservation);
+    info.reservations.set(uid, reservation);
     this.#nodes.touch(info);
   }
 
   /** Returns the reservation that the owner had. */
-  release(owner: string): Claim | undefined {
+  release(owner: string): Reservation | undefined {
     const reservation = this.#byOwner.get(owner);
     if (reservation === undefined) return undefined;
     this.#byOwner.delete(owner);
     const info = this.#nodes.named(reservation.nodeName);
-    info.claims.delete(owner);
+    info.reservations.delete(owner);
     this.#nodes.touch(info);
     this.#nodes.dropIfUnused(info);
     this.#nodes.forgetIfUnused(reservation.nodeName);

@@ -4,7 +4,7 @@ import { seededRandom } from '../base/random.ts';
 import { Builders } from '../testkit/builders/builders.ts';
 import type { Pod } from '../api/pod.ts';
 import { Cluster } from './cluster.ts';
-import { Follower, heldBy, keptBy } from './testing/placements.ts';
+import { Follower, heldBy, keptBy } from './testing/node-assignments.ts';
 
 const claimNames = ['c0', 'c1'] as const;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { collectGarbage } from '../base/testing/collect-garbage.ts';
 import { Builders } from '../testkit/builders/builders.ts';
 import { Cluster } from './cluster.ts';
-import { Follower, heldBy } from './testing/placements.ts';
+import { Follower, heldBy } from './testing/node-assignments.ts';
 
 interface Stage {
   readonly build: Builders;

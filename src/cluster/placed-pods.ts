@@ -1,7 +1,7 @@
 import type { Labels } from '../api/label-selector.ts';
 import type { Pod, PodAffinityRules } from '../api/pod.ts';
 import { addCount } from '../base/add-count.ts';
-import type { NodeInfo, NodeView, PlacementLog } from './node-info.ts';
+import type { NodeInfo, NodeView, PodChangeLog } from './node-info.ts';
 
 /** Pods on nodes that are the same to every selector, and say the same of others: how many of them are where. */
 export interface PodClass {
@@ -14,7 +14,7 @@ export interface PodClass {
 }
 
 /** How many more of a class are on a node now, or fewer. */
-export type PlacementVisit = (kind: PodClass, node: NodeView, change: number) => void;
+export type PlacedPodVisit = (kind: PodClass, node: NodeView, change: number) => void;
 
 /** The pods on nodes by what tells them apart, for plugins that ask where pods of some sort are. */
 export interface PlacedPodsView {
@@ -25,7 +25,7 @@ export interface PlacedPodsView {
   /** Those that say something of other pods. */
   classesWithTerms(): Iterable<PodClass>;
   /** All that has changed since that version, in order. False when that is not known any more. */
-  changesSince(version: number, visit: PlacementVisit): boolean;
+  changesSince(version: number, visit: PlacedPodVisit): boolean;
 }
 
 interface Step {
@@ -50,7 +50,7 @@ const mostChanges = 16_384;
  * somebody asks again, and by `settle`: what a transaction did and took back before costs two notes. Changes are kept for as long as following
  * them is less work than counting all pods anew; so what is kept of pods and nodes that are gone is no more than what there is of others.
  */
-export class PlacedPods implements PlacedPodsView, PlacementLog {
+export class PlacedPods implements PlacedPodsView, PodChangeLog {
   readonly #nodes: () => Iterable<NodeInfo>;
   #isKept = false;
   #pending: Step[] = [];
@@ -99,7 +99,7 @@ export class PlacedPods implements PlacedPodsView, PlacementLog {
     return this.#withTerms;
   }
 
-  changesSince(version: number, visit: PlacementVisit): boolean {
+  changesSince(version: number, visit: PlacedPodVisit): boolean {
     this.#workIn();
     if (version < this.#firstVersion) return false;
     for (let i = version - this.#firstVersion; i < this.#changes.length; i++) {

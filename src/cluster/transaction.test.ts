@@ -93,7 +93,7 @@ describe('a gang taken out', () => {
       minMember: 3,
       minResources: undefined,
       scheduleTimeoutSeconds: undefined,
-      tellsOfStart: true,
+      confirmsStart: true,
       releases: false,
       repairGraceMs: 60_000,
       started: false,
@@ -109,7 +109,7 @@ describe('a gang taken out', () => {
   }
 
   /** All that is to be as before after a rollback. */
-  function pictureOf(cluster: Cluster, red: Gang): unknown {
+  function snapshotOf(cluster: Cluster, red: Gang): unknown {
     return {
       nodes: cluster.nodes.map(({ name, generation, requested, pods, hostPorts }) => {
         return { name, generation, requested: requested.entries(), pods: [...pods.keys()], hostPorts: [...hostPorts] };
@@ -148,12 +148,12 @@ describe('a gang taken out', () => {
 
   it('is put back whole: room, ports, orders, counts, generations', () => {
     const { cluster, red } = gangOnNodes();
-    const before = pictureOf(cluster, red);
+    const before = snapshotOf(cluster, red);
     const transaction = cluster.begin();
     transaction.takeOut(red.members.values());
-    expect(pictureOf(cluster, red)).not.toEqual(before);
+    expect(snapshotOf(cluster, red)).not.toEqual(before);
     transaction.rollback();
-    expect(pictureOf(cluster, red)).toEqual(before);
+    expect(snapshotOf(cluster, red)).toEqual(before);
   });
 
   it('gives its nodes generations that they never had, once each', () => {
@@ -177,12 +177,12 @@ describe('a gang taken out', () => {
 
   it('is put back whole even if members were named twice', () => {
     const { cluster, red } = gangOnNodes();
-    const before = pictureOf(cluster, red);
+    const before = snapshotOf(cluster, red);
     const transaction = cluster.begin();
     transaction.takeOut([...red.members.values(), ...red.members.values()]);
     expect(countsOf(red)).toEqual({ leaving: 3, pending: 1 });
     transaction.rollback();
-    expect(pictureOf(cluster, red)).toEqual(before);
+    expect(snapshotOf(cluster, red)).toEqual(before);
   });
 
   it('while it is being bound is being bound again after a rollback', () => {
@@ -205,7 +205,7 @@ describe('a gang taken out', () => {
     const { build, cluster, red } = gangOnNodes();
     const blue = build.projectedPods(2, { group: 'blue', cpu: 2 });
     for (const pod of blue) cluster.setPod(pod);
-    const before = pictureOf(cluster, red);
+    const before = snapshotOf(cluster, red);
     const transaction = cluster.begin();
     transaction.takeOut(red.members.values());
     const savepoint = transaction.savepoint();
@@ -216,19 +216,19 @@ describe('a gang taken out', () => {
     expect(cluster.nodes.map((node) => node.free(0))).toEqual([3000, 4000]);
     transaction.assume(blue[1]!, cluster.node('a')!);
     transaction.rollback();
-    expect(pictureOf(cluster, red)).toEqual(before);
+    expect(snapshotOf(cluster, red)).toEqual(before);
     expect(cluster.gang('default/blue')!.order.pending).toEqual(blue.map(({ uid }) => uid));
   });
 
   it('after one of its members was planned in the same transaction is put back with that one pending', () => {
     const { cluster, red } = gangOnNodes();
-    const before = pictureOf(cluster, red);
+    const before = snapshotOf(cluster, red);
     const transaction = cluster.begin();
     transaction.assume(red.members.get('red-3')!, cluster.node('b')!);
     transaction.takeOut(red.members.values());
     expect(countsOf(red)).toEqual({ leaving: 4 });
     transaction.rollback();
-    expect(pictureOf(cluster, red)).toEqual(before);
+    expect(snapshotOf(cluster, red)).toEqual(before);
   });
 });
 

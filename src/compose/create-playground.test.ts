@@ -57,14 +57,14 @@ it('a playground runs pods on simulated nodes, whatever scheduler of its own the
 
 it('a profile has the plugins that it names, and no others', async () => {
   const bound: string[] = [];
-  const told = (name: string): { name: string; factory: () => object } => ({
+  const reported = (name: string): { name: string; factory: () => object } => ({
     name,
     factory: () => ({
       name,
       postBind: (_state: unknown, pod: { name: string }) => void bound.push(`${name} ${pod.name}`),
     }),
   });
-  const plugins = ['Unnamed', 'Sample'].map(told) as unknown as PlaygroundOptions['plugins'];
+  const plugins = ['Unnamed', 'Sample'].map(reported) as unknown as PlaygroundOptions['plugins'];
   const { core, ground } = await open({
     nodes: [{ name: 'node', labels: { size: 'small' } }],
     plugins: plugins!,
@@ -80,7 +80,7 @@ it('a profile has the plugins that it names, and no others', async () => {
   expect(bound).toEqual(['Sample special']);
 });
 
-it('profiles that cannot be are refused, and nothing is left running', async () => {
+it('profiles that cannot be are rejected, and nothing is left running', async () => {
   const profile = { schedulerName: 'mine', disabled: ['NodeRessourcesFit'] };
   await expect(createPlayground({ profiles: [profile] })).rejects.toMatchObject({
     name: 'ProfileError',

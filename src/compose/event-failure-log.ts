@@ -1,7 +1,7 @@
 import { ForbiddenError } from '../client/api-errors.ts';
 import type { Logger } from '../observability/logger.ts';
 
-/** As API servers word it, whoever authorizes; quotas and namespaces that end are refusals of other kinds. */
+/** As API servers word it, whoever authorizes; quotas and namespaces that end are rejections of other kinds. */
 const lacksRight = / cannot (?:create|patch) /;
 
 /**

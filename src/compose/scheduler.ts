@@ -115,7 +115,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         {
           name: 'caches-synced',
           check: () =>
-            scheduler.hasSynced || scheduler.standsByWithoutPicture || 'the cluster has not been seen whole yet',
+            scheduler.hasSynced || scheduler.standsByWithoutCache || 'the cluster has not been seen whole yet',
         },
       ],
       configuration: ['kubescheduler.config.k8s.io', configurationObject(configuration)],

@@ -47,7 +47,7 @@ export function watchServedSchema({ client, clock, logger, registry }: ServedSch
   const { signal } = stop;
   const looked = Promise.withResolvers<void>();
   let known: readonly string[] = [];
-  let told = '';
+  let reported = '';
   const look = async (): Promise<number> => {
     let dropped: readonly string[] | undefined;
     try {
@@ -67,15 +67,15 @@ export function watchServedSchema({ client, clock, logger, registry }: ServedSch
     }
     compatible.set({ crd }, dropped.length === 0 ? 1 : 0);
     const fields = dropped.join(', ');
-    if (fields !== told && fields === '')
+    if (fields !== reported && fields === '')
       logger.info('the definition of PodGroup keeps all status fields now', { crd });
-    if (fields !== told && fields !== '') {
+    if (fields !== reported && fields !== '') {
       logger.error(
         'the definition of PodGroup in the cluster is not that of Tutti and drops status fields: groups are scheduled, but do not show how they are; apply crds/',
         { crd, dropped: fields },
       );
     }
-    told = fields;
+    reported = fields;
     return fields === '' ? rightMs : otherwiseMs;
   };
   const run = async (): Promise<void> => {

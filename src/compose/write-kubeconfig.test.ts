@@ -28,9 +28,9 @@ describe('a temporary kubeconfig', () => {
       throw failure(code);
     };
     const files = { mkdtempSync: mkdtempFails, writeFileSync: () => undefined };
-    const refused = thrownBy(() => writeTemporaryKubeconfig('', files));
-    expect(refused).toBeInstanceOf(UserError);
-    expect(refused).toMatchObject({
+    const rejected = thrownBy(() => writeTemporaryKubeconfig('', files));
+    expect(rejected).toBeInstanceOf(UserError);
+    expect(rejected).toMatchObject({
       name: 'TemporaryFolderError',
       message: `cannot write the kubeconfig to ${tmpdir()}: ${problem}. Set TMPDIR to a folder that can be written to`,
       cause: { code },
@@ -75,7 +75,7 @@ describe('a kubeconfig file', () => {
     ['of another cluster', 'kind: Config\nclusters: [{name: prod, cluster: {server: "https://prod"}}]\n'],
     ['with other clusters beside ours', kubeconfigOf(1).replace('clusters:\n', 'clusters:\n  - name: prod\n')],
     ['that is no YAML', '{'],
-  ])('%s is refused and left as it is', (_what, text) => {
+  ])('%s is rejected and left as it is', (_what, text) => {
     const path = join(newFolder(), 'config');
     writeFileSync(path, text);
     expect(() => writeKubeconfigFile(path, kubeconfigOf(1))).toThrow(

@@ -132,8 +132,8 @@ export class ConfigurationDocument {
 
   #fail(offset: number, text: string): void {
     // One mistake may be found in a hundred places after it.
-    const isTold = this.#unreadable.some((other) => other.text === text) || this.#unreadable.length >= mostErrors;
-    if (!isTold) this.#unreadable.push({ offset, text });
+    const isReported = this.#unreadable.some((other) => other.text === text) || this.#unreadable.length >= mostErrors;
+    if (!isReported) this.#unreadable.push({ offset, text });
   }
 
   #placeOf(offset: number): Position {

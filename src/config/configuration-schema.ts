@@ -77,7 +77,7 @@ const profile = {
           (typeof foreignPoints)[number],
           typeof pluginSet
         >),
-        unreserve: { refused: 'is part of reserve: name its plugins there' },
+        unreserve: { rejected: 'is part of reserve: name its plugins there' },
       },
     },
     pluginConfig: {
@@ -188,9 +188,9 @@ export const configurationSchema = {
     profiles: { type: 'array', items: profile },
     extenders: { type: 'array', items: extender },
     delayCacheUntilActive: flag,
-    healthzBindAddress: { refused: ownAddress },
-    metricsBindAddress: { refused: ownAddress },
-    algorithmSource: { refused: 'is of versions that had policies: state profiles instead' },
+    healthzBindAddress: { rejected: ownAddress },
+    metricsBindAddress: { rejected: ownAddress },
+    algorithmSource: { rejected: 'is of versions that had policies: state profiles instead' },
   },
 } as const;
 
@@ -227,7 +227,7 @@ class ConfigurationShape {
 function schemaOf(version: ConfigurationVersion): ObjectSchema {
   if (version !== 'v1beta2') return configurationSchema;
   const { properties } = configurationSchema;
-  const multiPoint = { refused: `is not in v1beta2: write apiVersion: ${configurationGroup}/v1` };
+  const multiPoint = { rejected: `is not in v1beta2: write apiVersion: ${configurationGroup}/v1` };
   const plugins: ArgumentSchema = {
     ...profile.properties.plugins,
     properties: { ...profile.properties.plugins.properties, multiPoint },

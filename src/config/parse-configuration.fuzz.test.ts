@@ -4,7 +4,7 @@ import { ConfigurationError } from './configuration-error.ts';
 import { parseConfiguration } from './parse-configuration.ts';
 import { header } from './testing/remarks-of.ts';
 
-it('a configuration of five million characters is refused in no time', async () => {
+it('a configuration of five million characters is rejected in no time', async () => {
   const cpuMs = await cpuMsOf(() => {
     expect(() => parseConfiguration('f.yaml', `${header}${'#'.repeat(5_000_000)}`)).toThrow(ConfigurationError);
   });

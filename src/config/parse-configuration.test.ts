@@ -374,7 +374,7 @@ describe('any text', () => {
     }
   }
 
-  it('is read or refused: values', () => {
+  it('is read or rejected: values', () => {
     fc.assert(
       fc.property(values, (value) => {
         const whole = { apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration', ...value };
@@ -385,7 +385,7 @@ describe('any text', () => {
     );
   });
 
-  it('is read or refused: characters', () => {
+  it('is read or rejected: characters', () => {
     const lines = fc.array(
       fc.oneof(
         fc.string(),
@@ -422,7 +422,7 @@ describe('any text', () => {
     ['a long name', `${header}${'a'.repeat(1_000)}: 1`],
     ['dates and sets', `%YAML 1.1\n---\n${header}parallelism: 2001-01-01\nprofiles: !!set {a, b}`],
     ['keys that are no text', `${header}? {a: 1}\n: 2\n1: 2\ntrue: 3`],
-  ])('that means harm is refused in no time: %s', async (_, text) => {
+  ])('that means harm is rejected in no time: %s', async (_, text) => {
     const cpuMs = await cpuMsOf(() => {
       expect(() => parseConfiguration('f.yaml', text)).toThrow(ConfigurationError);
       expectNothingButUserError(text);
@@ -452,7 +452,7 @@ describe('a file', () => {
   it.each<[string, BufferEncoding, string]>([
     ['Latin-1', 'latin1', `${header}# caf\xe9\n`],
     ['UTF-16', 'utf16le', `\ufeff${header}`],
-  ])('of %s is refused', async (_, encoding, text) => {
+  ])('of %s is rejected', async (_, encoding, text) => {
     await writeFile(file, text, encoding);
     await expect(loadConfiguration(file)).rejects.toThrow(`${file}: it is not UTF-8 text`);
   });

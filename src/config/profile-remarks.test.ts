@@ -22,7 +22,7 @@ function saidOf(...problems: readonly ProfileProblem[]): readonly string[] {
   return errorOf(new ProfileError(problems)).message.split('\n  ').slice(1);
 }
 
-it('arguments that a factory refuses are found field by field', () => {
+it('arguments that a factory rejects are found field by field', () => {
   const cause = new PluginArgumentsError('Zone', [
     { path: ['labels', 0], problem: 'must be a label' },
     { path: ['size'], problem: 'is missing' },

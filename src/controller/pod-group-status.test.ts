@@ -266,7 +266,7 @@ describe('the Started and Ready conditions', () => {
     expect(startedBy(bound('a'), bound('b', { deleting: true }))).toBe('False');
   });
 
-  it('are not Started while part of the quorum is on nodes, nor by failed members, which a node may have refused', () => {
+  it('are not Started while part of the quorum is on nodes, nor by failed members, which a node may have rejected', () => {
     expect(conditionOf(derive(3, [...running(2), ...pending(1), ...failed(1)]), 'Started')).toMatchObject({
       status: 'False',
       reason: 'QuorumNotReached',
@@ -354,8 +354,8 @@ describe('the condition Incomplete', () => {
   });
 
   it('says what became of those that are missing', () => {
-    const refused = memberPod({ uid: 'x', phase: 'Failed', reason: 'OutOfcpu' });
-    expect(incomplete(3, [...running(2), refused], hasStarted)).toBe(
+    const rejected = memberPod({ uid: 'x', phase: 'Failed', reason: 'OutOfcpu' });
+    expect(incomplete(3, [...running(2), rejected], hasStarted)).toBe(
       'True MemberRefused: 2 members are scheduled, 3 are needed: node node-a did not admit pod-x (OutOfcpu)',
     );
     const evicted = memberPod({ uid: 'x', phase: 'Running', deleting: true, disruptedBy: 'DeletionByTaintManager' });

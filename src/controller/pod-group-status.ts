@@ -1,4 +1,4 @@
-import { isAdmissionRefusal } from '../api/admission-refusal.ts';
+import { isAdmissionRejection } from '../api/admission-rejection.ts';
 import { mergeConditions } from '../api/condition.ts';
 import type { Condition, ConditionState } from '../api/condition.ts';
 import { hasStarted, podGroupConditions, podGroupPhaseOf } from '../api/pod-group.ts';
@@ -222,9 +222,9 @@ function incompleteCondition(counts: Counts, members: readonly MemberPod[], phas
 function causeOf(members: readonly MemberPod[], started: boolean): Pick<State, 'reason' | 'message'> {
   const first = (is: (member: MemberPod) => boolean): MemberPod | undefined =>
     members.filter(is).reduce<MemberPod | undefined>((a, b) => (a === undefined || b.uid < a.uid ? b : a), undefined);
-  const refused = first(({ failedBecause }) => isAdmissionRefusal(failedBecause));
-  if (refused !== undefined) {
-    const { name, nodeName, failedBecause } = refused;
+  const rejected = first(({ failedBecause }) => isAdmissionRejection(failedBecause));
+  if (rejected !== undefined) {
+    const { name, nodeName, failedBecause } = rejected;
     return { reason: 'MemberRefused', message: `node ${nodeName} did not admit ${name} (${failedBecause})` };
   }
   const isOver = ({ phase, deleting }: MemberPod): boolean => phase === 'Failed' || deleting;
@@ -277,7 +277,7 @@ function occupants(members: readonly MemberPod[], previous: string, phase: PodGr
 
 const longestMessage = 32_768;
 
-/** Another scheduler's pod may carry any text; a condition's reason has a syntax, and a refused patch would say nothing. */
+/** Another scheduler's pod may carry any text; a condition's reason has a syntax, and a rejected patch would say nothing. */
 function validReason(reason: string): string {
   return reason.length <= 1024 && /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason) ? reason : 'UnknownReason';
 }

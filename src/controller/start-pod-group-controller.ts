@@ -6,7 +6,7 @@ import type { KubeClient } from '../client/kube-client.ts';
 import type { LeaderElector } from '../client/leader-elector.ts';
 import { logReflectorProblem } from '../informer/log-reflector-problem.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
-import { registerPictureAge } from '../informer/picture-age.ts';
+import { registerCacheAge } from '../informer/cache-age.ts';
 import { Reflector } from '../informer/reflector.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
@@ -78,7 +78,7 @@ export function startPodGroupController(options: StartPodGroupControllerOptions)
     handler: controller.memberHandler,
     indexers: { group: (pod) => (pod.groupKey === undefined ? [] : [pod.groupKey]) },
   });
-  registerPictureAge(registry, { pods, podgroups: groups });
+  registerCacheAge(registry, { pods, podgroups: groups });
   const { candidacy } = options;
   const begin = async (): Promise<void> => {
     const leads = candidacy === undefined || (await candidacy.tried());

@@ -1,7 +1,7 @@
 import type { Pod } from '../api/pod.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { MadePlugins } from './make-plugins.ts';
-import { readRefusalOrSkip } from './plugin-answers.ts';
+import { readRejectionOrSkip } from './plugin-answers.ts';
 import { guarded } from './plugin-calls.ts';
 import type { PluginCalls } from './plugin-calls.ts';
 import { outcomeOf } from './plugin-meter.ts';
@@ -71,7 +71,7 @@ export class BindingPoints {
 function hasWork(plugin: Plugin, state: CycleState, pod: Pod, nodeName: string): boolean {
   if (plugin.preBindPreFlight === undefined) return true;
   const answer = guarded(plugin, 'PreBindPreFlight', () =>
-    readRefusalOrSkip(plugin.preBindPreFlight!(state, pod, nodeName)),
+    readRejectionOrSkip(plugin.preBindPreFlight!(state, pod, nodeName)),
   );
   return answer?.code !== 'Skip';
 }

@@ -30,7 +30,7 @@ export type ClusterEvent =
   | { readonly resource: 'PodGroup'; readonly action: 'Add' | 'Update' | 'Delete'; readonly gang: GangView };
 
 /** The event that says that room which the pod had on the node, or which was kept for it there, is free. */
-export function roomFreed(pod: Pod, nodeName: string): ClusterEvent {
+export function capacityFreed(pod: Pod, nodeName: string): ClusterEvent {
   return { resource: 'AssignedPod', action: 'Delete', pod: pod.nodeName === nodeName ? pod : { ...pod, nodeName } };
 }
 

@@ -13,8 +13,12 @@ const nodeAdded: ClusterEvent = { resource: 'Node', action: 'Add', old: undefine
 const podDeleted: ClusterEvent = { resource: 'AssignedPod', action: 'Delete', pod: build.projectedPod() };
 const [a, b] = [build.projectedPod({ name: 'a' }), build.projectedPod({ name: 'b' })];
 
-const turnedAway = (refusedBy: ReadonlySet<string>, refusedPods: readonly Pod[], isGang = false): Rejection => {
-  return { isGang, refusedBy, pending: new Set(), refusedPods };
+const turnedAway = (
+  unschedulablePlugins: ReadonlySet<string>,
+  rejectedPods: readonly Pod[],
+  isGang = false,
+): Rejection => {
+  return { isGang, unschedulablePlugins, pending: new Set(), rejectedPods };
 };
 
 function hintsOf(registrations: Record<string, readonly EventRegistration[]>): EventHints {
@@ -27,7 +31,7 @@ function hintsOf(registrations: Record<string, readonly EventRegistration[]>): E
 }
 
 describe('an event may help', () => {
-  it('only what a plugin refused that registered it', () => {
+  it('only what a plugin rejected that registered it', () => {
     const hints = hintsOf({ One: [{ resource: 'Node', actions: ['Add'] }], Two: [] });
     expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['One']), [a]))).toBe('afterBackoff');
     expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['Two']), [a]))).toBeUndefined();
@@ -59,7 +63,7 @@ describe('an event may help', () => {
     expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['One']), [a]))).toBe('afterBackoff');
   });
 
-  it('for a gang also as a plugin says that speaks for gangs, whoever refused it', () => {
+  it('for a gang also as a plugin says that speaks for gangs, whoever rejected it', () => {
     const hints = hintsOf({ One: [{ resource: 'Node', actions: ['Add'], concernsGangs: true }] });
     expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['Two']), [a], true))).toBe('afterBackoff');
     expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['Two']), [a]))).toBeUndefined();
@@ -78,7 +82,7 @@ describe('an event may help', () => {
     const waitingFor = (...names: string[]): Rejection => ({ ...turnedAway(both, [a]), pending: new Set(names) });
     expect(hints.retryAfter(nodeAdded, waitingFor('One'))).toBe('atOnce');
     expect(hints.retryAfter(nodeAdded, waitingFor('Two'))).toBe('afterBackoff');
-    expect(hints.retryAfter(nodeAdded, { ...waitingFor('Two'), refusedPods: [b] })).toBe('atOnce');
+    expect(hints.retryAfter(nodeAdded, { ...waitingFor('Two'), rejectedPods: [b] })).toBe('atOnce');
     expect(hints.retryAfter(podDeleted, waitingFor('One', 'Two'))).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import { CallSampler } from './plugin-meter.ts';
 import type { Plugin } from './plugin.ts';
 import { ProfileError } from './profile-error.ts';
 import type { Profile } from './profile.ts';
-import type { Wish } from './wish.ts';
+import type { ResourceDemand } from './resource-demand.ts';
 
 /**
  * Stands among the names of plugins for extenders, which cannot say what helps: any event may, as in kube-scheduler. Only that an
@@ -22,17 +22,17 @@ export interface Registered {
   readonly concernsGangs: boolean;
 }
 
-/** Why an entity was rejected. When `refusedBy` is empty any event is worth a try. */
+/** Why an entity was rejected. When `unschedulablePlugins` is empty any event is worth a try. */
 export interface Rejection {
   readonly isGang: boolean;
   /** Names of the plugins. */
-  readonly refusedBy: ReadonlySet<string>;
+  readonly unschedulablePlugins: ReadonlySet<string>;
   /** Of these, those that answered Pending. */
   readonly pending: ReadonlySet<string>;
   /** One pod of each kind that was rejected: the queueing hints are asked about these. */
-  readonly refusedPods: readonly Pod[];
+  readonly rejectedPods: readonly Pod[];
   /** What has to be placed; undefined: not known. */
-  readonly wish?: Wish | undefined;
+  readonly demand?: ResourceDemand | undefined;
 }
 
 /**
@@ -62,7 +62,7 @@ export class EventHints {
   readonly #plugins: ReadonlyMap<string, Plugin>;
   /** Plugins whose PreEnqueue may answer otherwise after an event that they have registered. */
   readonly #gatekeepers: ReadonlySet<string>;
-  /** Those that can rule out what they have refused. */
+  /** Those that can rule out what they have rejected. */
   readonly #judges: readonly Plugin[];
   readonly #timing: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter } | undefined;
   readonly #calls = new CallSampler(timedCalls);
@@ -103,13 +103,16 @@ export class EventHints {
   }
 
   /** How, if the event could help one of the rejected pods; undefined: it cannot. */
-  retryAfter(event: ClusterEvent, { isGang, refusedBy, pending, refusedPods }: Rejection): Retry | undefined {
-    if (refusedBy.size === 0) return 'afterBackoff';
-    if (refusedBy.has(outsiders)) return mayHelpOutside(event) ? 'afterBackoff' : undefined;
+  retryAfter(
+    event: ClusterEvent,
+    { isGang, unschedulablePlugins, pending, rejectedPods }: Rejection,
+  ): Retry | undefined {
+    if (unschedulablePlugins.size === 0) return 'afterBackoff';
+    if (unschedulablePlugins.has(outsiders)) return mayHelpOutside(event) ? 'afterBackoff' : undefined;
     let retry: Retry | undefined;
     for (const registered of this.registered(event)) {
-      const isConcerned = (isGang && registered.concernsGangs) || refusedBy.has(registered.plugin);
-      if (!isConcerned || !refusedPods.some((pod) => this.helps(registered, pod, event))) continue;
+      const isConcerned = (isGang && registered.concernsGangs) || unschedulablePlugins.has(registered.plugin);
+      if (!isConcerned || !rejectedPods.some((pod) => this.helps(registered, pod, event))) continue;
       if (pending.has(registered.plugin)) return 'atOnce';
       retry = 'afterBackoff';
       if (pending.size === 0) break;
@@ -129,7 +132,7 @@ export class EventHints {
   }
 
   /**
-   * Whether some event may make the plugin let in what its PreEnqueue has refused. Not the one that decides what a gang is: that goes by
+   * Whether some event may make the plugin let in what its PreEnqueue has rejected. Not the one that decides what a gang is: that goes by
    * the gang alone, and is asked whenever it changes.
    */
   mayUngate(plugin: string): boolean {
@@ -146,9 +149,12 @@ export class EventHints {
     return answer !== 'QueueSkip';
   }
 
-  /** Whether one of the plugins that refused it is certain that it would again. */
-  rulesOut({ refusedBy, wish }: Rejection): boolean {
-    return wish !== undefined && this.#judges.some((plugin) => refusedBy.has(plugin.name) && isRuledOut(plugin, wish));
+  /** Whether one of the plugins that rejected it is certain that it would again. */
+  rulesOut({ unschedulablePlugins, demand }: Rejection): boolean {
+    return (
+      demand !== undefined &&
+      this.#judges.some((plugin) => unschedulablePlugins.has(plugin.name) && isRuledOut(plugin, demand))
+    );
   }
 
   /**
@@ -166,14 +172,14 @@ export class EventHints {
   }
 }
 
-/** What became of extenders' refusals by the event. */
+/** What became of extenders' rejections by the event. */
 export function mayHelpOutside({ resource, action }: ClusterEvent): boolean {
   return resource !== 'UnscheduledPod' || action !== 'Update';
 }
 
 function registrationsOf(plugin: Plugin, schedulerName: string): readonly EventRegistration[] {
   if (plugin.eventsToRegister === undefined) return [];
-  const refuse = (problem: string, cause?: unknown): never => {
+  const reject = (problem: string, cause?: unknown): never => {
     const text = `eventsToRegister of plugin ${plugin.name} ${problem}`;
     throw new ProfileError([{ schedulerName, text, plugin: plugin.name, cause }]);
   };
@@ -181,11 +187,11 @@ function registrationsOf(plugin: Plugin, schedulerName: string): readonly EventR
   try {
     answer = plugin.eventsToRegister();
   } catch (error) {
-    return refuse(`failed: ${describeThrown(error)}`, error);
+    return reject(`failed: ${describeThrown(error)}`, error);
   }
   dropPromise(answer);
   if (Array.isArray(answer) && answer.every(isRegistration)) return answer;
-  return refuse('must answer a list of { resource, actions }, and where a hint is given, a function');
+  return reject('must answer a list of { resource, actions }, and where a hint is given, a function');
 }
 
 function isRegistration(value: unknown): value is EventRegistration {
@@ -194,10 +200,10 @@ function isRegistration(value: unknown): value is EventRegistration {
   return typeof resource === 'string' && Array.isArray(actions) && (hint === undefined || typeof hint === 'function');
 }
 
-function isRuledOut(plugin: Plugin, wish: Wish): boolean {
+function isRuledOut(plugin: Plugin, demand: ResourceDemand): boolean {
   try {
     // An answer of another type is none.
-    return (plugin.rulesOut!(wish) as unknown) === true;
+    return (plugin.rulesOut!(demand) as unknown) === true;
   } catch {
     return false;
   }

@@ -44,7 +44,7 @@ async function verdictOf(points: Hostile): Promise<string | undefined> {
   const core = scheduling(Object.fromEntries(switched) as Hostile);
   await core.attempt();
   await core.settle();
-  const message = core.picture.written.at(-1)?.verdict.message;
+  const message = core.harness.written.at(-1)?.verdict.message;
   isOver = true;
   core.pod({ name: 'next' });
   await core.attempt();
@@ -82,8 +82,8 @@ describe('a Reserve that fails after it has reserved', () => {
     core.node({ name: 'a', cpu: 2 });
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
-    expect(await core.attempt()).toBe('refused');
-    expect([...reserved, core.picture.cluster.assumedCount, core.binds.length]).toEqual([0, 0]);
+    expect(await core.attempt()).toBe('rejected');
+    expect([...reserved, core.harness.cluster.assumedCount, core.binds.length]).toEqual([0, 0]);
   });
 });
 
@@ -159,7 +159,7 @@ describe('a plugin that answers nonsense fails its pod by name, and the next pod
       });
       const named = `${point[0]!.toUpperCase()}${point.slice(1)}`;
       return [
-        [`${named}: throws a refusal`, throwing('Unschedulable'), `Hostile failed in ${named}: too bad`],
+        [`${named}: throws a rejection`, throwing('Unschedulable'), `Hostile failed in ${named}: too bad`],
         [`${named}: throws an Error status`, throwing('Error'), 'too bad.'],
       ];
     }),
@@ -172,7 +172,7 @@ describe('a plugin that answers nonsense fails its pod by name, and the next pod
     core.node({ name: 'node' });
     core.pod({ name: 'pod' });
     await core.attempt();
-    expect(core.picture.verdicts).toEqual([`pod Hostile failed in Bind: ${aStatus} "bound".`]);
+    expect(core.harness.verdicts).toEqual([`pod Hostile failed in Bind: ${aStatus} "bound".`]);
   });
 
   it.each([
@@ -186,7 +186,7 @@ describe('a plugin that answers nonsense fails its pod by name, and the next pod
   ])('PostFilter: %s', async (_what, postFilter, message) => {
     const core = scheduling({ filter: () => new Status('Unschedulable', 'no'), postFilter });
     await core.attempt();
-    expect(core.picture.verdicts[0]).toContain(`no. Hostile failed in PostFilter: ${message}`);
+    expect(core.harness.verdicts[0]).toContain(`no. Hostile failed in PostFilter: ${message}`);
   });
 
   it('a sign that failed is asked again', async () => {
@@ -197,12 +197,12 @@ describe('a plugin that answers nonsense fails its pod by name, and the next pod
     });
     await core.attempt();
     expect(core.binds).toHaveLength(0);
-    core.picture.clock.advance(1_000);
+    core.harness.clock.advance(1_000);
     await core.attempt();
     expect(core.binds).toHaveLength(1);
   });
 
-  it('a gang of which one member is not answered is refused whole', async () => {
+  it('a gang of which one member is not answered is rejected whole', async () => {
     const core = new Scheduling({
       plugins: [...basics, { name: 'Coscheduling', factory: pluginRegistry.get('Coscheduling')! }],
       extra: [
@@ -214,33 +214,33 @@ describe('a plugin that answers nonsense fails its pod by name, and the next pod
     core.members(2, { group: 'gang' });
     await core.attempt();
     expect(core.binds).toHaveLength(0);
-    expect(core.picture.written.map(({ name, verdict }) => [name, verdict.reason])).toEqual([
+    expect(core.harness.written.map(({ name, verdict }) => [name, verdict.reason])).toEqual([
       ['gang-0', 'SchedulerError'],
       ['gang-1', 'SchedulerError'],
     ]);
-    expect(core.picture.verdicts[0]).toContain('Hostile failed in Filter');
+    expect(core.harness.verdicts[0]).toContain('Hostile failed in Filter');
   });
 });
 
 describe('a plugin that hangs', () => {
   it('in PreBind has failed after ten minutes, is told so, and its place is free again', async () => {
-    let told: AbortSignal | undefined;
+    let reported: AbortSignal | undefined;
     const core = scheduling({
       preBind: (_state: unknown, _pod: unknown, _node: unknown, signal: AbortSignal) => {
-        told = signal;
+        reported = signal;
         return never;
       },
     });
     await core.attempt();
-    core.picture.clock.advance(asyncPointDeadlineMs - 1);
+    core.harness.clock.advance(asyncPointDeadlineMs - 1);
     await core.settle();
-    expect(core.picture.verdicts).toEqual([]);
-    expect(told?.aborted).toBe(false);
-    core.picture.clock.advance(1);
+    expect(core.harness.verdicts).toEqual([]);
+    expect(reported?.aborted).toBe(false);
+    core.harness.clock.advance(1);
     await core.settle();
-    expect(core.picture.verdicts).toEqual(['pod Hostile failed in PreBind: it has not ended after 10m.']);
-    expect(told?.aborted).toBe(true);
-    expect(core.picture.cluster.assumedCount).toBe(0);
+    expect(core.harness.verdicts).toEqual(['pod Hostile failed in PreBind: it has not ended after 10m.']);
+    expect(reported?.aborted).toBe(true);
+    expect(core.harness.cluster.assumedCount).toBe(0);
     expect(asyncPointDeadlineMs).toBe(600_000);
   });
 
@@ -259,19 +259,19 @@ describe('a plugin that hangs', () => {
     core.node({ name: 'node' });
     core.pod({ name: 'pod' });
     await core.attempt();
-    core.picture.clock.advance(asyncPointDeadlineMs);
+    core.harness.clock.advance(asyncPointDeadlineMs);
     await core.settle();
-    expect(core.picture.verdicts).toEqual(['pod Hostile failed in Bind: it has not ended after 10m.']);
+    expect(core.harness.verdicts).toEqual(['pod Hostile failed in Bind: it has not ended after 10m.']);
   });
 
   it('does not keep the scheduler from stopping', async () => {
     const core = scheduling({ preBind: () => never });
     await core.attempt();
     let isStopped = false;
-    const stopped = core.picture.core.stop().then(() => (isStopped = true));
+    const stopped = core.harness.core.stop().then(() => (isStopped = true));
     await core.settle();
     expect(isStopped).toBe(false);
-    core.picture.clock.advance(5_000);
+    core.harness.clock.advance(5_000);
     await stopped;
   });
 });

@@ -11,7 +11,7 @@ import { ProfileError } from './profile-error.ts';
  */
 export function makePlugin(name: string, factory: PluginFactory, args: unknown, handle: PluginHandle): Plugin {
   const place = { schedulerName: handle.schedulerName, plugin: name };
-  const refuse = (problem: string, cause?: unknown): never => {
+  const reject = (problem: string, cause?: unknown): never => {
     throw new ProfileError([{ ...place, text: `plugin ${name} ${problem}`, cause }]);
   };
   let made: unknown;
@@ -19,16 +19,16 @@ export function makePlugin(name: string, factory: PluginFactory, args: unknown, 
     made = factory(args, { ...handle, logger: handle.logger.child({ plugin: name }) });
   } catch (error) {
     if (error instanceof UserError) throw new ProfileError([{ ...place, text: error.message, cause: error }]);
-    return refuse(`could not be made: ${describeThrown(error)}`, error);
+    return reject(`could not be made: ${describeThrown(error)}`, error);
   }
   dropPromise(made);
   if (made instanceof Promise || typeof made !== 'object' || made === null) {
-    return refuse(`could not be made: its factory must answer an object with a name and points, not ${describe(made)}`);
+    return reject(`could not be made: its factory must answer an object with a name and points, not ${describe(made)}`);
   }
   const problems = problemsOfMembers(made).map((problem) => ({ ...place, text: `plugin ${name} ${problem}` }));
   if (problems.length > 0) throw new ProfileError(problems);
   const plugin = made as Plugin;
   if (plugin.name !== name)
-    refuse(`calls itself ${describe(plugin.name)}: its factory must answer an object of its name`);
+    reject(`calls itself ${describe(plugin.name)}: its factory must answer an object of its name`);
   return plugin;
 }

@@ -58,17 +58,17 @@ function instantiate(options: ProfilePlugins, problems: ProfileProblems): Readon
   const add = (list: readonly EnabledPlugin[], point?: ExtensionPoint): void => {
     const names = new Set<string>();
     for (const { name, weight = 1, args } of list) {
-      const refuse = (text: string): void =>
+      const reject = (text: string): void =>
         problems.add({ schedulerName, text, plugin: name, ...(point !== undefined && { point }) });
       const where = point === undefined ? '' : ` at ${point}`;
-      if (names.has(name)) refuse(`plugin ${name} is enabled twice${where}`);
-      if (!(weight >= 1)) refuse(`weight of ${name} must be at least 1, not ${weight}`);
+      if (names.has(name)) reject(`plugin ${name} is enabled twice${where}`);
+      if (!(weight >= 1)) reject(`weight of ${name} must be at least 1, not ${weight}`);
       names.add(name);
       if (tried.has(name)) continue;
       tried.add(name);
       const factory = registry.get(name);
       if (factory === undefined) {
-        refuse(`no plugin is called ${name}; known are ${[...registry.keys()].join(', ')}`);
+        reject(`no plugin is called ${name}; known are ${[...registry.keys()].join(', ')}`);
         continue;
       }
       const made = problems.collect(() => makePlugin(name, factory, args, handle));

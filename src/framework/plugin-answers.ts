@@ -6,8 +6,8 @@ import { Status } from './status.ts';
  * answer, and throws a TypeError that says what came instead.
  */
 
-/** Of the points that answer nothing or a refusal. */
-export function readRefusal(answer: unknown): Status | undefined {
+/** Of the points that answer nothing or a rejection. */
+export function readRejection(answer: unknown): Status | undefined {
   if (answer === undefined) return undefined;
   if (!(answer instanceof Status)) throw wrong(answer, 'undefined or a Status');
   if (answer.code === 'Skip') throw new TypeError('it may not answer Skip here');
@@ -15,12 +15,12 @@ export function readRefusal(answer: unknown): Status | undefined {
 }
 
 /** Of PreScore, PreBind and Bind. */
-export function readRefusalOrSkip(answer: unknown): Status | undefined {
+export function readRejectionOrSkip(answer: unknown): Status | undefined {
   if (answer === undefined || answer instanceof Status) return answer;
   throw wrong(answer, 'undefined or a Status');
 }
 
-export function readPreFilterAnswer(answer: unknown): Status | NodeNames | undefined {
+export function readPreFilterResult(answer: unknown): Status | NodeNames | undefined {
   if (answer === undefined || answer instanceof Status) return answer;
   if (isObject(answer) && answer.nodeNames instanceof Set) return answer as unknown as NodeNames;
   throw wrong(answer, 'undefined, a Status, or { nodeNames } with a Set');
@@ -32,15 +32,15 @@ export function readCount(answer: unknown, most: number): number {
   throw wrong(answer, `a whole number from 0 to ${most}`);
 }
 
-export function readPermitAnswer(answer: unknown): Status | Wait | undefined {
-  if (answer === undefined || answer instanceof Status) return readRefusal(answer);
+export function readPermitResult(answer: unknown): Status | Wait | undefined {
+  if (answer === undefined || answer instanceof Status) return readRejection(answer);
   const waitMs = isObject(answer) ? answer.waitMs : undefined;
   if (typeof waitMs === 'number' && waitMs >= 0) return { waitMs };
   if (waitMs !== undefined) throw new TypeError(`waitMs must be a number of at least 0, not ${describe(waitMs)}`);
   throw wrong(answer, 'undefined, a Status, or { waitMs }');
 }
 
-export function readPostFilterAnswer(answer: unknown): PostFilterResult | undefined {
+export function readPostFilterResult(answer: unknown): PostFilterResult | undefined {
   if (answer === undefined) return undefined;
   if (!isObject(answer) || typeof answer.message !== 'string') throw wrong(answer, 'undefined or { message }');
   const { nominations, victims } = answer;

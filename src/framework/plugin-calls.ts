@@ -1,7 +1,7 @@
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../observability/logger.ts';
-import { describeThrown, readRefusalOrSkip } from './plugin-answers.ts';
+import { describeThrown, readRejectionOrSkip } from './plugin-answers.ts';
 import { failureOf } from './plugin-failure.ts';
 import { CallSampler, outcomeOf } from './plugin-meter.ts';
 import type { MeasuredPoint, Outcome, PluginMeter } from './plugin-meter.ts';
@@ -79,7 +79,7 @@ export class PluginCalls {
     const begun = this.#meter !== undefined && this.#otherCalls.picks() ? this.begin() : NaN;
     let status: Status | undefined;
     try {
-      status = readRefusalOrSkip(await withinDeadline(this.#clock, deadlineMs, run, onLate));
+      status = readRejectionOrSkip(await withinDeadline(this.#clock, deadlineMs, run, onLate));
     } catch (error) {
       status = failureOf(plugin, point, error);
     }

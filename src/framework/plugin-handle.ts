@@ -8,17 +8,17 @@ import type { AmountColumnsView } from '../cluster/amount-columns.ts';
 import type { AssumedVolumes } from '../cluster/assumed-volumes.ts';
 import type { ClaimsInUseView } from '../cluster/claims-in-use.ts';
 import type { GangView } from '../cluster/gang.ts';
-import type { KnownTermsView } from '../cluster/known-terms.ts';
+import type { AffinityTermIndexView } from '../cluster/affinity-term-index.ts';
 import type { ListedObjectsView } from '../cluster/listed-objects.ts';
-import type { ImagesView } from '../cluster/image-census.ts';
+import type { ImagesView } from '../cluster/image-states.ts';
 import type { NodeView } from '../cluster/node-info.ts';
 import type { PlacedPodsView } from '../cluster/placed-pods.ts';
-import type { RoomView } from '../cluster/room.ts';
+import type { FreeCapacityView } from '../cluster/free-capacity.ts';
 import type { Topology } from '../cluster/topologies.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { Candidate } from './candidate.ts';
+import type { SchedulingEntity } from './scheduling-entity.ts';
 import type { Status } from './status.ts';
-import type { TrialOptions, TrialResult } from './trial.ts';
+import type { DryRunOptions, DryRunResult } from './dry-run.ts';
 import type { WaitingPods } from './waiting-pods.ts';
 
 /** Who writes a Binding; answers when the API server has accepted it, rejects with a typed client error otherwise. */
@@ -45,14 +45,14 @@ export interface VolumeWriter {
    */
   bind(
     volume: PersistentVolume,
-    claim: PersistentVolumeClaim,
+    reservation: PersistentVolumeClaim,
     options: { readonly isOurChoice: boolean; readonly signal: AbortSignal },
   ): Promise<string>;
   /**
    * Has a volume made for the claim where the node can reach it. Answers the claim's resourceVersion from which on it is so. Rejects when
    * it is to be made for another node.
    */
-  provision(claim: PersistentVolumeClaim, nodeName: string, signal: AbortSignal): Promise<string>;
+  provision(reservation: PersistentVolumeClaim, nodeName: string, signal: AbortSignal): Promise<string>;
 }
 
 /** The read side of the cluster, as plugins see it. */
@@ -66,7 +66,7 @@ export interface ClusterLister {
   /** Pods on nodes by what tells them apart. It is kept from the first time on that somebody asks. */
   readonly placed: PlacedPodsView;
   /** What pods say of other pods, those included that are still to be placed. */
-  readonly knownTerms: KnownTermsView;
+  readonly affinityTerms: AffinityTermIndexView;
   /** What the plugin reads of the kinds that its `reads` names. */
   readonly listed: ListedObjectsView;
   /** Volumes and claims as they will be when what has been decided is written. */
@@ -74,7 +74,7 @@ export interface ClusterLister {
   /** Which claims pods on nodes use. It is kept from the first time on that somebody asks. */
   readonly claimsInUse: ClaimsInUseView;
   /** What is free, in sum. */
-  readonly room: RoomView;
+  readonly capacity: FreeCapacityView;
   /** What nodes have and what is taken there, in columns: for `scoreAll`. */
   readonly amounts: AmountColumnsView;
   /** Which images nodes have, if some enabled plugin `readsImages`. */
@@ -98,7 +98,7 @@ export interface ClusterLister {
 export interface PluginHandle {
   /** The profile's name: pods of other schedulers are not ours to place. */
   readonly schedulerName: string;
-  /** The class, to make refusals with. */
+  /** The class, to make rejections with. */
   readonly Status: typeof Status;
   /** The only time there is; a test's may be a virtual one. */
   readonly clock: Clock;
@@ -115,7 +115,7 @@ export interface PluginHandle {
    * back as it was. Costs what a plan costs. For PostFilter and for what runs between cycles: throws while a plan is being
    * made, as in Filter, Reserve or Permit. An attempt that has paused is decided first, in one piece. Extenders are not asked: where they have a say, a yes is the plugins' alone.
    */
-  trial(candidate: Candidate, options?: TrialOptions): TrialResult;
+  dryRun(schedulingEntity: SchedulingEntity, options?: DryRunOptions): DryRunResult;
   /**
    * Whoever waits with one of these pods, alone or as a gang, is tried now, without the rest of its back-off, and asked about again if
    * it was gated. An attempt that is under way decides first; if it fails there is another, after a back-off. For what no event tells of:

@@ -7,7 +7,7 @@ import type { Plugin } from './plugin.ts';
 
 const handle = pluginHandle(new Builders(), { schedulerName: 'mine' });
 const load = (plugin: object): Plugin => makePlugin('Zone', () => plugin as Plugin, undefined, handle);
-const refused = (plugin: object): string => {
+const rejected = (plugin: object): string => {
   try {
     load(plugin);
   } catch (error) {
@@ -52,7 +52,7 @@ class WithPrivates {
   }
 }
 
-describe('a plugin is refused for a member that is no extension point', () => {
+describe('a plugin is rejected for a member that is no extension point', () => {
   it.each<[string, object, string]>([
     ['own', { name: 'Zone', filtr: pass }, `filtr, ${noPoint}; did you mean filter? Otherwise ${remedy}`],
     ['in other case', { name: 'Zone', PreFilter: pass }, `PreFilter, ${noPoint}; did you mean preFilter?`],
@@ -75,11 +75,11 @@ describe('a plugin is refused for a member that is no extension point', () => {
       'filtr, ',
     ],
   ])('that is %s', (_what, plugin, message) => {
-    expect(refused(plugin)).toContain(`profile mine: plugin Zone has a member ${message}`);
+    expect(rejected(plugin)).toContain(`profile mine: plugin Zone has a member ${message}`);
   });
 
   it('and names all such members at once', () => {
-    const message = refused({ name: 'Zone', filtr: pass, scor: pass });
+    const message = rejected({ name: 'Zone', filtr: pass, scor: pass });
     expect(message).toContain('did you mean filter?');
     expect(message).toContain('did you mean score?');
   });
@@ -91,17 +91,17 @@ describe('a plugin is refused for a member that is no extension point', () => {
         throw new Error('was run');
       },
     };
-    expect(refused(plugin)).toContain('a member filtr,');
+    expect(rejected(plugin)).toContain('a member filtr,');
   });
 });
 
-describe('a plugin is refused', () => {
+describe('a plugin is rejected', () => {
   it.each(['filter', 'rulesOut', 'name', 'reads'])('when the getter of %s throws', (member) => {
     const get = (): never => {
       throw new Error('not now');
     };
     const plugin = Object.defineProperty({ name: 'Zone' }, member, { get });
-    expect(refused(plugin)).toBe(`profile mine: plugin Zone has a ${member} that cannot be read: not now`);
+    expect(rejected(plugin)).toBe(`profile mine: plugin Zone has a ${member} that cannot be read: not now`);
   });
 
   it('when its members cannot be listed', () => {
@@ -113,11 +113,11 @@ describe('a plugin is refused', () => {
         },
       },
     );
-    expect(refused(plugin)).toBe('profile mine: plugin Zone has members that cannot be read: closed');
+    expect(rejected(plugin)).toBe('profile mine: plugin Zone has members that cannot be read: closed');
   });
 
-  it.each(['dependsOnPlacements', 'rulesOut', 'domainsFor', 'filter'])('when %s is no function', (member) => {
-    expect(refused({ name: 'Zone', [member]: true })).toContain(`has a ${member} that is not a function but true`);
+  it.each(['dependsOnAssignedPods', 'rulesOut', 'domainsFor', 'filter'])('when %s is no function', (member) => {
+    expect(rejected({ name: 'Zone', [member]: true })).toContain(`has a ${member} that is not a function but true`);
   });
 });
 

@@ -7,12 +7,12 @@ const members: Readonly<Record<keyof Plugin, boolean>> = {
   name: false,
   decidesGangs: false,
   readsOtherNodes: false,
-  dependsOnPlacements: true,
+  dependsOnAssignedPods: true,
   reads: false,
   readsImages: false,
   asyncDeadlineMs: false,
   sign: true,
-  signPicture: true,
+  signCluster: true,
   preEnqueue: true,
   compare: true,
   preFilter: true,
@@ -48,12 +48,12 @@ const otherNames: ReadonlyMap<string, string> = new Map([
 
 /**
  * Returns what is wrong with the members of what a factory made, as ends of sentences that begin with the plugin's name. A misspelled
- * point would never be called, so own and inherited members that are not in the contract are refused. Symbols and what all objects
+ * point would never be called, so own and inherited members that are not in the contract are rejected. Symbols and what all objects
  * have, such as `toString`, are not looked at, and no getter of an unknown member runs.
  */
 export function problemsOfMembers(made: object): readonly string[] {
   try {
-    return [...unknownMembers(made)].map(refusal).concat(problemsOfValues(made));
+    return [...unknownMembers(made)].map(rejection).concat(problemsOfValues(made));
   } catch (error) {
     return [`has members that cannot be read: ${describeThrown(error)}`];
   }
@@ -69,7 +69,7 @@ function unknownMembers(made: object): ReadonlySet<string> {
   return unknown;
 }
 
-function refusal(member: string): string {
+function rejection(member: string): string {
   const shown = /^[\w$]{1,64}$/.test(member) ? member : describe(member);
   const meant = otherNames.get(member) ?? closestName(member, Object.keys(members));
   const advice = meant === undefined ? '' : `did you mean ${meant}? Otherwise `;

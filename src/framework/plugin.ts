@@ -1,14 +1,14 @@
 import type { ListedKind } from '../api/listed-object.ts';
 import type { Pod } from '../api/pod.ts';
 import type { NodeView } from '../cluster/node-info.ts';
-import type { Candidate, QueueKey } from './candidate.ts';
+import type { SchedulingEntity, QueueKey } from './scheduling-entity.ts';
 import type { EventRegistration } from './cluster-event.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { PluginHandle } from './plugin-handle.ts';
 import type { Status } from './status.ts';
-import type { Nomination } from './trial.ts';
-import type { Wish } from './wish.ts';
+import type { Nomination } from './dry-run.ts';
+import type { ResourceDemand } from './resource-demand.ts';
 
 /** PreFilter's way to say that only these nodes are worth looking at. */
 export interface NodeNames {
@@ -37,7 +37,7 @@ export interface PostFilterResult {
  * A scheduler plugin: any of kube-scheduler's extension points, as optional methods. The points from PreEnqueue to Permit
  * are synchronous and run inside one scheduling cycle, on a picture that does not change meanwhile; PreBind, Bind and
  * PostBind belong to the binding cycle. Everywhere `undefined` means Success. A plugin that throws fails its entity with
- * an Error status that names it; it never stops the loop. A plugin with any other member, inherited ones included, is refused when it is
+ * an Error status that names it; it never stops the loop. A plugin with any other member, inherited ones included, is rejected when it is
  * loaded: helpers and state are #private or outside the object.
  */
 export interface Plugin {
@@ -60,7 +60,7 @@ export interface Plugin {
    * Of a plugin that reads other nodes, once PreFilter and PreScore have run: whether what its Filter and Score say of this pod, and of
    * those that it signs alike, may change when one of them is placed. False: they are asked as others are. Must be cheap. Absent: it may.
    */
-  dependsOnPlacements?(state: CycleState, pod: Pod): boolean;
+  dependsOnAssignedPods?(state: CycleState, pod: Pod): boolean;
 
   /** Kinds that it reads by `handle.cluster.listed`. They are watched only where an enabled plugin reads them. Default: none. */
   readonly reads?: readonly ListedKind[];
@@ -83,13 +83,13 @@ export interface Plugin {
    * given: answers are kept for as long as it stays the same. Only for what no placement changes, such as which nodes there
    * are. Must be cheap. Absent: nothing.
    */
-  signPicture?(pod: Pod): string;
+  signCluster?(pod: Pod): string;
 
   /**
-   * May the entity enter the queue? A refusal gates it; it is asked again whenever the entity or its group changes, and, but for the plugin
+   * May the entity enter the queue? A rejection gates it; it is asked again whenever the entity or its group changes, and, but for the plugin
    * that decides what a gang is, after each event that the plugin registered and whose hint agrees. Must be cheap.
    */
-  preEnqueue?(candidate: Candidate): Status | undefined;
+  preEnqueue?(schedulingEntity: SchedulingEntity): Status | undefined;
 
   /** QueueSort: negative when `a` goes first. Exactly one enabled plugin has it. Must be a total order. */
   compare?(a: QueueKey, b: QueueKey): number;
@@ -103,7 +103,7 @@ export interface Plugin {
   /**
    * `added` is now on `node`: brings what PreFilter computed for `pod` up to date. Called for each member that a plan places, and
    * where room is kept for somebody. A plugin that reads other nodes and has PreFilter but not both of these is asked
-   * PreFilter again after each placement, as is one whose PreFilter had nothing to compute (it skipped the pod, refused it or
+   * PreFilter again after each placement, as is one whose PreFilter had nothing to compute (it skipped the pod, rejected it or
    * named nodes). Any answer but `undefined` is a failure.
    */
   preFilterAddPod?(state: CycleState, pod: Pod, added: Pod, node: NodeView): Status | undefined;
@@ -112,9 +112,9 @@ export interface Plugin {
 
   /**
    * Is it certain, without a look at the nodes, that not so many of these pods pass Filter, wherever they are put? Asked of what this
-   * plugin has refused, before it is tried again; must be cheap. Whatever may change a `true` must be an event that it registered.
+   * plugin has rejected, before it is tried again; must be cheap. Whatever may change a `true` must be an event that it registered.
    */
-  rulesOut?(wish: Wish): boolean;
+  rulesOut?(demand: ResourceDemand): boolean;
 
   /** May the pod run on this node? Must not allocate on success; return constants on failure. */
   filter?(state: CycleState, pod: Pod, node: NodeView): Status | undefined;
@@ -134,7 +134,7 @@ export interface Plugin {
   domainsFor?(members: readonly Pod[]): readonly (readonly number[])[] | undefined;
 
   /** Once, after the entity failed. The first plugin that returns a result ends the point. */
-  postFilter?(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined;
+  postFilter?(schedulingEntity: SchedulingEntity, diagnosis: Diagnosis): PostFilterResult | undefined;
 
   /**
    * Once before Score. `feasible` lists the nodes that passed Filter, at a cost. `Skip` switches this plugin's Score off for
@@ -159,7 +159,7 @@ export interface Plugin {
    */
   normalizeScore?(state: CycleState, pod: Pod, scores: Float64Array): void;
 
-  /** Told that the pod is assumed on the node. A refusal undoes the placement. */
+  /** Told that the pod is assumed on the node. A rejection undoes the placement. */
   reserve?(state: CycleState, pod: Pod, node: NodeView): Status | undefined;
   /**
    * Undoes Reserve, in reverse plugin order, once for each pod and node; also called for pods that this plugin never reserved.

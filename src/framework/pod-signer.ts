@@ -66,7 +66,7 @@ export class PodSigner {
     this.#others = plugins.filter((plugin) => plugin.readsOtherNodes === true && signs(plugin));
     this.#othersKeepUp = this.#others.every((plugin) => !at.preFilter.includes(plugin) || keepsUp(plugin));
     this.#signers = this.#othersKeepUp ? [...this.local, ...this.#others] : this.local;
-    this.#picturing = [...this.local.keys()].filter((i) => this.local[i]!.signPicture !== undefined);
+    this.#picturing = [...this.local.keys()].filter((i) => this.local[i]!.signCluster !== undefined);
   }
 
   /** Its PreFilter, run where something comes of it, reads other nodes. */
@@ -138,7 +138,7 @@ function fragmentOf(plugin: Plugin, pod: Pod): string | undefined {
 
 function readingOf(plugin: Plugin, pod: Pod): string {
   try {
-    return readSignature(plugin.signPicture!(pod)) ?? '';
+    return readSignature(plugin.signCluster!(pod)) ?? '';
   } catch (error) {
     throw new PluginFailure(failureOf(plugin, 'Sign', error));
   }

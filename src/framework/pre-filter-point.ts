@@ -3,7 +3,7 @@ import type { NodeView } from '../cluster/node-info.ts';
 import type { CycleState } from './cycle-state.ts';
 import { keepsUp } from './keeps-up.ts';
 import type { MadePlugins } from './make-plugins.ts';
-import { readPreFilterAnswer, readRefusal } from './plugin-answers.ts';
+import { readPreFilterResult, readRejection } from './plugin-answers.ts';
 import { guarded } from './plugin-calls.ts';
 import type { PluginCalls } from './plugin-calls.ts';
 import { failureOf } from './plugin-failure.ts';
@@ -15,10 +15,10 @@ import type { PodSigner } from './pod-signer.ts';
 import { Status } from './status.ts';
 
 /**
- * PreFilter's answer for a pod: a refusal, or the nodes worth looking at (undefined: all). `mayChange`: a plugin that reads other
- * nodes refused the pod, skipped it or named nodes, and may answer otherwise once more pods have landed.
+ * PreFilter's answer for a pod: a rejection, or the nodes worth looking at (undefined: all). `mayChange`: a plugin that reads other
+ * nodes rejected the pod, skipped it or named nodes, and may answer otherwise once more pods have landed.
  */
-export type PreFilterAnswer = { readonly mayChange: boolean } & (
+export type PreFilterResult = { readonly mayChange: boolean } & (
   { readonly status: Status } | { readonly status: undefined; readonly nodeNames: ReadonlySet<string> | undefined }
 );
 
@@ -57,12 +57,12 @@ export class PreFilterPoint {
     return this.#counts.values();
   }
 
-  all(state: CycleState, pod: Pod): PreFilterAnswer {
+  all(state: CycleState, pod: Pod): PreFilterResult {
     return this.#run(this.#all, state, pod, undefined);
   }
 
   /** The part whose answers hold for all pods with equal signatures. */
-  shared(state: CycleState, pod: Pod): PreFilterAnswer {
+  shared(state: CycleState, pod: Pod): PreFilterResult {
     return this.#run(this.#shared, state, pod, undefined);
   }
 
@@ -70,17 +70,17 @@ export class PreFilterPoint {
    * The part that is asked about each pod, after `shared` for one with equal signatures: `state` is a fork of
    * that one's, `among` the nodes that it left.
    */
-  own(state: CycleState, pod: Pod, among: ReadonlySet<string> | undefined): PreFilterAnswer {
+  own(state: CycleState, pod: Pod, among: ReadonlySet<string> | undefined): PreFilterResult {
     return this.#run(this.#own, state, pod, among);
   }
 
   /** The plugins that read other nodes alone. */
-  others(state: CycleState, pod: Pod): PreFilterAnswer {
+  others(state: CycleState, pod: Pod): PreFilterResult {
     return this.#run(this.#others, state, pod, undefined);
   }
 
-  /** As `others`; returns a refusal, also of this node. */
-  othersRefuse(state: CycleState, pod: Pod, nodeName: string): Status | undefined {
+  /** As `others`; returns a rejection, also of this node. */
+  othersReject(state: CycleState, pod: Pod, nodeName: string): Status | undefined {
     const { status, ...answer } = this.others(state, pod);
     if (status !== undefined || !('nodeNames' in answer)) return status;
     return answer.nodeNames?.has(nodeName) === false ? notPreselected : undefined;
@@ -91,13 +91,13 @@ export class PreFilterPoint {
     state: CycleState,
     pod: Pod,
     among: ReadonlySet<string> | undefined,
-  ): PreFilterAnswer {
+  ): PreFilterResult {
     if (plugins.length === 0) return { status: undefined, nodeNames: among, mayChange: false };
     let nodeNames = among;
     let mayChange = false;
     const begun = this.#calls.beginOfMany();
     for (const plugin of plugins) {
-      const answer = this.#calls.call(plugin, 'PreFilter', () => readPreFilterAnswer(plugin.preFilter!(state, pod)));
+      const answer = this.#calls.call(plugin, 'PreFilter', () => readPreFilterResult(plugin.preFilter!(state, pod)));
       const isSkipped = answer instanceof Status && answer.code === 'Skip';
       if (!isSkipped) this.#counts.get(plugin)!.calls++;
       if (answer === undefined) continue;
@@ -117,7 +117,7 @@ export class PreFilterPoint {
   }
 
   /** Some plugin keeps up to date what PreFilter computed. */
-  get followsPlacements(): boolean {
+  get followsAssignedPods(): boolean {
     return this.#followers.length > 0;
   }
 
@@ -125,7 +125,7 @@ export class PreFilterPoint {
   addPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): Status | undefined {
     for (const plugin of this.#followers) {
       if (state.skippedFilters.has(plugin.name)) continue;
-      const status = guarded(plugin, 'AddPod', () => readRefusal(plugin.preFilterAddPod!(state, pod, added, node)));
+      const status = guarded(plugin, 'AddPod', () => readRejection(plugin.preFilterAddPod!(state, pod, added, node)));
       if (status !== undefined) return failureOf(plugin, 'AddPod', status);
     }
     return undefined;
@@ -136,7 +136,7 @@ export class PreFilterPoint {
     for (const plugin of this.#followers) {
       if (state.skippedFilters.has(plugin.name)) continue;
       const status = guarded(plugin, 'RemovePod', () =>
-        readRefusal(plugin.preFilterRemovePod!(state, pod, removed, node)),
+        readRejection(plugin.preFilterRemovePod!(state, pod, removed, node)),
       );
       if (status !== undefined) return failureOf(plugin, 'RemovePod', status);
     }

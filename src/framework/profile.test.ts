@@ -170,7 +170,7 @@ describe('a profile that treats some points otherwise', () => {
     [{ score: { enabled: [{ name: 'One', weight: 0 }] } }, 'weight of One must be at least 1, not 0'],
     [{ queueSort: { disabled: ['*'] } }, 'exactly one enabled plugin must sort the queue, but enabled is none'],
     [{ bind: { disabled: ['Binder'] } }, 'no enabled plugin binds; enable DefaultBinder'],
-  ])('is refused when it cannot be: %j', (points, problem) => {
+  ])('is rejected when it cannot be: %j', (points, problem) => {
     expect(() => profileWith(points)).toThrow(`profile mine: ${problem}`);
   });
 });
@@ -191,19 +191,19 @@ describe('a signature', () => {
   });
 
   it('stays the same, and its fragments do not, when something changes that a plugin reads of the picture', () => {
-    let picture = 'before';
+    let harness = 'before';
     const profile = withBasics(
       { name: 'One', filter: () => undefined, sign: ({ name }) => name },
-      { name: 'Two', score: () => 0, sign: () => 'x', signPicture: () => picture },
+      { name: 'Two', score: () => 0, sign: () => 'x', signCluster: () => harness },
     );
     const before = profile.signaturesOf(pod);
     expect(profile.signaturesOf(pod)).toBe(before);
-    picture = 'after';
+    harness = 'after';
     const after = profile.signaturesOf(pod);
     expect([after.local, after.whole]).toEqual([before.local, before.whole]);
     expect(after.fragments[0]).toBe(before.fragments[0]);
     expect(after.fragments[1]).not.toBe(before.fragments[1]);
-    picture = 'before';
+    harness = 'before';
     expect(profile.signaturesOf(pod)).toBe(before);
   });
 
@@ -212,7 +212,7 @@ describe('a signature', () => {
       name: 'One',
       filter: () => undefined,
       sign: () => '',
-      signPicture: () => 7 as unknown as string,
+      signCluster: () => 7 as unknown as string,
     });
     expect(() => profile.signaturesOf(pod)).toThrow(
       expect.objectContaining({ status: expect.objectContaining({ plugin: 'One' }) }) as Error,
@@ -225,7 +225,7 @@ describe('a signature', () => {
 });
 
 describe('PreFilter', () => {
-  it('ends with the first refusal, in the name of its plugin', () => {
+  it('ends with the first rejection, in the name of its plugin', () => {
     const asked: string[] = [];
     const profile = withBasics(
       { name: 'One', preFilter: () => no },
@@ -322,8 +322,8 @@ describe('PostFilter', () => {
       { name: 'Two', postFilter: () => ({ message: 'two' }) },
       { name: 'Three', postFilter: () => ({ message: 'three' }) },
     );
-    const refusal = { kind: 'nodes', reasons: new Map<string, number>(), resolvable: false } as const;
-    const diagnosis = { pod, nodeCount: 0, refusal, plugins: new Set<string>() };
+    const rejection = { kind: 'nodes', reasons: new Map<string, number>(), resolvable: false } as const;
+    const diagnosis = { pod, nodeCount: 0, rejection, plugins: new Set<string>() };
     expect(profile.postFilter({ kind: 'pod', pod }, diagnosis)).toEqual({ message: 'two' });
   });
 });

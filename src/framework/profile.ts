@@ -1,12 +1,12 @@
 import type { Pod } from '../api/pod.ts';
 import type { NodeView } from '../cluster/node-info.ts';
 import { BindingPoints } from './binding-points.ts';
-import type { Candidate, QueueKey } from './candidate.ts';
+import type { SchedulingEntity, QueueKey } from './scheduling-entity.ts';
 import { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { makePlugins } from './make-plugins.ts';
 import type { MadePlugins, ProfilePlugins } from './make-plugins.ts';
-import { readCount, readPermitAnswer, readPostFilterAnswer, readRefusal } from './plugin-answers.ts';
+import { readCount, readPermitResult, readPostFilterResult, readRejection } from './plugin-answers.ts';
 import { PluginCalls } from './plugin-calls.ts';
 import { failureOf, PluginFailure } from './plugin-failure.ts';
 import { outcomeOf } from './plugin-meter.ts';
@@ -15,7 +15,7 @@ import type { Plugin, PostFilterResult } from './plugin.ts';
 import { PodSigner } from './pod-signer.ts';
 import type { PodSignatures } from './pod-signer.ts';
 import { PreFilterPoint } from './pre-filter-point.ts';
-import type { PreFilterAnswer } from './pre-filter-point.ts';
+import type { PreFilterResult } from './pre-filter-point.ts';
 import { ProfileError } from './profile-error.ts';
 import { ScorePoints } from './score-points.ts';
 import type { ScorePlugin } from './score-points.ts';
@@ -24,7 +24,7 @@ import { Status } from './status.ts';
 export { notPreselected } from './pre-filter-point.ts';
 export type { EnabledPlugin } from './enabled-plugin.ts';
 export type { PluginRegistry } from './make-plugins.ts';
-export type { PreFilterAnswer } from './pre-filter-point.ts';
+export type { PreFilterResult } from './pre-filter-point.ts';
 export { PluginFailure } from './plugin-failure.ts';
 export type { PodSignatures } from './pod-signer.ts';
 export { ProfileError } from './profile-error.ts';
@@ -117,7 +117,7 @@ export class Profile {
   /** Once PreFilter has run: does a Filter that did not skip this pod read other nodes? */
   filtersByOthers(state: CycleState, pod: Pod): boolean {
     return this.otherFilters.some(
-      ({ name, plugin }) => !state.skippedFilters.has(name) && dependsOnPlacements(plugin, state, pod),
+      ({ name, plugin }) => !state.skippedFilters.has(name) && dependsOnAssignedPods(plugin, state, pod),
     );
   }
 
@@ -128,7 +128,7 @@ export class Profile {
   readsOthers(state: CycleState, pod: Pod): boolean {
     if (this.filtersByOthers(state, pod)) return true;
     return this.#otherScorers.some(
-      (plugin) => !state.skippedScores.has(plugin.name) && dependsOnPlacements(plugin, state, pod),
+      (plugin) => !state.skippedScores.has(plugin.name) && dependsOnAssignedPods(plugin, state, pod),
     );
   }
 
@@ -178,10 +178,10 @@ export class Profile {
     this.#calls.ran(point, outcome, begun);
   }
 
-  preEnqueue(candidate: Candidate): Status | undefined {
+  preEnqueue(schedulingEntity: SchedulingEntity): Status | undefined {
     const begun = this.begin();
     for (const plugin of this.#at.preEnqueue) {
-      const status = this.#calls.call(plugin, 'PreEnqueue', () => readRefusal(plugin.preEnqueue!(candidate)));
+      const status = this.#calls.call(plugin, 'PreEnqueue', () => readRejection(plugin.preEnqueue!(schedulingEntity)));
       if (status === undefined) continue;
       this.ran('PreEnqueue', status.code, begun);
       return status.from(plugin.name);
@@ -190,7 +190,7 @@ export class Profile {
     return undefined;
   }
 
-  preFilter(state: CycleState, pod: Pod): PreFilterAnswer {
+  preFilter(state: CycleState, pod: Pod): PreFilterResult {
     return this.preFilters.all(state, pod);
   }
 
@@ -202,7 +202,7 @@ export class Profile {
     return status === undefined && filtersFor(state, this.otherFilters).length === 0;
   }
 
-  /** Runs the given filters on one node, but for those that PreFilter told to skip; the first refusal stands. */
+  /** Runs the given filters on one node, but for those that PreFilter told to skip; the first rejection stands. */
   filter(filters: readonly FilterPlugin[], state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     return this.filterAll(filtersFor(state, filters), state, pod, node);
   }
@@ -221,7 +221,7 @@ export class Profile {
       } catch (error) {
         return failureOf(plugin, 'Filter', error);
       }
-      if (status !== undefined) return refusal(plugin, 'Filter', status);
+      if (status !== undefined) return rejection(plugin, 'Filter', status);
     }
     return undefined;
   }
@@ -275,12 +275,12 @@ export class Profile {
   }
 
   /** The first answer; a Status when a plugin failed. */
-  postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | Status | undefined {
+  postFilter(schedulingEntity: SchedulingEntity, diagnosis: Diagnosis): PostFilterResult | Status | undefined {
     if (!this.hasPostFilter) return undefined;
     const begun = this.begin();
     for (const plugin of this.#at.postFilter) {
       const result = this.#calls.call(plugin, 'PostFilter', () =>
-        readPostFilterAnswer(plugin.postFilter!(candidate, diagnosis)),
+        readPostFilterResult(plugin.postFilter!(schedulingEntity, diagnosis)),
       );
       if (result === undefined) continue;
       this.ran('PostFilter', result instanceof Status ? result.code : 'Success', begun);
@@ -295,7 +295,7 @@ export class Profile {
     if (this.#at.reserve.length === 0) return undefined;
     const begun = this.#calls.beginOfMany();
     for (const plugin of this.#at.reserve) {
-      const status = this.#calls.call(plugin, 'Reserve', () => readRefusal(plugin.reserve?.(state, pod, node)));
+      const status = this.#calls.call(plugin, 'Reserve', () => readRejection(plugin.reserve?.(state, pod, node)));
       if (status === undefined) continue;
       this.ran('Reserve', status.code, begun);
       return status.from(plugin.name);
@@ -320,7 +320,7 @@ export class Profile {
     if (this.#at.permit.length === 0) return { status: undefined, waits };
     const begun = this.#calls.beginOfMany();
     for (const plugin of this.#at.permit) {
-      const answer = this.#calls.call(plugin, 'Permit', () => readPermitAnswer(plugin.permit!(state, pod, nodeName)));
+      const answer = this.#calls.call(plugin, 'Permit', () => readPermitResult(plugin.permit!(state, pod, nodeName)));
       if (answer === undefined) continue;
       if (answer instanceof Status) {
         this.ran('Permit', answer.code, begun);
@@ -356,20 +356,20 @@ export function filtersFor({ skippedFilters }: CycleState, filters: readonly Fil
 }
 
 /** One that fails to say may. */
-function dependsOnPlacements(plugin: Plugin, state: CycleState, pod: Pod): boolean {
-  if (plugin.dependsOnPlacements === undefined) return true;
+function dependsOnAssignedPods(plugin: Plugin, state: CycleState, pod: Pod): boolean {
+  if (plugin.dependsOnAssignedPods === undefined) return true;
   try {
     // An answer of another type is none.
-    return (plugin.dependsOnPlacements(state, pod) as unknown) !== false;
+    return (plugin.dependsOnAssignedPods(state, pod) as unknown) !== false;
   } catch {
     return true;
   }
 }
 
-/** The refusal that the plugin answered, named. */
-function refusal(plugin: Plugin, point: string, answer: unknown): Status {
+/** The rejection that the plugin answered, named. */
+function rejection(plugin: Plugin, point: string, answer: unknown): Status {
   try {
-    return readRefusal(answer)!.from(plugin.name);
+    return readRejection(answer)!.from(plugin.name);
   } catch (error) {
     return failureOf(plugin, point, error);
   }

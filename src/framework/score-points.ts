@@ -2,7 +2,7 @@ import type { Pod } from '../api/pod.ts';
 import type { NodeView } from '../cluster/node-info.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { MadePlugins } from './make-plugins.ts';
-import { readRefusalOrSkip } from './plugin-answers.ts';
+import { readRejectionOrSkip } from './plugin-answers.ts';
 import type { PluginCalls } from './plugin-calls.ts';
 import { countersOf } from './plugin-meter.ts';
 import type { CallCount } from './plugin-meter.ts';
@@ -80,7 +80,7 @@ export class ScorePoints {
     const begun = this.#calls.begin();
     for (const plugin of plugins) {
       const status = this.#calls.call(plugin, 'PreScore', () =>
-        readRefusalOrSkip(plugin.preScore!(state, pod, feasible)),
+        readRejectionOrSkip(plugin.preScore!(state, pod, feasible)),
       );
       if (status?.code !== 'Skip') this.#counts.get(plugin)!.calls++;
       if (status === undefined) continue;

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** A line that never ends must not fill the memory. etcd refuses objects far smaller than this. */
+/** A line that never ends must not fill the memory. etcd rejects objects far smaller than this. */
 export const longestLineBytes = 32 * 1024 * 1024;
 
 /** The line that has begun is longer than `longestLineBytes`. */

@@ -50,7 +50,7 @@ describe('where it goes on', () => {
   });
 
   test.each([
-    ['refused', answered(ForbiddenError)],
+    ['rejected', answered(ForbiddenError)],
     ['failed by the server', answered(ServerError)],
     ['garbled', new WatchMalformedError('no JSON')],
   ])('a place from which watches are %s three times in a row is doubted', (_, error) => {

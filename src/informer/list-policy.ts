@@ -23,7 +23,7 @@ export interface RoundEnd {
 const backoff: BackoffPolicy = { initialMs: 1_000, maxMs: 30_000 };
 /** A watch that lasted so long worked, even if nothing happened on it. */
 const healthyMs = 10_000;
-/** Watches refused or garbled in a row after which the resourceVersion itself is doubted. */
+/** Watches rejected or garbled in a row after which the resourceVersion itself is doubted. */
 const doubtAfter = 3;
 /** As many of the largest objects that there can be fit into what is read of a page. */
 const leastPageSize = 25;
@@ -35,7 +35,7 @@ const outageAfter = 3;
  * network and no clock.
  *
  * A watch goes on where the last one ended. The collection is listed again when the server has forgotten that place, or has
- * refused it so often that the place itself is in doubt, or when a watch cannot go on from it. Pages that are too long to be read are made
+ * rejected it so often that the place itself is in doubt, or when a watch cannot go on from it. Pages that are too long to be read are made
  * shorter for good. Delays are a jittered back-off of 1 s to 30 s, or the server's
  * Retry-After where that is longer; only progress resets it, and the first answer after an outage.
  */
@@ -47,7 +47,7 @@ export class ListPolicy {
   #watchedFrom: string | undefined;
   #isPaged = true;
   #failures = 0;
-  #refusals = 0;
+  #rejections = 0;
   /** Failures in a row in which no server said anything. */
   #unanswered = 0;
 
@@ -90,7 +90,7 @@ export class ListPolicy {
   /** The round has ended. Answers the milliseconds to wait before the next one. */
   delayAfter({ step, error, lastedMs }: RoundEnd): number {
     const hasProgressed = this.#resourceVersion !== this.#watchedFrom;
-    if (lastedMs >= healthyMs) this.#failures = this.#refusals = 0;
+    if (lastedMs >= healthyMs) this.#failures = this.#rejections = 0;
     // However long it was away: it is back, and what it says now has to do with its start, not with us.
     if (error instanceof ApiError && this.#unanswered >= outageAfter) this.#failures = 0;
     this.#unanswered = error === undefined || error instanceof ApiError ? 0 : this.#unanswered + 1;
@@ -101,7 +101,7 @@ export class ListPolicy {
       this.#failures++;
       return this.#failures === 1 ? 0 : jitteredBackoff(backoff, this.#failures, this.#random);
     }
-    if (hasProgressed) this.#failures = this.#refusals = 0;
+    if (hasProgressed) this.#failures = this.#rejections = 0;
     this.#goOnFrom(this.#resourceVersion);
     if (error === undefined && lastedMs >= healthyMs) return 0;
     this.#failures++;
@@ -109,9 +109,9 @@ export class ListPolicy {
       this.#isPaged = true;
       this.#pageSize = Math.max(Math.min(leastPageSize, this.#pageSize), Math.floor(this.#pageSize / 4));
     }
-    const isInDoubt = step === 'watch' && isRefusal(error) && ++this.#refusals >= doubtAfter;
+    const isInDoubt = step === 'watch' && isRejection(error) && ++this.#rejections >= doubtAfter;
     if (isInDoubt || error instanceof WatchLostError) {
-      this.#refusals = 0;
+      this.#rejections = 0;
       this.#goOnFrom(undefined);
     }
     const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
@@ -124,7 +124,7 @@ export class ListPolicy {
 }
 
 /** Whether the server answered, but not with a usable watch: the place asked for may be one it does not know. */
-function isRefusal(error: Error | undefined): boolean {
+function isRejection(error: Error | undefined): boolean {
   if (error instanceof TooManyRequestsError) return false;
   return error instanceof ApiError || error instanceof WatchMalformedError;
 }

@@ -51,12 +51,12 @@ export class ObjectCache<T> {
     }
     if (known?.uid !== uid) {
       this.store.set(meta, object);
-      this.#tell('onAdd', key, () => this.#handler.onAdd(object));
+      this.#notify('onAdd', key, () => this.#handler.onAdd(object));
     } else if (this.#options.isSame?.(known.object, object)) {
       this.store.set(meta, known.object);
     } else {
       this.store.set(meta, object);
-      this.#tell('onUpdate', key, () => this.#handler.onUpdate(known.object, object));
+      this.#notify('onUpdate', key, () => this.#handler.onUpdate(known.object, object));
     }
     return key;
   }
@@ -84,16 +84,16 @@ export class ObjectCache<T> {
   }
 
   synced(): void {
-    this.#tell('onSynced', '', () => this.#handler.onSynced?.());
+    this.#notify('onSynced', '', () => this.#handler.onSynced?.());
   }
 
   replaced(): void {
-    this.#tell('onReplaced', '', () => this.#handler.onReplaced?.());
+    this.#notify('onReplaced', '', () => this.#handler.onReplaced?.());
   }
 
   #delete(key: string, last: T, isFinalStateUnknown: boolean): void {
     this.store.delete(key);
-    this.#tell('onDelete', key, () => this.#handler.onDelete(last, isFinalStateUnknown));
+    this.#notify('onDelete', key, () => this.#handler.onDelete(last, isFinalStateUnknown));
   }
 
   #metaOf(raw: unknown, where: string): ObjectMeta | undefined {
@@ -105,7 +105,7 @@ export class ObjectCache<T> {
     }
   }
 
-  #tell(method: string, key: string, call: () => void): void {
+  #notify(method: string, key: string, call: () => void): void {
     try {
       call();
     } catch (thrown) {

@@ -415,7 +415,7 @@ describe('a place in the history that is gone', () => {
     expect(changes).toEqual(['add a=1', 'add b=2', 'delete a=1 (missed)', 'synced']);
   });
 
-  test('a resourceVersion that the server keeps refusing is doubted, and the list made again', async () => {
+  test('a resourceVersion that the server keeps rejecting is doubted, and the list made again', async () => {
     const tooLarge = answerStatus(504, 'Timeout', 'Too large resource version');
     server.next(list(500, thing('a', 1)), tooLarge, tooLarge, tooLarge, list(3, thing('b', 2)));
     reflector.start();
@@ -679,7 +679,7 @@ describe('handlers', () => {
     ['a list', ['add a=1', 'add b=2'], 'add b=2', ['list']],
     ['the end of a list', ['add a=1', 'add b=2', 'add c=3', 'synced'], 'synced', ['list']],
     ['a watch', ['add a=1', 'add b=2', 'add c=3', 'synced', 'add d=6'], 'add d=6', ['list', 'watch@5']],
-  ])('a handler may stop it during %s, and is told nothing after', async (_, told, last, requests) => {
+  ])('a handler may stop it during %s, and is told nothing after', async (_, reported, last, requests) => {
     const stops = (change: string): void => {
       changes.push(change);
       if (change === last) void reflector.stop();
@@ -695,7 +695,7 @@ describe('handlers', () => {
     reflector.start();
     await until(() => changes.includes(last));
     await reflector.stop();
-    expect(changes).toEqual(told);
+    expect(changes).toEqual(reported);
     expect(asked()).toEqual(requests);
     expect(client.underWay).toBe(0);
     expect(clock.untilNextTimer()).toBeUndefined();

@@ -232,7 +232,7 @@ export class Reflector<T> {
     this.#interrupt.abort(new Error('everything is listed anew'));
   }
 
-  #tellCatchUps(): void {
+  #notifyCatchUps(): void {
     for (const catchUp of this.#catchUps) {
       if (isAtLeast(this.#policy.resourceVersion, catchUp.resourceVersion)) this.#endCatchUp(catchUp);
     }
@@ -250,7 +250,7 @@ export class Reflector<T> {
       try {
         this.#policy.listed(await this.#list());
         for (const catchUp of catchUps) this.#endCatchUp(catchUp);
-        this.#tellCatchUps();
+        this.#notifyCatchUps();
       } catch (thrown) {
         // There is no such collection: that is an answer too.
         if (thrown instanceof NotFoundError) this.#heard();
@@ -352,7 +352,7 @@ export class Reflector<T> {
     await stream.run(end, (event) => {
       end.throwIfAborted();
       this.#receive(event);
-      if (this.#catchUps.size > 0) this.#tellCatchUps();
+      if (this.#catchUps.size > 0) this.#notifyCatchUps();
     });
   }
 

@@ -47,7 +47,7 @@ it('has one series for the same labels, which stays when it begins anew', async 
   expect(await registry.metrics()).toContain('x_seconds_sum{a="1",b="2"} 3');
 });
 
-it('of a name that is taken is refused', () => {
+it('of a name that is taken is rejected', () => {
   const registry = createMetricRegistry({ processMetrics: false });
   new Histogram({ ...options, registry });
   expect(() => new Histogram({ ...options, registry })).toThrow('already been registered');

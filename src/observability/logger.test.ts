@@ -71,8 +71,8 @@ it('describes an error with its causes in one line', () => {
 });
 
 it('says what several errors of a chain say only once', () => {
-  const refused = new Error('connect ECONNREFUSED 127.0.0.1:1');
-  const dial = new Error(refused.message, { cause: refused });
+  const rejected = new Error('connect ECONNREFUSED 127.0.0.1:1');
+  const dial = new Error(rejected.message, { cause: rejected });
   const call = new TypeError(`GET /a got no answer: ${dial.message}`, { cause: dial });
   expect(describeError(call)).toBe('TypeError: GET /a got no answer: connect ECONNREFUSED 127.0.0.1:1');
   const { logger, lines } = capture('json');

@@ -46,8 +46,8 @@ interface ListSchema extends Annotations {
 }
 
 /** A field that exists elsewhere and not here, and why: "belongs to …". */
-interface RefusedSchema {
-  readonly refused: string;
+interface RejectedSchema {
+  readonly rejected: string;
 }
 
 /** Anything but null, which counts as absent. */
@@ -74,11 +74,11 @@ export type ArgumentSchema =
   | BooleanSchema
   | ListSchema
   | ObjectSchema
-  | RefusedSchema
+  | RejectedSchema
   | AnythingSchema;
 
 /** The TypeScript type of what such a schema accepts, defaults filled in. */
-export type ValueOf<S> = S extends { readonly refused: string }
+export type ValueOf<S> = S extends { readonly rejected: string }
   ? never
   : S extends { readonly enum: readonly (infer Value)[] }
     ? Value

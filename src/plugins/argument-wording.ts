@@ -4,7 +4,7 @@ import { shortText } from './field-path.ts';
 
 /** What is right, as it follows "must be". */
 export function expectation(schema: ArgumentSchema): string {
-  if ('refused' in schema) return 'absent';
+  if ('rejected' in schema) return 'absent';
   if (schema.mustBe !== undefined) return schema.mustBe;
   if ('enum' in schema) return alternatives(schema.enum.map(String));
   switch (schema.type) {
@@ -64,5 +64,5 @@ function capitalized(sentence: string): string {
 
 /** The fields of an object that a user may write. */
 export function knownFields({ properties = {} }: ObjectSchema): readonly string[] {
-  return Object.keys(properties).filter((name) => !('refused' in properties[name]!));
+  return Object.keys(properties).filter((name) => !('rejected' in properties[name]!));
 }

@@ -23,7 +23,7 @@ const ajvOptions: Options = {
 /** Takes a millisecond: keep the answer. Throws for a schema that is none, which is a defect of the plugin. */
 export function compileArgumentSchema(schema: ObjectSchema): ArgumentValidator {
   const ajv = new Ajv(ajvOptions).addVocabulary(['mustBe', 'check', 'uniqueBy']);
-  ajv.addKeyword({ keyword: 'refused', schemaType: 'string', validate: () => false });
+  ajv.addKeyword({ keyword: 'rejected', schemaType: 'string', validate: () => false });
   const validate = ajv.compile(schema);
   return (value) => {
     const errors = validate(value) ? [] : (validate.errors ?? []);
@@ -32,7 +32,7 @@ export function compileArgumentSchema(schema: ObjectSchema): ArgumentValidator {
     const report: ReportProblem = (path, problem) => problems.push({ path, problem });
     const open = Map.groupBy(errors, ({ instancePath }) => instancePath);
     inspect({ schema, value, path: [], pointer: '' }, open, report);
-    // A keyword that ArgumentSchema does not have may lead elsewhere; what it refuses is refused.
+    // A keyword that ArgumentSchema does not have may lead elsewhere; what it rejects is rejected.
     for (const [pointer, left] of open) reportErrors(left, pathOf(pointer, value), report);
     return problems;
   };
@@ -70,7 +70,7 @@ function inspect(place: Place, open: Map<string, readonly ErrorObject[]>, report
       if (inner !== undefined) descend(name, inner, field);
     }
   }
-  if (!isRight || 'refused' in schema || schema.check === undefined) return isRight;
+  if (!isRight || 'rejected' in schema || schema.check === undefined) return isRight;
   schema.check(value as never, (inner, problem) => {
     isRight = false;
     report([...path, ...inner], problem);
@@ -95,7 +95,7 @@ function reportErrors(errors: readonly ErrorObject[], path: FieldPath, report: R
       report([...path, params.additionalProperty], unknownField(params.additionalProperty, known));
       continue;
     }
-    const problem = 'refused' in schema ? schema.refused : `must be ${expectation(schema)}, not ${found(error.data)}`;
+    const problem = 'rejected' in schema ? schema.rejected : `must be ${expectation(schema)}, not ${found(error.data)}`;
     if (said.has(problem)) continue;
     said.add(problem);
     report(path, problem);

@@ -112,9 +112,9 @@ function volumesOf(claims: readonly string[]): readonly object[] {
 
 /** What holds of every plan, whatever has been found alike. */
 function expectSound(core: StorageScheduling, world: World, wanted: Wanted): void {
-  const { cluster: picture } = core.picture;
-  const members = [...picture.gang('default/red')!.members.values()];
-  const nodeOf = new Map(members.map((pod) => [pod.name, picture.nodeOf(pod)!.name]));
+  const { cluster: harness } = core.harness;
+  const members = [...harness.gang('default/red')!.members.values()];
+  const nodeOf = new Map(members.map((pod) => [pod.name, harness.nodeOf(pod)!.name]));
   const written = core.written.map((text) => text.split(/ (?:for|on) /) as [string, string]);
   const volumes = core.written.filter((text) => text.includes(' for ')).map((text) => text.split(' for ')[0]!);
   expect(new Set(volumes).size, 'each volume is given once').toBe(volumes.length);
@@ -153,5 +153,5 @@ it('pods whose claims are their own get what they would get if each was looked a
     { numRuns: 250 },
   );
   expect(outcomes.get('planned')).toBeGreaterThan(runs(20));
-  expect(outcomes.get('refused')).toBeGreaterThan(runs(20));
+  expect(outcomes.get('rejected')).toBeGreaterThan(runs(20));
 });

@@ -39,7 +39,7 @@ const nightNodes = new PluginArguments('NightNodes', {
       additionalProperties: { type: 'integer', mustBe: 'a number of pods' },
       default: {},
     },
-    gone: { refused: 'was dropped; use limits' },
+    gone: { rejected: 'was dropped; use limits' },
   },
 });
 

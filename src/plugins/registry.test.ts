@@ -72,7 +72,7 @@ describe('the default plugins', () => {
     }
   });
 
-  it('refuse arguments that they do not have, naming them', () => {
+  it('reject arguments that they do not have, naming them', () => {
     for (const { name, factory } of defaultPlugins) {
       expect(() => factory({ typo: 1 }, handle), name).toThrow(new RegExp(`${name}.*typo`));
     }

@@ -1,9 +1,9 @@
-import type { Candidate } from '../framework/candidate.ts';
+import type { SchedulingEntity } from '../framework/scheduling-entity.ts';
 import { groupUidOf } from './queued-entity.ts';
 import type { QueuedEntity } from './queued-entity.ts';
 
 /** What the attempts of an entity have come to so far. */
-export type AttemptHistory = Pick<QueuedEntity, 'attempts' | 'refusals' | 'errors' | 'erredAt' | 'readySince'>;
+export type AttemptHistory = Pick<QueuedEntity, 'attempts' | 'rejections' | 'errors' | 'erredAt' | 'readySince'>;
 
 /**
  * Counts a failure at `now` (Clock.monotonic()). A rejection between two errors does not end the series of errors, unless `errorsHoldMs` have
@@ -16,19 +16,19 @@ export function countFailure(history: AttemptHistory, isError: boolean, now: num
     history.erredAt = now;
     return;
   }
-  history.refusals++;
+  history.rejections++;
   if (now - history.erredAt >= errorsHoldMs) history.errors = 0;
 }
 
 /** A group that was deleted and created again under its name starts without history. */
 export function restartForNewGroup(entity: QueuedEntity, now: number): void {
-  const uid = groupUidOf(entity.candidate);
+  const uid = groupUidOf(entity.schedulingEntity);
   if (uid === undefined || uid === entity.groupUid) return;
   if (entity.groupUid !== undefined) {
     entity.since = now;
     entity.readySince = entity.state.kind === 'gated' ? undefined : now;
     entity.attempts = 0;
-    entity.refusals = 0;
+    entity.rejections = 0;
     entity.errors = 0;
   }
   entity.groupUid = uid;
@@ -36,13 +36,13 @@ export function restartForNewGroup(entity: QueuedEntity, now: number): void {
 
 /** A gang that is queued as one again has failed as often as the member that failed most often; `of` finds the queued member. */
 export function longestHistory(
-  candidate: Candidate,
+  schedulingEntity: SchedulingEntity,
   own: AttemptHistory,
   of: (uid: string) => AttemptHistory | undefined,
 ): AttemptHistory {
-  if (candidate.kind === 'pod') return own;
+  if (schedulingEntity.kind === 'pod') return own;
   let longest = own;
-  for (const uid of candidate.gang.pending.keys()) {
+  for (const uid of schedulingEntity.gang.pending.keys()) {
     const history = of(uid);
     if (history !== undefined && history.errors > longest.errors) longest = history;
   }

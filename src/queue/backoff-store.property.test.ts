@@ -32,10 +32,10 @@ it('does what a list of entities would do', () => {
           if (there !== undefined) break;
           const afterError = random() < 0.4;
           e.failedAt = clock.monotonic() - Math.floor(random() * 3000);
-          e.refusals = 1 + Math.floor(random() * 6);
+          e.rejections = 1 + Math.floor(random() * 6);
           e.errors = 1 + Math.floor(random() * 6);
           e.sortKey = { ...e.sortKey, priority: Math.floor(random() * 5) };
-          const until = e.failedAt + backoffDelay(policy, afterError ? e.errors : e.refusals);
+          const until = e.failedAt + backoffDelay(policy, afterError ? e.errors : e.rejections);
           expect(store.add(e, afterError)).toBe(until > clock.monotonic());
           if (until > clock.monotonic()) list.push({ e, until, early: !afterError });
           break;

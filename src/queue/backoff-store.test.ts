@@ -24,10 +24,10 @@ beforeEach(() => {
 });
 
 /** One that has just failed for the nth time. */
-function failed(name: string, refusals: number, { priority = 0, errors = 0 } = {}): QueuedEntity {
+function failed(name: string, rejections: number, { priority = 0, errors = 0 } = {}): QueuedEntity {
   return failedEntity(build.projectedPod({ name, uid: name }), {
     failedAt: clock.monotonic(),
-    refusals,
+    rejections,
     priority,
     errors,
   });
@@ -84,7 +84,7 @@ describe('an entity that backs off', () => {
     const entity = failed('again', 1);
     store.add(entity, false);
     store.takeEarly();
-    entity.refusals = 2;
+    entity.rejections = 2;
     entity.failedAt = clock.monotonic();
     store.add(entity, false);
     clock.advance(1999);

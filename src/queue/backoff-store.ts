@@ -2,7 +2,7 @@ import { backoffDelay } from '../base/backoff.ts';
 import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { Heap } from '../base/heap.ts';
-import type { QueueKey } from '../framework/candidate.ts';
+import type { QueueKey } from '../framework/scheduling-entity.ts';
 import type { BackoffState, QueuedEntity } from './queued-entity.ts';
 
 export interface BackoffStoreOptions {
@@ -25,7 +25,7 @@ interface BackingOff {
 }
 
 /**
- * Entities that wait for a penalty to end, which grows with each failure. Those that were refused may be taken early, by rank;
+ * Entities that wait for a penalty to end, which grows with each failure. Those that were rejected may be taken early, by rank;
  * those that failed with an error sit it out.
  */
 export class BackoffStore {
@@ -53,7 +53,7 @@ export class BackoffStore {
   /** Takes the entity in for what is left of its penalty; false, and nothing done, when none is left. */
   add(entity: QueuedEntity, afterError: boolean): boolean {
     const { clock, policy } = this.#options;
-    const until = entity.failedAt + backoffDelay(policy, afterError ? entity.errors : entity.refusals);
+    const until = entity.failedAt + backoffDelay(policy, afterError ? entity.errors : entity.rejections);
     if (until <= clock.monotonic()) return false;
     const state: BackoffState = { kind: 'backoff', until };
     entity.state = state;

@@ -2,7 +2,7 @@ import type { Rejection } from '../framework/event-hints.ts';
 
 /** Why an attempt failed. */
 export interface Failure extends Omit<Rejection, 'isGang' | 'pending'> {
-  /** Of `refusedBy`, the plugins that answered Pending. Absent: none. */
+  /** Of `unschedulablePlugins`, the plugins that answered Pending. Absent: none. */
   readonly pending?: ReadonlySet<string> | undefined;
   /** An error rather than a rejection: retried after the back-off without waiting for an event. */
   readonly error: boolean;

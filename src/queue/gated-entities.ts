@@ -1,15 +1,15 @@
 import type { Pod } from '../api/pod.ts';
-import type { Candidate } from '../framework/candidate.ts';
+import type { SchedulingEntity } from '../framework/scheduling-entity.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 import type { EventHints } from '../framework/event-hints.ts';
 import type { QueuedEntity } from './queued-entity.ts';
 
 /**
- * Entities that PreEnqueue refused, by the plugin that did, where events may change its mind. What depends on the entity alone (its gates,
+ * Entities that PreEnqueue rejected, by the plugin that did, where events may change its mind. What depends on the entity alone (its gates,
  * its group) is asked about again when that changes, and costs nothing here.
  */
 export class GatedEntities {
-  /** hints of a profile -> plugin -> those that it refused */
+  /** hints of a profile -> plugin -> those that it rejected */
   readonly #listening = new Map<EventHints, Map<string, Set<QueuedEntity>>>();
   /** entity -> the set above that it is in, if it is in one */
   readonly #sets = new Map<QueuedEntity, Set<QueuedEntity> | undefined>();
@@ -18,7 +18,7 @@ export class GatedEntities {
     return this.#sets.size;
   }
 
-  /** The plugin refuses the entity from now on, whoever did before. */
+  /** The plugin rejects the entity from now on, whoever did before. */
   add(entity: QueuedEntity, plugin: string, hints: EventHints): void {
     this.remove(entity);
     const set = hints.mayUngate(plugin) ? this.#setOf(hints, plugin) : undefined;
@@ -37,7 +37,7 @@ export class GatedEntities {
     for (const [hints, byPlugin] of this.#listening) {
       for (const registered of hints.registered(event)) {
         for (const entity of byPlugin.get(registered.plugin) ?? []) {
-          if (podsOf(entity.candidate).some((pod) => hints.helps(registered, pod, event))) helped.push(entity);
+          if (podsOf(entity.schedulingEntity).some((pod) => hints.helps(registered, pod, event))) helped.push(entity);
         }
       }
     }
@@ -54,8 +54,10 @@ export class GatedEntities {
   }
 }
 
-function podsOf(candidate: Candidate): readonly Pod[] {
-  return candidate.kind === 'pod' ? [candidate.pod] : [...candidate.gang.members.values()].filter(isOpen);
+function podsOf(schedulingEntity: SchedulingEntity): readonly Pod[] {
+  return schedulingEntity.kind === 'pod'
+    ? [schedulingEntity.pod]
+    : [...schedulingEntity.gang.members.values()].filter(isOpen);
 }
 
 function isOpen({ nodeName }: Pod): boolean {

@@ -85,7 +85,7 @@ export class QueueStores {
   /** PreEnqueue rejects the entity. */
   gate(entity: QueuedEntity, status: Status, event: string): void {
     if (entity.state.kind !== 'gated') this.#observer.moved('gated', event);
-    this.#gated.add(entity, status.plugin, this.#policy.hints(entity.candidate));
+    this.#gated.add(entity, status.plugin, this.#policy.hints(entity.schedulingEntity));
     entity.state = { kind: 'gated', status };
     this.#observer.gated(entity, status);
   }
@@ -102,7 +102,7 @@ export class QueueStores {
   /** The entity is unschedulable: it waits in its equivalence class. */
   park(entity: QueuedEntity, joining: Joining): void {
     const before = this.classes.of(entity);
-    const joined = this.classes.add(entity, joining, this.#policy.hints(entity.candidate));
+    const joined = this.classes.add(entity, joining, this.#policy.hints(entity.schedulingEntity));
     this.#observer.moved('unschedulable', 'ScheduleAttemptFailure');
     if (before !== undefined && before !== joined) this.retries.next(before);
   }

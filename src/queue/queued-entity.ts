@@ -1,4 +1,4 @@
-import type { Candidate, QueueKey } from '../framework/candidate.ts';
+import type { SchedulingEntity, QueueKey } from '../framework/scheduling-entity.ts';
 import type { Status } from '../framework/status.ts';
 import type { Rejection } from '../framework/event-hints.ts';
 import type { Failure } from './failure.ts';
@@ -6,13 +6,13 @@ import type { Failure } from './failure.ts';
 /** `pod/<uid>` or `gang/<namespace>/<name>`. */
 export type EntityKey = string;
 
-export function entityKeyOf(candidate: Candidate): EntityKey {
-  return candidate.kind === 'pod' ? `pod/${candidate.pod.uid}` : `gang/${candidate.gang.key}`;
+export function entityKeyOf(schedulingEntity: SchedulingEntity): EntityKey {
+  return schedulingEntity.kind === 'pod' ? `pod/${schedulingEntity.pod.uid}` : `gang/${schedulingEntity.gang.key}`;
 }
 
 /**
  * Where an entity is:
- * - `gated`: outside the three stores, refused by PreEnqueue; asked again when the entity changes.
+ * - `gated`: outside the three stores, rejected by PreEnqueue; asked again when the entity changes.
  * - `active`: waits for its turn. `backoff`: waits for its penalty to end, then becomes active.
  * - `unschedulable`: failed; waits for an event that may help it.
  * - `inFlight`: popped, its scheduling cycle runs.
@@ -32,7 +32,7 @@ export interface BackoffState {
   readonly until: number;
 }
 
-/** `since` is Clock.monotonic() when it was refused. */
+/** `since` is Clock.monotonic() when it was rejected. */
 export interface UnschedulableState {
   readonly kind: 'unschedulable';
   readonly since: number;
@@ -41,7 +41,7 @@ export interface UnschedulableState {
 /** What the queue holds and one scheduling cycle decides: a lone pod, or a whole gang. */
 export interface QueuedEntity {
   readonly key: EntityKey;
-  candidate: Candidate;
+  schedulingEntity: SchedulingEntity;
   state: EntityState;
   /** What QueueSort compares; frozen while queued. */
   sortKey: QueueKey;
@@ -53,9 +53,9 @@ export interface QueuedEntity {
   groupUid: string | undefined;
   /** Scheduling attempts so far. */
   attempts: number;
-  /** Of these, those that ended in a refusal: what its back-off after one grows with. */
-  refusals: number;
-  /** Failed attempts that ended in an error, until it is refused long after the last of them: what its back-off after one grows with. */
+  /** Of these, those that ended in a rejection: what its back-off after one grows with. */
+  rejections: number;
+  /** Failed attempts that ended in an error, until it is rejected long after the last of them: what its back-off after one grows with. */
   errors: number;
   /** Monotonic time of the last error. */
   erredAt: number;
@@ -75,25 +75,25 @@ const noPlugins: ReadonlySet<string> = new Set();
 
 /** One that is in no store and has not been tried, or has the past that is `known`; `since` in milliseconds since the epoch. */
 export function newEntity(
-  candidate: Candidate,
+  schedulingEntity: SchedulingEntity,
   sortKey: QueueKey,
   since: number,
-  known: Partial<Omit<QueuedEntity, 'key' | 'candidate' | 'sortKey' | 'since'>> = {},
+  known: Partial<Omit<QueuedEntity, 'key' | 'schedulingEntity' | 'sortKey' | 'since'>> = {},
 ): QueuedEntity {
   return {
-    key: entityKeyOf(candidate),
-    candidate,
+    key: entityKeyOf(schedulingEntity),
+    schedulingEntity,
     state: { kind: 'inFlight' },
     sortKey,
     readySince: undefined,
     since,
-    groupUid: groupUidOf(candidate),
+    groupUid: groupUidOf(schedulingEntity),
     attempts: 0,
-    refusals: 0,
+    rejections: 0,
     errors: 0,
     erredAt: 0,
     failedAt: 0,
-    rejection: rejectionOf(candidate, { refusedBy: noPlugins, refusedPods: [] }),
+    rejection: rejectionOf(schedulingEntity, { unschedulablePlugins: noPlugins, rejectedPods: [] }),
     triesAgain: false,
     isActivated: false,
     isFlushed: false,
@@ -102,18 +102,18 @@ export function newEntity(
 }
 
 export function rejectionOf(
-  { kind }: Candidate,
-  { refusedBy, pending = noPlugins, refusedPods, wish }: Omit<Failure, 'error'>,
+  { kind }: SchedulingEntity,
+  { unschedulablePlugins, pending = noPlugins, rejectedPods, demand }: Omit<Failure, 'error'>,
 ): Rejection {
-  return { isGang: kind === 'gang', refusedBy, pending, refusedPods, wish };
+  return { isGang: kind === 'gang', unschedulablePlugins, pending, rejectedPods, demand };
 }
 
 /** The last rejection no longer holds, so any event may help. */
 export function forgetRejection(entity: QueuedEntity): void {
-  entity.rejection = { ...entity.rejection, refusedBy: noPlugins, pending: noPlugins };
+  entity.rejection = { ...entity.rejection, unschedulablePlugins: noPlugins, pending: noPlugins };
 }
 
 /** The uid of the group object, once there is one; undefined for a pod. */
-export function groupUidOf(candidate: Candidate): string | undefined {
-  return candidate.kind === 'gang' ? candidate.gang.spec?.uid : undefined;
+export function groupUidOf(schedulingEntity: SchedulingEntity): string | undefined {
+  return schedulingEntity.kind === 'gang' ? schedulingEntity.gang.spec?.uid : undefined;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
-import type { QueueKey } from '../framework/candidate.ts';
+import type { QueueKey } from '../framework/scheduling-entity.ts';
 import { Status } from '../framework/status.ts';
 import { byPriority, nameOf, QueueFixture } from './testing/queue-fixture.ts';
 
@@ -38,8 +38,8 @@ const command = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('attempt' as const),
       meanwhile: fc.array(happening, { maxLength: 1 }),
-      outcome: fc.constantFrom('done' as const, 'refused' as const, 'refused' as const, 'error' as const),
-      refusedBy: fc.subarray(['NodeLover', 'Neighbour']),
+      outcome: fc.constantFrom('done' as const, 'rejected' as const, 'rejected' as const, 'error' as const),
+      unschedulablePlugins: fc.subarray(['NodeLover', 'Neighbour']),
       pending: fc.subarray(['NodeLover', 'Neighbour']),
       isActivated: fc.integer({ min: 0, max: 9 }).map((tenth) => tenth === 0),
     }),
@@ -56,11 +56,11 @@ interface ModelEntity {
   readySince: number | undefined;
   until: number;
   since: number;
-  refusals: number;
+  rejections: number;
   errors: number;
   erredAt: number;
   failedAt: number;
-  refusedBy: readonly string[];
+  unschedulablePlugins: readonly string[];
   pending: readonly string[];
   isFlushed: boolean;
 }
@@ -85,11 +85,11 @@ class Model {
         readySince: undefined,
         until: 0,
         since: 0,
-        refusals: 0,
+        rejections: 0,
         errors: 0,
         erredAt: 0,
         failedAt: 0,
-        refusedBy: [],
+        unschedulablePlugins: [],
         pending: [],
         isFlushed: false,
       };
@@ -123,20 +123,20 @@ class Model {
     name: string,
     how: {
       readonly error: boolean;
-      readonly refusedBy: readonly string[];
+      readonly unschedulablePlugins: readonly string[];
       readonly pending: readonly string[];
       readonly isActivated: boolean;
     },
     meanwhile: readonly string[],
   ): void {
-    const { error, refusedBy, pending, isActivated } = how;
+    const { error, unschedulablePlugins, pending, isActivated } = how;
     const entity = this.entities.get(name)!;
-    Object.assign(entity, { failedAt: this.now, refusedBy, pending, isFlushed: false });
+    Object.assign(entity, { failedAt: this.now, unschedulablePlugins, pending, isFlushed: false });
     if (error) {
       entity.errors++;
       entity.erredAt = this.now;
     } else {
-      entity.refusals++;
+      entity.rejections++;
       if (this.now - entity.erredAt >= 20_000) entity.errors = 0;
     }
     if (this.shut.has(name)) {
@@ -188,14 +188,14 @@ class Model {
   }
 
   #backOff(entity: ModelEntity, error: boolean): void {
-    const failures = error ? entity.errors : entity.refusals;
+    const failures = error ? entity.errors : entity.rejections;
     entity.until = failures === 0 ? 0 : entity.failedAt + Math.min(1000 * 2 ** (failures - 1), 10_000);
     if (entity.until <= this.now) entity.state = 'active';
     else entity.state = error ? 'errorBackoff' : 'backoff';
   }
 
-  #helps(name: string, { refusedBy }: ModelEntity, what: string): boolean {
-    return refusedBy.length === 0 || this.#isHeardBy(refusedBy, name, what);
+  #helps(name: string, { unschedulablePlugins }: ModelEntity, what: string): boolean {
+    return unschedulablePlugins.length === 0 || this.#isHeardBy(unschedulablePlugins, name, what);
   }
 
   /** Somebody outside has done what a plugin waits for. */
@@ -203,9 +203,11 @@ class Model {
     return this.#isHeardBy(pending, name, what);
   }
 
-  #isHeardBy(refusedBy: readonly string[], name: string, what: string): boolean {
-    if (what === 'nodeAdded') return refusedBy.includes('NodeLover');
-    return refusedBy.includes('Neighbour') && namespaceOf(name) === (what === 'podDeletedHere' ? 'here' : 'there');
+  #isHeardBy(unschedulablePlugins: readonly string[], name: string, what: string): boolean {
+    if (what === 'nodeAdded') return unschedulablePlugins.includes('NodeLover');
+    return (
+      unschedulablePlugins.includes('Neighbour') && namespaceOf(name) === (what === 'podDeletedHere' ? 'here' : 'there')
+    );
   }
 
   #key(uid: string, priority: number, readySince: number): QueueKey {
@@ -267,11 +269,11 @@ function run(fixture: QueueFixture, model: Model, todo: Command): void {
         break;
       }
       const error = todo.outcome === 'error';
-      const { refusedBy, isActivated } = todo;
-      const pending = todo.pending.filter((plugin) => refusedBy.includes(plugin));
+      const { unschedulablePlugins, isActivated } = todo;
+      const pending = todo.pending.filter((plugin) => unschedulablePlugins.includes(plugin));
       if (isActivated) queue.activate(fixture.build.projectedPod({ name, uid: name }));
-      queue.failed(entity, fixture.failure(entity, refusedBy, error, pending));
-      model.failed(name, { error, refusedBy, pending, isActivated }, todo.meanwhile);
+      queue.failed(entity, fixture.failure(entity, unschedulablePlugins, error, pending));
+      model.failed(name, { error, unschedulablePlugins, pending, isActivated }, todo.meanwhile);
       break;
     }
     case 'event':

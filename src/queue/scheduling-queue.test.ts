@@ -93,7 +93,7 @@ describe('back-off', () => {
     ]);
   });
 
-  it('is cut short for an idle scheduler, by rank, but only after a refusal', () => {
+  it('is cut short for an idle scheduler, by rank, but only after a rejection', () => {
     const fixture = new QueueFixture();
     fixture.add('erred', { priority: 9 });
     fixture.failWithError('erred');
@@ -124,7 +124,7 @@ describe('back-off', () => {
     expect(fixture.pop()).toBe('low');
   });
 
-  it('after errors goes on growing when a refusal comes between two of them', () => {
+  it('after errors goes on growing when a rejection comes between two of them', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     for (const wait of [1000, 2000, 4000, 8000, 10_000, 10_000]) {
@@ -137,7 +137,7 @@ describe('back-off', () => {
     }
   });
 
-  it('after errors begins anew when it was refused long after the last of them', () => {
+  it('after errors begins anew when it was rejected long after the last of them', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     for (let attempt = 0; attempt < 4; attempt++) {
@@ -165,7 +165,7 @@ describe('back-off', () => {
     expect(fixture.stateOf('a')).toBe('active');
   });
 
-  it('after a refusal counts the refusals, not the errors before them', () => {
+  it('after a rejection counts the rejections, not the errors before them', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     for (const wait of [1000, 2000, 4000]) {
@@ -199,7 +199,7 @@ describe('back-off', () => {
 });
 
 describe('events', () => {
-  it('move only what a plugin that refused it says they may help', () => {
+  it('move only what a plugin that rejected it says they may help', () => {
     const fixture = new QueueFixture();
     fixture.add('a', { namespace: 'one' });
     fixture.add('b', { namespace: 'two' });
@@ -273,7 +273,7 @@ describe('events', () => {
   });
 });
 
-describe('a candidate that PreEnqueue refuses', () => {
+describe('a candidate that PreEnqueue rejects', () => {
   it('waits outside the stores with the reason, until a change of it is let in', () => {
     const fixture = new QueueFixture();
     fixture.gates.set('a', shut);
@@ -362,7 +362,7 @@ describe('a candidate that is activated', () => {
     fixture.queue.failed(a, fixture.failure(a, ['NodeLover'], store === 'backoff'));
     expect(a.state.kind).toBe(store);
     fixture.gates.clear();
-    fixture.queue.activate(a.rejection.refusedPods[0]!);
+    fixture.queue.activate(a.rejection.rejectedPods[0]!);
     expect([a.state.kind, fixture.moves.at(-1)]).toEqual(['active', 'ForceActivate -> active']);
     expect(fixture.queue.sizes).toEqual({ active: 1, backoff: 0, unschedulable: 0, gated: 0 });
     expect(fixture.pop()).toBe('a');
@@ -393,8 +393,8 @@ describe('a candidate that is activated', () => {
       verdictFor: () => verdict,
       nodesRevision: 1,
     };
-    const { refusedPods } = fixture.queue.get('pod/b')!.rejection;
-    fixture.queue.activate(refusedPods[0]!);
+    const { rejectedPods } = fixture.queue.get('pod/b')!.rejection;
+    fixture.queue.activate(rejectedPods[0]!);
     const b = fixture.queue.pop()!;
     expect([nameOf(b), fixture.queue.classToJoin(b, 'same', 1)]).toEqual(['b', undefined]);
     fixture.queue.failed(b, { ...fixture.failure(b, ['NodeLover'], false), key: 'same' });
@@ -440,7 +440,7 @@ describe('a candidate that comes back', () => {
     const past = fixture.queue.pop()!;
     fixture.queue.done(past);
     fixture.clock.advance(700);
-    fixture.queue.comeBack(fixture.candidate('a'), past, fixture.failure(past, [], true));
+    fixture.queue.comeBack(fixture.schedulingEntity('a'), past, fixture.failure(past, [], true));
     expect(fixture.queue.get('pod/a')).toMatchObject({ attempts: 1, errors: 1, readySince: past.readySince });
     expect(fixture.pop()).toBeUndefined();
     fixture.clock.advance(1000);
@@ -454,11 +454,11 @@ describe('a candidate that comes back', () => {
     const past = fixture.queue.pop()!;
     fixture.queue.done(past);
     fixture.incomplete.add('a');
-    fixture.queue.comeBack(fixture.candidate('a'), past, fixture.failure(past, [], true));
+    fixture.queue.comeBack(fixture.schedulingEntity('a'), past, fixture.failure(past, [], true));
     const again = fixture.queue.pop()!;
     expect(nameOf(again)).toBe('a');
     fixture.queue.done(again);
-    fixture.queue.comeBack(fixture.candidate('a'), again, fixture.failure(again, [], true));
+    fixture.queue.comeBack(fixture.schedulingEntity('a'), again, fixture.failure(again, [], true));
     expect(fixture.pop()).toBeUndefined();
     fixture.clock.advance(2000);
     expect(fixture.pop()).toBe('a');
@@ -468,7 +468,7 @@ describe('a candidate that comes back', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const past = { ...fixture.queue.get('pod/a')!, attempts: 7 };
-    fixture.queue.comeBack(fixture.candidate('a'), past, fixture.failure(past, [], true));
+    fixture.queue.comeBack(fixture.schedulingEntity('a'), past, fixture.failure(past, [], true));
     expect(fixture.queue.get('pod/a')).toMatchObject({ attempts: 0, state: { kind: 'active' } });
   });
 
@@ -478,7 +478,7 @@ describe('a candidate that comes back', () => {
     const past = fixture.queue.pop()!;
     fixture.queue.done(past);
     fixture.gates.set('a', shut);
-    fixture.queue.comeBack(fixture.candidate('a'), past, fixture.failure(past, [], true));
+    fixture.queue.comeBack(fixture.schedulingEntity('a'), past, fixture.failure(past, [], true));
     expect(fixture.stateOf('a')).toBe('gated');
   });
 });

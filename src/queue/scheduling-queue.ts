@@ -1,7 +1,7 @@
 import type { Pod } from '../api/pod.ts';
 import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import type { Candidate } from '../framework/candidate.ts';
+import type { SchedulingEntity } from '../framework/scheduling-entity.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 import type { Rejection } from '../framework/event-hints.ts';
 import { countFailure, longestHistory, restartForNewGroup } from './attempt-history.ts';
@@ -28,7 +28,7 @@ const flushIntervalMs = 30_000;
 const activateEvent = 'ForceActivate';
 
 /** What is known of a change of a candidate. */
-export interface CandidateChange {
+export interface EntityChange {
   /** When its entity counts as ready if this makes it so, milliseconds since the epoch; default now. */
   readonly since?: number;
   /** It asks for something else than before: what it was told no longer holds. */
@@ -88,19 +88,19 @@ export class SchedulingQueue {
    * goes before all others from then on, and that no longer when it is so no more.
    */
   upsert(
-    candidate: Candidate,
+    schedulingEntity: SchedulingEntity,
     event: string,
-    { since: now = this.#clock.now(), asksElse = false }: CandidateChange = {},
+    { since: now = this.#clock.now(), asksElse = false }: EntityChange = {},
   ): void {
-    const key = entityKeyOf(candidate);
+    const key = entityKeyOf(schedulingEntity);
     let entity = this.#entities.get(key);
     if (entity === undefined) {
-      entity = newEntity(candidate, this.#policy.sortKey(candidate, now), now);
+      entity = newEntity(schedulingEntity, this.#policy.sortKey(schedulingEntity, now), now);
       this.#entities.set(key, entity);
       this.#admit(entity, event, now);
       return;
     }
-    entity.candidate = candidate;
+    entity.schedulingEntity = schedulingEntity;
     if (asksElse) forgetRejection(entity);
     restartForNewGroup(entity, now);
     const { kind } = entity.state;
@@ -112,18 +112,18 @@ export class SchedulingQueue {
       this.#admit(entity, event, now);
       return;
     }
-    const status = this.#policy.preEnqueue(candidate);
+    const status = this.#policy.preEnqueue(schedulingEntity);
     if (status !== undefined) {
       this.#stores.leave(entity);
       this.#stores.gate(entity, status, event);
       this.#stores.retries.release(entity);
       return;
     }
-    const isPartial = isOnNodesInPart(candidate);
+    const isPartial = isOnNodesInPart(schedulingEntity);
     if (isPartial !== entity.sortKey.incomplete) {
       this.#stores.leave(entity);
       this.#stores.retries.release(entity);
-      entity.sortKey = this.#policy.sortKey(candidate, entity.readySince ?? now);
+      entity.sortKey = this.#policy.sortKey(schedulingEntity, entity.readySince ?? now);
       // A first chance at once; unless an error has to be sat out, or others might see it flip without end.
       if (kind === 'active' || (isPartial && entity.errors === 0)) this.#stores.activate(entity, event);
       else this.#stores.backOff(entity, event, entity.errors > 0);
@@ -148,7 +148,7 @@ export class SchedulingQueue {
 
   /**
    * Somebody knows that whoever waits with this pod is to be tried now: whatever is left of its penalty is forgiven, and PreEnqueue is
-   * asked again if it had refused. An attempt that is under way decides first; if it fails, there is another after its penalty.
+   * asked again if it had rejected. An attempt that is under way decides first; if it fails, there is another after its penalty.
    */
   activate(pod: Pod): void {
     const entity = this.#entityOf(pod);
@@ -187,7 +187,7 @@ export class SchedulingQueue {
 
   /**
    * The next entity, now in flight: its cycle must end in `done`, `failed`, `notReady` or `setAside` before the next pop. When
-   * nothing is active an entity that backs off after a refusal is taken early: an idle scheduler need not wait.
+   * nothing is active an entity that backs off after a rejection is taken early: an idle scheduler need not wait.
    */
   pop(): QueuedEntity | undefined {
     this.#stores.underWay.mustBeFree();
@@ -246,7 +246,7 @@ export class SchedulingQueue {
 
   /** The entity in flight failed. */
   failed(entity: QueuedEntity, failure: Failure): void {
-    this.#failed(entity, rejectionOf(entity.candidate, failure), failure);
+    this.#failed(entity, rejectionOf(entity.schedulingEntity, failure), failure);
   }
 
   #failed(entity: QueuedEntity, rejection: Rejection, failure: Joining & Pick<Failure, 'error'>): void {
@@ -259,16 +259,16 @@ export class SchedulingQueue {
     entity.isActivated = false;
     const { triesAgain } = entity;
     entity.triesAgain = false;
-    const status = this.#policy.preEnqueue(entity.candidate);
+    const status = this.#policy.preEnqueue(entity.schedulingEntity);
     if (status !== undefined) {
       this.#stores.gate(entity, status, 'ScheduleAttemptFailure');
       this.#stores.retries.release(entity);
       return;
     }
-    entity.sortKey = this.#policy.sortKey(entity.candidate, entity.readySince ?? this.#clock.now());
+    entity.sortKey = this.#policy.sortKey(entity.schedulingEntity, entity.readySince ?? this.#clock.now());
     if (failure.error || triesAgain) this.#stores.retries.release(entity);
     const mustRetry = failure.error || triesAgain ? 'afterBackoff' : undefined;
-    const retry = this.#policy.hints(entity.candidate).retryAfterAny(events, rejection) ?? mustRetry;
+    const retry = this.#policy.hints(entity.schedulingEntity).retryAfterAny(events, rejection) ?? mustRetry;
     if (retry === undefined) this.#stores.park(entity, failure);
     else if (retry === 'atOnce' && !failure.error) this.#stores.activate(entity, 'ScheduleAttemptFailure');
     else this.#stores.backOff(entity, 'ScheduleAttemptFailure', failure.error);
@@ -301,7 +301,7 @@ export class SchedulingQueue {
   /** The entity in flight joins the class without an attempt. A representative that backs off, or is due, is active from now on. */
   join(entity: QueuedEntity, joined: EquivalenceClass): void {
     entity.attempts--;
-    entity.refusals--;
+    entity.rejections--;
     this.#joined++;
     const { isIdle, key } = joined;
     this.#failed(entity, joined.rejection, { error: false, key });
@@ -313,20 +313,20 @@ export class SchedulingQueue {
    * what it was planned as (`own`). The rest of a group that is partly on nodes gets its first chance at once, before somebody else takes
    * its room; not when meanwhile none of it is any more. Does nothing when it is queued otherwise.
    */
-  comeBack(candidate: Candidate, own: AttemptHistory, failure: Failure): void {
-    const key = entityKeyOf(candidate);
+  comeBack(schedulingEntity: SchedulingEntity, own: AttemptHistory, failure: Failure): void {
+    const key = entityKeyOf(schedulingEntity);
     const queued = this.#entities.get(key);
     if (queued !== undefined) {
-      if (queued.state.kind !== 'active' || !queued.sortKey.incomplete || isOnNodesInPart(candidate)) return;
+      if (queued.state.kind !== 'active' || !queued.sortKey.incomplete || isOnNodesInPart(schedulingEntity)) return;
       this.remove(key);
     }
-    const past = longestHistory(candidate, own, (uid) => this.#entities.get(`pod/${uid}`));
+    const past = longestHistory(schedulingEntity, own, (uid) => this.#entities.get(`pod/${uid}`));
     const readySince = past.readySince ?? this.#clock.now();
-    const { attempts, refusals, errors, erredAt } = past;
+    const { attempts, rejections, errors, erredAt } = past;
     const failedAt = this.#clock.monotonic();
-    const rejection = rejectionOf(candidate, failure);
-    const known = { readySince, attempts, refusals, errors, erredAt, failedAt, rejection };
-    const entity = newEntity(candidate, this.#policy.sortKey(candidate, readySince), readySince, known);
+    const rejection = rejectionOf(schedulingEntity, failure);
+    const known = { readySince, attempts, rejections, errors, erredAt, failedAt, rejection };
+    const entity = newEntity(schedulingEntity, this.#policy.sortKey(schedulingEntity, readySince), readySince, known);
     this.#entities.set(key, entity);
     if (entity.sortKey.incomplete && past.errors === 0) {
       countFailure(entity, true, entity.failedAt, this.#errorsHoldMs);
@@ -368,14 +368,14 @@ export class SchedulingQueue {
   }
 
   #admit(entity: QueuedEntity, event: string, now: number, hasPenalty = false): void {
-    const status = this.#policy.preEnqueue(entity.candidate);
+    const status = this.#policy.preEnqueue(entity.schedulingEntity);
     if (status !== undefined) {
       this.#stores.gate(entity, status, event);
       return;
     }
     this.#stores.ungate(entity);
     entity.readySince ??= now;
-    entity.sortKey = this.#policy.sortKey(entity.candidate, entity.readySince);
+    entity.sortKey = this.#policy.sortKey(entity.schedulingEntity, entity.readySince);
     if (hasPenalty) this.#stores.backOff(entity, event, entity.errors > 0);
     else this.#stores.activate(entity, event);
   }
@@ -386,11 +386,15 @@ export class SchedulingQueue {
   }
 
   /** Whether a plugin that rejected the entity last is certain that it would again, for a reason that it has given. */
-  isRuledOut({ candidate, rejection, isActivated }: QueuedEntity): boolean {
-    return rejection.refusedBy.size > 0 && !isActivated && this.#policy.hints(candidate).rulesOut(rejection);
+  isRuledOut({ schedulingEntity, rejection, isActivated }: QueuedEntity): boolean {
+    return (
+      rejection.unschedulablePlugins.size > 0 &&
+      !isActivated &&
+      this.#policy.hints(schedulingEntity).rulesOut(rejection)
+    );
   }
 }
 
-function isOnNodesInPart(candidate: Candidate): boolean {
-  return candidate.kind === 'gang' && candidate.gang.incomplete;
+function isOnNodesInPart(schedulingEntity: SchedulingEntity): boolean {
+  return schedulingEntity.kind === 'gang' && schedulingEntity.gang.incomplete;
 }

@@ -94,7 +94,7 @@ class World {
         this.#make(todo.group, todo.minMember);
         break;
       case 'relabel': {
-        const pod = core.picture.cluster.pod(this.names[todo.which] ?? '');
+        const pod = core.harness.cluster.pod(this.names[todo.which] ?? '');
         const podGroupKey = todo.group === null ? undefined : `${pod?.namespace}/${todo.group}`;
         if (pod !== undefined) core.change(pod.name, { podGroupKey });
         break;
@@ -107,7 +107,7 @@ class World {
         break;
       }
       case 'finish': {
-        const pod = core.picture.cluster.pod(this.names[todo.which] ?? '');
+        const pod = core.harness.cluster.pod(this.names[todo.which] ?? '');
         if (pod !== undefined && pod.nodeName !== '') core.change(pod.name, { phase: 'Succeeded' });
         break;
       }
@@ -115,7 +115,7 @@ class World {
         this.#grow(`n${todo.which}`, todo.cpu);
         break;
       case 'wait':
-        core.picture.clock.advance(todo.ms);
+        core.harness.clock.advance(todo.ms);
         break;
     }
     await core.settle();
@@ -129,7 +129,7 @@ class World {
 
   /** Nodes never shrink here, so that only a Binding of ours could over-commit one. */
   #grow(name: string, cpu: number): void {
-    const known = this.core.picture.cluster.node(name);
+    const known = this.core.harness.cluster.node(name);
     this.core.node({ name, cpu: (known?.allocatable.of(cpuId) ?? 0) / 1000 + cpu });
   }
 
@@ -137,7 +137,7 @@ class World {
   async finish(): Promise<void> {
     for (let idle = 0; idle < 8; idle++) {
       if (this.core.binds.length + this.unseen.length > 0) idle = 0;
-      this.core.picture.clock.advance(10_000);
+      this.core.harness.clock.advance(10_000);
       while ((await this.core.attempt()) !== undefined) {
         idle = 0;
         this.#expectPromises();
@@ -155,7 +155,7 @@ class World {
     const isThere = this.names.includes(name);
     if (accepted && isThere) this.unseen.push(binding);
     if (accepted && isThere) await core.accept(name);
-    else await core.refuse(name, isThere ? 'the node said no' : 'not found');
+    else await core.reject(name, isThere ? 'the node said no' : 'not found');
   }
 
   #showNext(): void {
@@ -166,16 +166,16 @@ class World {
   }
 
   #expectPromises(): void {
-    const { cluster } = this.core.picture;
+    const { cluster } = this.core.harness;
     // No node is over-committed by what we bind, counted anew from all that is bound or being bound.
     for (const node of cluster.nodes) {
       expect(node.free(0), `cpu of ${node.name}`).toBeGreaterThanOrEqual(0);
       expect(node.free(3), `slots of ${node.name}`).toBeGreaterThanOrEqual(0);
     }
     // When no plan is under way, room is only held for what is bound and not shown yet.
-    if (this.core.picture.core.binding.running === 0)
+    if (this.core.harness.core.binding.running === 0)
       expect(cluster.assumedCount).toBeLessThanOrEqual(this.unseen.length);
-    expect(this.core.picture.waitingPods.size).toBe(0);
+    expect(this.core.harness.waitingPods.size).toBe(0);
   }
 }
 
@@ -189,8 +189,8 @@ describe('the scheduling core', () => {
         const begun = core.binds.push.bind(core.binds);
         core.binds.push = (...binds) => {
           for (const { binding } of binds) {
-            const key = core.picture.cluster.pod(binding.uid)?.podGroupKey;
-            const gang = key === undefined ? undefined : core.picture.cluster.gang(key);
+            const key = core.harness.cluster.pod(binding.uid)?.podGroupKey;
+            const gang = key === undefined ? undefined : core.harness.cluster.gang(key);
             if (gang !== undefined) expect(gang.missing, `members missing when ${binding.name} is bound`).toBe(0);
           }
           return begun(...binds);
@@ -209,18 +209,18 @@ describe('the scheduling core', () => {
         const { core } = world;
         for (const todo of happenings) await world.run(todo);
         await world.finish();
-        const { cluster } = core.picture;
+        const { cluster } = core.harness;
         expect(cluster.assumedCount).toBe(0);
         const largest = Math.max(...cluster.nodes.map((node) => node.free(0)));
         for (const [key, state] of Object.entries(core.states())) {
           if (state === 'gated') continue;
           expect(state, key).toBe('unschedulable');
-          const { candidate } = core.queue.get(key)!;
-          if (candidate.kind === 'pod') {
-            expect(candidate.pod.template.requests.amounts[0], key).toBeGreaterThan(largest);
+          const { schedulingEntity } = core.queue.get(key)!;
+          if (schedulingEntity.kind === 'pod') {
+            expect(schedulingEntity.pod.template.requests.amounts[0], key).toBeGreaterThan(largest);
             continue;
           }
-          const { gang } = candidate;
+          const { gang } = schedulingEntity;
           // Neither the largest of its members, as many as it needs, nor the smallest, if they are taken by size and put anywhere.
           const wanted = [...gang.pending.values()]
             .map((pod) => pod.template.requests.amounts[0]!)
@@ -244,8 +244,8 @@ describe('the scheduling core', () => {
 });
 
 /** Whether all amounts, of 1000 or 2000, fit: the large ones first, which is enough for these. */
-function fits(amounts: readonly number[], room: readonly number[]): boolean {
-  const free = [...room];
+function fits(amounts: readonly number[], capacity: readonly number[]): boolean {
+  const free = [...capacity];
   for (const amount of amounts.toSorted((a, b) => b - a)) {
     const at = free.findIndex((left) => left >= amount);
     if (at < 0) return false;
@@ -255,8 +255,8 @@ function fits(amounts: readonly number[], room: readonly number[]): boolean {
 }
 
 /** Whether all amounts fit in this order, whichever of the nodes with room each of them gets. */
-function fitsAnywhere([first, ...others]: readonly number[], room: readonly number[]): boolean {
+function fitsAnywhere([first, ...others]: readonly number[], capacity: readonly number[]): boolean {
   if (first === undefined) return true;
-  const rooms = room.flatMap((left, at) => (left >= first ? [room.with(at, left - first)] : []));
-  return rooms.length > 0 && rooms.every((after) => fitsAnywhere(others, after));
+  const capacities = capacity.flatMap((left, at) => (left >= first ? [capacity.with(at, left - first)] : []));
+  return capacities.length > 0 && capacities.every((after) => fitsAnywhere(others, after));
 }

@@ -19,7 +19,7 @@ async function drain(scheduling: Scheduling): Promise<string[]> {
 
 /** Lets every back-off end, and all that are tried again be tried. */
 async function later(scheduling: Scheduling): Promise<void> {
-  scheduling.picture.clock.advance(20_000);
+  scheduling.harness.clock.advance(20_000);
   await drain(scheduling);
 }
 
@@ -36,11 +36,11 @@ describe('those who ask for the same', () => {
     c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
     c.pod({ name: 'red-1', group: 'red', cpu: 1 });
     await drain(c);
-    expect(c.picture.core.verdictOf('red-1')?.message).toContain('Insufficient cpu');
+    expect(c.harness.core.verdictOf('red-1')?.message).toContain('Insufficient cpu');
     c.pod({ name: 'blue-1', group: 'blue', cpu: 1, schedulerName: 'default-scheduler' });
     c.pod({ name: 'blue-2', group: 'blue', cpu: 1, schedulerName: 'other' });
     await drain(c);
-    expect(c.picture.core.verdictOf('blue-1')?.message).toContain('name different schedulers');
+    expect(c.harness.core.verdictOf('blue-1')?.message).toContain('name different schedulers');
   });
 
   it('in one group are tried again when a sibling is gone that named another scheduler', async () => {
@@ -51,7 +51,7 @@ describe('those who ask for the same', () => {
     c.pod({ name: 'red-1', group: 'red', cpu: 1, schedulerName: 'other' });
     c.pod({ name: 'red-2', group: 'red', cpu: 1 });
     await drain(c);
-    expect(c.picture.core.verdictOf('red-2')?.message).toContain('name different schedulers');
+    expect(c.harness.core.verdictOf('red-2')?.message).toContain('name different schedulers');
     c.removePod('red-1');
     await later(c);
     expect(namesOf(c)).toEqual(['red-2']);
@@ -66,8 +66,8 @@ describe('those who ask for the same', () => {
     await drain(c);
     c.removeNode('a');
     c.pod({ name: 'y', cpu: 1 });
-    expect(await drain(c)).toEqual(['refused']);
-    expect(c.picture.core.verdictOf('y')?.message).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+    expect(await drain(c)).toEqual(['rejected']);
+    expect(c.harness.core.verdictOf('y')?.message).toBe('0/1 nodes are available: 1 Insufficient cpu.');
     c.pod({ name: 'z', cpu: 1 });
     expect(await drain(c)).toEqual(['joined']);
   });
@@ -115,7 +115,7 @@ describe('those who ask for the same', () => {
     await drain(c);
     expect(namesOf(c).sort()).toEqual(['old-0', 'old-1']);
     expect(c.states()['gang/default/new']).toBe('unschedulable');
-    expect(c.picture.core.verdictOf('new-0')?.message).toContain(
+    expect(c.harness.core.verdictOf('new-0')?.message).toContain(
       'PodGroup default/new cannot start: new-0 finds no node',
     );
     await c.accept('old-0');
@@ -133,21 +133,21 @@ describe('those who ask for the same', () => {
     for (let i = 0; i < 50; i++) c.pod({ name: `x${i}`, cpu: 1 });
     await drain(c);
     const messages = (): Set<string | undefined> =>
-      new Set(Array.from({ length: 50 }, (_, i) => c.picture.core.verdictOf(`x${i}`)?.message));
+      new Set(Array.from({ length: 50 }, (_, i) => c.harness.core.verdictOf(`x${i}`)?.message));
     expect(messages()).toEqual(new Set(['0/1 nodes are available: 1 Insufficient cpu.']));
-    const written = c.picture.written.length;
+    const written = c.harness.written.length;
     c.node({ name: 'a', cpu: 1, taints: ['own:NoSchedule'] });
     c.removePod('filler');
     await later(c);
     for (let second = 0; second < 10; second++) {
-      c.picture.clock.advance(1_000);
+      c.harness.clock.advance(1_000);
       await c.settle();
     }
     expect(messages()).toEqual(new Set(['0/1 nodes are available: 1 node(s) had untolerated taint(s).']));
-    expect(c.picture.written.length - written).toBe(50);
-    c.picture.clock.advance(120_000);
+    expect(c.harness.written.length - written).toBe(50);
+    c.harness.clock.advance(120_000);
     await c.settle();
-    expect(c.picture.written.length - written).toBe(50);
+    expect(c.harness.written.length - written).toBe(50);
   });
 });
 
@@ -159,7 +159,7 @@ describe('many who may have been helped', () => {
     for (let i = 0; i < 100; i++) c.pod({ name: `low${i}`, cpu: `${1000 + i}m` });
     c.pod({ name: 'high', cpu: 5, priority: 10 });
     await drain(c);
-    c.picture.clock.advance(20_000);
+    c.harness.clock.advance(20_000);
     c.removePod('one');
     const active = Object.entries(c.states()).filter(([, state]) => state === 'active');
     expect(active.map(([key]) => key)).not.toContain('pod/high');
@@ -176,7 +176,7 @@ describe('many who may have been helped', () => {
     c.pod({ name: 'filler', cpu: 1000, nodeName: 'a' });
     for (let i = 0; i < 300; i++) c.pod({ name: `x${i}`, cpu: `${1000 + (i % 150)}m` });
     await drain(c);
-    c.picture.clock.advance(20_000);
+    c.harness.clock.advance(20_000);
     c.removePod('filler');
     await drain(c);
     expect(namesOf(c).slice(0, 64)).toEqual(Array.from({ length: 64 }, (_, i) => `x${i}`));
@@ -192,7 +192,7 @@ describe('the first of a line', () => {
     c.pod({ name: 'filler', cpu: 5, nodeName: 'a' });
     for (let i = 0; i < 5; i++) c.pod({ name: `x${i}`, cpu: 1 });
     await drain(c);
-    c.picture.clock.advance(20_000);
+    c.harness.clock.advance(20_000);
     c.removePod('filler');
     expect(c.states()['pod/x0']).toBe('active');
     return c;
@@ -235,7 +235,7 @@ describe('the first of a line', () => {
     for (let i = 0; i < 3; i++) c.pod({ name: `x${i}`, cpu: 1 });
     await drain(c);
     isBroken = true;
-    c.picture.clock.advance(20_000);
+    c.harness.clock.advance(20_000);
     c.removePod('filler');
     await drain(c);
     expect(namesOf(c)).toEqual(['x1', 'x2']);
@@ -258,7 +258,7 @@ describe('the first of a line', () => {
     isBroken = true;
     c.change('x0', { labels: { odd: 'yes' } });
     await later(c);
-    expect(c.picture.core.verdictOf('x0')?.reason).toBe('SchedulerError');
+    expect(c.harness.core.verdictOf('x0')?.reason).toBe('SchedulerError');
     c.removePod('filler');
     await later(c);
     expect(namesOf(c).sort()).toEqual(['x1', 'x2']);
@@ -324,21 +324,21 @@ describe('a change of a waiting pod itself is tried', () => {
     const c = new Scheduling({ plugins: defaultPlugins, ports: { extenders: outside } });
     c.node({ name: 'a', cpu: 2 });
     c.pod({ name: 'x', cpu: 1 });
-    const refuse = async (): Promise<void> => {
+    const reject = async (): Promise<void> => {
       await drain(c);
       outside.next().leave([]);
       await c.settle();
       await drain(c);
     };
-    await refuse();
-    c.picture.clock.advance(20_000);
+    await reject();
+    c.harness.clock.advance(20_000);
     c.change('x', {
       resourceVersion: '900',
       podScheduled: { status: 'False', reason: 'Unschedulable', message: 'whatever' },
     });
     expect(await drain(c)).toEqual([]);
     c.change('x', { resourceVersion: '901' });
-    await refuse();
+    await reject();
     expect(outside.history).toHaveLength(2);
   });
 });

@@ -16,11 +16,11 @@ describe('profiles with and without Coscheduling', () => {
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'red-0', group: 'red', cpu: 1, schedulerName: 'one' });
     core.pod({ name: 'red-1', group: 'red', cpu: 2, schedulerName: 'two' });
-    expect(core.picture.core.attempt()!.kind).toBe('refused');
+    expect(core.harness.core.attempt()!.kind).toBe('rejected');
     for (let i = 0; i < 20; i++) await Promise.resolve();
-    core.picture.clock.advance(10_000);
+    core.harness.clock.advance(10_000);
     for (let i = 0; i < 20; i++) await Promise.resolve();
-    expect(core.picture.written.filter(({ name }) => name === 'red-1').map(({ verdict }) => verdict.reason)).toEqual([
+    expect(core.harness.written.filter(({ name }) => name === 'red-1').map(({ verdict }) => verdict.reason)).toEqual([
       'Unschedulable',
     ]);
   });

@@ -18,7 +18,7 @@ const change = fc.record({
 });
 
 /** What has to be queued, worked out from the picture alone. */
-function expected({ picture: { cluster } }: Queueing): string[] {
+function expected({ harness: { cluster } }: Queueing): string[] {
   const keys = new Set<string>();
   for (const pod of cluster.pods()) {
     if (cluster.openPod(pod.uid) === undefined || pod.schedulerName === 'foreign') continue;
@@ -45,7 +45,7 @@ describe('profiles of which one knows groups and one does not', () => {
         const shown = new Set<string>();
         for (const { pod, kind, group, minMember, gates, ...rest } of changes) {
           const name = `p${pod}`;
-          const open = core.picture.cluster.openPod(name);
+          const open = core.harness.cluster.openPod(name);
           if (kind === 'show') {
             const isWaiting = rest.phase === 'Pending' && !rest.deleting && rest.nodeName === '';
             const options: PodOptions = {
@@ -68,17 +68,18 @@ describe('profiles of which one knows groups and one does not', () => {
             core.assume('a', name);
             core.show({ ...open, nodeName: 'a' });
           } else if (kind === 'attempt') {
-            core.picture.core.attempt();
+            core.harness.core.attempt();
           }
           const queued = Object.keys(core.states()).sort();
           expect(queued).toEqual(expected(core));
           for (const entity of core.queue.entities()) {
-            const profile = core.picture.core.profiles.of(entity.candidate);
-            if (entity.candidate.kind === 'pod') expect(profile.schedulerName).toBe(entity.candidate.pod.schedulerName);
+            const profile = core.harness.core.profiles.of(entity.schedulingEntity);
+            if (entity.schedulingEntity.kind === 'pod')
+              expect(profile.schedulerName).toBe(entity.schedulingEntity.pod.schedulerName);
             else expect(profile.schedulerName).toBe('gangs');
           }
         }
-        void core.picture.core.stop();
+        void core.harness.core.stop();
       }),
       { numRuns: 300 },
     );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import { pluginHandle } from '../../test/builders/plugin-handle.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
-import type { Candidate } from '../framework/candidate.ts';
+import type { SchedulingEntity } from '../framework/scheduling-entity.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 import type { Plugin, PluginFactory } from '../framework/plugin.ts';
 import type { PluginHandle } from '../framework/plugin-handle.ts';
@@ -10,7 +10,7 @@ import type { EnabledPlugin } from '../framework/profile.ts';
 import { Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { Profiles } from './profiles.ts';
-import type { PictureOptions } from '../testkit/picture.ts';
+import type { CoreHarnessOptions } from '../testkit/core-harness.ts';
 import { Queueing } from '../testkit/queueing.ts';
 import { Scheduling } from '../testkit/scheduling.ts';
 
@@ -18,9 +18,9 @@ const no = new Status('Unschedulable', 'no');
 
 /** Profiles `ml` and `web` with all default plugins; each has the plugin of the test that is named after it. */
 function mlAndWeb(
-  extra: NonNullable<PictureOptions['extra']>,
+  extra: NonNullable<CoreHarnessOptions['extra']>,
   without: Readonly<Record<string, readonly string[]>> = {},
-): PictureOptions {
+): CoreHarnessOptions {
   const has =
     (profile: string, other: string) =>
     ({ name }: EnabledPlugin): boolean =>
@@ -33,8 +33,8 @@ describe('what a pod is asked', () => {
     const asked: string[] = [];
     const gate = (name: string): Plugin => ({
       name,
-      preEnqueue: (candidate) => {
-        if (candidate.kind === 'pod') asked.push(`${name} of ${candidate.pod.name}`);
+      preEnqueue: (schedulingEntity) => {
+        if (schedulingEntity.kind === 'pod') asked.push(`${name} of ${schedulingEntity.pod.name}`);
         return name === 'web' ? no : undefined;
       },
     });
@@ -80,14 +80,14 @@ describe('what a pod is asked', () => {
     const { core } = new Queueing({
       plugins: [...defaultPlugins, { name: 'Own', factory }],
       profiles: { ml: () => true, web: () => true },
-    }).picture;
+    }).harness;
     core.handlers.nodes.onAdd(new Builders({ resources: core.cluster.resources }).projectedNode({ name: 'a' }));
     const pod = new Builders({ resources: core.cluster.resources }).projectedPod({ schedulerName: 'ml' });
     core.handlers.pods.onAdd(pod);
     expect(handles.map(({ schedulerName }) => schedulerName)).toEqual(['ml', 'web']);
-    expect(handles.map((handle) => handle.trial({ kind: 'pod', pod }).fits)).toEqual([true, false]);
+    expect(handles.map((handle) => handle.dryRun({ kind: 'pod', pod }).fits)).toEqual([true, false]);
     // The core's own trial is the pod's profile's.
-    expect(core.trial({ kind: 'pod', pod }).fits).toBe(true);
+    expect(core.dryRun({ kind: 'pod', pod }).fits).toBe(true);
   });
 });
 
@@ -113,13 +113,13 @@ describe('an event', () => {
   };
 
   /** x of profile ml and y of profile web, both turned away by these plugins. */
-  function turnedAway(options: PictureOptions, ...plugins: string[]): Queueing {
+  function turnedAway(options: CoreHarnessOptions, ...plugins: string[]): Queueing {
     const q = new Queueing(options);
     q.pod({ name: 'x', schedulerName: 'ml' });
     q.pod({ name: 'y', schedulerName: 'web' });
-    q.refuseNext(...plugins);
-    q.refuseNext(...plugins);
-    q.picture.clock.advance(20_000);
+    q.rejectNext(...plugins);
+    q.rejectNext(...plugins);
+    q.harness.clock.advance(20_000);
     return q;
   }
 
@@ -136,10 +136,10 @@ describe('an event', () => {
 
   it('that nobody registered is ignored', () => {
     const q = turnedAway(mlAndWeb([]), 'NodeResourcesFit');
-    const { pod } = q.queue.get('pod/x')!.candidate as Extract<Candidate, { kind: 'pod' }>;
+    const { pod } = q.queue.get('pod/x')!.schedulingEntity as Extract<SchedulingEntity, { kind: 'pod' }>;
     const gone: ClusterEvent = { resource: 'UnscheduledPod', action: 'Delete', pod };
-    expect(q.picture.core.profiles.ignores(gone)).toBe(true);
-    expect(q.picture.core.profiles.ignores({ ...gone, resource: 'AssignedPod' })).toBe(false);
+    expect(q.harness.core.profiles.ignores(gone)).toBe(true);
+    expect(q.harness.core.profiles.ignores({ ...gone, resource: 'AssignedPod' })).toBe(false);
     deletion(q);
     expect(q.states()).toEqual({ 'pod/x': 'unschedulable', 'pod/y': 'unschedulable' });
   });
@@ -156,7 +156,7 @@ describe('an event', () => {
     const q = new Queueing(mlAndWeb([listener('ml', heard), listener('web', heard)]));
     q.group({ name: 'red', minMember: 2 });
     q.members(2, { group: 'red', schedulerName: 'web' });
-    q.refuseNext('ml', 'web');
+    q.rejectNext('ml', 'web');
     deletion(q);
     expect(new Set(heard)).toEqual(new Set(['web about red-0', 'web about red-1']));
   });
@@ -182,7 +182,7 @@ describe('the members of a group', () => {
     const core = new Scheduling(withoutGroupsInWeb);
     core.node({ name: 'a', cpu: 1 });
     core.members(2, { group: 'blue', schedulerName: 'web', cpu: 1 });
-    expect([await core.attempt(), await core.attempt()]).toEqual(['planned', 'refused']);
+    expect([await core.attempt(), await core.attempt()]).toEqual(['planned', 'rejected']);
     expect(core.binds.map(({ binding }) => [binding.name, binding.annotations])).toEqual([['blue-0', {}]]);
   });
 
@@ -210,7 +210,7 @@ describe('the members of a group', () => {
     expect(q.states()).toEqual({ 'gang/default/red': 'active' });
   });
 
-  it('that name two of our profiles are refused with the reason, until they agree', () => {
+  it('that name two of our profiles are rejected with the reason, until they agree', () => {
     const q = new Queueing(mlAndWeb([]));
     q.group({ name: 'red', minMember: 2 });
     q.pod({ name: 'x', group: 'red', schedulerName: 'web' });
@@ -235,8 +235,8 @@ describe('the members of a group', () => {
     q.pod({ name: 'x', group: 'red', schedulerName: 'web' });
     q.pod({ name: 'y', group: 'red', schedulerName: 'ml' });
     q.pod({ name: 'z', group: 'red', schedulerName: 'somebody' });
-    q.picture.clock.advance(1000);
-    expect(q.picture.written.map(({ name, verdict }) => [name, verdict.reason, verdict.message])).toEqual(
+    q.harness.clock.advance(1000);
+    expect(q.harness.written.map(({ name, verdict }) => [name, verdict.reason, verdict.message])).toEqual(
       ['x', 'y'].map((name) => [
         name,
         'WaitingForGang',
@@ -250,9 +250,9 @@ describe('the members of a group', () => {
     const q = new Queueing(mlAndWeb([]));
     q.group({ name: 'red', minMember: 1 });
     q.pod({ name: 'x', group: 'red', schedulerName: 'web', gates: ['wait'] });
-    const { candidate } = q.queue.get('gang/default/red')!;
-    const { profiles } = q.picture.core;
-    expect(profiles.of(candidate).schedulerName).toBe('web');
+    const { schedulingEntity } = q.queue.get('gang/default/red')!;
+    const { profiles } = q.harness.core;
+    expect(profiles.of(schedulingEntity).schedulerName).toBe('web');
     expect(q.states()).toEqual({ 'gang/default/red': 'gated' });
   });
 

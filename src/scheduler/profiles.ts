@@ -7,7 +7,7 @@ import { EventHints } from '../framework/event-hints.ts';
 import type { HintMeter } from '../framework/event-hints.ts';
 import type { PluginHandle } from '../framework/plugin-handle.ts';
 import type { PluginMeter } from '../framework/plugin-meter.ts';
-import type { Candidate, QueueKey } from '../framework/candidate.ts';
+import type { SchedulingEntity, QueueKey } from '../framework/scheduling-entity.ts';
 import { ProfileError, ProfileProblems } from '../framework/profile-error.ts';
 import { Profile } from '../framework/profile.ts';
 import type { PluginRegistry } from '../framework/profile.ts';
@@ -86,8 +86,11 @@ export class Profiles implements QueuePolicy {
   }
 
   /** The profile that schedules the candidate. */
-  of(candidate: Candidate): Profile {
-    const name = candidate.kind === 'pod' ? candidate.pod.schedulerName : this.schedulerNameOf(candidate.gang);
+  of(schedulingEntity: SchedulingEntity): Profile {
+    const name =
+      schedulingEntity.kind === 'pod'
+        ? schedulingEntity.pod.schedulerName
+        : this.schedulerNameOf(schedulingEntity.gang);
     return (name === undefined ? undefined : this.#byName.get(name)) ?? this.first;
   }
 
@@ -108,12 +111,12 @@ export class Profiles implements QueuePolicy {
     return this.first.compare(a, b);
   }
 
-  preEnqueue(candidate: Candidate): Status | undefined {
-    return this.of(candidate).preEnqueue(candidate);
+  preEnqueue(schedulingEntity: SchedulingEntity): Status | undefined {
+    return this.of(schedulingEntity).preEnqueue(schedulingEntity);
   }
 
-  hints(candidate: Candidate): EventHints {
-    return this.#hints.get(this.of(candidate))!;
+  hints(schedulingEntity: SchedulingEntity): EventHints {
+    return this.#hints.get(this.of(schedulingEntity))!;
   }
 
   ignores(event: ClusterEvent): boolean {
@@ -121,8 +124,8 @@ export class Profiles implements QueuePolicy {
     return true;
   }
 
-  sortKey(candidate: Candidate, readySince: number): QueueKey {
-    return sortKeyOf(candidate, readySince);
+  sortKey(schedulingEntity: SchedulingEntity, readySince: number): QueueKey {
+    return sortKeyOf(schedulingEntity, readySince);
   }
 
   /** There is one queue, so there is one order. */

@@ -33,10 +33,10 @@ describe('a PodGroup that was deleted and made anew under its name', () => {
     runningSinceFirstRun(core, 3);
     core.members(3, { group: 'red', cpu: 1 });
     expect(await attemptAll(core)).toEqual([]);
-    const gang = core.picture.cluster.gang(red)!;
+    const gang = core.harness.cluster.gang(red)!;
     expect([gang.started, gang.counted, gang.missing, gang.count('former')]).toEqual([false, 0, 3, 3]);
     for (const name of ['old-0', 'old-1']) core.removePod(name);
-    core.picture.clock.advance(10_000);
+    core.harness.clock.advance(10_000);
     expect(await attemptAll(core)).toEqual(['red-0', 'red-1', 'red-2']);
   });
 
@@ -49,7 +49,7 @@ describe('a PodGroup that was deleted and made anew under its name', () => {
       if (order === 'pods first') core.group({ name: 'red', uid: 'second', minMember: 3 });
       core.start();
       expect(await attemptAll(core), order).toEqual([]);
-      expect(core.picture.cluster.gang(red)!.started, order).toBe(false);
+      expect(core.harness.cluster.gang(red)!.started, order).toBe(false);
     }
   });
 
@@ -79,7 +79,7 @@ describe('a PodGroup that was deleted and made anew under its name', () => {
     expect(await attemptAll(core)).toEqual(['red-0', 'red-1']);
     core.removeGroup(red);
     core.group({ name: 'red', uid: 'second', minMember: 2 });
-    const gang = core.picture.cluster.gang(red)!;
+    const gang = core.harness.cluster.gang(red)!;
     expect([gang.counted, gang.count('former')]).toEqual([0, 2]);
     for (const { binding } of [...core.binds]) {
       expect(binding.annotations[planAnnotations.groupUid]).toBe('first');
@@ -99,10 +99,10 @@ describe('a PodGroup that was deleted and made anew under its name', () => {
     core.members(2, { group: 'red', cpu: 1 });
     await attemptAll(core);
     core.group({ name: 'red', uid: 'second', minMember: 2 });
-    await core.refuse('red-0', 'no');
-    await core.refuse('red-1', 'no');
-    expect(core.picture.cluster.gang(red)!.pending.size).toBe(2);
-    core.picture.clock.advance(10_000);
+    await core.reject('red-0', 'no');
+    await core.reject('red-1', 'no');
+    expect(core.harness.cluster.gang(red)!.pending.size).toBe(2);
+    core.harness.clock.advance(10_000);
     expect(await attemptAll(core)).toEqual(['red-0', 'red-1']);
     expect(core.binds[0]!.binding.annotations[planAnnotations.groupUid]).toBe('second');
   });
@@ -134,7 +134,7 @@ describe('a plan whose PreBind takes its time', () => {
     await core.settle();
     expect(core.binds).toEqual([]);
     core.pod({ name: 'red-2', group: 'red', cpu: 1 });
-    core.picture.clock.advance(10_000);
+    core.harness.clock.advance(10_000);
     await core.attempt();
     goOn();
     await core.settle();
@@ -149,8 +149,8 @@ describe('a plan whose PreBind takes its time', () => {
     goOn();
     await core.settle();
     expect(core.binds).toEqual([]);
-    expect(core.picture.cluster.assumedCount).toBe(0);
-    expect(core.picture.verdicts[0]).toMatch(/PodGroup default\/red was deleted/);
+    expect(core.harness.cluster.assumedCount).toBe(0);
+    expect(core.harness.verdicts[0]).toMatch(/PodGroup default\/red was deleted/);
   });
 
   it('binds nobody when the group has lost a member meanwhile without which it cannot start', async () => {
@@ -164,7 +164,7 @@ describe('a plan whose PreBind takes its time', () => {
     goOn();
     await core.settle();
     expect(core.binds).toEqual([]);
-    expect(core.picture.cluster.assumedCount).toBe(0);
+    expect(core.harness.cluster.assumedCount).toBe(0);
   });
 
   it('is the only one while it may be given up: nobody is bound who counts on a member of another', async () => {
@@ -177,7 +177,7 @@ describe('a plan whose PreBind takes its time', () => {
     goOn();
     await core.settle();
     expect(core.binds).toEqual([]);
-    core.picture.clock.advance(10_000);
+    core.harness.clock.advance(10_000);
     expect(await core.attempt()).toBe('planned');
     goOn();
     await core.settle();
@@ -193,7 +193,7 @@ describe('a plan whose PreBind takes its time', () => {
     for (const name of ['red-2', 'red-3']) core.pod({ name, group: 'red', cpu: 1 });
     goOn();
     await core.settle();
-    core.picture.clock.advance(10_000);
+    core.harness.clock.advance(10_000);
     expect(await core.attempt()).toBe('planned');
   });
 

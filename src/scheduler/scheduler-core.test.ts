@@ -6,7 +6,7 @@ import type { Plugin } from '../framework/plugin.ts';
 import { Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import type { VerdictOutcome, VerdictSink } from './ports.ts';
-import { Picture } from '../testkit/picture.ts';
+import { CoreHarness } from '../testkit/core-harness.ts';
 import type { Queueing } from '../testkit/queueing.ts';
 import { Scheduling } from '../testkit/scheduling.ts';
 
@@ -32,10 +32,10 @@ describe('a core that has not begun', () => {
 
   it('only fills its picture', async () => {
     const core = listing();
-    const { cluster } = core.picture;
+    const { cluster } = core.harness;
     expect([cluster.nodes.length, cluster.podCount, cluster.gang('default/red')!.pending.size]).toEqual([1, 3, 2]);
     expect(core.states()).toEqual({});
-    expect([await core.attempt(), core.picture.asked]).toEqual([undefined, 0]);
+    expect([await core.attempt(), core.harness.asked]).toEqual([undefined, 0]);
   });
 
   it('takes back what it is told is gone', () => {
@@ -43,7 +43,7 @@ describe('a core that has not begun', () => {
     core.removePod('lone');
     core.removeGroup('default/red');
     core.removeNode('a');
-    expect([core.picture.cluster.podCount, core.picture.cluster.nodes]).toEqual([2, []]);
+    expect([core.harness.cluster.podCount, core.harness.cluster.nodes]).toEqual([2, []]);
     core.start();
     expect(core.states()).toEqual({ 'gang/default/red': 'gated' });
   });
@@ -52,7 +52,7 @@ describe('a core that has not begun', () => {
     const core = listing();
     core.start();
     expect(core.states()).toEqual({ 'gang/default/red': 'active', 'pod/lone': 'active' });
-    expect(core.picture.asked).toBeGreaterThan(0);
+    expect(core.harness.asked).toBeGreaterThan(0);
     expect([await core.attempt(), await core.attempt(), await core.attempt()]).toEqual([
       'planned',
       'planned',
@@ -64,19 +64,19 @@ describe('a core that has not begun', () => {
     const core = listing();
     core.start();
     core.popAll();
-    const { asked } = core.picture;
+    const { asked } = core.harness;
     core.start();
-    expect([core.states(), core.picture.asked]).toEqual([{}, asked]);
+    expect([core.states(), core.harness.asked]).toEqual([{}, asked]);
   });
 
   it('says of the pods that it began with, too, that label and annotation disagree, and once', () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     core.pod({ name: 'torn', group: 'red', groupAnnotation: 'blue' });
     core.pod({ name: 'foreign', group: 'red', groupAnnotation: 'blue', schedulerName: 'somebody' });
-    expect(core.picture.events).toEqual([]);
+    expect(core.harness.events).toEqual([]);
     core.start();
     core.change('torn', { labels: {} });
-    expect(core.picture.events).toEqual(['PodGroupDisagreement torn']);
+    expect(core.harness.events).toEqual(['PodGroupDisagreement torn']);
   });
 });
 
@@ -84,9 +84,9 @@ describe('a core that runs', () => {
   it('asks for an attempt when something can be popped, and only then', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     const asks = (happens: () => unknown): boolean => {
-      const before = core.picture.asked;
+      const before = core.harness.asked;
       happens();
-      return core.picture.asked > before;
+      return core.harness.asked > before;
     };
     expect(asks(() => core.node({ name: 'a', cpu: 1 }))).toBe(false);
     expect(asks(() => core.pod({ name: 'gated', gates: ['wait'] }))).toBe(false);
@@ -94,7 +94,7 @@ describe('a core that runs', () => {
     core.group({ name: 'red', minMember: 2 });
     expect(asks(() => core.pod({ name: 'red-0', group: 'red', cpu: 2 }))).toBe(false);
     expect(asks(() => core.pod({ name: 'red-1', group: 'red', cpu: 2 }))).toBe(true);
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     expect(asks(() => core.node({ name: 'a', cpu: 1, labels: { more: 'labels' } }))).toBe(false);
     expect(asks(() => core.node({ name: 'b', cpu: 8 }))).toBe(true);
   });
@@ -103,7 +103,7 @@ describe('a core that runs', () => {
     const core = coreFor(2, 2);
     core.pod({ name: 'red-0', group: 'red', cpu: 1 });
     expect(await core.attempt()).toBeUndefined();
-    expect([core.picture.events, core.picture.written]).toEqual([[], []]);
+    expect([core.harness.events, core.harness.written]).toEqual([[], []]);
   });
 
   it('needs nobody’s attempt for what was deleted while it was queued', async () => {
@@ -118,7 +118,7 @@ describe('a core that runs', () => {
     core.pod({ name: 'x', cpu: 1 });
     core.change('x', { nodeName: 'a' });
     expect([await core.attempt(), core.states()]).toEqual([undefined, {}]);
-    expect(core.picture.cluster.node('a')!.free(0)).toBe(1000);
+    expect(core.harness.cluster.node('a')!.free(0)).toBe(1000);
   });
 });
 
@@ -127,15 +127,15 @@ describe('stop', () => {
     const core = coreFor(2, 2, waits);
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
-    expect(core.picture.waitingPods.size).toBe(2);
-    await core.picture.core.stop();
-    expect(core.picture.waitingPods.size).toBe(0);
-    expect([core.binds, core.picture.written, core.picture.events]).toEqual([[], [], []]);
+    expect(core.harness.waitingPods.size).toBe(2);
+    await core.harness.core.stop();
+    expect(core.harness.waitingPods.size).toBe(0);
+    expect([core.binds, core.harness.written, core.harness.events]).toEqual([[], [], []]);
   });
 
   it('aborts the Bindings that are under way', async () => {
     const aborted: string[] = [];
-    const picture = new Picture({
+    const harness = new CoreHarness({
       plugins: defaultPlugins,
       binder: {
         bind: ({ name }, signal) =>
@@ -147,15 +147,15 @@ describe('stop', () => {
           }),
       },
     });
-    picture.node({ name: 'a', cpu: 2 });
-    picture.group({ name: 'red', minMember: 2 });
-    picture.pods(2, { group: 'red', cpu: 1 });
-    picture.core.begin();
-    expect(picture.core.attempt()?.kind).toBe('planned');
+    harness.node({ name: 'a', cpu: 2 });
+    harness.group({ name: 'red', minMember: 2 });
+    harness.pods(2, { group: 'red', cpu: 1 });
+    harness.core.begin();
+    expect(harness.core.attempt()?.kind).toBe('planned');
     await new Promise(setImmediate);
-    await picture.core.stop();
+    await harness.core.stop();
     expect(aborted).toEqual(['red-0', 'red-1']);
-    expect([picture.core.binding.running, picture.written, picture.warnings]).toEqual([0, [], []]);
+    expect([harness.core.binding.running, harness.written, harness.warnings]).toEqual([0, [], []]);
   });
 
   it('resolves only when no Binding is under way any more', async () => {
@@ -163,12 +163,12 @@ describe('stop', () => {
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
     let isStopped = false;
-    const stopped = core.picture.core.stop().then(() => (isStopped = true));
+    const stopped = core.harness.core.stop().then(() => (isStopped = true));
     await core.accept('red-0');
     expect(isStopped).toBe(false);
     await core.accept('red-1');
     await stopped;
-    expect(core.picture.events).toEqual(['Scheduled red-0', 'Scheduled red-1', 'Scheduled red']);
+    expect(core.harness.events).toEqual(['Scheduled red-0', 'Scheduled red-1', 'Scheduled red']);
   });
 
   it('runs Unreserve for all that it gives up, the last first: nothing stays reserved outside', async () => {
@@ -182,9 +182,9 @@ describe('stop', () => {
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
     expect(reserved).toEqual(['red-0', 'red-1']);
-    expect(await core.picture.core.stop()).toBe(true);
+    expect(await core.harness.core.stop()).toBe(true);
     expect(reserved).toEqual([]);
-    expect(core.picture.cluster.assumedCount).toBe(0);
+    expect(core.harness.cluster.assumedCount).toBe(0);
   });
 
   it('says when a plugin has not ended, for it may still do something', async () => {
@@ -192,25 +192,25 @@ describe('stop', () => {
     const core = coreFor(2, 2, endless);
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
-    const stopped = core.picture.core.stop({ drainMs: 15_000 });
+    const stopped = core.harness.core.stop({ drainMs: 15_000 });
     await core.settle();
-    core.picture.clock.advance(5_000);
+    core.harness.clock.advance(5_000);
     expect(await stopped).toBe(false);
   });
 
   it('ends all attempts, and whatever happens after it asks for none', async () => {
     const core = coreFor(2, 2);
     core.pod({ name: 'x', cpu: 1 });
-    await core.picture.core.stop();
-    const { asked } = core.picture;
+    await core.harness.core.stop();
+    const { asked } = core.harness;
     core.pod({ name: 'y', cpu: 1 });
     core.node({ name: 'b' });
     core.pod({ name: 'blue-0', group: 'blue' });
     core.group({ name: 'blue', minMember: 2 });
-    expect(core.picture.clock.untilNextTimer()).toBeUndefined();
-    core.picture.clock.advance(10 * 60_000);
-    expect([await core.attempt(), core.picture.asked]).toEqual([undefined, asked]);
-    expect(core.picture.core.isRunning).toBe(false);
+    expect(core.harness.clock.untilNextTimer()).toBeUndefined();
+    core.harness.clock.advance(10 * 60_000);
+    expect([await core.attempt(), core.harness.asked]).toEqual([undefined, asked]);
+    expect(core.harness.core.isRunning).toBe(false);
   });
 
   it('leaves no timer behind', async () => {
@@ -218,10 +218,10 @@ describe('stop', () => {
     core.members(2, { group: 'red', cpu: 1 });
     core.pod({ name: 'blue-0', group: 'blue' });
     core.pod({ name: 'large', cpu: 64, priority: 1 });
-    expect([await core.attempt(), await core.attempt()]).toEqual(['refused', 'planned']);
-    expect(core.picture.clock.untilNextTimer()).toBeDefined();
-    await core.picture.core.stop();
-    expect(core.picture.clock.untilNextTimer()).toBeUndefined();
+    expect([await core.attempt(), await core.attempt()]).toEqual(['rejected', 'planned']);
+    expect(core.harness.clock.untilNextTimer()).toBeDefined();
+    await core.harness.core.stop();
+    expect(core.harness.clock.untilNextTimer()).toBeUndefined();
   });
 
   it('leaves no timer of room that is kept behind', async () => {
@@ -229,17 +229,17 @@ describe('stop', () => {
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
     await core.accept('red-0');
-    await core.refuse('red-1', 'no');
-    expect(core.picture.cluster.claimOf('red-1')).toMatchObject({ kind: 'repair' });
-    await core.picture.core.stop();
-    expect(core.picture.clock.untilNextTimer()).toBeUndefined();
+    await core.reject('red-1', 'no');
+    expect(core.harness.cluster.reservationOf('red-1')).toMatchObject({ kind: 'repair' });
+    await core.harness.core.stop();
+    expect(core.harness.clock.untilNextTimer()).toBeUndefined();
   });
 
   it('may come before the beginning, and a second time', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
-    await core.picture.core.stop();
-    await core.picture.core.stop();
-    expect(core.picture.core.isRunning).toBe(false);
+    await core.harness.core.stop();
+    await core.harness.core.stop();
+    expect(core.harness.core.isRunning).toBe(false);
   });
 });
 
@@ -256,15 +256,15 @@ describe('the life of a gang', () => {
     expect(core.binds.map(({ binding }) => binding)).toMatchObject(
       ['red-0', 'red-1'].map((name) => ({ namespace: 'default', name, uid: name, nodeName: 'a', annotations })),
     );
-    expect(core.picture.events).toEqual([]);
+    expect(core.harness.events).toEqual([]);
     await core.accept('red-0');
     await core.accept('red-1');
-    expect(core.picture.events).toEqual(['Scheduled red-0', 'Scheduled red-1', 'Scheduled red']);
-    expect(core.picture.cluster.assumedCount).toBe(2);
+    expect(core.harness.events).toEqual(['Scheduled red-0', 'Scheduled red-1', 'Scheduled red']);
+    expect(core.harness.cluster.assumedCount).toBe(2);
     core.change('red-0', { nodeName: 'a' });
     core.change('red-1', { nodeName: 'a' });
-    expect(core.picture.cluster.assumedCount).toBe(0);
-    expect([core.states(), core.picture.written]).toEqual([{}, []]);
+    expect(core.harness.cluster.assumedCount).toBe(0);
+    expect([core.states(), core.harness.written]).toEqual([{}, []]);
   });
 
   it('has a plan of its own name in each attempt that is bound', async () => {
@@ -278,7 +278,7 @@ describe('the life of a gang', () => {
     expect(plans).toEqual(['test-1', 'test-1', 'test-2']);
   });
 
-  it('that is refused ends with one verdict on every member, the lowest uid first, and an Event for each', async () => {
+  it('that is rejected ends with one verdict on every member, the lowest uid first, and an Event for each', async () => {
     const urgent: string[] = [];
     const written: string[] = [];
     const core = new Scheduling({
@@ -298,23 +298,23 @@ describe('the life of a gang', () => {
     core.pod({ name: 'z', uid: '1', group: 'red', cpu: 1 });
     core.pod({ name: 'y', uid: '0', group: 'red', cpu: 1 });
     core.pod({ name: 'x', uid: '2', group: 'red', cpu: 1 });
-    core.picture.clock.advance(5000);
-    expect(await core.attempt()).toBe('refused');
+    core.harness.clock.advance(5000);
+    expect(await core.attempt()).toBe('rejected');
     expect([written, urgent]).toEqual([['y', 'z', 'x'], ['y since 5000']]);
-    expect(core.picture.events).toEqual([
+    expect(core.harness.events).toEqual([
       'FailedScheduling y',
       'FailedScheduling red',
       'FailedScheduling z',
       'FailedScheduling x',
     ]);
     expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable' });
-    expect(core.picture.cluster.assumedCount).toBe(0);
+    expect(core.harness.cluster.assumedCount).toBe(0);
   });
 
   it('begins again when room comes, and ends bound whole', async () => {
     const core = coreFor(2, 1);
     core.members(2, { group: 'red', cpu: 1 });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     core.node({ name: 'b', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
     expect(core.binds.map(({ binding }) => binding.nodeName).sort()).toEqual(['a', 'b']);
@@ -323,7 +323,7 @@ describe('the life of a gang', () => {
 
 describe('a verdict', () => {
   /** A core whose lone pod `x` does not fit, and a sink that answers as told, in order. */
-  function refusing(...answers: (VerdictOutcome | Error)[]): { core: Scheduling; versions: string[] } {
+  function rejecting(...answers: (VerdictOutcome | Error)[]): { core: Scheduling; versions: string[] } {
     const versions: string[] = [];
     const verdicts: VerdictSink = {
       write: ({ resourceVersion }) => {
@@ -339,7 +339,7 @@ describe('a verdict', () => {
   }
 
   it('that came too late for the pod is written again when the watch shows it changed', async () => {
-    const { core, versions } = refusing('outdated', 'outdated');
+    const { core, versions } = rejecting('outdated', 'outdated');
     await core.attempt();
     expect(versions).toEqual(['v1']);
     for (const resourceVersion of ['v2', 'v3']) {
@@ -347,11 +347,11 @@ describe('a verdict', () => {
       await core.settle();
     }
     expect(versions).toEqual(['v1', 'v2', 'v3']);
-    expect(core.picture.events).toEqual(['FailedScheduling x']);
+    expect(core.harness.events).toEqual(['FailedScheduling x']);
   });
 
   it('that was written is not written again to the pod that carries it', async () => {
-    const { core, versions } = refusing();
+    const { core, versions } = rejecting();
     const [message, reason] = ['0/1 nodes are available: 1 Insufficient cpu.', 'Unschedulable'];
     await core.attempt();
     core.change('x', { resourceVersion: 'v2', podScheduled: { status: 'False', reason, message } });
@@ -365,7 +365,7 @@ describe('a verdict', () => {
       (core: Scheduling) => core.change('x', { resourceVersion: 'v2', nodeName: 'a' }),
       (core: Scheduling) => core.removePod('x'),
     ]) {
-      const { core, versions } = refusing('outdated');
+      const { core, versions } = rejecting('outdated');
       await core.attempt();
       happens(core);
       await core.settle();
@@ -374,21 +374,21 @@ describe('a verdict', () => {
   });
 
   it('for a pod that is gone is dropped without a word', async () => {
-    const { core, versions } = refusing('gone');
+    const { core, versions } = rejecting('gone');
     await core.attempt();
     core.change('x', { resourceVersion: 'v2' });
     await core.settle();
-    expect([versions, core.picture.warnings]).toEqual([['v1'], []]);
+    expect([versions, core.harness.warnings]).toEqual([['v1'], []]);
   });
 
   it('that cannot be written is logged, breaks nothing, and is written again later', async () => {
-    const { core, versions } = refusing(new Error('forbidden'), new Error('forbidden'));
+    const { core, versions } = rejecting(new Error('forbidden'), new Error('forbidden'));
     await core.attempt();
-    expect(core.picture.warnings).toEqual(['could not write a verdict, which is tried again']);
+    expect(core.harness.warnings).toEqual(['could not write a verdict, which is tried again']);
     core.change('x', { resourceVersion: 'v2' });
     await core.settle();
     for (let second = 0; second < 60; second++) {
-      core.picture.clock.advance(1_000);
+      core.harness.clock.advance(1_000);
       await core.settle();
     }
     expect(versions).toEqual(['v1', 'v2', 'v2']);
@@ -403,9 +403,9 @@ describe('a verdict', () => {
     const core = new Scheduling({ plugins: defaultPlugins, ports: { verdicts: { write } } });
     core.pod({ name: 'x', cpu: 2 });
     await core.attempt();
-    await core.picture.core.stop();
+    await core.harness.core.stop();
     await core.settle();
-    expect(core.picture.warnings).toEqual([]);
+    expect(core.harness.warnings).toEqual([]);
   });
 });
 
@@ -421,27 +421,27 @@ describe('a pod that waits on Permit', () => {
     const core = await waiting({ name: 'Undoing', unreserve: (_state, { name }) => void unreserved.push(name) });
     core.removePod('red-0');
     await core.settle();
-    expect([core.binds, core.picture.waitingPods.size, core.picture.cluster.assumedCount]).toEqual([[], 0, 0]);
-    expect(core.picture.cluster.node('a')!.free(0)).toBe(2000);
+    expect([core.binds, core.harness.waitingPods.size, core.harness.cluster.assumedCount]).toEqual([[], 0, 0]);
+    expect(core.harness.cluster.node('a')!.free(0)).toBe(2000);
     expect(unreserved).toEqual(['red-1', 'red-0']);
     expect(core.states()).toEqual({ 'gang/default/red': 'gated' });
-    expect(core.picture.verdicts).toEqual(['red-1 PodGroup default/red: the pod was deleted or bound elsewhere.']);
+    expect(core.harness.verdicts).toEqual(['red-1 PodGroup default/red: the pod was deleted or bound elsewhere.']);
   });
 
   it('and is bound elsewhere does too', async () => {
     const core = await waiting();
     core.change('red-0', { nodeName: 'elsewhere' });
     await core.settle();
-    expect([core.binds, core.picture.waitingPods.size, core.picture.cluster.assumedCount]).toEqual([[], 0, 0]);
-    expect(core.picture.cluster.gang('default/red')!.counted).toBe(1);
+    expect([core.binds, core.harness.waitingPods.size, core.harness.cluster.assumedCount]).toEqual([[], 0, 0]);
+    expect(core.harness.cluster.gang('default/red')!.counted).toBe(1);
   });
 
   it('and only changes goes on waiting', async () => {
     const core = await waiting();
     core.change('red-0', { labels: { seen: 'late' } });
     await core.settle();
-    expect(core.picture.waitingPods.size).toBe(2);
-    for (const pod of core.picture.waitingPods.all()) pod.allow('Gate');
+    expect(core.harness.waitingPods.size).toBe(2);
+    for (const pod of core.harness.waitingPods.all()) pod.allow('Gate');
     await core.settle();
     expect(core.binds).toHaveLength(2);
   });
@@ -452,13 +452,13 @@ describe('a pod that waits on Permit', () => {
     await core.settle();
     core.pod({ name: 'red-2', group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
-    expect(core.picture.waitingPods.all().map(({ pod }) => pod.name)).toEqual(['red-1', 'red-2']);
+    expect(core.harness.waitingPods.all().map(({ pod }) => pod.name)).toEqual(['red-1', 'red-2']);
   });
 });
 
 describe('the metrics', () => {
   async function values(core: Queueing, name: string): Promise<Record<string, number>> {
-    const metric = await core.picture.registry.getSingleMetric(name)!.get();
+    const metric = await core.harness.registry.getSingleMetric(name)!.get();
     return Object.fromEntries(metric.values.map(({ labels, value }) => [Object.values(labels).join(' '), value]));
   }
 
@@ -533,23 +533,23 @@ describe('a trial', () => {
     const core = coreFor(3, 2);
     const old = core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
     const [member] = core.members(3, { group: 'red', cpu: 1 });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     core.pod({ name: 'gated', group: 'blue' });
     core.pod({ name: 'x', cpu: 1 });
     const everything = (): unknown => [
-      core.picture.rooms(),
+      core.harness.capacities(),
       core.states(),
-      core.picture.asked,
-      core.picture.events.length,
-      core.picture.written.length,
-      core.picture.clock.untilNextTimer(),
+      core.harness.asked,
+      core.harness.events.length,
+      core.harness.written.length,
+      core.harness.clock.untilNextTimer(),
     ];
     const before = everything();
-    const gang = core.picture.cluster.gang('default/red')!;
+    const gang = core.harness.cluster.gang('default/red')!;
     const lone = (pod: Pod): { readonly kind: 'pod'; readonly pod: Pod } => ({ kind: 'pod', pod });
-    expect(core.picture.core.trial({ kind: 'gang', gang }).fits).toBe(false);
-    expect(core.picture.core.trial({ kind: 'gang', gang }, { without: [old], need: 2 }).fits).toBe(true);
-    expect(core.picture.core.trial(lone(member!), { without: [old] }).fits).toBe(true);
+    expect(core.harness.core.dryRun({ kind: 'gang', gang }).fits).toBe(false);
+    expect(core.harness.core.dryRun({ kind: 'gang', gang }, { without: [old], need: 2 }).fits).toBe(true);
+    expect(core.harness.core.dryRun(lone(member!), { without: [old] }).fits).toBe(true);
     await core.settle();
     expect(everything()).toEqual(before);
   });
@@ -558,6 +558,6 @@ describe('a trial', () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     core.node({ name: 'a', cpu: 1 });
     const pod = core.pod({ name: 'x', cpu: 1 });
-    expect(core.picture.core.trial({ kind: 'pod', pod }).plan).toEqual([{ pod, nodeName: 'a' }]);
+    expect(core.harness.core.dryRun({ kind: 'pod', pod }).plan).toEqual([{ pod, nodeName: 'a' }]);
   });
 });

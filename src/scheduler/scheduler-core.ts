@@ -2,8 +2,8 @@ import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import type { Verdict } from '../api/verdict.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Candidate } from '../framework/candidate.ts';
-import type { TrialOptions, TrialResult } from '../framework/trial.ts';
+import type { SchedulingEntity } from '../framework/scheduling-entity.ts';
+import type { DryRunOptions, DryRunResult } from '../framework/dry-run.ts';
 import type { WaitingPods } from '../framework/waiting-pods.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
@@ -123,10 +123,10 @@ export class SchedulerCore {
    * Would the whole candidate fit if the cluster were different? Leaves everything as it was, except that it first finishes a paused
    * attempt.
    */
-  trial(candidate: Candidate, options?: TrialOptions): TrialResult {
-    const { gate, trials, profiles } = this.#intake;
+  dryRun(schedulingEntity: SchedulingEntity, options?: DryRunOptions): DryRunResult {
+    const { gate, dryRuns, profiles } = this.#intake;
     gate.settle();
-    return trials.run(profiles.of(candidate), candidate, options);
+    return dryRuns.run(profiles.of(schedulingEntity), schedulingEntity, options);
   }
 
   /**
@@ -159,30 +159,30 @@ export class SchedulerCore {
 
   #sources(): MetricSources {
     const { cluster, queue } = this;
-    const { census } = this.#attempts;
-    const { claims, partial } = this.#recovery;
+    const { metricsSnapshot } = this.#attempts;
+    const { reservations, partial } = this.#recovery;
     return {
       profiles: () => this.profiles.all,
       queue: {
-        pending: () => census.take().pending,
-        unschedulable: () => census.take().unschedulable,
+        pending: () => metricsSnapshot.take().pending,
+        unschedulable: () => metricsSnapshot.take().unschedulable,
         flushed: () => queue.flushed,
         joined: () => queue.joined,
         inFlight: () => queue.eventsInFlight,
       },
-      picture: {
+      cache: {
         nodes: () => cluster.nodes.length,
         pods: () => cluster.podCount,
         assumed: () => cluster.assumedCount,
-        claims: () => {
+        reservations: () => {
           const counts = { nomination: 0, repair: 0 };
-          for (const { kind } of cluster.claims()) counts[kind]++;
+          for (const { kind } of cluster.reservations()) counts[kind]++;
           return counts;
         },
-        oldestClaim: () => claims.oldestSeconds,
+        oldestReservation: () => reservations.oldestSeconds,
       },
       gangs: {
-        waiting: () => census.take().waiting,
+        waiting: () => metricsSnapshot.take().waiting,
         partial: () => partial.count,
         partialSeconds: () => partial.seconds,
         repairs: () => partial.repairs,

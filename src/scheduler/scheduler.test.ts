@@ -67,7 +67,7 @@ it('that is stopped in the middle of a gang still sees that a member was deleted
   await expect.poll(() => sent).toHaveLength(1);
   const stopped = scheduler.stop({ drainMs: 60_000 });
   await client.delete(`${pods}/${third.binding.name}`, { gracePeriodSeconds: 0 });
-  await expect.poll(() => scheduler.picture.cluster.pod(third.binding.uid)).toBeUndefined();
+  await expect.poll(() => scheduler.state.cluster.pod(third.binding.uid)).toBeUndefined();
   second.turn();
   third.turn();
   expect(await stopped).toBe(true);

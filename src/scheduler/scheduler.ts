@@ -15,7 +15,7 @@ import type { KubeClient } from '../client/kube-client.ts';
 import type { GangSpec } from '../cluster/gang.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import { logReflectorProblem } from '../informer/log-reflector-problem.ts';
-import { registerPictureAge } from '../informer/picture-age.ts';
+import { registerCacheAge } from '../informer/cache-age.ts';
 import { Reflector } from '../informer/reflector.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -78,7 +78,7 @@ export class Scheduler {
   #hasSynced = false;
   /** When the loop last turned, or had nothing more to do; Clock.monotonic(). */
   #turnedAt: number;
-  #standsByWithoutPicture = false;
+  #standsByWithoutCache = false;
 
   constructor(options: SchedulerOptions) {
     this.#client = options.client;
@@ -114,18 +114,18 @@ export class Scheduler {
     this.#listed = [...this.#core.profiles.reads].map((kind) => this.#listedReflector(kind));
     const { nodes, pods, podGroups } = this.#reflectors;
     const listed = this.#listed.map(({ kind, reflector }) => [listedPath(kind).split('/').at(-1)!, reflector] as const);
-    registerPictureAge(options.registry, { nodes, pods, podgroups: podGroups, ...Object.fromEntries(listed) });
+    registerCacheAge(options.registry, { nodes, pods, podgroups: podGroups, ...Object.fromEntries(listed) });
   }
 
   /** Resolves when the picture is complete, this process leads (if it needs to) and the loop runs. Rejects when stopped before. */
   async start(candidacy?: Candidacy): Promise<void> {
     const { nodes, pods, podGroups } = this.#reflectors;
     const leads = candidacy === undefined || (await candidacy.tried());
-    const standsByWithPicture = !leads && !candidacy.delayCacheUntilActive;
-    if (!leads && !standsByWithPicture) {
-      this.#standsByWithoutPicture = true;
+    const standsByWithCache = !leads && !candidacy.delayCacheUntilActive;
+    if (!leads && !standsByWithCache) {
+      this.#standsByWithoutCache = true;
       await candidacy.elected();
-      this.#standsByWithoutPicture = false;
+      this.#standsByWithoutCache = false;
     }
     for (const reflector of [nodes, pods, podGroups, ...this.#listed.map((listed) => listed.reflector)]) {
       reflector.start();
@@ -138,7 +138,7 @@ export class Scheduler {
     await Promise.all([nodes.synced(), pods.synced(), withGroups(podGroups.synced()), ...withListed]);
     this.#hasSynced = true;
     // What was first listed after the election needs no second look.
-    if (standsByWithPicture) {
+    if (standsByWithCache) {
       await candidacy.elected();
       const caughtUp = ofListed((reflector) => reflector.catchUp());
       await Promise.all([nodes.catchUp(), pods.catchUp(), withGroups(podGroups.catchUp()), ...caughtUp]);
@@ -159,8 +159,8 @@ export class Scheduler {
   }
 
   /** Whether it waits to be elected before it looks at the cluster. */
-  get standsByWithoutPicture(): boolean {
-    return this.#standsByWithoutPicture;
+  get standsByWithoutCache(): boolean {
+    return this.#standsByWithoutCache;
   }
 
   /** Whether the loop runs on a complete picture. */
@@ -169,7 +169,7 @@ export class Scheduler {
   }
 
   /** What it knows, for those who want to look at it. To be read only, and not across a pause: ask for it again after each. */
-  get picture(): Pick<SchedulerCore, 'cluster' | 'queue' | 'verdictOf'> {
+  get state(): Pick<SchedulerCore, 'cluster' | 'queue' | 'verdictOf'> {
     this.#core.cluster.hidePlan();
     return this.#core;
   }

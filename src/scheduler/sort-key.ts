@@ -1,11 +1,11 @@
-import type { Candidate, QueueKey } from '../framework/candidate.ts';
+import type { SchedulingEntity, QueueKey } from '../framework/scheduling-entity.ts';
 
 /** What QueueSort compares of a candidate. A gang ranks by the lowest priority of its unbound members. */
-export function sortKeyOf(candidate: Candidate, readySince: number): QueueKey {
-  if (candidate.kind === 'pod') {
-    return { priority: candidate.pod.priority, readySince, uid: candidate.pod.uid, incomplete: false };
+export function sortKeyOf(schedulingEntity: SchedulingEntity, readySince: number): QueueKey {
+  if (schedulingEntity.kind === 'pod') {
+    return { priority: schedulingEntity.pod.priority, readySince, uid: schedulingEntity.pod.uid, incomplete: false };
   }
-  const { gang } = candidate;
+  const { gang } = schedulingEntity;
   let priority = Infinity;
   for (const pod of gang.pending.values()) priority = Math.min(priority, pod.priority);
   if (priority === Infinity) priority = 0;

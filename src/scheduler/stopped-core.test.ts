@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { defaultPlugins } from '../plugins/registry.ts';
-import { Picture } from '../testkit/picture.ts';
+import { CoreHarness } from '../testkit/core-harness.ts';
 import { Queueing } from '../testkit/queueing.ts';
-import { preempting, roomFor } from './testing/preempting.ts';
+import { preempting, capacityFor } from './testing/preempting.ts';
 
 describe('a stopped core', () => {
   it('no timer is left', async () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
-      extra: [preempting(() => roomFor(core.picture, 'x', 'a'))],
+      extra: [preempting(() => capacityFor(core.harness, 'x', 'a'))],
     });
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
     core.pod({ name: 'x', cpu: 1 });
-    core.picture.core.attempt();
-    await core.picture.core.stop();
-    expect(core.picture.clock.untilNextTimer()).toBeUndefined();
+    core.harness.core.attempt();
+    await core.harness.core.stop();
+    expect(core.harness.clock.untilNextTimer()).toBeUndefined();
   });
 
   it('begin starts nothing', async () => {
-    const picture = new Picture({ plugins: defaultPlugins });
-    await picture.core.stop();
-    picture.core.begin();
-    expect(picture.clock.untilNextTimer()).toBeUndefined();
+    const harness = new CoreHarness({ plugins: defaultPlugins });
+    await harness.core.stop();
+    harness.core.begin();
+    expect(harness.clock.untilNextTimer()).toBeUndefined();
   });
 
   it('an event leaves no timer', async () => {
@@ -30,9 +30,9 @@ describe('a stopped core', () => {
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
     core.pod({ name: 'y', cpu: 1 });
-    core.picture.core.attempt();
-    await core.picture.core.stop();
+    core.harness.core.attempt();
+    await core.harness.core.stop();
     core.removePod('old');
-    expect(core.picture.clock.untilNextTimer()).toBeUndefined();
+    expect(core.harness.clock.untilNextTimer()).toBeUndefined();
   });
 });

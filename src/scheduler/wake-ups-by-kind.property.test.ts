@@ -148,7 +148,7 @@ class World {
   }
 
   #all(): Pod[] {
-    return [...this.#pods].flatMap((name) => this.core.picture.cluster.pod(name) ?? []);
+    return [...this.#pods].flatMap((name) => this.core.harness.cluster.pod(name) ?? []);
   }
 
   #selecting(): string {
@@ -329,8 +329,8 @@ class World {
     const { core } = this;
     const all = this.#all();
     const bound = all.filter(({ nodeName }) => nodeName !== '');
-    const assumed = all.filter(({ uid }) => core.picture.cluster.isAssumed(uid));
-    const open = all.filter(({ uid }) => core.picture.cluster.openPod(uid) !== undefined);
+    const assumed = all.filter(({ uid }) => core.harness.cluster.isAssumed(uid));
+    const open = all.filter(({ uid }) => core.harness.cluster.openPod(uid) !== undefined);
     const some = (from: readonly Pod[], act: (pod: Pod) => string): string =>
       from.length === 0 ? 'nothing' : act(this.pick(from));
     if (this.has('volumes') && this.chance(0.4)) return this.#object();
@@ -416,7 +416,7 @@ class World {
       case 14:
         return some(all, ({ name, template, phase }) => {
           if (phase === 'Succeeded' || phase === 'Failed') return 'nothing';
-          const { requests } = core.picture.build.projectedPod({ cpu: this.pick(['250m', '1500m']) }).template;
+          const { requests } = core.harness.build.projectedPod({ cpu: this.pick(['250m', '1500m']) }).template;
           core.change(name, { template: { ...template, requests } });
           return `${name} resized`;
         });
@@ -452,7 +452,7 @@ class World {
   async #drain(): Promise<void> {
     const { core } = this;
     for (let happenings = 0; ;) {
-      const result = core.picture.core.attempt(this.#isInSteps ? 1 + Math.floor(this.#random() * 4) : Infinity);
+      const result = core.harness.core.attempt(this.#isInSteps ? 1 + Math.floor(this.#random() * 4) : Infinity);
       if (result?.kind === 'paused') {
         if (this.chance(0.15) && happenings++ < 3) this.log.push(`at a pause: ${this.step()}`);
         continue;
@@ -501,9 +501,9 @@ class World {
     await this.#actOnWrites();
     while (core.binds.length > 0) {
       const { name, nodeName } = core.binds[0]!.binding;
-      const pod = core.picture.cluster.pod(name);
+      const pod = core.harness.cluster.pod(name);
       if (pod === undefined || this.chance(0.2)) {
-        await core.refuse(name, 'no');
+        await core.reject(name, 'no');
         continue;
       }
       const labels = this.chance(0.3) ? this.#labels() : pod.labels;
@@ -522,13 +522,13 @@ class World {
   }
 
   lost(): string[] {
-    const { picture } = this.core;
-    if (picture.cluster.assumedCount > 0) return [];
+    const { harness } = this.core;
+    if (harness.cluster.assumedCount > 0) return [];
     const lost: string[] = [];
-    for (const { key, candidate, rejection } of this.parked) {
+    for (const { key, schedulingEntity, rejection } of this.parked) {
       let fits = true;
-      for (let round = 0; round < 4 && fits; round++) fits = picture.core.trial(candidate).fits;
-      if (fits) lost.push(`${key} (${[...rejection.refusedBy].join()})`);
+      for (let round = 0; round < 4 && fits; round++) fits = harness.core.dryRun(schedulingEntity).fits;
+      if (fits) lost.push(`${key} (${[...rejection.unschedulablePlugins].join()})`);
     }
     return lost;
   }

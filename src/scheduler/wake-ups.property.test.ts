@@ -32,9 +32,9 @@ it('leave nobody parked for whom there is room, whatever the API says about thos
     let made = 0;
     const ours: string[] = [];
     for (let step = 0; step < 40; step++) {
-      while (core.picture.core.attempt() !== undefined);
-      core.picture.clock.advance(11_000);
-      while (core.picture.core.attempt() !== undefined);
+      while (core.harness.core.attempt() !== undefined);
+      core.harness.clock.advance(11_000);
+      while (core.harness.core.attempt() !== undefined);
       const name = others.size === 0 ? undefined : pick([...others.keys()]);
       const state = name === undefined ? undefined : others.get(name);
       switch (Math.floor(random() * 9)) {
@@ -88,9 +88,9 @@ it('leave nobody parked for whom there is room, whatever the API says about thos
       }
       for (const entity of core.queue.entities()) {
         if (!waitsForEvent(core, entity)) continue;
-        const { key, candidate } = entity;
+        const { key, schedulingEntity } = entity;
         parked++;
-        if (core.picture.core.trial(candidate).fits) lost.push(`${seed}: ${key} after ${log.at(-1)}`);
+        if (core.harness.core.dryRun(schedulingEntity).fits) lost.push(`${seed}: ${key} after ${log.at(-1)}`);
       }
       if (lost.length > 0) break;
     }
@@ -112,9 +112,9 @@ it('leave no gang parked for which there is room', () => {
     const bound: string[] = [];
     const groups: string[] = [];
     for (let step = 0; step < 40; step++) {
-      while (core.picture.core.attempt() !== undefined);
-      core.picture.clock.advance(11_000);
-      while (core.picture.core.attempt() !== undefined);
+      while (core.harness.core.attempt() !== undefined);
+      core.harness.clock.advance(11_000);
+      while (core.harness.core.attempt() !== undefined);
       let what = '';
       switch (Math.floor(random() * 7)) {
         case 0: {
@@ -160,16 +160,16 @@ it('leave no gang parked for which there is room', () => {
         }
         case 6: {
           const group = pick(groups.length === 0 ? ['none'] : groups);
-          const [member] = core.picture.cluster.gang(`default/${group}`)?.members.keys() ?? [];
+          const [member] = core.harness.cluster.gang(`default/${group}`)?.members.keys() ?? [];
           if (member !== undefined) core.removePod(member);
           what = 'member gone';
         }
       }
       for (const entity of core.queue.entities()) {
         if (!waitsForEvent(core, entity)) continue;
-        const { key, candidate } = entity;
+        const { key, schedulingEntity } = entity;
         parked++;
-        if (core.picture.core.trial(candidate).fits) lost.push(`${seed}/${step}: ${key} after ${what}`);
+        if (core.harness.core.dryRun(schedulingEntity).fits) lost.push(`${seed}/${step}: ${key} after ${what}`);
       }
       if (lost.length > 0) break;
     }

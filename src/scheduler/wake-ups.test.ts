@@ -13,14 +13,14 @@ async function drain(scheduling: Scheduling): Promise<number> {
 
 /** Lets every back-off end, and all that are tried again be tried. */
 async function later(scheduling: Scheduling): Promise<void> {
-  scheduling.picture.clock.advance(20_000);
+  scheduling.harness.clock.advance(20_000);
   await drain(scheduling);
 }
 
 const namesOf = ({ binds }: Scheduling): string[] => binds.map(({ binding }) => binding.name).sort();
 
 describe('what is written about a gang does not wake it', () => {
-  it('its verdict on its members: one refusal is one attempt', async () => {
+  it('its verdict on its members: one rejection is one attempt', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 1 });
     c.group({ name: 'red', minMember: 50 });
@@ -29,7 +29,7 @@ describe('what is written about a gang does not wake it', () => {
     for (let i = 0; i < 50; i++) {
       const podScheduled = { status: 'False', reason: 'Unschedulable', message: 'x' };
       c.change(`red-${i}`, { resourceVersion: `9${i}`, podScheduled });
-      c.picture.clock.advance(1_000);
+      c.harness.clock.advance(1_000);
       attempts += await drain(c);
     }
     expect(attempts).toBe(1);
@@ -55,7 +55,7 @@ describe('room that was kept and is free', () => {
     c.pod({ name: 'x', cpu: 2 });
     await drain(c);
     expect(c.states()).toEqual({ 'pod/x': 'unschedulable' });
-    c.picture.clock.advance(20_000);
+    c.harness.clock.advance(20_000);
     return c;
   }
 
@@ -78,10 +78,10 @@ describe('room that was kept and is free', () => {
     c.members(2, { group: 'red', cpu: 1 });
     await c.attempt();
     await c.accept('red-0');
-    await c.refuse('red-1', 'the node said no');
+    await c.reject('red-1', 'the node said no');
     c.change('red-0', { nodeName: 'a', phase: 'Running' });
     await c.attempt();
-    await c.refuse('red-1', 'the node said no');
+    await c.reject('red-1', 'the node said no');
     c.pod({ name: 'x', cpu: 1 });
     await drain(c);
     expect(c.states()['pod/x']).toBe('unschedulable');
@@ -171,7 +171,7 @@ describe('nobody is woken', () => {
     await drain(c);
     c.pod({ name: 'x', cpu: 1 });
     await drain(c);
-    await c.refuse('x', 'no');
+    await c.reject('x', 'no');
     expect(c.states()['pod/huge']).toBe('unschedulable');
   });
 
@@ -184,7 +184,7 @@ describe('nobody is woken', () => {
       c.members(2, { group: `g${i}`, cpu: 1 });
     }
     await drain(c);
-    c.picture.clock.advance(20_000);
+    c.harness.clock.advance(20_000);
     c.removePod('filler');
     expect(Object.values(c.states()).filter((state) => state === 'active')).toHaveLength(1);
     await drain(c);

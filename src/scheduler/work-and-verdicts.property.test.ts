@@ -52,7 +52,7 @@ interface WorldOptions {
 
 const worlds: readonly WorldOptions[] = [
   { name: 'the default plugins' },
-  { name: 'a plugin that refuses at Permit', extra: [doorkeeper] },
+  { name: 'a plugin that rejects at Permit', extra: [doorkeeper] },
   { name: 'a plugin that waits at Permit', extra: [porter] },
   { name: 'a PostFilter', extra: [mediator] },
   { name: 'a Filter that signs', extra: [colours] },
@@ -78,7 +78,7 @@ class World {
   #versions = 0;
 
   /** class -> what the nodes were like when its latest was rejected */
-  readonly #refusedAt = new WeakMap<EquivalenceClass, string>();
+  readonly #rejectedAt = new WeakMap<EquivalenceClass, string>();
   readonly #outside: AskedExtenders | undefined;
 
   constructor(seed: number, { extra = [], isExtended = false }: WorldOptions) {
@@ -108,7 +108,7 @@ class World {
   }
 
   #echo({ uid }: Pod, { reason, message }: Verdict): void {
-    if (this.core.picture.cluster.openPod(uid) === undefined) return;
+    if (this.core.harness.cluster.openPod(uid) === undefined) return;
     const podScheduled = { status: 'False', reason, message };
     this.core.change(uid, { podScheduled, resourceVersion: `w${this.#versions++}` });
   }
@@ -159,7 +159,7 @@ class World {
   async drain(): Promise<void> {
     for (let count = 0; ; count++) {
       if (count > 2_000) throw new Error(`does not end: ${this.log.slice(-3).join('; ')}`);
-      const result = this.core.picture.core.attempt();
+      const result = this.core.harness.core.attempt();
       if (result === undefined) {
         await this.#settle();
         if (this.core.queue.sizes.active === 0 && !this.#isAsking) return;
@@ -181,7 +181,7 @@ class World {
     if (this.isSlow) return;
     const { asked } = this.#outside ?? { asked: [] };
     for (const { leave, nodes } of asked.splice(0)) leave(nodes.filter((name) => name !== 'd'));
-    for (const pod of this.core.picture.waitingPods.all()) pod.allow('Porter');
+    for (const pod of this.core.harness.waitingPods.all()) pod.allow('Porter');
     await this.core.settle();
     await this.answer(() => true);
   }
@@ -190,13 +190,13 @@ class World {
     const { core } = this;
     while (core.binds.length > 0) {
       const { name, nodeName } = core.binds[0]!.binding;
-      const open = core.picture.cluster.pod(name);
+      const open = core.harness.cluster.pod(name);
       if (open !== undefined && accepts()) {
         await core.accept(name);
-        const gang = open.podGroupKey === undefined ? undefined : core.picture.cluster.gang(open.podGroupKey);
+        const gang = open.podGroupKey === undefined ? undefined : core.harness.cluster.gang(open.podGroupKey);
         core.change(name, { nodeName, phase: 'Running', plannedGroupUid: gang?.spec?.uid });
       } else {
-        await core.refuse(name, 'the node said no');
+        await core.reject(name, 'the node said no');
       }
     }
     await core.settle();
@@ -206,33 +206,34 @@ class World {
   async later(): Promise<void> {
     for (let round = 0; round < 3; round++) {
       await this.drain();
-      this.core.picture.clock.advance(11_000);
+      this.core.harness.clock.advance(11_000);
     }
     await this.drain();
   }
 
   /** The planner, asked about the entity alone, has the same reasons. */
   expectOwnVerdict(result: CycleResult): void {
-    if (result.kind !== 'refused' && result.kind !== 'joined') return;
+    if (result.kind !== 'rejected' && result.kind !== 'joined') return;
     const [pod] = result.pods;
     const entity = this.core.queue.get(`pod/${pod!.uid}`) ?? this.core.queue.get(`gang/${pod!.podGroupKey}`);
     if (entity === undefined) return;
-    const { picture } = this.core;
-    const { candidate, key } = entity;
-    const rooms = picture.cluster.nodes.map((node) => `${node.name}: ${node.generation}`).join();
+    const { harness } = this.core;
+    const { schedulingEntity, key } = entity;
+    const capacities = harness.cluster.nodes.map((node) => `${node.name}: ${node.generation}`).join();
     const joined = this.core.queue.classOf(entity);
-    if (joined !== undefined && result.kind === 'refused') this.#refusedAt.set(joined, rooms);
+    if (joined !== undefined && result.kind === 'rejected') this.#rejectedAt.set(joined, capacities);
     // One that has been looked up may name what another reason hides by now.
-    const isAsNow = result.kind === 'refused' || (joined !== undefined && this.#refusedAt.get(joined) === rooms);
+    const isAsNow = result.kind === 'rejected' || (joined !== undefined && this.#rejectedAt.get(joined) === capacities);
     const pods = result.pods.map(({ uid }) => uid);
     for (const uid of pods) {
-      const verdict = picture.core.verdictOf(uid);
+      const verdict = harness.core.verdictOf(uid);
       expect(verdict, `verdict of ${uid}`).toBeDefined();
-      if (candidate.kind === 'gang') expect(verdict!.message).toContain(`PodGroup ${candidate.gang.key} `);
+      if (schedulingEntity.kind === 'gang')
+        expect(verdict!.message).toContain(`PodGroup ${schedulingEntity.gang.key} `);
       const named = /(\S+) finds no node/.exec(verdict!.message)?.[1];
       if (named !== undefined) expect(pods, `whom ${verdict!.message} names`).toContain(named);
       if (verdict!.cause === undefined) continue;
-      const { fits, blocked } = picture.core.trial(candidate);
+      const { fits, blocked } = harness.core.dryRun(schedulingEntity);
       if (result.kind === 'joined' && fits) {
         const { representative: first } = joined!;
         expect(
@@ -245,8 +246,8 @@ class World {
         !fits &&
         blocked !== undefined &&
         isAsNow &&
-        !entity.rejection.refusedBy.has(outsiders) &&
-        this.isPlain(candidate)
+        !entity.rejection.unschedulablePlugins.has(outsiders) &&
+        this.isPlain(schedulingEntity)
       ) {
         expect(verdict!.cause, `cause for ${key}`).toContain(describeCause(blocked));
       }
@@ -254,9 +255,9 @@ class World {
   }
 
   /** Its plan does not depend on which of several equal nodes is taken first. */
-  isPlain(candidate: QueuedEntity['candidate']): boolean {
-    if (candidate.kind === 'pod') return true;
-    return new Set([...candidate.gang.pending.values()].map(({ template }) => template)).size === 1;
+  isPlain(schedulingEntity: QueuedEntity['schedulingEntity']): boolean {
+    if (schedulingEntity.kind === 'pod') return true;
+    return new Set([...schedulingEntity.gang.pending.values()].map(({ template }) => template)).size === 1;
   }
 
   /** Every entity is in one place; a class that waits for its representative has one that comes. */
@@ -288,11 +289,11 @@ class World {
 
   /** For ten minutes in which nothing happens only the flush tries anything, each class every five minutes, or once more if it is stale. */
   async expectQuiet(writes: number): Promise<void> {
-    const { queue, picture } = this.core;
+    const { queue, harness } = this.core;
     const classes = new Set([...queue.entities()].map((entity) => queue.classOf(entity)));
     const before = { writes: this.writes, attempts: this.attempts };
     for (let second = 0; second < 600; second += 10) {
-      picture.clock.advance(10_000);
+      harness.clock.advance(10_000);
       await this.drain();
       this.echoGroups();
     }
@@ -302,44 +303,45 @@ class World {
 
   /** Nobody waits for an event for whom there is room. */
   lost(): string[] {
-    const { queue, picture } = this.core;
+    const { queue, harness } = this.core;
     const lost: string[] = [];
     // Room that is kept for somebody who has been planned elsewhere is told of when that one is bound there.
-    for (const { claimant } of picture.cluster.claims()) if (picture.cluster.isAssumed(claimant.uid)) return [];
-    for (const { key, candidate, state, rejection } of queue.entities()) {
-      if (state.kind !== 'unschedulable' || rejection.refusedBy.has(outsiders)) continue;
+    for (const { owner } of harness.cluster.reservations()) if (harness.cluster.isAssumed(owner.uid)) return [];
+    for (const { key, schedulingEntity, state, rejection } of queue.entities()) {
+      if (state.kind !== 'unschedulable' || rejection.unschedulablePlugins.has(outsiders)) continue;
       const joined = queue.classOf(queue.get(key)!)!;
-      if (!joined.isIdle || picture.core.verdictOf(firstOf(candidate))?.waitsFor === 'permit') continue;
-      const rounds = this.isPlain(candidate) ? 1 : 5;
+      if (!joined.isIdle || harness.core.verdictOf(firstOf(schedulingEntity))?.waitsFor === 'permit') continue;
+      const rounds = this.isPlain(schedulingEntity) ? 1 : 5;
       let fits = true;
-      for (let round = 0; round < rounds && fits; round++) fits = picture.core.trial(candidate).fits;
-      if (fits) lost.push(`${key} (${picture.core.verdictOf(firstOf(candidate))?.message})`);
+      for (let round = 0; round < rounds && fits; round++) fits = harness.core.dryRun(schedulingEntity).fits;
+      if (fits) lost.push(`${key} (${harness.core.verdictOf(firstOf(schedulingEntity))?.message})`);
     }
     return lost;
   }
 
   /** The entities of one class have the same cause, worded for each. */
   expectOneCause(): void {
-    const { queue, picture } = this.core;
+    const { queue, harness } = this.core;
     /** class -> the causes of its entities */
     const causes = new Map<object, Set<string | undefined>>();
     for (const entity of queue.entities()) {
       const joined = entity.state.kind === 'unschedulable' ? queue.classOf(entity) : undefined;
       if (joined?.key === undefined) continue;
       const known = causes.get(joined) ?? new Set();
-      causes.set(joined, known.add(picture.core.verdictOf(firstOf(entity.candidate))?.cause));
+      causes.set(joined, known.add(harness.core.verdictOf(firstOf(entity.schedulingEntity))?.cause));
     }
-    for (const told of causes.values()) expect([...told]).toHaveLength(1);
+    for (const reported of causes.values()) expect([...reported]).toHaveLength(1);
   }
 
   /** Who waits has been told why, and what the API has says the same. */
-  expectTold(): void {
-    const { queue, picture } = this.core;
-    for (const { key, candidate, state } of queue.entities()) {
+  expectReported(): void {
+    const { queue, harness } = this.core;
+    for (const { key, schedulingEntity, state } of queue.entities()) {
       if (state.kind !== 'unschedulable') continue;
-      const pods = candidate.kind === 'pod' ? [candidate.pod.uid] : [...candidate.gang.pending.keys()];
+      const pods =
+        schedulingEntity.kind === 'pod' ? [schedulingEntity.pod.uid] : [...schedulingEntity.gang.pending.keys()];
       for (const uid of pods) {
-        const verdict = picture.core.verdictOf(uid);
+        const verdict = harness.core.verdictOf(uid);
         const written = this.written.get(uid);
         expect(verdict, `${key}: ${uid} after ${this.log.at(-1)}`).toBeDefined();
         expect(written?.cause ?? written?.message, `${key}: ${uid} after ${this.log.at(-1)}`).toBe(
@@ -351,8 +353,10 @@ class World {
   }
 }
 
-function firstOf(candidate: QueuedEntity['candidate']): string {
-  return candidate.kind === 'pod' ? candidate.pod.uid : ([...candidate.gang.pending.keys()][0] ?? '');
+function firstOf(schedulingEntity: QueuedEntity['schedulingEntity']): string {
+  return schedulingEntity.kind === 'pod'
+    ? schedulingEntity.pod.uid
+    : ([...schedulingEntity.gang.pending.keys()][0] ?? '');
 }
 
 const nodeNames = ['a', 'b', 'c', 'd'];
@@ -385,7 +389,7 @@ function randomPod(world: World): PodOptions {
 /** One change of the cluster, whichever; what was done as a text. */
 async function step(world: World): Promise<string> {
   const { core, random, groups } = world;
-  const { cluster } = core.picture;
+  const { cluster } = core.harness;
   const pick = world.pick.bind(world);
   const members = [...world.pods].map((name) => cluster.pod(name)).filter((pod) => pod !== undefined);
   const open = members.filter(({ uid }) => cluster.openPod(uid) !== undefined);
@@ -444,7 +448,7 @@ async function step(world: World): Promise<string> {
     case 11:
       return some(members, ({ name, template, ...rest }) => {
         if (rest.phase === 'Succeeded' || rest.phase === 'Failed') return 'nothing';
-        const { requests } = core.picture.build.projectedPod({ cpu: '500m' }).template;
+        const { requests } = core.harness.build.projectedPod({ cpu: '500m' }).template;
         core.change(name, { template: { ...template, requests } });
         return `${name} asks for less`;
       });
@@ -542,10 +546,10 @@ for (const options of worlds) {
         world.echoGroups();
         await world.later();
         expect(world.lost()).toEqual([]);
-        core.picture.clock.advance(1_000);
+        core.harness.clock.advance(1_000);
         await core.settle();
-        world.expectTold();
-        core.picture.clock.advance(60_000);
+        world.expectReported();
+        core.harness.clock.advance(60_000);
         await core.settle();
         world.expectOneCause();
         await world.later();

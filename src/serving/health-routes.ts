@@ -31,7 +31,7 @@ function healthRoute(name: string, checks: readonly HealthCheck[], logger: Logge
     hasParts: true,
     answer: (query, part) => {
       if (part === undefined) return answerAll(name, checks, query, logger);
-      const check = checks.find((candidate) => candidate.name === part);
+      const check = checks.find((schedulingEntity) => schedulingEntity.name === part);
       return check === undefined ? unknownCheck(name, checks) : answerOne(check, logger);
     },
   };

@@ -8,7 +8,7 @@ export const httpLimits = {
   connectionsOfOneAddress: 64,
   headerBytes: 16 * 1024,
   targetCharacters: 2_048,
-  /** Nothing is done with a body; a small one is passed over, a larger one refused. */
+  /** Nothing is done with a body; a small one is passed over, a larger one rejected. */
   bodyBytes: 16 * 1024,
   requestsOfOneConnection: 1_000,
   /** Requests a second, and at once, that are handed on to the thread that schedules; others wait for their turn. */

@@ -5,7 +5,7 @@ export function jsonAnswer(value: unknown, status = 200): Answer {
   return { status, type: 'application/json', text: `${JSON.stringify(value, undefined, 2)}\n` };
 }
 
-/** A refusal in the form that Kubernetes gives it. */
+/** A rejection in the form that Kubernetes gives it. */
 export function statusAnswer(status: number, reason: string, message: string): Answer {
   return jsonAnswer(
     {

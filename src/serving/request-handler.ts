@@ -5,7 +5,7 @@ import type { Answer, Route } from './route.ts';
 /** Decides who may ask. */
 export interface Guard {
   /** Undefined: the request may be answered. Else what is answered instead. */
-  refusal(request: ServedRequest, path: string): Promise<Answer | undefined>;
+  rejection(request: ServedRequest, path: string): Promise<Answer | undefined>;
 }
 
 export interface RequestHandlerOptions {
@@ -56,8 +56,8 @@ export class RequestHandler {
     const found = this.#find(request.path);
     if (found === undefined) return { status: 404, text: `no such path: there are ${inWords.format(this.paths)}\n` };
     const { route, part } = found;
-    const refusal = await this.#guard?.refusal(request, route.path);
-    if (refusal !== undefined) return refusal;
+    const rejection = await this.#guard?.rejection(request, route.path);
+    if (rejection !== undefined) return rejection;
     const query = new URLSearchParams(request.query);
     if (route.isCostly !== true) return route.answer(query, part);
     if (this.#costly >= mostCostly) return tooMany;

@@ -137,7 +137,7 @@ describe('a client certificate', () => {
     key: await readFile(join(fixtures, `${name}.key`), 'utf8'),
   });
 
-  it('of an authority of --client-ca-file says who somebody is; any other is refused', async () => {
+  it('of an authority of --client-ca-file says who somebody is; any other is rejected', async () => {
     const { url } = await serve({ clientCaFile: join(fixtures, 'ca.crt') });
     expect(await httpsGet(`${url}/metrics`, await load('client'))).toMatchObject({ status: 200 }); // system:masters
     expect(await httpsGet(`${url}/metrics`, await load('server'))).toMatchObject({ status: 401 }); // is for servers

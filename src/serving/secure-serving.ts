@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/message-of.ts';
 import { UserError } from '../base/user-error.ts';
 import { ConnectionError, NotFoundError, TimeoutError } from '../client/api-errors.ts';
-import { explainRefusal } from '../client/access-refused-error.ts';
+import { explainRejection } from '../client/access-denied-error.ts';
 import type { KubeClient } from '../client/kube-client.ts';
 import type { Logger } from '../observability/logger.ts';
 import { authoritiesIn } from './access/client-authorities.ts';
@@ -67,14 +67,14 @@ export class SecureServing {
   static async prepare(options: SecureServingOptions, parts: SecureServingParts): Promise<SecureServing> {
     const { clock } = parts;
     const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile, certDir, bindAddress, clientCaFile } = options;
-    const wishes = {
+    const certificateOptions = {
       pairName: parts.name,
       bindAddress,
       ...(certFile !== undefined && { certFile }),
       ...(keyFile !== undefined && { keyFile }),
       ...(certDir !== undefined && { certDir }),
     };
-    const { certificate, files } = await provideCertificate(wishes, clock.now());
+    const { certificate, files } = await provideCertificate(certificateOptions, clock.now());
     const readAuthorities = async (file: string): Promise<readonly string[]> =>
       authoritiesIn(await readPemFile(file, '--client-ca-file'), '--client-ca-file', file);
     const authorities = clientCaFile === undefined ? undefined : await readAuthorities(clientCaFile);
@@ -202,7 +202,7 @@ export class SecureServing {
         logger.info('certificates have changed and are used from now on', { what });
       },
       failed: (error) => {
-        const fields = { what, error: messageOf(explainRefusal(error)) };
+        const fields = { what, error: messageOf(explainRejection(error)) };
         const message = 'certificates cannot be read; those from before are used';
         // That the API server cannot be reached is said by whoever needs it more.
         if (error instanceof ConnectionError || error instanceof TimeoutError) logger.debug(message, fields);

@@ -1,7 +1,7 @@
 /**
  * What has become of a pod:
  * - `queued`: it has not been tried, or is to be tried again at once.
- * - `refused`: it waits for an event, a back-off, or whatever a PreEnqueue wants. `plugins` refused it, or its group.
+ * - `rejected`: it waits for an event, a back-off, or whatever a PreEnqueue wants. `plugins` rejected it, or its group.
  * - `waiting`: it has a node, and `plugins` hold it at Permit.
  * - `binding`: it has a node, and PreBind or Bind have not ended.
  * - `bound`.
@@ -9,7 +9,7 @@
  */
 export type PodState =
   | { readonly kind: 'queued' }
-  | { readonly kind: 'refused'; readonly plugins: readonly string[]; readonly message: string }
+  | { readonly kind: 'rejected'; readonly plugins: readonly string[]; readonly message: string }
   | { readonly kind: 'waiting'; readonly nodeName: string; readonly plugins: readonly string[] }
   | { readonly kind: 'binding'; readonly nodeName: string }
   | { readonly kind: 'bound'; readonly nodeName: string }
@@ -20,8 +20,8 @@ export function describePodState(state: PodState): string {
   switch (state.kind) {
     case 'queued':
       return 'is queued';
-    case 'refused':
-      return `is refused by ${state.plugins.join(', ') || 'no plugin'}: ${state.message}`;
+    case 'rejected':
+      return `is rejected by ${state.plugins.join(', ') || 'no plugin'}: ${state.message}`;
     case 'waiting':
       return `waits for ${state.plugins.join(', ')} at Permit, on node ${state.nodeName}`;
     case 'binding':

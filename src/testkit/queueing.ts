@@ -8,12 +8,12 @@ import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { EntityRouter } from '../scheduler/intake/entity-router.ts';
 import { gangSpecOf } from '../scheduler/intake/pod-group-adapter.ts';
-import { Picture } from './picture.ts';
-import type { PictureOptions } from './picture.ts';
+import { CoreHarness } from './core-harness.ts';
+import type { CoreHarnessOptions } from './core-harness.ts';
 
 /** A core that is told what the API says as informers would, and whose queue the test looks at. */
 export class Queueing {
-  readonly picture: Picture;
+  readonly harness: CoreHarness;
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
   readonly #nodes = new Map<string, Node>();
@@ -21,19 +21,19 @@ export class Queueing {
   readonly #groups = new Map<string, GangSpec>();
 
   /** `listing`: has not begun; what is said until `start` is the first list. */
-  constructor(options: PictureOptions, phase: 'listing' | 'running' = 'running') {
-    this.picture = new Picture(options);
-    this.queue = this.picture.core.queue;
-    this.router = this.picture.core.router;
+  constructor(options: CoreHarnessOptions, phase: 'listing' | 'running' = 'running') {
+    this.harness = new CoreHarness(options);
+    this.queue = this.harness.core.queue;
+    this.router = this.harness.core.router;
     if (phase === 'running') this.start();
   }
 
   start(): void {
-    this.picture.core.begin();
+    this.harness.core.begin();
   }
 
   node(options: NodeOptions): void {
-    const { build, core } = this.picture;
+    const { build, core } = this.harness;
     const node = build.projectedNode(options);
     const old = this.#nodes.get(node.name);
     this.#nodes.set(node.name, node);
@@ -44,11 +44,11 @@ export class Queueing {
   removeNode(name: string): void {
     const node = this.#nodes.get(name)!;
     this.#nodes.delete(name);
-    this.picture.core.handlers.nodes.onDelete(node, false);
+    this.harness.core.handlers.nodes.onDelete(node, false);
   }
 
   pod(options: PodOptions): Pod {
-    return this.show(this.picture.build.projectedPod({ uid: options.name ?? 'pod', ...options }));
+    return this.show(this.harness.build.projectedPod({ uid: options.name ?? 'pod', ...options }));
   }
 
   /** `count` members of a group, `<group>-0` on; their uids are their names. */
@@ -58,7 +58,7 @@ export class Queueing {
 
   /** The API shows the pod like this. */
   show(pod: Pod): Pod {
-    const { pods } = this.picture.core.handlers;
+    const { pods } = this.harness.core.handlers;
     const old = this.#pods.get(pod.uid);
     this.#pods.set(pod.uid, pod);
     if (old === undefined) pods.onAdd(pod);
@@ -73,11 +73,11 @@ export class Queueing {
   removePod(name: string): void {
     const pod = this.#pods.get(name)!;
     this.#pods.delete(name);
-    this.picture.core.handlers.pods.onDelete(pod, false);
+    this.harness.core.handlers.pods.onDelete(pod, false);
   }
 
   group(options: PodGroupOptions): void {
-    const { build, core } = this.picture;
+    const { build, core } = this.harness;
     const spec = gangSpecOf(build.projectedPodGroup({ uid: options.name ?? 'group', ...options }), build.resources);
     const old = this.#groups.get(spec.key);
     this.#groups.set(spec.key, spec);
@@ -88,7 +88,7 @@ export class Queueing {
   removeGroup(key: string): void {
     const spec = this.#groups.get(key)!;
     this.#groups.delete(key);
-    this.picture.core.handlers.podGroups.onDelete(spec, false);
+    this.harness.core.handlers.podGroups.onDelete(spec, false);
   }
 
   /** entity -> where it is: `pod/<uid>` or `gang/<namespace>/<name>`. */
@@ -106,19 +106,20 @@ export class Queueing {
     return keys;
   }
 
-  /** The next entity's attempt is refused by these plugins. */
-  refuseNext(...plugins: string[]): QueuedEntity {
+  /** The next entity's attempt is rejected by these plugins. */
+  rejectNext(...plugins: string[]): QueuedEntity {
     const entity = this.queue.pop();
     if (entity === undefined) throw new Error('nothing can be popped');
-    const { candidate } = entity;
-    const refusedPods = candidate.kind === 'pod' ? [candidate.pod] : [...candidate.gang.pending.values()];
-    this.queue.failed(entity, { refusedBy: new Set(plugins), refusedPods, error: false });
+    const { schedulingEntity } = entity;
+    const rejectedPods =
+      schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
+    this.queue.failed(entity, { unschedulablePlugins: new Set(plugins), rejectedPods, error: false });
     return entity;
   }
 
   /** Assumes the pods on the node, as a committed plan does. */
   assume(nodeName: string, ...names: string[]): void {
-    const { cluster } = this.picture;
+    const { cluster } = this.harness;
     const transaction = cluster.begin();
     for (const name of names) transaction.assume(cluster.pod(name)!, cluster.node(nodeName)!);
     transaction.commit();

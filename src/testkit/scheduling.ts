@@ -1,13 +1,13 @@
 import type { PodBinding } from '../framework/plugin-handle.ts';
 import type { CycleResult } from '../scheduler/cycle/cycle-result.ts';
-import type { PictureOptions } from './picture.ts';
+import type { CoreHarnessOptions } from './core-harness.ts';
 import { Queueing } from './queueing.ts';
 
 /** A Binding that has been sent and not answered. */
 export interface PendingBind {
   readonly binding: PodBinding;
   readonly accept: () => void;
-  readonly refuse: (reason: string) => void;
+  readonly reject: (reason: string) => void;
 }
 
 /** The scheduler without the API server: the test says what the watches show, and answers every Binding. */
@@ -16,14 +16,14 @@ export class Scheduling extends Queueing {
 
   /** `sendsAtOnce`: Bindings are looked at for the last time when they are there; otherwise the test does that. */
   constructor(
-    { sendsAtOnce = false, ...options }: Omit<PictureOptions, 'binder'> & { readonly sendsAtOnce?: boolean },
+    { sendsAtOnce = false, ...options }: Omit<CoreHarnessOptions, 'binder'> & { readonly sendsAtOnce?: boolean },
     phase: 'listing' | 'running' = 'running',
   ) {
     const binds: PendingBind[] = [];
     const bind = (binding: PodBinding): Promise<void> =>
       new Promise((resolve, reject) => {
         if (sendsAtOnce) binding.mayBeSent!();
-        binds.push({ binding, accept: resolve, refuse: (reason) => reject(new Error(reason)) });
+        binds.push({ binding, accept: resolve, reject: (reason) => reject(new Error(reason)) });
       });
     super({ ...options, binder: { bind } }, phase);
     this.binds = binds;
@@ -31,7 +31,7 @@ export class Scheduling extends Queueing {
 
   /** One attempt for what comes next; undefined when nothing does. */
   async attempt(): Promise<CycleResult['kind'] | undefined> {
-    const result = this.picture.core.attempt();
+    const result = this.harness.core.attempt();
     await this.settle();
     return result?.kind;
   }
@@ -47,8 +47,8 @@ export class Scheduling extends Queueing {
     await this.settle();
   }
 
-  async refuse(name: string, reason: string): Promise<void> {
-    this.#take(name).refuse(reason);
+  async reject(name: string, reason: string): Promise<void> {
+    this.#take(name).reject(reason);
     await this.settle();
   }
 

@@ -10,7 +10,7 @@ function start(options: TestSchedulerOptions = {}): void {
   scheduler = new TestScheduler(options);
 }
 
-/** Holds pods at Permit for a second, and refuses those called no. */
+/** Holds pods at Permit for a second, and rejects those called no. */
 const gate: OwnPlugin = {
   name: 'Gate',
   factory: (_args, { clock, logger, Status, waitingPods }) => ({
@@ -25,13 +25,13 @@ const gate: OwnPlugin = {
 };
 
 describe('a test scheduler', () => {
-  it("schedules with Tutti's plugins, and says who refused what does not fit", async () => {
+  it("schedules with Tutti's plugins, and says who rejected what does not fit", async () => {
     start();
     scheduler.setNode({ name: 'a', cpu: 2 });
     scheduler.setPod({ name: 'small', cpu: 1 });
     scheduler.setPod({ name: 'large', cpu: 2 });
     await scheduler.expectBound('small', 'a');
-    await scheduler.expectRefused('large', { by: 'NodeResourcesFit', says: /1 Insufficient cpu/ });
+    await scheduler.expectRejected('large', { by: 'NodeResourcesFit', says: /1 Insufficient cpu/ });
     scheduler.removePod('small');
     await scheduler.expectBound('large', 'a');
   });
@@ -42,7 +42,7 @@ describe('a test scheduler', () => {
     scheduler.setPod({ name: 'yes' });
     scheduler.setPod({ name: 'no' });
     await scheduler.expectWaiting('yes', { by: 'Gate', on: 'a' });
-    await scheduler.expectRefused('no', { by: 'Gate', says: 'not this one' });
+    await scheduler.expectRejected('no', { by: 'Gate', says: 'not this one' });
     await scheduler.advance(999);
     await scheduler.expectWaiting('yes');
     await scheduler.advance(1);
@@ -56,9 +56,9 @@ describe('a test scheduler', () => {
     scheduler.setNode({ name: 'a', cpu: 2 });
     scheduler.setGroup({ name: 'gang', minMember: 3 });
     scheduler.setPods(2, { name: 'w', group: 'gang', cpu: 1 });
-    await scheduler.expectRefused('w-0', { by: 'Coscheduling' });
+    await scheduler.expectRejected('w-0', { by: 'Coscheduling' });
     scheduler.setPod({ name: 'w-2', group: 'gang', cpu: 1 });
-    await scheduler.expectRefused('w-0', { by: 'NodeResourcesFit', says: 'with 2 of 3 members placed' });
+    await scheduler.expectRejected('w-0', { by: 'NodeResourcesFit', says: 'with 2 of 3 members placed' });
     scheduler.setNode({ name: 'b', cpu: 1 });
     for (const name of ['w-0', 'w-1', 'w-2']) await scheduler.expectBound(name);
   });
@@ -81,10 +81,10 @@ describe('a test scheduler', () => {
     });
     scheduler.setNode({ name: 'a' });
     scheduler.setPod({ name: 'pod' });
-    await scheduler.expectRefused('pod', { by: 'Flaky', says: 'Flaky failed in PreFilter: no answer' });
+    await scheduler.expectRejected('pod', { by: 'Flaky', says: 'Flaky failed in PreFilter: no answer' });
     fails = false;
     await scheduler.advance(999);
-    await scheduler.expectRefused('pod');
+    await scheduler.expectRejected('pod');
     await scheduler.advance(1);
     await scheduler.expectBound('pod');
   });
@@ -101,7 +101,7 @@ describe('a test scheduler', () => {
     await scheduler.expectBound('pod');
     expect(scheduler.stateOf('stuck')).toEqual({ kind: 'binding', nodeName: 'a' });
     await scheduler.advance(600_000);
-    await scheduler.expectRefused('stuck', { by: 'Slow', says: 'it has not ended after 10m' });
+    await scheduler.expectRejected('stuck', { by: 'Slow', says: 'it has not ended after 10m' });
   });
 
   it('has the profiles and namespaces that it is given', async () => {
@@ -134,7 +134,7 @@ describe('a test scheduler', () => {
     [
       'bound',
       () => scheduler.expectBound('no'),
-      'expected pod no to be bound, but it is refused by Gate: 0/1 nodes are available: not this one.',
+      'expected pod no to be bound, but it is rejected by Gate: 0/1 nodes are available: not this one.',
     ],
     [
       'bound elsewhere',
@@ -142,9 +142,9 @@ describe('a test scheduler', () => {
       'expected pod held to be bound to b, but it waits for Gate at Permit, on node a',
     ],
     [
-      'refused',
-      () => scheduler.expectRefused('held', { by: 'Gate', says: 'x' }),
-      'expected pod held to be refused by Gate: x, but it waits for Gate at Permit, on node a',
+      'rejected',
+      () => scheduler.expectRejected('held', { by: 'Gate', says: 'x' }),
+      'expected pod held to be rejected by Gate: x, but it waits for Gate at Permit, on node a',
     ],
     [
       'waiting',

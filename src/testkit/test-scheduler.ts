@@ -72,7 +72,7 @@ export class TestScheduler {
 
   /** Milliseconds since the epoch. It begins with 2026. */
   get now(): number {
-    return this.#core.picture.clock.now();
+    return this.#core.harness.clock.now();
   }
 
   /** What was logged, by plugins and by the scheduler. */
@@ -92,7 +92,7 @@ export class TestScheduler {
   /** Adds the pod, or changes it when there is one of this name. Default: it requests nothing. */
   setPod(options: PodOptions & { readonly name: string }): void {
     const uid = keyOf(`${options.namespace ?? 'default'}/${options.name}`);
-    const old = this.#core.picture.cluster.pod(uid);
+    const old = this.#core.harness.cluster.pod(uid);
     this.#core.pod({
       uid,
       createdAt: old?.creationTimestamp ?? this.now,
@@ -126,7 +126,7 @@ export class TestScheduler {
       await nextTurn();
       const bind = this.#core.binds[0];
       if (bind !== undefined) await this.#accept(bind.binding);
-      else if (this.#core.picture.core.attempt() === undefined) {
+      else if (this.#core.harness.core.attempt() === undefined) {
         await nextTurn();
         if (this.#core.binds.length === 0) return;
       }
@@ -136,7 +136,7 @@ export class TestScheduler {
 
   /** Lets so much time go by. Whatever falls due on the way is done when it does. */
   async advance(ms: number): Promise<void> {
-    const { clock } = this.#core.picture;
+    const { clock } = this.#core.harness;
     await this.run();
     let left = ms;
     for (;;) {
@@ -153,7 +153,7 @@ export class TestScheduler {
   /** What has become of the pod. */
   stateOf(name: string): PodState {
     const uid = keyOf(name);
-    const { cluster, waitingPods, core } = this.#core.picture;
+    const { cluster, waitingPods, core } = this.#core.harness;
     const pod = cluster.pod(uid);
     if (pod === undefined) return { kind: 'unknown' };
     if (pod.nodeName !== '') return { kind: 'bound', nodeName: pod.nodeName };
@@ -168,12 +168,12 @@ export class TestScheduler {
     const message = this.#verdicts.get(uid)?.message ?? '';
     switch (entity?.state.kind) {
       case undefined:
-        return message === '' ? { kind: 'unknown' } : { kind: 'refused', plugins: [], message };
+        return message === '' ? { kind: 'unknown' } : { kind: 'rejected', plugins: [], message };
       case 'gated':
-        return { kind: 'refused', plugins: [entity.state.status.plugin], message: entity.state.status.message };
+        return { kind: 'rejected', plugins: [entity.state.status.plugin], message: entity.state.status.message };
       case 'backoff':
       case 'unschedulable':
-        return { kind: 'refused', plugins: [...entity.rejection.refusedBy], message };
+        return { kind: 'rejected', plugins: [...entity.rejection.unschedulablePlugins], message };
       case 'active':
       case 'inFlight':
       case 'setAside':
@@ -188,20 +188,20 @@ export class TestScheduler {
     throw unexpected(name, nodeName === undefined ? 'to be bound' : `to be bound to ${nodeName}`, state);
   }
 
-  /** The pod is refused, by this plugin, with a message that has or matches this, if they are stated. */
-  async expectRefused(
+  /** The pod is rejected, by this plugin, with a message that has or matches this, if they are stated. */
+  async expectRejected(
     name: string,
     { by, says }: { readonly by?: string; readonly says?: string | RegExp } = {},
   ): Promise<void> {
     const state = await this.#settledStateOf(name);
     if (
-      state.kind === 'refused' &&
+      state.kind === 'rejected' &&
       (by === undefined || state.plugins.includes(by)) &&
       (says === undefined || (typeof says === 'string' ? state.message.includes(says) : says.test(state.message)))
     ) {
       return;
     }
-    const wish = ['to be refused', by === undefined ? '' : ` by ${by}`, says === undefined ? '' : `: ${String(says)}`];
+    const wish = ['to be rejected', by === undefined ? '' : ` by ${by}`, says === undefined ? '' : `: ${String(says)}`];
     throw unexpected(name, wish.join(''), state);
   }
 
@@ -224,10 +224,10 @@ export class TestScheduler {
 
   /** Gives up what is under way. */
   async stop(): Promise<void> {
-    const stopped = this.#core.picture.core.stop();
+    const stopped = this.#core.harness.core.stop();
     // Plugins that hang are not waited for.
     await this.#core.settle();
-    this.#core.picture.clock.advance(60_000);
+    this.#core.harness.clock.advance(60_000);
     await stopped;
   }
 
@@ -247,7 +247,7 @@ export class TestScheduler {
     readonly nodeName: string;
   }): Promise<void> {
     await this.#core.accept(name);
-    const pod = this.#core.picture.cluster.pod(uid);
+    const pod = this.#core.harness.cluster.pod(uid);
     if (pod !== undefined) this.#core.show({ ...pod, nodeName, phase: 'Running' });
     this.#verdicts.delete(uid);
   }

@@ -8,7 +8,7 @@ import { WaitingPods } from '../../src/framework/waiting-pods.ts';
 import { silentLogger } from '../../src/observability/silent-logger.ts';
 import type { Builders } from '../../src/testkit/builders/builders.ts';
 
-/** A handle over a real cluster picture, empty unless given. Binding is refused unless a binder is given. */
+/** A handle over a real cluster picture, empty unless given. Binding is rejected unless a binder is given. */
 export function pluginHandle(
   builders: Builders,
   options: {
@@ -29,8 +29,8 @@ export function pluginHandle(
     cluster: options.cluster ?? new Cluster(builders.resources),
     waitingPods: new WaitingPods(clock),
     binder: options.binder ?? { bind: () => Promise.reject(new Error('this test binds nothing')) },
-    volumes: options.volumes ?? refusingVolumes,
-    trial: () => {
+    volumes: options.volumes ?? rejectingVolumes,
+    dryRun: () => {
       throw new Error('this test plans nothing');
     },
     activate: () => undefined,
@@ -38,7 +38,7 @@ export function pluginHandle(
   };
 }
 
-const refusingVolumes: VolumeWriter = {
+const rejectingVolumes: VolumeWriter = {
   bind: () => Promise.reject(new Error('this test writes no volumes')),
   provision: () => Promise.reject(new Error('this test writes no volumes')),
 };

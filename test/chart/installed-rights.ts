@@ -78,7 +78,7 @@ export class InstalledRights {
     return tokenOf(this.#real.client, this.namespace, serviceAccount);
   }
 
-  /** Takes rights away; resolves when the API server refuses them, with what gives them back. */
+  /** Takes rights away; resolves when the API server rejects them, with what gives them back. */
   async take(...rights: readonly Right[]): Promise<() => Promise<void>> {
     const { client } = this.#real;
     const changes = this.#objects.filter(isRole).flatMap((role) => {

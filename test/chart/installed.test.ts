@@ -287,9 +287,9 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       await process.said(/certificates cannot be read; those from before are used/);
       await expectServing(tutti, process);
     }
-    const refused = await tutti.stop();
-    expect(refused).toHaveLength(2);
-    for (const line of refused) expect(line).toContain('extension-apiserver-authentication');
+    const rejected = await tutti.stop();
+    expect(rejected).toHaveLength(2);
+    for (const line of rejected) expect(line).toContain('extension-apiserver-authentication');
   });
 
   it('CH7 an upgrade in the middle of a gang leaves it whole', async () => {
@@ -335,8 +335,8 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     expect(await bound('of-third')).toBe('0 of of-third are bound');
     await (await third.run('scheduler', '3.17')).said(/"message":"scheduling"/);
     await poll(() => bound('of-third'), 'the third is bound');
-    const refused = await Promise.all([first, second, third].map((each) => each.stop()));
-    expect(refused.flat()).toEqual([]);
+    const rejected = await Promise.all([first, second, third].map((each) => each.stop()));
+    expect(rejected.flat()).toEqual([]);
     for (const name of ['tutti', 'second', 'third']) await removeGang(`of-${name}`);
   });
 
@@ -351,7 +351,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     await removeGang('stock');
   });
 
-  it('CH18 what the API server refuses is seen here: without its rights there is something', async () => {
+  it('CH18 what the API server rejects is seen here: without its rights there is something', async () => {
     await removeDefinition();
     const tutti = release('tutti', 'unable');
     noProblem(await tutti.install('3.17', { rbac: { create: false } }));

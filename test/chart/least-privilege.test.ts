@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { missingRights } from '../../scripts/chart/missing-rights.ts';
 import { systemClock as clock } from '../../src/base/system-clock.ts';
-import { tryGang } from '../../src/cli/verify/gang-trial.ts';
+import { tryGang } from '../../src/cli/verify/gang-dry-run.ts';
 import { ForbiddenError } from '../../src/client/api-errors.ts';
 import { HttpTransport } from '../../src/client/http/http-transport.ts';
 import { KubeClient } from '../../src/client/kube-client.ts';
@@ -14,7 +14,7 @@ import type { RealPlane } from '../planes/real/real-plane.ts';
 import { kubeconfigOf } from '../planes/real/service-accounts.ts';
 import { InstalledRights } from './installed-rights.ts';
 import { rendered } from './rendered-chart.ts';
-import { isRole, nameOf, refusedIn, rightsOf, roleNameOf } from './right.ts';
+import { isRole, nameOf, rejectedIn, rightsOf, roleNameOf } from './right.ts';
 import type { Right } from './right.ts';
 import { RightsStory, allRights } from './rights-story.ts';
 
@@ -67,13 +67,13 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
       if (programs.state === 'ready') reduced = await install('reduced', allRights('reduced'), 'reader');
     });
 
-    it('is used in a story that nothing is refused in', async () => {
+    it('is used in a story that nothing is rejected in', async () => {
       await RightsStory.play(reduced, async (story) => {
         const missing = await missingFrom(story, 'reduced');
         if (missing === undefined) await story.changeLeaders();
         return missing;
       });
-      expect(refusedIn(await audit.callsFrom('reduced'))).toEqual([]);
+      expect(rejectedIn(await audit.callsFrom('reduced'))).toEqual([]);
     });
 
     it('is explained in the documentation, and no other is', () => {
@@ -86,16 +86,16 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
         const before = (await audit.callsFrom('reduced')).length;
         const giveBack = await reduced.take(right);
         const expected = [describeRight(right)];
-        const refused = async (): Promise<readonly string[]> =>
-          refusedIn((await audit.callsFrom('reduced')).slice(before));
+        const rejected = async (): Promise<readonly string[]> =>
+          rejectedIn((await audit.callsFrom('reduced')).slice(before));
         const { log } = missingRights[nameOf(right)]!;
         await RightsStory.play(reduced, async ({ logged }) => {
-          if ((await refused()).length === 0) return `${expected.join()} is not refused`;
+          if ((await rejected()).length === 0) return `${expected.join()} is not rejected`;
           const isSaid = log === undefined || logged.lines.some(({ message }) => message === log);
           return isSaid ? undefined : `nothing is logged like ${log}`;
         });
         await giveBack();
-        expect(await refused()).toEqual(expected);
+        expect(await rejected()).toEqual(expected);
       },
     );
   });
@@ -165,12 +165,12 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
 
     it('is used, and missed when it is taken away', async () => {
       await tryAsTest();
-      expect(refusedIn(await audit.callsFrom('tested'))).toEqual([]);
+      expect(rejectedIn(await audit.callsFrom('tested'))).toEqual([]);
       for (const right of of('test')) {
         const before = (await audit.callsFrom('tested')).length;
         const giveBack = await tested.take(right);
         await tryAsTest();
-        expect(refusedIn((await audit.callsFrom('tested')).slice(before))).toEqual([`tutti-test: ${nameOf(right)}`]);
+        expect(rejectedIn((await audit.callsFrom('tested')).slice(before))).toEqual([`tutti-test: ${nameOf(right)}`]);
         await giveBack();
       }
     });
@@ -179,7 +179,7 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
   it('is enough with the cluster’s own roles and a small one', async () => {
     const values = { ...allRights('stock'), rbac: { stockRoles: true } };
     await RightsStory.play(await install('stock', values, 'reader'), (story) => missingFrom(story, 'stock'));
-    expect(refusedIn(await audit.callsFrom('stock'))).toEqual([]);
+    expect(rejectedIn(await audit.callsFrom('stock'))).toEqual([]);
   });
 
   it('does without the binding in kube-system, and says so', async () => {
@@ -188,7 +188,7 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
       const said = story.logged.lines.some(({ message }) => message.startsWith('certificates cannot be read'));
       return said ? missingFrom(story, 'unbound') : 'nothing is said';
     });
-    expect(refusedIn(await audit.callsFrom('unbound'))).toEqual([
+    expect(rejectedIn(await audit.callsFrom('unbound'))).toEqual([
       'tutti-controller: get configmaps',
       'tutti-scheduler: get configmaps',
     ]);

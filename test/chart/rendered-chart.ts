@@ -41,8 +41,8 @@ export async function rendered(
   return objectsIn(stdout);
 }
 
-/** What helm says of values that the chart refuses. Throws when it takes them. */
-export async function refusal(values: object | string, options: RenderOptions = {}): Promise<string> {
+/** What helm says of values that the chart rejects. Throws when it takes them. */
+export async function rejection(values: object | string, options: RenderOptions = {}): Promise<string> {
   const { exitCode, stdout, stderr } = await templated(values, options);
   if (exitCode === 0)
     throw new Error(`the chart takes ${JSON.stringify(values)} and makes ${stdout.length} characters`);

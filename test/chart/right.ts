@@ -72,8 +72,8 @@ export function nameOf({ verb, group, resource }: Pick<Right, 'verb' | 'group' |
   return `${verb} ${kind}.${group}${subresource === undefined ? '' : `/${subresource}`}`;
 }
 
-/** What was asked for that the API server refused for want of rights, as `ACCOUNT: create pods/binding`; each once, in order. */
-export function refusedIn(calls: readonly AuditedCall[]): readonly string[] {
-  const refused = calls.filter(({ code }) => code === 403);
-  return [...new Set(refused.map((call) => `${call.user.split(':').at(-1)}: ${nameOf(call)}`))].sort();
+/** What was asked for that the API server rejected for want of rights, as `ACCOUNT: create pods/binding`; each once, in order. */
+export function rejectedIn(calls: readonly AuditedCall[]): readonly string[] {
+  const rejected = calls.filter(({ code }) => code === 403);
+  return [...new Set(rejected.map((call) => `${call.user.split(':').at(-1)}: ${nameOf(call)}`))].sort();
 }

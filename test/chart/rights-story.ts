@@ -41,7 +41,7 @@ export function allRights(namespace: string): object {
 }
 
 /** None of Tutti's own plugins preempts; this one does, for one pod. */
-const makeRoom: OwnPlugin = {
+const makeCapacity: OwnPlugin = {
   name: 'MakeRoom',
   factory: (_args, handle) => ({
     name: 'MakeRoom',
@@ -50,7 +50,7 @@ const makeRoom: OwnPlugin = {
       const victims = [...handle.cluster.pods()].filter(
         ({ name, namespace, deleting }) => name === 'modest' && namespace === candidate.pod.namespace && !deleting,
       );
-      const { plan } = handle.trial(candidate, { without: victims });
+      const { plan } = handle.dryRun(candidate, { without: victims });
       return { message: 'Room is made.', nominations: plan, victims };
     },
   }),
@@ -190,13 +190,13 @@ export class RightsStory {
     proxy.fault = async ({ method, path }, forward) => {
       if (method !== 'POST' || !path.endsWith('/binding') || ++bindings > 1) return undefined;
       const { status } = await forward();
-      if (status === 403) return undefined; // asked again, and refused again
+      if (status === 403) return undefined; // asked again, and rejected again
       throw new Error('lost for a test');
     };
     const ports = await freePorts(4);
     const serving = { kind: 'secure', ...defaultSecureServing, bindAddress: '127.0.0.1' } as const;
     const configuration = defaultConfiguration({
-      profiles: enableOwn([defaultProfile(schedulerName)], [makeRoom]),
+      profiles: enableOwn([defaultProfile(schedulerName)], [makeCapacity]),
       clientConnection: { qps: 0, burst: 1 },
       leaderElection: election('tutti-scheduler', namespace),
       podBackoff: { initialMs: 50, maxMs: 200 },
@@ -217,7 +217,7 @@ export class RightsStory {
       const scheduler = await runScheduler({
         endpoint: proxy.endpoint,
         configuration,
-        plugins: [makeRoom],
+        plugins: [makeCapacity],
         serving: { ...serving, securePort: ports[index]! },
         logger,
       });
@@ -236,7 +236,7 @@ export class RightsStory {
   }
 
   /**
-   * The gang that does not fit is refused for one reason and then for another, since its node is open or not, and grows either way; and
+   * The gang that does not fit is rejected for one reason and then for another, since its node is open or not, and grows either way; and
    * somebody asks for metrics.
    */
   async #nudge(): Promise<void> {

@@ -95,7 +95,7 @@ describe.skipIf(programs.state === 'missing')('the chart’s roles for users, on
     return client;
   }
 
-  /** The verbs that are not refused. */
+  /** The verbs that are not rejected. */
   async function allowed(client: KubeClient): Promise<readonly string[]> {
     const found: string[] = [];
     for (const [verb, call] of Object.entries(calls)) {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { podGroupPath } from '../../src/api/pod-group.ts';
-import { refusedFlags } from '../../src/cli/refused-flags.ts';
+import { rejectedFlags } from '../../src/cli/rejected-flags.ts';
 import { TestProcess } from '../../src/cli/testing/test-process.ts';
 import { httpsGet } from '../../src/serving/testing/https-get.ts';
 import { kubectlPath } from '../planes/kubectl.ts';
@@ -29,7 +29,7 @@ function masked(text: string): string {
     .replaceAll(/"node": "node-[12]"/g, '"node": "(node)"');
 }
 
-it.each(refusedFlags)('docs/endpoints.md says what to give instead of %s', (flag) => {
+it.each(rejectedFlags)('docs/endpoints.md says what to give instead of %s', (flag) => {
   expect(page.split('\n').filter((line) => line.startsWith('| `--') && line.includes(`\`${flag}\``))).toHaveLength(1);
 });
 
@@ -124,7 +124,7 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md, on a real API 
     expect(await scrape(await administratorsToken())).toBe(200);
   });
 
-  it('a client certificate says who somebody is, and one that is none of a client is refused', async () => {
+  it('a client certificate says who somebody is, and one that is none of a client is rejected', async () => {
     const [cert, key] = await Promise.all(['client.crt', 'client.key'].map((name) => readFile(join(tls, name))));
     // Its organization is system:masters.
     expect(await httpsGet(`${url}/debug/queue`, { cert, key })).toMatchObject({ status: 200 });

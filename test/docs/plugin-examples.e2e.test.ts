@@ -41,7 +41,7 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     expect([...ofPage, ofLibrary].map(({ name }) => name)).toEqual([
       'teamNodes',
       'nightNodes',
-      'makeRoom',
+      'makeCapacity',
       'noFridays',
     ]);
   });
@@ -85,8 +85,8 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     await expectNode('large', 'bright');
   });
 
-  it('makeRoom: the cheapest group goes for one of higher priority that then fits, whole, and else nobody does', async () => {
-    await using _ = await running('makeRoom');
+  it('makeCapacity: the cheapest group goes for one of higher priority that then fits, whole, and else nobody does', async () => {
+    await using _ = await running('makeCapacity');
     for (const [name, value] of Object.entries({ low: 10, high: 100, highest: 1_000 })) await addPriority(name, value);
     for (const name of ['a', 'b']) await addNode(name, {});
     await addGang('batch', members(2, { cpu: '5' }));

@@ -18,17 +18,17 @@ export interface VerdictTexts {
 /** File -> the variables whose texts reach a Status, or a verdict, by other ways than the constructor of Status. */
 const otherTexts: Readonly<Record<string, readonly string[]>> = {
   'src/plugins/noderesources/shortage.ts': ['reason'],
-  'src/plugins/volumebinding/volume-choice.ts': ['unreachable', 'unmatched', 'noRoom', 'gone'],
-  'src/scheduler/recovery/releases.ts': ['note', 'why'],
+  'src/plugins/volumebinding/volume-choice.ts': ['unreachable', 'unmatched', 'noCapacity', 'gone'],
+  'src/scheduler/recovery/gang-evictions.ts': ['note', 'why'],
   'src/scheduler/cycle/scheduling-cycle.ts': ['neverFits'],
 };
 /** Functions that make the message of a verdict. */
 const describing = [
-  ...['describeRefusal', 'describeDiagnosis'],
+  ...['describeRejection', 'describeDiagnosis'],
   ...['claimNotFound', 'volumeNotFound', 'classNotFound', 'withoutBindingMode', 'notOwned'],
 ];
 /** What plugins for volumes call with the text of a Status. */
-const refusing = ['refuse', 'refusal', 'this.#fail'];
+const rejecting = ['reject', 'refusal', 'this.#fail'];
 
 export function verdictTexts(): VerdictTexts {
   const files = globSync('src/{plugins,framework,scheduler}/**/*.ts', { exclude: ['**/*.test.ts', '**/testing/**'] });
@@ -62,7 +62,7 @@ function messagesIn(path: string): string[] {
     else if (
       path.includes('volume') &&
       ts.isCallExpression(node) &&
-      refusing.includes(node.expression.getText(source)) &&
+      rejecting.includes(node.expression.getText(source)) &&
       node.arguments.length === 1
     )
       found.push(...textsOf(node.arguments[0]!, source));

@@ -8,7 +8,7 @@ import { TestProcess } from '../../src/cli/testing/test-process.ts';
 import { Kubectl } from '../embedded/kubectl/kubectl-command.ts';
 import { kubectlPath } from '../planes/kubectl.ts';
 
-/** What `kubectl apply` of a manifest leads to on `tutti up`: all pods get a node, some wait, or kubectl refuses a part of it. */
+/** What `kubectl apply` of a manifest leads to on `tutti up`: all pods get a node, some wait, or kubectl rejects a part of it. */
 type Outcome = 'runs' | 'waits' | RegExp;
 
 const noMatches = (kind: string): RegExp => new RegExp(`no matches for kind "${kind}"`);

@@ -81,10 +81,10 @@ describe('the history of a scenario', () => {
     expect(problems).toEqual(['node a is over-committed: 3000 of cpu, it has 2000']);
   });
 
-  it('shows a pod that its node refused', () => {
-    const refused = pod('x', { nodeName: 'a', phase: 'Failed' });
-    const status = { ...refused.status, reason: 'OutOfcpu', message: 'no cpu left' };
-    expect(problemsOf([[1, { ...refused, status }]])).toEqual(['node a refused default/x: OutOfcpu: no cpu left']);
+  it('shows a pod that its node rejected', () => {
+    const rejected = pod('x', { nodeName: 'a', phase: 'Failed' });
+    const status = { ...rejected.status, reason: 'OutOfcpu', message: 'no cpu left' };
+    expect(problemsOf([[1, { ...rejected, status }]])).toEqual(['node a rejected default/x: OutOfcpu: no cpu left']);
   });
 
   it('leaves out the pods of others', () => {

@@ -1,4 +1,4 @@
-import { isAdmissionRefusal } from '../../src/api/admission-refusal.ts';
+import { isAdmissionRejection } from '../../src/api/admission-rejection.ts';
 import { podGroupNameOf } from '../../src/api/pod-group-membership.ts';
 import { defaultMinMember } from '../../src/api/pod-group.ts';
 import { isTerminal, PodProjector } from '../../src/api/pod.ts';
@@ -25,7 +25,7 @@ export interface HistoryRules {
   /** How long a group that never started may have some members on nodes while the others are being bound: of the time in which things went on. */
   readonly partialForMs: number;
   /** Nodes do not admit pods because the test has them do so. */
-  readonly refusalsAreMeant?: boolean;
+  readonly rejectionsAreMeant?: boolean;
 }
 
 /** A group's quorum as the history shows it. */
@@ -38,7 +38,7 @@ interface GroupState {
 
 /**
  * What must hold in every scenario, at every moment: no group partly on nodes for long nor at the end, no node
- * over-committed, no pod refused by its node. A sentence for each breach.
+ * over-committed, no pod rejected by its node. A sentence for each breach.
  */
 export function historyProblems(record: History, rules: HistoryRules): string[] {
   const replay = new Replay(rules, record.pulse);
@@ -97,8 +97,8 @@ class Replay {
     const pod = this.#projector.project(object);
     if (type === 'DELETED') this.#pods.delete(key);
     else this.#pods.set(key, pod);
-    if (status?.phase === 'Failed' && isAdmissionRefusal(status.reason) && this.#rules.refusalsAreMeant !== true) {
-      this.#problems.add(`node ${pod.nodeName} refused ${key}: ${status.reason}: ${status.message}`);
+    if (status?.phase === 'Failed' && isAdmissionRejection(status.reason) && this.#rules.rejectionsAreMeant !== true) {
+      this.#problems.add(`node ${pod.nodeName} rejected ${key}: ${status.reason}: ${status.message}`);
     }
     if (type !== 'DELETED' && pod.nodeName !== '' && before?.nodeName !== pod.nodeName) this.#lookAtNode(pod.nodeName);
     const group = podGroupNameOf(metadata.labels, metadata.annotations);
@@ -148,9 +148,9 @@ class Replay {
       });
     }
     for (const [resource, amount] of used) {
-      const room = allocatable.get(resource) ?? 0;
-      if (amount <= room) continue;
-      this.#problems.add(`node ${name} is over-committed: ${amount} of ${resource}, it has ${room}`);
+      const capacity = allocatable.get(resource) ?? 0;
+      if (amount <= capacity) continue;
+      this.#problems.add(`node ${name} is over-committed: ${amount} of ${resource}, it has ${capacity}`);
     }
   }
 }

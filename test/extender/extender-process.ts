@@ -5,7 +5,7 @@
  * - `only-NAMES` leaves the nodes a, b and so on of these letters; `none` leaves none, with reasons;
  * - `likes-NAME` scores that node 10;
  * - `binds` binds; `lies` says so; `strays` binds to node c;
- * - `dawdles` leaves all nodes, after 20 ms; `refuses` answers with an Error; `fails` with status 500; `babbles` with what is not JSON; `hangs` not at all.
+ * - `dawdles` leaves all nodes, after 20 ms; `rejects` answers with an Error; `fails` with status 500; `babbles` with what is not JSON; `hangs` not at all.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -44,7 +44,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     case 'babbles':
       response.end('<html>');
       return;
-    case 'refuses':
+    case 'rejects':
       send({ Error: 'not today' });
       return;
     case 'lies':

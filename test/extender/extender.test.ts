@@ -25,7 +25,7 @@ interface Request {
 }
 
 /** What a pod of these tests asks for, and the group that it is in. */
-interface Wish {
+interface ResourceDemand {
   readonly cpu: number;
   readonly gpus?: number;
   readonly group?: string;
@@ -105,7 +105,7 @@ async function start(...extenders: readonly (readonly [behaviour: string, fields
   scheduler = await createScheduler({ configFile: path, logger });
 }
 
-async function pod(name: string, { cpu, gpus, group, unlike = false }: Wish = { cpu: 1 }): Promise<void> {
+async function pod(name: string, { cpu, gpus, group, unlike = false }: ResourceDemand = { cpu: 1 }): Promise<void> {
   const devices = gpus === undefined ? {} : { 'example.com/gpu': String(gpus) };
   const resources = { requests: { cpu: String(cpu), ...devices }, limits: devices };
   await plane.client.create(podsPath, {
@@ -119,7 +119,7 @@ async function pod(name: string, { cpu, gpus, group, unlike = false }: Wish = { 
   });
 }
 
-async function gang(name: string, size: number, wish: Wish): Promise<void> {
+async function gang(name: string, size: number, wish: ResourceDemand): Promise<void> {
   await plane.client.create('/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups', {
     apiVersion: 'scheduling.x-k8s.io/v1alpha1',
     kind: 'PodGroup',
@@ -171,14 +171,14 @@ describe('an extender in a process of its own, over HTTPS', () => {
     expect(requests.map(({ names }) => names)).toEqual([['a', 'b', 'c']]);
   });
 
-  it('is named by the pod that it refuses', async () => {
+  it('is named by the pod that it rejects', async () => {
     await start(['none', { filterVerb: 'filter' }]);
     await pod('x', { cpu: 1 });
     await expectMessage('x', `0/3 nodes are available: 3 extender https://127.0.0.1:${port}/none: no device.`);
   });
 
   it.each([
-    ['refuses', 'not today.'],
+    ['rejects', 'not today.'],
     ['fails', 'filter was answered with status 500: out of order.'],
     ['babbles', 'filter was answered with something that is not JSON: <html>.'],
     ['hangs', 'no answer within 0.4 s (httpTimeout).'],
@@ -312,7 +312,7 @@ describe('a gang through an extender', () => {
   });
 
   it('is not bound at all by one that refuses to, and is tried again', async () => {
-    await start(['refuses', { bindVerb: 'bind' }]);
+    await start(['rejects', { bindVerb: 'bind' }]);
     await gang('red', 3, { cpu: 1 });
     await expectMessage('red-0', expect.stringContaining('failed in bind: not today'));
     await expect.poll(() => requests.length).toBeGreaterThan(3);

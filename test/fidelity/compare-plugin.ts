@@ -15,8 +15,8 @@ export interface Tally {
   readonly plugin: string;
   /** Questions that both have answered. */
   comparisons: number;
-  /** Questions in which at least one node was refused, or the pod as a whole. */
-  refusals: number;
+  /** Questions in which at least one node was rejected, or the pod as a whole. */
+  rejections: number;
   /** Questions in which nodes got different scores. */
   rankings: number;
   /** name of a deliberate difference -> questions to which the answers differ by it */
@@ -31,7 +31,7 @@ const mostExamples = 3;
 const batchSize = 500;
 
 export function emptyTally(plugin: string): Tally {
-  return { plugin, comparisons: 0, refusals: 0, rankings: 0, differences: new Map(), mismatches: 0, examples: [] };
+  return { plugin, comparisons: 0, rejections: 0, rankings: 0, differences: new Map(), mismatches: 0, examples: [] };
 }
 
 /** Compares the answers to one question, and counts what comes out. */
@@ -46,7 +46,7 @@ export function judge(comparison: PluginComparison, question: Question, kubeSche
     else names.add(difference.name);
   }
   tally.comparisons++;
-  if (refuses(kubeScheduler)) tally.refusals++;
+  if (rejects(kubeScheduler)) tally.rejections++;
   if (new Set(Object.values(kubeScheduler.scores ?? {})).size > 1) tally.rankings++;
   for (const name of names) tally.differences.set(name, (tally.differences.get(name) ?? 0) + 1);
   if (unexplained.length === 0) return;
@@ -91,8 +91,9 @@ export async function shrunk(
   return smallest;
 }
 
-function refuses({ preEnqueue, preFilter, nodeNames, filter }: Answer): boolean {
-  const isRefusal = (code: string | undefined): boolean => code !== undefined && code !== 'Success' && code !== 'Skip';
+function rejects({ preEnqueue, preFilter, nodeNames, filter }: Answer): boolean {
+  const isRejection = (code: string | undefined): boolean =>
+    code !== undefined && code !== 'Success' && code !== 'Skip';
   const nodes = Object.keys(filter ?? {});
-  return isRefusal(preEnqueue?.code) || isRefusal(preFilter?.code) || nodeNames !== undefined || nodes.length > 0;
+  return isRejection(preEnqueue?.code) || isRejection(preFilter?.code) || nodeNames !== undefined || nodes.length > 0;
 }

@@ -88,13 +88,13 @@ export async function record(plugin: string, all: readonly Recorded[]): Promise<
     .sort(([a], [b]) => shortestFirst(a!, b!));
   const kept: string[] = [];
   const hasMany = all.some(({ question }) => (question.objects?.length ?? 0) > many);
-  let room = hasMany ? mostBytesOfMany : mostBytes;
+  let capacity = hasMany ? mostBytesOfMany : mostBytes;
   for (let rank = 0; ranked.some((lines) => rank < lines.length); rank++) {
     for (const lines of ranked) {
       const line = lines[rank];
-      if (line === undefined || line.length >= room) continue;
+      if (line === undefined || line.length >= capacity) continue;
       kept.push(line);
-      room -= line.length + 1;
+      capacity -= line.length + 1;
     }
   }
   await mkdir(folder, { recursive: true });
@@ -102,9 +102,9 @@ export async function record(plugin: string, all: readonly Recorded[]): Promise<
   return kept.length;
 }
 
-/** Which refusals there are, and how many different scores. */
+/** Which rejections there are, and how many different scores. */
 function kindOf({ preEnqueue, order, preFilter, nodeNames, filter = {}, preScore, scores = {} }: Answer): string {
-  const refusals = new Set(Object.values(filter).map((said) => JSON.stringify(said)));
+  const rejections = new Set(Object.values(filter).map((said) => JSON.stringify(said)));
   const different = new Set(Object.values(scores)).size;
-  return JSON.stringify([preEnqueue, order, preFilter, nodeNames?.length, [...refusals].sort(), preScore, different]);
+  return JSON.stringify([preEnqueue, order, preFilter, nodeNames?.length, [...rejections].sort(), preScore, different]);
 }

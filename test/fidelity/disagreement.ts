@@ -16,7 +16,7 @@ export interface Disagreement {
 }
 
 /**
- * What of Tutti's answer differs from kube-scheduler's in effect: which pods and nodes are refused, with which code and reasons, and
+ * What of Tutti's answer differs from kube-scheduler's in effect: which pods and nodes are rejected, with which code and reasons, and
  * which nodes are preferred by how much. What has no effect does not count:
  * - the order of several reasons: kube-scheduler's own changes from run to run, and verdicts count each for itself;
  * - whether a plugin passes every node or skips the pod, or scores all nodes alike or does not score them;
@@ -35,7 +35,7 @@ export function disagreementsOf({ question, tutti, kubeScheduler }: Answered): r
     compare('QueueSort', orderText(tutti.order), orderText(kubeScheduler.order));
   }
   compare('PreFilter', text(tutti.preFilter), text(kubeScheduler.preFilter));
-  if (found.length > 0 || isRefusal(kubeScheduler.preFilter)) return found;
+  if (found.length > 0 || isRejection(kubeScheduler.preFilter)) return found;
   for (const node of nodeNamesOf(question)) {
     compare(`Filter of node ${node}`, filterText(tutti, node), filterText(kubeScheduler, node));
   }
@@ -57,7 +57,7 @@ function nodeNamesOf({ nodes }: Question): readonly string[] {
   return nodes.map(({ metadata }) => (metadata as { readonly name: string }).name);
 }
 
-function isRefusal(said: Said | undefined): boolean {
+function isRejection(said: Said | undefined): boolean {
   return said !== undefined && said.code !== 'Success' && said.code !== 'Skip';
 }
 
@@ -66,7 +66,7 @@ function hasPanicked(said: Said | undefined): boolean {
 }
 
 function text(said: Said | undefined): string {
-  if (said === undefined || !isRefusal(said)) return 'pass';
+  if (said === undefined || !isRejection(said)) return 'pass';
   return `${said.code}: ${[...(said.reasons ?? [])].sort().join(', ')}`;
 }
 

@@ -36,13 +36,13 @@ export interface Answer {
   readonly preFilter?: Said;
   /** The only nodes that PreFilter leaves; absent: all. */
   readonly nodeNames?: readonly string[];
-  /** node name -> why Filter refused it; of those that PreFilter left */
+  /** node name -> why Filter rejected it; of those that PreFilter left */
   readonly filter?: Readonly<Record<string, Said>>;
   readonly preScore?: Said;
-  /** node name -> normalised score without the plugin's weight; of the nodes that it did not refuse */
+  /** node name -> normalised score without the plugin's weight; of the nodes that it did not reject */
   readonly scores?: Readonly<Record<string, number>>;
   /** Why there are no scores. */
   readonly score?: Said;
-  /** Why the question could not be put: the plugin refuses its arguments, for example. */
+  /** Why the question could not be put: the plugin rejects its arguments, for example. */
   readonly error?: string;
 }

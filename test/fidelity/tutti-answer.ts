@@ -8,7 +8,7 @@ import { seededRandom } from '../../src/base/random.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { Cluster } from '../../src/cluster/cluster.ts';
 import type { NodeInfo } from '../../src/cluster/node-info.ts';
-import type { QueueKey } from '../../src/framework/candidate.ts';
+import type { QueueKey } from '../../src/framework/scheduling-entity.ts';
 import { CycleState } from '../../src/framework/cycle-state.ts';
 import type { PluginHandle } from '../../src/framework/plugin-handle.ts';
 import type { Plugin } from '../../src/framework/plugin.ts';
@@ -60,25 +60,25 @@ function answerTo(question: Question): Answer {
   for (const raw of question.added ?? []) {
     const added = pods.project(raw);
     cluster.setPod(added);
-    refuseFailure(profile.preFilters.addPod(state, pod, added, cluster.node(added.nodeName)!));
+    rejectFailure(profile.preFilters.addPod(state, pod, added, cluster.node(added.nodeName)!));
   }
   for (const uid of question.removed ?? []) {
     const removed = cluster.pod(uid)!;
     cluster.removePod(uid);
-    refuseFailure(profile.preFilters.removePod(state, pod, removed, cluster.node(removed.nodeName)!));
+    rejectFailure(profile.preFilters.removePod(state, pod, removed, cluster.node(removed.nodeName)!));
   }
 
   const left = cluster.nodes.filter(({ name }) => nodeNames?.has(name) !== false);
   const filters = [...profile.localFilters, ...profile.otherFilters];
-  const refused = new Map<string, Said>();
+  const rejected = new Map<string, Said>();
   for (const node of left) {
     const status = profile.filter(filters, state, pod, node);
-    if (status !== undefined) refused.set(node.name, said(status));
+    if (status !== undefined) rejected.set(node.name, said(status));
   }
-  if (plugin.filter !== undefined) answer.filter = Object.fromEntries(refused);
-  const fitting = left.filter(({ name }) => !refused.has(name));
+  if (plugin.filter !== undefined) answer.filter = Object.fromEntries(rejected);
+  const fitting = left.filter(({ name }) => !rejected.has(name));
   const isFiltered = plugin.filterAll !== undefined && !state.skippedFilters.has(plugin.name);
-  const isFailing = [...refused.values()].some(({ code }) => code === 'Error');
+  const isFailing = [...rejected.values()].some(({ code }) => code === 'Error');
   if (isFiltered && !isFailing) mustKeep(plugin, state, pod, { of: left, fitting });
   if (fitting.length === 0 || question.added !== undefined || question.removed !== undefined) return answer;
 
@@ -125,7 +125,7 @@ function profileOf({ plugin, args }: Question, cluster: Cluster): Profile {
       bind: () => Promise.reject(new Error('nothing is bound here')),
       provision: () => Promise.reject(new Error('nothing is bound here')),
     },
-    trial: () => {
+    dryRun: () => {
       throw new Error('nothing is planned here');
     },
   };
@@ -159,6 +159,6 @@ function said(status: Status | undefined): Said {
   return status.code === 'Skip' ? { code: 'Skip' } : { code: status.code, reasons: status.reasons };
 }
 
-function refuseFailure(status: Status | undefined): void {
+function rejectFailure(status: Status | undefined): void {
   if (status !== undefined) throw new Error(status.message);
 }

@@ -11,7 +11,7 @@ interface Fate {
   readonly pieces: readonly (Buffer | 'endless')[];
   readonly then: 'keep' | 'close' | 'reset' | 'hang';
   /** The answer says that nothing was done, and that the same may be sent again. */
-  readonly isRefusal?: boolean;
+  readonly isRejection?: boolean;
   /** Whatever else is asked on this connection is not looked at. */
   readonly isLast?: boolean;
 }
@@ -52,12 +52,12 @@ const fates: Readonly<Record<string, Making>> = {
     then: 'close',
   }),
   408: () => ({ pieces: [text(answerOf(408, ''))], then: 'close' }),
-  429: () => ({ pieces: [text(answerOf(429, status(429), 'retry-after: 0\r\n'))], then: 'keep', isRefusal: true }),
+  429: () => ({ pieces: [text(answerOf(429, status(429), 'retry-after: 0\r\n'))], then: 'keep', isRejection: true }),
   503: () => ({ pieces: [text(answerOf(503, status(503)))], then: 'keep' }),
   409: () => ({ pieces: [text(answerOf(409, status(409)))], then: 'keep' }),
   'an odd status': (_, random) => {
     const code = 100 + Math.floor(random() * 500);
-    return { pieces: [text(answerOf(code, '{}'))], then: 'keep', isRefusal: code === 429 };
+    return { pieces: [text(answerOf(code, '{}'))], then: 'keep', isRejection: code === 429 };
   },
   'many interim answers': (id) => ({ pieces: [text('HTTP/1.1 100 C\r\n\r\n'.repeat(500) + good(id))], then: 'keep' }),
   'nothing, and closed': () => ({ pieces: [], then: 'close' }),
@@ -157,7 +157,7 @@ export class HostileServer {
   readonly #seed: number;
   readonly #sockets = new Set<Socket>();
   readonly #spent = new WeakSet<Socket>();
-  /** id of a write -> how often it was taken, answers that refuse it left out */
+  /** id of a write -> how often it was taken, answers that reject it left out */
   readonly writes = new Map<string, number>();
   /** name of a fate -> how often */
   readonly dealt = new Map<string, number>();
@@ -213,10 +213,10 @@ export class HostileServer {
     // What is sent again may have another fate.
     const random = seededRandom(this.#seed * 1_000_003 + Number(id) * 7 + taken);
     const name = drawn(random);
-    const { pieces, then, isRefusal, isLast } = fates[name]!(id, random);
+    const { pieces, then, isRejection, isLast } = fates[name]!(id, random);
     if (isLast === true) this.#spent.add(socket);
     this.dealt.set(name, (this.dealt.get(name) ?? 0) + 1);
-    if (method !== 'GET' && isRefusal !== true) this.writes.set(id, taken + 1);
+    if (method !== 'GET' && isRejection !== true) this.writes.set(id, taken + 1);
     for (const piece of pieces) {
       if (socket.destroyed) return;
       if (piece === 'endless') {

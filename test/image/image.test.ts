@@ -282,7 +282,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
 });
 
 const definition = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${podGroupDefinition.metadata.name}`;
-const isTrouble = /"level":"error"|forbidden|refuses access/i;
+const isTrouble = /"level":"error"|forbidden|rejects access/i;
 
 interface Pod {
   readonly metadata: {

@@ -14,7 +14,7 @@ const longest: readonly string[] = [
   'test/simulation/simulation.test.ts',
   'test/chart/installed.test.ts',
   'test/scenarios/real-plane.test.ts',
-  'test/chart/refusals.test.ts',
+  'test/chart/rejections.test.ts',
   'test/metrics/runbooks-played.e2e.test.ts',
   'test/docs/administrators.e2e.test.ts',
   'test/embedded/conformance/real-plane.test.ts',

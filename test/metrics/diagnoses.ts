@@ -43,7 +43,7 @@ async function reaches(
   await poll(missing, `${name}${JSON.stringify(labels)} is at least ${least}`);
 }
 
-/** Binds of one member are refused, as by a webhook. */
+/** Binds of one member are rejected, as by a webhook. */
 async function bindHalf(release: TroubledRelease): Promise<void> {
   release.proxy.fault = ({ method, path }) =>
     method === 'POST' && path.includes('/pods/train-1/binding')

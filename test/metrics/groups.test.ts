@@ -11,7 +11,7 @@ import { samplesOf, valueOf } from './samples.ts';
 const scheduling = (...extra: Plugin[]): Scheduling => new Scheduling({ plugins: defaultPlugins, extra });
 
 async function value(core: Scheduling, name: string, labels?: Readonly<Record<string, string>>): Promise<number> {
-  return valueOf(await samplesOf(core.picture.registry), name, labels)!;
+  return valueOf(await samplesOf(core.harness.registry), name, labels)!;
 }
 
 const waiting = (core: Scheduling, waits_for: string): Promise<number> =>
@@ -30,8 +30,8 @@ async function halfBound(core: Scheduling): Promise<void> {
   await core.accept('red-1');
   core.change('red-0', { nodeName: 'a' });
   core.change('red-1', { nodeName: 'a' });
-  await core.refuse('red-2', 'the node says no');
-  await core.refuse('red-3', 'the node says no');
+  await core.reject('red-2', 'the node says no');
+  await core.reject('red-3', 'the node says no');
 }
 
 async function complete(core: Scheduling): Promise<void> {
@@ -45,7 +45,7 @@ async function complete(core: Scheduling): Promise<void> {
 describe('ME4 seconds in part', () => {
   it('are 0 after thousands of groups that nothing happens to', async () => {
     const core = scheduling();
-    const { clock } = core.picture;
+    const { clock } = core.harness;
     const groups = runs(10_000);
     for (let i = 0; i < 50; i++) core.node({ name: `n${i}`, cpu: 1000, pods: 1000 });
     for (let i = 0; i < groups; i++) {
@@ -59,7 +59,7 @@ describe('ME4 seconds in part', () => {
         core.change(binding.name, { nodeName: binding.nodeName });
       }
     }
-    expect(core.picture.cluster.assumedCount).toBe(0);
+    expect(core.harness.cluster.assumedCount).toBe(0);
     expect(await partialSeconds(core)).toBe(0);
     expect(await value(core, 'tutti_podgroups_partial')).toBe(0);
     expect(await value(core, 'tutti_podgroup_whole_seconds_count')).toBe(groups);
@@ -70,12 +70,12 @@ describe('ME4 seconds in part', () => {
     const core = scheduling();
     await halfBound(core);
     expect(await value(core, 'tutti_podgroups_partial')).toBe(0);
-    core.picture.clock.advance(5_000);
+    core.harness.clock.advance(5_000);
     expect(await value(core, 'tutti_podgroups_partial')).toBe(1);
     expect(await partialSeconds(core)).toBe(5);
     await complete(core);
     expect(await value(core, 'tutti_podgroups_partial')).toBe(0);
-    core.picture.clock.advance(60_000);
+    core.harness.clock.advance(60_000);
     expect(await partialSeconds(core)).toBe(5);
     expect(await value(core, 'tutti_repairs_total', { outcome: 'completed' })).toBe(1);
     expect(await value(core, 'tutti_repairs_total', { outcome: 'lost' })).toBe(0);
@@ -89,7 +89,7 @@ describe('ME4 seconds in part', () => {
     await core.attempt();
     await core.accept('red-0');
     core.change('red-0', { nodeName: 'a' });
-    core.picture.clock.advance(30_000);
+    core.harness.clock.advance(30_000);
     expect(await value(core, 'tutti_podgroups_partial')).toBe(1);
     expect(await partialSeconds(core)).toBe(30);
   });
@@ -97,9 +97,9 @@ describe('ME4 seconds in part', () => {
   it('end with the group, and a repair that is in vain is lost', async () => {
     const core = scheduling();
     await halfBound(core);
-    core.picture.clock.advance(3_000);
+    core.harness.clock.advance(3_000);
     core.removeGroup('default/red');
-    core.picture.clock.advance(3_000);
+    core.harness.clock.advance(3_000);
     expect(await value(core, 'tutti_podgroups_partial')).toBe(0);
     expect(await partialSeconds(core)).toBe(3);
     expect(await value(core, 'tutti_repairs_total', { outcome: 'lost' })).toBe(1);
@@ -114,8 +114,8 @@ describe('ME4 seconds in part', () => {
       fc.asyncProperty(fc.array(seed, { minLength: 1, maxLength: 5 }), async (crashes) => {
         const next = new Scheduling({ plugins: defaultPlugins }, 'listing');
         const longest = Math.max(...crashes.map(({ outageMs }) => outageMs));
-        next.picture.clock.advance(longest);
-        const now = next.picture.clock.now();
+        next.harness.clock.advance(longest);
+        const now = next.harness.clock.now();
         next.node({ name: 'a', cpu: 100 });
         for (const [i, { bound, outageMs }] of crashes.entries()) {
           next.group({ name: `g${i}`, minMember: 4 });
@@ -124,13 +124,13 @@ describe('ME4 seconds in part', () => {
           }
         }
         next.start();
-        next.picture.clock.advance(2_000);
+        next.harness.clock.advance(2_000);
         await complete(next);
         const injected = crashes.reduce((sum, { outageMs }) => sum + (outageMs + 2_000) / 1000, 0);
         expect(await partialSeconds(next)).toBeGreaterThanOrEqual(injected - 1);
         expect(await partialSeconds(next)).toBeLessThanOrEqual(injected + 1);
         expect(await value(next, 'tutti_podgroups_partial')).toBe(0);
-        await next.picture.core.stop();
+        await next.harness.core.stop();
       }),
       { numRuns: 25 },
     );
@@ -145,9 +145,9 @@ describe('ME5 the time until a group is whole', () => {
     core.node({ name: 'a', cpu: 8 });
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'one', group: 'red', cpu: 1 });
-    core.picture.clock.advance(100_000);
+    core.harness.clock.advance(100_000);
     core.pod({ name: 'two', group: 'red', cpu: 1 });
-    core.picture.clock.advance(3_000);
+    core.harness.clock.advance(3_000);
     await complete(core);
     expect(await value(core, 'tutti_podgroup_whole_seconds_count')).toBe(1);
     expect(await value(core, 'tutti_podgroup_whole_seconds_sum')).toBeCloseTo(3, 1);
@@ -156,7 +156,7 @@ describe('ME5 the time until a group is whole', () => {
   it('counts what a repair takes, and a group once', async () => {
     const core = scheduling();
     await halfBound(core);
-    core.picture.clock.advance(7_000);
+    core.harness.clock.advance(7_000);
     await complete(core);
     core.pod({ name: 'more', group: 'red', cpu: 1 });
     await complete(core);
@@ -173,11 +173,11 @@ describe('ME5 the time until a group is whole', () => {
     core.group({ name: 'red', uid: 'first', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
-    core.picture.clock.advance(500_000);
+    core.harness.clock.advance(500_000);
     core.removeGroup('default/red');
-    core.picture.clock.advance(10_000);
+    core.harness.clock.advance(10_000);
     core.group({ name: 'red', uid: 'second', minMember: 2 });
-    core.picture.clock.advance(2_000);
+    core.harness.clock.advance(2_000);
     expect(Math.max(...(await Promise.all(groupWaits.map((word) => oldest(core, word)))))).toBeLessThanOrEqual(2.01);
     core.node({ name: 'a', cpu: 8 });
     await complete(core);
@@ -189,9 +189,9 @@ describe('ME5 the time until a group is whole', () => {
     core.group({ name: 'red', uid: 'first', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
-    core.picture.clock.advance(500_000);
+    core.harness.clock.advance(500_000);
     core.group({ name: 'red', uid: 'second', minMember: 2 });
-    core.picture.clock.advance(1_000);
+    core.harness.clock.advance(1_000);
     core.node({ name: 'a', cpu: 8 });
     await complete(core);
     expect(await value(core, 'tutti_podgroup_whole_seconds_sum')).toBeCloseTo(1, 1);
@@ -261,7 +261,7 @@ describe('ME6 what groups wait for', () => {
                 await core.accept(next.name);
                 core.change(next.name, { nodeName: next.nodeName });
               } else {
-                await core.refuse(next.name, 'no');
+                await core.reject(next.name, 'no');
               }
               break;
             }
@@ -284,9 +284,9 @@ describe('ME6 what groups wait for', () => {
               break;
             }
             case 'wait':
-              core.picture.clock.advance(todo.ms);
+              core.harness.clock.advance(todo.ms);
           }
-          const samples = await samplesOf(core.picture.registry);
+          const samples = await samplesOf(core.harness.registry);
           const sum = groupWaits.reduce(
             (total, waits_for) => total + valueOf(samples, 'tutti_podgroups_waiting', { waits_for })!,
             0,
@@ -306,7 +306,7 @@ describe('ME6 what groups wait for', () => {
 
 /** Counted anew from the picture: some member is on no node, and without it the group is not what it needs to be. */
 function groupsThatWait(core: Scheduling): number {
-  return [...core.picture.cluster.gangs()].filter((gang) => {
+  return [...core.harness.cluster.gangs()].filter((gang) => {
     const open = gang.count('pending') + gang.count('gated');
     return open > 0 && (gang.spec === undefined || gang.counted < gang.spec.minMember);
   }).length;
@@ -318,7 +318,7 @@ describe('ME7 the age of the oldest', () => {
     for (const [i, name] of ['first', 'second', 'third'].entries()) {
       core.group({ name, minMember: 1 });
       core.members(1, { group: name, cpu: 1 + i });
-      core.picture.clock.advance(100_000);
+      core.harness.clock.advance(100_000);
     }
     while ((await core.attempt()) !== undefined);
     const ages = async (): Promise<number> =>
@@ -334,8 +334,8 @@ describe('ME7 the age of the oldest', () => {
 
   it('counts on after a restart, from what the objects say', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
-    core.picture.clock.advance(1_000_000);
-    const createdAt = core.picture.clock.now() - 400_000;
+    core.harness.clock.advance(1_000_000);
+    const createdAt = core.harness.clock.now() - 400_000;
     core.group({ name: 'red', minMember: 1, createdAt });
     core.pod({ name: 'p', group: 'red', cpu: 1, createdAt: createdAt + 100_000 });
     core.start();
@@ -346,15 +346,15 @@ describe('ME7 the age of the oldest', () => {
     const leader = scheduling();
     const standby = new Scheduling({ plugins: defaultPlugins }, 'listing');
     await halfBound(leader);
-    leader.picture.clock.advance(10_000);
+    leader.harness.clock.advance(10_000);
     standby.group({ name: 'red', minMember: 4 });
     for (const pod of standby.members(4, { group: 'red', cpu: 1 }).slice(0, 2)) standby.show({ ...pod, nodeName: 'a' });
-    standby.picture.clock.advance(10_000);
+    standby.harness.clock.advance(10_000);
     expect(await value(leader, 'tutti_podgroups_partial')).toBe(1);
-    await leader.picture.core.stop();
+    await leader.harness.core.stop();
     const before = await partialSeconds(leader);
     for (const core of [leader, standby]) {
-      core.picture.clock.advance(10_000);
+      core.harness.clock.advance(10_000);
       expect(await value(core, 'tutti_podgroups_partial')).toBe(0);
       for (const word of groupWaits) {
         expect(await waiting(core, word), word).toBe(0);

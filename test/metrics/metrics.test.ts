@@ -7,7 +7,7 @@ import { createMetricRegistry } from '../../src/observability/metric-registry.ts
 import type { Plugin } from '../../src/framework/plugin.ts';
 import { Status } from '../../src/framework/status.ts';
 import { defaultPlugins } from '../../src/plugins/registry.ts';
-import { Picture } from '../../src/testkit/picture.ts';
+import { CoreHarness } from '../../src/testkit/core-harness.ts';
 import { Scheduling } from '../../src/testkit/scheduling.ts';
 import { samplesIn, samplesOf, valueOf } from './samples.ts';
 import type { Sample } from './samples.ts';
@@ -95,7 +95,7 @@ async function afterGroups(count: number): Promise<readonly Sample[]> {
   }
   while ((await core.attempt()) !== undefined);
   while (core.binds.length > 0) await core.accept(core.binds[0]!.binding.name);
-  const samples = await samplesOf(core.picture.registry);
+  const samples = await samplesOf(core.harness.registry);
   core.queue.stop();
   return samples;
 }
@@ -129,7 +129,7 @@ test('ME1 a plugin may be called anything', async () => {
   core.node({ name: 'a', cpu: 4 });
   core.pod({ name: 'p', cpu: 1 });
   await core.attempt();
-  const samples = await samplesOf(core.picture.registry);
+  const samples = await samplesOf(core.harness.registry);
   expect(valueOf(samples, 'scheduler_plugin_evaluation_total', { plugin: name, extension_point: 'Filter' })).toBe(1);
   expect(valueOf(samples, 'scheduler_unschedulable_pods', { plugin: name })).toBe(1);
 });
@@ -139,11 +139,11 @@ test('ME1 two schedulers in one process keep to themselves', async () => {
   one.node({ name: 'a', cpu: 4 });
   one.pod({ name: 'p', cpu: 1 });
   await one.attempt();
-  expect(valueOf(await samplesOf(one.picture.registry), 'scheduler_scheduling_algorithm_duration_seconds_count')).toBe(
+  expect(valueOf(await samplesOf(one.harness.registry), 'scheduler_scheduling_algorithm_duration_seconds_count')).toBe(
     1,
   );
   expect(
-    valueOf(await samplesOf(other.picture.registry), 'scheduler_scheduling_algorithm_duration_seconds_count'),
+    valueOf(await samplesOf(other.harness.registry), 'scheduler_scheduling_algorithm_duration_seconds_count'),
   ).toBe(0);
 });
 
@@ -153,7 +153,7 @@ test('ME1 no counter goes back, whatever happens', async () => {
   let before = new Map<string, number>();
   const look = async (): Promise<void> => {
     const now = new Map<string, number>();
-    for (const { name, labels, value } of await samplesOf(core.picture.registry)) {
+    for (const { name, labels, value } of await samplesOf(core.harness.registry)) {
       if (counters.has(familyOf(name))) now.set(`${name}${JSON.stringify(labels)}`, value);
     }
     for (const [series, value] of before) expect(now.get(series), series).toBeGreaterThanOrEqual(value);
@@ -164,12 +164,12 @@ test('ME1 no counter goes back, whatever happens', async () => {
   await core.attempt();
   await look();
   core.node({ name: 'a', cpu: 4 });
-  core.picture.clock.advance(20_000);
+  core.harness.clock.advance(20_000);
   await core.attempt();
   await core.accept('red-0');
-  await core.refuse('red-1', 'no');
+  await core.reject('red-1', 'no');
   core.change('red-0', { nodeName: 'a' });
-  core.picture.clock.advance(5_000);
+  core.harness.clock.advance(5_000);
   await look();
   await core.attempt();
   await look();
@@ -178,32 +178,32 @@ test('ME1 no counter goes back, whatever happens', async () => {
   core.removeGroup('default/red');
   core.removeNode('a');
   await look();
-  while (core.binds.length > 0) await core.refuse(core.binds[0]!.binding.name, 'not found');
-  await core.picture.core.stop();
+  while (core.binds.length > 0) await core.reject(core.binds[0]!.binding.name, 'not found');
+  await core.harness.core.stop();
   await look();
 });
 
 test('ME11 with 50,000 pods /metrics is small and quick', async () => {
   const registry = createMetricRegistry({ processMetrics: true });
-  const picture = new Picture({ plugins: defaultPlugins });
-  const { handlers } = picture.core;
-  for (let i = 0; i < 500; i++) handlers.nodes.onAdd(picture.build.projectedNode({ name: `n${i}`, cpu: 4, pods: 110 }));
+  const harness = new CoreHarness({ plugins: defaultPlugins });
+  const { handlers } = harness.core;
+  for (let i = 0; i < 500; i++) handlers.nodes.onAdd(harness.build.projectedNode({ name: `n${i}`, cpu: 4, pods: 110 }));
   for (let g = 0; g < 2_500; g++) {
-    picture.group({ name: `g${g}`, minMember: 10 });
-    for (const pod of picture.build.projectedPods(10, { group: `g${g}`, cpu: 1 })) handlers.pods.onAdd(pod);
+    harness.group({ name: `g${g}`, minMember: 10 });
+    for (const pod of harness.build.projectedPods(10, { group: `g${g}`, cpu: 1 })) handlers.pods.onAdd(pod);
   }
-  for (const pod of picture.build.projectedPods(25_000, { name: 'lone', cpu: 100 })) handlers.pods.onAdd(pod);
-  picture.core.begin();
-  for (let i = 0; i < 500; i++) picture.core.attempt();
-  expect(picture.cluster.podCount).toBe(50_000);
+  for (const pod of harness.build.projectedPods(25_000, { name: 'lone', cpu: 100 })) handlers.pods.onAdd(pod);
+  harness.core.begin();
+  for (let i = 0; i < 500; i++) harness.core.attempt();
+  expect(harness.cluster.podCount).toBe(50_000);
   const times: number[] = [];
   let text = '';
   for (let i = 0; i < 15; i++) {
-    times.push(await cpuMsOf(async () => (text = await picture.registry.metrics())));
+    times.push(await cpuMsOf(async () => (text = await harness.registry.metrics())));
   }
   expect(valueOf(samplesIn(text), 'scheduler_cache_size', { type: 'pods' })).toBe(50_000);
   expect(Buffer.byteLength(text) + (await registry.metrics()).length).toBeLessThanOrEqual(200_000);
   // Memory may be collected meanwhile: the best shows what it costs.
   expect(Math.min(...times)).toBeLessThanOrEqual(20);
-  await picture.core.stop();
+  await harness.core.stop();
 });

@@ -57,7 +57,7 @@ it('is what differs from where the branch left its base', () => {
   expect(changedFiles(folder, 'main')).toEqual(['d', 'f']);
 });
 
-it('refuses a revision that is not there', () => {
+it('rejects a revision that is not there', () => {
   expect(() => changedFiles(folder, 'nope')).toThrow(RevisionError);
   expect(() => changedFiles(folder, '--all')).toThrow(RevisionError);
 });

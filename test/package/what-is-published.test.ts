@@ -28,7 +28,7 @@ describe('the package.json that is published', () => {
 });
 
 describe('the repository itself', () => {
-  it('cannot be published, with or without its scripts: npm refuses what is private', () => {
+  it('cannot be published, with or without its scripts: npm rejects what is private', () => {
     expect(JSON.parse(json)).toHaveProperty('private', true);
   });
 

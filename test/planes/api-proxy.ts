@@ -51,7 +51,7 @@ export class ApiProxy {
     return new ApiProxy(transport, await listen(0));
   }
 
-  /** From now on there is nobody at the address: connections break, new ones are refused. */
+  /** From now on there is nobody at the address: connections break, new ones are rejected. */
   async cut(): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;

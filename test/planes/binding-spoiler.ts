@@ -65,7 +65,7 @@ export class BindingSpoiler {
         await carryOut();
         throw new Error('cut for a test');
       case '409':
-        return statusAnswer(409, 'Conflict', 'refused for a test');
+        return statusAnswer(409, 'Conflict', 'rejected for a test');
       case 'slow':
         return this.#keep(sleep(this.#options.slowMs).then(carryOut));
       case 'slow-answer':

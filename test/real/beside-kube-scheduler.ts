@@ -16,7 +16,7 @@ const peer = 'default-scheduler';
 const gangSize = 6;
 
 /** Both schedulers at work at the same time, with room for all: nobody is in the other's way, no node is over-committed. */
-export function besideWithRoom(plane: RealPlane): Promise<void> {
+export function besideWithCapacity(plane: RealPlane): Promise<void> {
   return withBoth(plane, async (setting) => {
     const { stage, addNodes } = setting;
     await addNodes(...nodesOf(20, '16'));
@@ -26,25 +26,25 @@ export function besideWithRoom(plane: RealPlane): Promise<void> {
 }
 
 /**
- * Both at work with room for two thirds of their pods. Nodes here refuse what does not fit, as kubelets do: two schedulers
- * that do not see each other's choices in time are refused now and then, which nothing in the API prevents. What the other has taken by the time
- * that a Binding is sent is not sent any more. So every group has all members that were not refused on nodes, or none, or there is no room for
+ * Both at work with room for two thirds of their pods. Nodes here reject what does not fit, as kubelets do: two schedulers
+ * that do not see each other's choices in time are rejected now and then, which nothing in the API prevents. What the other has taken by the time
+ * that a Binding is sent is not sent any more. So every group has all members that were not rejected on nodes, or none, or there is no room for
  * the others.
  */
-export function besideWithoutRoom(plane: RealPlane): Promise<void> {
+export function besideWithoutCapacity(plane: RealPlane): Promise<void> {
   return withBoth(
     plane,
     async (setting) => {
       const { stage } = setting;
       const { current } = stage.record.pods;
-      await addRefusingNodes(setting, nodesOf(20, '4'));
+      await addRejectingNodes(setting, nodesOf(20, '4'));
       const { members, others } = await loadBoth(setting, { gangs: 10, others: 60 });
       const stays = (key: string): boolean => nodeOf(stage.record, key) !== undefined && !isFailed(current.get(key));
       await stage.record.until('the nodes are full but for less than a gang', hangsMs, () => {
         const used = [...members, ...others].filter(stays).length;
         return used > 80 - gangSize ? undefined : `${used} of 80 are taken`;
       });
-      // What is looked at goes on: members of a group in part are bound, or refused by their node, in the meantime.
+      // What is looked at goes on: members of a group in part are bound, or rejected by their node, in the meantime.
       const inPart = (): { readonly isReady: boolean; readonly waiting: readonly string[] }[] =>
         range(10).flatMap((gang) => {
           const left = members
@@ -66,19 +66,19 @@ export function besideWithoutRoom(plane: RealPlane): Promise<void> {
           : `${free} places are free; ${describePods(stage.record, unexplained)}`;
       });
       report(`${inPart().length} groups lost room to kube-scheduler while they were being bound`);
-      const refused = (keys: readonly string[]): number => keys.filter((key) => isFailed(current.get(key))).length;
-      report(`refused by full nodes: ${refused(members)} pods of Tutti's, ${refused(others)} of kube-scheduler's`);
+      const rejected = (keys: readonly string[]): number => keys.filter((key) => isFailed(current.get(key))).length;
+      report(`rejected by full nodes: ${rejected(members)} pods of Tutti's, ${rejected(others)} of kube-scheduler's`);
     },
     // The groups that `inPart` has found wait for room.
-    { tolerates: /over-committed|refused|ends with \d of 6 members on nodes/ },
+    { tolerates: /over-committed|rejected|ends with \d of 6 members on nodes/ },
   );
 }
 
 /**
- * Tutti's picture is old: its watch of pods is held up while the other takes the room of one member. The node refuses the
+ * Tutti's picture is old: its watch of pods is held up while the other takes the room of one member. The node rejects the
  * member, the group's status says so, and the replacement that its owner makes completes the group once there is room.
  */
-export function refusedMember(plane: RealPlane): Promise<void> {
+export function rejectedMember(plane: RealPlane): Promise<void> {
   let heldUp = Promise.resolve();
   const throughHeldUpWatch = async ({ stage }: Setting): Promise<ApiProxy> => {
     const proxy = await stage.openProxy();
@@ -94,8 +94,8 @@ export function refusedMember(plane: RealPlane): Promise<void> {
     async (setting) => {
       const { stage } = setting;
       const { record } = stage;
-      const [scarce] = await addRefusingNodes(setting, [{ name: 'scarce', allocatable: { cpu: '1' } }]);
-      await addRefusingNodes(setting, [{ name: 'spare', allocatable: { cpu: '1' } }]);
+      const [scarce] = await addRejectingNodes(setting, [{ name: 'scarce', allocatable: { cpu: '1' } }]);
+      await addRejectingNodes(setting, [{ name: 'spare', allocatable: { cpu: '1' } }]);
       const gang = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
       await expectVerdict(record, gang, { reason: 'WaitingForGang' });
 
@@ -107,7 +107,7 @@ export function refusedMember(plane: RealPlane): Promise<void> {
         record.pods.current.get(rival)?.status?.phase === 'Running' ? undefined : describePods(record, [rival]),
       );
       const group = await stage.createGroup('gang', { minMember: 2 });
-      await record.until('a member is refused', hangsMs, () =>
+      await record.until('a member is rejected', hangsMs, () =>
         gang.some((key) => isFailed(record.pods.current.get(key))) ? undefined : describePods(record, gang),
       );
       release.resolve();
@@ -183,8 +183,8 @@ function nodesOf(count: number, cpu: string): { readonly name: string; readonly 
   return range(count).map((index) => ({ name: `shared-${index}`, allocatable: { cpu } }));
 }
 
-/** Simulated kubelets: they refuse what does not fit. */
-async function addRefusingNodes({ stage }: Setting, specs: ReturnType<typeof nodesOf>): Promise<string[]> {
+/** Simulated kubelets: they reject what does not fit. */
+async function addRejectingNodes({ stage }: Setting, specs: ReturnType<typeof nodesOf>): Promise<string[]> {
   const names = await stage.addSimulatedNodes(...specs);
   // Nobody else on this plane takes off the taint of new nodes.
   for (const name of names) await stage.client.patch(`/api/v1/nodes/${name}`, 'merge', { spec: { taints: null } });

@@ -33,7 +33,7 @@ export function killedInMidGang(plane: RealPlane, options: CrashOptions): Promis
 }
 
 /** The same, but the room has gone meanwhile: the group says so, on whom it concerns, and is whole once there is room. */
-export function killedAndRoomLost(plane: RealPlane, options: CrashOptions): Promise<void> {
+export function killedAndCapacityLost(plane: RealPlane, options: CrashOptions): Promise<void> {
   return onStage(plane, async (setting) => {
     const { stage, tutti } = setting;
     await tutti.startController();

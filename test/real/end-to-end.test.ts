@@ -4,9 +4,9 @@ import type { BinaryName } from '../planes/real/binaries.ts';
 import type { Provision } from '../planes/real/build.ts';
 import { openRealPlane } from '../planes/real/real-plane.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
-import { besideWithRoom, besideWithoutRoom, refusedMember } from './beside-kube-scheduler.ts';
+import { besideWithCapacity, besideWithoutCapacity, rejectedMember } from './beside-kube-scheduler.ts';
 import { jobAndStatefulSet } from './controllers.ts';
-import { killedAmongManyGangs, killedAndRoomLost, killedInMidGang } from './crashes.ts';
+import { killedAmongManyGangs, killedAndCapacityLost, killedInMidGang } from './crashes.ts';
 import { fullCluster } from './crowds.ts';
 import { apiServerAway, historyForgotten } from './outages.ts';
 import { leaderFrozen, leaderKilledAndLeaderEnded } from './takeovers.ts';
@@ -52,7 +52,7 @@ describe('Tutti on a real API server', () => {
 
     it.each([{ bound: 0 }, { bound: 2 }])(
       'the next one says what blocks it when the room has gone: $bound of 4 bound',
-      (options) => killedAndRoomLost(plane(), { ...options, isAnswered: true }),
+      (options) => killedAndCapacityLost(plane(), { ...options, isAnswered: true }),
     );
   });
 
@@ -69,11 +69,11 @@ describe('Tutti on a real API server', () => {
   describe.skipIf(withPeer.state === 'missing')('beside kube-scheduler', () => {
     const plane = openedFor(withPeer, (paths) => openRealPlane({ paths }));
 
-    it('both place their pods when there is room for all', () => besideWithRoom(plane()));
+    it('both place their pods when there is room for all', () => besideWithCapacity(plane()));
 
-    it('the nodes are filled by both when there is not', () => besideWithoutRoom(plane()));
+    it('the nodes are filled by both when there is not', () => besideWithoutCapacity(plane()));
 
-    it('a member that its node refuses is replaced', () => refusedMember(plane()));
+    it('a member that its node rejects is replaced', () => rejectedMember(plane()));
   });
 
   describe.skipIf(alone.state === 'missing')('with 1,000 nodes and 5,000 pods', () => {

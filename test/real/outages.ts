@@ -35,7 +35,7 @@ export function apiServerAway(plane: RealPlane): Promise<void> {
     await plane.startApiServer();
     const backAt = performance.now();
     // The server calls itself ready before it serves what a CRD defines.
-    await poll(() => refusalOf(plane.client.list(podGroupPath())), 'PodGroups are served again');
+    await poll(() => rejectionOf(plane.client.list(podGroupPath())), 'PodGroups are served again');
     const record = await ClusterRecord.open(plane.client);
     try {
       const opening = openingOf(record);
@@ -66,7 +66,7 @@ export function apiServerAway(plane: RealPlane): Promise<void> {
   });
 }
 
-async function refusalOf(call: Promise<unknown>): Promise<string | undefined> {
+async function rejectionOf(call: Promise<unknown>): Promise<string | undefined> {
   return call.then(
     () => undefined,
     (error: unknown) => String(error),

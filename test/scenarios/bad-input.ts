@@ -8,14 +8,15 @@ import type { Scenario } from './scenario.ts';
 
 /** What users and servers get wrong: it is said clearly, and nothing is lost. */
 export const badInput = {
-  'min-member': scenario('a PodGroup with a minMember below one is refused, and the field is named', async (stage) => {
+  'min-member': scenario('a PodGroup with a minMember below one is rejected, and the field is named', async (stage) => {
     for (const minMember of [0, -3]) {
-      const refusal = await stage.createGroup('none', { minMember }).then(
+      const rejection = await stage.createGroup('none', { minMember }).then(
         () => undefined,
         (error: unknown) => error,
       );
-      const isNamed = refusal instanceof InvalidError && refusal.causes.some(({ field }) => field === 'spec.minMember');
-      if (!isNamed) throw new Error(`minMember ${minMember} was answered with ${String(refusal)}`);
+      const isNamed =
+        rejection instanceof InvalidError && rejection.causes.some(({ field }) => field === 'spec.minMember');
+      if (!isNamed) throw new Error(`minMember ${minMember} was answered with ${String(rejection)}`);
     }
   }),
 

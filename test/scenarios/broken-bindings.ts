@@ -13,8 +13,8 @@ import { hangsMs } from '../planes/patience.ts';
 
 /** Bindings of a gang that fail, are lost, or are cut short by the end of the scheduler: the group is whole in the end. */
 export const brokenBindings = {
-  conflict: scenario('a group is whole although one of its bindings is refused with 409', (stage) =>
-    gangThrough(stage, (binding) => (binding === 2 ? statusAnswer(409, 'Conflict', 'refused for a test') : undefined)),
+  conflict: scenario('a group is whole although one of its bindings is rejected with 409', (stage) =>
+    gangThrough(stage, (binding) => (binding === 2 ? statusAnswer(409, 'Conflict', 'rejected for a test') : undefined)),
   ),
 
   'server-error': scenario('a group is whole although bindings are answered 500 again and again', (stage) =>
@@ -23,9 +23,9 @@ export const brokenBindings = {
     ),
   ),
 
-  refused: scenario('a group is whole although bindings of a member are refused for good at first', (stage) =>
+  rejected: scenario('a group is whole although bindings of a member are rejected for good at first', (stage) =>
     gangThrough(stage, (binding) =>
-      binding === 2 || binding === 4 ? statusAnswer(422, 'Invalid', 'refused for a test') : undefined,
+      binding === 2 || binding === 4 ? statusAnswer(422, 'Invalid', 'rejected for a test') : undefined,
     ),
   ),
 
@@ -59,7 +59,7 @@ export const brokenBindings = {
     const { whole, partial, spoiled } = run;
     expect({ whole, partial }).toEqual({ whole: 3, partial: 0 });
     expect(spoiled).toBeGreaterThan(spoilings.length);
-    const partialMs = run.spells.map(({ from, to }) => stage.record.pulse.workedMs(from, to));
+    const partialMs = run.periods.map(({ from, to }) => stage.record.pulse.workedMs(from, to));
     expect(partialMs.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(9_000);
   }),
 
@@ -94,7 +94,7 @@ export const brokenBindings = {
       if (binding !== 2) return undefined;
       rivals.push(await stage.createPod('rival', { cpu: 1, priority: 'high' }));
       await expectVerdict(stage.record, rivals, { reason: 'Unschedulable' });
-      return statusAnswer(422, 'Invalid', 'refused for a test');
+      return statusAnswer(422, 'Invalid', 'rejected for a test');
     });
     await stage.startScheduler({ through: proxy });
     await stage.createGroup('gang', { minMember: 3 });

@@ -28,7 +28,7 @@ describe('the table of cases', () => {
       [collected('t1 x', 'a.test.ts'), collected('X9 y', 'c.test.ts')],
       'X9: the test',
     ],
-  ])('refuses %s', (_, tests, problem) => {
+  ])('rejects %s', (_, tests, problem) => {
     const found = caseProblems(table, [...tests, collected('CI2 x', 'b.test.ts')]);
     expect(found).toContainEqual(expect.stringContaining(problem));
   });

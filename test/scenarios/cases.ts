@@ -20,7 +20,7 @@ export const cases = {
   Q13: 'src/plugins/coscheduling/queue-sort-cases.test.ts',
   Q14: 'src/plugins/coscheduling/queue-sort-cases.test.ts',
   Q15: 'src/plugins/coscheduling/queue-sort-cases.test.ts',
-  // PreFilter, Filter and PostFilter, Permit: when a member may go on, when it waits, when it is refused.
+  // PreFilter, Filter and PostFilter, Permit: when a member may go on, when it waits, when it is rejected.
   F1: 'src/plugins/coscheduling/coscheduling-cases.test.ts',
   F2: 'src/plugins/coscheduling/coscheduling-cases.test.ts',
   F3: 'src/plugins/coscheduling/coscheduling-cases.test.ts',

@@ -11,7 +11,7 @@ import type { Stage } from './stage.ts';
  */
 export const demo = {
   D1: scenario('with room for three of six members a quorum of three runs and three wait', async (stage) => {
-    await roomForThree(stage);
+    await capacityForThree(stage);
     const group = await stage.createGroup('web', { minMember: 3 });
     const pods = await stage.createPods('web', 6, { group: 'web', ...size });
     await expectCountBound(stage.record, pods, 3);
@@ -22,7 +22,7 @@ export const demo = {
   }),
 
   D2: scenario('with room for three of six members a quorum of four waits whole', async (stage) => {
-    await roomForThree(stage);
+    await capacityForThree(stage);
     const group = await stage.createGroup('web', { minMember: 4 });
     const pods = await stage.createPods('web', 6, { group: 'web', ...size });
     await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: ['Insufficient cpu'] });
@@ -31,7 +31,7 @@ export const demo = {
   }),
 
   D3: scenario('two pods of a quorum of three wait, and all run soon after the third is created', async (stage) => {
-    await roomForThree(stage);
+    await capacityForThree(stage);
     const group = await stage.createGroup('web', { minMember: 3 });
     const pods = await stage.createPods('web', 2, { group: 'web', ...size });
     await expectVerdict(stage.record, pods, { reason: 'WaitingForGang', says: ['has 2 of the 3 members'] });
@@ -69,7 +69,7 @@ export const demo = {
 
 const size = { cpu: 3, memory: '500Mi' } as const;
 
-async function roomForThree(stage: Stage): Promise<void> {
+async function capacityForThree(stage: Stage): Promise<void> {
   await stage.addSimulatedNodes({ name: 'room-for-three', allocatable: { cpu: '10', memory: '8Gi' } });
   await stage.startController();
   await stage.startScheduler();

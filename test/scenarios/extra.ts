@@ -167,7 +167,7 @@ export const extra = {
     await expectBound(stage.record, pods);
   }),
 
-  'late-member': scenario('a member that joins a refused group may be the one that fits', async (stage) => {
+  'late-member': scenario('a member that joins a rejected group may be the one that fits', async (stage) => {
     await stage.addNodes({ name: 'four', allocatable: { cpu: '4' } });
     await stage.startScheduler();
     await stage.createGroup('pair', { minMember: 2 });
@@ -179,7 +179,7 @@ export const extra = {
   }),
 
   'late-gate': scenario(
-    'a member whose gate is lifted after its group was refused may be the one that fits',
+    'a member whose gate is lifted after its group was rejected may be the one that fits',
     async (stage) => {
       await stage.addNodes({ name: 'four', allocatable: { cpu: '4' } });
       await stage.startScheduler();
@@ -193,7 +193,7 @@ export const extra = {
     },
   ),
 
-  'lowered-quorum': scenario('a refused group whose minMember is lowered to what fits starts', async (stage) => {
+  'lowered-quorum': scenario('a rejected group whose minMember is lowered to what fits starts', async (stage) => {
     await stage.addNodes({ name: 'four', allocatable: { cpu: '4' } });
     await stage.startScheduler();
     const group = await stage.createGroup('elastic', { minMember: 6 });

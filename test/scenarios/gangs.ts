@@ -47,7 +47,7 @@ export const gangs = {
     },
   ),
 
-  t9: scenario('a group whose minResources the cluster lacks is refused, the other starts', async (stage) => {
+  t9: scenario('a group whose minResources the cluster lacks is rejected, the other starts', async (stage) => {
     const { a, b } = await twoGroups(stage, { a: '150', b: '400' });
     const pods: Record<'a' | 'b', string[]> = { a: [], b: [] };
     for (const next of ['a', 'b', 'a', 'b', 'a', 'b', 'b'] as const) {

@@ -34,7 +34,7 @@ export interface PodSeen {
   readonly status?: { readonly phase?: string };
 }
 
-export interface JobWish {
+export interface JobOptions {
   /** How long each pod runs; default: for ever. */
   readonly runs?: string;
   readonly exitCode?: number;
@@ -76,7 +76,7 @@ export class JobStage {
 
   async create(
     name: string,
-    { runs, exitCode, restartPolicy = 'Never', labels, pod: own, spec }: JobWish = {},
+    { runs, exitCode, restartPolicy = 'Never', labels, pod: own, spec }: JobOptions = {},
   ): Promise<void> {
     const { namespace, client } = this.#stage;
     const pod = { restartPolicy, terminationGracePeriodSeconds: 1, ...own };

@@ -90,7 +90,7 @@ export const losses = {
   'refused-member': scenario(
     'a node that does not admit a member gets none like it; the next one goes elsewhere',
     async (stage) => {
-      stage.refusalsAreMeant = true;
+      stage.rejectionsAreMeant = true;
       await stage.startController();
       // It has less than it says.
       const [liar] = await stage.addSimulatedNodes({ name: 'liar', allocatable: { cpu: '1' } });

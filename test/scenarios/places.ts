@@ -55,7 +55,7 @@ export const places = {
     if (zones.join() !== 'b') throw new Error(`the ring is in the zones ${zones.join(', ')}`);
   }),
 
-  L2: scenario('a group that no zone has room for is refused whole, with what keeps it apart', async (stage) => {
+  L2: scenario('a group that no zone has room for is rejected whole, with what keeps it apart', async (stage) => {
     await addZones(stage, inZone('left', 'a', 3), inZone('right', 'b', 4));
     await stage.startScheduler();
     const member = { cpu: 1, labels: { role: 'rank' }, affinity: beside('rank', zone) };

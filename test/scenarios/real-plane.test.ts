@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InstalledRights } from '../chart/installed-rights.ts';
-import { refusedIn } from '../chart/right.ts';
+import { rejectedIn } from '../chart/right.ts';
 import { ApiAudit } from '../planes/real/api-audit.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
 import { openRealPlane } from '../planes/real/real-plane.ts';
@@ -47,6 +47,6 @@ describe.skipIf(programs.state === 'missing')('on a real kube-apiserver', () => 
     );
     expect(count('scheduler')).toBeGreaterThan(100);
     expect(count('controller')).toBeGreaterThan(10);
-    expect(refusedIn(calls)).toEqual([]);
+    expect(rejectedIn(calls)).toEqual([]);
   });
 });

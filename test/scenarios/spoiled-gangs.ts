@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../src/base/random.ts';
-import { partialSpells } from '../expect/partial-spells.ts';
-import type { PartialSpell } from '../expect/partial-spells.ts';
+import { partialPeriods } from '../expect/partial-periods.ts';
+import type { PartialPeriod } from '../expect/partial-periods.ts';
 import { nodeOf } from '../expect/expect-bound.ts';
 import { BindingSpoiler } from '../planes/binding-spoiler.ts';
 import type { Spoiling } from '../planes/binding-spoiler.ts';
@@ -30,7 +30,7 @@ export interface SpoiledGangs {
   readonly whole: number;
   /** Gangs that have some on nodes, but not all. */
   readonly partial: number;
-  readonly spells: readonly PartialSpell[];
+  readonly periods: readonly PartialPeriod[];
   /** Bindings that were sent, repeats included, and how many of them were spoiled. */
   readonly sent: number;
   readonly spoiled: number;
@@ -99,11 +99,11 @@ export async function playSpoiledGangs(
   if (seconds < Infinity) await sleep(Math.max(0, begunAt + seconds * 1000 - performance.now()));
   await spoiler.settled();
   proxy.fault = undefined;
-  const spells = partialSpells(record.pods.changes, { namespace, minMember: size, until: performance.now() });
+  const periods = partialPeriods(record.pods.changes, { namespace, minMember: size, until: performance.now() });
   return {
     whole: whole(),
     partial: names.filter((gang) => boundOf(gang) > 0 && boundOf(gang) < size).length,
-    spells,
+    periods,
     sent: spoiler.passed,
     spoiled: spoiler.spoiled,
     secondsToWhole: wholeAt === undefined ? undefined : (wholeAt - begunAt) / 1000,

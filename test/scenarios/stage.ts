@@ -36,7 +36,7 @@ export class Stage {
   /** How long a group may be partly bound while the rest is on the way; scenarios that break bindings allow more. */
   partialForMs = 10_000;
   /** Nodes do not admit pods because the scenario has them do so. */
-  refusalsAreMeant = false;
+  rejectionsAreMeant = false;
   /** Names of its nodes, in the order in which they were added. */
   readonly nodes: string[] = [];
   readonly #suffix = randomUUID().slice(0, 8);
@@ -79,7 +79,7 @@ export class Stage {
     return specs.map(({ name }) => name);
   }
 
-  /** Nodes that admit pods, or refuse them, and run them. Answers their names, as `addNodes` does. */
+  /** Nodes that admit pods, or reject them, and run them. Answers their names, as `addNodes` does. */
   async addSimulatedNodes(...given: readonly SimulatedNodeSpec[]): Promise<string[]> {
     const specs = given.map((spec) => this.#ownNode(spec));
     const nodes = new SimulatedNodes({
@@ -252,8 +252,8 @@ export class Stage {
 
   /** What the history and the logs show that must never be. */
   problems(): string[] {
-    const { partialForMs, refusalsAreMeant } = this;
-    const rules = { namespaces: this.#namespaces, partialForMs, refusalsAreMeant };
+    const { partialForMs, rejectionsAreMeant } = this;
+    const rules = { namespaces: this.#namespaces, partialForMs, rejectionsAreMeant };
     return [...historyProblems(this.record, rules), ...this.logs.internalErrors()];
   }
 
@@ -295,7 +295,7 @@ export class Stage {
   async #createNamespace(name: string): Promise<void> {
     await this.client.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     this.#namespaces.add(name);
-    // Made by a controller, if one runs; pods are refused until it is there.
+    // Made by a controller, if one runs; pods are rejected until it is there.
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: name } };
     await unlessExists(this.client.create(`/api/v1/namespaces/${name}/serviceaccounts`, account));
   }

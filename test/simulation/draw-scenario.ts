@@ -258,7 +258,7 @@ function drawFaults(dice: Dice, calls: string): Fault[] {
   return faults;
 }
 
-/** A Binding whose fate nobody says: the answer is lost, and reading the pod back is refused. */
+/** A Binding whose fate nobody says: the answer is lost, and reading the pod back is rejected. */
 function drawDoubt(dice: Dice): Fault[] {
   const nth = dice.int(0, 6);
   const kind = dice.pick([
@@ -270,10 +270,10 @@ function drawDoubt(dice: Dice): Fault[] {
     'late-request',
   ] as const);
   const ms = dice.int(500, 4_000);
-  const refusals = dice.int(1, 3);
+  const rejections = dice.int(1, 3);
   return [
     { on: 'call', role: 'scheduler', of: 'bind', nth, kind, ms },
-    ...Array.from({ length: refusals }, (_, i): Fault => {
+    ...Array.from({ length: rejections }, (_, i): Fault => {
       return { on: 'call', role: 'scheduler', of: 'read', nth: i, kind: 'refuse-403', ms };
     }),
   ];

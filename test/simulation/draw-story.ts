@@ -13,7 +13,7 @@ export interface Story {
   readonly watchLagMs?: number;
   /** PreBind takes its time, and fails now and then. */
   readonly needsPreBind?: true;
-  /** Bindings of these pods are refused for ever. */
+  /** Bindings of these pods are rejected for ever. */
   readonly forbiddenPods?: readonly string[];
 }
 
@@ -185,12 +185,12 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       faults: [],
     };
   },
-  /** A Binding is refused with a conflict although nobody has bound the pod. */
+  /** A Binding is rejected with a conflict although nobody has bound the pod. */
   function conflictIsFalse(_dice, at) {
     return { node: node(1_000), steps: [waiter(at, 'conflicting')], faults: [onBinding('conflicting', 'refuse-409')] };
   },
-  /** The first word on why a pod waits is refused. */
-  function verdictIsRefused(_dice, at) {
+  /** The first word on why a pod waits is rejected. */
+  function verdictIsRejected(_dice, at) {
     return {
       node: node(1_000),
       steps: [waiter(at, 'speechless', 5_000)],
@@ -210,8 +210,8 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       faults: [],
     };
   },
-  /** The status of groups is refused with a conflict, again and again. */
-  function statusIsRefused(_dice, at) {
+  /** The status of groups is rejected with a conflict, again and again. */
+  function statusIsRejected(_dice, at) {
     return {
       node: node(1_000),
       steps: [{ at, kind: 'create-group', group: group('unsaid', 1, [whole]) }],
@@ -276,7 +276,7 @@ const tearings: readonly ((dice: Dice, at: number) => Story)[] = [
     return {
       node: node(2_000),
       steps: [{ at, kind: 'create-group', group: torn }, taken(dice, at + 500)],
-      faults: refusals('torn-1'),
+      faults: rejections('torn-1'),
     };
   },
   function twoAreTorn(dice, at) {
@@ -290,7 +290,7 @@ const tearings: readonly ((dice: Dice, at: number) => Story)[] = [
         taken(dice, at + 500),
         taken(dice, at + 550),
       ],
-      faults: ['torn-1', 'rent-1'].flatMap(refusals),
+      faults: ['torn-1', 'rent-1'].flatMap(rejections),
     };
   },
 ];
@@ -300,7 +300,7 @@ function taken(dice: Dice, at: number): Step {
   return { at, kind: 'foreign-pod', node: 'story', milliCpu: 1_000, ...until };
 }
 
-function refusals(pod: string): Fault[] {
+function rejections(pod: string): Fault[] {
   return [0, 1, 2].map((nth) => onBinding(pod, 'refuse-403', 0, nth));
 }
 

@@ -9,7 +9,7 @@ export const mutations: readonly Mutation[] = [
     name: 'no-look-when-sent',
     why: 'A Binding that waited for its turn is sent whatever has become of its pod, its group and its node.',
     file: 'scheduler/binding/binding-cycle.ts',
-    find: 'if (refused !== undefined) throw new WithdrawnError(refused.message);',
+    find: 'if (rejected !== undefined) throw new WithdrawnError(rejected.message);',
     replace: '',
     within: 1_000,
   },
@@ -39,10 +39,17 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'a-barrier-for-each-plan',
-    why: 'Members that come while a plan of their group may still be given up are planned by themselves, and each plan counts on the members of the other.',
+    why: 'The scheduler plans members that arrive while the first plan of their group can still be given up, so each plan counts on the members of the other. Giving a hopeless plan up early hides the defect almost always, so this removes that, too.',
     file: 'scheduler/binding/binding.ts',
     find: 'router.holdWhile((key) => binding.isStarting(cluster.gang(key)));',
     replace: '',
+    and: [
+      {
+        file: 'scheduler/binding/binding-cycle.ts',
+        find: 'if (why !== undefined) giveUp(why);',
+        replace: '',
+      },
+    ],
     within: 8_000,
   },
   {
@@ -57,9 +64,9 @@ export const mutations: readonly Mutation[] = [
     name: 'bind-before-quorum',
     why: 'A gang starts with as many members as find room.',
     file: 'scheduler/cycle/scheduling-cycle.ts',
-    find: 'if (placements.length < needed) {\n        this.#undo(profile, placements, transaction);\n        if (narrowingOf',
+    find: 'if (assignments.length < needed) {\n        this.#undo(profile, assignments, transaction);\n        if (nodeSubsetOf',
     replace:
-      'if (placements.length === 0) {\n        this.#undo(profile, placements, transaction);\n        if (narrowingOf',
+      'if (assignments.length === 0) {\n        this.#undo(profile, assignments, transaction);\n        if (nodeSubsetOf',
     and: [
       { file: 'plugins/coscheduling/coscheduling.ts', find: 'needed: gang.missing,', replace: 'needed: 1,' },
       {
@@ -87,7 +94,7 @@ export const mutations: readonly Mutation[] = [
     and: [
       {
         file: 'scheduler/binding/still-holds.ts',
-        find: 'if (known.deleting) return refused(`pod ${pod.key} is being deleted`);',
+        find: 'if (known.deleting) return rejected(`pod ${pod.key} is being deleted`);',
         replace: '',
       },
     ],
@@ -137,7 +144,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'room-given-away-on-doubt',
-    why: 'A Binding whose fate is not known, because reading its pod back is refused, counts as not done.',
+    why: 'A Binding whose fate is not known, because reading its pod back is rejected, counts as not done.',
     file: 'scheduler/api/api-pod-binder.ts',
     find: "if (isBound === undefined) isUnread ||= isLost || failure === 'lost' || failure === 'unclear';",
     replace: '',
@@ -153,7 +160,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'conflict-is-success',
-    why: 'A Binding that is refused with a conflict counts as done.',
+    why: 'A Binding that is rejected with a conflict counts as done.',
     file: 'scheduler/api/api-pod-binder.ts',
     find: "if (isBound === undefined && failure === 'conflict' && isUnread && isLast) return;",
     replace: "if (failure === 'conflict') return;",
@@ -179,7 +186,7 @@ export const mutations: readonly Mutation[] = [
     name: 'forget-unreserve',
     why: 'A member that could not be bound keeps the room that it was given.',
     file: 'scheduler/binding/failed-binding.ts',
-    find: '    cluster.forget(placement.pod);\n',
+    find: '    cluster.forget(assignment.pod);\n',
     replace: '',
     within: 500,
   },
@@ -193,8 +200,8 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'repair-never-changes-the-node',
-    why: 'A member is tried for ever on the node that refuses it.',
-    file: 'scheduler/recovery/node-refusals.ts',
+    why: 'A member is tried for ever on the node that rejects it.',
+    file: 'scheduler/recovery/node-rejections.ts',
     find: 'const patience = 2;',
     replace: 'const patience = Infinity;',
     within: 1_000,
@@ -203,8 +210,8 @@ export const mutations: readonly Mutation[] = [
     name: 'bind-loop',
     why: 'What comes back after a failed Binding has no history, and does not back off.',
     file: 'queue/scheduling-queue.ts',
-    find: 'const { attempts, refusals, errors, erredAt } = past;',
-    replace: 'const [attempts, refusals, errors, erredAt] = [0, 0, 0, 0];',
+    find: 'const { attempts, rejections, errors, erredAt } = past;',
+    replace: 'const [attempts, rejections, errors, erredAt] = [0, 0, 0, 0];',
     and: [
       {
         file: 'queue/scheduling-queue.ts',
@@ -217,21 +224,21 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'claim-dropped-silently',
     why: 'When room is no longer kept for a member nobody who waits for it hears of that.',
-    file: 'scheduler/preemption/kept-claims.ts',
-    find: '    this.#release(claim);\n    // It need not wait',
-    replace: '    this.#cluster.releaseClaim(claim.claimant.uid);\n    // It need not wait',
+    file: 'scheduler/preemption/reservations.ts',
+    find: '    this.#release(reservation);\n    // It need not wait',
+    replace: '    this.#cluster.endReservation(reservation.owner.uid);\n    // It need not wait',
     within: 8_000,
   },
   {
     name: 'nomination-ends-silently',
     why: 'When a pod that another scheduler nominated is gone or nominated elsewhere nobody who waits for its room hears of that.',
     file: 'scheduler/intake/watch-handlers.ts',
-    find: 'if (claim !== undefined && !isKept) this.#tell(roomFreed(claim.claimant, claim.nodeName));',
+    find: 'if (reservation !== undefined && !isKept) this.#notify(capacityFreed(reservation.owner, reservation.nodeName));',
     replace: '',
     and: [
       {
         file: 'scheduler/intake/watch-handlers.ts',
-        find: 'if (claim !== undefined) this.#tell(roomFreed(claim.claimant, claim.nodeName));',
+        find: 'if (reservation !== undefined) this.#notify(capacityFreed(reservation.owner, reservation.nodeName));',
         replace: '',
       },
     ],
@@ -241,7 +248,7 @@ export const mutations: readonly Mutation[] = [
     name: 'scale-down-is-silent',
     why: 'When a pod is resized in place to less nobody who waits for room hears of that.',
     file: 'scheduler/intake/watch-handlers.ts',
-    find: "if (wasOnNode) this.#tell({ resource: 'AssignedPod', action: 'Update', pod, old: old! });\n      else",
+    find: "if (wasOnNode) this.#notify({ resource: 'AssignedPod', action: 'Update', pod, old: old! });\n      else",
     replace: 'if (!wasOnNode)',
     within: 8_000,
   },
@@ -249,15 +256,15 @@ export const mutations: readonly Mutation[] = [
     name: 'freed-room-is-silent',
     why: 'When a pod is gone nobody who waits for room hears of that.',
     file: 'scheduler/intake/watch-handlers.ts',
-    find: '        this.#tell(roomFreed(pod, held.name));\n      }\n      if (claim',
-    replace: '      }\n      if (claim',
+    find: '        this.#notify(capacityFreed(pod, held.name));\n      }\n      if (reservation',
+    replace: '      }\n      if (reservation',
     within: 1_000,
   },
   {
     name: 'events-during-an-attempt-are-lost',
-    why: 'What happens while a plan is being bound or refused wakes nobody.',
+    why: 'What happens while a plan is being bound or rejected wakes nobody.',
     file: 'scheduler/binding/failed-binding.ts',
-    find: 'if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(assumed[index]!, nodeName));',
+    find: 'if (cluster.reservationOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(capacityFreed(assumed[index]!, nodeName));',
     replace: '',
     within: 4_000,
   },
@@ -327,7 +334,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'release-whoever-owns',
     why: 'Members are evicted that nobody makes again.',
-    file: 'scheduler/recovery/releases.ts',
+    file: 'scheduler/recovery/gang-evictions.ts',
     find: 'ours.filter(({ isControlled }) => isControlled)',
     replace: 'ours',
     within: 500,
@@ -343,12 +350,12 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'released-side-by-side',
     why: 'A group is released while the members of another are still on their way out.',
-    file: 'scheduler/recovery/releases.ts',
+    file: 'scheduler/recovery/gang-evictions.ts',
     find: 'if (other !== undefined && other !== gang)',
     replace: 'if (false)',
     and: [
       {
-        file: 'scheduler/recovery/releases.ts',
+        file: 'scheduler/recovery/gang-evictions.ts',
         find: 'if (this.#asked.size > 0 || this.isHeld',
         replace: 'if (this.isHeld',
       },
@@ -358,7 +365,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'never-released',
     why: 'A group that cannot be completed keeps its nodes.',
-    file: 'scheduler/recovery/releases.ts',
+    file: 'scheduler/recovery/gang-evictions.ts',
     find: "if (members.length > 0) return { kind: 'release', members };",
     replace: "if (members.length > 0) return { kind: 'open' };",
     within: 500,
@@ -366,14 +373,14 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'released-before-its-grace',
     why: 'A group is released as soon as it is on nodes in part.',
-    file: 'scheduler/recovery/releases.ts',
+    file: 'scheduler/recovery/gang-evictions.ts',
     find: 'const end = since + gang.spec.repairGraceMs;',
     replace: 'const end = since;',
     and: [
       {
-        file: 'scheduler/recovery/releases.ts',
-        find: 'return spell.since + gang.spec.repairGraceMs - this',
-        replace: 'return spell.since - this',
+        file: 'scheduler/recovery/gang-evictions.ts',
+        find: 'return period.since + gang.spec.repairGraceMs - this',
+        replace: 'return period.since - this',
       },
     ],
     within: 500,
@@ -381,7 +388,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'hold-never-ends',
     why: 'A group that was released is left alone for good.',
-    file: 'scheduler/recovery/releases.ts',
+    file: 'scheduler/recovery/gang-evictions.ts',
     find: "    router.groupChanged(key, 'HoldEnded', clock.now());",
     replace: '',
     within: 2_000,
@@ -389,7 +396,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'kept-room-never-ends',
     why: 'The room of a lost member is kept longer than its grace.',
-    file: 'scheduler/recovery/lost-members.ts',
+    file: 'scheduler/recovery/member-losses.ts',
     find: 'until - clock.monotonic());',
     replace: 'Infinity);',
     within: 1_000,

@@ -3,13 +3,13 @@ import type { Checker, Evidence, Violation } from './checks/evidence.ts';
 import { GroupStatusChecker } from './checks/group-status.ts';
 import { OneWriterChecker } from './checks/one-writer.ts';
 import { OverCommitChecker } from './checks/over-commit.ts';
-import { PartialGroupChecker } from './checks/partial-groups.ts';
+import { PartialGroupChecker } from './checks/partially-bound-gangs.ts';
 import { groupNamed, podsIn, tallyOf } from './checks/plain-group.ts';
 import { plainPod } from './checks/plain-objects.ts';
 import { QuorumChecker } from './checks/quorum.ts';
 import { WaitingChecker } from './checks/waiting.ts';
-import { releasesIn } from './checks/plain-releases.ts';
-import { ReleaseChecker } from './checks/releases.ts';
+import { releasesIn } from './checks/plain-gang-evictions.ts';
+import { ReleaseChecker } from './checks/gang-evictions.ts';
 import { SlowBindingChecker } from './checks/slow-bindings.ts';
 import { baseMs, settlingMs } from './settling.ts';
 import type { FaultPlaces } from './world/faults.ts';
@@ -135,10 +135,10 @@ export async function runScenario(
     }
     if (isTorn && scenario.forbiddenNode === undefined)
       evidence.violated('I2', `a group is released for the ${mostReleases + 1}th time, and bound in part again`);
-    if (isTorn) evidence.excused('released again and again: a node refuses all Bindings');
+    if (isTorn) evidence.excused('released again and again: a node rejects all Bindings');
     if (violations.length === 0 && !isTorn && lookAt === undefined) {
       const quietFrom = world.timeline.now + lastWordsMs;
-      // Renewing a Lease for minutes would be most of the work of all runs; and what is refused for ever is tried for ever.
+      // Renewing a Lease for minutes would be most of the work of all runs; and what is rejected for ever is tried for ever.
       const looksOn =
         !endsAtRest && violations.length === 0 && !scenario.scheduler.elects && scenario.forbiddenNode === undefined;
       if (looksOn && (await goesOn(() => quietFrom))) {

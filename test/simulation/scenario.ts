@@ -5,9 +5,9 @@ export interface Scenario {
   readonly nodes: readonly NodePlan[];
   readonly scheduler: SchedulerPlan;
   readonly hasController: boolean;
-  /** A node to which every Binding is refused with 403, for ever, as by an admission webhook. */
+  /** A node to which every Binding is rejected with 403, for ever, as by an admission webhook. */
   readonly forbiddenNode?: string;
-  /** Pods of which every Binding is refused so. */
+  /** Pods of which every Binding is rejected so. */
   readonly forbiddenPods?: readonly string[];
   readonly network: NetworkPlan;
   readonly steps: readonly Step[];

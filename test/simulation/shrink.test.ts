@@ -13,7 +13,7 @@ describe('a part of a scenario', () => {
     expect(keep(scenario, wholeOf(scenario))).toEqual(scenario);
   });
 
-  it('is refused with what there is when it names something else', () => {
+  it('is rejected with what there is when it names something else', () => {
     expect(() => parseKept('s0,x1', scenario)).toThrow('"x1" names no part of the scenario: it has steps s0 to');
     expect(() => parseKept('s999', scenario)).toThrow(RangeError);
   });
@@ -27,7 +27,7 @@ describe('a case of the exhaustive runs', () => {
     expect(formatCase({ members: 2, nodes: 3 }, faults)).toBe(name);
   });
 
-  it('is refused with what there is when it is none', () => {
+  it('is rejected with what there is when it is none', () => {
     expect(() => parseCase('4on4')).toThrow('one of 2on2, 2on3, 3on2, 3on3');
     expect(() => parseCase('2on2 scheduler:any4=cut')).toThrow('such as scheduler:any4=lost-answer');
   });

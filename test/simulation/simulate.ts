@@ -114,7 +114,7 @@ async function explain(seed: number): Promise<void> {
 }
 
 async function replayCase(text: string, traces: boolean): Promise<boolean> {
-  const scenario = orRefuse('--case', () => parseCase(text));
+  const scenario = orReject('--case', () => parseCase(text));
   const outcome = await runScenario(scenario, traces ? { trace: say } : {});
   for (const { invariant, at, what } of outcome.violations) say(`${invariant} at ${at.toFixed(0)} ms: ${what}`);
   say(`${text}: ${outcome.violations.length} violated, digest ${outcome.digest}, ${outcome.turns} turns`);
@@ -122,7 +122,7 @@ async function replayCase(text: string, traces: boolean): Promise<boolean> {
 }
 
 /** What the flag says, or the end with the reason why it cannot be. */
-function orRefuse<T>(flag: string, read: () => T): T {
+function orReject<T>(flag: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -133,7 +133,7 @@ function orRefuse<T>(flag: string, read: () => T): T {
 
 async function replay(seed: number, only: string | undefined, traces: boolean): Promise<boolean> {
   let scenario = drawScenario(seed);
-  if (only !== undefined) scenario = orRefuse('--only', () => keep(scenario, parseKept(only, scenario)));
+  if (only !== undefined) scenario = orReject('--only', () => keep(scenario, parseKept(only, scenario)));
   if (traces) say(JSON.stringify(scenario, undefined, 2));
   const outcome = await runScenario(scenario, traces ? { trace: say } : {});
   for (const { invariant, at, what } of outcome.violations) say(`${invariant} at ${at.toFixed(0)} ms: ${what}`);

@@ -136,7 +136,7 @@ export class OddPods {
   }
 
   get kept(): Promise<Kept> {
-    const { cluster } = this.#scheduler.picture;
+    const { cluster } = this.#scheduler.state;
     return this.#registry.metrics().then((text) => ({
       bindings: this.#server.bindings,
       objects: this.#server.size,

@@ -1,13 +1,13 @@
 import type { OwnPlugin, PlaygroundOptions } from 'tutti-scheduler';
 
-/** Refuses nodes that are cordoned. */
+/** Rejects nodes that are cordoned. */
 export const nodeUnschedulable: OwnPlugin = {
   name: 'NodeUnschedulable',
   factory: (_args, { Status }) => {
-    const refusal = new Status('UnschedulableAndUnresolvable', 'node(s) were unschedulable');
+    const rejection = new Status('UnschedulableAndUnresolvable', 'node(s) were unschedulable');
     return {
       name: 'NodeUnschedulable',
-      filter: (_state, _pod, { node }) => (node.unschedulable ? refusal : undefined),
+      filter: (_state, _pod, { node }) => (node.unschedulable ? rejection : undefined),
     };
   },
 };

@@ -1,13 +1,13 @@
 import type { OwnPlugin, PlaygroundOptions } from 'tutti-scheduler';
 
-/** Refuses nodes that are cordoned, and says when a pod that it refused is worth another attempt. */
+/** Rejects nodes that are cordoned, and says when a pod that it rejected is worth another attempt. */
 const nodeUnschedulable: OwnPlugin = {
   name: 'NodeUnschedulable',
   factory: (_args, { Status, logger }) => {
-    const refusal = new Status('UnschedulableAndUnresolvable', 'node(s) were unschedulable');
+    const rejection = new Status('UnschedulableAndUnresolvable', 'node(s) were unschedulable');
     return {
       name: 'NodeUnschedulable',
-      filter: (_state, _pod, { node }) => (node.unschedulable ? refusal : undefined),
+      filter: (_state, _pod, { node }) => (node.unschedulable ? rejection : undefined),
       eventsToRegister: () => [
         {
           resource: 'Node',

@@ -50,7 +50,7 @@ describe('applying', () => {
     expect(await client.get('/api/v1/nodes/big')).toMatchObject({ metadata: { labels: { size: 'xl' } } });
   });
 
-  it('names the field that the server refuses, with its line, and stops there', async () => {
+  it('names the field that the server rejects, with its line, and stops there', async () => {
     await apply(JSON.stringify(podGroupDefinition));
     const [problem] = await problemsOf(`${podGroup(0)}---\n${node}`);
     expect(problem).toMatch(
@@ -59,15 +59,15 @@ describe('applying', () => {
     await expect(client.get('/api/v1/nodes/big')).rejects.toMatchObject({ status: 404 });
   });
 
-  it('has the server refuse fields it does not know', async () => {
+  it('has the server reject fields it does not know', async () => {
     const [problem] = await problemsOf(`${node}spec:\n  unschedulabel: true\n`);
-    expect(problem).toMatch(/^jobs.yaml, document 1, line 1: Node big: refused: .*unschedulabel/);
+    expect(problem).toMatch(/^jobs.yaml, document 1, line 1: Node big: rejected: .*unschedulabel/);
   });
 
   it('names the namespace that does not exist', async () => {
     const pod =
       'apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: nowhere}\nspec: {containers: [{name: a, image: a}]}\n';
     const [problem] = await problemsOf(pod);
-    expect(problem).toMatch(/Pod nowhere\/a: refused: .*"nowhere" not found/);
+    expect(problem).toMatch(/Pod nowhere\/a: rejected: .*"nowhere" not found/);
   });
 });

@@ -19,8 +19,8 @@ interface Resource {
 
 /**
  * Creates the objects one after the other, in their order; one that exists already is patched to be as stated. The JSON goes out
- * as it was written, and the server is asked to refuse fields it does not know. Rejects with ManifestError for the first
- * object that is refused; those before it stay.
+ * as it was written, and the server is asked to reject fields it does not know. Rejects with ManifestError for the first
+ * object that is rejected; those before it stay.
  */
 export async function applyManifests(
   client: KubeClient,
@@ -107,5 +107,5 @@ function problemsOf({ object, where, lineOf }: Manifest, error: ApiError | Unkno
   if (error instanceof UnknownKindError) return [problem('kind', error.message)];
   const causes = error instanceof InvalidError ? error.causes.filter(({ field }) => field !== undefined) : [];
   if (causes.length > 0) return causes.map(({ field, message }) => problem(field!, message ?? 'is not valid'));
-  return [problem('', `refused: ${error.message}`)];
+  return [problem('', `rejected: ${error.message}`)];
 }

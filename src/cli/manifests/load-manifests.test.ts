@@ -24,7 +24,7 @@ it('are read from files and folders in the order given, those of a folder by nam
   expect(manifests.map(({ object }) => object.metadata.name)).toEqual(['first', 'second', 'last']);
 });
 
-it('are refused with all that is wrong with any of the files', async () => {
+it('are rejected with all that is wrong with any of the files', async () => {
   await writeFile(join(folder, 'good.yaml'), pod('a'));
   await writeFile(join(folder, 'bad.yaml'), 'kind: Pod\nmetadata: {name: a}\n');
   const bad = join(folder, 'bad.yaml');
@@ -37,7 +37,7 @@ it('are refused with all that is wrong with any of the files', async () => {
   ]);
 });
 
-it('are refused when there is nothing to apply', async () => {
+it('are rejected when there is nothing to apply', async () => {
   await writeFile(join(folder, 'empty.yaml'), '# nothing yet\n---\n');
   await expect(loadManifests([join(folder, 'empty.yaml')])).rejects.toThrow('there are no objects in it');
   await mkdir(join(folder, 'none'));

@@ -29,7 +29,7 @@ export function eventLine(event: StoryEvent): EventLine {
     time: seconds(event.atMs),
     group: groupKey === undefined ? '-' : shownName(groupKey),
     groupKey,
-    ...tell(event),
+    ...notify(event),
   };
 }
 
@@ -38,7 +38,7 @@ export function formatEventLine({ time, group, verb, detail }: EventLine, groupW
   return `${time.padStart(timeWidth)}  ${group.padEnd(groupWidth)}  ${verb.padEnd(verbWidth)}${detail}`;
 }
 
-function tell(event: StoryEvent): Pick<EventLine, 'verb' | 'detail'> {
+function notify(event: StoryEvent): Pick<EventLine, 'verb' | 'detail'> {
   switch (event.kind) {
     case 'group-created':
       return { verb: 'created', detail: `PodGroup, starts ${event.minMember} members together` };

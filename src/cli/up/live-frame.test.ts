@@ -11,7 +11,7 @@ import { groupOf, nodeOf, podOf } from './testing/observed-objects.ts';
 const verdict = 'PodGroup default/blue cannot start: with 1 of 3 members placed, blue-1 finds no node';
 
 /** Red runs whole, blue waits. */
-function picture(more: Partial<FrameInput> = {}, hasColors = false): string[] {
+function frame(more: Partial<FrameInput> = {}, hasColors = false): string[] {
   const story = new Story();
   const recent: StoryEvent[] = [];
   const at = { 'red-0': 'node-1', 'red-1': 'node-2', 'red-2': 'node-1' };
@@ -28,15 +28,15 @@ function picture(more: Partial<FrameInput> = {}, hasColors = false): string[] {
 }
 
 function frameOf(more: Partial<FrameInput> & Pick<FrameInput, 'story'>, hasColors = false): string[] {
-  const wish = { offset: 0, filter: '' };
-  const rest = { nowMs: 1_234, recent: [], isOver: false, conclusion: [], wish, keys: '', columns: 100, rows: 30 };
+  const selection = { offset: 0, filter: '' };
+  const rest = { nowMs: 1_234, recent: [], isOver: false, conclusion: [], selection, keys: '', columns: 100, rows: 30 };
   const input: FrameInput = { ...rest, ...more };
   return liveFrame(input).map((line) => paintLine(line, input.columns, hasColors).trimEnd());
 }
 
 describe('the live picture', () => {
   it('shows which pods hold which slots, and the state of each group with its verdict', () => {
-    expect(picture().slice(0, 9)).toEqual([
+    expect(frame().slice(0, 9)).toEqual([
       'tutti up  1.2s',
       '',
       'node-1  [red-0 ] (red-2 ) 0 of 2 cpu free',
@@ -50,7 +50,7 @@ describe('the live picture', () => {
   });
 
   it('paints a group in the colour it is named after', () => {
-    const [, , node, , , red] = picture({}, true);
+    const [, , node, , , red] = frame({}, true);
     expect(node).toContain('\u001b[41m[red-0 ]');
     expect(node).toContain('\u001b[31m(red-2 )');
     expect(red).toContain('\u001b[31m●●●');
@@ -62,7 +62,7 @@ describe('the live picture', () => {
     [8, 5],
     [1, 1],
   ])('fits a terminal of %i columns and %i rows', (columns, rows) => {
-    const lines = picture({ columns, rows, conclusion: ['0 partial starts'] });
+    const lines = frame({ columns, rows, conclusion: ['0 partial starts'] });
     expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1));
     for (const line of lines) expect([...line].length).toBeLessThanOrEqual(columns);
   });
@@ -97,15 +97,15 @@ describe('the live picture', () => {
   );
 
   it('says with colours too that a line goes on', () => {
-    const line = picture({ columns: 60 }, true).find((each) => each.includes('of 3 bound') && each.includes('blue'))!;
+    const line = frame({ columns: 60 }, true).find((each) => each.includes('of 3 bound') && each.includes('blue'))!;
     expect(stripVTControlCharacters(line)).not.toContain('…');
     const recent: StoryEvent[] = [{ atMs: 1, kind: 'waits', group: 'default/blue', pod: undefined, verdict }];
-    const told = picture({ columns: 60, recent }, true).map((each) => stripVTControlCharacters(each));
-    expect(told.at(-1)).toBe('   0.00s  blue   waits     PodGroup default/blue cannot sta…');
+    const reported = frame({ columns: 60, recent }, true).map((each) => stripVTControlCharacters(each));
+    expect(reported.at(-1)).toBe('   0.00s  blue   waits     PodGroup default/blue cannot sta…');
   });
 
   it('drops the oldest changes, not the groups, when there are few rows', () => {
-    const lines = picture({ rows: 12 });
+    const lines = frame({ rows: 12 });
     expect(lines.join('\n')).toContain('blue   ○○○');
     expect(lines.at(-1)).toContain('blue-2');
     expect(lines.join('\n')).not.toContain('PodGroup, starts');
@@ -174,7 +174,7 @@ describe('the live picture', () => {
   });
 
   it('counts whole seconds when the scenario is over', () => {
-    expect(picture({ isOver: true, nowMs: 61_900 })[0]).toBe('tutti up  61s');
+    expect(frame({ isOver: true, nowMs: 61_900 })[0]).toBe('tutti up  61s');
   });
 });
 
@@ -202,14 +202,14 @@ describe('more groups than there is room for', () => {
   });
 
   it('shows the others when it is scrolled, and says how many are above and below', () => {
-    const lines = crowd({ wish: { offset: 5, filter: '' } });
+    const lines = crowd({ selection: { offset: 5, filter: '' } });
     expect(lines.filter((line) => /^done\d+ /.test(line))).toHaveLength(15);
     expect(lines.join('\n')).toContain('… and 5 more: 5 waits');
-    expect(crowd({ wish: { offset: 400, filter: '' } }).join('\n')).toContain('done15');
+    expect(crowd({ selection: { offset: 400, filter: '' } }).join('\n')).toContain('done15');
   });
 
   it('shows those alone that the user asks for, with all of their verdicts', () => {
-    const lines = crowd({ wish: { offset: 0, filter: 'WAIT3' } });
+    const lines = crowd({ selection: { offset: 0, filter: 'WAIT3' } });
     expect(lines[0]).toBe('tutti up  1.2s  groups with "WAIT3"');
     expect(lines.filter((line) => /^(wait|done)/.test(line))).toHaveLength(1);
     expect(lines.filter((line) => line.includes('no room'))).toHaveLength(3);

@@ -9,7 +9,7 @@ import type { GroupColor, Span, StyledLine } from './styled-line.ts';
 import { fitToColumns, textColumns, wrapToColumns } from './text-columns.ts';
 
 /** What the user wants to see of the groups. */
-export interface GroupWish {
+export interface GroupSelection {
   /** So many groups are passed over, where there is no room for all. */
   readonly offset: number;
   /** Only groups whose names have it in them; empty: all. */
@@ -25,7 +25,7 @@ export interface FrameInput {
   readonly isOver: boolean;
   /** What came of it; empty while it goes on, and when something has happened since. */
   readonly conclusion: readonly string[];
-  readonly wish: GroupWish;
+  readonly selection: GroupSelection;
   /** What keys do; empty when nobody listens to them. */
   readonly keys: string;
   readonly columns: number;
@@ -46,9 +46,9 @@ export function liveFrame(input: FrameInput): readonly StyledLine[] {
   const footer: StyledLine[] = keys === '' ? [] : [[span(keys, 'faint')]];
   const closing: StyledLine[] = conclusion.length === 0 ? [] : [[], ...conclusion.map((line) => [span(line)])];
   const head: StyledLine[] = [title(input), [], ...nodeLines(input, colors), []];
-  const room = Math.max(0, rows - 1 - head.length - closing.length - footer.length);
-  const groups = groupSection(input, room, colors);
-  const left = room - groups.length - 1;
+  const capacity = Math.max(0, rows - 1 - head.length - closing.length - footer.length);
+  const groups = groupSection(input, capacity, colors);
+  const left = capacity - groups.length - 1;
   const recent = left <= 0 ? [] : input.recent.slice(-left);
   const latest = recent.length === 0 ? [] : [[], ...recentLines(recent, input.columns, colors)];
   const lines = [...head, ...groups, ...latest, ...closing];
@@ -59,9 +59,9 @@ export function liveFrame(input: FrameInput): readonly StyledLine[] {
 type Colors = ReadonlyMap<string, GroupColor>;
 
 /** In tenths of a second; in seconds when the scenario is over, so that a quiet plane seldom writes. */
-function title({ nowMs, isOver, wish }: FrameInput): StyledLine {
+function title({ nowMs, isOver, selection }: FrameInput): StyledLine {
   const time = isOver ? `${Math.floor(nowMs / 1_000)}s` : seconds(nowMs).replace(/\d(?=s$)/, '');
-  const filter = wish.filter === '' ? '' : `  groups with "${wish.filter}"`;
+  const filter = selection.filter === '' ? '' : `  groups with "${selection.filter}"`;
   return [span('tutti up', 'bold'), span(`  ${time}${filter}`, 'faint')];
 }
 
@@ -86,10 +86,10 @@ function nodeLines({ story, columns, rows }: FrameInput, colors: Colors): Styled
   const rowsOfNodes = shownNodes.map((node) => {
     const here = onNodes.get(node.name)!;
     const free = freeText(node, here);
-    const room = columns - labelWidth - textColumns(free) - 4;
-    const fitting = Math.max(1, Math.floor(room / (cellWidth + 3)));
+    const capacity = columns - labelWidth - textColumns(free) - 4;
+    const fitting = Math.max(1, Math.floor(capacity / (cellWidth + 3)));
     // What says how many more there are takes room, too.
-    const most = here.length <= fitting ? fitting : Math.max(1, Math.floor((room - moreWidth) / (cellWidth + 3)));
+    const most = here.length <= fitting ? fitting : Math.max(1, Math.floor((capacity - moreWidth) / (cellWidth + 3)));
     const cells: Span[] = here.slice(0, most).flatMap((pod) => [podCell(pod, cellWidth, colors), span(' ')]);
     const hidden = Math.max(0, here.length - most);
     if (hidden > 0) cells.push(span(`+${hidden} more `, 'faint'));
@@ -132,9 +132,9 @@ function podCell(pod: ObservedPod, width: number, colors: Colors): Span {
  * All groups in the order of their appearance where there is room for them; otherwise those that wait first, with less of their verdicts, and a
  * line that says how many others there are.
  */
-function groupSection(input: FrameInput, room: number, colors: Colors): StyledLine[] {
-  const { story, wish } = input;
-  const filter = wish.filter.toLowerCase();
+function groupSection(input: FrameInput, capacity: number, colors: Colors): StyledLine[] {
+  const { story, selection } = input;
+  const filter = selection.filter.toLowerCase();
   const records = story.history.groups().filter(({ group }) => shownName(group).toLowerCase().includes(filter));
   const width = Math.max(
     leastGroupWidth,
@@ -146,14 +146,14 @@ function groupSection(input: FrameInput, room: number, colors: Colors): StyledLi
   const draw = (record: GangRecord, verdictLines: number): StyledLine[] =>
     groupLines(input, { record, width, verdictLines }, colors);
   const whole = records.flatMap((record) => draw(record, mostVerdictLines));
-  if (whole.length <= room) return whole;
+  if (whole.length <= capacity) return whole;
   const ranked = records.toSorted((a, b) => ranks.indexOf(stateOf(a).text) - ranks.indexOf(stateOf(b).text));
-  const offset = Math.min(wish.offset, Math.max(0, ranked.length - 1));
+  const offset = Math.min(selection.offset, Math.max(0, ranked.length - 1));
   const lines: StyledLine[] = [];
   let shown = 0;
   for (const record of ranked.slice(offset)) {
     const drawn = draw(record, 1);
-    if (lines.length + drawn.length > room - 1) break;
+    if (lines.length + drawn.length > capacity - 1) break;
     lines.push(...drawn);
     shown++;
   }

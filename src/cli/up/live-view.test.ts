@@ -116,10 +116,10 @@ it('takes its conclusion away when something happens after it', () => {
   const view = viewOf(screen);
   view.conclude(['0 partial starts']);
   expect(screen.written()).toContain('0 partial starts');
-  view.tell([]);
+  view.notify([]);
   view.refresh(1_000);
   expect(screen.written()).not.toContain('0 partial starts');
-  view.tell([{ atMs: 2_000, kind: 'group-created', group: 'default/red', minMember: 3 }]);
+  view.notify([{ atMs: 2_000, kind: 'group-created', group: 'default/red', minMember: 3 }]);
   view.refresh(2_000);
   const after = screen.written();
   expect(after).toContain('PodGroup, starts 3 members');

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import type { InputStream, OutputStream } from '../command-context.ts';
 import { printable } from './event-line.ts';
 import { liveFrame } from './live-frame.ts';
-import type { GroupWish } from './live-frame.ts';
+import type { GroupSelection } from './live-frame.ts';
 import type { Story, StoryEvent } from './story.ts';
 import { paintLine } from './styled-line.ts';
 import { wrapToColumns } from './text-columns.ts';
@@ -47,7 +47,7 @@ export class LiveView implements UpView {
   #nowMs = 0;
   #isOver = false;
   #isClosed = false;
-  #wish: GroupWish = { offset: 0, filter: '' };
+  #selection: GroupSelection = { offset: 0, filter: '' };
   /** What is typed belongs to the filter. */
   #isTyping = false;
   readonly #onKeys = (keys: Buffer | string): void => this.#pressed(String(keys).match(keyPattern) ?? []);
@@ -74,7 +74,7 @@ export class LiveView implements UpView {
     this.#above(() => this.#options.output.write(this.#broken(lines)));
   }
 
-  tell(events: readonly StoryEvent[]): void {
+  notify(events: readonly StoryEvent[]): void {
     if (events.length > 0) this.#conclusion = [];
     this.#recent.push(...events);
     this.#recent.splice(0, this.#recent.length - keptEvents);
@@ -113,7 +113,7 @@ export class LiveView implements UpView {
       }
       if (this.#isTyping) this.#typed(key);
       else if (key === '/') this.#isTyping = true;
-      else if (key === '\u001b') this.#wish = { offset: 0, filter: '' };
+      else if (key === '\u001b') this.#selection = { offset: 0, filter: '' };
       else this.#scroll(steps.get(key) ?? 0);
     }
     this.#draw(this.#frame());
@@ -121,18 +121,18 @@ export class LiveView implements UpView {
 
   #scroll(by: number): void {
     const last = Math.max(0, this.#options.story.history.groups().length - 1);
-    this.#wish = { ...this.#wish, offset: Math.min(last, Math.max(0, this.#wish.offset + by)) };
+    this.#selection = { ...this.#selection, offset: Math.min(last, Math.max(0, this.#selection.offset + by)) };
   }
 
   #typed(key: string): void {
-    const { filter } = this.#wish;
+    const { filter } = this.#selection;
     if (key === '\r' || key === '\n') this.#isTyping = false;
     else if (key === '\u001b') {
       this.#isTyping = false;
-      this.#wish = { offset: 0, filter: '' };
+      this.#selection = { offset: 0, filter: '' };
     } else if (key === '\u007f' || key === '\b') {
-      this.#wish = { offset: 0, filter: [...filter].slice(0, -1).join('') };
-    } else if (!key.startsWith('\u001b')) this.#wish = { offset: 0, filter: filter + printable(key) };
+      this.#selection = { offset: 0, filter: [...filter].slice(0, -1).join('') };
+    } else if (!key.startsWith('\u001b')) this.#selection = { offset: 0, filter: filter + printable(key) };
   }
 
   /** Between words; what is one word, such as a path to be copied, is left to the terminal. */
@@ -157,12 +157,12 @@ export class LiveView implements UpView {
       recent: this.#recent,
       isOver: this.#isOver,
       conclusion: this.#conclusion,
-      wish: this.#wish,
+      selection: this.#selection,
       keys:
         input === undefined
           ? ''
           : this.#isTyping
-            ? `filter: ${this.#wish.filter}▏   Enter keeps it, Esc shows all`
+            ? `filter: ${this.#selection.filter}▏   Enter keeps it, Esc shows all`
             : keyHelp,
       columns,
       rows,

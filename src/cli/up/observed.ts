@@ -181,7 +181,7 @@ function nonEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** None where something is no quantity: the server should have refused it, and a view is no place to say so. */
+/** None where something is no quantity: the server should have rejected it, and a view is no place to say so. */
 function readAmounts(read: () => ResourceSum): Amounts {
   try {
     return Object.fromEntries([...read()].filter(([name]) => name === 'cpu' || name.includes('/')));

@@ -5,7 +5,7 @@ import type { StoryEvent } from './story.ts';
 
 function linesFor(events: readonly StoryEvent[]): string[] {
   const output = new PassThrough();
-  new PlainView(output, new PassThrough()).tell(events);
+  new PlainView(output, new PassThrough()).notify(events);
   return String(output.read()).split('\n').slice(0, -1);
 }
 

@@ -18,7 +18,7 @@ export class PlainView implements UpView {
     this.#output.write(lines.map((line) => `${line}\n`).join(''));
   }
 
-  tell(events: readonly StoryEvent[]): void {
+  notify(events: readonly StoryEvent[]): void {
     const lines = events.map(eventLine);
     // Lines that are out cannot be set anew: the column grows when a longer name comes, and stays so.
     for (const { group } of lines) this.#groupWidth = Math.max(this.#groupWidth, group.length);

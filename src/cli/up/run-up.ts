@@ -66,7 +66,7 @@ const tickMs = 100;
 /**
  * Runs a control plane in this process, applies manifests to it and shows what happens, until the user interrupts it or, with
  * `exit`, the scenario ends. Answers the exit code. Rejects with ManifestError before anything is started, with
- * startUpPlane's errors, and with ManifestError when the server refuses an object; nothing is left running then.
+ * startUpPlane's errors, and with ManifestError when the server rejects an object; nothing is left running then.
  */
 export async function runUp(options: UpOptions, context: CommandContext): Promise<number> {
   const { nodeCpu: cpu, nodeMemory: memory, nodePods: pods, nodeResource } = options;
@@ -154,7 +154,7 @@ class UpSession {
     if (manifests.length === 0 && !this.#options.exit) return this.#stay(invitation(plane.kubeconfigPath, undefined));
     const end = await this.#end(applied, this.#elapsed());
     const endMs = this.#elapsed();
-    this.#view.tell(this.#story.tick(endMs)); // the deadlock that ends it is told first
+    this.#view.notify(this.#story.tick(endMs)); // the deadlock that ends it is told first
     const summary = summarize(this.#story, end, endMs);
     if (this.#options.exit) {
       this.#view.close();
@@ -225,14 +225,14 @@ class UpSession {
       clock,
       random,
       // What it looks like then is drawn at the next tick: thousands of changes make no more pictures than one.
-      onChange: (change) => this.#view.tell(this.#story.change(this.#elapsed(), change)),
+      onChange: (change) => this.#view.notify(this.#story.change(this.#elapsed(), change)),
       onProblem: (resource, error) => this.#logger.warn('a watch of the view broke', { resource, error }),
     });
   }
 
   #tick(): void {
     const nowMs = this.#elapsed();
-    this.#view.tell(this.#story.tick(nowMs));
+    this.#view.notify(this.#story.tick(nowMs));
     this.#view.refresh(nowMs);
     this.#ticker = this.#context.clock.setTimer(tickMs, () => this.#tick());
   }

@@ -12,7 +12,7 @@ function kindsOf(events: readonly StoryEvent[]): string[] {
 describe('a story', () => {
   it('tells of a group that starts whole and finishes', () => {
     const story = new Story();
-    const told = [
+    const reported = [
       ...story.change(1, { kind: 'group', group: groupOf('red', 2) }),
       ...story.change(2, { kind: 'pod', pod: podOf('red-0') }),
       ...story.change(3, { kind: 'pod', pod: podOf('red-1') }),
@@ -22,7 +22,7 @@ describe('a story', () => {
       ...story.change(7, { kind: 'pod', pod: podOf('red-0', { nodeName: 'a', phase: 'Succeeded' }) }),
       ...story.change(8, { kind: 'pod', pod: podOf('red-1', { nodeName: 'b', phase: 'Failed', failure: 'OutOfcpu' }) }),
     ];
-    expect(kindsOf(told)).toEqual([
+    expect(kindsOf(reported)).toEqual([
       'group-created',
       'created',
       'created',
@@ -34,7 +34,7 @@ describe('a story', () => {
       'finished',
       'group-finished',
     ]);
-    expect(told.at(-1)).toEqual({ atMs: 8, kind: 'group-finished', group: 'default/red', succeeded: 1, failed: 1 });
+    expect(reported.at(-1)).toEqual({ atMs: 8, kind: 'group-finished', group: 'default/red', succeeded: 1, failed: 1 });
   });
 
   it('tells a verdict of a group once it has stood for a moment, and each text once', () => {
@@ -105,8 +105,8 @@ describe('a story', () => {
   it('takes a pod with another uid for a deletion and a new pod', () => {
     const story = new Story();
     story.change(0, { kind: 'pod', pod: podOf('red-0', { nodeName: 'a', phase: 'Running' }) });
-    const told = story.change(1, { kind: 'pod', pod: podOf('red-0', { uid: 'another' }) });
-    expect(kindsOf(told)).toEqual(['deleted', 'created']);
+    const reported = story.change(1, { kind: 'pod', pod: podOf('red-0', { uid: 'another' }) });
+    expect(kindsOf(reported)).toEqual(['deleted', 'created']);
   });
 
   it('calls a pod over when it finished or was deleted, not before it was seen', () => {
@@ -127,10 +127,10 @@ describe('a story that goes on for days', () => {
     const story = new Story();
     const waits = (atMs: number): string[] => {
       story.change(atMs, { kind: 'pod', pod: podOf('red-0', { verdict: 'no PodGroup' }) });
-      const told = kindsOf(story.tick(atMs + 500));
+      const reported = kindsOf(story.tick(atMs + 500));
       story.change(atMs + 600, { kind: 'pod-gone', key: 'default/red-0' });
       expect(story.groupVerdict('default/red')).toBeUndefined();
-      return told;
+      return reported;
     };
     expect(waits(0)).toEqual(['waits']);
     expect(waits(10_000)).toEqual(['waits']);

@@ -77,10 +77,10 @@ export class Story {
   /** Undefined since one has changed. */
   #sortedNodes: readonly ObservedNode[] | undefined;
   /** Subject, as in `#verdicts` -> those told of it */
-  readonly #told = new Map<string, Set<string>>();
+  readonly #reported = new Map<string, Set<string>>();
   /** Groups whose stretch of being partial has been told; cleared when it ends. */
-  readonly #partialTold = new Set<string>();
-  #deadlockTold = false;
+  readonly #partialReported = new Set<string>();
+  #deadlockReported = false;
   #lastChangeMs = -Infinity;
 
   /** `isMoving`: something will become of a pod on a node by itself, and may make room. Default: never, after what the watch shows. */
@@ -196,8 +196,8 @@ export class Story {
     this.#pods.delete(key);
     this.#gone?.add(key);
     if (pod.group === undefined) this.#forgetVerdict(`pod ${key}`);
-    const told = this.#withHistory(atMs, pod.group, () => this.history.podGone(atMs, key));
-    return [{ atMs, kind: 'deleted', pod: key, group: pod.group }, ...told];
+    const reported = this.#withHistory(atMs, pod.group, () => this.history.podGone(atMs, key));
+    return [{ atMs, kind: 'deleted', pod: key, group: pod.group }, ...reported];
   }
 
   #groupGone(atMs: number, key: string): StoryEvent[] {
@@ -210,12 +210,12 @@ export class Story {
   /** It may be told again of another of that name. */
   #forgetGroup(key: string): void {
     this.#forgetVerdict(`group ${key}`);
-    this.#partialTold.delete(key);
+    this.#partialReported.delete(key);
   }
 
   #forgetVerdict(subject: string): void {
     this.#verdicts.delete(subject);
-    this.#told.delete(subject);
+    this.#reported.delete(subject);
   }
 
   #groupSeen(atMs: number, group: ObservedGroup): StoryEvent[] {
@@ -223,9 +223,9 @@ export class Story {
     const isNew = before?.uid !== group.uid;
     if (isNew && before !== undefined) this.#forgetVerdict(`group ${group.key}`);
     this.#groups.set(group.key, group);
-    const told = this.#withHistory(atMs, group.key, () => this.history.groupSeen(atMs, group));
-    if (!isNew) return told;
-    return [{ atMs, kind: 'group-created', group: group.key, minMember: group.minMember }, ...told];
+    const reported = this.#withHistory(atMs, group.key, () => this.history.groupSeen(atMs, group));
+    if (!isNew) return reported;
+    return [{ atMs, kind: 'group-created', group: group.key, minMember: group.minMember }, ...reported];
   }
 
   /** Lets the history take a change in, and tells what that did to the group. */
@@ -240,7 +240,7 @@ export class Story {
       return [];
     }
     const events: StoryEvent[] = [];
-    if (after.state !== 'partial') this.#partialTold.delete(group);
+    if (after.state !== 'partial') this.#partialReported.delete(group);
     if (after.state === 'whole' && before?.state !== 'whole') {
       events.push({ atMs, kind: 'whole', group, bound: after.bound, minMember: after.minMember! });
       this.#verdicts.delete(`group ${group}`);
@@ -261,10 +261,10 @@ export class Story {
   #settledVerdicts(nowMs: number): StoryEvent[] {
     const events: StoryEvent[] = [];
     for (const [subject, { pod, group, text, sinceMs }] of this.#verdicts) {
-      const told = this.#told.get(subject);
-      if (nowMs - sinceMs < verdictSettlesMs || told?.has(text) === true) continue;
-      if (told === undefined) this.#told.set(subject, new Set([text]));
-      else told.add(text);
+      const reported = this.#reported.get(subject);
+      if (nowMs - sinceMs < verdictSettlesMs || reported?.has(text) === true) continue;
+      if (reported === undefined) this.#reported.set(subject, new Set([text]));
+      else reported.add(text);
       events.push({ atMs: nowMs, kind: 'waits', pod, group, verdict: text });
     }
     return events;
@@ -273,9 +273,9 @@ export class Story {
   #stuckGroups(nowMs: number): StoryEvent[] {
     const stuck = this.history
       .openStarts()
-      .filter(({ group, fromMs }) => nowMs - fromMs > partialGraceMs && !this.#partialTold.has(group));
+      .filter(({ group, fromMs }) => nowMs - fromMs > partialGraceMs && !this.#partialReported.has(group));
     return stuck.map(({ group, minMember }) => {
-      this.#partialTold.add(group);
+      this.#partialReported.add(group);
       const record: GangRecord | undefined = this.history.group(group);
       return { atMs: nowMs, kind: 'partial', group, bound: record?.bound ?? 0, minMember };
     });
@@ -283,8 +283,8 @@ export class Story {
 
   #deadlock(nowMs: number): StoryEvent[] {
     const deadlock = this.deadlock(nowMs);
-    const isNew = deadlock !== undefined && !this.#deadlockTold;
-    this.#deadlockTold = deadlock !== undefined;
+    const isNew = deadlock !== undefined && !this.#deadlockReported;
+    this.#deadlockReported = deadlock !== undefined;
     return isNew ? [{ atMs: nowMs, kind: 'deadlock', deadlock }] : [];
   }
 }

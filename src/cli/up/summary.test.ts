@@ -92,7 +92,7 @@ describe('the summary', () => {
   });
 
   it('of a Job asks the Job, not the pods that it has replaced, and exits 4 when it has failed', () => {
-    const told = (end: 'Complete' | 'Failed' | undefined): { kind: string | undefined; summary: Summary } => {
+    const reported = (end: 'Complete' | 'Failed' | undefined): { kind: string | undefined; summary: Summary } => {
       const story = new Story();
       const ofJob = { group: undefined, isOfJob: true };
       story.change(100, { kind: 'job', job: { key: 'default/train', end: undefined, reason: '' } });
@@ -102,11 +102,11 @@ describe('the summary', () => {
       const input = { story, nowMs: 800, appliedMs: 0, pods: [], jobs: ['default/train'], timeoutMs: 60_000 };
       return { kind: scenarioEnd(input)?.kind, summary: summarize(story, { kind: 'finished' }, 800) };
     };
-    expect(told(undefined).kind).toBeUndefined();
-    expect(told('Complete')).toMatchObject({ kind: 'finished', summary: { exitCode: 0 } });
-    expect(told('Complete').summary.lines).toContain('Job train  Complete');
-    expect(told('Failed')).toMatchObject({ kind: 'finished', summary: { exitCode: 4 } });
-    expect(told('Failed').summary.lines).toContain('Job train  Failed: Because');
+    expect(reported(undefined).kind).toBeUndefined();
+    expect(reported('Complete')).toMatchObject({ kind: 'finished', summary: { exitCode: 0 } });
+    expect(reported('Complete').summary.lines).toContain('Job train  Complete');
+    expect(reported('Failed')).toMatchObject({ kind: 'finished', summary: { exitCode: 4 } });
+    expect(reported('Failed').summary.lines).toContain('Job train  Failed: Because');
     const story = new Story();
     story.change(100, { kind: 'job', job: { key: 'default/train', end: undefined, reason: '' } });
     story.change(200, { kind: 'job-gone', key: 'default/train' });

@@ -6,7 +6,7 @@ export interface UpView {
   readonly log: NodeJS.WritableStream;
   /** Lines that are said once. */
   say(lines: readonly string[]): void;
-  tell(events: readonly StoryEvent[]): void;
+  notify(events: readonly StoryEvent[]): void;
   /** Called several times a second. */
   refresh(nowMs: number): void;
   /** The scenario is over, and the plane stays: what came of it, and what can be done now. Called at most once. */

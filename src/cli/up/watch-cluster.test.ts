@@ -78,12 +78,12 @@ it('reports pods and groups as they come, change and go', async () => {
   expect(changes).toContainEqual({ kind: 'pod', pod: expect.objectContaining({ key }) as unknown });
 });
 
-it('starts a watch again that the server refused', async () => {
-  let refusals = 2;
+it('starts a watch again that the server rejected', async () => {
+  let rejections = 2;
   const { client, changes, problems } = await watched((request) => {
     const isWatch = request.path.startsWith('/api/v1/pods') && request.path.includes('watch=true');
-    if (!isWatch || refusals === 0) return undefined;
-    refusals--;
+    if (!isWatch || rejections === 0) return undefined;
+    rejections--;
     return jsonResponse({ kind: 'Status', code: 500, message: 'out of order' }, { status: 500 });
   });
   await client.create(pods, podObject);

@@ -1,14 +1,14 @@
 import { messageOf } from '../../base/message-of.ts';
 import { UserError } from '../../base/user-error.ts';
 import { safeLines } from '../../observability/safe-text.ts';
-import { explainRefusal } from '../../client/access-refused-error.ts';
+import { explainRejection } from '../../client/access-denied-error.ts';
 import { ApiError, MalformedAnswerError } from '../../client/api-errors.ts';
 import { wait } from '../../client/wait.ts';
 import { connectToApi } from '../../compose/api-connection.ts';
 import { formatDuration } from '../../base/format-duration.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { tryGang } from './gang-trial.ts';
+import { tryGang } from './gang-dry-run.ts';
 import { podGroupProblem } from './pod-group-problem.ts';
 
 export interface VerifyOptions {
@@ -58,9 +58,9 @@ export async function runVerify(options: VerifyOptions, context: CommandContext)
         await wait(clock, 500, signal);
       }
     },
-    ...(options.gang === undefined ? [] : [trial(options.gang)]),
+    ...(options.gang === undefined ? [] : [dryRun(options.gang)]),
   ];
-  function trial(gang: NonNullable<VerifyOptions['gang']>): () => Promise<string> {
+  function dryRun(gang: NonNullable<VerifyOptions['gang']>): () => Promise<string> {
     return async () => {
       const result = await tryGang({ ...gang, timeoutMs, client, clock, random, signal });
       if (!result.bound) throw new CheckFailure(result.problem);
@@ -75,7 +75,7 @@ export async function runVerify(options: VerifyOptions, context: CommandContext)
       } catch (error) {
         if (signal.aborted) return interruption.exitCode ?? exitCodes.failed;
         if (!isAboutTheCluster(error)) throw error;
-        stdout.write(`FAILED ${safeLines(messageOf(explainRefusal(error)))}\n`);
+        stdout.write(`FAILED ${safeLines(messageOf(explainRejection(error)))}\n`);
         return exitCodes.failed;
       }
     }

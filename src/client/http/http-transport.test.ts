@@ -254,17 +254,17 @@ describe('the kinds of connections', () => {
 describe('credentials', () => {
   class ChangingEndpoint implements Endpoint {
     readonly server = server.url;
-    readonly refusals: Credentials[] = [];
+    readonly rejections: Credentials[] = [];
     current: Credentials = { tls: {}, tlsKey: 'old', headers: { authorization: 'Bearer old' } };
     credentials(): Promise<Credentials> {
       return Promise.resolve(this.current);
     }
-    refused(credentials: Credentials): void {
-      this.refusals.push(credentials);
+    rejected(credentials: Credentials): void {
+      this.rejections.push(credentials);
     }
   }
 
-  test('go with every request, and their refusal is reported', async () => {
+  test('go with every request, and their rejection is reported', async () => {
     const endpoint = new ChangingEndpoint();
     const authenticated = new HttpTransport({ endpoint });
     server.otherwise(answerStatus(401, 'Unauthorized', 'expired'));
@@ -273,7 +273,7 @@ describe('credentials', () => {
     await authenticated.close();
     expect(response.status).toBe(401);
     expect(server.requests[0]!.headers.authorization).toBe('Bearer old');
-    expect(endpoint.refusals).toEqual([endpoint.current]);
+    expect(endpoint.rejections).toEqual([endpoint.current]);
   });
 
   test('with new certificates open new connections, while what runs on the old ones runs to its end', async () => {

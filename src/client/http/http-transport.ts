@@ -73,7 +73,7 @@ export class HttpTransport implements Transport {
     const wire = toWire(this.#headOf(request, credentials), request);
     const response =
       kind === 'watch' ? await openStream(pool, wire, signal) : await collect(pool, wire, request, signal);
-    if (response.status === 401) this.#endpoint.refused(credentials);
+    if (response.status === 401) this.#endpoint.rejected(credentials);
     return response;
   }
 

@@ -118,7 +118,7 @@ test('is the same wherever it is cut, and the next one after it as well', () => 
   );
 });
 
-describe('what is no HTTP/1.1 is refused', () => {
+describe('what is no HTTP/1.1 is rejected', () => {
   test.each([
     ['another protocol', 'SSH-2.0-OpenSSH\r\n\r\n'],
     ['HTTP/2', 'HTTP/2 200\r\n\r\n'],

@@ -64,11 +64,11 @@ describe('@kubernetes/client-node', () => {
     const read = await core.readNamespacedPod({ name: 'p', namespace });
     expect(read).toMatchObject({ spec: { nodeName: 'n1' }, status: { phase: 'Running' } });
     expect(read.metadata?.creationTimestamp).toBeInstanceOf(Date);
-    const refused = await core
+    const rejected = await core
       .createNamespacedPodBinding({ name: 'p', namespace, body: { metadata: { name: 'p' }, target: { name: 'n2' } } })
       .catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(ApiException);
-    expect((refused as ApiException<unknown>).code).toBe(409);
+    expect(rejected).toBeInstanceOf(ApiException);
+    expect((rejected as ApiException<unknown>).code).toBe(409);
     await core.deleteNamespacedPod({ name: 'p', namespace, gracePeriodSeconds: 0 });
     expect((await core.listNamespacedPod({ namespace })).items).toEqual([]);
   });

@@ -31,7 +31,7 @@ export function tooManyValues(): ComplexityError {
 }
 
 /** The number of values. Throws ComplexityError. */
-export function refuseComplexity(whole: JsonValue, limit: number): number {
+export function rejectComplexity(whole: JsonValue, limit: number): number {
   let values = 0;
   const check = (value: JsonValue, outer: number): void => {
     if (++values > valuesLimit) throw tooManyValues();

@@ -143,10 +143,10 @@ export class EmbeddedApiServer {
    * Rejects only as a transport does: aborted, closed, or a fault that loses the connection.
    */
   async handle(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
-    this.#refuseIfOver(signal);
+    this.#rejectIfOver(signal);
     const proceed = (): TransportResponse => this.#answer(request, signal);
     const injected = await this.#intercept?.(request, proceed);
-    this.#refuseIfOver(signal);
+    this.#rejectIfOver(signal);
     const response = injected ?? proceed();
     this.#report(request, response.status);
     return response;
@@ -178,7 +178,7 @@ export class EmbeddedApiServer {
     this.#api.watches.end();
   }
 
-  #refuseIfOver(signal: AbortSignal | undefined): void {
+  #rejectIfOver(signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
     if (this.#closed) throw new Error('the embedded API server is closed');
   }

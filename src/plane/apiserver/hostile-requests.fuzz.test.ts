@@ -15,7 +15,7 @@ import {
 
 /** What one request may cost, cold and on a slow machine; before its bounds each of these took tens of seconds, or all memory. */
 const mostMs = 2_000;
-/** What an answer that refuses may come to. */
+/** What an answer that rejects may come to. */
 const mostAnswerBytes = 256 * 1024;
 
 const thingsPath = '/apis/example.test/v1/namespaces/default/things';
@@ -63,9 +63,9 @@ describe('a JSON patch', () => {
     await client.mustCreate(configMapsPath, configMapManifest('a', { a: 'x'.repeat(1000) }));
     const path = `${configMapsPath}/a`;
     const doubling = items(40, (index) => ({ op: 'copy', from: '/data', path: `/data/more${index}` }));
-    const refused = await soon(() => client.patch(path, 'json', doubling));
-    expect(refused.status).toBe(422);
-    expect(refused.body.message).toMatch(/accumulated size increase of copy is \d+, exceeding the limit 3145728/);
+    const rejected = await soon(() => client.patch(path, 'json', doubling));
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.message).toMatch(/accumulated size increase of copy is \d+, exceeding the limit 3145728/);
   });
 
   it('costs what it changes, however large the document is', async () => {
@@ -81,13 +81,13 @@ describe('a JSON patch', () => {
     expect((await soon(() => client.patch(path, 'json', testing))).status).toBe(422);
   });
 
-  it('of more operations than a server takes is refused', async () => {
+  it('of more operations than a server takes is rejected', async () => {
     const client = new ApiClient();
     await client.mustCreate(configMapsPath, configMapManifest('a'));
     const tests = items(10_001, () => ({ op: 'test', path: '/none', value: null }));
-    const refused = await client.patch(`${configMapsPath}/a`, 'json', tests);
-    expect(refused).toMatchObject({ status: 413, body: { reason: 'RequestEntityTooLarge' } });
-    expect(refused.body.message).toContain('10000, got 10001');
+    const rejected = await client.patch(`${configMapsPath}/a`, 'json', tests);
+    expect(rejected).toMatchObject({ status: 413, body: { reason: 'RequestEntityTooLarge' } });
+    expect(rejected.body.message).toContain('10000, got 10001');
   });
 
   it('does not push a long list about for long', async () => {
@@ -101,11 +101,11 @@ describe('a JSON patch', () => {
     const client = await withThings();
     await client.mustCreate(thingsPath, thing({ a: nested(200), b: nested(200) }));
     const into = `/spec/a${'/a'.repeat(199)}/b`;
-    const refused = await soon(() =>
+    const rejected = await soon(() =>
       client.patch(`${thingsPath}/a`, 'json', [{ op: 'move', from: '/spec/b', path: into }]),
     );
-    expect(refused.status).toBe(422);
-    expect(refused.body.message).toContain('nested more than 256 levels');
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.message).toContain('nested more than 256 levels');
     await expectListed(client, thingsPath);
   });
 });
@@ -124,12 +124,12 @@ describe('what nests too deeply', () => {
       (client, deep) => client.patch('/api/v1/namespaces/default', 'strategic', { metadata: deep }),
     ],
     ['in the options of a deletion', (client, deep) => client.delete(`${thingsPath}/a`, { preconditions: deep })],
-  ])('%s is refused', async (_where, send) => {
+  ])('%s is rejected', async (_where, send) => {
     const client = await withThings();
     await client.mustCreate(thingsPath, thing({}));
-    const refused = await soon(() => send(client, nested(1_000)));
-    expect(refused.status).toBe(400);
-    expect(refused.body.message).toMatch(/nested more than 256 levels|nesting exceeded/);
+    const rejected = await soon(() => send(client, nested(1_000)));
+    expect(rejected.status).toBe(400);
+    expect(rejected.body.message).toMatch(/nested more than 256 levels|nesting exceeded/);
     await expectListed(client, thingsPath);
   });
 
@@ -158,9 +158,9 @@ describe('a regular expression', () => {
   it('that costs too much for a text is not tried, and that is said', async () => {
     const pattern = '^(a?){900}a{900}$';
     const client = await withThings({ type: 'object', properties: { text: { type: 'string', pattern } } });
-    const refused = await soon(() => client.create(thingsPath, thing({ text: 'a'.repeat(2_000_000) })));
-    expect(refused.status).toBe(422);
-    expect(refused.body.message).toContain('too long, or too many, to be matched');
+    const rejected = await soon(() => client.create(thingsPath, thing({ text: 'a'.repeat(2_000_000) })));
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.message).toContain('too long, or too many, to be matched');
   });
 
   it.each([
@@ -168,11 +168,11 @@ describe('a regular expression', () => {
     ['(a)\\1', 'invalid escape sequence'],
     ['((a{100}){100}){100}', 'invalid repeat count'],
     ['a'.repeat(10_001), 'longer than 10000 characters'],
-  ])('that Kubernetes does not take is refused: %s', async (pattern, why) => {
+  ])('that Kubernetes does not take is rejected: %s', async (pattern, why) => {
     const schema = { type: 'object', properties: { text: { type: 'string', pattern } } };
-    const refused = await soon(() => new ApiClient().create(definitionsPath, thingDefinition({ spec: schema })));
-    expect(refused.status).toBe(422);
-    expect(refused.body.message).toContain(why);
+    const rejected = await soon(() => new ApiClient().create(definitionsPath, thingDefinition({ spec: schema })));
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.message).toContain(why);
   });
 
   it.each(['duration', 'email', 'hostname', 'byte', 'uri', 'mac', 'date-time', 'cidr', 'uuid', 'date'])(
@@ -252,7 +252,7 @@ describe('warnings', () => {
   });
 });
 
-describe('the answer that refuses', () => {
+describe('the answer that rejects', () => {
   const wrong: [string, string, JsonObject, JsonObject | undefined][] = [
     [
       'many wrong labels',
@@ -350,9 +350,9 @@ describe('the answer that refuses', () => {
 
   it.each(wrong)('of %s is short and soon', async (_what, path, body, schema) => {
     const client = await withThings(schema);
-    const refused = await soon(() => client.create(path, body));
-    expect(refused.status).toBeGreaterThanOrEqual(400);
-    expect((refused.body.details?.causes ?? []).length).toBeLessThanOrEqual(100);
+    const rejected = await soon(() => client.create(path, body));
+    expect(rejected.status).toBeGreaterThanOrEqual(400);
+    expect((rejected.body.details?.causes ?? []).length).toBeLessThanOrEqual(100);
   });
 
   it('of a patch to a list of very many elements is soon', async () => {
@@ -371,8 +371,8 @@ describe('odd names and numbers', () => {
         `{"limits":{"${name}":"1"},"requests":{"${name}":"1","valueOf":"1"}}`,
       ) as JsonObject;
       const pod = podManifest('a', { containers: [{ name: 'a', image: 'b', resources: quantities }] });
-      const refused = await soon(() => new ApiClient().create(podsPath, pod));
-      expect(refused.status, name).toBe(422);
+      const rejected = await soon(() => new ApiClient().create(podsPath, pod));
+      expect(rejected.status, name).toBe(422);
     }
   });
 
@@ -381,11 +381,11 @@ describe('odd names and numbers', () => {
     '0000-01-01T00:00:00+23:59',
     '9999-12-31T23:59:59-00:01',
     '2020-01-01T24:00:00Z',
-  ])('of a time that is none are refused: %s', async (time) => {
-    const refused = await soon(() =>
+  ])('of a time that is none are rejected: %s', async (time) => {
+    const rejected = await soon(() =>
       new ApiClient().create(configMapsPath, configMapManifest('a', {}, { creationTimestamp: time })),
     );
-    expect(refused.status).toBe(400);
+    expect(rejected.status).toBe(400);
   });
 
   it.each([
@@ -416,9 +416,9 @@ describe('odd names and numbers', () => {
 
   it('of labels have a limit before the slash', async () => {
     const labels = { [`${'a'.repeat(254)}/b`]: 'c' };
-    const refused = await new ApiClient().create(configMapsPath, configMapManifest('a', {}, { labels }));
-    expect(refused.status).toBe(422);
-    expect(refused.body.message).toContain('prefix part must be no more than 253 characters');
+    const rejected = await new ApiClient().create(configMapsPath, configMapManifest('a', {}, { labels }));
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.message).toContain('prefix part must be no more than 253 characters');
   });
 });
 
@@ -432,7 +432,7 @@ describe('a Job', () => {
   });
   const indexed = { completionMode: 'Indexed', completions: 9 };
 
-  it('of which very much is said that is wrong is refused soon and shortly', async () => {
+  it('of which very much is said that is wrong is rejected soon and shortly', async () => {
     const client = new ApiClient();
     await client.mustCreate(jobsPath, jobOf(indexed));
     for (const status of [{ completedIndexes: '9,'.repeat(500_000) }]) {

@@ -101,12 +101,12 @@ describe('over HTTP', () => {
 
   it('answers with an injected fault, then goes on', async () => {
     const details = { retryAfterSeconds: 7 };
-    const refusal = new ApiError({ code: 429, reason: 'TooManyRequests', message: 'slow down', details });
-    intercept = () => jsonResponse(refusal.toStatus(), { status: 429, headers: { 'retry-after': '7' } });
-    const refused = await post('a');
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get('retry-after')).toBe('7');
-    expect(await refused.json()).toMatchObject({ reason: 'TooManyRequests', details: { retryAfterSeconds: 7 } });
+    const rejection = new ApiError({ code: 429, reason: 'TooManyRequests', message: 'slow down', details });
+    intercept = () => jsonResponse(rejection.toStatus(), { status: 429, headers: { 'retry-after': '7' } });
+    const rejected = await post('a');
+    expect(rejected.status).toBe(429);
+    expect(rejected.headers.get('retry-after')).toBe('7');
+    expect(await rejected.json()).toMatchObject({ reason: 'TooManyRequests', details: { retryAfterSeconds: 7 } });
     intercept = undefined;
     expect((await post('a')).status).toBe(201);
   });
@@ -126,7 +126,7 @@ describe('over HTTP', () => {
     expect((await fetch(`${listener.url}${configMapsPath}/after`)).status).toBe(200);
   });
 
-  it('refuses a body beyond the limit and a method it does not have', async () => {
+  it('rejects a body beyond the limit and a method it does not have', async () => {
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ data: 'x'.repeat(3 * 1024 * 1024) });
     expect((await fetch(`${listener.url}${configMapsPath}`, { method: 'POST', headers, body })).status).toBe(413);
@@ -207,8 +207,8 @@ describe('clients that mean no good', () => {
 
   it('get the answers of a pipeline in its order, and do not hold up others by not reading them', async () => {
     const get = `GET ${configMapsPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`;
-    const refused = 'GET /api/v1/pods HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
-    const reader = await sent(get + refused + get);
+    const rejected = 'GET /api/v1/pods HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+    const reader = await sent(get + rejected + get);
     expect(await answers(reader, 3)).toEqual(['200', '401', '200']);
     const flood = connect(listener.port, '127.0.0.1');
     await once(flood, 'connect');
@@ -275,10 +275,10 @@ describe('listenHttp', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    const refused = await listenHttp(server, port).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(PortTakenError);
-    expect((refused as PortTakenError).port).toBe(port);
-    expect((refused as PortTakenError).message).toContain(
+    const rejected = await listenHttp(server, port).catch((error: unknown) => error);
+    expect(rejected).toBeInstanceOf(PortTakenError);
+    expect((rejected as PortTakenError).port).toBe(port);
+    expect((rejected as PortTakenError).message).toContain(
       `port ${port} on 127.0.0.1 is already in use: stop the process`,
     );
     other.close();
@@ -286,13 +286,13 @@ describe('listenHttp', () => {
 
   it('says which port this user may not have and what to do', async () => {
     const cause = Object.assign(new Error('listen EACCES: permission denied 127.0.0.1:80'), { code: 'EACCES' });
-    vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function refuse(this: Server) {
+    vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function reject(this: Server) {
       process.nextTick(() => this.emit('error', cause));
       return this;
     });
-    const refused: unknown = await listenHttp(server, 80).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(PortDeniedError);
-    expect(refused).toMatchObject({
+    const rejected: unknown = await listenHttp(server, 80).catch((error: unknown) => error);
+    expect(rejected).toBeInstanceOf(PortDeniedError);
+    expect(rejected).toMatchObject({
       name: 'PortDeniedError',
       port: 80,
       message: 'this user may not listen on port 80 of 127.0.0.1: choose one from 1024 up (0 takes any free one)',

@@ -10,7 +10,7 @@ import type { TransportRequest, TransportResponse } from '../../client/transport
 import type { EmbeddedApiServer } from './embedded-api-server.ts';
 import { ApiError } from './http/api-error.ts';
 import { bodyLimitBytes } from './http/decode-body.ts';
-import { webPageProblem } from './http/refuse-web-pages.ts';
+import { webPageProblem } from './http/reject-web-pages.ts';
 import { jsonResponse } from './http/response.ts';
 
 /** The port that the server shall listen on is held by another process. */
@@ -134,7 +134,7 @@ async function respond(
 ): Promise<TransportResponse> {
   const { method = '', url = '/' } = incoming;
   if (!methods.has(method)) {
-    return refusal(new ApiError({ code: 405, reason: 'MethodNotAllowed', message: `${method} is not supported` }));
+    return rejection(new ApiError({ code: 405, reason: 'MethodNotAllowed', message: `${method} is not supported` }));
   }
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(incoming.headers)) {
@@ -144,10 +144,10 @@ async function respond(
   // Who may not be here does not get to fill the memory.
   const isKept = problem === undefined && hasBody(headers) && server.knows(headers);
   const body = await readBody(incoming, isKept ? bodyLimitBytes : 0);
-  if (problem !== undefined) return refusal(problem);
+  if (problem !== undefined) return rejection(problem);
   if (body === undefined && isKept) {
     const message = `Request entity too large: limit is ${bodyLimitBytes}`;
-    return refusal(new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message }));
+    return rejection(new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message }));
   }
   return server.handle(
     { method: method as TransportRequest['method'], path: url, headers, ...(body?.length && { body }) },
@@ -155,7 +155,7 @@ async function respond(
   );
 }
 
-function refusal(error: ApiError): TransportResponse {
+function rejection(error: ApiError): TransportResponse {
   return jsonResponse(error.toStatus(), { status: error.code });
 }
 

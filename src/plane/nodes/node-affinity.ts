@@ -1,9 +1,9 @@
 import { compileNodeSelectorTerm, SelectorError } from '../../api/label-selector.ts';
 import type { SelectableNode } from '../../api/label-selector.ts';
 import type { KubeletPod } from './kubelet-pod.ts';
-import type { Refusal } from './node-room.ts';
+import type { Rejection } from './node-capacity.ts';
 
-export const affinityRefusal: Refusal = {
+export const affinityRejection: Rejection = {
   reason: 'NodeAffinity',
   message: "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
 };

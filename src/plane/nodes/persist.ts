@@ -14,10 +14,10 @@ const mostConflicts = 5;
 /**
  * - done: the server carried it out.
  * - gone: the object is not there any more, or another one has its name.
- * - refused: the server will never carry it out, because of `error`.
+ * - rejected: the server will never carry it out, because of `error`.
  */
 export type PersistOutcome =
-  { readonly name: 'done' } | { readonly name: 'gone' } | { readonly name: 'refused'; readonly error: Error };
+  { readonly name: 'done' } | { readonly name: 'gone' } | { readonly name: 'rejected'; readonly error: Error };
 
 export interface PersistOptions {
   readonly clock: Clock;
@@ -42,7 +42,7 @@ export async function persist(write: () => Promise<unknown>, options: PersistOpt
       if (error instanceof NotFoundError) return { name: 'gone' };
       // A uid precondition that does not hold and a lost race look the same.
       if (error instanceof ConflictError && ++conflicts >= mostConflicts) return { name: 'gone' };
-      if (!(error instanceof ConflictError) && !isRetryable(error, true)) return { name: 'refused', error };
+      if (!(error instanceof ConflictError) && !isRetryable(error, true)) return { name: 'rejected', error };
       const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
       await wait(clock, Math.max(jitteredBackoff(backoff, attempt, random), retryAfterMs), signal);
     }

@@ -47,7 +47,7 @@ export function podStatus(input: PodStatusInput): Json {
 }
 
 /** The status of a pod that the node did not take. */
-export function refusedStatus(reason: string, message: string): Json {
+export function rejectedStatus(reason: string, message: string): Json {
   return { phase: 'Failed', reason, message };
 }
 

@@ -6,9 +6,9 @@ import type { KubeClient } from '../../client/kube-client.ts';
 import { podPath } from '../../api/pod-path.ts';
 import { isTerminalPhase } from './kubelet-pod.ts';
 import type { KubeletPod } from './kubelet-pod.ts';
-import type { Refusal } from './node-room.ts';
+import type { Rejection } from './node-capacity.ts';
 import { persist } from './persist.ts';
-import { podStatus, refusedStatus } from './pod-status.ts';
+import { podStatus, rejectedStatus } from './pod-status.ts';
 import type { ContainerProgress, FinishedRun } from './pod-status.ts';
 import type { Rendezvous } from './rendezvous.ts';
 import { readSimulation, SimulationError } from './simulation-annotations.ts';
@@ -19,7 +19,7 @@ import type { OnSimulationProblem } from './simulation-problem.ts';
 export interface PodHost {
   readonly hostIP: string;
   /** Gives the pod its room; rejects only when the node stops. */
-  admit(pod: KubeletPod): Promise<Refusal | undefined>;
+  admit(pod: KubeletPod): Promise<Rejection | undefined>;
   /** Gives room to a pod that runs already. */
   take(pod: KubeletPod): void;
   release(pod: KubeletPod): void;
@@ -98,7 +98,7 @@ export class PodWorker {
       this.#simulation = readSimulation(pod.annotations, pod.groupKey !== undefined, this.#options.defaults);
     } catch (error) {
       if (!(error instanceof SimulationError)) throw error;
-      this.#refuse('InvalidSimulation', error.message);
+      this.#reject('InvalidSimulation', error.message);
       return;
     }
     if (pod.phase === 'Running') {
@@ -141,16 +141,16 @@ export class PodWorker {
 
   async #admit(): Promise<void> {
     const { clock, host } = this.#options;
-    let refusal: Refusal | undefined;
+    let rejection: Rejection | undefined;
     try {
-      refusal = await host.admit(this.#pod);
+      rejection = await host.admit(this.#pod);
     } catch {
       return; // the node stops
     }
     if (this.#state.name !== 'admitting') {
       host.release(this.#pod);
-    } else if (refusal !== undefined) {
-      this.#refuse(refusal.reason, `Pod was rejected: ${refusal.message}`);
+    } else if (rejection !== undefined) {
+      this.#reject(rejection.reason, `Pod was rejected: ${rejection.message}`);
     } else {
       this.#write({ name: 'creating' });
       const timer = clock.setTimer(this.#simulation!.startLatencyMs, () => this.#run());
@@ -158,9 +158,9 @@ export class PodWorker {
     }
   }
 
-  #refuse(reason: string, message: string): void {
+  #reject(reason: string, message: string): void {
     this.#state = { name: 'ended' };
-    this.#send(refusedStatus(reason, message));
+    this.#send(rejectedStatus(reason, message));
   }
 
   #run(): void {
@@ -238,7 +238,7 @@ export class PodWorker {
         random,
         signal,
       });
-      if (outcome.name === 'refused') this.#report('a pod that has ended could not be deleted', outcome.error);
+      if (outcome.name === 'rejected') this.#report('a pod that has ended could not be deleted', outcome.error);
     } catch {
       return; // stopped
     }
@@ -280,7 +280,7 @@ export class PodWorker {
     try {
       while (this.#unsent !== undefined) {
         const outcome = await persist(write, { clock, random, signal });
-        if (outcome.name === 'refused') this.#report('the status of a pod could not be written', outcome.error);
+        if (outcome.name === 'rejected') this.#report('the status of a pod could not be written', outcome.error);
         if (outcome.name === 'gone') this.#unsent = undefined;
       }
     } catch {

@@ -2,11 +2,11 @@ import type { SelectableNode } from '../../api/label-selector.ts';
 import { AlreadyExistsError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import type { KubeletPod } from './kubelet-pod.ts';
-import { affinityRefusal, allowsNode } from './node-affinity.ts';
+import { affinityRejection, allowsNode } from './node-affinity.ts';
 import { allocatableOf, labelsOf, nodeObject } from './node-object.ts';
 import type { SimulatedNodeSpec } from './node-object.ts';
-import { NodeRoom } from './node-room.ts';
-import type { Refusal } from './node-room.ts';
+import { NodeCapacity } from './node-capacity.ts';
+import type { Rejection } from './node-capacity.ts';
 import type { PodHost } from './pod-worker.ts';
 
 export interface SimulatedNodeOptions {
@@ -24,13 +24,13 @@ interface RawNode {
 export class SimulatedNode implements PodHost {
   readonly hostIP: string;
   readonly #options: SimulatedNodeOptions;
-  readonly #room: NodeRoom;
+  readonly #capacity: NodeCapacity;
   #labels: Readonly<Record<string, string>>;
 
   constructor(options: SimulatedNodeOptions) {
     this.#options = options;
     this.hostIP = options.hostIP;
-    this.#room = new NodeRoom(allocatableOf(options.spec));
+    this.#capacity = new NodeCapacity(allocatableOf(options.spec));
     this.#labels = labelsOf(options.spec);
   }
 
@@ -61,25 +61,25 @@ export class SimulatedNode implements PodHost {
     return this.#learn(await client.patch(`${this.#path}/status`, 'strategic-merge', patch, { signal }));
   }
 
-  async admit(pod: KubeletPod): Promise<Refusal | undefined> {
+  async admit(pod: KubeletPod): Promise<Rejection | undefined> {
     if (!this.#allows(pod)) {
       // Someone may have set labels since; the scheduler that bound the pod may have seen them before us.
       const raw = await this.#options.client.get(this.#path, { signal: this.#options.signal }).catch(() => undefined);
       this.#options.signal.throwIfAborted();
       if (raw !== undefined) this.#learn(raw);
     }
-    const refusal = this.#room.admit(pod.uid, pod.requests);
-    if (refusal !== undefined || this.#allows(pod)) return refusal;
-    this.#room.release(pod.uid);
-    return affinityRefusal;
+    const rejection = this.#capacity.admit(pod.uid, pod.requests);
+    if (rejection !== undefined || this.#allows(pod)) return rejection;
+    this.#capacity.release(pod.uid);
+    return affinityRejection;
   }
 
   take(pod: KubeletPod): void {
-    this.#room.take(pod.uid, pod.requests);
+    this.#capacity.take(pod.uid, pod.requests);
   }
 
   release(pod: KubeletPod): void {
-    this.#room.release(pod.uid);
+    this.#capacity.release(pod.uid);
   }
 
   get #path(): string {

@@ -132,7 +132,7 @@ describe('a Node that is deleted while it is being taken over', () => {
 });
 
 describe('admission', () => {
-  test('refuses a pod that no longer fits, until a pod has ended', async () => {
+  test('rejects a pod that no longer fits, until a pod has ended', async () => {
     await using here = await startPlane();
     await here.createPod('first', { node: 'a', cpu: '3', annotations: { runDuration: '1m' } });
     await here.createPod('second', { node: 'a', cpu: '1500m' });
@@ -164,7 +164,7 @@ describe('admission', () => {
     expect(await here.phase('late')).toBe('Running');
   });
 
-  test('refuses a pod whose nodeSelector the node does not match, and heeds labels set later', async () => {
+  test('rejects a pod whose nodeSelector the node does not match, and heeds labels set later', async () => {
     await using here = await startPlane();
     const spec = { nodeSelector: { disk: 'ssd' } };
     await here.createPod('before', { node: 'a', spec });

@@ -37,7 +37,7 @@ const registrationBatch = 16;
 
 /**
  * Nodes that run nothing and say they do: kubelets as ordinary API clients. Each registers itself, renews its Lease, admits the
- * pods bound to it or refuses them as a kubelet does, and plays them as `simulationAnnotations` say. One watch of all
+ * pods bound to it or rejects them as a kubelet does, and plays them as `simulationAnnotations` say. One watch of all
  * pods serves all nodes. The same clock and the same answers of the server give the same run.
  */
 export class SimulatedNodes {

@@ -23,8 +23,8 @@ describe('durations', () => {
 describe('annotations of a pod', () => {
   const names = simulationAnnotations;
 
-  test('one that is not known is refused, with the one that was meant', () => {
-    const refused = (name: string): string => {
+  test('one that is not known is rejected, with the one that was meant', () => {
+    const rejected = (name: string): string => {
       try {
         readSimulation({ [name]: '2s' }, false, {});
         return 'taken';
@@ -32,11 +32,11 @@ describe('annotations of a pod', () => {
         return (error as SimulationError).message;
       }
     };
-    expect(refused('sim.tutti.dev/run-durration')).toMatch(
+    expect(rejected('sim.tutti.dev/run-durration')).toMatch(
       /^annotation sim.tutti.dev\/run-durration is not known; did you mean sim.tutti.dev\/run-duration\? there are sim.tutti.dev\/run-duration, /,
     );
-    expect(refused('sim.tutti.dev/zzz')).toMatch(/^annotation sim.tutti.dev\/zzz is not known; there are /);
-    expect(refused('example.com/run-duration')).toBe('taken');
+    expect(rejected('sim.tutti.dev/zzz')).toMatch(/^annotation sim.tutti.dev\/zzz is not known; there are /);
+    expect(rejected('example.com/run-duration')).toBe('taken');
   });
 
   test('a pod without any is played by the defaults', () => {
@@ -78,7 +78,7 @@ describe('annotations of a pod', () => {
     [names.startLatency, '1', 'a duration such as "2s" or "1m30s"'],
     [names.exitCode, '256', 'a whole number from "0" to "255"'],
     [names.rendezvous, '0', 'a number of members of at least "1", or "minMember"'],
-  ])('%s: %j is refused with what would be right', (name, value, expected) => {
+  ])('%s: %j is rejected with what would be right', (name, value, expected) => {
     const read = (): unknown => readSimulation({ [name]: value }, true, {});
     expect(read).toThrow(SimulationError);
     expect(read).toThrow(`annotation ${name}: "${value}" is not valid; it must be ${expected}`);

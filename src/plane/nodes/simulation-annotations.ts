@@ -61,7 +61,7 @@ export function readSimulation(
   inGroup: boolean,
   defaults: SimulationDefaults,
 ): Simulation {
-  refuseUnknown(annotations);
+  rejectUnknown(annotations);
   const names = simulationAnnotations;
   const run = annotations[names.runDuration];
   return {
@@ -79,7 +79,7 @@ type Annotations = Readonly<Record<string, unknown>>;
 const domain = 'sim.tutti.dev/';
 const known: readonly string[] = Object.values(simulationAnnotations);
 
-function refuseUnknown(annotations: Annotations): void {
+function rejectUnknown(annotations: Annotations): void {
   const unknown = Object.keys(annotations).find((name) => name.startsWith(domain) && !known.includes(name));
   if (unknown === undefined) return;
   const meant = closestName(unknown, known);

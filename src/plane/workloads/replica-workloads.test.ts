@@ -90,7 +90,7 @@ describe('Deployment and ReplicaSet controllers', () => {
 
   it('replace pods that fail at once later each time', async () => {
     await using plane = await startWorkloadsPlane();
-    // Larger than the node: it refuses the pod.
+    // Larger than the node: it rejects the pod.
     const containers = [{ name: 'main', image: 'main', resources: { requests: { cpu: '2000' } } }];
     const template = { metadata: { labels: { app: 'big' } }, spec: { nodeName: 'a', containers } };
     await plane.createWorkload('ReplicaSet', 'big', { replicas: 1, template });

@@ -151,7 +151,7 @@ export class WorkloadControllers {
     try {
       await this.#reconcile(key, signal);
     } catch (error) {
-      // What the server refuses it refuses again until something changes.
+      // What the server rejects it rejects again until something changes.
       if (error instanceof ConflictError || isRetryable(error, true)) this.#waiting.add(key);
       throw error;
     } finally {

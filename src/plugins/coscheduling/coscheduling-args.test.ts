@@ -44,7 +44,7 @@ describe('the arguments of Coscheduling', () => {
       'kubeConfigPath is not known; ' +
         'the fields are permitWaitingTimeSeconds, podGroupBackoffSeconds, podGroupRejectPercentage',
     ],
-  ])('refuse %j', (given, problem) => {
+  ])('reject %j', (given, problem) => {
     expect(() => readCoschedulingArgs(given)).toThrow(
       expect.objectContaining({ name: 'PluginArgumentsError', message: `arguments of Coscheduling: ${problem}` }),
     );

@@ -5,7 +5,7 @@ import { pluginName } from './readiness.ts';
 export interface CoschedulingArgs {
   /** How long a member may wait on Permit when its PodGroup does not say; 0 means the default. */
   readonly permitWaitingTimeSeconds: number;
-  /** Accepted for compatibility; a refused group backs off in the queue, longer with each failure. */
+  /** Accepted for compatibility; a rejected group backs off in the queue, longer with each failure. */
   readonly podGroupBackoffSeconds: number;
   /** Accepted for compatibility; it decided when a nearly complete group keeps its nodes, and here nothing is held. */
   readonly podGroupRejectPercentage: number;

@@ -11,7 +11,7 @@ import type { Wait } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { gangSpecOf } from '../../scheduler/intake/pod-group-adapter.ts';
 import { Coscheduling } from './coscheduling.ts';
-import { ClusterRoom } from './cluster-room.ts';
+import { ClusterCapacity } from './cluster-capacity.ts';
 
 /** The plugin over two nodes of 4 cpu; `asked` is the pod that it is asked about. */
 class Case {
@@ -52,7 +52,7 @@ class Case {
 
 const pg1 = { group: 'pg1' };
 const gatedMember = { ...pg1, gates: ['wait'] };
-const refusal = (reason: RegExp): object => ({
+const rejection = (reason: RegExp): object => ({
   code: 'UnschedulableAndUnresolvable',
   plugin: 'Coscheduling',
   message: expect.stringMatching(reason) as string,
@@ -63,20 +63,20 @@ describe('PreFilter', () => {
     expect(new Case([{ name: 'pg1', minMember: 2 }]).pods({}, pg1).preFilter()).toBeUndefined();
   });
 
-  it('F2 refuses a pod whose group is absent, and says so', () => {
-    // Upstream lets it pass and refuses it at Permit, after Filter and perhaps preemption ran on its behalf.
+  it('F2 rejects a pod whose group is absent, and says so', () => {
+    // Upstream lets it pass and rejects it at Permit, after Filter and perhaps preemption ran on its behalf.
     expect(new Case([]).pods(pg1).preFilter()).toMatchObject(
-      refusal(/^PodGroup ns1\/pg1 does not exist; the pod starts when/),
+      rejection(/^PodGroup ns1\/pg1 does not exist; the pod starts when/),
     );
   });
 
-  it('F3 refuses the only pod of a group of two', () => {
+  it('F3 rejects the only pod of a group of two', () => {
     const groups = [
       { name: 'pg1', minMember: 2 },
       { name: 'pg2', minMember: 1 },
     ];
     expect(new Case(groups).pods(pg1, { group: 'pg2' }).preFilter()).toMatchObject(
-      refusal(/^PodGroup ns1\/pg1 has 1 of the 2 members it needs to start$/),
+      rejection(/^PodGroup ns1\/pg1 has 1 of the 2 members it needs to start$/),
     );
   });
 
@@ -93,15 +93,15 @@ describe('PreFilter', () => {
     expect(new Case([{ name: 'pg1', minMember: 2 }]).pods(pg1, pg1, gatedMember).preFilter()).toBeUndefined();
   });
 
-  it('F7 refuses when a gated member is needed for the quorum', () => {
+  it('F7 rejects when a gated member is needed for the quorum', () => {
     expect(new Case([{ name: 'pg1', minMember: 3 }]).pods(pg1, pg1, gatedMember).preFilter()).toMatchObject(
-      refusal(/^PodGroup ns1\/pg1 has 2 of the 3 members it needs to start, 1 of the others has scheduling gates$/),
+      rejection(/^PodGroup ns1\/pg1 has 2 of the 3 members it needs to start, 1 of the others has scheduling gates$/),
     );
   });
 
-  it('F8 refuses when too many siblings are gated', () => {
+  it('F8 rejects when too many siblings are gated', () => {
     expect(new Case([{ name: 'pg1', minMember: 2 }]).pods(pg1, gatedMember, gatedMember).preFilter()).toMatchObject(
-      refusal(/has 1 of the 2 members it needs to start, 2 of the others have scheduling gates$/),
+      rejection(/has 1 of the 2 members it needs to start, 2 of the others have scheduling gates$/),
     );
   });
 
@@ -110,23 +110,23 @@ describe('PreFilter', () => {
     expect(new Case(groups).pods(pg1, pg1, pg1).preFilter()).toBeUndefined();
   });
 
-  it('F10 refuses when the cluster has less than minResources free, and says how much', () => {
+  it('F10 rejects when the cluster has less than minResources free, and says how much', () => {
     const groups = [{ name: 'pg1', minMember: 2, minResources: { cpu: 10 } }];
     expect(new Case(groups).pods(pg1, pg1, pg1).preFilter()).toMatchObject(
-      refusal(/ask for 10 of cpu, but only 8 is free in the whole cluster/),
+      rejection(/ask for 10 of cpu, but only 8 is free in the whole cluster/),
     );
   });
 });
 
 describe('the sum of free room', () => {
-  function shortfall(running: readonly PodOptions[]): ReturnType<ClusterRoom['shortfall']> {
+  function shortfall(running: readonly PodOptions[]): ReturnType<ClusterCapacity['shortfall']> {
     const build = new Builders();
     const { cluster } = pluginHandle(build);
     for (const name of ['a', 'b']) cluster.setNode(build.projectedNode({ name, cpu: 3 }));
     const pods = running.map((options) => build.projectedPod({ namespace: 'ns1', ...options }));
     for (const pod of pods) cluster.setPod(pod);
     const own = pods.filter((pod) => pod.podGroupKey === 'ns1/pg1');
-    return new ClusterRoom(cluster).shortfall({ ids: [cpuId], amounts: [4000] }, own);
+    return new ClusterCapacity(cluster).shortfall({ ids: [cpuId], amounts: [4000] }, own);
   }
 
   it('R1 is enough beside a foreign pod of two on one node', () => {
@@ -176,7 +176,7 @@ describe('Permit', () => {
     expect(new Case(groups).pods({ group: 'pg1' }).permit()).toBeUndefined();
   });
 
-  it('P4 refuses a pod whose group is absent', () => {
+  it('P4 rejects a pod whose group is absent', () => {
     const answer = new Case(groups).pods({ group: 'absent' }).permit();
     expect(answer).toBeInstanceOf(Status);
     expect(answer).toMatchObject({ code: 'Unschedulable', message: 'PodGroup ns1/absent not found' });

@@ -80,7 +80,7 @@ describe('a gang', () => {
     expect(readiness(gang, 'default-scheduler')).toBeUndefined();
   });
 
-  it('is refused when members name different schedulers, with their names', () => {
+  it('is rejected when members name different schedulers, with their names', () => {
     const fixture = new Fixture();
     const gang = fixture.group({ name: 'red', minMember: 2 });
     fixture.pods(2, { group: 'red' });
@@ -190,7 +190,7 @@ describe('Unreserve', () => {
   });
 });
 
-describe('the events that may help a refused group', () => {
+describe('the events that may help a rejected group', () => {
   it('are changes of room once minResources are free, if it was this plugin that missed them', () => {
     const fixture = new Fixture();
     fixture.group({ name: 'red', minMember: 1, minResources: { cpu: 4 } });
@@ -211,7 +211,7 @@ describe('the events that may help a refused group', () => {
 
 describe('minResources', () => {
   /** What PreFilter makes of two more members of a group of three that asks for three cores, on a node of four. */
-  function refusal(members: readonly PodOptions[], others: readonly PodOptions[] = []): string | undefined {
+  function rejection(members: readonly PodOptions[], others: readonly PodOptions[] = []): string | undefined {
     const fixture = new Fixture();
     fixture.handle.cluster.setNode(fixture.build.projectedNode({ name: 'a', cpu: 4 }));
     fixture.group({ name: 'red', minMember: 3, minResources: { cpu: 3 } });
@@ -227,18 +227,18 @@ describe('minResources', () => {
   const succeeded = { nodeName: 'a', phase: 'Succeeded' } as const;
 
   it('are not asked for again for members that have succeeded in a group that has started', () => {
-    expect(refusal([succeeded, gone, runs], [{ cpu: 2 }])).toBeUndefined();
-    expect(refusal([succeeded, gone, runs], [{ cpu: 3 }])).toMatch(/ask for 3 of cpu, but only 2 is free/);
+    expect(rejection([succeeded, gone, runs], [{ cpu: 2 }])).toBeUndefined();
+    expect(rejection([succeeded, gone, runs], [{ cpu: 3 }])).toMatch(/ask for 3 of cpu, but only 2 is free/);
   });
 
   it('are asked for in the place of members that failed', () => {
-    expect(refusal([gone, gone, runs], [{ cpu: 1 }])).toBeUndefined();
-    expect(refusal([gone, gone, runs], [{ cpu: 2 }])).toMatch(/ask for 3 of cpu, but only 2 is free/);
+    expect(rejection([gone, gone, runs], [{ cpu: 1 }])).toBeUndefined();
+    expect(rejection([gone, gone, runs], [{ cpu: 2 }])).toMatch(/ask for 3 of cpu, but only 2 is free/);
   });
 
   it('are not covered by room that a member which is leaving, or runs for a former group, still takes', () => {
-    expect(refusal([gone, runs, { ...runs, deleting: true }], [{ cpu: 2 }])).toMatch(/but only 1 is free/);
+    expect(rejection([gone, runs, { ...runs, deleting: true }], [{ cpu: 2 }])).toMatch(/but only 1 is free/);
     const former = { group: 'red', cpu: 1, annotations: { [planAnnotations.groupUid]: 'former' } };
-    expect(refusal([gone, gone, runs], [former, { cpu: 1 }])).toMatch(/but only 2 is free/);
+    expect(rejection([gone, gone, runs], [former, { cpu: 1 }])).toMatch(/but only 2 is free/);
   });
 });

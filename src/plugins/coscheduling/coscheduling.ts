@@ -5,27 +5,27 @@ import type { ResourceList } from '../../api/resource-list.ts';
 import type { GangSpec, GangView } from '../../cluster/gang.ts';
 import type { EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
-import type { Candidate } from '../../framework/candidate.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Plugin, Wait } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import { Status } from '../../framework/status.ts';
-import { ClusterRoom } from './cluster-room.ts';
+import { ClusterCapacity } from './cluster-capacity.ts';
 import { readCoschedulingArgs } from './coscheduling-args.ts';
 import type { CoschedulingArgs } from './coscheduling-args.ts';
 import { pluginName, readiness } from './readiness.ts';
 
 /** Kept in the state that all members of a gang share in one cycle. */
-interface Wave {
+interface PermitBarrier {
   /** How many members must pass Permit together. */
   readonly needed: number;
-  readonly room: Status | undefined;
+  readonly capacity: Status | undefined;
   passed: number;
 }
 
-const waveKey = 'Coscheduling/wave';
+const barrierKey = 'Coscheduling/wave';
 
 /**
- * Gang policy: what a quorum is and when a group is refused. The order of members, the transaction and the waiting pods
+ * Gang policy: what a quorum is and when a group is rejected. The order of members, the transaction and the waiting pods
  * are the scheduler's.
  *
  * - PreEnqueue: the group waits outside the queue until it is ready.
@@ -38,16 +38,16 @@ export class Coscheduling implements Plugin {
   readonly decidesGangs = true;
   readonly #args: CoschedulingArgs;
   readonly #handle: PluginHandle;
-  readonly #room: ClusterRoom;
+  readonly #capacity: ClusterCapacity;
 
   constructor(args: unknown, handle: PluginHandle) {
     this.#args = readCoschedulingArgs(args);
     this.#handle = handle;
-    this.#room = new ClusterRoom(handle.cluster);
+    this.#capacity = new ClusterCapacity(handle.cluster);
   }
 
-  preEnqueue(candidate: Candidate): Status | undefined {
-    return candidate.kind === 'gang' ? readiness(candidate.gang, this.#handle.schedulerName) : undefined;
+  preEnqueue(schedulingEntity: SchedulingEntity): Status | undefined {
+    return schedulingEntity.kind === 'gang' ? readiness(schedulingEntity.gang, this.#handle.schedulerName) : undefined;
   }
 
   preFilter(state: CycleState, pod: Pod): Status | undefined {
@@ -60,7 +60,7 @@ export class Coscheduling implements Plugin {
         pluginName,
       );
     }
-    return readiness(gang, this.#handle.schedulerName) ?? this.#wave(state, gang, gang.spec).room;
+    return readiness(gang, this.#handle.schedulerName) ?? this.#barrier(state, gang, gang.spec).capacity;
   }
 
   permit(state: CycleState, pod: Pod): Status | Wait | undefined {
@@ -69,50 +69,50 @@ export class Coscheduling implements Plugin {
     if (gang?.spec === undefined) {
       return new Status('Unschedulable', `PodGroup ${pod.podGroupKey} not found`, pluginName);
     }
-    const wave = this.#wave(state, gang, gang.spec);
-    wave.passed++;
-    if (wave.passed < wave.needed) return { waitMs: this.#waitMs(gang.spec) };
+    const barrier = this.#barrier(state, gang, gang.spec);
+    barrier.passed++;
+    if (barrier.passed < barrier.needed) return { waitMs: this.#waitMs(gang.spec) };
     for (const sibling of this.#waitingSiblings(pod)) sibling.allow(pluginName);
     return undefined;
   }
 
   unreserve(state: CycleState, pod: Pod): void {
     // A member beyond the quorum was scheduled on its own, and falls alone. Before Permit there is nobody who waits.
-    const wave = state.group?.read<Wave>(waveKey);
-    if (wave === undefined || wave.passed === 0) return;
+    const barrier = state.group?.read<PermitBarrier>(barrierKey);
+    if (barrier === undefined || barrier.passed === 0) return;
     for (const sibling of this.#waitingSiblings(pod)) {
       sibling.reject(pluginName, `member ${pod.name} of PodGroup ${pod.podGroupKey} could not start`);
     }
   }
 
   eventsToRegister(): readonly EventRegistration[] {
-    const hasRoom = (pod: Pod): boolean => {
+    const hasCapacity = (pod: Pod): boolean => {
       const gang = this.#handle.cluster.gang(pod.podGroupKey ?? '');
-      return gang?.spec === undefined || this.#checkRoom(gang, gang.spec) === undefined;
+      return gang?.spec === undefined || this.#checkCapacity(gang, gang.spec) === undefined;
     };
     return [
-      { resource: 'Node', actions: ['Add', 'Update'], hint: hasRoom },
-      { resource: 'AssignedPod', actions: ['Update', 'Delete'], hint: hasRoom },
+      { resource: 'Node', actions: ['Add', 'Update'], hint: hasCapacity },
+      { resource: 'AssignedPod', actions: ['Update', 'Delete'], hint: hasCapacity },
     ];
   }
 
   /** Of the cycle in a gang cycle; made anew for a pod that is scheduled on its own. */
-  #wave(state: CycleState, gang: GangView, spec: GangSpec): Wave {
+  #barrier(state: CycleState, gang: GangView, spec: GangSpec): PermitBarrier {
     const shared = state.group ?? state;
-    let wave = shared.read<Wave>(waveKey);
-    if (wave === undefined) {
-      wave = { needed: gang.missing, room: this.#checkRoom(gang, spec), passed: 0 };
-      shared.write(waveKey, wave);
+    let barrier = shared.read<PermitBarrier>(barrierKey);
+    if (barrier === undefined) {
+      barrier = { needed: gang.missing, capacity: this.#checkCapacity(gang, spec), passed: 0 };
+      shared.write(barrierKey, barrier);
     }
-    return wave;
+    return barrier;
   }
 
-  #checkRoom(gang: GangView, { minResources, minMember }: GangSpec): Status | undefined {
+  #checkCapacity(gang: GangView, { minResources, minMember }: GangSpec): Status | undefined {
     if (minResources === undefined || gang.missing === 0) return undefined;
     const { cluster } = this.#handle;
     // The total is for the quorum: what its part that counts already has, or has had, is not asked for again.
     const own = [...gang.members.values()].filter(({ uid }) => gang.counts(uid));
-    const shortfall = this.#room.shortfall(withSlots(minResources, minMember), own);
+    const shortfall = this.#capacity.shortfall(withSlots(minResources, minMember), own);
     if (shortfall === undefined) return undefined;
     const resource = cluster.resources.nameOf(shortfall.id);
     return new Status(

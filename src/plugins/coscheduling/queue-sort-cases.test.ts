@@ -116,10 +116,10 @@ describe('the order of two entities', () => {
     queueing.members(3, { group: 'pg1', priority: 100, createdAt: t - 10 * seconds });
     queueing.members(3, { group: 'pg2', priority: 100, createdAt: t - 5 * seconds });
     queueing.start();
-    expect(queueing.refuseNext('NodeUnschedulable').key).toBe('gang/default/pg1');
+    expect(queueing.rejectNext('NodeUnschedulable').key).toBe('gang/default/pg1');
     expect(queueing.states()).toEqual({ 'gang/default/pg1': 'unschedulable', 'gang/default/pg2': 'active' });
-    expect(queueing.refuseNext('NodeUnschedulable').key).toBe('gang/default/pg2');
-    queueing.picture.clock.advance(10 * seconds);
+    expect(queueing.rejectNext('NodeUnschedulable').key).toBe('gang/default/pg2');
+    queueing.harness.clock.advance(10 * seconds);
     queueing.node({ name: 'a' });
     expect(queueing.popAll()).toEqual(['gang/default/pg1', 'gang/default/pg2']);
   });

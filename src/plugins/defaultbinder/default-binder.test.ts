@@ -33,7 +33,7 @@ it("a Binding names the pod by uid and carries the cycle's annotations", async (
   expect(signals).toEqual([signal, signal]);
 });
 
-it('a refused Binding is an Error status that keeps what the client said', async () => {
+it('a rejected Binding is an Error status that keeps what the client said', async () => {
   const conflict = new ConflictError('pod red-0 is already assigned to node "b"', {
     status: 409,
     reason: 'Conflict',

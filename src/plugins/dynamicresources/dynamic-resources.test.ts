@@ -4,11 +4,11 @@ import { TestScheduler } from '../../testkit/test-scheduler.ts';
 const claims = (name: string): object => ({ resourceClaims: [{ name, resourceClaimTemplateName: 'one-gpu' }] });
 
 describe('a pod with resource claims', () => {
-  it('is refused with that as its reason, whatever room there is', async () => {
+  it('is rejected with that as its reason, whatever room there is', async () => {
     const scheduler = new TestScheduler();
     scheduler.setNode({ name: 'a' });
     scheduler.setPod({ name: 'trainer', spec: claims('gpu') });
-    await scheduler.expectRefused('trainer', {
+    await scheduler.expectRejected('trainer', {
       by: 'DynamicResources',
       says: 'resource claims are not supported: the pod has [gpu]',
     });
@@ -23,7 +23,7 @@ describe('a pod with resource claims', () => {
     scheduler.setGroup({ name: 'train', minMember: 2 });
     scheduler.setPod({ name: 'leader', group: 'train' });
     scheduler.setPod({ name: 'worker', group: 'train', spec: claims('gpu') });
-    await scheduler.expectRefused('leader', { by: 'DynamicResources' });
+    await scheduler.expectRejected('leader', { by: 'DynamicResources' });
     await scheduler.stop();
   });
 });

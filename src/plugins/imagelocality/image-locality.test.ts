@@ -72,7 +72,7 @@ describe('ImageLocality', () => {
 
   it('signs the picture of those images alone that the pod has', () => {
     const { plugin, cluster } = clusterOf({ a: { 'app:1': 500 * megabyte }, b: {} });
-    const signed = (): string => plugin.signPicture!(build.projectedPod(running('app:1')));
+    const signed = (): string => plugin.signCluster!(build.projectedPod(running('app:1')));
     const before = signed();
     cluster.setNode(build.projectedNode({ name: 'b', images: { 'other:1': 500 * megabyte } }));
     expect(signed()).toBe(before);

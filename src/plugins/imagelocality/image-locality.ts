@@ -1,5 +1,5 @@
 import type { Pod, PodTemplate } from '../../api/pod.ts';
-import type { ImageView } from '../../cluster/image-census.ts';
+import type { ImageView } from '../../cluster/image-states.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
@@ -43,7 +43,7 @@ class ImageLocality implements Plugin {
     return images.length === 0 ? '' : images.join(' ');
   }
 
-  signPicture(pod: Pod): string {
+  signCluster(pod: Pod): string {
     return this.#find(pod.template)
       .map(({ image, worth }) => `${image.name} ${worth}`)
       .join(' ');

@@ -45,12 +45,12 @@ export const noRules: AffinityRules = {
 /** Throws SelectorError for rules that cannot be understood; its path begins at the pod's spec.affinity. */
 export function compileAffinityRules(rules: PodAffinityRules): AffinityRules {
   const labelKeys = new Set<string>();
-  const wishes = compileTerms(rules.podAffinity, 'podAffinity', 1, labelKeys);
+  const preferences = compileTerms(rules.podAffinity, 'podAffinity', 1, labelKeys);
   const aversions = compileTerms(rules.podAntiAffinity, 'podAntiAffinity', -1, labelKeys);
-  const preferred = [...wishes.preferred, ...aversions.preferred];
-  const all = [...wishes.required, ...aversions.required, ...preferred.map(({ term }) => term)];
+  const preferred = [...preferences.preferred, ...aversions.preferred];
+  const all = [...preferences.required, ...aversions.required, ...preferred.map(({ term }) => term)];
   return {
-    affinity: wishes.required,
+    affinity: preferences.required,
     antiAffinity: aversions.required,
     preferred,
     labelKeys,

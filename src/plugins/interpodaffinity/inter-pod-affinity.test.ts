@@ -2,23 +2,23 @@ import { expect, it } from 'vitest';
 import { defaultPlugins } from '../registry.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
-import { Picture } from '../../testkit/picture.ts';
+import { CoreHarness } from '../../testkit/core-harness.ts';
 
 const hostname = 'kubernetes.io/hostname';
 
 /** A pod on the node that does not want those of these labels there. */
-function unwanting(picture: Picture, name: string, labelSelector: object): void {
+function unwanting(harness: CoreHarness, name: string, labelSelector: object): void {
   const antiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: hostname, labelSelector }] };
   const spec = { affinity: { podAntiAffinity: antiAffinity } } as NonNullable<PodOptions['spec']>;
-  picture.pod({ name, nodeName: 'a', spec });
+  harness.pod({ name, nodeName: 'a', spec });
 }
 
 it('a label that nobody has read before makes no pod unwanted that does not have it', () => {
-  const picture = new Picture({ plugins: defaultPlugins });
-  for (const name of ['a', 'b']) picture.node({ name });
+  const harness = new CoreHarness({ plugins: defaultPlugins });
+  for (const name of ['a', 'b']) harness.node({ name });
   const fitting = (options: PodOptions): readonly string[] => {
-    const { profile, planner, cluster } = picture;
-    const [pod] = picture.pods(1, options);
+    const { profile, planner, cluster } = harness;
+    const [pod] = harness.pods(1, options);
     return cluster.nodes.map(({ name }) => {
       const transaction = cluster.begin();
       const within = new Set([name]);
@@ -30,11 +30,11 @@ it('a label that nobody has read before makes no pod unwanted that does not have
       return `${name} ${placed}`;
     });
   };
-  unwanting(picture, 'first', { matchLabels: { app: 'c' } });
+  unwanting(harness, 'first', { matchLabels: { app: 'c' } });
   expect(fitting({ name: 'with', labels: { app: 'c', tier: 'x' } })).toEqual(['a 0', 'b 1']);
-  picture.cluster.removePod([...picture.cluster.pods()].find(({ name }) => name === 'first')!.uid);
+  harness.cluster.removePod([...harness.cluster.pods()].find(({ name }) => name === 'first')!.uid);
   // Somebody still reads that label, elsewhere.
-  picture.pod({
+  harness.pod({
     name: 'second',
     spec: {
       affinity: {
@@ -46,7 +46,7 @@ it('a label that nobody has read before makes no pod unwanted that does not have
       },
     },
   });
-  unwanting(picture, 'third', { matchExpressions: [{ key: 'tier', operator: 'Exists' }] });
+  unwanting(harness, 'third', { matchExpressions: [{ key: 'tier', operator: 'Exists' }] });
   expect(fitting({ name: 'without', labels: { app: 'c' } })).toEqual(['a 1', 'b 1']);
   expect(fitting({ name: 'also-with', labels: { app: 'c', tier: 'x' } })).toEqual(['a 0', 'b 1']);
 });

@@ -9,15 +9,15 @@ import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { skip, Status } from '../../framework/status.ts';
 import { KeptByText } from '../kept-by-text.ts';
 import { maxNodeScore } from '../node-score.ts';
-import { AffinityQuestion, concernOf } from './affinity-question.ts';
-import type { AffinityContext, AffinityVerdict } from './affinity-question.ts';
+import { AffinityState, concernOf } from './affinity-state.ts';
+import type { AffinityContext, AffinityVerdict } from './affinity-state.ts';
 import { compileAffinityRules, noRules, reaches } from './affinity-rules.ts';
 import type { AffinityRules } from './affinity-rules.ts';
 import { affinityEvents } from './affinity-events.ts';
 import { interPodAffinityArguments } from './inter-pod-affinity-args.ts';
 
 const name = 'InterPodAffinity';
-const refusals: Readonly<Record<AffinityVerdict, Status | undefined>> = {
+const rejections: Readonly<Record<AffinityVerdict, Status | undefined>> = {
   fits: undefined,
   affinity: new Status('UnschedulableAndUnresolvable', "node(s) didn't match pod affinity rules", name),
   antiAffinity: new Status('Unschedulable', "node(s) didn't match pod anti-affinity rules", name),
@@ -28,7 +28,7 @@ const refusals: Readonly<Record<AffinityVerdict, Status | undefined>> = {
 const mostConcerned = 4_096;
 
 /** Of those that ask differently; each may have a number for every node. */
-const mostQuestions = 64;
+const mostPreFilterStates = 64;
 const stateKey = `${name}/question`;
 
 /** What is signed of labels, in a namespace. */
@@ -49,7 +49,7 @@ class InterPodAffinity implements Plugin {
   readonly #cluster: ClusterLister;
   readonly #ignoresPreferencesOfOthers: boolean;
   readonly #context: AffinityContext;
-  readonly #questions = new KeptByText<AffinityQuestion>(mostQuestions);
+  readonly #preFilterStates = new KeptByText<AffinityState>(mostPreFilterStates);
   /** rules -> compiled, or what is wrong with them */
   readonly #compiled = new WeakMap<PodAffinityRules, AffinityRules | SelectorError>();
   /** labels -> what was signed last for a pod with them; of what was known as of these revisions */
@@ -81,7 +81,7 @@ class InterPodAffinity implements Plugin {
    * Empty where the pod and everybody else are nothing to each other.
    */
   sign(pod: Pod): string {
-    if (pod.template.podAffinity === undefined && this.#cluster.knownTerms.isEmpty) return '';
+    if (pod.template.podAffinity === undefined && this.#cluster.affinityTerms.isEmpty) return '';
     this.#lookAtKnown();
     const rules = this.#rulesOf(pod);
     const known = this.#signed.get(pod.labels);
@@ -93,35 +93,35 @@ class InterPodAffinity implements Plugin {
 
   preFilter(state: CycleState, pod: Pod): Status | undefined {
     const { podAffinity } = pod.template;
-    if (podAffinity === undefined && this.#cluster.knownTerms.isEmpty) return Status.skipThroughout;
+    if (podAffinity === undefined && this.#cluster.affinityTerms.isEmpty) return Status.skipThroughout;
     const rules = podAffinity === undefined ? noRules : this.#compile(podAffinity);
     if (rules instanceof SelectorError) return notUnderstood(rules);
     const asksNothing = rules.affinity.length === 0 && rules.antiAffinity.length === 0;
     const text = this.sign(pod);
     if (asksNothing && text === '') return Status.skipThroughout;
-    const question = this.#question(pod, rules, text);
-    if (asksNothing && !question.isBarred) return question.mayBeBarred ? skip : Status.skipThroughout;
-    state.write(stateKey, question);
+    const preFilterState = this.#preFilterState(pod, rules, text);
+    if (asksNothing && !preFilterState.isBarred) return preFilterState.mayBeBarred ? skip : Status.skipThroughout;
+    state.write(stateKey, preFilterState);
     return undefined;
   }
 
   /** What is counted follows the picture, where the pod is already. */
   preFilterAddPod(state: CycleState): Status | undefined {
-    questionOf(state).bringUpToDate();
+    preFilterStateOf(state).bringUpToDate();
     return undefined;
   }
 
   preFilterRemovePod(state: CycleState): Status | undefined {
-    questionOf(state).bringUpToDate();
+    preFilterStateOf(state).bringUpToDate();
     return undefined;
   }
 
   filter(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
-    return refusals[questionOf(state).verdict(node.index)];
+    return rejections[preFilterStateOf(state).verdict(node.index)];
   }
 
   filterAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number): number {
-    return questionOf(state).keepFitting(indexes, size);
+    return preFilterStateOf(state).keepFitting(indexes, size);
   }
 
   /** The domains of each topology in which some of them want to be beside others of them. */
@@ -146,27 +146,27 @@ class InterPodAffinity implements Plugin {
 
   preScore(state: CycleState, pod: Pod): Status | undefined {
     const { podAffinity } = pod.template;
-    if (podAffinity === undefined && this.#cluster.knownTerms.isEmpty) return skip;
+    if (podAffinity === undefined && this.#cluster.affinityTerms.isEmpty) return skip;
     const rules = this.#rulesOf(pod);
     const prefersNothing = rules.preferred.length === 0;
     if (prefersNothing && this.#ignoresPreferencesOfOthers) return skip;
     const text = this.sign(pod);
     if (prefersNothing && text === '') return skip;
-    const question = this.#question(pod, rules, text);
+    const preFilterState = this.#preFilterState(pod, rules, text);
     // Others of the same plan may yet land that prefer something; then all nodes are no longer alike.
-    if (prefersNothing && !question.mayBeScored) return skip;
-    state.write(stateKey, question);
+    if (prefersNothing && !preFilterState.mayBeScored) return skip;
+    state.write(stateKey, preFilterState);
     return undefined;
   }
 
   /** To a profile without its PreScore all nodes are alike. */
   score(state: CycleState, _pod: Pod, { index }: NodeView): number {
-    return state.read<AffinityQuestion>(stateKey)?.score(index) ?? 0;
+    return state.read<AffinityState>(stateKey)?.score(index) ?? 0;
   }
 
   scoreAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
-    const question = state.read<AffinityQuestion>(stateKey);
-    for (let i = 0; i < size; i++) scores[indexes[i]!] = question?.score(indexes[i]!) ?? 0;
+    const preFilterState = state.read<AffinityState>(stateKey);
+    for (let i = 0; i < size; i++) scores[indexes[i]!] = preFilterState?.score(indexes[i]!) ?? 0;
   }
 
   /** kube-scheduler's: the least becomes 0 and the greatest 100, in whole numbers; 0 where all are equal. */
@@ -193,13 +193,13 @@ class InterPodAffinity implements Plugin {
     });
   }
 
-  #question(pod: Pod, rules: AffinityRules, text: string): AffinityQuestion {
-    const question = this.#questions.of(text, () => {
+  #preFilterState(pod: Pod, rules: AffinityRules, text: string): AffinityState {
+    const preFilterState = this.#preFilterStates.of(text, () => {
       const labels = this.#signedLabels(pod, rules);
-      return new AffinityQuestion({ namespace: pod.namespace, labels, rules }, this.#context);
+      return new AffinityState({ namespace: pod.namespace, labels, rules }, this.#context);
     });
-    question.bringUpToDate();
-    return question;
+    preFilterState.bringUpToDate();
+    return preFilterState;
   }
 
   #rulesOf({ template }: Pod): AffinityRules {
@@ -217,15 +217,15 @@ class InterPodAffinity implements Plugin {
 
   /** What is signed depends on what anybody says of others. */
   #lookAtKnown(): void {
-    const { knownTerms, listed } = this.#cluster;
+    const { affinityTerms, listed } = this.#cluster;
     const namespaces = listed.revision('Namespace');
-    if (this.#knownRevision === knownTerms.revision && this.#namespacesRevision === namespaces) return;
-    this.#knownRevision = knownTerms.revision;
+    if (this.#knownRevision === affinityTerms.revision && this.#namespacesRevision === namespaces) return;
+    this.#knownRevision = affinityTerms.revision;
     this.#namespacesRevision = namespaces;
     this.#signed = new WeakMap();
     this.#concerned.clear();
     const keys = new Set<string>();
-    knownTerms.each((affinity) => {
+    affinityTerms.each((affinity) => {
       for (const key of this.#context.rulesOf({ affinity }).labelKeys) keys.add(key);
     });
     this.#labelKeys = [...keys].sort();
@@ -263,8 +263,8 @@ function oneOfEachSort(members: readonly Pod[]): Iterable<Pod> {
   return new Map(members.map((pod) => [pod.template.podAffinity, pod])).values();
 }
 
-function questionOf(state: CycleState): AffinityQuestion {
-  return state.read<AffinityQuestion>(stateKey)!;
+function preFilterStateOf(state: CycleState): AffinityState {
+  return state.read<AffinityState>(stateKey)!;
 }
 
 function compileOrExplain(rules: PodAffinityRules): AffinityRules | SelectorError {

@@ -20,8 +20,10 @@ describe('addedAffinity', () => {
   it('is compiled', () => {
     const { required: terms } = readAddedAffinity(required([zone('x')]))!;
     expect(terms!.map((matches) => matches({ name: 'a', labels: { zone: 'x' } }))).toEqual([true]);
-    const { preferred: wishes } = readAddedAffinity(preferred({ weight: 7, preference: zone('x') }))!;
-    expect(wishes.map(({ weight, matches }) => [weight, matches({ name: 'a', labels: {} })])).toEqual([[7, false]]);
+    const { preferred: preferences } = readAddedAffinity(preferred({ weight: 7, preference: zone('x') }))!;
+    expect(preferences.map(({ weight, matches }) => [weight, matches({ name: 'a', labels: {} })])).toEqual([
+      [7, false],
+    ]);
   });
 
   it('may hold null where kube-scheduler takes it for absent', () => {
@@ -62,7 +64,7 @@ describe('addedAffinity', () => {
       required([{ matchFields: [{ key: 'metadata.name', operator: 'In' }] }]),
       'matchFields[0].values must hold exactly one node name',
     ],
-  ])('that is wrong is refused, naming the field: %j', (args, message) => {
+  ])('that is wrong is rejected, naming the field: %j', (args, message) => {
     expect(() => readAddedAffinity(args)).toThrow(message);
   });
 

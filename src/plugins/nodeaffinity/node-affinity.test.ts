@@ -69,7 +69,7 @@ describe('PreFilter', () => {
     expect(preFilter(required(twice, named('c')))).toEqual({ nodeNames: new Set(['c']) });
   });
 
-  it('refuses a pod whose terms all contradict themselves', () => {
+  it('rejects a pod whose terms all contradict themselves', () => {
     const twice = { matchFields: [...named('a').matchFields!, ...named('b').matchFields!] };
     expect(preFilter(required(twice))).toMatchObject({
       code: 'UnschedulableAndUnresolvable',
@@ -80,7 +80,7 @@ describe('PreFilter', () => {
   describe('of terms that cannot be understood', () => {
     const near = { matchExpressions: [{ key: 'zone', operator: 'Near', values: ['x'] }] };
 
-    it('refuses a pod that has no others, naming the field', () => {
+    it('rejects a pod that has no others, naming the field', () => {
       const pod = required(near, near);
       expect(preFilter(pod)).toMatchObject({
         code: 'UnschedulableAndUnresolvable',
@@ -160,7 +160,7 @@ it('pods that ask for the same share a signature, whatever the order of their se
   expect(new Set([sign({}), sign({ nodeSelector: { a: '1' } }), sign(required(zone('x')))]).size).toBe(3);
 });
 
-it('a refused pod is tried again when a node comes to match', () => {
+it('a rejected pod is tried again when a node comes to match', () => {
   const { hint } = plugin.eventsToRegister!()[0]!;
   const pod = build.projectedPod({ nodeSelector: { disk: 'ssd' } });
   const [fast, slow] = [build.projectedNode({ labels: { disk: 'ssd' } }), build.projectedNode()];

@@ -27,7 +27,7 @@ const noAffinity: CompiledNodeAffinity = { required: undefined, nodeNames: undef
 const noNodeMatches: CompiledNodeAffinity = { required: [], nodeNames: undefined, preferred: [] };
 
 /** What this plugin reads of a template, ready for use. */
-interface Wish {
+interface ResourceDemand {
   readonly selectorKeys: readonly string[];
   readonly selectorValues: readonly string[];
   readonly affinity: CompiledNodeAffinity;
@@ -46,21 +46,21 @@ class NodeAffinity implements Plugin {
   readonly name = name;
   readonly #added: CompiledNodeAffinity;
   /** template -> what it asks for */
-  readonly #wishes = new WeakMap<PodTemplate, Wish>();
+  readonly #preferences = new WeakMap<PodTemplate, ResourceDemand>();
   // The template asked about last: a cycle asks about one for thousands of nodes.
   #latestTemplate: PodTemplate | undefined;
-  #latestWish: Wish | undefined;
+  #latestPreferences: ResourceDemand | undefined;
 
   constructor(added: CompiledNodeAffinity) {
     this.#added = added;
   }
 
   sign(pod: Pod): string {
-    return this.#wish(pod.template).signature;
+    return this.#preferencesOf(pod.template).signature;
   }
 
   preFilter(_state: CycleState, pod: Pod): Status | NodeNames | undefined {
-    return this.#wish(pod.template).preFilter;
+    return this.#preferencesOf(pod.template).preFilter;
   }
 
   filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
@@ -68,13 +68,13 @@ class NodeAffinity implements Plugin {
   }
 
   preScore(_state: CycleState, pod: Pod): Status | undefined {
-    return this.#wish(pod.template).preScore;
+    return this.#preferencesOf(pod.template).preScore;
   }
 
   /** The sum of the weights of the preferred terms that match. */
   score(_state: CycleState, pod: Pod, node: NodeView): number {
     return (
-      matchingWeight(this.#wish(pod.template).affinity.preferred, node.node) +
+      matchingWeight(this.#preferencesOf(pod.template).affinity.preferred, node.node) +
       matchingWeight(this.#added.preferred, node.node)
     );
   }
@@ -95,26 +95,26 @@ class NodeAffinity implements Plugin {
 
   #check(pod: Pod, node: Node): Status | undefined {
     if (this.#added.required !== undefined && !anyMatches(this.#added.required, node)) return addedMismatch;
-    const { selectorKeys, selectorValues, affinity } = this.#wish(pod.template);
+    const { selectorKeys, selectorValues, affinity } = this.#preferencesOf(pod.template);
     for (let i = 0; i < selectorKeys.length; i++) {
       if (node.labels[selectorKeys[i]!] !== selectorValues[i]) return podMismatch;
     }
     return affinity.required === undefined || anyMatches(affinity.required, node) ? undefined : podMismatch;
   }
 
-  #wish(template: PodTemplate): Wish {
-    if (this.#latestTemplate === template) return this.#latestWish!;
-    let wish = this.#wishes.get(template);
-    if (wish === undefined) {
-      wish = this.#readWish(template);
-      this.#wishes.set(template, wish);
+  #preferencesOf(template: PodTemplate): ResourceDemand {
+    if (this.#latestTemplate === template) return this.#latestPreferences!;
+    let preferencesOf = this.#preferences.get(template);
+    if (preferencesOf === undefined) {
+      preferencesOf = this.#readPreferences(template);
+      this.#preferences.set(template, preferencesOf);
     }
     this.#latestTemplate = template;
-    this.#latestWish = wish;
-    return wish;
+    this.#latestPreferences = preferencesOf;
+    return preferencesOf;
   }
 
-  #readWish({ nodeSelector, nodeAffinity }: PodTemplate): Wish {
+  #readPreferences({ nodeSelector, nodeAffinity }: PodTemplate): ResourceDemand {
     const selector = Object.entries(nodeSelector ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
     const path = 'spec.affinity.nodeAffinity';
     // The API server lets some of them through.

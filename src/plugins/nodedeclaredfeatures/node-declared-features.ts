@@ -10,7 +10,7 @@ import { noArguments } from '../plugin-arguments.ts';
 const name = 'NodeDeclaredFeatures';
 const lacksFeatures = new Status('UnschedulableAndUnresolvable', "node(s) didn't match Pod's required features", name);
 
-/** Refuses nodes that do not declare what the pod needs of its kubelet. */
+/** Rejects nodes that do not declare what the pod needs of its kubelet. */
 class NodeDeclaredFeatures implements Plugin {
   readonly name = name;
 

@@ -17,7 +17,7 @@ function fits(wanted: Ports, used: Ports): boolean {
 }
 
 describe('host ports', () => {
-  it('refuse a node where one is taken; preemption may help', () => {
+  it('reject a node where one is taken; preemption may help', () => {
     const node = build.nodeInfo({}, [{ hostPorts: [80] }]);
     expect(plugin.filter!(state, build.projectedPod({ hostPorts: [8080, 80] }), node)).toMatchObject({
       code: 'Unschedulable',

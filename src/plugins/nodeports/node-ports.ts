@@ -10,7 +10,7 @@ const name = 'NodePorts';
 const portTaken = new Status('Unschedulable', "node(s) didn't have free ports for the requested pod ports", name);
 const allAddresses = '0.0.0.0';
 
-/** Refuses nodes where a host port of the pod is in use: same protocol and port, on the same address or on all addresses. */
+/** Rejects nodes where a host port of the pod is in use: same protocol and port, on the same address or on all addresses. */
 class NodePorts implements Plugin {
   readonly name = name;
 

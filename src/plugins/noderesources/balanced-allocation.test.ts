@@ -65,7 +65,7 @@ describe('NodeResourcesBalancedAllocation', () => {
       'resources[0].weight must be 1, for all resources count alike, not 2',
     ],
     [{ resources: [{ name: 'cpu' }, { name: 'cpu' }] }, 'resources[1] must differ from resources[0] in name'],
-  ])('refuses %j', (args, message) => {
+  ])('rejects %j', (args, message) => {
     expect(() => createBalancedAllocation(args, handle)).toThrow(message);
   });
 });

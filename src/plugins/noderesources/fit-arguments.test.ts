@@ -131,7 +131,7 @@ describe('arguments of NodeResourcesFit', () => {
       { scoringStrategy: { type: 'LeastAllocated', resources: [{ name: 'cpu' }, { name: 'a' }, { name: 'cpu' }] } },
       'scoringStrategy.resources[2] must differ from scoringStrategy.resources[0] in name; both have "cpu"',
     ],
-  ])('that are wrong are refused, naming the field: %j', (args, message) => {
+  ])('that are wrong are rejected, naming the field: %j', (args, message) => {
     expect(() => readFitArguments(args)).toThrow(`arguments of NodeResourcesFit: ${message}`);
   });
 });

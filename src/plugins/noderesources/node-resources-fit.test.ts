@@ -71,10 +71,10 @@ describe('a node has room', () => {
     });
   });
 
-  it('and refusals of one kind are one object, so that thousands of them allocate nothing', () => {
-    const refuse = (): Status | undefined =>
+  it('and rejections of one kind are one object, so that thousands of them allocate nothing', () => {
+    const reject = (): Status | undefined =>
       check({ cpu: 1, memory: '1Gi' }, { cpu: 1, memory: '1Gi' }, [{ cpu: 1, memory: 1 }]);
-    expect(refuse()).toBe(refuse());
+    expect(reject()).toBe(reject());
   });
 
   it('exactly when no resource is over-committed afterwards', () => {

@@ -9,7 +9,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { ClusterLister, PluginHandle } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import type { Status } from '../../framework/status.ts';
-import type { Wish } from '../../framework/wish.ts';
+import type { ResourceDemand } from '../../framework/resource-demand.ts';
 import { latestTemplate } from '../latest-template.ts';
 import { AllocationScore } from './allocation-score.ts';
 import { readFitArguments } from './fit-arguments.ts';
@@ -18,7 +18,7 @@ import { Shortages } from './shortage.ts';
 
 const name = 'NodeResourcesFit';
 
-/** Refuses nodes without room for what the pod requests, its own slot included; scores by how full the node would be. */
+/** Rejects nodes without room for what the pod requests, its own slot included; scores by how full the node would be. */
 class NodeResourcesFit implements Plugin {
   readonly name = name;
   readonly #cluster: ClusterLister;
@@ -42,16 +42,16 @@ class NodeResourcesFit implements Plugin {
   }
 
   /** Together they ask for more than is free in sum, or the least of those that cannot be left out for more than any node has. */
-  rulesOut({ kinds, needed }: Wish): boolean {
-    const asked = kinds.map(({ pod, count }) => ({ list: this.#askedBy(pod.template), count }));
+  rulesOut({ podClasses, needed }: ResourceDemand): boolean {
+    const asked = podClasses.map(({ pod, count }) => ({ list: this.#askedBy(pod.template), count }));
     const ids = new Set(asked.flatMap(({ list }) => list.ids));
-    const { room } = this.#cluster;
+    const { capacity } = this.#cluster;
     for (const id of ids) {
       const { sum, greatest } = least(
         asked.map(({ list, count }) => [amountOf(list, id), count] as const),
         needed,
       );
-      if (sum > room.free(id) || greatest > room.largest(id)) return true;
+      if (sum > capacity.free(id) || greatest > capacity.largest(id)) return true;
     }
     return false;
   }
@@ -94,8 +94,8 @@ class NodeResourcesFit implements Plugin {
 
   eventsToRegister(): readonly EventRegistration[] {
     return [
-      { resource: 'AssignedPod', actions: ['Update', 'Delete'], hint: (pod, event) => this.#madeRoom(pod, event) },
-      { resource: 'Node', actions: ['Add', 'Update'], hint: (pod, event) => this.#madeRoom(pod, event) },
+      { resource: 'AssignedPod', actions: ['Update', 'Delete'], hint: (pod, event) => this.#madeCapacity(pod, event) },
+      { resource: 'Node', actions: ['Add', 'Update'], hint: (pod, event) => this.#madeCapacity(pod, event) },
     ];
   }
 
@@ -122,7 +122,7 @@ class NodeResourcesFit implements Plugin {
    * Hint: does the pod now fit on the node that the event is about? Asked of the picture, which holds the change already; if
    * more changes follow, each asks again.
    */
-  #madeRoom(pod: Pod, event: ClusterEvent): boolean {
+  #madeCapacity(pod: Pod, event: ClusterEvent): boolean {
     if (event.resource === 'AssignedPod') {
       const mayHaveFreed =
         event.action !== 'Update' || shrank(event.old.template.requests, event.pod.template.requests);

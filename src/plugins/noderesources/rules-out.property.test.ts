@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../base/random.ts';
 import { runs } from '../../base/testing/runs.ts';
-import { wishOf } from '../../framework/wish.ts';
+import { resourceDemandOf } from '../../framework/resource-demand.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 import { defaultPlugins } from '../registry.ts';
 
-it('what is ruled out by sums does not fit, however it is tried, and what is refused for lack of room mostly is', () => {
+it('what is ruled out by sums does not fit, however it is tried, and what is rejected for lack of room mostly is', () => {
   const wrong: string[] = [];
-  const counts = { refused: 0, ruledOut: 0 };
+  const counts = { rejected: 0, ruledOut: 0 };
   for (let seed = 1; seed <= runs(400); seed++) {
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
@@ -22,14 +22,14 @@ it('what is ruled out by sums does not fit, however it is tried, and what is ref
     for (let i = 0; i < count; i++) {
       core.pod({ name: `red-${i}`, group: 'red', cpu: pick([1, 2]), memory: pick(['256Mi', '1Gi']) });
     }
-    const gang = core.picture.cluster.gang('default/red')!;
-    const fit = core.picture.profile.plugins.find(({ name }) => name === 'NodeResourcesFit')!;
-    const isRuledOut = fit.rulesOut!(wishOf([...gang.pending.values()], minMember));
-    const { fits } = core.picture.core.trial({ kind: 'gang', gang });
+    const gang = core.harness.cluster.gang('default/red')!;
+    const fit = core.harness.profile.plugins.find(({ name }) => name === 'NodeResourcesFit')!;
+    const isRuledOut = fit.rulesOut!(resourceDemandOf([...gang.pending.values()], minMember));
+    const { fits } = core.harness.core.dryRun({ kind: 'gang', gang });
     if (isRuledOut && fits) wrong.push(`seed ${seed}`);
-    if (!fits) counts.refused++;
+    if (!fits) counts.rejected++;
     if (isRuledOut) counts.ruledOut++;
   }
   expect(wrong).toEqual([]);
-  expect(counts.ruledOut).toBeGreaterThan(counts.refused / 3);
+  expect(counts.ruledOut).toBeGreaterThan(counts.rejected / 3);
 });

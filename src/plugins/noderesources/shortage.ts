@@ -6,7 +6,7 @@ import { Status } from '../../framework/status.ts';
 const shortageLimit = 4096;
 
 /**
- * The resources that nodes are short of: each combination is made once, so that refusing a pod on thousands of nodes allocates nothing
+ * The resources that nodes are short of: each combination is made once, so that rejecting a pod on thousands of nodes allocates nothing
  * after the first.
  */
 export class Shortages {

@@ -15,7 +15,7 @@ const plain = build.projectedPod();
 describe('a cordoned node', () => {
   const cordoned = build.nodeInfo({ unschedulable: true });
 
-  it('is refused, and preemption cannot help', () => {
+  it('is rejected, and preemption cannot help', () => {
     expect(plugin.filter!(state, plain, cordoned)).toMatchObject({
       code: 'UnschedulableAndUnresolvable',
       message: 'node(s) were unschedulable',
@@ -37,7 +37,7 @@ it('a node in service takes any pod', () => {
   expect(plugin.filter!(state, plain, build.nodeInfo())).toBeUndefined();
 });
 
-it('a refused pod is tried again when a node is uncordoned or added, not when one is cordoned', () => {
+it('a rejected pod is tried again when a node is uncordoned or added, not when one is cordoned', () => {
   const hint = plugin.eventsToRegister!().find(({ resource }) => resource === 'Node')!.hint!;
   const open = build.projectedNode();
   const cordoned = { ...open, unschedulable: true };

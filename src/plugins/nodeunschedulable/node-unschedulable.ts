@@ -5,23 +5,23 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { NodeKinds } from '../node-kinds.ts';
+import { NodeClasses } from '../node-classes.ts';
 import { noArguments } from '../plugin-arguments.ts';
 import { isTolerated } from '../../api/tolerations.ts';
 
 const name = 'NodeUnschedulable';
-const refusal = new Status('UnschedulableAndUnresolvable', 'node(s) were unschedulable', name);
+const rejection = new Status('UnschedulableAndUnresolvable', 'node(s) were unschedulable', name);
 /** What the node controller puts on a cordoned node; tolerating it means accepting `spec.unschedulable`. */
 const cordonTaint = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' } as const;
 
-/** Refuses cordoned nodes, unless the pod tolerates the taint that stands for it. */
+/** Rejects cordoned nodes, unless the pod tolerates the taint that stands for it. */
 class NodeUnschedulable implements Plugin {
   readonly name = name;
   /** In service, and cordoned. */
-  readonly #kinds: NodeKinds;
+  readonly #kinds: NodeClasses;
 
   constructor(cluster: ClusterLister) {
-    this.#kinds = new NodeKinds(cluster, ({ unschedulable }) => (unschedulable ? 'cordoned' : ''));
+    this.#kinds = new NodeClasses(cluster, ({ unschedulable }) => (unschedulable ? 'cordoned' : ''));
   }
 
   sign(pod: Pod): string {
@@ -30,7 +30,7 @@ class NodeUnschedulable implements Plugin {
 
   filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     if (!node.node.unschedulable || isTolerated(cordonTaint, pod.template.tolerations)) return undefined;
-    return refusal;
+    return rejection;
   }
 
   filterAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number): number {

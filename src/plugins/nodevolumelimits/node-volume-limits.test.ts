@@ -20,7 +20,7 @@ function limit(count: number): void {
 describe('volumes that a node can have', () => {
   it('are counted along the plan of a gang, and it waits until there may be more', async () => {
     world.gang('work', [['c0'], ['c1'], ['c2']]);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('work-0')).toContain('2 of 3 members placed');
     expect(world.verdictOf('work-0')).toContain('1 node(s) exceed max volume count');
     limit(1);
@@ -45,7 +45,7 @@ describe('volumes that a node can have', () => {
       });
     }
     world.lone('p', ['c0']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     world.removeObject('VolumeAttachment', 'at-0');
     expect(world.states()['pod/p']).not.toBe('unschedulable');
     await world.advance(60_000);
@@ -58,7 +58,7 @@ describe('volumes that a node can have', () => {
     const insisting = { metadata: { name: driver }, spec: { preventPodSchedulingIfMissing: true } };
     world.object('CSIDriver', insisting);
     world.lone('p', ['c0']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('p')).toContain(`${driver} CSI driver is not installed on the node`);
     world.object('CSIDriver', { metadata: { name: driver }, spec: {} });
     expect(world.states()['pod/p']).not.toBe('unschedulable');
@@ -69,7 +69,7 @@ describe('volumes that a node can have', () => {
     const spec = { drivers: [{ name: driver, nodeID: 'b', allocatable: { count: 1 } }] };
     world.object('CSINode', { metadata: { name: 'b' }, spec });
     world.lone('p', ['c0']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     expect(world.states()).toEqual({ 'pod/p': 'unschedulable' });
     world.hosts('b');
     expect(world.states()).toEqual({ 'pod/p': 'backoff' });
@@ -93,7 +93,7 @@ describe('volumes that a node can have', () => {
     limit(0);
     world.bind('c0', 'pv', { storageClass: 'wait', csi: { driver, volumeHandle: 'h' } });
     world.lone('p', ['c0']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     world.removeObject('PersistentVolume', 'pv');
     world.volume('pv', { storageClass: 'wait', claim: 'c0' });
     expect(world.states()['pod/p']).not.toBe('unschedulable');
@@ -102,7 +102,7 @@ describe('volumes that a node can have', () => {
   it('are any number on a node that no longer says how many', async () => {
     limit(0);
     world.lone('p', ['c0']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     world.removeObject('CSINode', 'a');
     expect(world.states()['pod/p']).not.toBe('unschedulable');
   });

@@ -51,7 +51,7 @@ class NodeVolumeLimits implements Plugin {
   }
 
   /** What is on other nodes does not count, and pods on the node itself are part of its generation. */
-  signPicture(pod: Pod): string {
+  signCluster(pod: Pod): string {
     return pod.volumes === noVolumes ? '' : String(this.#revision());
   }
 

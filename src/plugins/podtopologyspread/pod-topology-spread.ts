@@ -19,12 +19,12 @@ import type { SpreadDefaults } from './spread-args.ts';
 import { defaultSpreading, noSpreading, ownSpreading } from './spread-constraints.ts';
 import type { Spreading } from './spread-constraints.ts';
 import { spreadEvents } from './spread-events.ts';
-import { leftAside, SpreadQuestion } from './spread-question.ts';
-import type { SpreadVerdict, SpreadWeights } from './spread-question.ts';
+import { leftAside, SpreadState } from './spread-state.ts';
+import type { SpreadVerdict, SpreadWeights } from './spread-state.ts';
 
 const name = 'PodTopologySpread';
 const reason = "node(s) didn't match pod topology spread constraints";
-const refusals: Readonly<Record<SpreadVerdict, Status | undefined>> = {
+const rejections: Readonly<Record<SpreadVerdict, Status | undefined>> = {
   fits: undefined,
   skewed: new Status('Unschedulable', reason, name),
   unlabelled: new Status('UnschedulableAndUnresolvable', `${reason} (missing required label)`, name),
@@ -33,12 +33,12 @@ const refusals: Readonly<Record<SpreadVerdict, Status | undefined>> = {
 /** What tells which pods belong together, for pods that say nothing themselves. */
 const selecting = ['Service', 'ReplicationController', 'ReplicaSet', 'StatefulSet'] as const;
 /** Of those that ask differently; each has a few numbers for every node. */
-const mostQuestions = 64;
-const questionKey = `${name}/question`;
+const mostPreFilterStates = 64;
+const preFilterStateKey = `${name}/question`;
 const scoringKey = `${name}/scoring`;
 
 interface Scoring {
-  readonly question: SpreadQuestion;
+  readonly preFilterState: SpreadState;
   readonly feasible: () => readonly NodeView[];
   /** Known from the first node on that is scored: who scores all of them need not list them twice. */
   weights: SpreadWeights | undefined;
@@ -63,7 +63,7 @@ class PodTopologySpread implements Plugin {
   readonly reads: readonly ListedKind[];
   readonly #cluster: ClusterLister;
   readonly #defaults: SpreadDefaults;
-  readonly #questions = new KeptByText<SpreadQuestion>(mostQuestions);
+  readonly #preFilterStates = new KeptByText<SpreadState>(mostPreFilterStates);
   /** labels -> what a pod with them asked for last */
   readonly #asked = new WeakMap<Labels, AskedBy>();
   /** template -> which nodes it may go to */
@@ -85,34 +85,34 @@ class PodTopologySpread implements Plugin {
     if (spreading instanceof SelectorError) return notUnderstood(spreading);
     // What a pod asks for does not depend on where others are.
     if (spreading.hard.length === 0) return Status.skipThroughout;
-    state.write(questionKey, this.#question(pod, spreading, text));
+    state.write(preFilterStateKey, this.#preFilterState(pod, spreading, text));
     return undefined;
   }
 
   /** What is counted follows the picture, where the pod is already. */
   preFilterAddPod(state: CycleState): Status | undefined {
-    state.read<SpreadQuestion>(questionKey)!.bringUpToDate();
+    state.read<SpreadState>(preFilterStateKey)!.bringUpToDate();
     return undefined;
   }
 
   preFilterRemovePod(state: CycleState): Status | undefined {
-    state.read<SpreadQuestion>(questionKey)!.bringUpToDate();
+    state.read<SpreadState>(preFilterStateKey)!.bringUpToDate();
     return undefined;
   }
 
   filter(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
-    return refusals[state.read<SpreadQuestion>(questionKey)!.verdict(node.index)];
+    return rejections[state.read<SpreadState>(preFilterStateKey)!.verdict(node.index)];
   }
 
   filterAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number): number {
-    return state.read<SpreadQuestion>(questionKey)!.keepFitting(indexes, size);
+    return state.read<SpreadState>(preFilterStateKey)!.keepFitting(indexes, size);
   }
 
   preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
     const { spreading, text } = this.#ask(pod);
     if (spreading instanceof SelectorError || spreading.soft.length === 0) return skip;
-    const question = this.#question(pod, spreading, text);
-    state.write(scoringKey, { question, feasible, weights: undefined } satisfies Scoring);
+    const preFilterState = this.#preFilterState(pod, spreading, text);
+    state.write(scoringKey, { preFilterState, feasible, weights: undefined } satisfies Scoring);
     return undefined;
   }
 
@@ -120,9 +120,9 @@ class PodTopologySpread implements Plugin {
   score(state: CycleState, _pod: Pod, { index }: NodeView): number {
     const scoring = state.read<Scoring>(scoringKey);
     if (scoring === undefined) return 0;
-    const { question, feasible } = scoring;
-    scoring.weights ??= question.weights(Int32Array.from(feasible(), (node) => node.index));
-    return question.score(index, scoring.weights);
+    const { preFilterState, feasible } = scoring;
+    scoring.weights ??= preFilterState.weights(Int32Array.from(feasible(), (node) => node.index));
+    return preFilterState.score(index, scoring.weights);
   }
 
   scoreAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
@@ -131,9 +131,9 @@ class PodTopologySpread implements Plugin {
       for (let i = 0; i < size; i++) scores[indexes[i]!] = 0;
       return;
     }
-    const { question } = scoring;
-    scoring.weights ??= question.weights(indexes.subarray(0, size));
-    question.scoreAll(indexes, size, scoring.weights, scores);
+    const { preFilterState } = scoring;
+    scoring.weights ??= preFilterState.weights(indexes.subarray(0, size));
+    preFilterState.scoreAll(indexes, size, scoring.weights, scores);
   }
 
   /** kube-scheduler's: the less the better, in whole numbers; a node that is left aside gets 0. */
@@ -167,11 +167,11 @@ class PodTopologySpread implements Plugin {
     });
   }
 
-  #question(pod: Pod, spreading: Spreading, text: string): SpreadQuestion {
-    const question = this.#questions.of(text, () => {
+  #preFilterState(pod: Pod, spreading: Spreading, text: string): SpreadState {
+    const preFilterState = this.#preFilterStates.of(text, () => {
       const { namespace, template } = pod;
       const { isChosen, text: choice } = this.#choiceOf(template);
-      return new SpreadQuestion(
+      return new SpreadState(
         {
           namespace,
           spreading,
@@ -183,8 +183,8 @@ class PodTopologySpread implements Plugin {
         this.#cluster,
       );
     });
-    question.bringUpToDate();
-    return question;
+    preFilterState.bringUpToDate();
+    return preFilterState;
   }
 
   #ask(pod: Pod): Asked {
@@ -253,7 +253,7 @@ function nodeChoiceOf({ nodeSelector, nodeAffinity }: PodTemplate): NodeChoice {
   try {
     required = rules && compileNodeAffinity({ requiredDuringSchedulingIgnoredDuringExecution: rules }, '').required;
   } catch (error) {
-    // NodeAffinity refuses the pod, and says why.
+    // NodeAffinity rejects the pod, and says why.
     if (!(error instanceof SelectorError)) throw error;
     required = [];
   }

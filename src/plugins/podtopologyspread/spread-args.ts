@@ -30,7 +30,7 @@ export const spreadArguments = new PluginArguments('PodTopologySpread', {
           nodeAffinityPolicy: { enum: ['Honor', 'Ignore'] },
           nodeTaintsPolicy: { enum: ['Honor', 'Ignore'] },
           matchLabelKeys: { type: 'array', items: { type: 'string' } },
-          labelSelector: { refused: 'must be absent: it is made from the services and owners of each pod' },
+          labelSelector: { rejected: 'must be absent: it is made from the services and owners of each pod' },
         },
       },
     },

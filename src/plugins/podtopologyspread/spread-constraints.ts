@@ -86,8 +86,8 @@ function spreadingOf(
   );
   const isHard = (_: unknown, i: number): boolean => constraints[i]!.whenUnsatisfiable === 'DoNotSchedule';
   const isSoft = (_: unknown, i: number): boolean => constraints[i]!.whenUnsatisfiable === 'ScheduleAnyway';
-  const told = compiled.map(({ selects: _selects, ...rest }, i) => [rest, isHard(undefined, i)]);
-  const text = JSON.stringify([needsAllKeys, told]);
+  const reported = compiled.map(({ selects: _selects, ...rest }, i) => [rest, isHard(undefined, i)]);
+  const text = JSON.stringify([needsAllKeys, reported]);
   return { hard: compiled.filter(isHard), soft: compiled.filter(isSoft), needsAllKeys, text };
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../../testkit/builders/builders.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
-import type { QueueKey } from '../../framework/candidate.ts';
+import type { QueueKey } from '../../framework/scheduling-entity.ts';
 import { createPrioritySort } from './priority-sort.ts';
 
 const plugin = createPrioritySort({}, pluginHandle(new Builders()));

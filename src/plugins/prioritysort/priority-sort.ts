@@ -1,4 +1,4 @@
-import type { QueueKey } from '../../framework/candidate.ts';
+import type { QueueKey } from '../../framework/scheduling-entity.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { noArguments } from '../plugin-arguments.ts';
 

@@ -1,4 +1,4 @@
-import type { Candidate } from '../../framework/candidate.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
@@ -9,9 +9,9 @@ const name = 'SchedulingGates';
 class SchedulingGates implements Plugin {
   readonly name = name;
 
-  preEnqueue(candidate: Candidate): Status | undefined {
-    if (candidate.kind === 'gang' || candidate.pod.schedulingGates.length === 0) return undefined;
-    const reason = `waiting for scheduling gates: [${candidate.pod.schedulingGates.join(' ')}]`;
+  preEnqueue(schedulingEntity: SchedulingEntity): Status | undefined {
+    if (schedulingEntity.kind === 'gang' || schedulingEntity.pod.schedulingGates.length === 0) return undefined;
+    const reason = `waiting for scheduling gates: [${schedulingEntity.pod.schedulingGates.join(' ')}]`;
     return new Status('UnschedulableAndUnresolvable', reason, name);
   }
 }

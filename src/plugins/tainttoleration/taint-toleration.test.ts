@@ -103,7 +103,7 @@ it('pods with the same tolerations share a signature, others do not', () => {
   expect(sign(tolerations)).not.toBe(sign([]));
 });
 
-it('a refused pod is tried again when a node loses the taint that it did not tolerate', () => {
+it('a rejected pod is tried again when a node loses the taint that it did not tolerate', () => {
   const hint = plugin.eventsToRegister!().find(({ resource }) => resource === 'Node')!.hint!;
   const pod = build.projectedPod();
   const tainted = build.projectedNode({ taints: ['a:NoSchedule'] });

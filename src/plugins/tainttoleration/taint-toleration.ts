@@ -8,24 +8,24 @@ import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultNormalizeScore } from '../default-normalize-score.ts';
 import { latestTemplate } from '../latest-template.ts';
-import { NodeKinds } from '../node-kinds.ts';
+import { NodeClasses } from '../node-classes.ts';
 import { noArguments } from '../plugin-arguments.ts';
 import { isTolerated } from '../../api/tolerations.ts';
 
 const name = 'TaintToleration';
 const untolerated = new Status('UnschedulableAndUnresolvable', 'node(s) had untolerated taint(s)', name);
 
-/** Refuses nodes with NoSchedule or NoExecute taints that the pod does not tolerate; avoids PreferNoSchedule ones. */
+/** Rejects nodes with NoSchedule or NoExecute taints that the pod does not tolerate; avoids PreferNoSchedule ones. */
 class TaintToleration implements Plugin {
   readonly name = name;
   /** By their taints. */
-  readonly #kinds: NodeKinds;
+  readonly #kinds: NodeClasses;
   readonly #signature = latestTemplate(({ tolerations }) =>
     tolerations.length === 0 ? '' : JSON.stringify(tolerations),
   );
 
   constructor(cluster: ClusterLister) {
-    this.#kinds = new NodeKinds(cluster, ({ taints }) =>
+    this.#kinds = new NodeClasses(cluster, ({ taints }) =>
       taints.length === 0 ? '' : JSON.stringify(taints.map(({ key, value, effect }) => [key, value, effect])),
     );
   }

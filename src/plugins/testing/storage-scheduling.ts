@@ -1,7 +1,7 @@
 import { projectListed } from '../../api/listed-object.ts';
 import type { ListedKind, ListedObject } from '../../api/listed-object.ts';
 import type { VolumeWriter } from '../../framework/plugin-handle.ts';
-import type { PictureOptions } from '../../testkit/picture.ts';
+import type { CoreHarnessOptions } from '../../testkit/core-harness.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { defaultPlugins } from '../registry.ts';
 
@@ -38,16 +38,19 @@ export class StorageScheduling extends Scheduling {
   /** kind and name -> as it was shown last */
   readonly #shown = new Map<string, ListedObject>();
 
-  /** `refuses`: why the API does not take what is written; undefined: it does. Default: it takes all. */
+  /** `rejects`: why the API does not take what is written; undefined: it does. Default: it takes all. */
   constructor({
-    refuses = () => undefined,
+    rejects = () => undefined,
     plugins = defaultPlugins,
-  }: { readonly refuses?: (text: string) => string | undefined; readonly plugins?: PictureOptions['plugins'] } = {}) {
+  }: {
+    readonly rejects?: (text: string) => string | undefined;
+    readonly plugins?: CoreHarnessOptions['plugins'];
+  } = {}) {
     const written: string[] = [];
     const versions = { latest: 0 };
     const write = (text: string): Promise<string> => {
-      const refusal = refuses(text);
-      if (refusal !== undefined) return Promise.reject(new Error(refusal));
+      const rejection = rejects(text);
+      if (rejection !== undefined) return Promise.reject(new Error(rejection));
       written.push(text);
       return Promise.resolve(String(++versions.latest));
     };
@@ -116,7 +119,7 @@ export class StorageScheduling extends Scheduling {
   object(kind: ListedKind, raw: RawObject): void {
     const metadata = { ...raw.metadata, resourceVersion: String(++this.#versions.latest) };
     const object = projectListed(kind, { ...raw, metadata });
-    const { listed } = this.picture.core.handlers;
+    const { listed } = this.harness.core.handlers;
     const key = `${kind} ${object.name}`;
     const old = this.#shown.get(key);
     this.#shown.set(key, object);
@@ -128,7 +131,7 @@ export class StorageScheduling extends Scheduling {
     const key = `${kind} ${name}`;
     const object = this.#shown.get(key)!;
     this.#shown.delete(key);
-    this.picture.core.handlers.listed.onDelete(object, false);
+    this.harness.core.handlers.listed.onDelete(object, false);
   }
 
   /** Nodes of one host each, called by these names. */
@@ -155,11 +158,11 @@ export class StorageScheduling extends Scheduling {
 
   /** What the last verdict on the pod says. */
   verdictOf(name: string): string {
-    return this.picture.written.filter((each) => each.name === name).at(-1)?.verdict.message ?? '';
+    return this.harness.written.filter((each) => each.name === name).at(-1)?.verdict.message ?? '';
   }
 
   async advance(ms: number): Promise<void> {
-    this.picture.clock.advance(ms);
+    this.harness.clock.advance(ms);
     await this.settle();
   }
 }

@@ -155,7 +155,7 @@ export class TopologyWorld {
   }
 }
 
-/** What a plugin says of a pod: of it as a whole, and of each node, `[reason, normalised score]`; nodes that it refuses have no score. */
+/** What a plugin says of a pod: of it as a whole, and of each node, `[reason, normalised score]`; nodes that it rejects have no score. */
 export type Sayings = Readonly<Record<string, readonly [string | undefined, number | undefined]>>;
 
 /** What the plugin says of the pod as things are. `begun`: PreFilter has been asked. */

@@ -30,7 +30,7 @@ const lookEveryMs = 1_000;
 
 /**
  * Writes what was chosen, and waits until the volumes are bound to their claims. Undefined: they are. An Error when they will not be: the
- * write was refused, a provisioner has failed, the pod or its node is gone, or it takes too long. What is bound by then stays so.
+ * write was rejected, a provisioner has failed, the pod or its node is gone, or it takes too long. What is bound by then stays so.
  */
 export async function bindVolumes(reserved: ReservedVolumes, binding: BindingVolumes): Promise<Status | undefined> {
   let written: WrittenVersions;

@@ -20,13 +20,13 @@ export function claimsOf(
   plugin: string,
   own: ReadonlyMap<string, PersistentVolumeClaim>,
 ): PodClaims | Status {
-  const refuse = (reason: string): Status => new Status('UnschedulableAndUnresolvable', reason, plugin);
+  const reject = (reason: string): Status => new Status('UnschedulableAndUnresolvable', reason, plugin);
   const volumes = claimVolumesOf(pod);
   for (const { claimName, isEphemeral } of volumes) {
     if (own.has(claimName)) continue;
     const claim = listed.get('PersistentVolumeClaim', pod.namespace, claimName);
     if (claim === undefined) {
-      return refuse(
+      return reject(
         isEphemeral
           ? `waiting for ephemeral volume controller to create the persistentvolumeclaim ${JSON.stringify(claimName)}`
           : claimNotFound(claimName),
@@ -34,11 +34,11 @@ export function claimsOf(
     }
     if (claim.isLost) {
       const volume = JSON.stringify(claim.volumeName);
-      return refuse(`persistentvolumeclaim "${claimName}" bound to non-existent persistentvolume ${volume}`);
+      return reject(`persistentvolumeclaim "${claimName}" bound to non-existent persistentvolume ${volume}`);
     }
-    if (claim.deleting) return refuse(`persistentvolumeclaim "${claimName}" is being deleted`);
+    if (claim.deleting) return reject(`persistentvolumeclaim "${claimName}" is being deleted`);
     const stranger = isEphemeral ? notOwned(pod, claim) : undefined;
-    if (stranger !== undefined) return refuse(stranger);
+    if (stranger !== undefined) return reject(stranger);
   }
   const bound: PersistentVolumeClaim[] = [];
   const delayed: PersistentVolumeClaim[] = [];
@@ -62,5 +62,5 @@ export function claimsOf(
     if (storageClass !== undefined && waitsForConsumer(storageClass) && claim.volumeName === '') delayed.push(claim);
     else isUnbound = true;
   }
-  return isUnbound ? refuse('pod has unbound immediate PersistentVolumeClaims') : { bound, delayed };
+  return isUnbound ? reject('pod has unbound immediate PersistentVolumeClaims') : { bound, delayed };
 }

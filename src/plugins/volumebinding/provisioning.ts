@@ -21,7 +21,7 @@ export type Provisionable =
 
 const yes: Provisionable = { answer: 'yes', capacity: undefined };
 const notThere: Provisionable = { answer: 'not there' };
-const noRoom: Provisionable = { answer: 'no room' };
+const noCapacity: Provisionable = { answer: 'no room' };
 
 /** Where volumes can be made. */
 export class Provisioning {
@@ -43,11 +43,11 @@ export class Provisioning {
     const { provisioner, allowedTopologies } = storageClass;
     if (provisioner === '' || provisioner === noProvisioner) return notThere;
     if (!isAllowed(allowedTopologies, node.labels)) return notThere;
-    return this.#roomFor(claim, storageClass, node.labels);
+    return this.#capacityFor(claim, storageClass, node.labels);
   }
 
   /** Whether somebody says how much room there is for the claim's volume. */
-  knowsRoom({ className, requested }: PersistentVolumeClaim): boolean {
+  knowsCapacity({ className, requested }: PersistentVolumeClaim): boolean {
     const storageClass = this.#listed.get('StorageClass', '', className);
     return requested !== undefined && storageClass !== undefined && this.#isPublished(storageClass.provisioner);
   }
@@ -56,16 +56,20 @@ export class Provisioning {
     return this.#listed.get('CSIDriver', '', provisioner)?.publishesCapacity === true;
   }
 
-  #roomFor({ requested }: PersistentVolumeClaim, { provisioner, name }: StorageClass, labels: Labels): Provisionable {
+  #capacityFor(
+    { requested }: PersistentVolumeClaim,
+    { provisioner, name }: StorageClass,
+    labels: Labels,
+  ): Provisionable {
     if (requested === undefined || !this.#isPublished(provisioner)) return yes;
-    let roomiest: CsiStorageCapacity | undefined;
+    let largestFree: CsiStorageCapacity | undefined;
     for (const capacity of this.#listed.ofGroup('CSIStorageCapacity', name)) {
       const { largestVolume, nodeTopology } = capacity;
       if (largestVolume === undefined || largestVolume < requested) continue;
       if (nodeTopology === undefined || !this.#predicateOf(nodeTopology)(labels)) continue;
-      if (roomiest === undefined || goesBefore(capacity, roomiest)) roomiest = capacity;
+      if (largestFree === undefined || goesBefore(capacity, largestFree)) largestFree = capacity;
     }
-    return roomiest === undefined ? noRoom : { answer: 'yes', capacity: roomiest };
+    return largestFree === undefined ? noCapacity : { answer: 'yes', capacity: largestFree };
   }
 
   /** One that cannot be understood selects no node. */

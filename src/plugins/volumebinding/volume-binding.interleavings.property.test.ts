@@ -29,7 +29,7 @@ interface Volume {
  * are late and whose objects come and go.
  */
 class Trouble {
-  readonly world = new StorageScheduling({ refuses: (text) => this.#conflictOf(text) });
+  readonly world = new StorageScheduling({ rejects: (text) => this.#conflictOf(text) });
   readonly #random: () => number;
   /** name -> as the API has it, whether or not it was shown since */
   readonly #claims = new Map<string, Claim>();
@@ -326,7 +326,7 @@ class Trouble {
     for (const host of hosts) for (let i = 0; i < 12; i++) this.#addVolume(host);
     const members = this.#gangs.flatMap(({ name, claims }) => claims.map((_, index) => `${name}-${index}`));
     const isBound = (name: string): boolean => {
-      const pod = [...world.picture.cluster.pods()].find((each) => each.name === name);
+      const pod = [...world.harness.cluster.pods()].find((each) => each.name === name);
       return pod !== undefined && pod.nodeName !== '';
     };
     for (let round = 0; round < 60 && !members.every(isBound); round++) {

@@ -120,7 +120,7 @@ class Story {
 
   /** What is assumed is what the API shows. */
   #expectNothingAssumed(): void {
-    const { listed, assumedVolumes } = this.world.picture.cluster;
+    const { listed, assumedVolumes } = this.world.harness.cluster;
     for (const name of this.#hostOf.keys()) {
       expect(assumedVolumes.volume(name)).toBe(listed.get('PersistentVolume', '', name));
     }
@@ -130,7 +130,7 @@ class Story {
   }
 }
 
-it('each claim of a gang gets one volume that suits it where its pods are, no volume goes to two, and a gang that is refused takes none', async () => {
+it('each claim of a gang gets one volume that suits it where its pods are, no volume goes to two, and a gang that is rejected takes none', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (seed) => {
       const story = new Story(seed);

@@ -33,9 +33,9 @@ describe('a gang whose members need volumes of their own', () => {
   it('takes none when there are not enough, and waits for one more', async () => {
     world.claim('c2', { storageClass: 'manual' });
     world.gang('work', [['c0'], ['c1'], ['c2']]);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('work-0')).toContain("2 node(s) didn't find available persistent volumes to bind");
-    expect(world.picture.cluster.assumedVolumes.volume('pv-a')?.claim).toBeUndefined();
+    expect(world.harness.cluster.assumedVolumes.volume('pv-a')?.claim).toBeUndefined();
     expect(world.written).toEqual([]);
     // Those of another class help nobody.
     world.volume('other', { storageClass: 'wait' });
@@ -52,7 +52,7 @@ describe('a gang whose members need volumes of their own', () => {
     world.claim('c3', { storageClass: 'manual' });
     expect(await world.attempt()).toBe('planned');
     world.lone('late', ['c3']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     // The member is gone, so the gang cannot be bound.
     world.removePod('work-1');
     await world.advance(61_000);
@@ -65,16 +65,16 @@ describe('a gang whose members need volumes of their own', () => {
 
 describe('a gang whose volumes cannot be written', () => {
   it('gives them up, so that others may have them', async () => {
-    const refusing = new StorageScheduling({ refuses: (text) => (text.endsWith(' for c0') ? 'no' : undefined) });
-    refusing.hosts('a');
-    refusing.volume('pv', { node: 'a' });
-    for (const name of ['c0', 'c3']) refusing.claim(name, { storageClass: 'manual' });
-    refusing.lone('first', ['c0']);
-    expect(await refusing.attempt()).toBe('planned');
-    expect(refusing.picture.cluster.assumedVolumes.volume('pv')?.claim).toBeUndefined();
-    refusing.lone('late', ['c3']);
-    expect(await refusing.attempt()).toBe('planned');
-    expect(refusing.written).toEqual(['pv for c3']);
+    const rejecting = new StorageScheduling({ rejects: (text) => (text.endsWith(' for c0') ? 'no' : undefined) });
+    rejecting.hosts('a');
+    rejecting.volume('pv', { node: 'a' });
+    for (const name of ['c0', 'c3']) rejecting.claim(name, { storageClass: 'manual' });
+    rejecting.lone('first', ['c0']);
+    expect(await rejecting.attempt()).toBe('planned');
+    expect(rejecting.harness.cluster.assumedVolumes.volume('pv')?.claim).toBeUndefined();
+    rejecting.lone('late', ['c3']);
+    expect(await rejecting.attempt()).toBe('planned');
+    expect(rejecting.written).toEqual(['pv for c3']);
   });
 });
 
@@ -86,7 +86,7 @@ describe('a volume that was chosen for a pod which could not be bound', () => {
     world.lone('first', ['c0']);
     expect(await world.attempt()).toBe('planned');
     world.lone('late', ['c1']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
   });
 
   it('is there for others, also where the claim of the first was gone before', async () => {
@@ -99,7 +99,7 @@ describe('a volume that was chosen for a pod which could not be bound', () => {
   it('is there for others, also where the claim of the first has come to be bound to another', async () => {
     world.bind('c0', 'another', { storageClass: 'manual', node: 'a' });
     await world.advance(599_000);
-    world.picture.core.attempt();
+    world.harness.core.attempt();
     expect(world.states()['pod/late']).toBe('unschedulable');
     await world.advance(1_000);
     expect(world.states()['pod/late']).not.toBe('unschedulable');
@@ -158,7 +158,7 @@ describe('volumes that are to be made', () => {
     expect(world.verdictOf('work-0')).toContain('provisioning failed for PVC "default/c1"');
     // What was written for the other stands, also while it has not been shown yet.
     const nodeOf0 = world.written.includes('c0 on a') ? 'a' : 'b';
-    expect(world.picture.cluster.assumedVolumes.claim('default', 'c0')?.selectedNode).toBe(nodeOf0);
+    expect(world.harness.cluster.assumedVolumes.claim('default', 'c0')?.selectedNode).toBe(nodeOf0);
     await world.advance(60_000);
     expect(await world.attempt()).toBe('planned');
     expect(new Set(world.written.filter((text) => text.startsWith('c0')))).toEqual(new Set([`c0 on ${nodeOf0}`]));
@@ -195,14 +195,14 @@ describe('a pod', () => {
     expect(world.binding).toEqual(['p@b']);
     world.bind('c1', 'lost', { node: 'c' });
     world.lone('q', ['c1']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('q')).toContain("2 node(s) didn't match PersistentVolume's node affinity");
   });
 
   it('waits for a claim that is not there, and is tried when it is', async () => {
     world.hosts('a');
     world.lone('p', ['c0']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('p')).toContain('persistentvolumeclaim "c0" not found');
     world.claim('other');
     expect(world.states()['pod/p']).toBe('unschedulable');
@@ -219,7 +219,7 @@ describe('a pod', () => {
     }
     while ((await world.attempt()) !== undefined);
     expect(Object.values(world.states())).toEqual(['unschedulable', 'unschedulable', 'unschedulable']);
-    world.picture.clock.advance(60_000);
+    world.harness.clock.advance(60_000);
     // Its user has found a volume for it.
     world.bind('data-of-y', 'pv-y', { storageClass: 'other' });
     expect(await world.attempt()).toBe('planned');
@@ -232,7 +232,7 @@ describe('a pod', () => {
     world.object('CSIDriver', { metadata: { name: 'csi.example' }, spec: { storageCapacity: true } });
     world.claim('c0');
     world.lone('p', ['c0']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('p')).toContain('did not have enough free storage');
     world.removeObject('CSIDriver', 'csi.example');
     expect(world.states()['pod/p']).not.toBe('unschedulable');
@@ -245,7 +245,7 @@ describe('a pod', () => {
     world.lone('first', ['c0']);
     await world.attempt();
     world.lone('late', ['c1']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     world.bind('c0', 'pv', { storageClass: 'manual', node: 'a' });
     world.volume('of-another', { claim: 'c0' });
     world.removeObject('PersistentVolume', 'of-another');
@@ -261,7 +261,7 @@ describe('a pod', () => {
     world.volume('free', { node: 'a' });
     world.claim('c0', { storageClass: 'manual' });
     world.lone('p', ['c0']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     world.removeObject('PersistentVolume', 'kept');
     expect(world.states()).toEqual({ 'pod/p': 'backoff' });
     await world.advance(60_000);
@@ -273,7 +273,7 @@ describe('a pod', () => {
     world.claim('c0');
     world.claim('c2');
     world.gang('work', [['c0'], ['c1'], ['c2']]);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     world.claim('c1');
     expect(world.states()['gang/default/work']).not.toBe('unschedulable');
   });

@@ -43,7 +43,7 @@ class VolumeBinding implements Plugin {
   readonly #bindTimeoutMs: number;
   readonly #shape: readonly ShapePoint[];
   readonly #rules: VolumeRules;
-  readonly #refusals = new Map<string, Status>();
+  readonly #rejections = new Map<string, Status>();
 
   constructor(args: unknown, handle: PluginHandle) {
     const { bindTimeoutMs, shape } = readVolumeBindingArguments(args);
@@ -68,7 +68,7 @@ class VolumeBinding implements Plugin {
   preFilter(state: CycleState, pod: Pod): Status | undefined {
     if (pod.volumes === noVolumes || claimVolumesOf(pod).length === 0) return Status.skipThroughout;
     const { cluster } = this.#handle;
-    const choice = new VolumeChoice(this.#rules, pod, this.#refusals, { isShared: true });
+    const choice = new VolumeChoice(this.#rules, pod, this.#rejections, { isShared: true });
     const { claims } = choice;
     if (claims instanceof Status) return claims;
     const isAnywhere =
@@ -100,8 +100,8 @@ class VolumeBinding implements Plugin {
     return state.read<VolumeChoice>(choiceKey)!.keepFitting(indexes, size);
   }
 
-  dependsOnPlacements(state: CycleState): boolean {
-    return state.read<VolumeChoice>(choiceKey)?.dependsOnPlacements === true;
+  dependsOnAssignedPods(state: CycleState): boolean {
+    return state.read<VolumeChoice>(choiceKey)?.dependsOnAssignedPods === true;
   }
 
   preScore(state: CycleState): Status | undefined {
@@ -125,7 +125,7 @@ class VolumeBinding implements Plugin {
   reserve(state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     const choice = state.read<VolumeChoice>(choiceKey);
     if (choice === undefined || choice.isBound) return undefined;
-    const own = choice.isShared ? new VolumeChoice(this.#rules, pod, this.#refusals, { isShared: false }) : choice;
+    const own = choice.isShared ? new VolumeChoice(this.#rules, pod, this.#rejections, { isShared: false }) : choice;
     const found = own.on(node);
     if (found instanceof Status) return found;
     const reserved = new ReservedVolumes(found, node.name, this.#handle.cluster.assumedVolumes);

@@ -40,9 +40,9 @@ const noVolumes: VolumesOnNode = { bindings: [], provisions: [] };
 
 const unreachable = "node(s) didn't match PersistentVolume's node affinity";
 const unmatched = "node(s) didn't find available persistent volumes to bind";
-const noRoom = 'node(s) did not have enough free storage';
+const noCapacity = 'node(s) did not have enough free storage';
 const gone = 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)';
-const reasons = { unreachable, unmatched, noRoom, gone } as const;
+const reasons = { unreachable, unmatched, noCapacity, gone } as const;
 type Reason = keyof typeof reasons;
 
 /** What is chosen for the claims of one pod on each node, as volumes and claims stand and are assumed to be. */
@@ -65,20 +65,20 @@ export class VolumeChoice {
   /** By node index: what `#found` is worth; NaN: not asked. */
   #worth: number[] = [];
   #state = '';
-  /** Those refused so have one and the same refusal. text -> Status */
-  readonly #refusals: Map<string, Status>;
+  /** Those rejected so have one and the same rejection. text -> Status */
+  readonly #rejections: Map<string, Status>;
 
   /** `isShared`: for whoever is alike to the pod; what is found names no claim of its own. */
   constructor(
     rules: VolumeRules,
     pod: Pod,
-    refusals: Map<string, Status>,
+    rejections: Map<string, Status>,
     { isShared }: { readonly isShared: boolean },
   ) {
     this.#rules = rules;
     this.#pod = pod;
     this.#own = isShared ? ownOf(pod, rules.interchangeable) : new Map();
-    this.#refusals = refusals;
+    this.#rejections = rejections;
     const { cluster, plugin } = rules;
     this.#revision = cluster.assumedVolumes.revision;
     this.#freed = cluster.assumedVolumes.freed;
@@ -104,7 +104,7 @@ export class VolumeChoice {
   }
 
   /** What is found may change when another pod is placed that is alike to this one. */
-  get dependsOnPlacements(): boolean {
+  get dependsOnAssignedPods(): boolean {
     const { claims } = this;
     if (claims instanceof Status || claims.delayed.length === 0) return false;
     if (!this.#areOwn(claims)) return true;
@@ -118,7 +118,7 @@ export class VolumeChoice {
     if (claims instanceof Status) return true;
     const matching = this.#candidates();
     if (matching instanceof Status || !matching.every(({ isEmpty }) => isEmpty)) return false;
-    return !claims.delayed.some((claim) => this.#rules.provisioning.knowsRoom(claim));
+    return !claims.delayed.some((claim) => this.#rules.provisioning.knowsCapacity(claim));
   }
 
   /**
@@ -186,11 +186,11 @@ export class VolumeChoice {
     if (claims instanceof Status) return claims;
     const found = this.#reachBound(claims, node);
     if (found instanceof Status) return found;
-    if (claims.delayed.length === 0) return found === undefined ? noVolumes : this.#refuse(found);
+    if (claims.delayed.length === 0) return found === undefined ? noVolumes : this.#reject(found);
     const delayed = this.#place(claims, node);
     if (delayed instanceof Status) return delayed;
-    if (typeof delayed === 'string') return this.#refuse(found, delayed);
-    return found === undefined ? delayed : this.#refuse(found);
+    if (typeof delayed === 'string') return this.#reject(found, delayed);
+    return found === undefined ? delayed : this.#reject(found);
   }
 
   /** Why the node cannot reach what is bound already; undefined: it can. */
@@ -226,7 +226,7 @@ export class VolumeChoice {
     for (const claim of toMake) {
       const made = this.#rules.provisioning.of(claim, node);
       if (made.answer === 'error') return this.#fail(made.reason);
-      if (made.answer !== 'yes') return made.answer === 'no room' ? 'noRoom' : 'unmatched';
+      if (made.answer !== 'yes') return made.answer === 'no room' ? 'noCapacity' : 'unmatched';
       provisions.push({ claim, capacity: made.capacity });
     }
     return { bindings, provisions };
@@ -266,7 +266,7 @@ export class VolumeChoice {
     this.#found = [];
   }
 
-  #refuse(...found: readonly (Reason | undefined)[]): Status {
+  #reject(...found: readonly (Reason | undefined)[]): Status {
     const texts = found.flatMap((reason) => (reason === undefined ? [] : [reasons[reason]]));
     return this.#kept('UnschedulableAndUnresolvable', texts);
   }
@@ -277,11 +277,11 @@ export class VolumeChoice {
 
   #kept(code: Status['code'], texts: readonly string[]): Status {
     const key = texts.join('\n');
-    let status = this.#refusals.get(key);
+    let status = this.#rejections.get(key);
     if (status === undefined) {
       status = new Status(code, texts, this.#rules.plugin);
       // Names of volumes may be in a failure.
-      if (code !== 'Error') this.#refusals.set(key, status);
+      if (code !== 'Error') this.#rejections.set(key, status);
     }
     return status;
   }

@@ -13,7 +13,7 @@ describe('a claim for one pod alone', () => {
 
   it('is given to one member of a gang, so that two that want it never start', async () => {
     world.gang('work', [['c0'], ['c0']]);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('work-0')).toContain(taken);
     expect(world.binding).toEqual([]);
   });
@@ -24,7 +24,7 @@ describe('a claim for one pod alone', () => {
     await world.accept('first');
     world.change('first', { nodeName: 'a', phase: 'Running' });
     world.lone('second', ['c0']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('second')).toContain(`2 node(s) unavailable due to PersistentVolumeClaim with ${taken}`);
     world.pod({ name: 'other', nodeName: 'b', namespace: 'elsewhere' });
     world.removePod('other');
@@ -56,7 +56,7 @@ describe('a disk that one pod at a time may write to', () => {
       world.pod({ name: `on-${nodeName}`, nodeName, namespace: 'other', spec: { volumes: [disk] } });
     }
     world.pod({ name: 'late', cpu: '1', spec: { volumes: [disk] } });
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('late')).toContain('2 node(s) had no available disk');
     world.removePod('on-a');
     expect(world.states()['pod/late']).not.toBe('unschedulable');

@@ -20,7 +20,7 @@ describe('a volume with a zone', () => {
   it('that is nowhere turns its pod away, until it is labelled otherwise or a node comes there', async () => {
     world.bind('c0', 'pv', { labels: { [zone]: 'north' } });
     world.lone('p', ['c0']);
-    expect(await world.attempt()).toBe('refused');
+    expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('p')).toContain('2 node(s) had no available volume zone');
     world.bind('c1', 'of-another', { labels: { [zone]: 'north' } });
     world.bind('c1', 'of-another', { labels: { [zone]: 'east' } });

@@ -52,7 +52,7 @@ class VolumeZone implements Plugin {
     return this.#interchangeable.signSharedClaims(pod);
   }
 
-  signPicture(pod: Pod): string {
+  signCluster(pod: Pod): string {
     const { listed } = this.#cluster;
     return pod.volumes === noVolumes ? '' : reads.map((kind) => listed.revision(kind)).join(' ');
   }
@@ -89,33 +89,33 @@ class VolumeZone implements Plugin {
     ];
   }
 
-  /** Of its bound volumes; a refusal where some volume is neither bound nor to be bound once the pod has its node. */
+  /** Of its bound volumes; a rejection where some volume is neither bound nor to be bound once the pod has its node. */
   #zonesOf(pod: Pod): readonly VolumeZones[] | Status {
     const { listed } = this.#cluster;
     const zones: VolumeZones[] = [];
     for (const { claimName, isEphemeral } of claimVolumesOf(pod)) {
       if (isEphemeral) continue;
-      if (claimName === '') return refusal('PersistentVolumeClaim had no name');
+      if (claimName === '') return rejection('PersistentVolumeClaim had no name');
       const claim = listed.get('PersistentVolumeClaim', pod.namespace, claimName);
-      if (claim === undefined) return refusal(claimNotFound(claimName));
+      if (claim === undefined) return rejection(claimNotFound(claimName));
       const { volumeName, className } = claim;
       if (volumeName !== '') {
         const volume = listed.get('PersistentVolume', '', volumeName);
-        if (volume === undefined) return refusal(volumeNotFound(volumeName));
+        if (volume === undefined) return rejection(volumeNotFound(volumeName));
         zones.push(...zonesOf(volume));
         continue;
       }
-      if (className === '') return refusal('PersistentVolumeClaim had no pv name and storageClass name');
+      if (className === '') return rejection('PersistentVolumeClaim had no pv name and storageClass name');
       const storageClass = listed.get('StorageClass', '', className);
-      if (storageClass === undefined) return refusal(classNotFound(className));
-      if (storageClass.bindingMode === undefined) return refusal(withoutBindingMode(className));
-      if (!waitsForConsumer(storageClass)) return refusal('PersistentVolume had no name');
+      if (storageClass === undefined) return rejection(classNotFound(className));
+      if (storageClass.bindingMode === undefined) return rejection(withoutBindingMode(className));
+      if (!waitsForConsumer(storageClass)) return rejection('PersistentVolume had no name');
     }
     return zones;
   }
 }
 
-function refusal(reason: string): Status {
+function rejection(reason: string): Status {
   return new Status('UnschedulableAndUnresolvable', reason, name);
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { Heap } from '../../base/heap.ts';
-import type { QueueKey } from '../../framework/candidate.ts';
+import type { QueueKey } from '../../framework/scheduling-entity.ts';
 import { forgetRejection } from '../queued-entity.ts';
 import type { QueuedEntity } from '../queued-entity.ts';
 import type { EquivalenceClass } from './equivalence-class.ts';

@@ -1,7 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import { Heap } from '../../base/heap.ts';
-import type { Candidate, QueueKey } from '../../framework/candidate.ts';
+import type { SchedulingEntity, QueueKey } from '../../framework/scheduling-entity.ts';
 import type { EventHints, Rejection } from '../../framework/event-hints.ts';
 import type { QueuedEntity, UnschedulableState } from '../queued-entity.ts';
 
@@ -9,7 +9,7 @@ import type { QueuedEntity, UnschedulableState } from '../queued-entity.ts';
 export interface ClassReport {
   readonly verdict: Verdict;
   /** The same for another entity of the class, which has these members. Throws what a plugin throws. */
-  readonly verdictFor: (candidate: Candidate, members: readonly Pod[]) => Verdict;
+  readonly verdictFor: (schedulingEntity: SchedulingEntity, members: readonly Pod[]) => Verdict;
   /** Cluster.nodesRevision at that attempt. */
   readonly nodesRevision: number;
 }

@@ -5,7 +5,7 @@ import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import { outsiders } from '../../framework/event-hints.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
-import { Picture } from '../../testkit/picture.ts';
+import { CoreHarness } from '../../testkit/core-harness.ts';
 import type { EquivalenceClass } from './equivalence-class.ts';
 import { EquivalenceClasses } from './equivalence-classes.ts';
 import { newEntity } from '../queued-entity.ts';
@@ -68,20 +68,20 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
   for (let seed = 1; seed <= runs(40); seed++) {
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
-    const picture = new Picture({
+    const harness = new CoreHarness({
       plugins: defaultPlugins,
       extra: [...extra, ofGangs],
       profiles: { 'default-scheduler': () => true, second: ({ name }) => name !== 'OfGangs' && name !== 'Breaks' },
     });
-    const { profiles } = picture.core;
-    const classes = new EquivalenceClasses({ clock: picture.clock, compare: (a, b) => profiles.compare(a, b) });
+    const { profiles } = harness.core;
+    const classes = new EquivalenceClasses({ clock: harness.clock, compare: (a, b) => profiles.compare(a, b) });
     const waiting = new Set<QueuedEntity>();
     /** The first of all, gone to be tried. */
     const gone = new Map<QueuedEntity, EquivalenceClass>();
     const names = [...extra.map(({ name }) => name), 'OfGangs', 'NodeResourcesFit', outsiders];
     const events = (): ClusterEvent[] => {
-      const node = picture.build.projectedNode({ name: 'a', cpu: 4, labels: { colour: pick(['red', 'blue']) } });
-      const pod = picture.build.projectedPod({ nodeName: 'a' });
+      const node = harness.build.projectedNode({ name: 'a', cpu: 4, labels: { colour: pick(['red', 'blue']) } });
+      const pod = harness.build.projectedPod({ nodeName: 'a' });
       return [
         { resource: 'Node', action: 'Add', old: undefined, new: node },
         { resource: 'Node', action: 'Update', old: node, new: node },
@@ -94,16 +94,18 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
     };
     const add = (entity: QueuedEntity): void => {
       const isShared = random() < 0.6;
-      const pods = entity.rejection.refusedPods;
+      const pods = entity.rejection.rejectedPods;
       // Who asks for the same is alike to those who judge it.
-      const key = isShared ? `${entity.candidate.kind} ${pods[0]!.schedulerName} ${pods[0]!.labels.colour}` : undefined;
+      const key = isShared
+        ? `${entity.schedulingEntity.kind} ${pods[0]!.schedulerName} ${pods[0]!.labels.colour}`
+        : undefined;
       const known = key === undefined ? undefined : classes.withKey(key);
       const joins = known?.isIdle === true && random() < 0.7;
-      const refusedBy = new Set(names.filter(() => random() < 0.3));
-      const pending = new Set([...refusedBy].filter(() => random() < 0.3));
-      entity.rejection = joins ? known.rejection : { ...entity.rejection, refusedBy, pending };
+      const unschedulablePlugins = new Set(names.filter(() => random() < 0.3));
+      const pending = new Set([...unschedulablePlugins].filter(() => random() < 0.3));
+      entity.rejection = joins ? known.rejection : { ...entity.rejection, unschedulablePlugins, pending };
       const before = classes.of(entity);
-      const each = classes.add(entity, { key }, profiles.hints(entity.candidate));
+      const each = classes.add(entity, { key }, profiles.hints(entity.schedulingEntity));
       if (before !== undefined && before !== each) release(before);
       gone.delete(entity);
       waiting.add(entity);
@@ -114,21 +116,21 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
       switch (Math.floor(random() * 5)) {
         case 0:
         case 1: {
-          const pod = picture.build.projectedPod({
+          const pod = harness.build.projectedPod({
             name: `p${step}`,
             cpu: pick([1, 2]),
             labels: { colour: pick(['red', 'blue']) },
             schedulerName: pick(['default-scheduler', 'second']),
           });
-          picture.cluster.setPod(pod);
+          harness.cluster.setPod(pod);
           const rejection = {
             isGang: false,
-            refusedBy: new Set<string>(),
+            unschedulablePlugins: new Set<string>(),
             pending: new Set<string>(),
-            refusedPods: [pod],
+            rejectedPods: [pod],
           };
           const sortKey = { priority: 0, readySince: step, uid: pod.uid, incomplete: false };
-          const known = { readySince: step, attempts: 1, refusals: 1, rejection };
+          const known = { readySince: step, attempts: 1, rejections: 1, rejection };
           add(newEntity({ kind: 'pod', pod }, sortKey, step, known));
           break;
         }

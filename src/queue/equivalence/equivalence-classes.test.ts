@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
-import { Picture } from '../../testkit/picture.ts';
+import { CoreHarness } from '../../testkit/core-harness.ts';
 import type { EquivalenceClass } from './equivalence-class.ts';
 import { EquivalenceClasses } from './equivalence-classes.ts';
 import type { QueuedEntity } from '../queued-entity.ts';
@@ -28,24 +28,24 @@ const reader: Plugin = {
   ],
 };
 
-let picture: Picture;
+let harness: CoreHarness;
 let classes: EquivalenceClasses;
 
 beforeEach(() => {
   readLabel = 'one';
   asked = [];
-  picture = new Picture({ plugins: defaultPlugins, extra: [reader] });
-  const { profiles } = picture.core;
-  classes = new EquivalenceClasses({ clock: picture.clock, compare: (a, b) => profiles.compare(a, b) });
+  harness = new CoreHarness({ plugins: defaultPlugins, extra: [reader] });
+  const { profiles } = harness.core;
+  classes = new EquivalenceClasses({ clock: harness.clock, compare: (a, b) => profiles.compare(a, b) });
 });
 
 function park(
   name: string,
   labels: Readonly<Record<string, string>>,
 ): { entity: QueuedEntity; joined: EquivalenceClass } {
-  const entity = failedEntity(picture.build.projectedPod({ name, labels }), { failedAt: 0 });
-  entity.rejection = { ...entity.rejection, refusedBy: new Set(['Reader']) };
-  return { entity, joined: classes.add(entity, {}, picture.core.profiles.hints(entity.candidate)) };
+  const entity = failedEntity(harness.build.projectedPod({ name, labels }), { failedAt: 0 });
+  entity.rejection = { ...entity.rejection, unschedulablePlugins: new Set(['Reader']) };
+  return { entity, joined: classes.add(entity, {}, harness.core.profiles.hints(entity.schedulingEntity)) };
 }
 
 function nodeComes(): ReadonlySet<EquivalenceClass> {
@@ -53,7 +53,7 @@ function nodeComes(): ReadonlySet<EquivalenceClass> {
     resource: 'Node',
     action: 'Add',
     old: undefined,
-    new: picture.build.projectedNode({ name: 'a', cpu: 4 }),
+    new: harness.build.projectedNode({ name: 'a', cpu: 4 }),
   };
   return classes.helpedBy(node);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { QueueKey } from '../../framework/candidate.ts';
+import type { QueueKey } from '../../framework/scheduling-entity.ts';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import type { EventHints } from '../../framework/event-hints.ts';
 import type { QueuedEntity, UnschedulableState } from '../queued-entity.ts';

@@ -1,10 +1,10 @@
 import { noVolumes } from '../../api/pod-volume.ts';
 import type { Pod } from '../../api/pod.ts';
-import type { Pace } from '../../base/pace.ts';
-import type { Steps } from '../../base/steps.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
-import type { Candidate } from '../../framework/candidate.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { EventHints } from '../../framework/event-hints.ts';
 import type { PodSignatures, Profile } from '../../framework/profile.ts';
 import { workPerMember } from '../../framework/work-per-member.ts';
@@ -16,15 +16,15 @@ export interface KeyedDemand {
   /** Undefined for a lone pod. */
   readonly gang: GangView | undefined;
   /** The members' signatures, in their order. */
-  readonly signed: { of(profile: Profile, pace: Pace): Steps<readonly PodSignatures[]> };
+  readonly signed: { of(profile: Profile, budget: WorkBudget): Yielding<readonly PodSignatures[]> };
 }
 
 export interface EquivalenceKeysOptions {
-  readonly cluster: Pick<Cluster, 'claimOf' | 'claims' | 'gang' | 'hasClaims'>;
+  readonly cluster: Pick<Cluster, 'reservationOf' | 'reservations' | 'gang' | 'hasReservations'>;
   readonly profiles: {
-    hints(candidate: Candidate): Pick<EventHints, 'concernsGangs'>;
+    hints(schedulingEntity: SchedulingEntity): Pick<EventHints, 'concernsGangs'>;
     isOurs(schedulerName: string): boolean;
-    of(candidate: Candidate): Profile;
+    of(schedulingEntity: SchedulingEntity): Profile;
   };
 }
 
@@ -41,31 +41,38 @@ export class EquivalenceKeys {
   /** Undefined: the answer may depend on more than a key can hold, so the entity is in a class of its own. Throws PluginFailure. */
   *of(
     profile: Profile,
-    candidate: Candidate,
+    schedulingEntity: SchedulingEntity,
     { members, needed, gang, signed }: KeyedDemand,
-    pace: Pace,
-  ): Steps<string | undefined> {
+    budget: WorkBudget,
+  ): Yielding<string | undefined> {
     // PostFilter, and plugins that look at one gang in particular, must see each entity.
-    if (profile.judgesUnsigned || profile.hasPostFilter || this.#options.profiles.hints(candidate).concernsGangs)
+    if (profile.judgesUnsigned || profile.hasPostFilter || this.#options.profiles.hints(schedulingEntity).concernsGangs)
       return undefined;
     // Members on nodes and reservations belong to one entity only.
     if (gang !== undefined && (gang.started || gang.counted > 0 || gang.count('leaving') > 0)) return undefined;
     if (this.#hasReservation(members)) return undefined;
     /** pod key -> how many members have it */
     const counts = new Map<string, number>();
-    const signatures = yield* signed.of(profile, pace);
+    const signatures = yield* signed.of(profile, budget);
     for (const [i, pod] of members.entries()) {
       if (!this.#isLikeLast(pod, signatures[i]!)) {
-        pace.spend(workPerMember);
-        if (pace.isDue) yield;
+        budget.spend(workPerMember);
+        if (budget.isDue) yield;
       }
       const podKey = this.#podKey(pod, signatures[i]!);
       if (podKey === undefined) return undefined;
       counts.set(podKey, (counts.get(podKey) ?? 0) + 1);
     }
     const podKeys = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
-    const group = profile.gangPolicy === undefined ? undefined : this.#groupOf(candidate);
-    return JSON.stringify([profile.schedulerName, candidate.kind, group, needed, gang?.spec?.minResources, podKeys]);
+    const group = profile.gangPolicy === undefined ? undefined : this.#groupOf(schedulingEntity);
+    return JSON.stringify([
+      profile.schedulerName,
+      schedulingEntity.kind,
+      group,
+      needed,
+      gang?.spec?.minResources,
+      podKeys,
+    ]);
   }
 
   /** Finds in the members of another entity of the class the one that takes the place of `pod`: it stands as many of its pod key behind. */
@@ -73,16 +80,16 @@ export class EquivalenceKeys {
     profile: Profile,
     { members, signed }: KeyedDemand,
     pod: Pod,
-    pace: Pace,
-  ): Steps<(others: readonly Pod[]) => Pod> {
-    const signatures = yield* signed.of(profile, pace);
+    budget: WorkBudget,
+  ): Yielding<(others: readonly Pod[]) => Pod> {
+    const signatures = yield* signed.of(profile, budget);
     const podKey = this.#podKey(pod, profile.signaturesOf(pod));
     let place = 0;
     for (const [i, member] of members.entries()) {
       if (member === pod) break;
       if (signatures[i] !== signatures[i - 1]) {
-        pace.spend(workPerMember);
-        if (pace.isDue) yield;
+        budget.spend(workPerMember);
+        if (budget.isDue) yield;
       }
       if (this.#podKey(member, signatures[i]!) === podKey) place++;
     }
@@ -110,19 +117,19 @@ export class EquivalenceKeys {
   }
 
   /** The gang policy judges a lone pod by its group, so only siblings share the class. */
-  #groupOf(candidate: Candidate): unknown {
-    if (candidate.kind === 'gang' || candidate.pod.podGroupKey === undefined) return undefined;
-    const gang = this.#options.cluster.gang(candidate.pod.podGroupKey);
+  #groupOf(schedulingEntity: SchedulingEntity): unknown {
+    if (schedulingEntity.kind === 'gang' || schedulingEntity.pod.podGroupKey === undefined) return undefined;
+    const gang = this.#options.cluster.gang(schedulingEntity.pod.podGroupKey);
     return [gang?.key, gang?.spec?.uid, [...(gang?.pendingBySchedulerName.keys() ?? [])].sort()];
   }
 
   /** Whether one of the members or a sibling has a reservation: it bars other groups only. */
   #hasReservation(members: readonly Pod[]): boolean {
     const { cluster } = this.#options;
-    if (!cluster.hasClaims) return false;
+    if (!cluster.hasReservations) return false;
     const group = members[0]?.podGroupKey;
-    if (group === undefined) return members.some(({ uid }) => cluster.claimOf(uid) !== undefined);
-    for (const { claimant } of cluster.claims()) if (claimant.podGroupKey === group) return true;
+    if (group === undefined) return members.some(({ uid }) => cluster.reservationOf(uid) !== undefined);
+    for (const { owner } of cluster.reservations()) if (owner.podGroupKey === group) return true;
     return false;
   }
 

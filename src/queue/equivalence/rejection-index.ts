@@ -43,17 +43,17 @@ export class RejectionIndex {
   add(equivalenceClass: EquivalenceClass): void {
     const { hints, rejection } = equivalenceClass;
     const index = this.#profileOf(hints);
-    if (rejection.refusedBy.size === 0 || rejection.refusedBy.has(outsiders)) {
+    if (rejection.unschedulablePlugins.size === 0 || rejection.unschedulablePlugins.has(outsiders)) {
       index.open.add(equivalenceClass);
       return;
     }
     if (rejection.isGang && hints.concernsGangs) index.gangs.add(equivalenceClass);
     const places: Place[] = [];
-    for (const plugin of rejection.refusedBy) {
+    for (const plugin of rejection.unschedulablePlugins) {
       const bySignature: BySignature =
         index.byPlugin.get(plugin) ?? new Map<string | EquivalenceClass, SignedAlike[]>();
       index.byPlugin.set(plugin, bySignature);
-      for (const pod of rejection.refusedPods) {
+      for (const pod of rejection.rejectedPods) {
         const signature = hints.kindOf(plugin, pod);
         const key = signature ?? equivalenceClass;
         const known = bySignature.get(key) ?? [];
@@ -89,7 +89,7 @@ export class RejectionIndex {
     const helped = new Set<EquivalenceClass>();
     for (const [hints, { byPlugin, open, gangs }] of this.#profiles) {
       for (const each of open) {
-        if (!each.rejection.refusedBy.has(outsiders) || mayHelpOutside(event)) helped.add(each);
+        if (!each.rejection.unschedulablePlugins.has(outsiders) || mayHelpOutside(event)) helped.add(each);
       }
       for (const registered of hints.registered(event)) {
         for (const entries of byPlugin.get(registered.plugin)?.values() ?? []) {
@@ -103,7 +103,7 @@ export class RejectionIndex {
         }
         if (!registered.concernsGangs) continue;
         for (const each of gangs) {
-          if (each.rejection.refusedPods.some((pod) => hints.helps(registered, pod, event))) helped.add(each);
+          if (each.rejection.rejectedPods.some((pod) => hints.helps(registered, pod, event))) helped.add(each);
         }
       }
     }

@@ -8,21 +8,26 @@ export function failedEntity(
   {
     failedAt,
     priority = 0,
-    refusals = 1,
+    rejections = 1,
     errors = 0,
   }: {
     /** Clock.monotonic(). */
     readonly failedAt: number;
     readonly priority?: number;
-    readonly refusals?: number;
+    readonly rejections?: number;
     readonly errors?: number;
   },
 ): QueuedEntity {
-  const rejection = { isGang: false, refusedBy: new Set<string>(), pending: new Set<string>(), refusedPods: [pod] };
+  const rejection = {
+    isGang: false,
+    unschedulablePlugins: new Set<string>(),
+    pending: new Set<string>(),
+    rejectedPods: [pod],
+  };
   const sortKey = { priority, readySince: 0, uid: pod.uid, incomplete: false };
   return {
-    ...newEntity({ kind: 'pod', pod }, sortKey, 0, { readySince: 0, refusals, errors, failedAt, rejection }),
+    ...newEntity({ kind: 'pod', pod }, sortKey, 0, { readySince: 0, rejections, errors, failedAt, rejection }),
     key: pod.name,
-    attempts: refusals + errors,
+    attempts: rejections + errors,
   };
 }

@@ -3,7 +3,7 @@ import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import { EventHints } from '../../framework/event-hints.ts';
-import type { Candidate, QueueKey } from '../../framework/candidate.ts';
+import type { SchedulingEntity, QueueKey } from '../../framework/scheduling-entity.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { Profile } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
@@ -18,7 +18,7 @@ const nodeLover: Plugin = {
   eventsToRegister: () => [{ resource: 'Node', actions: ['Add'] }],
 };
 
-/** Wants to hear of deleted pods in the namespace of the pod that it refused. */
+/** Wants to hear of deleted pods in the namespace of the pod that it rejected. */
 const neighbour: Plugin = {
   name: 'Neighbour',
   eventsToRegister: () => [
@@ -30,7 +30,7 @@ const neighbour: Plugin = {
   ],
 };
 
-/** Has PreEnqueue, and thinks better of what it refused when a node comes. */
+/** Has PreEnqueue, and thinks better of what it rejected when a node comes. */
 const gatekeeper: Plugin = {
   name: 'Gatekeeper',
   preEnqueue: () => undefined,
@@ -47,7 +47,7 @@ export class QueueFixture {
   readonly build = new Builders();
   readonly clock = new VirtualClock();
   readonly queue: SchedulingQueue;
-  /** uid -> why PreEnqueue refuses the pod */
+  /** uid -> why PreEnqueue rejects the pod */
   readonly gates = new Map<string, Status>();
   /** uids of pods that stand for a group which is partly bound */
   readonly incomplete = new Set<string>();
@@ -76,12 +76,13 @@ export class QueueFixture {
       clock: this.clock,
       policy: {
         compare: byPriority,
-        preEnqueue: (candidate) => (candidate.kind === 'pod' ? this.gates.get(candidate.pod.uid) : undefined),
+        preEnqueue: (schedulingEntity) =>
+          schedulingEntity.kind === 'pod' ? this.gates.get(schedulingEntity.pod.uid) : undefined,
         hints: () => hints,
         ignores: (event) => hints.ignores(event),
-        sortKey: (candidate, readySince) => {
-          if (candidate.kind !== 'pod') throw new Error('this queue holds lone pods');
-          const { priority, uid } = candidate.pod;
+        sortKey: (schedulingEntity, readySince) => {
+          if (schedulingEntity.kind !== 'pod') throw new Error('this queue holds lone pods');
+          const { priority, uid } = schedulingEntity.pod;
           return { priority, readySince, uid, incomplete: this.incomplete.has(uid) };
         },
       },
@@ -94,12 +95,15 @@ export class QueueFixture {
     });
   }
 
-  candidate(name: string, options: { readonly priority?: number; readonly namespace?: string } = {}): Candidate {
+  schedulingEntity(
+    name: string,
+    options: { readonly priority?: number; readonly namespace?: string } = {},
+  ): SchedulingEntity {
     return { kind: 'pod', pod: this.build.projectedPod({ ...options, name, uid: name }) };
   }
 
   add(name: string, options: { readonly priority?: number; readonly namespace?: string } = {}): void {
-    this.queue.upsert(this.candidate(name, options), 'PodAdd');
+    this.queue.upsert(this.schedulingEntity(name, options), 'PodAdd');
   }
 
   /** The name of the pod that comes next, in flight; undefined when there is none. */
@@ -108,13 +112,13 @@ export class QueueFixture {
   }
 
   /** Pops the pod and fails its attempt. */
-  fail(name: string, ...refusedBy: string[]): void {
-    this.#end(name, (entity) => this.failure(entity, refusedBy, false));
+  fail(name: string, ...unschedulablePlugins: string[]): void {
+    this.#end(name, (entity) => this.failure(entity, unschedulablePlugins, false));
   }
 
   /** Pops the pod and fails its attempt: each of these plugins waits for somebody outside. */
-  failPending(name: string, ...refusedBy: string[]): void {
-    this.#end(name, (entity) => this.failure(entity, refusedBy, false, refusedBy));
+  failPending(name: string, ...unschedulablePlugins: string[]): void {
+    this.#end(name, (entity) => this.failure(entity, unschedulablePlugins, false, unschedulablePlugins));
   }
 
   failWithError(name: string): void {
@@ -123,12 +127,17 @@ export class QueueFixture {
 
   failure(
     entity: QueuedEntity,
-    refusedBy: readonly string[],
+    unschedulablePlugins: readonly string[],
     error: boolean,
     pending: readonly string[] = [],
   ): Failure {
-    if (entity.candidate.kind !== 'pod') throw new Error('this queue holds lone pods');
-    return { refusedBy: new Set(refusedBy), pending: new Set(pending), refusedPods: [entity.candidate.pod], error };
+    if (entity.schedulingEntity.kind !== 'pod') throw new Error('this queue holds lone pods');
+    return {
+      unschedulablePlugins: new Set(unschedulablePlugins),
+      pending: new Set(pending),
+      rejectedPods: [entity.schedulingEntity.pod],
+      error,
+    };
   }
 
   stateOf(name: string): string | undefined {
@@ -151,5 +160,5 @@ export class QueueFixture {
 }
 
 export function nameOf(entity: QueuedEntity | undefined): string | undefined {
-  return entity?.candidate.kind === 'pod' ? entity.candidate.pod.name : undefined;
+  return entity?.schedulingEntity.kind === 'pod' ? entity.schedulingEntity.pod.name : undefined;
 }

@@ -168,7 +168,7 @@ describe('binding a pod', () => {
     expect(pod.calls).toEqual(['POST', 'POST', 'POST']);
   });
 
-  it('that is refused is not repeated', async () => {
+  it('that is rejected is not repeated', async () => {
     const pod = new OnePod([403]);
     expect(await bind(pod)).toBeInstanceOf(ForbiddenError);
     expect(pod.calls).toEqual(['POST']);

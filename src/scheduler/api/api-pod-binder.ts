@@ -33,7 +33,7 @@ interface Try {
 
 type Look = () => Promise<boolean | undefined>;
 
-/** Bindings of one try that fail with another cause than `refused`. */
+/** Bindings of one try that fail with another cause than `rejected`. */
 const attempts = 5;
 /** As many where a lost one may still be carried out: the room has to be kept meanwhile anyway. */
 const attemptsInDoubt = 10;
@@ -54,7 +54,7 @@ const mostHedges = 8;
  * whenever that leaves doubt, the pod is read back before anything else, so a bind is never reported wrongly.
  *
  * A Binding that takes far longer than others do is not waited for: the pod is read back and, when it is on no node, the Binding sent again on
- * another connection, while the first one goes on. A second Binding to the same node can only be refused, so whichever answer
+ * another connection, while the first one goes on. A second Binding to the same node can only be rejected, so whichever answer
  * settles what the pod's state is counts, and the other calls are given up.
  *
  * A bind fails only when nothing that was sent for it can still be carried out: every call was answered, or its deadline has passed
@@ -126,7 +126,7 @@ export class ApiPodBinder implements PodBinder {
         };
         const onSlow = (ms: number): boolean => {
           if (tries.signal.aborted || running >= mostTries || this.#hedges >= mostHedges) return false;
-          this.#tellSlow(binding, ms);
+          this.#reportSlow(binding, ms);
           begin(true);
           return true;
         };
@@ -164,8 +164,8 @@ export class ApiPodBinder implements PodBinder {
         if (failure === 'gone') throw error;
         if (failure === 'lost') lostUntil = Math.max(lostUntil, (sentAt ?? clock.monotonic()) + bindCallTimeoutMs);
         const isLost = lostUntil > clock.monotonic();
-        const isLast = failure === 'refused' || attempt >= (isLost ? attemptsInDoubt : attempts);
-        const changedNothing = failure === 'refused' || failure === 'busy';
+        const isLast = failure === 'rejected' || attempt >= (isLost ? attemptsInDoubt : attempts);
+        const changedNothing = failure === 'rejected' || failure === 'busy';
         if (isLast && changedNothing && !isLost && !isUnread) throw error;
         await this.#heedRetryAfter(error, signal);
         if (failure !== 'busy' || isLast) {
@@ -233,7 +233,7 @@ export class ApiPodBinder implements PodBinder {
     end(true);
   }
 
-  #tellSlow({ namespace, name, nodeName: node }: PodBinding, ms: number): void {
+  #reportSlow({ namespace, name, nodeName: node }: PodBinding, ms: number): void {
     this.#options.logger.info('a Binding takes far longer than others: the pod is read back, and bound once more', {
       pod: `${namespace}/${name}`,
       node,

@@ -156,10 +156,10 @@ describe('another pod of the same name', () => {
 });
 
 describe('an eviction that does not go through', () => {
-  it.each(['PATCH', 'DELETE'] as const)('rejects when the server refuses the %s', async (refused) => {
+  it.each(['PATCH', 'DELETE'] as const)('rejects when the server rejects the %s', async (rejected) => {
     const pod = await running();
     proxy.fault = ({ method }) =>
-      method === refused ? statusAnswer(403, 'Forbidden', 'pods is forbidden') : undefined;
+      method === rejected ? statusAnswer(403, 'Forbidden', 'pods is forbidden') : undefined;
     await expect(evictor.evict(pod, 'pod default/x', never)).rejects.toThrow(ForbiddenError);
     expect((await stored(pod)).metadata.deletionTimestamp).toBeUndefined();
   });
@@ -243,7 +243,7 @@ describe('a released pod', () => {
   });
 });
 
-/** As an API server refuses an Eviction that a budget does not allow. */
+/** As an API server rejects an Eviction that a budget does not allow. */
 function budgetAnswer(message: string): ReturnType<typeof statusAnswer> {
   const answer = statusAnswer(429, 'TooManyRequests', message);
   const details = { causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget needs 2 healthy pods' }] };

@@ -10,14 +10,14 @@ function answered(status: number, reason: string): Error {
 }
 
 test.each<[BindFailure, string, Error]>([
-  ['refused', '400', answered(400, 'BadRequest')],
-  ['refused', '401', answered(401, 'Unauthorized')],
-  ['refused', '403', answered(403, 'Forbidden')],
+  ['rejected', '400', answered(400, 'BadRequest')],
+  ['rejected', '401', answered(401, 'Unauthorized')],
+  ['rejected', '403', answered(403, 'Forbidden')],
   ['gone', '404', answered(404, 'NotFound')],
-  ['refused', '404 of somebody on the way', answered(404, '')],
+  ['rejected', '404 of somebody on the way', answered(404, '')],
   ['conflict', '409', answered(409, 'Conflict')],
   ['conflict', '409 AlreadyExists', answered(409, 'AlreadyExists')],
-  ['refused', '422', answered(422, 'Invalid')],
+  ['rejected', '422', answered(422, 'Invalid')],
   ['busy', '429', answered(429, 'TooManyRequests')],
   ['unclear', '500', answered(500, 'InternalError')],
   ['unclear', '503', answered(503, 'ServiceUnavailable')],
@@ -27,8 +27,8 @@ test.each<[BindFailure, string, Error]>([
   ['lost', 'a connection that broke', new ConnectionError('reset', { ambiguous: true, cause: undefined })],
   ['busy', 'a connection that was never made', new ConnectionError('no', { ambiguous: false, cause: undefined })],
   ['lost', 'no answer in time', new TimeoutError('slow', { ambiguous: true })],
-  ['refused', 'what nobody wants any more', new WithdrawnError('its group is gone')],
-  ['refused', 'anything else', new Error('a defect')],
+  ['rejected', 'what nobody wants any more', new WithdrawnError('its group is gone')],
+  ['rejected', 'anything else', new Error('a defect')],
 ])('a Binding is %s: %s', (failure, _cause, error) => {
   expect(bindFailureOf(error)).toBe(failure);
 });

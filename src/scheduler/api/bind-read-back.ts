@@ -18,7 +18,7 @@ export class PodLeavingError extends Error {
   override readonly name = 'PodLeavingError';
 }
 
-interface PodPlacement {
+interface PodAssignment {
   readonly metadata: { readonly uid: string; readonly deletionTimestamp?: string };
   readonly spec: { readonly nodeName?: string };
 }
@@ -48,29 +48,34 @@ export async function isBoundAsAsked(
 ): Promise<boolean | undefined> {
   const { namespace, name, uid, nodeName: node } = binding;
   const pod = `${namespace}/${name}`;
-  const read = async (attempt: number): Promise<PodPlacement> => {
+  const read = async (attempt: number): Promise<PodAssignment> => {
     const timeoutMs = Math.min(bindCallTimeoutMs, firstReadTimeoutMs * 2 ** (attempt - 1));
-    const answer = await client.get<PodPlacement>(podPath(binding), { lane: 'bind', timeoutMs, isSpare: true, signal });
+    const answer = await client.get<PodAssignment>(podPath(binding), {
+      lane: 'bind',
+      timeoutMs,
+      isSpare: true,
+      signal,
+    });
     if (typeof answer?.metadata?.uid === 'string') return answer;
     throw new MalformedAnswerError(`the answer to a read of pod ${pod} is no pod`);
   };
-  let placement: PodPlacement;
+  let assignment: PodAssignment;
   try {
-    placement = await retry(read, { clock, random, idempotent: true, maxAttempts: Infinity, signal });
+    assignment = await retry(read, { clock, random, idempotent: true, maxAttempts: Infinity, signal });
   } catch (error) {
-    const isRefused = error instanceof ApiError && bindFailureOf(error) !== 'gone';
-    if (!isRefused || signal.aborted) throw error;
+    const isRejected = error instanceof ApiError && bindFailureOf(error) !== 'gone';
+    if (!isRejected || signal.aborted) throw error;
     logger.warn('a pod whose Binding is in doubt could not be read; its room is kept', { pod, node, error });
     return undefined;
   }
-  if (placement.metadata.uid !== uid) {
+  if (assignment.metadata.uid !== uid) {
     throw new BoundElsewhereError(`pod ${pod} was deleted and made again meanwhile`);
   }
-  const nodeName = placement.spec?.nodeName ?? '';
+  const nodeName = assignment.spec?.nodeName ?? '';
   if (nodeName !== '' && nodeName !== node) {
     throw new BoundElsewhereError(`pod ${pod} is already bound to node ${nodeName}`);
   }
-  if (nodeName === '' && placement.metadata.deletionTimestamp !== undefined) {
+  if (nodeName === '' && assignment.metadata.deletionTimestamp !== undefined) {
     throw new PodLeavingError(`pod ${pod} is being deleted`);
   }
   return nodeName !== '';

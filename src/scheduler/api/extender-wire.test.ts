@@ -50,14 +50,14 @@ describe('a filter result', () => {
     [{ NodeNames: 'a' }, 'NodeNames must be a list, not "a"'],
     [[], 'its answer is not an ExtenderFilterResult: []'],
     [null, 'its answer is not an ExtenderFilterResult: null'],
-  ])('is refused: %j', (answer, message) => {
+  ])('is rejected: %j', (answer, message) => {
     expect(() => readFilterResult(answer, asked, true)).toThrow(
       expect.objectContaining({ name: 'ExtenderAnswerError', message }),
     );
   });
 });
 
-it('reads priorities, and refuses what are none', () => {
+it('reads priorities, and rejects what are none', () => {
   expect([...readHostPriorities([{ Host: 'a', Score: 3 }, { host: 'b' }])]).toEqual([
     ['a', 3],
     ['b', 0],

@@ -146,7 +146,7 @@ describe('what is found when a slow Binding is looked at', () => {
   });
 });
 
-describe('a slow Binding whose repetition is refused', () => {
+describe('a slow Binding whose repetition is rejected', () => {
   it('is a success when it is carried out after all', async () => {
     const { clock, pod, bind } = bound(
       await binding((method, count) => (method === 'POST' ? (count === 1 ? { thereMs: 8_000 } : { status: 403 }) : {})),
@@ -195,12 +195,13 @@ describe('a slow Binding whose repetition is refused', () => {
 });
 
 describe('a Binding whose connection breaks', () => {
-  const refused: PodBehindALine['journey'] = (method, count) => (method === 'POST' && count > 1 ? { status: 403 } : {});
+  const rejected: PodBehindALine['journey'] = (method, count) =>
+    method === 'POST' && count > 1 ? { status: 403 } : {};
 
-  it('is a success when it is carried out later, though its repetition is refused', async () => {
+  it('is a success when it is carried out later, though its repetition is rejected', async () => {
     const { pod, bind } = bound(
       await binding((method, count) =>
-        method === 'POST' && count === 1 ? { thereMs: 6_000, breaksMs: 5 } : refused(method, count),
+        method === 'POST' && count === 1 ? { thereMs: 6_000, breaksMs: 5 } : rejected(method, count),
       ),
     );
     expect((await bind()).error).toBeUndefined();
@@ -210,7 +211,7 @@ describe('a Binding whose connection breaks', () => {
   it('fails when its deadline has passed and the pod was found on no node after that, not before', async () => {
     const { clock, pod, bind } = bound(
       await binding((method, count) =>
-        method === 'POST' && count === 1 ? { loses: 'request', breaksMs: 5 } : refused(method, count),
+        method === 'POST' && count === 1 ? { loses: 'request', breaksMs: 5 } : rejected(method, count),
       ),
     );
     const begunAt = clock.monotonic();
@@ -220,7 +221,7 @@ describe('a Binding whose connection breaks', () => {
     expect(pod.sent.at(-1)).toMatchObject({ method: 'GET', at });
   });
 
-  it('is not given up when it is refused, and then nobody may look: it is sent again until it is known to be done', async () => {
+  it('is not given up when it is rejected, and then nobody may look: it is sent again until it is known to be done', async () => {
     const { clock, pod, bind } = bound(
       await binding((method, count) => {
         if (method === 'GET') return count > 1 ? { status: 403 } : {};
@@ -314,7 +315,7 @@ describe('whatever happens on the way', () => {
     { requiredKeys: [] },
   );
   const late = fc.record({ thereMs: fc.constantFrom(300, 2_000, 9_900), breaksMs: fc.constantFrom(1, 100) });
-  const refusal = fc.record({ status: fc.constantFrom(403, 422) });
+  const rejection = fc.record({ status: fc.constantFrom(403, 422) });
   const event = fc.record({
     ms: fc.constantFrom(1, 100, 260, 600, 3_000, 9_000),
     what: fc.constantFrom('withdrawn', 'deleted', 'madeAgain', 'leaving', 'boundElsewhere'),
@@ -323,7 +324,7 @@ describe('whatever happens on the way', () => {
   it('a pod that was said not to be bound is never bound, and one that was said to be is', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.oneof(journey, late, refusal), { maxLength: 8, size: 'max' }),
+        fc.array(fc.oneof(journey, late, rejection), { maxLength: 8, size: 'max' }),
         fc.array(journey, { maxLength: 4 }),
         fc.option(event, { nil: undefined }),
         async (posts, gets, happens) => {
@@ -364,7 +365,7 @@ describe('whatever happens on the way', () => {
           const wasOurs = isOurs;
           expect(clock.monotonic()).toBeLessThan(300_000);
           await passes(60_000);
-          // Nobody may look, and a Binding is refused: the watch shows which it is.
+          // Nobody may look, and a Binding is rejected: the watch shows which it is.
           const isBlind = gets.some(({ status }) => status !== undefined);
           if (error === undefined && wasOurs && !isBlind) expect(boundThen).toBe(1);
           if (error !== undefined && wasOurs) expect(pod.bound === 0 || !isOurs).toBe(true);

@@ -50,14 +50,14 @@ export function httpExtender(options: HttpExtenderOptions): Extender {
   const bind = (verb: string, pod: PodBinding, signal: AbortSignal): Promise<unknown> =>
     slots.run(() => {
       const { mayBeSent: isWanted } = pod;
-      const told = { verb, body: bindingArgs(pod), isRead: false };
-      if (fence === undefined) return post(options, { ...told, mayBeSent: isWanted }, signal);
+      const reported = { verb, body: bindingArgs(pod), isRead: false };
+      if (fence === undefined) return post(options, { ...reported, mayBeSent: isWanted }, signal);
       const send = (isLeading: () => void, cut: AbortSignal): Promise<unknown> => {
         const mayBeSent = (): void => {
           isWanted?.();
           isLeading();
         };
-        return post(options, { ...told, mayBeSent }, AbortSignal.any([signal, cut]));
+        return post(options, { ...reported, mayBeSent }, AbortSignal.any([signal, cut]));
       };
       return fence.pass(send, (error) => !(error instanceof ExtenderAnswerError));
     }, signal);

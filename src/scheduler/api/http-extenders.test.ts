@@ -140,7 +140,7 @@ describe('an extender over TLS', () => {
     expect(await takenFor(port, { caData: await base64('ca.crt'), ...data })).toBe('tester');
   });
 
-  it('may refuse the certificate that it is shown', async () => {
+  it('may reject the certificate that it is shown', async () => {
     const port = await securely('server', 'other-ca.crt');
     const files = { certFile: fixture('client.crt'), keyFile: fixture('client.key') };
     await expect(takenFor(port, { caFile: fixture('ca.crt'), ...files })).rejects.toThrow(
@@ -167,7 +167,7 @@ describe('an extender over TLS', () => {
       'self-signed certificate in certificate chain',
     ],
     ['has expired', 'expired', { caFile: fixture('expired.crt') }, 'certificate has expired'],
-  ])('is refused when its certificate is one that %s', async (_, certificate, tls, message) => {
+  ])('is rejected when its certificate is one that %s', async (_, certificate, tls, message) => {
     await expect(takenFor(await securely(certificate), tls)).rejects.toThrow(message);
   });
 
@@ -232,7 +232,7 @@ describe('what an extender answers', () => {
     ['half a text', answering(200, {}, '{"NodeNames":["a"'), 'is not JSON: {"NodeNames":["a"'],
     ['no content', answering(204, {}, ''), 'filter was answered with status 204: '],
     ['text that is not UTF-8', answering(200, {}, Buffer.from([0xff, 0xfe])), 'is not JSON'],
-  ])('is refused: %s', async (_, listener, message) => {
+  ])('is rejected: %s', async (_, listener, message) => {
     await expect(filter(`http://127.0.0.1:${await plainly(listener)}`)).rejects.toThrow(message);
   });
 
@@ -259,7 +259,7 @@ describe('what an extender answers', () => {
     ['a status line that is none', 'HELLO\r\n\r\n'],
     ['a chunk of no length', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n'],
     ['less than it announced', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}'],
-  ])('is asked for twice, and then refused: %s', async (_, bytes) => {
+  ])('is asked for twice, and then rejected: %s', async (_, bytes) => {
     let calls = 0;
     const port = await plainly((request) => {
       calls++;
@@ -382,7 +382,7 @@ describe('a bind by an extender', () => {
     expect(reads).toBe(8);
   });
 
-  it('that was given up is in doubt; one that was refused is not', async () => {
+  it('that was given up is in doubt; one that was rejected is not', async () => {
     fence.openUntil(clock.monotonic() + 1_000);
     answer = (response) => void response.writeHead(500).end('no');
     await bind();

@@ -55,39 +55,39 @@ describe('a slow call', () => {
   it('is told of with its age, and again when it is twice as old, until it ends', () => {
     const { clock, calls, take } = slowCalls();
     take(...times(8, 10));
-    const told: number[] = [];
+    const reported: number[] = [];
     const call = calls.sent((ms) => {
-      told.push(ms);
+      reported.push(ms);
       return true;
     });
     clock.advance(1_300);
     calls.ended(call, true);
     clock.advance(10_000);
-    expect(told).toEqual([250, 500, 1_000]);
+    expect(reported).toEqual([250, 500, 1_000]);
   });
 
   it('is told of again soon when nothing can be done about it now', () => {
     const { clock, calls, take } = slowCalls();
     take(...times(8, 10));
-    const told: number[] = [];
+    const reported: number[] = [];
     calls.sent((ms) => {
-      told.push(ms);
-      return told.length === 3;
+      reported.push(ms);
+      return reported.length === 3;
     });
     clock.advance(600);
-    expect(told).toEqual([250, 300, 350]);
+    expect(reported).toEqual([250, 300, 350]);
   });
 
   it('is judged by what others took meanwhile', () => {
     const { clock, calls, take } = slowCalls();
-    const told: number[] = [];
+    const reported: number[] = [];
     calls.sent((ms) => {
-      told.push(ms);
+      reported.push(ms);
       return true;
     });
     take(...times(20, 10));
     clock.advance(100);
-    expect(told).toEqual([250]);
+    expect(reported).toEqual([250]);
   });
 
   it('leaves no timer behind', () => {
@@ -103,15 +103,15 @@ describe('a slow call', () => {
     const calls = new SlowCalls({ clock });
     for (let count = 0; count < 8; count++) calls.ended(calls.sent(never), true);
     const answered = calls.sent(never);
-    const told: number[] = [];
+    const reported: number[] = [];
     calls.sent((ms) => {
-      told.push(ms);
+      reported.push(ms);
       return true;
     });
     clock.standStillFor(2_000);
     calls.ended(answered, true);
     clock.standStillFor(2_000);
-    expect(told).toEqual([4_000]);
+    expect(reported).toEqual([4_000]);
   });
 });
 

@@ -13,7 +13,7 @@ const tickMs = 50;
 /** A call that has been sent; times as Clock.monotonic(). */
 export interface CallUnderWay {
   readonly sentAt: number;
-  readonly tell: (ms: number) => boolean;
+  readonly notify: (ms: number) => boolean;
   /** How old it must be at least to be told of. */
   leastMs: number;
 }
@@ -51,8 +51,8 @@ export class SlowCalls {
    * A call has just been sent. `tell` is called with its age when it is slow, and again when it has become twice as old, until `ended`;
    * when it answers false (not now), again soon. It must not throw.
    */
-  sent(tell: (ms: number) => boolean): CallUnderWay {
-    const call = { sentAt: this.#clock.monotonic(), tell, leastMs: 0 };
+  sent(notify: (ms: number) => boolean): CallUnderWay {
+    const call = { sentAt: this.#clock.monotonic(), notify, leastMs: 0 };
     this.#underWay.add(call);
     if (this.#timer === undefined) this.#setTimer();
     return call;
@@ -89,7 +89,7 @@ export class SlowCalls {
     for (const call of this.#underWay) {
       const ms = now - call.sentAt;
       if (ms < thresholdMs) return;
-      if (ms >= call.leastMs && call.tell(ms)) call.leastMs = 2 * ms;
+      if (ms >= call.leastMs && call.notify(ms)) call.leastMs = 2 * ms;
     }
   }
 }

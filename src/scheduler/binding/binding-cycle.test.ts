@@ -9,11 +9,11 @@ import { defaultPlugins } from '../../plugins/registry.ts';
 import { BindingCycle } from './binding-cycle.ts';
 import type { BindingPlan, BindingResult } from './binding-plan.ts';
 import { entityInFlight } from '../testing/entity.ts';
-import { Picture } from '../../testkit/picture.ts';
+import { CoreHarness } from '../../testkit/core-harness.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 
 interface Fixture {
-  readonly picture: Picture;
+  readonly harness: CoreHarness;
   readonly binding: BindingCycle;
   readonly bound: PodBinding[];
   readonly results: BindingResult[];
@@ -37,7 +37,7 @@ function fixture(options: FixtureOptions = {}): Fixture {
   const results: BindingResult[] = [];
   const stop = new AbortController();
   const cut = new AbortController();
-  const picture = new Picture({
+  const harness = new CoreHarness({
     plugins: defaultPlugins,
     extra: options.plugins ?? [],
     binder: {
@@ -47,32 +47,32 @@ function fixture(options: FixtureOptions = {}): Fixture {
       },
     },
   });
-  picture.node({ name: 'a', cpu: 4 });
-  const gang: Gang = picture.group({ name: 'red', uid: 'red-uid', minMember: 3 });
-  picture.pods(3, { group: 'red', cpu: 1 });
+  harness.node({ name: 'a', cpu: 4 });
+  const gang: Gang = harness.group({ name: 'red', uid: 'red-uid', minMember: 3 });
+  harness.pods(3, { group: 'red', cpu: 1 });
   let plans = 0;
   const binding = new BindingCycle({
     report: (result) => results.push(result),
     atRest: (look) => Promise.resolve(look()),
-    stillHolds: ({ placements, startsGang }) => {
+    stillHolds: ({ assignments, startsGang }) => {
       const failed = results.flatMap((result) => (result.kind === 'failed' ? result.failures : []));
-      const isEnough = placements.length - failed.length >= (options.enough ?? 3);
+      const isEnough = assignments.length - failed.length >= (options.enough ?? 3);
       return isEnough || !startsGang ? undefined : new Status('Unschedulable', 'too few members are left');
     },
     revision: options.revision ?? (() => 0),
     stillFits: (plan, { pod }) => options.stillFits?.(plan, pod.name),
     permitWaited: () => undefined,
-    clock: picture.clock,
+    clock: harness.clock,
     planId: () => `plan-${++plans}`,
     signal: stop.signal,
     cut: cut.signal,
   });
   const plan = (): BindingPlan => {
-    const result = picture.core.cycle.run(entityInFlight({ gang }), picture.profile);
+    const result = harness.core.cycle.run(entityInFlight({ gang }), harness.profile);
     if (result.kind !== 'planned') throw new Error(`the attempt ended ${result.kind}`);
     return result.plan;
   };
-  return { picture, binding, bound, results, stop, cut, plan };
+  return { harness, binding, bound, results, stop, cut, plan };
 }
 
 /** Bindings wait for their turn, and are asked whether they are still wanted when it comes. */
@@ -98,7 +98,7 @@ async function settle(): Promise<void> {
 function finished(results: readonly BindingResult[]): { pod: string; reason: string }[] {
   const last = results.at(-1);
   if (last?.kind !== 'finished') throw new Error('the plan is not finished');
-  return last.failures.map(({ placement, status }) => ({ pod: placement.pod.name, reason: status.message }));
+  return last.failures.map(({ assignment, status }) => ({ pod: assignment.pod.name, reason: status.message }));
 }
 
 describe('a binding cycle', () => {
@@ -197,12 +197,12 @@ describe('a binding cycle', () => {
 
   it('reports a member that cannot be bound, while the others stay bound', async () => {
     const { binding, bound, results, plan } = fixture({
-      bind: ({ name }) => (name === 'red-1' ? Promise.reject(new Error('node a refused')) : Promise.resolve()),
+      bind: ({ name }) => (name === 'red-1' ? Promise.reject(new Error('node a rejected')) : Promise.resolve()),
     });
     binding.start(plan());
     await binding.idle();
     expect(bound.map(({ name }) => name)).toEqual(['red-0', 'red-2']);
-    expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'binding rejected: node a refused' }]);
+    expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'binding rejected: node a rejected' }]);
   });
 });
 
@@ -210,9 +210,9 @@ describe('a Permit plugin that really waits', () => {
   const gate: Plugin = { name: 'Gate', permit: () => ({ waitMs: 5000 }) };
 
   it('holds the whole plan back until it has allowed every member', async () => {
-    const { binding, bound, picture, plan } = fixture({ plugins: [gate] });
+    const { binding, bound, harness, plan } = fixture({ plugins: [gate] });
     binding.start(plan());
-    const [first, ...others] = picture.waitingPods.all();
+    const [first, ...others] = harness.waitingPods.all();
     for (const other of others) other.allow('Gate');
     await settle();
     expect(bound).toEqual([]);
@@ -222,14 +222,14 @@ describe('a Permit plugin that really waits', () => {
   });
 
   it('that rejects one member ends the plan at once for all of them', async () => {
-    const { binding, bound, results, picture, plan } = fixture({ plugins: [gate] });
+    const { binding, bound, results, harness, plan } = fixture({ plugins: [gate] });
     binding.start(plan());
-    picture.waitingPods.all()[1]!.reject('Gate', 'not today');
+    harness.waitingPods.all()[1]!.reject('Gate', 'not today');
     await settle();
     expect(bound).toEqual([]);
     expect(finished(results)).toEqual(['red-0', 'red-1', 'red-2'].map((pod) => ({ pod, reason: 'not today' })));
-    expect(picture.waitingPods.size).toBe(0);
-    expect(picture.clock.untilNextTimer()).toBeUndefined();
+    expect(harness.waitingPods.size).toBe(0);
+    expect(harness.clock.untilNextTimer()).toBeUndefined();
   });
 
   it('that lets one member wait too long ends the plan then, not when the last one has timed out', async () => {
@@ -237,16 +237,16 @@ describe('a Permit plugin that really waits', () => {
       name: 'Gate',
       permit: (_state, pod) => ({ waitMs: pod.name === 'red-1' ? 1000 : 600_000 }),
     };
-    const { binding, bound, results, picture, plan } = fixture({ plugins: [uneven] });
+    const { binding, bound, results, harness, plan } = fixture({ plugins: [uneven] });
     binding.start(plan());
-    picture.clock.advance(999);
+    harness.clock.advance(999);
     await settle();
     expect(results).toEqual([]);
-    picture.clock.advance(1);
+    harness.clock.advance(1);
     await settle();
     expect(bound).toEqual([]);
     expect(finished(results)[0]).toEqual({ pod: 'red-0', reason: 'timed out after 1 s of waiting on Permit' });
-    expect(picture.waitingPods.size).toBe(0);
+    expect(harness.waitingPods.size).toBe(0);
   });
 
   it('does not keep a scheduler from stopping', async () => {
@@ -284,13 +284,14 @@ describe('a Permit plugin that really waits', () => {
   describe('whose Bindings wait for their turn', () => {
     /** From when it is set on the node has no room for that member. */
     function crowded(enough = 3): ReturnType<typeof inLine> & { readonly crowd: (podName: string) => void } {
-      let noRoomFor: string | undefined;
+      let noCapacityFor: string | undefined;
       const made = inLine({
         enough,
-        revision: () => (noRoomFor === undefined ? 0 : 1),
-        stillFits: (_plan, pod) => (pod === noRoomFor ? new Status('Unschedulable', 'Insufficient cpu') : undefined),
+        revision: () => (noCapacityFor === undefined ? 0 : 1),
+        stillFits: (_plan, pod) =>
+          pod === noCapacityFor ? new Status('Unschedulable', 'Insufficient cpu') : undefined,
       });
-      return { ...made, crowd: (podName) => (noRoomFor = podName) };
+      return { ...made, crowd: (podName) => (noCapacityFor = podName) };
     }
 
     it('sends none when there is no room for the last one before the first is sent, and says why at once', async () => {
@@ -301,7 +302,7 @@ describe('a Permit plugin that really waits', () => {
       turns[0]!();
       await settle();
       const failures = results.flatMap((result) => (result.kind === 'failed' ? result.failures : []));
-      expect(failures.map(({ placement, status, ...rest }) => [placement.pod.name, status.message, rest])).toEqual([
+      expect(failures.map(({ assignment, status, ...rest }) => [assignment.pod.name, status.message, rest])).toEqual([
         ['red-2', 'Insufficient cpu', {}],
         ['red-0', 'Insufficient cpu', { isBySibling: true }],
         ['red-1', 'Insufficient cpu', { isBySibling: true }],
@@ -407,10 +408,10 @@ describe('a plugin that binds a member by itself', () => {
     core.removePod('red-2');
     expect(() => first!.mayBeSent!()).toThrow('has only 2 of the 3 members');
     await core.settle();
-    expect(['red-0', 'red-1'].map((uid) => core.picture.cluster.isAssumed(uid))).toEqual([true, false]);
+    expect(['red-0', 'red-1'].map((uid) => core.harness.cluster.isAssumed(uid))).toEqual([true, false]);
     answered.resolve();
     await core.settle();
     expect(seen).toEqual(['unreserve red-2', 'unreserve red-1', 'bound red-0']);
-    expect(core.picture.events).toContain('Scheduled red-0');
+    expect(core.harness.events).toContain('Scheduled red-0');
   });
 });

@@ -7,21 +7,25 @@ import type { GangView } from '../../cluster/gang.ts';
 import { setBindingTerms } from '../../framework/binding-terms.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
 import { Status } from '../../framework/status.ts';
-import type { BindingFailure, BindingPlan, BindingResult, Placement } from './binding-plan.ts';
+import type { BindingFailure, BindingPlan, BindingResult, NodeAssignment } from './binding-plan.ts';
 
 export interface BindingCycleOptions {
   readonly report: (result: BindingResult) => void;
   /** Changes whenever anything about any node does. */
   readonly revision: () => number;
   /** When anything may have changed since it was planned: does the placement still pass Filter, its own claim left aside? */
-  readonly stillFits: (plan: BindingPlan, placement: Placement, since?: number) => Status | undefined;
+  readonly stillFits: (plan: BindingPlan, assignment: NodeAssignment, since?: number) => Status | undefined;
   /** What it answers when no attempt is being made. */
   readonly atRest: <T>(look: () => T) => Promise<T>;
   /**
    * Is the placement still what the plan meant: the member there and on its node, and a quorum within reach? Cheap. `lost`: placements that have
    * failed, maybe of other plans, and that the picture may still count as planned.
    */
-  readonly stillHolds: (plan: BindingPlan, placement: Placement, lost: Iterable<Placement>) => Status | undefined;
+  readonly stillHolds: (
+    plan: BindingPlan,
+    assignment: NodeAssignment,
+    lost: Iterable<NodeAssignment>,
+  ) => Status | undefined;
   /** Binds pods that are not the Bind plugins' business. False: this one is. A Status: it failed. Absent: all of them are. */
   readonly bindOutside?:
     ((pod: Pod, binding: PodBinding, signal: AbortSignal) => Promise<Status | boolean>) | undefined;
@@ -37,7 +41,7 @@ export interface BindingCycleOptions {
 }
 
 /** Why a plan is given up before anything of it is sent. */
-interface Refusal {
+interface Rejection {
   readonly status: Status;
   /** The member that it is about; undefined: all of them. */
   readonly uid?: string;
@@ -54,9 +58,9 @@ interface Sending {
   /** A Binding of it has been sent. */
   hasBegun: boolean;
   /** Members of which no Binding is sent -> why; reported. */
-  readonly failures: Map<Placement, BindingFailure>;
+  readonly failures: Map<NodeAssignment, BindingFailure>;
   /** Members in the hands of a Bind plugin that has not asked when they may be sent: they may have been. */
-  readonly untold: Set<Placement>;
+  readonly untold: Set<NodeAssignment>;
   /** Of the nodes, when it was last known that all fit; undefined: that is not known. */
   revision: number | undefined;
 }
@@ -77,7 +81,7 @@ export class BindingCycle {
   /** key of a group -> its plans that Permit plugins or PreBind hold */
   readonly #held = new Map<string, Set<HeldPlan>>();
   /** Placements that have failed, until the picture knows: while an attempt is open it is not told. */
-  readonly #lost = new Set<Placement>();
+  readonly #lost = new Set<NodeAssignment>();
   /** Plans whose Bindings are under way. */
   readonly #binds = new Set<Promise<unknown>>();
 
@@ -120,8 +124,8 @@ export class BindingCycle {
   /** What is wrong with the first member, if something is with each; undefined: one at least may be bound. */
   #whyHopeless(plan: BindingPlan): Status | undefined {
     let first: Status | undefined;
-    for (const placement of plan.placements) {
-      const problem = this.#options.stillHolds(plan, placement, this.#lost);
+    for (const assignment of plan.assignments) {
+      const problem = this.#options.stillHolds(plan, assignment, this.#lost);
       if (problem === undefined) return undefined;
       first ??= problem;
     }
@@ -144,16 +148,18 @@ export class BindingCycle {
   }
 
   async #run(plan: BindingPlan): Promise<void> {
-    const early = plan.placements.filter(({ state, pod, nodeName }) => plan.profile.needsPreBind(state, pod, nodeName));
+    const early = plan.assignments.filter(({ state, pod, nodeName }) =>
+      plan.profile.needsPreBind(state, pod, nodeName),
+    );
     const hasWaited = plan.waiting.length > 0 || early.length > 0;
     if (plan.startsGang && plan.gang !== undefined) this.#starting.set(plan.gang.key, plan);
     // Changes that an open attempt made wait come in this same turn, after the plan and before anything else of it is done.
     const revision = hasWaited ? undefined : this.#options.revision();
     const sending: Sending = { hasBegun: false, failures: new Map(), untold: new Set(), revision };
-    const refused = await this.#passPlugins(plan, early);
+    const rejected = await this.#passPlugins(plan, early);
     const decide = (): void => {
-      const refusal = refused ?? this.#stopped();
-      if (refusal !== undefined) this.#giveUp(plan, sending, refusal);
+      const rejection = rejected ?? this.#stopped();
+      if (rejection !== undefined) this.#giveUp(plan, sending, rejection);
       else this.#lookAtAll(plan, sending, hasWaited);
       if (hasWaited) sending.revision = this.#options.revision();
     };
@@ -161,8 +167,8 @@ export class BindingCycle {
     if (hasWaited) await this.#options.atRest(decide);
     else decide();
     const annotations = this.#annotations(plan);
-    const stands = plan.placements.filter((placement) => !sending.failures.has(placement));
-    const binds = Promise.all(stands.map((placement) => this.#bind(plan, placement, annotations, sending)));
+    const stands = plan.assignments.filter((assignment) => !sending.failures.has(assignment));
+    const binds = Promise.all(stands.map((assignment) => this.#bind(plan, assignment, annotations, sending)));
     this.#binds.add(binds);
     await binds;
     this.#binds.delete(binds);
@@ -170,29 +176,29 @@ export class BindingCycle {
   }
 
   /** Waits for Permit and PreBind, while somebody of the plan can still be bound. `early`: those for whom PreBind has something to do. */
-  async #passPlugins(plan: BindingPlan, early: readonly Placement[]): Promise<Refusal | undefined> {
+  async #passPlugins(plan: BindingPlan, early: readonly NodeAssignment[]): Promise<Rejection | undefined> {
     if (plan.waiting.length + early.length === 0) return undefined;
     const givenUp = new AbortController();
     const signal = AbortSignal.any([this.#options.signal, givenUp.signal]);
-    const key = plan.placements[0]!.pod.podGroupKey ?? '';
+    const key = plan.assignments[0]!.pod.podGroupKey ?? '';
     const ofGroup = this.#held.get(key) ?? new Set();
     this.#held.set(key, ofGroup);
     const held = { plan, giveUp: ({ message }: Status) => givenUp.abort(new WithdrawnError(message)) };
     ofGroup.add(held);
-    const refused = (await this.#passPermit(plan, signal)) ?? (await this.#preBind(plan, early, signal));
+    const rejected = (await this.#passPermit(plan, signal)) ?? (await this.#preBind(plan, early, signal));
     ofGroup.delete(held);
     if (ofGroup.size === 0) this.#held.delete(key);
-    return refused;
+    return rejected;
   }
 
-  /** One that is rejected, or waited too long, takes the others with it at once; the first refusal stands. */
-  async #passPermit(plan: BindingPlan, signal: AbortSignal): Promise<Refusal | undefined> {
+  /** One that is rejected, or waited too long, takes the others with it at once; the first rejection stands. */
+  async #passPermit(plan: BindingPlan, signal: AbortSignal): Promise<Rejection | undefined> {
     const { waiting } = plan;
     if (waiting.length === 0) return undefined;
     const { clock, permitWaited } = this.#options;
     const begun = clock.monotonic();
     this.#onPermit.add(plan);
-    let refused: Refusal | undefined;
+    let rejected: Rejection | undefined;
     const rejectAll = (plugin: string, reason: string): void => {
       for (const pod of waiting) pod.reject(plugin, reason);
     };
@@ -203,61 +209,61 @@ export class BindingCycle {
       waiting.map(async ({ pod, outcome }) => {
         const status = await outcome;
         permitWaited(status, clock.monotonic() - begun);
-        if (status === undefined || refused !== undefined) return;
-        refused = { status, uid: pod.uid };
+        if (status === undefined || rejected !== undefined) return;
+        rejected = { status, uid: pod.uid };
         rejectAll(status.plugin, `member ${pod.name} was rejected: ${status.message}`);
       }),
     );
     signal.removeEventListener('abort', onAbort);
     this.#onPermit.delete(plan);
-    return refused;
+    return rejected;
   }
 
   /** `early`: those for which something has to be done. The first that fails ends the waiting of the others. */
   async #preBind(
     { profile }: BindingPlan,
-    early: readonly Placement[],
+    early: readonly NodeAssignment[],
     until: AbortSignal,
-  ): Promise<Refusal | undefined> {
+  ): Promise<Rejection | undefined> {
     if (early.length === 0) return undefined;
     const failing = new AbortController();
     const signal = AbortSignal.any([until, failing.signal]);
-    let refused: Refusal | undefined;
+    let rejected: Rejection | undefined;
     await Promise.all(
       early.map(async ({ state, pod, nodeName }) => {
         const status = await profile.preBind(state, pod, nodeName, signal);
-        if (status === undefined || refused !== undefined) return;
-        refused = until.aborted ? { status: whyEnded(until) } : { status, uid: pod.uid };
+        if (status === undefined || rejected !== undefined) return;
+        rejected = until.aborted ? { status: whyEnded(until) } : { status, uid: pod.uid };
         failing.abort(new Error(`${pod.name} failed: ${status.message}`));
       }),
     );
-    return refused;
+    return rejected;
   }
 
   /** In the same call, so that nobody counts on them any more. */
   #fail(plan: BindingPlan, sending: Sending, failures: readonly BindingFailure[]): void {
     for (const failure of failures) {
-      sending.failures.set(failure.placement, failure);
-      sending.untold.delete(failure.placement);
-      this.#lost.add(failure.placement);
+      sending.failures.set(failure.assignment, failure);
+      sending.untold.delete(failure.assignment);
+      this.#lost.add(failure.assignment);
     }
     // Before it is reported, so that those of the group are planned who have waited for this plan.
-    if (sending.failures.size + sending.untold.size === plan.placements.length) this.#startsNoMore(plan);
+    if (sending.failures.size + sending.untold.size === plan.assignments.length) this.#startsNoMore(plan);
     const { report, atRest } = this.#options;
     report({ kind: 'failed', plan, failures });
     // Right behind the report, which may have to wait itself.
     void atRest(() => {
-      for (const { placement } of failures) this.#lost.delete(placement);
+      for (const { assignment } of failures) this.#lost.delete(assignment);
     });
   }
 
   /** Whoever has not failed yet fails because of that, but for those that may have been sent: how that ends has to be seen. */
-  #giveUp(plan: BindingPlan, sending: Sending, { status, uid }: Refusal): void {
-    const failures = plan.placements
-      .filter((placement) => isOpen(placement, sending))
-      .map((placement): BindingFailure => {
-        const isBySibling = uid !== undefined && placement.pod.uid !== uid;
-        return isBySibling ? { placement, status, isBySibling } : { placement, status };
+  #giveUp(plan: BindingPlan, sending: Sending, { status, uid }: Rejection): void {
+    const failures = plan.assignments
+      .filter((assignment) => isOpen(assignment, sending))
+      .map((assignment): BindingFailure => {
+        const isBySibling = uid !== undefined && assignment.pod.uid !== uid;
+        return isBySibling ? { assignment, status, isBySibling } : { assignment, status };
       });
     this.#fail(plan, sending, failures);
   }
@@ -268,22 +274,27 @@ export class BindingCycle {
    */
   #lookAtAll(plan: BindingPlan, sending: Sending, isMoved: boolean): void {
     const lost: BindingFailure[] = [];
-    for (const placement of plan.placements) {
-      if (!isOpen(placement, sending)) continue;
-      const status = this.#problem(plan, placement, isMoved, sending.revision);
-      if (status !== undefined) lost.push({ placement, status });
+    for (const assignment of plan.assignments) {
+      if (!isOpen(assignment, sending)) continue;
+      const status = this.#problem(plan, assignment, isMoved, sending.revision);
+      if (status !== undefined) lost.push({ assignment, status });
     }
     const [first] = lost;
     if (first === undefined) return;
     this.#fail(plan, sending, lost);
-    const left = plan.placements.find((placement) => isOpen(placement, sending));
+    const left = plan.assignments.find((assignment) => isOpen(assignment, sending));
     if (left === undefined || this.#options.stillHolds(plan, left, this.#lost) === undefined) return;
-    this.#giveUp(plan, sending, { status: first.status, uid: first.placement.pod.uid });
+    this.#giveUp(plan, sending, { status: first.status, uid: first.assignment.pod.uid });
   }
 
-  #problem(plan: BindingPlan, placement: Placement, isMoved: boolean, since: number | undefined): Status | undefined {
+  #problem(
+    plan: BindingPlan,
+    assignment: NodeAssignment,
+    isMoved: boolean,
+    since: number | undefined,
+  ): Status | undefined {
     const { stillHolds, stillFits } = this.#options;
-    return stillHolds(plan, placement, this.#lost) ?? (isMoved ? stillFits(plan, placement, since) : undefined);
+    return stillHolds(plan, assignment, this.#lost) ?? (isMoved ? stillFits(plan, assignment, since) : undefined);
   }
 
   #begin(plan: BindingPlan, sending: Sending): void {
@@ -298,7 +309,7 @@ export class BindingCycle {
     if (key !== undefined && this.#starting.get(key) === plan) this.#starting.delete(key);
   }
 
-  #stopped(): Refusal | undefined {
+  #stopped(): Rejection | undefined {
     return this.#options.signal.aborted ? { status: new Status('Error', 'the scheduler is stopping') } : undefined;
   }
 
@@ -306,14 +317,14 @@ export class BindingCycle {
    * At the last moment: why this Binding may not go. Before the first one that a group is to start with all are looked at: while nobody is on a
    * node it costs nothing to give up.
    */
-  #withdrawn(plan: BindingPlan, placement: Placement, sending: Sending): Status | undefined {
+  #withdrawn(plan: BindingPlan, assignment: NodeAssignment, sending: Sending): Status | undefined {
     const isMoved = this.#options.revision() !== sending.revision;
-    if (!sending.hasBegun && !sending.failures.has(placement)) {
+    if (!sending.hasBegun && !sending.failures.has(assignment)) {
       const stopped = this.#stopped();
       if (stopped !== undefined) this.#giveUp(plan, sending, stopped);
       else if (plan.startsGang) this.#lookAtAll(plan, sending, isMoved);
     }
-    return sending.failures.get(placement)?.status ?? this.#problem(plan, placement, isMoved, sending.revision);
+    return sending.failures.get(assignment)?.status ?? this.#problem(plan, assignment, isMoved, sending.revision);
   }
 
   #annotations(plan: BindingPlan): Readonly<Record<string, string>> {
@@ -330,43 +341,43 @@ export class BindingCycle {
 
   async #bind(
     plan: BindingPlan,
-    placement: Placement,
+    assignment: NodeAssignment,
     annotations: Readonly<Record<string, string>>,
     sending: Sending,
   ): Promise<void> {
-    const status = await this.#send(plan, placement, annotations, sending);
+    const status = await this.#send(plan, assignment, annotations, sending);
     // Plugins that bind by themselves do not say when they send.
     if (status === undefined) {
       this.#begin(plan, sending);
-      this.#options.report({ kind: 'bound', plan, placement });
+      this.#options.report({ kind: 'bound', plan, assignment });
       return;
     }
-    if (!sending.failures.has(placement)) this.#fail(plan, sending, [{ placement, status }]);
+    if (!sending.failures.has(assignment)) this.#fail(plan, sending, [{ assignment, status }]);
   }
 
   async #send(
     plan: BindingPlan,
-    placement: Placement,
+    assignment: NodeAssignment,
     annotations: Readonly<Record<string, string>>,
     sending: Sending,
   ): Promise<Status | undefined> {
-    const { state, pod, nodeName } = placement;
+    const { state, pod, nodeName } = assignment;
     const { bindOutside, cut } = this.#options;
     const { namespace, name, uid } = pod;
     const mayBeSent = (): void => {
-      const refused = this.#withdrawn(plan, placement, sending);
-      if (refused !== undefined) throw new WithdrawnError(refused.message);
+      const rejected = this.#withdrawn(plan, assignment, sending);
+      if (rejected !== undefined) throw new WithdrawnError(rejected.message);
       this.#begin(plan, sending);
     };
     const outside =
       (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations, mayBeSent }, cut)) ?? false;
     if (typeof outside === 'object') return outside;
     if (outside) return undefined;
-    sending.untold.add(placement);
+    sending.untold.add(assignment);
     setBindingTerms(state, {
       annotations,
       get mayBeSent() {
-        sending.untold.delete(placement);
+        sending.untold.delete(assignment);
         return mayBeSent;
       },
     });
@@ -380,11 +391,11 @@ function whyEnded({ reason }: AbortSignal): Status {
 }
 
 /** Somebody of the plan is in the gang. */
-function standsIn({ placements }: BindingPlan, gang: GangView | undefined): boolean {
-  return placements.some(({ pod }) => gang?.stateOf(pod.uid) === 'planned');
+function standsIn({ assignments }: BindingPlan, gang: GangView | undefined): boolean {
+  return assignments.some(({ pod }) => gang?.stateOf(pod.uid) === 'planned');
 }
 
 /** It has not failed, and has not been sent unless its plan has begun. */
-function isOpen(placement: Placement, { failures, untold }: Sending): boolean {
-  return !failures.has(placement) && !untold.has(placement);
+function isOpen(assignment: NodeAssignment, { failures, untold }: Sending): boolean {
+  return !failures.has(assignment) && !untold.has(assignment);
 }

@@ -11,9 +11,9 @@ function coreWith(...extra: Plugin[]): Scheduling {
   return core;
 }
 
-describe('a node that keeps refusing a member', () => {
+describe('a node that keeps rejecting a member', () => {
   /** Node a scores best each time. */
-  async function refusedByA(rounds: number): Promise<Scheduling> {
+  async function rejectedByA(rounds: number): Promise<Scheduling> {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 8 });
     core.node({ name: 'b', cpu: 3 });
@@ -24,24 +24,24 @@ describe('a node that keeps refusing a member', () => {
     core.change('red-0', { nodeName: 'a' });
     for (let round = 0; round < rounds; round++) {
       expect(core.binds.map(({ binding }) => binding.nodeName)).toEqual(['a']);
-      await core.refuse('red-1', 'the node said no');
-      core.picture.clock.advance(20_000);
+      await core.reject('red-1', 'the node said no');
+      core.harness.clock.advance(20_000);
       await core.attempt();
     }
     return core;
   }
 
   it('is tried once more, and then another is', async () => {
-    const core = await refusedByA(2);
+    const core = await rejectedByA(2);
     expect(core.binds.map(({ binding }) => binding.nodeName)).toEqual(['b']);
   });
 
   it('is tried again where there is no other', async () => {
-    const core = await refusedByA(1);
+    const core = await rejectedByA(1);
     core.removeNode('b');
     for (let round = 0; round < 4; round++) {
-      await core.refuse('red-1', 'the node said no');
-      core.picture.clock.advance(20_000);
+      await core.reject('red-1', 'the node said no');
+      core.harness.clock.advance(20_000);
       await core.attempt();
       expect(core.binds.map(({ binding }) => binding.nodeName)).toEqual(['a']);
     }
@@ -56,8 +56,8 @@ describe('a member that cannot be bound', () => {
     core.members(3, { group: 'red', cpu: 1 });
     await core.attempt();
     await core.accept('red-0');
-    await core.refuse('red-1', 'no');
-    expect([...core.picture.verdicts].sort()).toEqual([
+    await core.reject('red-1', 'no');
+    expect([...core.harness.verdicts].sort()).toEqual([
       'red-1 PodGroup default/red: binding rejected: no.',
       'red-2 PodGroup default/red: binding rejected: no.',
     ]);
@@ -69,24 +69,24 @@ describe('a member that cannot be bound', () => {
     core.pod({ name: 'important', cpu: 1, priority: 1000 });
     await core.accept('red-0');
     await core.accept('red-2');
-    await core.refuse('red-1', 'node a said no');
-    expect(core.picture.events).toEqual([
+    await core.reject('red-1', 'node a said no');
+    expect(core.harness.events).toEqual([
       'Scheduled red-0',
       'Scheduled red-2',
       'FailedScheduling red-1',
       'FailedScheduling red',
     ]);
-    expect(core.picture.cluster.assumedCount).toBe(2);
-    expect(core.picture.cluster.node('a')!.free(0)).toBe(1000);
-    expect(core.picture.verdicts).toEqual(['red-1 PodGroup default/red: binding rejected: node a said no.']);
+    expect(core.harness.cluster.assumedCount).toBe(2);
+    expect(core.harness.cluster.node('a')!.free(0)).toBe(1000);
+    expect(core.harness.verdicts).toEqual(['red-1 PodGroup default/red: binding rejected: node a said no.']);
     // No watch has shown the bound siblings yet.
     expect(await core.attempt()).toBe('planned');
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-1']);
-    await core.refuse('red-1', 'node a said no again');
+    await core.reject('red-1', 'node a said no again');
     expect(core.states()).toEqual({ 'gang/default/red': 'backoff', 'pod/important': 'active' });
     // While the gang backs off its room is kept, even from a pod of higher priority.
-    expect(await core.attempt()).toBe('refused');
-    core.picture.clock.advance(2000);
+    expect(await core.attempt()).toBe('rejected');
+    core.harness.clock.advance(2000);
     expect(core.queue.pop()!.key).toBe('gang/default/red');
   });
 
@@ -95,7 +95,7 @@ describe('a member that cannot be bound', () => {
     await core.attempt();
     await core.accept('red-0');
     await core.accept('red-2');
-    await core.refuse('red-1', 'no');
+    await core.reject('red-1', 'no');
     core.removePod('red-1');
     core.pod({ name: 'next', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
@@ -107,7 +107,7 @@ describe('a member that cannot be bound', () => {
     await core.accept('red-0');
     await core.accept('red-2');
     core.pod({ name: 'red-3', group: 'red', nodeName: 'b' });
-    await core.refuse('red-1', 'node a said no');
+    await core.reject('red-1', 'node a said no');
     expect(core.states()).toEqual({});
     for (const name of ['red-0', 'red-2']) core.change(name, { nodeName: 'a' });
     expect(core.states()).toEqual({ 'pod/red-1': 'active' });
@@ -117,28 +117,28 @@ describe('a member that cannot be bound', () => {
     const core = coreWith();
     await core.attempt();
     core.removePod('red-1');
-    await core.refuse('red-1', 'not found');
+    await core.reject('red-1', 'not found');
     expect(core.states()).toEqual({});
-    expect(core.picture.verdicts).toEqual([]);
+    expect(core.harness.verdicts).toEqual([]);
   });
 
   it('wakes whoever waits for its room', async () => {
     const core = coreWith();
     await core.attempt();
     core.pod({ name: 'waiting', cpu: 1 });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     expect(core.states()).toEqual({ 'pod/waiting': 'unschedulable' });
-    for (const name of ['red-0', 'red-1', 'red-2']) await core.refuse(name, 'no');
+    for (const name of ['red-0', 'red-1', 'red-2']) await core.reject(name, 'no');
     expect(core.states()).toEqual({ 'gang/default/red': 'backoff', 'pod/waiting': 'backoff' });
   });
 
   it('has no room kept for it once nobody of its group is on a node after all', async () => {
     const core = coreWith();
     await core.attempt();
-    await core.refuse('red-0', 'no');
-    expect([...core.picture.cluster.claims()].map(({ claimant }) => claimant.name)).toEqual(['red-0']);
-    for (const name of ['red-1', 'red-2']) await core.refuse(name, 'no');
-    expect([...core.picture.cluster.claims()]).toEqual([]);
+    await core.reject('red-0', 'no');
+    expect([...core.harness.cluster.reservations()].map(({ owner }) => owner.name)).toEqual(['red-0']);
+    for (const name of ['red-1', 'red-2']) await core.reject(name, 'no');
+    expect([...core.harness.cluster.reservations()]).toEqual([]);
     // Nothing is held against it while the group backs off.
     core.pod({ name: 'other', cpu: 3 });
     expect(await core.attempt()).toBe('planned');
@@ -150,9 +150,9 @@ describe('a member that cannot be bound', () => {
     core.pod({ name: 'blue-0', group: 'blue', cpu: 4 });
     await core.attempt();
     core.change('red-1', { podGroupKey: 'default/blue' });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     expect(core.states()).toMatchObject({ 'gang/default/blue': 'unschedulable' });
-    await core.refuse('red-1', 'no');
+    await core.reject('red-1', 'no');
     expect(core.states()).toMatchObject({ 'gang/default/blue': 'backoff' });
   });
 
@@ -161,10 +161,10 @@ describe('a member that cannot be bound', () => {
     core.node({ name: 'a', cpu: 3 });
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
-    await core.refuse('x', 'no');
+    await core.reject('x', 'no');
     expect(core.states()).toEqual({ 'pod/x': 'backoff' });
     expect(await core.attempt()).toBeUndefined();
-    core.picture.clock.advance(1000);
+    core.harness.clock.advance(1000);
     expect(core.queue.get('pod/x')).toMatchObject({ attempts: 1, errors: 1, state: { kind: 'active' } });
   });
 
@@ -174,10 +174,10 @@ describe('a member that cannot be bound', () => {
     core.pod({ name: 'x', cpu: 1 });
     for (const waitMs of [3_000, 4_000]) {
       await core.attempt();
-      await core.refuse('x', 'no');
-      core.picture.clock.advance(waitMs - 1);
+      await core.reject('x', 'no');
+      core.harness.clock.advance(waitMs - 1);
       expect(core.states()).toEqual({ 'pod/x': 'backoff' });
-      core.picture.clock.advance(1);
+      core.harness.clock.advance(1);
       expect(core.states()).toEqual({ 'pod/x': 'active' });
     }
   });
@@ -185,11 +185,11 @@ describe('a member that cannot be bound', () => {
   it('means nothing once the scheduler has stopped', async () => {
     const core = coreWith();
     await core.attempt();
-    const stopped = core.picture.core.stop();
-    await core.refuse('red-0', 'stopping');
+    const stopped = core.harness.core.stop();
+    await core.reject('red-0', 'stopping');
     for (const name of ['red-1', 'red-2']) await core.accept(name);
     await stopped;
-    expect([core.states(), core.picture.verdicts]).toEqual([{}, []]);
+    expect([core.states(), core.harness.verdicts]).toEqual([{}, []]);
   });
 });
 
@@ -202,21 +202,21 @@ describe('a plan that Permit gives up after waiting', () => {
       unreserve: (_state, pod) => void unreserved.push(pod.name),
     });
     await core.attempt();
-    expect(core.picture.cluster.assumedCount).toBe(3);
-    core.picture.clock.advance(2000);
+    expect(core.harness.cluster.assumedCount).toBe(3);
+    core.harness.clock.advance(2000);
     await core.settle();
     expect(core.binds).toEqual([]);
     expect(unreserved).toEqual(['red-2', 'red-1', 'red-0']);
-    expect(core.picture.cluster.assumedCount).toBe(0);
-    expect(core.picture.cluster.node('a')!.free(0)).toBe(3000);
-    expect(core.picture.waitingPods.size).toBe(0);
-    expect(core.picture.verdicts).toEqual(
+    expect(core.harness.cluster.assumedCount).toBe(0);
+    expect(core.harness.cluster.node('a')!.free(0)).toBe(3000);
+    expect(core.harness.waitingPods.size).toBe(0);
+    expect(core.harness.verdicts).toEqual(
       ['red-0', 'red-1', 'red-2'].map(
         (name) => `${name} PodGroup default/red: timed out after 2 s of waiting on Permit.`,
       ),
     );
     expect(core.states()).toEqual({ 'gang/default/red': 'backoff' });
-    expect(core.picture.core.binding.running).toBe(0);
+    expect(core.harness.core.binding.running).toBe(0);
   });
 });
 
@@ -228,7 +228,7 @@ describe('a pod whose label names another group since it was planned', () => {
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     core.change('x', { podGroupKey: 'default/blue' });
-    await core.refuse('x', 'no');
+    await core.reject('x', 'no');
     expect(core.states()).toEqual({ 'gang/default/blue': 'gated' });
   });
 
@@ -243,8 +243,8 @@ describe('a pod whose label names another group since it was planned', () => {
     await core.accept(stays!);
     core.change(stays!, { nodeName: 'a' });
     core.change(moves!, { podGroupKey: 'default/blue' });
-    await core.refuse(moves!, 'no');
-    expect([...core.picture.cluster.claims()]).toEqual([]);
+    await core.reject(moves!, 'no');
+    expect([...core.harness.cluster.reservations()]).toEqual([]);
     expect(Object.keys(core.states()).sort()).toEqual(['gang/default/blue', 'gang/default/red']);
   });
 });

@@ -1,5 +1,5 @@
 import type { Logger } from '../../observability/logger.ts';
-import type { BindingFailure, BindingPlan, BindingResult, Placement } from './binding-plan.ts';
+import type { BindingFailure, BindingPlan, BindingResult, NodeAssignment } from './binding-plan.ts';
 import { failedBindingSteps } from './failed-binding.ts';
 import type { FailedBindingParts } from './failed-binding.ts';
 import { groupScheduled, scheduled } from '../verdicts/events.ts';
@@ -33,7 +33,7 @@ export class BindingOutcomes {
         this.#routeGroup(result.plan);
         return;
       case 'bound':
-        this.#bound(result.plan, result.placement);
+        this.#bound(result.plan, result.assignment);
         return;
       case 'failed':
         this.#failed(result.plan, result.failures);
@@ -44,7 +44,7 @@ export class BindingOutcomes {
     }
   }
 
-  #bound(plan: BindingPlan, { pod, nodeName, state }: Placement): void {
+  #bound(plan: BindingPlan, { pod, nodeName, state }: NodeAssignment): void {
     const { profile, entity, gang } = plan;
     const { intake, events, metrics, logger } = this.#options;
     const { clock } = intake;
@@ -71,29 +71,29 @@ export class BindingOutcomes {
     if (plan.startsGang) this.#routeGroup(plan);
     const { intake, recovery, metrics, logger } = this.#options;
     const { clock } = intake;
-    const bound = plan.placements.length - failures.length;
+    const bound = plan.assignments.length - failures.length;
     const seconds = (clock.monotonic() - plan.startedAt) / 1000;
     const bindings = this.#bindings.get(plan);
     if (bindings !== undefined) metrics.gangs.boundWithin(bindings.latest - bindings.first);
-    const attempt = { candidate: plan.entity.candidate, profile: plan.profile.schedulerName, seconds };
+    const attempt = { schedulingEntity: plan.entity.schedulingEntity, profile: plan.profile.schedulerName, seconds };
     if (failures.length === 0) {
       metrics.attempts.attempted({ ...attempt, result: 'scheduled', pods: bound });
       const { readySince } = plan.entity;
       if (plan.startsGang && plan.gang?.missing === 0 && readySince !== undefined) {
         metrics.gangs.wholeAfter(clock.now() - readySince);
       }
-      this.#tellScheduled(plan, seconds);
+      this.#notifyScheduled(plan, seconds);
       return;
     }
     if (this.#options.signal.aborted) return;
     // Nobody of the group is on a node after all, so there is nothing that the room would complete.
     if (plan.gang?.started === false && !plan.gang.incomplete) {
-      for (const { placement } of failures) recovery.claims.drop(placement.pod.uid, 'repair');
+      for (const { assignment } of failures) recovery.reservations.drop(assignment.pod.uid, 'repair');
     }
     const { status } = failures[0]!;
     logger.warn('could not bind', {
       entity: plan.entity.key,
-      failed: failures.map(({ placement }) => placement.pod.name).join(','),
+      failed: failures.map(({ assignment }) => assignment.pod.name).join(','),
       bound,
       reason: status.message,
     });
@@ -109,7 +109,7 @@ export class BindingOutcomes {
     const { intake, signal } = this.#options;
     const { cluster } = intake;
     // As they are on the nodes that they are assumed on: labels may have changed since they were planned.
-    const assumed = failures.map(({ placement: { pod } }) =>
+    const assumed = failures.map(({ assignment: { pod } }) =>
       cluster.isAssumed(pod.uid) ? cluster.pod(pod.uid)! : pod,
     );
     const failed = { plan, failures, assumed };
@@ -118,17 +118,17 @@ export class BindingOutcomes {
     }
   }
 
-  #tellScheduled({ entity, gang, placements }: BindingPlan, seconds: number): void {
+  #notifyScheduled({ entity, gang, assignments }: BindingPlan, seconds: number): void {
     const { events, logger } = this.#options;
-    const nodes = new Set(placements.map(({ nodeName }) => nodeName));
+    const nodes = new Set(assignments.map(({ nodeName }) => nodeName));
     logger.info('scheduled', {
       entity: entity.key,
       attempts: entity.attempts,
-      pods: placements.length,
-      ...(nodes.size === 1 ? { node: placements[0]!.nodeName } : { nodes: nodes.size }),
+      pods: assignments.length,
+      ...(nodes.size === 1 ? { node: assignments[0]!.nodeName } : { nodes: nodes.size }),
       seconds: Math.round(seconds * 1000) / 1000,
     });
-    const members = placements.map(({ pod }) => pod);
+    const members = assignments.map(({ pod }) => pod);
     const event = gang && groupScheduled(gang, members, nodes.size);
     if (event !== undefined) events.record(event);
   }

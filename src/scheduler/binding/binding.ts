@@ -35,11 +35,11 @@ export function createBinding(options: BindingOptions): BindingCycle {
   const binding = new BindingCycle({
     report: (result) => gate.run(() => outcomes.handle(result)),
     atRest: (look) => gate.ask(look),
-    stillHolds: (plan, placement, lost) => stillHolds(cluster, plan, placement, lost),
+    stillHolds: (plan, assignment, lost) => stillHolds(cluster, plan, assignment, lost),
     revision: () => cluster.generation,
     // While a plan is being made, the nodes do not show their current state.
-    stillFits: ({ profile }, placement, since) =>
-      cluster.isPlanning ? undefined : nodeCheck.stillFits(profile, placement, since),
+    stillFits: ({ profile }, assignment, since) =>
+      cluster.isPlanning ? undefined : nodeCheck.stillFits(profile, assignment, since),
     bindOutside: extenders && ((pod, podBinding, end) => extenders.bind(pod, podBinding, end)),
     permitWaited: (status, ms) => metrics.plugins.permitWaited(outcomeOf(status), ms),
     clock,

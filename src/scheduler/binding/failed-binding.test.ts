@@ -4,9 +4,9 @@ import { defaultPlugins } from '../../plugins/registry.ts';
 import { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { EntityRouter } from '../intake/entity-router.ts';
-import { KeptClaims } from '../preemption/kept-claims.ts';
-import { NodeRefusals } from '../recovery/node-refusals.ts';
-import { PartialGroups } from '../recovery/partial-groups.ts';
+import { Reservations } from '../preemption/reservations.ts';
+import { NodeRejections } from '../recovery/node-rejections.ts';
+import { PartiallyBoundGangs } from '../recovery/partially-bound-gangs.ts';
 import { Verdicts } from '../verdicts/verdicts.ts';
 import { failedBindingSteps } from './failed-binding.ts';
 
@@ -31,9 +31,9 @@ function recordCalls(): string[] {
     });
   };
   record(Cluster.prototype, 'forget');
-  record(NodeRefusals.prototype, 'failed');
-  record(KeptClaims.prototype, 'keep');
-  record(PartialGroups.prototype, 'repairBegins');
+  record(NodeRejections.prototype, 'failed');
+  record(Reservations.prototype, 'keep');
+  record(PartiallyBoundGangs.prototype, 'repairBegins');
   record(SchedulingQueue.prototype, 'comeBack');
   record(SchedulingQueue.prototype, 'moveOnEvent');
   record(EntityRouter.prototype, 'podChanged');
@@ -57,7 +57,7 @@ async function partiallyBound(calls: string[]): Promise<Scheduling> {
 it('names the steps in the documented order', () => {
   expect(failedBindingSteps.map(({ step }) => step.name)).toEqual([
     'undo',
-    'countRefusals',
+    'countRejections',
     'keepCapacity',
     'requeue',
     'wakeOthers',
@@ -70,7 +70,7 @@ it('handles a failed member of a partially bound gang in that order', async () =
   const calls = recordCalls();
   const core = await partiallyBound(calls);
   calls.length = 0;
-  await core.refuse('red-1', 'no');
+  await core.reject('red-1', 'no');
   expect(calls).toEqual([
     'unreserve',
     'forget',
@@ -91,16 +91,16 @@ it('wakes what waits for the capacity only when no reservation keeps it', async 
   core.pod({ name: 'x', cpu: 1 });
   await core.attempt();
   calls.length = 0;
-  await core.refuse('x', 'no');
+  await core.reject('x', 'no');
   expect(calls).toEqual(['forget', 'failed', 'comeBack', 'podChanged BindingFailed', 'moveOnEvent', 'report']);
 });
 
 it('only undoes the plan once the scheduler stops', async () => {
   const calls = recordCalls();
   const core = await partiallyBound(calls);
-  const stopped = core.picture.core.stop();
+  const stopped = core.harness.core.stop();
   calls.length = 0;
-  for (const name of ['red-1', 'red-2']) await core.refuse(name, 'stopping');
+  for (const name of ['red-1', 'red-2']) await core.reject(name, 'stopping');
   await stopped;
   expect(calls).toEqual(['unreserve', 'forget', 'unreserve', 'forget']);
 });

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
-import { roomFreed } from '../../framework/cluster-event.ts';
+import { capacityFreed } from '../../framework/cluster-event.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { Recovery } from '../recovery/recovery.ts';
 import type { BindingFailure, BindingPlan } from './binding-plan.ts';
@@ -16,7 +16,7 @@ export interface FailedBinding {
 /** The parts of the scheduler that handle a failed binding. */
 export interface FailedBindingParts {
   readonly intake: Pick<Intake, 'clock' | 'cluster' | 'queue' | 'router' | 'verdicts'>;
-  readonly recovery: Pick<Recovery, 'claims' | 'partial' | 'refusals'>;
+  readonly recovery: Pick<Recovery, 'reservations' | 'partial' | 'rejections'>;
 }
 
 interface FailedBindingStep {
@@ -28,7 +28,7 @@ interface FailedBindingStep {
 /**
  * What a failed binding leads to, in this order. Each step sees what the steps before it did:
  * 1. `undo`: the members leave their nodes. What a plugin has reserved outside would outlive a scheduler that stops.
- * 2. `countRefusals`: the nodes that refused count, before anything chooses a node for these members again.
+ * 2. `countRejections`: the nodes that rejected count, before anything chooses a node for these members again.
  * 3. `keepCapacity`: a partially bound gang reserves the freed capacity, before step 5 or 6 can wake an entity that wants it.
  * 4. `requeue`: the queue takes back what was not bound, with its attempts and its error, before the router would add it as new.
  * 5. `wakeOthers`: the router looks at each pod again, and the queue wakes what waits for capacity that step 3 has not reserved.
@@ -37,7 +37,7 @@ interface FailedBindingStep {
  */
 export const failedBindingSteps: readonly FailedBindingStep[] = [
   { step: undo, evenWhenStopped: true },
-  { step: countRefusals },
+  { step: countRejections },
   { step: keepCapacity },
   { step: requeue },
   { step: wakeOthers },
@@ -46,69 +46,70 @@ export const failedBindingSteps: readonly FailedBindingStep[] = [
 ];
 
 /** How long capacity is reserved for a member that could not be bound. */
-const repairClaimMs = 30_000;
+const repairReservationMs = 30_000;
 
 function undo({ plan, failures }: FailedBinding, { intake: { cluster } }: FailedBindingParts): void {
-  for (const { placement } of failures.toReversed()) {
-    plan.profile.unreserve(placement.state, placement.pod, placement.nodeName);
-    cluster.forget(placement.pod);
+  for (const { assignment } of failures.toReversed()) {
+    plan.profile.unreserve(assignment.state, assignment.pod, assignment.nodeName);
+    cluster.forget(assignment.pod);
   }
 }
 
-function countRefusals({ plan, failures }: FailedBinding, { recovery: { refusals } }: FailedBindingParts): void {
-  for (const { placement, status, isBySibling = false } of failures) {
+function countRejections({ plan, failures }: FailedBinding, { recovery: { rejections } }: FailedBindingParts): void {
+  for (const { assignment, status, isBySibling = false } of failures) {
     if (status.code !== 'Error' || isBySibling) continue;
-    refusals.failed(placement.pod.uid, placement.nodeName, plannedTogether(plan));
+    rejections.failed(assignment.pod.uid, assignment.nodeName, plannedTogether(plan));
   }
 }
 
 /** uids of the pods that get nodes together after the plan has failed: members of it that are still being bound are planned again too. */
-function* plannedTogether({ placements, gang }: BindingPlan): Iterable<string> {
-  for (const { pod } of placements) yield pod.uid;
+function* plannedTogether({ assignments, gang }: BindingPlan): Iterable<string> {
+  for (const { pod } of assignments) yield pod.uid;
   if (gang !== undefined) yield* gang.pending.keys();
 }
 
 /**
  * The bound members of the gang cannot be moved, so the capacity that the others need is reserved while the gang backs off. The reservation
- * expires, because the node itself may be what refuses them.
+ * expires, because the node itself may be what rejects them.
  */
 function keepCapacity({ plan, failures }: FailedBinding, { intake, recovery }: FailedBindingParts): void {
   const { cluster } = intake;
-  const { claims, partial } = recovery;
+  const { reservations, partial } = recovery;
   if (plan.gang?.incomplete !== true) return;
   const { key } = plan.gang;
-  for (const { placement } of failures) {
-    const claimant = cluster.openPod(placement.pod.uid);
-    if (claimant?.podGroupKey !== key || cluster.node(placement.nodeName)?.isLost !== false) continue;
-    claims.keep([{ kind: 'repair', claimant, nodeName: placement.nodeName }], repairClaimMs);
+  for (const { assignment } of failures) {
+    const owner = cluster.openPod(assignment.pod.uid);
+    if (owner?.podGroupKey !== key || cluster.node(assignment.nodeName)?.isLost !== false) continue;
+    reservations.keep([{ kind: 'repair', owner, nodeName: assignment.nodeName }], repairReservationMs);
   }
   partial.repairBegins(key);
 }
 
 /** As the entity that it belongs to now: other members may have completed the quorum meanwhile, or lost it. */
 function requeue({ plan, failures }: FailedBinding, { intake: { cluster, queue } }: FailedBindingParts): void {
-  const { entity, profile, placements } = plan;
-  const failure = { refusedBy: new Set([failures[0]!.status.plugin]), refusedPods: [], error: true };
-  const { podGroupKey } = placements[0]!.pod;
+  const { entity, profile, assignments } = plan;
+  const failure = { unschedulablePlugins: new Set([failures[0]!.status.plugin]), rejectedPods: [], error: true };
+  const { podGroupKey } = assignments[0]!.pod;
   const gang = podGroupKey === undefined || profile.gangPolicy === undefined ? undefined : cluster.gang(podGroupKey);
   if (gang?.spec !== undefined && gang.missing > 0) {
     if (gang.pending.size > 0) queue.comeBack({ kind: 'gang', gang }, entity, failure);
     return;
   }
-  for (const { placement } of failures) {
-    const pod = cluster.openPod(placement.pod.uid);
+  for (const { assignment } of failures) {
+    const pod = cluster.openPod(assignment.pod.uid);
     if (pod !== undefined && pod.podGroupKey === podGroupKey) queue.comeBack({ kind: 'pod', pod }, entity, failure);
   }
 }
 
 function wakeOthers({ failures, assumed }: FailedBinding, { intake }: FailedBindingParts): void {
   const { cluster, queue, router, clock } = intake;
-  for (const [index, { placement }] of failures.entries()) {
-    const { pod, nodeName } = placement;
+  for (const [index, { assignment }] of failures.entries()) {
+    const { pod, nodeName } = assignment;
     // Its label may name another group than when it was planned. That group has one more member to place.
     const current = cluster.pod(pod.uid) ?? pod;
     router.podChanged(current, 'BindingFailed', clock.now(), current.podGroupKey !== pod.podGroupKey);
-    if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(assumed[index]!, nodeName));
+    if (cluster.reservationOf(pod.uid)?.nodeName !== nodeName)
+      queue.moveOnEvent(capacityFreed(assumed[index]!, nodeName));
   }
 }
 
@@ -122,7 +123,7 @@ function report(
   { intake: { cluster, verdicts } }: FailedBindingParts,
 ): void {
   const { status } = failures[0]!;
-  const failed = failures.flatMap(({ placement }) => cluster.openPod(placement.pod.uid) ?? []);
+  const failed = failures.flatMap(({ assignment }) => cluster.openPod(assignment.pod.uid) ?? []);
   const pods = failed.length > 0 && gang !== undefined && gang.missing > 0 ? [...gang.pending.values()] : failed;
   const isNamed = gang === undefined || status.message.startsWith(`PodGroup ${gang.key} `);
   const subject = isNamed ? '' : `PodGroup ${gang.key}: `;

@@ -104,7 +104,7 @@ class World {
         await this.#answer(pick(todo.which, [...this.sent.keys()]), todo.accepted);
         break;
       case 'watch':
-        this.#told();
+        this.#reported();
         this.#watch();
         break;
       case 'create':
@@ -118,7 +118,7 @@ class World {
       case 'relabel': {
         const pod = pick(todo.which, [...pods.values()]);
         if (pod === undefined) break;
-        this.#told();
+        this.#reported();
         pod.group = todo.group;
         core.change(pod.name, { podGroupKey: todo.group && `default/${todo.group}` });
         break;
@@ -133,13 +133,13 @@ class World {
         volumes.get(pick(todo.which, [...volumes.keys()]) ?? '')?.(todo.accepted ? undefined : failed('no volume'));
         break;
       case 'permit': {
-        const pod = pick(todo.which, [...core.picture.waitingPods.all()]);
+        const pod = pick(todo.which, [...core.harness.waitingPods.all()]);
         if (todo.accepted) pod?.allow('Own');
         else pod?.reject('Own', 'no');
         break;
       }
       case 'wait':
-        core.picture.clock.advance(todo.ms);
+        core.harness.clock.advance(todo.ms);
     }
     await core.settle();
     this.#expectKept();
@@ -152,17 +152,17 @@ class World {
     for (let round = 0; round < 60; round++) {
       do await this.#attempt(false);
       while (core.queue.sizes.active > 0);
-      for (const pod of core.picture.waitingPods.all()) pod.allow('Own');
+      for (const pod of core.harness.waitingPods.all()) pod.allow('Own');
       for (const end of volumes.values()) end(undefined);
       await core.settle();
       for (let next = this.#unsent()[0]; next !== undefined; next = this.#unsent()[0]) await this.#send(next);
       for (const name of this.sent.keys()) await this.#answer(name, true);
       while (this.unseen.length > 0) this.#watch();
-      core.picture.clock.advance(10_000);
+      core.harness.clock.advance(10_000);
       await core.settle();
       this.#expectKept();
     }
-    const { cluster, core: scheduler } = core.picture;
+    const { cluster, core: scheduler } = core.harness;
     expect([...scheduler.binding.starting].length).toBe(0);
     expect([scheduler.binding.running, cluster.assumedCount]).toEqual([0, 0]);
     for (const { key, spec, pending, missing } of cluster.gangs()) {
@@ -206,13 +206,13 @@ class World {
   }
 
   async #attempt(inSteps: boolean): Promise<void> {
-    const result = this.core.picture.core.attempt(inSteps ? 0 : Infinity);
+    const result = this.core.harness.core.attempt(inSteps ? 0 : Infinity);
     this.#isOpen = result?.kind === 'paused';
     if (!this.#isOpen) this.#isBlind = false;
     await this.core.settle();
   }
 
-  #told(): void {
+  #reported(): void {
     this.#isBlind = this.#isOpen;
   }
 
@@ -224,7 +224,7 @@ class World {
     if (bind === undefined) return;
     const { name, nodeName, annotations } = bind.binding;
     const pod = this.pods.get(name);
-    const gang = pod?.group === undefined ? undefined : this.core.picture.cluster.gang(`default/${pod.group}`);
+    const gang = pod?.group === undefined ? undefined : this.core.harness.cluster.gang(`default/${pod.group}`);
     const plan = annotations?.[planAnnotations.plan] ?? '';
     const begun = [plan, gang?.spec?.uid ?? ''].some((id) => this.#begun.has(id));
     const isFirst = gang?.started === false && plan !== '' && !begun && this.#membersThere(pod?.group).length === 0;
@@ -248,7 +248,7 @@ class World {
       this.sent.set(binding.name, binding);
       return true;
     } catch (error) {
-      await this.core.refuse(binding.name, String(error));
+      await this.core.reject(binding.name, String(error));
       return false;
     }
   }
@@ -264,7 +264,7 @@ class World {
     if (end !== undefined && isCarriedOut) this.#begun.add(binding.annotations?.[planAnnotations.groupUid] ?? '');
     if (end !== undefined) end(isCarriedOut ? undefined : failed('no'));
     else if (isCarriedOut) await this.core.accept(name);
-    else await this.core.refuse(name, 'no');
+    else await this.core.reject(name, 'no');
     await this.core.settle();
   }
 
@@ -281,20 +281,20 @@ class World {
   }
 
   #create(ofGroup: string | undefined, cpu: number): void {
-    this.#told();
+    this.#reported();
     const name = `p${this.#serial++}`;
     this.pods.set(name, { name, cpu, group: ofGroup, nodeName: '' });
     this.core.pod({ name, cpu, ...(ofGroup !== undefined && { group: ofGroup }) });
   }
 
   #delete(name: string): void {
-    this.#told();
+    this.#reported();
     this.pods.delete(name);
     this.core.removePod(name);
   }
 
   #setGroup(name: string, minMember: number, anew: boolean): void {
-    this.#told();
+    this.#reported();
     if (anew && this.groups.has(name)) this.core.removeGroup(`default/${name}`);
     if (anew) this.groups.set(name, `${name}-${this.#serial++}`);
     this.core.group({ name, uid: this.groups.get(name)!, minMember });
@@ -302,7 +302,7 @@ class World {
 
   /** `cpu` 0: it goes, and its pods with it. */
   #setNode(name: string, cpu: number): void {
-    this.#told();
+    this.#reported();
     if (cpu > 0) {
       this.nodes.set(name, cpu);
       this.core.node({ name, cpu });
@@ -330,7 +330,7 @@ class World {
   #expectKept(): void {
     if (this.#isOpen) return;
     for (const name of this.sent.keys()) {
-      if (this.pods.has(name)) expect(this.core.picture.cluster.isAssumed(name), name).toBe(true);
+      if (this.pods.has(name)) expect(this.core.harness.cluster.isAssumed(name), name).toBe(true);
     }
   }
 }

@@ -69,7 +69,7 @@ describe('a Binding that is about to be sent', () => {
     const core = await planned();
     core.removePod('red-1');
     withheld(core);
-    expect(core.picture.written.at(-1)?.verdict.message).toBe(
+    expect(core.harness.written.at(-1)?.verdict.message).toBe(
       'PodGroup default/red has only 1 of the 2 members it needs bound or planned.',
     );
   });
@@ -117,8 +117,8 @@ it('who comes while no Binding of its group has been looked at yet is not planne
   core.pod({ name: 'red-2', group: 'red', cpu: 1 });
   expect(await core.attempt()).toBeUndefined();
   expect(Object.keys(withheld(core))).toEqual(['red-0', 'red-1']);
-  for (const { binding } of [...core.binds]) await core.refuse(binding.name, 'withdrawn');
-  core.picture.clock.advance(10_000);
+  for (const { binding } of [...core.binds]) await core.reject(binding.name, 'withdrawn');
+  core.harness.clock.advance(10_000);
   expect(await core.attempt()).toBe('planned');
   expect(core.binds.map(({ binding }) => binding.name).sort()).toEqual(['red-0', 'red-2']);
   expect(withheld(core)).toEqual({});
@@ -135,7 +135,7 @@ it.each(['is bound', 'fails'])(
     core.change('red-0', { podGroupKey: undefined });
     core.pod({ name: 'red-1', group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
-    if (outcome === 'fails') await core.refuse('red-0', 'the node said no');
+    if (outcome === 'fails') await core.reject('red-0', 'the node said no');
     else await core.accept('red-0');
     expect(core.binds.some(({ binding }) => binding.name === 'red-1')).toBe(true);
   },
@@ -146,12 +146,12 @@ describe('a group that is to start with a plan of which one fails before any is 
     const core = await planned();
     core.node({ name: 'c', cpu: 1 });
     // As when no connection is made.
-    await core.refuse('red-1', 'no route');
-    core.picture.clock.advance(10_000);
+    await core.reject('red-1', 'no route');
+    core.harness.clock.advance(10_000);
     expect(await core.attempt()).toBeUndefined();
     expect(Object.keys(withheld(core))).toEqual(['red-0']);
-    await core.refuse('red-0', 'withdrawn');
-    core.picture.clock.advance(10_000);
+    await core.reject('red-0', 'withdrawn');
+    core.harness.clock.advance(10_000);
     expect(await core.attempt()).toBe('planned');
     expect(withheld(core)).toEqual({});
   });
@@ -162,11 +162,11 @@ describe('a group that is to start with a plan of which one fails before any is 
     core.group({ name: 'red', uid: 'first', minMember: 3 });
     const [first] = core.binds;
     expect(() => first!.binding.mayBeSent!()).toThrow('has only 2 of the 3 members');
-    expect(core.picture.cluster.assumedCount).toBe(0);
+    expect(core.harness.cluster.assumedCount).toBe(0);
     core.pod({ name: 'red-2', group: 'red', cpu: 1 });
-    core.picture.clock.advance(10_000);
+    core.harness.clock.advance(10_000);
     expect(await core.attempt()).toBe('planned');
-    expect(core.picture.cluster.assumedCount).toBe(3);
+    expect(core.harness.cluster.assumedCount).toBe(3);
     expect(Object.keys(withheld(core))).toEqual(['red-0', 'red-1']);
   });
 });
@@ -181,8 +181,8 @@ it('a pod that was planned in no group is not counted on by the one whose label 
   core.pod({ name: 'red-0', group: 'red', cpu: 1 });
   expect(await core.attempt()).toBeUndefined();
   expect(withheld(core)).toEqual({ x: 'pod default/x has left its PodGroup' });
-  await core.refuse('x', 'withdrawn');
-  core.picture.clock.advance(10_000);
+  await core.reject('x', 'withdrawn');
+  core.harness.clock.advance(10_000);
   expect(await core.attempt()).toBe('planned');
   expect(core.binds.map(({ binding }) => binding.name).sort()).toEqual(['red-0', 'x']);
   expect(withheld(core)).toEqual({});
@@ -192,7 +192,7 @@ it('a member that failed is planned again while its sibling is still being bound
   const core = await planned();
   core.node({ name: 'c', cpu: 1 });
   expect(withheld(core)).toEqual({});
-  await core.refuse('red-1', 'the node said no');
+  await core.reject('red-1', 'the node said no');
   expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0']);
   expect(await core.attempt()).toBe('planned');
   expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0', 'red-1']);
@@ -212,10 +212,10 @@ it('an elastic gang of which members cannot be bound backs off between attempts'
         await core.accept('red-0');
         core.change('red-0', { nodeName: 'a' });
       } else {
-        await core.refuse(binding.name, 'quota');
+        await core.reject(binding.name, 'quota');
       }
     }
-    core.picture.clock.advance(100);
+    core.harness.clock.advance(100);
   }
   expect(calls).toBeLessThan(30);
 });
@@ -234,13 +234,13 @@ it('a group that has started backs off between attempts too, though its members 
   let calls = 0;
   for (let tenth = 0; tenth < 100; tenth++) {
     for (let i = 0; i < 100 && (await core.attempt()) !== undefined; i++);
-    // One of them is under way whenever the other is refused.
+    // One of them is under way whenever the other is rejected.
     const [binding] = core.binds;
     if (binding !== undefined) {
       calls++;
-      await core.refuse(binding.binding.name, 'quota');
+      await core.reject(binding.binding.name, 'quota');
     }
-    core.picture.clock.advance(100);
+    core.harness.clock.advance(100);
   }
   expect(calls).toBeGreaterThan(3);
   expect(calls).toBeLessThan(10);

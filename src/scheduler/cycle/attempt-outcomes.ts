@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
-import type { Candidate } from '../../framework/candidate.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { ClassNotifications } from '../../queue/equivalence/class-notifications.ts';
@@ -10,7 +10,7 @@ import type { BindingCycle } from '../binding/binding-cycle.ts';
 import type { Intake } from '../intake/intake.ts';
 import { demandOf } from '../placement/planning/demand.ts';
 import type { Preemptions } from '../preemption/preemptions.ts';
-import type { QueueCensus } from '../metrics/queue-census.ts';
+import type { QueueMetricsSnapshot } from '../metrics/queue-metrics-snapshot.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { CycleResult } from './cycle-result.ts';
 
@@ -18,12 +18,12 @@ export interface AttemptOutcomesOptions {
   readonly intake: Pick<Intake, 'clock' | 'cluster' | 'queue' | 'router' | 'verdicts'>;
   readonly binding: Pick<BindingCycle, 'start'>;
   readonly preemptions: Pick<Preemptions, 'carryOut'>;
-  readonly census: Pick<QueueCensus, 'refused'>;
+  readonly metricsSnapshot: Pick<QueueMetricsSnapshot, 'rejected'>;
   readonly metrics: Pick<SchedulerMetrics, 'attempts'>;
   readonly logger: Logger;
 }
 
-type Refused = Extract<CycleResult, { kind: 'refused' }>;
+type Rejected = Extract<CycleResult, { kind: 'rejected' }>;
 
 /** What follows from an attempt that has ended: what becomes of its entity in the queue, and what is said of it. */
 export class AttemptOutcomes {
@@ -45,19 +45,19 @@ export class AttemptOutcomes {
     result: Exclude<CycleResult, { kind: 'asking' }>,
     startedAt: number,
   ): void {
-    const { intake, binding, census, preemptions } = this.#options;
+    const { intake, binding, metricsSnapshot, preemptions } = this.#options;
     const { queue } = intake;
     switch (result.kind) {
       case 'settled':
         queue.remove(entity.key);
-        this.#route(entity.candidate, 'Settled');
+        this.#route(entity.schedulingEntity, 'Settled');
         return;
       case 'notReady':
         queue.notReady(entity);
         return;
       case 'planned':
         queue.done(entity);
-        this.#route(entity.candidate, 'Planned');
+        this.#route(entity.schedulingEntity, 'Planned');
         binding.start(result.plan);
         return;
       case 'ruledOut':
@@ -66,16 +66,16 @@ export class AttemptOutcomes {
         return;
       case 'joined': {
         const { joined, pods } = result;
-        const verdict = joined.report!.verdictFor(entity.candidate, pods);
-        census.refused(entity, verdict.waitsFor);
+        const verdict = joined.report!.verdictFor(entity.schedulingEntity, pods);
+        metricsSnapshot.rejected(entity, verdict.waitsFor);
         queue.join(entity, joined);
         this.#sayWhy(entity, { pods, verdict });
         return;
       }
-      case 'refused':
+      case 'rejected':
         this.#count(entity, profile, result, startedAt);
-        if (result.preemption !== undefined) preemptions.carryOut(entity.candidate, result.preemption);
-        census.refused(entity, result.verdict.waitsFor);
+        if (result.preemption !== undefined) preemptions.carryOut(entity.schedulingEntity, result.preemption);
+        metricsSnapshot.rejected(entity, result.verdict.waitsFor);
         queue.failed(entity, result.failure);
         this.#reportToClass(entity, result);
         this.#sayWhy(entity, result);
@@ -88,14 +88,14 @@ export class AttemptOutcomes {
   }
 
   #count(
-    { candidate }: QueuedEntity,
+    { schedulingEntity }: QueuedEntity,
     { schedulerName: profile }: Profile,
-    { pods, failure }: Pick<Refused, 'pods' | 'failure'>,
+    { pods, failure }: Pick<Rejected, 'pods' | 'failure'>,
     startedAt: number,
   ): void {
     const { metrics, intake } = this.#options;
     metrics.attempts.attempted({
-      candidate,
+      schedulingEntity,
       profile,
       result: failure.error ? 'error' : 'unschedulable',
       pods: pods.length,
@@ -103,7 +103,7 @@ export class AttemptOutcomes {
     });
   }
 
-  #reportToClass(entity: QueuedEntity, { verdict, verdictFor }: Refused): void {
+  #reportToClass(entity: QueuedEntity, { verdict, verdictFor }: Rejected): void {
     const { cluster, queue } = this.#options.intake;
     const of = queue.classOf(entity);
     if (of === undefined || verdictFor === undefined) return;
@@ -111,27 +111,31 @@ export class AttemptOutcomes {
   }
 
   #notify(entity: QueuedEntity, { verdictFor }: ClassReport): void {
-    const { candidate } = entity;
-    const { members } = demandOf(this.#options.intake.cluster, candidate);
+    const { schedulingEntity } = entity;
+    const { members } = demandOf(this.#options.intake.cluster, schedulingEntity);
     if (members.length === 0) return;
     let verdict: Verdict;
     try {
-      verdict = verdictFor(candidate, members);
+      verdict = verdictFor(schedulingEntity, members);
     } catch {
       // A plugin that fails for one of them is reported at the next attempt.
       return;
     }
-    this.#options.census.refused(entity, verdict.waitsFor);
+    this.#options.metricsSnapshot.rejected(entity, verdict.waitsFor);
     this.#sayWhy(entity, { pods: members, verdict });
   }
 
   /** On the pods and in the log, there at level debug when it was said before. */
   #sayWhy(
-    { key, candidate, attempts }: QueuedEntity,
+    { key, schedulingEntity, attempts }: QueuedEntity,
     { pods, verdict }: { readonly pods: readonly Pod[]; readonly verdict: Verdict },
   ): void {
     const { intake, logger } = this.#options;
-    const isNews = intake.verdicts.report(pods, verdict, candidate.kind === 'gang' ? candidate.gang : undefined);
+    const isNews = intake.verdicts.report(
+      pods,
+      verdict,
+      schedulingEntity.kind === 'gang' ? schedulingEntity.gang : undefined,
+    );
     const fields = {
       entity: key,
       attempts,
@@ -143,10 +147,10 @@ export class AttemptOutcomes {
     else logger.debug('still unschedulable', fields);
   }
 
-  #route(candidate: Candidate, event: string): void {
+  #route(schedulingEntity: SchedulingEntity, event: string): void {
     const { router, clock } = this.#options.intake;
     const now = clock.now();
-    if (candidate.kind === 'gang') router.groupChanged(candidate.gang.key, event, now);
-    else router.podChanged(candidate.pod, event, now);
+    if (schedulingEntity.kind === 'gang') router.groupChanged(schedulingEntity.gang.key, event, now);
+    else router.podChanged(schedulingEntity.pod, event, now);
   }
 }

@@ -1,15 +1,15 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Pace } from '../../base/pace.ts';
-import type { Steps } from '../../base/steps.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
 import { Status } from '../../framework/status.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { BindingCycle } from '../binding/binding-cycle.ts';
 import type { Extenders } from '../extenders/extenders.ts';
-import { Inquiries } from '../extenders/inquiries.ts';
+import { ExtenderRequests } from '../extenders/extender-requests.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { Lifecycle } from '../lifecycle.ts';
-import { QueueCensus } from '../metrics/queue-census.ts';
+import { QueueMetricsSnapshot } from '../metrics/queue-metrics-snapshot.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { SchedulerPorts } from '../ports.ts';
 import { Preemptions } from '../preemption/preemptions.ts';
@@ -17,7 +17,7 @@ import type { Recovery } from '../recovery/recovery.ts';
 import { AttemptOutcomes } from './attempt-outcomes.ts';
 import { OpenAttempt } from './open-attempt.ts';
 import type { AttemptSubject } from './open-attempt.ts';
-import { Outlook } from './outlook.ts';
+import { FeasibilityCheck } from './feasibility-check.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
 import type { CycleResult } from './cycle-result.ts';
 
@@ -46,13 +46,13 @@ const workPerChange = 500;
 
 /** The fourth part of the core: makes attempts, one at a time, in one piece or in steps. */
 export class Attempts {
-  readonly census: QueueCensus;
+  readonly metricsSnapshot: QueueMetricsSnapshot;
   readonly cycle: SchedulingCycle;
   readonly #intake: Intake;
   readonly #outcomes: AttemptOutcomes;
   readonly #extenders: Extenders | undefined;
   /** Undefined where no extender is configured. */
-  readonly #inquiries: Inquiries | undefined;
+  readonly #extenderRequests: ExtenderRequests | undefined;
   readonly #metrics: SchedulerMetrics;
   readonly #clock: Clock;
   readonly #lifecycle: Lifecycle;
@@ -61,33 +61,33 @@ export class Attempts {
 
   constructor(options: AttemptsOptions) {
     const { intake, recovery, binding, extenders, ports, metrics, logger, lifecycle, onReady } = options;
-    const { cluster, queue, profiles, planner, trials, waitingPods, keys, clock } = intake;
+    const { cluster, queue, profiles, planner, dryRuns, waitingPods, keys, clock } = intake;
     const signal = lifecycle.stopping;
     const { evictor, events } = ports;
-    const { claims } = recovery;
+    const { reservations } = recovery;
     const preemptions = new Preemptions({
-      ...{ cluster, trials, claims, evictor, events, logger, signal },
+      ...{ cluster, dryRuns, reservations, evictor, events, logger, signal },
       metrics: metrics.preemptions,
     });
     this.cycle = new SchedulingCycle({
       ...{ keys, queue, cluster, planner, preemptions, waitingPods, clock, extenders },
-      refusals: recovery.refusals,
-      outlook: new Outlook({ cluster, trials, clock }),
+      rejections: recovery.rejections,
+      feasibilityCheck: new FeasibilityCheck({ cluster, dryRuns, clock }),
       noteOf: (gang) => recovery.noteOf(gang),
     });
-    const census = new QueueCensus({
+    const metricsSnapshot = new QueueMetricsSnapshot({
       ...{ cluster, queue, profiles, clock },
       onPermit: () => binding.onPermit,
       starting: () => binding.starting,
       isRunning: () => lifecycle.isRunning,
     });
-    this.census = census;
-    this.#outcomes = new AttemptOutcomes({ intake, binding, preemptions, census, metrics, logger });
+    this.metricsSnapshot = metricsSnapshot;
+    this.#outcomes = new AttemptOutcomes({ intake, binding, preemptions, metricsSnapshot, metrics, logger });
     this.#extenders = extenders;
     const ready = (): void => {
       if (lifecycle.isRunning) onReady();
     };
-    this.#inquiries = extenders && new Inquiries({ extenders, queue, clock, ready, signal });
+    this.#extenderRequests = extenders && new ExtenderRequests({ extenders, queue, clock, ready, signal });
     this.#intake = intake;
     this.#metrics = metrics;
     this.#clock = options.clock;
@@ -101,8 +101,8 @@ export class Attempts {
       const subject = this.#next();
       if (subject === undefined) return undefined;
       if (subject.returned === undefined && this.#mustWaitToAsk(subject.entity)) {
-        this.#inquiries!.hold(subject.entity);
-        return { kind: 'asking', questions: [] };
+        this.#extenderRequests!.hold(subject.entity);
+        return { kind: 'asking', requests: [] };
       }
       this.#begin(subject);
     }
@@ -134,29 +134,34 @@ export class Attempts {
 
   /** Resolves when no extender is being called any more. */
   async idle(): Promise<void> {
-    await this.#inquiries?.idle();
+    await this.#extenderRequests?.idle();
   }
 
   #next(): AttemptSubject | undefined {
-    const returned = this.#inquiries?.take();
+    const returned = this.#extenderRequests?.take();
     const entity = returned?.entity ?? this.#intake.queue.pop();
-    return entity && { entity, returned, profile: this.#intake.profiles.of(entity.candidate) };
+    return entity && { entity, returned, profile: this.#intake.profiles.of(entity.schedulingEntity) };
   }
 
   #begin(subject: AttemptSubject): void {
     const { cluster, gate } = this.#intake;
-    const open = new OpenAttempt({ subject, cluster, clock: this.#clock, steps: (pace) => this.#steps(subject, pace) });
+    const open = new OpenAttempt({
+      subject,
+      cluster,
+      clock: this.#clock,
+      steps: (budget) => this.#steps(subject, budget),
+    });
     this.#open = open;
     gate.close(() => {
       if (open.isPaused) this.#advance(open, Infinity);
     });
   }
 
-  *#steps({ entity, profile, returned }: AttemptSubject, pace: Pace): Steps<CycleResult> {
+  *#steps({ entity, profile, returned }: AttemptSubject, budget: WorkBudget): Yielding<CycleResult> {
     const answers = returned?.answers;
     if (answers instanceof Status) return this.cycle.giveUp(entity, answers);
     const continuation = answers && { answers, startedAt: returned.startedAt, rounds: returned.rounds };
-    return yield* this.cycle.steps(entity, profile, pace, continuation);
+    return yield* this.cycle.steps(entity, profile, budget, continuation);
   }
 
   /** Makes steps worth so much work; afterwards `open.result` says whether the attempt is decided. */
@@ -176,10 +181,10 @@ export class Attempts {
 
   #handle({ subject, startedAt, workedMs }: OpenAttempt, result: CycleResult): void {
     const { entity, profile, returned } = subject;
-    this.#metrics.attempts.algorithmRan(entity.candidate, profile.schedulerName, workedMs / 1000);
+    this.#metrics.attempts.algorithmRan(entity.schedulingEntity, profile.schedulerName, workedMs / 1000);
     if (result.kind === 'asking') {
       const rounds = (returned?.rounds ?? 0) + 1;
-      this.#inquiries!.start(entity, result.questions, returned?.startedAt ?? startedAt, rounds);
+      this.#extenderRequests!.start(entity, result.requests, returned?.startedAt ?? startedAt, rounds);
     } else {
       this.#outcomes.handle(entity, profile, result, returned?.startedAt ?? startedAt);
     }
@@ -191,9 +196,9 @@ export class Attempts {
   }
 
   /** Extenders must be called for it, and as many entities as allowed are waiting for them. */
-  #mustWaitToAsk({ candidate }: QueuedEntity): boolean {
-    if (this.#inquiries?.isFull !== true) return false;
-    const pods = candidate.kind === 'pod' ? [candidate.pod] : candidate.gang.pending.values();
+  #mustWaitToAsk({ schedulingEntity }: QueuedEntity): boolean {
+    if (this.#extenderRequests?.isFull !== true) return false;
+    const pods = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : schedulingEntity.gang.pending.values();
     return this.#extenders!.concern(pods);
   }
 }

@@ -6,7 +6,7 @@ import { defaultPlugins } from '../../plugins/registry.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 
 const verdictOf = (core: Queueing, name: string): { message: string; waitsFor: string } | undefined =>
-  core.picture.written.findLast((written) => written.name === name)?.verdict;
+  core.harness.written.findLast((written) => written.name === name)?.verdict;
 
 /** A gang of three whose members may each go to two of three nodes; a lone pod is on one of these. */
 function crossed(seed: number): Queueing {
@@ -27,7 +27,7 @@ function crossed(seed: number): Queueing {
 
 describe('what a gang waits for', () => {
   const verdictOf = (core: Queueing, name: string): string | undefined =>
-    core.picture.written.findLast((written) => written.name === name)?.verdict.waitsFor;
+    core.harness.written.findLast((written) => written.name === name)?.verdict.waitsFor;
 
   it('is capacity while only its own members of before, which are going, are in the way', () => {
     const core = new Queueing({ plugins: defaultPlugins });
@@ -35,7 +35,7 @@ describe('what a gang waits for', () => {
     core.group({ name: 'red', minMember: 2 });
     for (const name of ['old-0', 'old-1']) core.pod({ name, group: 'red', cpu: 1, nodeName: 'a', deleting: true });
     core.members(2, { group: 'red', cpu: 1 });
-    core.picture.core.attempt();
+    core.harness.core.attempt();
     expect(verdictOf(core, 'red-0')).toBe('capacity');
   });
 
@@ -46,9 +46,9 @@ describe('what a gang waits for', () => {
     core.group({ name: 'blue', minMember: 2 });
     for (const name of ['old-0', 'old-1']) core.pod({ name, group: 'red', cpu: 1, nodeName: 'a', deleting: true });
     core.members(2, { group: 'red', cpu: 1 });
-    core.picture.core.attempt();
+    core.harness.core.attempt();
     core.members(2, { group: 'blue', cpu: 1 });
-    core.picture.core.attempt();
+    core.harness.core.attempt();
     expect(verdictOf(core, 'blue-0')).toBe('capacity');
   });
 
@@ -63,10 +63,10 @@ describe('what a gang waits for', () => {
     core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
     core.group({ name: 'red', namespace: 'poor', minMember: 2 });
     core.members(2, { group: 'red', namespace: 'poor', cpu: 1 });
-    core.picture.core.attempt();
+    core.harness.core.attempt();
     core.group({ name: 'blue', namespace: 'rich', minMember: 2 });
     core.members(2, { group: 'blue', namespace: 'rich', cpu: 1 });
-    core.picture.core.attempt();
+    core.harness.core.attempt();
     expect(verdictOf(core, 'blue-0')).toBe('capacity');
   });
 
@@ -81,11 +81,11 @@ describe('what a gang waits for', () => {
     core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
-    core.picture.core.attempt();
+    core.harness.core.attempt();
     isOpen = true;
     core.group({ name: 'blue', minMember: 2 });
     core.members(2, { group: 'blue', cpu: 1 });
-    core.picture.core.attempt();
+    core.harness.core.attempt();
     expect(verdictOf(core, 'blue-0')).toBe('capacity');
   });
 
@@ -93,10 +93,10 @@ describe('what a gang waits for', () => {
     const liars: number[] = [];
     for (let seed = 1; seed <= 40; seed++) {
       const core = crossed(seed);
-      expect(core.picture.core.attempt()!.kind).toBe('refused');
+      expect(core.harness.core.attempt()!.kind).toBe('rejected');
       const said = verdictOf(core, 'red-0');
       core.removePod('old');
-      if (said === 'never' && core.picture.core.attempt()?.kind === 'planned') liars.push(seed);
+      if (said === 'never' && core.harness.core.attempt()?.kind === 'planned') liars.push(seed);
     }
     expect(liars).toEqual([]);
   });
@@ -117,7 +117,7 @@ describe('what a gang waits for', () => {
     core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
-    core.picture.core.attempt();
+    core.harness.core.attempt();
     expect(verdictOf(core, 'red-0')).not.toBe('never');
   });
 
@@ -128,9 +128,9 @@ describe('what a gang waits for', () => {
       const said = new Set<boolean>();
       for (let i = 0; i < 8; i++) {
         core.node({ name: 'elsewhere', cpu: '1m', labels: { version: String(i) } });
-        core.picture.clock.advance(400_000);
-        const result = core.picture.core.attempt();
-        if (result?.kind === 'refused') said.add(result.verdict.message.includes('even if all other pods were gone'));
+        core.harness.clock.advance(400_000);
+        const result = core.harness.core.attempt();
+        if (result?.kind === 'rejected') said.add(result.verdict.message.includes('even if all other pods were gone'));
         for (let turn = 0; turn < 20; turn++) await Promise.resolve();
       }
       if (said.size > 1) flapping.push(seed);
@@ -152,7 +152,7 @@ describe('what a gang waits for', () => {
     core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
-    core.picture.core.attempt();
+    core.harness.core.attempt();
     expect(verdictOf(core, 'red-0')).not.toBe('never');
   });
 
@@ -174,7 +174,7 @@ describe('what a gang waits for', () => {
     }
     core.group({ name: 'red', minMember: 400 });
     core.members(400, { group: 'red', cpu: 1 });
-    expect(core.picture.core.attempt()).toMatchObject({ verdict: { waitsFor: 'unknown' } });
+    expect(core.harness.core.attempt()).toMatchObject({ verdict: { waitsFor: 'unknown' } });
     // Of the 240,000 looks at a node that a whole trial takes.
     expect(filtered).toBeLessThanOrEqual(100_000);
   });
@@ -193,7 +193,7 @@ describe('what a gang waits for, where plugins tell members apart', () => {
       core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
       core.group({ name: 'red', minMember: 2 });
       core.members(2, { group: 'red', cpu: 1 });
-      core.picture.core.attempt();
+      core.harness.core.attempt();
       if (verdictOf(core, 'red-0')?.waitsFor === 'never') liars.push(seed);
     }
     expect(liars).toEqual([]);
@@ -210,12 +210,12 @@ describe('what a gang waits for, where plugins tell members apart', () => {
     const said: boolean[] = [];
     for (let i = 0; i < 8; i++) {
       core.node({ name: 'elsewhere', cpu: '1m', labels: { version: String(i) } });
-      core.picture.clock.advance(300);
+      core.harness.clock.advance(300);
       core.removePod(`old-${i}`);
       // What is ruled out by sums alone would not be tried.
       core.group({ name: 'red', minMember: 1900, scheduleTimeoutSeconds: i + 1 });
-      const result = core.picture.core.attempt();
-      if (result?.kind === 'refused') said.push(result.verdict.message.includes('even if all other pods were gone'));
+      const result = core.harness.core.attempt();
+      if (result?.kind === 'rejected') said.push(result.verdict.message.includes('even if all other pods were gone'));
     }
     expect(said.length).toBeGreaterThan(3);
     expect(new Set(said).size).toBe(1);
@@ -234,7 +234,7 @@ describe('a group that lacks minResources', () => {
       core.group({ name: `g${i}`, minMember: 2, minResources: { cpu: '1000' } });
       core.members(2, { group: `g${i}`, cpu: 1 });
     }
-    while (core.picture.core.attempt() !== undefined);
+    while (core.harness.core.attempt() !== undefined);
     const looks = vi.spyOn(NodeInfo.prototype, 'free');
     core.removePod('old-0');
     expect(looks.mock.calls.length).toBeLessThanOrEqual(nodes);
@@ -247,13 +247,13 @@ describe('a group that lacks minResources', () => {
     core.group({ name: 'red', minMember: 2, minResources: { cpu: '1000' } });
     core.members(2, { group: 'red', cpu: 1 });
     const takenOff = vi.spyOn(NodeInfo.prototype, 'takeOff');
-    core.picture.core.attempt();
+    core.harness.core.attempt();
     expect(takenOff).not.toHaveBeenCalled();
   });
 });
 
 describe('members of more kinds than the planner keeps tables for', () => {
-  it('those that are refused one by one are not taken for refused for good by every node', () => {
+  it('those that are rejected one by one are not taken for rejected for good by every node', () => {
     const quota: Plugin = {
       name: 'Quota',
       preFilter: (_state, { labels }) =>
@@ -266,6 +266,6 @@ describe('members of more kinds than the planner keeps tables for', () => {
       core.pod({ name: `red-${i}`, group: 'red', cpu: `${i + 1}m`, labels: { quota: 'yes' } });
     for (let i = 5; i < 80; i++)
       core.pod({ name: `red-${i}`, group: 'red', cpu: `${i + 1}m`, nodeSelector: { no: 'where' } });
-    expect(core.picture.core.attempt()).not.toMatchObject({ verdict: { waitsFor: 'never' } });
+    expect(core.harness.core.attempt()).not.toMatchObject({ verdict: { waitsFor: 'never' } });
   });
 });

@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
-import { Pace } from '../../base/pace.ts';
-import type { Steps } from '../../base/steps.ts';
+import { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
-import type { Returned } from '../extenders/inquiries.ts';
+import type { Returned } from '../extenders/extender-requests.ts';
 import type { CycleResult } from './cycle-result.ts';
 
 /** What an attempt is about. */
@@ -25,8 +25,8 @@ export class OpenAttempt {
   readonly startedAt: number;
   readonly #cluster: Pick<Cluster, 'pause' | 'resume'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #pace = new Pace();
-  readonly #steps: Steps<CycleResult>;
+  readonly #budget = new WorkBudget();
+  readonly #steps: Yielding<CycleResult>;
   #isPaused = false;
   #workedMs = 0;
   #result: CycleResult | undefined;
@@ -35,13 +35,13 @@ export class OpenAttempt {
     readonly subject: AttemptSubject;
     readonly cluster: Pick<Cluster, 'pause' | 'resume'>;
     readonly clock: Pick<Clock, 'monotonic'>;
-    readonly steps: (pace: Pace) => Steps<CycleResult>;
+    readonly steps: (budget: WorkBudget) => Yielding<CycleResult>;
   }) {
     this.subject = options.subject;
     this.#cluster = options.cluster;
     this.#clock = options.clock;
     this.startedAt = options.clock.monotonic();
-    this.#steps = options.steps(this.#pace);
+    this.#steps = options.steps(this.#budget);
   }
 
   /** For how many milliseconds it has been worked at, pauses left aside. */
@@ -57,7 +57,7 @@ export class OpenAttempt {
   /** Continues for so much work, and then to the end of the step. */
   advance(work: number): void {
     const begunAt = this.#clock.monotonic();
-    this.#pace.allow(work);
+    this.#budget.allow(work);
     const step = this.#unhidden(() => this.#steps.next());
     this.#workedMs += this.#clock.monotonic() - begunAt;
     if (step.done === true) this.#result = step.value;

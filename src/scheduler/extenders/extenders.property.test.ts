@@ -46,7 +46,7 @@ it('whatever happens while extenders are asked, and in whatever order', async ()
         { name: 'two', isIgnorable: true, verbs: ['filter', 'prioritize'] },
       );
       const core = new Scheduling({ plugins: defaultPlugins, ports: { extenders: outside } });
-      const { cluster } = core.picture;
+      const { cluster } = core.harness;
       /** kind of pod -> nodes that the first extender, which may not be ignored, ever left it */
       const left = new Map<string, Set<string>>();
       const kindOf = (pod: { readonly labels: Readonly<Record<string, string>> }): string => pod.labels.kind ?? '';
@@ -101,7 +101,7 @@ it('whatever happens while extenders are asked, and in whatever order', async ()
         const some = names[step.n % Math.max(1, names.length)];
         switch (step.kind) {
           case 'attempt':
-            core.picture.core.attempt();
+            core.harness.core.attempt();
             break;
           case 'member':
             show(`${step.n % 2 === 0 ? 'red' : 'blue'}-${step.n % 6}`, step.n % 2 === 0 ? 'red' : 'blue', step.n >> 1);
@@ -126,7 +126,7 @@ it('whatever happens while extenders are asked, and in whatever order', async ()
             core.node({ name: nodeNames[step.n % 4]!, cpu: 2, labels: { n: `${step.n}` } });
             break;
           case 'time':
-            core.picture.clock.advance(step.n * 500);
+            core.harness.clock.advance(step.n * 500);
             break;
           case 'bind':
             await core.settle();
@@ -143,24 +143,24 @@ it('whatever happens while extenders are asked, and in whatever order', async ()
       // From now on everything is allowed and answered: who can start does.
       core.node({ name: 'd', cpu: 2 });
       for (let round = 0; round < 8; round++) {
-        core.picture.clock.advance(30_000);
+        core.harness.clock.advance(30_000);
         for (let i = 0; i < 12; i++) {
-          const result = core.picture.core.attempt();
+          const result = core.harness.core.attempt();
           while (outside.asked.length > 0) {
             answer(0, nodeNames, false);
             await core.settle();
           }
           await core.settle();
-          if (result === undefined && core.picture.core.attempt() === undefined) break;
+          if (result === undefined && core.harness.core.attempt() === undefined) break;
         }
       }
       check();
       for (const state of Object.values(core.states())) expect(['gated', 'unschedulable', 'backoff']).toContain(state);
       const waiting = Object.entries(core.states()).filter(([, state]) => state !== 'gated');
-      const room = cluster.nodes.reduce((sum, node) => sum + 2 - node.pods.size, 0);
-      for (const [key] of waiting) expect(key.startsWith('gang/') ? 3 : 1).toBeGreaterThan(room);
-      const stopped = core.picture.core.stop();
-      while (core.binds.length > 0) await core.refuse(core.binds[0]!.binding.name, 'stopping');
+      const capacity = cluster.nodes.reduce((sum, node) => sum + 2 - node.pods.size, 0);
+      for (const [key] of waiting) expect(key.startsWith('gang/') ? 3 : 1).toBeGreaterThan(capacity);
+      const stopped = core.harness.core.stop();
+      while (core.binds.length > 0) await core.reject(core.binds[0]!.binding.name, 'stopping');
       await stopped;
       expect(outside.open).toEqual([]);
     }),

@@ -39,16 +39,16 @@ describe('an extender that filters', () => {
     const { core, outside } = extended([{}]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
-    const before = core.picture.asked;
+    const before = core.harness.asked;
     outside.next().leave(['a']);
     await core.settle();
-    expect(core.picture.asked).toBeGreaterThan(before);
+    expect(core.harness.asked).toBeGreaterThan(before);
   });
 
-  it('is not asked about what the plugins refuse', async () => {
+  it('is not asked about what the plugins reject', async () => {
     const { core, outside } = extended([{}]);
     core.pod({ name: 'x', cpu: 8 });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     expect([outside.history, core.states()]).toEqual([[], { 'pod/x': 'unschedulable' }]);
   });
 
@@ -64,10 +64,10 @@ describe('an extender that filters', () => {
       unresolvable: new Map([['c', 'no GPU']]),
     });
     await core.settle();
-    const result = core.picture.core.attempt();
-    expect(result).toMatchObject({ kind: 'refused', verdict: { waitsFor: 'unknown', reason: 'Unschedulable' } });
+    const result = core.harness.core.attempt();
+    expect(result).toMatchObject({ kind: 'rejected', verdict: { waitsFor: 'unknown', reason: 'Unschedulable' } });
     await core.settle();
-    expect(core.picture.verdicts).toEqual([
+    expect(core.harness.verdicts).toEqual([
       'x 0/4 nodes are available: 1 extender http://gpu: gave no reason, 1 extender http://gpu: no GPU, ' +
         '2 extender http://gpu: no GPU left.',
     ]);
@@ -82,8 +82,8 @@ describe('an extender that filters', () => {
       .leave([], { failed: new Map([...'abcdefghij'].map((name) => [name, `${name} ${'is full\n'.repeat(200)}`])) });
     await core.settle();
     await core.attempt();
-    expect(core.picture.verdicts[0]).toContain('5 extender outside: other reasons');
-    expect(core.picture.verdicts[0]!.length).toBeLessThan(1500);
+    expect(core.harness.verdicts[0]).toContain('5 extender outside: other reasons');
+    expect(core.harness.verdicts[0]!.length).toBeLessThan(1500);
   });
 
   it('is tried again on any event, after a back-off, but not because of the verdict', async () => {
@@ -92,7 +92,7 @@ describe('an extender that filters', () => {
     await core.attempt();
     outside.next().leave([]);
     await core.settle();
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     core.show({ ...pod, resourceVersion: '99', podScheduled: { status: 'False', reason: 'r', message: 'm' } });
     expect(core.states()).toEqual({ 'pod/x': 'unschedulable' });
     core.node({ name: 'a', cpu: 4, labels: { changed: 'yes' } });
@@ -116,13 +116,13 @@ describe('an extender that filters', () => {
     await core.attempt();
     outside.next().fail('no answer within 5 s');
     await core.settle();
-    expect(await core.attempt()).toBe('refused');
-    expect(core.picture.written[0]!.verdict).toEqual({
+    expect(await core.attempt()).toBe('rejected');
+    expect(core.harness.written[0]!.verdict).toEqual({
       reason: 'SchedulerError',
       message: 'extender http://gpu failed in filter: no answer within 5 s.',
       waitsFor: 'error',
     });
-    core.picture.clock.advance(1000);
+    core.harness.clock.advance(1000);
     expect(await core.attempt()).toBe('asking');
   });
 
@@ -136,7 +136,7 @@ describe('an extender that filters', () => {
     outside.next().leave(['b']);
     await core.settle();
     await core.attempt();
-    expect([boundTo(core), core.picture.warnings]).toEqual([
+    expect([boundTo(core), core.harness.warnings]).toEqual([
       { x: 'b' },
       ['extender failed; the pod is scheduled without it'],
     ]);
@@ -152,9 +152,9 @@ describe('an extender that filters', () => {
     outside.next().leave([]);
     await core.settle();
     await core.attempt();
-    expect(core.picture.verdicts[0]).toMatch(/2 extender one: gave no reason, 2 extender two: gave no reason/);
+    expect(core.harness.verdicts[0]).toMatch(/2 extender one: gave no reason, 2 extender two: gave no reason/);
     core.node({ name: 'e', cpu: 4 });
-    core.picture.clock.advance(1000);
+    core.harness.clock.advance(1000);
     await core.attempt();
     outside.next().leave([]);
     await core.settle();
@@ -174,8 +174,8 @@ describe('an extender that filters', () => {
     outside.unreadable = 'x';
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
-    expect(await core.attempt()).toBe('refused');
-    expect(core.picture.verdicts[0]).toBe('x pod default/x could not be read for the extenders: not found.');
+    expect(await core.attempt()).toBe('rejected');
+    expect(core.harness.verdicts[0]).toBe('x pod default/x could not be read for the extenders: not found.');
   });
 });
 
@@ -225,7 +225,7 @@ describe('an extender that prioritises', () => {
     outside.next().fail('broken');
     await core.settle();
     expect(await core.attempt()).toBe('planned');
-    expect(core.picture.warnings).toEqual(['extender failed; the pod is scheduled without it']);
+    expect(core.harness.warnings).toEqual(['extender failed; the pod is scheduled without it']);
     core.pod({ name: 'y', cpu: 1 });
     await core.attempt();
     outside.next().leave(['c']);
@@ -265,13 +265,13 @@ describe('a gang', () => {
     await core.attempt();
     outside.next().leave(['a'], { failed: new Map([['b', 'too warm']]) });
     await core.settle();
-    expect(await core.attempt()).toBe('refused');
-    expect([core.binds, core.picture.cluster.assumedCount]).toEqual([[], 0]);
-    expect(core.picture.written).toHaveLength(4);
-    expect(core.picture.verdicts[0]).toMatch(
+    expect(await core.attempt()).toBe('rejected');
+    expect([core.binds, core.harness.cluster.assumedCount]).toEqual([[], 0]);
+    expect(core.harness.written).toHaveLength(4);
+    expect(core.harness.verdicts[0]).toMatch(
       /PodGroup default\/red cannot start: with 2 of 4 members placed.*too warm/,
     );
-    expect(core.picture.written[0]!.verdict.waitsFor).toBe('unknown');
+    expect(core.harness.written[0]!.verdict.waitsFor).toBe('unknown');
   });
 
   it('is asked about by kind, and each goes only where its kind may', async () => {
@@ -296,7 +296,7 @@ describe('a gang', () => {
     await core.attempt();
     outside.next('worker').fail('broken');
     await core.settle();
-    expect([outside.open, await core.attempt(), core.picture.cluster.assumedCount]).toEqual([[], 'refused', 0]);
+    expect([outside.open, await core.attempt(), core.harness.cluster.assumedCount]).toEqual([[], 'rejected', 0]);
   });
 
   it('with members that are nobody’s business has them placed as ever', async () => {
@@ -334,8 +334,8 @@ describe('while an extender is asked', () => {
     core.pod({ name: 'foreign', cpu: 2, nodeName: 'a', phase: 'Running' });
     outside.next().leave(['a']);
     await core.settle();
-    expect(await core.attempt()).toBe('refused');
-    expect(core.picture.verdicts[0]).toContain('Insufficient cpu');
+    expect(await core.attempt()).toBe('rejected');
+    expect(core.harness.verdicts[0]).toContain('Insufficient cpu');
     expect(core.binds).toEqual([]);
   });
 
@@ -346,8 +346,8 @@ describe('while an extender is asked', () => {
     core.node({ name: 'new', cpu: 4 });
     outside.next().leave([]);
     await core.settle();
-    expect(await core.attempt()).toBe('refused');
-    expect(core.picture.verdicts[0]).toContain('1 node(s) that the extenders were not asked about');
+    expect(await core.attempt()).toBe('rejected');
+    expect(core.harness.verdicts[0]).toContain('1 node(s) that the extenders were not asked about');
     // An event came meanwhile, so it backs off rather than waits for one.
     expect(core.states()).toEqual({ 'pod/x': 'backoff' });
   });
@@ -358,7 +358,7 @@ describe('while an extender is asked', () => {
     await core.attempt();
     outside.next().leave([]);
     await core.settle();
-    expect([await core.attempt(), core.states()]).toEqual(['refused', { 'pod/x': 'unschedulable' }]);
+    expect([await core.attempt(), core.states()]).toEqual(['rejected', { 'pod/x': 'unschedulable' }]);
   });
 
   it('a pod that is deleted is no longer asked about, and the late answer means nothing', async () => {
@@ -457,7 +457,7 @@ describe('while an extender is asked', () => {
     core.change('red-1', { labels: { round: '3' } });
     while (outside.asked.length > 0) outside.next().leave(['a', 'b']);
     await core.settle();
-    expect([await core.attempt(), core.picture.cluster.assumedCount]).toEqual(['refused', 0]);
+    expect([await core.attempt(), core.harness.cluster.assumedCount]).toEqual(['rejected', 0]);
     expect(core.states()).toEqual({ 'gang/default/red': 'backoff' });
   });
 
@@ -466,8 +466,8 @@ describe('while an extender is asked', () => {
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     const asked = outside.asked[0]!;
-    await core.picture.core.stop();
-    expect([asked.signal.aborted, await core.attempt(), core.picture.written]).toEqual([true, undefined, []]);
+    await core.harness.core.stop();
+    expect([asked.signal.aborted, await core.attempt(), core.harness.written]).toEqual([true, undefined, []]);
   });
 
   it('so many others are asked about at a time, and the rest wait by rank', async () => {
@@ -504,7 +504,7 @@ describe('an extender that binds', () => {
     expect([outside.open, boundTo(core)]).toEqual([['outside bind gpu: g'], { plain: 'a' }]);
     outside.next().accept();
     await core.settle();
-    expect(core.picture.events).toEqual(['Scheduled gpu']);
+    expect(core.harness.events).toEqual(['Scheduled gpu']);
   });
 
   it('that fails fails the bind: the room is given back, and the pod comes again', async () => {
@@ -513,8 +513,8 @@ describe('an extender that binds', () => {
     await core.attempt();
     outside.next().fail('no device');
     await core.settle();
-    expect(core.picture.verdicts).toEqual(['x extender http://gpu failed in bind: no device.']);
-    expect([core.picture.cluster.assumedCount, core.states()]).toEqual([0, { 'pod/x': 'backoff' }]);
+    expect(core.harness.verdicts).toEqual(['x extender http://gpu failed in bind: no device.']);
+    expect([core.harness.cluster.assumedCount, core.states()]).toEqual([0, { 'pod/x': 'backoff' }]);
   });
 
   it('that may be ignored leaves the pod to the plugins when it fails', async () => {
@@ -536,7 +536,7 @@ describe('an extender that binds', () => {
     second.fail('no device');
     await core.settle();
     core.change('red-0', { nodeName: first.nodes[0]!, phase: 'Running' });
-    core.picture.clock.advance(1000);
+    core.harness.clock.advance(1000);
     expect(await core.attempt()).toBe('planned');
     expect(outside.open).toEqual([expect.stringContaining('outside bind red-1') as string]);
   });
@@ -559,27 +559,27 @@ describe('an extender that binds', () => {
     core.removePod('red-1');
     for (const turn of turns) turn();
     await core.settle();
-    expect([turns.length, sent, core.binds, core.picture.cluster.assumedCount]).toEqual([2, [], [], 0]);
-    expect(core.picture.verdicts[0]).toBe(
+    expect([turns.length, sent, core.binds, core.harness.cluster.assumedCount]).toEqual([2, [], [], 0]);
+    expect(core.harness.verdicts[0]).toBe(
       'red-0 PodGroup default/red has only 1 of the 2 members it needs bound or planned.',
     );
   });
 });
 
 describe('room that would have to be made', () => {
-  it('is not, for a pod to which an extender might refuse it', async () => {
+  it('is not, for a pod to which an extender might reject it', async () => {
     const asked: string[] = [];
     const preempting: Plugin = {
       name: 'Preempting',
-      postFilter: (candidate) => {
-        asked.push(candidate.kind);
+      postFilter: (schedulingEntity) => {
+        asked.push(schedulingEntity.kind);
         return undefined;
       },
     };
     for (const verbs of [['filter'], ['prioritize']] as const) {
       const { core } = extended([{ verbs }], { extra: [preempting] });
       core.pod({ name: 'x', cpu: 8 });
-      expect(await core.attempt()).toBe('refused');
+      expect(await core.attempt()).toBe('rejected');
     }
     expect(asked).toEqual(['pod']);
   });
@@ -589,12 +589,12 @@ describe('room that would have to be made', () => {
     core.pod({ name: 'other', cpu: 2, nodeName: 'a', phase: 'Running' });
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
-    expect(await core.attempt()).toBe('refused');
-    expect(core.picture.written[0]!.verdict.waitsFor).toBe('unknown');
+    expect(await core.attempt()).toBe('rejected');
+    expect(core.harness.written[0]!.verdict.waitsFor).toBe('unknown');
   });
 });
 
-describe('nodes that keep refusing', () => {
+describe('nodes that keep rejecting', () => {
   /** One attempt; the extender leaves all nodes and likes a best. */
   async function attempt(core: Scheduling, outside: AskedExtenders): Promise<string | undefined> {
     expect(await core.attempt()).toBe('asking');
@@ -615,8 +615,8 @@ describe('nodes that keep refusing', () => {
     for (const node of ['a', 'a', 'b']) {
       expect(await attempt(core, outside)).toBe('planned');
       expect(boundTo(core)).toEqual({ x: node });
-      await core.refuse('x', 'the node says no');
-      core.picture.clock.advance(60_000);
+      await core.reject('x', 'the node says no');
+      core.harness.clock.advance(60_000);
     }
   });
 
@@ -637,12 +637,12 @@ describe('nodes that keep refusing', () => {
     await core.attempt();
     outside.next().leave(['a'], { failed: new Map([['b', 'no device']]) });
     await core.settle();
-    expect(await core.attempt()).toBe('refused');
-    expect(core.picture.verdicts.at(-1)).toBe(
+    expect(await core.attempt()).toBe('rejected');
+    expect(core.harness.verdicts.at(-1)).toBe(
       'y 0/2 nodes are available: 1 extender outside: no device, 1 node(s) did not admit a pod like this one.',
     );
     // When the node may be tried again.
-    core.picture.clock.advance(60_000);
+    core.harness.clock.advance(60_000);
     expect(core.states()['pod/y']).not.toBe('unschedulable');
   });
 });

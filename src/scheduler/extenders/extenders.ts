@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/message-of.ts';
-import type { Pace } from '../../base/pace.ts';
-import type { Steps } from '../../base/steps.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
 import { WithdrawnError } from '../../client/api-errors.ts';
@@ -13,14 +13,14 @@ import { Status } from '../../framework/status.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import { feasibleNodes } from '../placement/planning/feasible-nodes.ts';
-import { nothingAllowed } from '../placement/cache/narrowing.ts';
-import type { Narrowing } from '../placement/cache/narrowing.ts';
+import { nothingAllowed } from '../placement/cache/node-subset.ts';
+import type { NodeSubset } from '../placement/cache/node-subset.ts';
 import type { Planner } from '../placement/planning/planner.ts';
 import { workPerMember } from '../../framework/work-per-member.ts';
 import type { ExtenderPort } from '../ports.ts';
 
 /** What extenders are asked: where may pods like this one run, of these nodes? */
-export interface Question {
+export interface ExtenderRequest {
   /** What pods that it speaks for have in common. */
   readonly kind: string;
   /** One of them. */
@@ -29,7 +29,7 @@ export interface Question {
 }
 
 /** kind -> what extenders said */
-export type ExtenderAnswers = ReadonlyMap<string, Narrowing>;
+export type ExtenderResults = ReadonlyMap<string, NodeSubset>;
 
 export interface ExtendersOptions {
   readonly port: ExtenderPort;
@@ -52,7 +52,7 @@ export class ExtenderFailure extends Error {
 /** A plugin's score ends at 100, an extender's at 10. */
 const scoreFactor = 10;
 /** Kinds of one entity that are asked about at a time. */
-const kindsAtOnce = 8;
+const classesAtOnce = 8;
 /** Different reasons of one extender that a verdict keeps; some name the node in each. */
 const reasonLimit = 5;
 const reasonLength = 200;
@@ -81,16 +81,16 @@ export class Extenders {
     return this.#some(pods, (each) => each.filter !== undefined || each.prioritize !== undefined);
   }
 
-  /** Somebody may refuse nodes to one of these pods, so what the plugins agree to is not yet so. */
-  mayRefuse(pods: Iterable<Pod>): boolean {
+  /** Somebody may reject nodes to one of these pods, so what the plugins agree to is not yet so. */
+  mayReject(pods: Iterable<Pod>): boolean {
     return this.#some(pods, (each) => each.filter !== undefined);
   }
 
   /** What to ask for these members: one question for each kind. Reads the picture as it is. Throws what a plugin fails with. */
-  *questions(profile: Profile, { members, gang }: Demand, pace: Pace): Steps<readonly Question[]> {
+  *requests(profile: Profile, { members, gang }: Demand, budget: WorkBudget): Yielding<readonly ExtenderRequest[]> {
     const { cluster, planner } = this.#options;
     const groupState = gang === undefined ? undefined : new CycleState();
-    const questions = new Map<string, Question>();
+    const requests = new Map<string, ExtenderRequest>();
     /** what makes pods alike to the plugins -> the nodes for them */
     const known = new Map<string, readonly Node[]>();
     // Nothing is changed in it; while it is open nobody can make a trial.
@@ -98,52 +98,52 @@ export class Extenders {
     try {
       for (const pod of members) {
         if (!this.concern([pod])) continue;
-        pace.spend(workPerMember);
-        if (pace.isDue) yield;
+        budget.spend(workPerMember);
+        if (budget.isDue) yield;
         const kind = this.#kindOf(profile, pod);
-        if (questions.has(kind)) continue;
+        if (requests.has(kind)) continue;
         const { whole: signature } = planner.signaturesOf(profile, pod);
         let nodes = signature === undefined ? undefined : known.get(signature);
         if (nodes === undefined) {
           nodes = feasibleNodes(cluster, profile, pod, groupState).map(({ node }) => node);
-          pace.spend(cluster.nodes.length * (1 + profile.localFilters.length + profile.otherFilters.length));
+          budget.spend(cluster.nodes.length * (1 + profile.localFilters.length + profile.otherFilters.length));
         }
         if (signature !== undefined) known.set(signature, nodes);
-        questions.set(kind, { kind, pod, nodes });
+        requests.set(kind, { kind, pod, nodes });
       }
     } finally {
       transaction.rollback();
     }
-    return [...questions.values()];
+    return [...requests.values()];
   }
 
   /** What was said about this pod; undefined: nobody has a say. */
-  narrowingOf(answers: ExtenderAnswers, profile: Profile, pod: Pod): Narrowing | undefined {
+  nodeSubsetOf(answers: ExtenderResults, profile: Profile, pod: Pod): NodeSubset | undefined {
     if (!this.concern([pod])) return undefined;
     return answers.get(this.#kindOf(profile, pod)) ?? nothingAllowed;
   }
 
   /** Some of these pods are like none that was asked about. */
-  lack(answers: ExtenderAnswers, profile: Profile, pods: readonly Pod[]): boolean {
+  lack(answers: ExtenderResults, profile: Profile, pods: readonly Pod[]): boolean {
     return pods.some((pod) => this.concern([pod]) && !answers.has(this.#kindOf(profile, pod)));
   }
 
   /** Asks. Rejects with ExtenderFailure, or with the signal's reason. */
-  async ask(questions: readonly Question[], signal: AbortSignal): Promise<ExtenderAnswers> {
-    const answers = new Map<string, Narrowing>();
+  async ask(requests: readonly ExtenderRequest[], signal: AbortSignal): Promise<ExtenderResults> {
+    const answers = new Map<string, NodeSubset>();
     const giveUp = new AbortController();
     const either = AbortSignal.any([signal, giveUp.signal]);
-    const rest = questions.values();
+    const rest = requests.values();
     let failure: { readonly error: unknown } | undefined;
     const askOn = async (): Promise<void> => {
       try {
-        for (const question of rest) answers.set(question.kind, await this.#answer(question, either));
+        for (const request of rest) answers.set(request.kind, await this.#answer(request, either));
       } catch (error) {
         failure ??= { error };
         giveUp.abort(new Error('another question failed'));
       }
     };
-    await Promise.all(Array.from({ length: Math.min(kindsAtOnce, questions.length) }, askOn));
+    await Promise.all(Array.from({ length: Math.min(classesAtOnce, requests.length) }, askOn));
     if (failure !== undefined) throw failure.error;
     return answers;
   }
@@ -164,9 +164,9 @@ export class Extenders {
     return false;
   }
 
-  async #answer({ pod, nodes }: Question, signal: AbortSignal): Promise<Narrowing> {
-    const refused = new Map<string, Status>();
-    if (nodes.length === 0) return { allowed: new Map(), refused };
+  async #answer({ pod, nodes }: ExtenderRequest, signal: AbortSignal): Promise<NodeSubset> {
+    const rejected = new Map<string, Status>();
+    if (nodes.length === 0) return { allowed: new Map(), rejected };
     const whole = await this.#whole(pod, signal);
     const interested = this.#all.filter((extender) => this.#isInterested(extender, pod));
     let left = nodes;
@@ -175,7 +175,7 @@ export class Extenders {
       const result = await this.#filter(extender, pod, whole, left, signal);
       if (result === undefined) continue;
       const reasons = new Reasons(extender);
-      for (const { name } of left) if (!result.passed.has(name)) refused.set(name, reasons.of(name, result));
+      for (const { name } of left) if (!result.passed.has(name)) rejected.set(name, reasons.of(name, result));
       left = left.filter(({ name }) => result.passed.has(name));
     }
     const allowed = new Map(left.map(({ name }) => [name, 0]));
@@ -194,7 +194,7 @@ export class Extenders {
         }
       }
     }
-    return { allowed, refused };
+    return { allowed, rejected };
   }
 
   async #whole(pod: Pod, signal: AbortSignal): Promise<WholePod> {

@@ -40,8 +40,8 @@ describe('a plugin that waits for somebody outside', () => {
     async (point) => {
       const office = new Office();
       const core = waiting(office.plugin(point));
-      expect(await core.attempt()).toBe('refused');
-      expect(core.picture.verdicts[0]).toContain('the licence has been asked for');
+      expect(await core.attempt()).toBe('rejected');
+      expect(core.harness.verdicts[0]).toContain('the licence has been asked for');
       core.node({ name: 'a', cpu: 4, labels: { other: 'change' } });
       expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable' });
       office.given.add('default');
@@ -55,7 +55,7 @@ describe('a plugin that waits for somebody outside', () => {
     const office = new Office();
     const core = waiting(office.plugin('filter'));
     core.node({ name: 'b', cpu: 4, taints: ['dedicated=x:NoSchedule'] });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     core.node({ name: 'b', cpu: 4 });
     expect(core.states()).toEqual({ 'gang/default/red': 'backoff' });
   });
@@ -86,7 +86,7 @@ describe('a plugin that learns of it by itself', () => {
     while ((await core.attempt()) !== undefined);
     expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable', 'pod/lone': 'unschedulable' });
     office.given.add('default');
-    activate([core.picture.cluster.gang('default/red')!.members.values().next().value!]);
+    activate([core.harness.cluster.gang('default/red')!.members.values().next().value!]);
     expect(core.states()).toEqual({ 'gang/default/red': 'active', 'pod/lone': 'unschedulable' });
     expect(await core.attempt()).toBe('planned');
   });

@@ -50,7 +50,7 @@ it('a pod that could not be bound goes as what it had become, not as it was plan
   core.pod({ name: 'waits', spec: notBeside('a') });
   await core.attempt();
   expect(core.states()['pod/waits']).toBe('unschedulable');
-  await core.refuse('p', 'the node is full');
+  await core.reject('p', 'the node is full');
   expect(core.states()['pod/waits']).toBe('backoff');
 });
 

@@ -29,18 +29,18 @@ describe('the members of a group', () => {
     q.node({ name: 'a' });
     q.group({ name: 'red', minMember: 2 });
     q.members(3, { group: 'red' });
-    q.picture.clock.advance(5000);
+    q.harness.clock.advance(5000);
     const entity = q.queue.pop()!;
     q.assume('a', 'red-0', 'red-1');
     q.queue.done(entity);
-    q.router.groupChanged('default/red', 'Planned', q.picture.clock.now());
+    q.router.groupChanged('default/red', 'Planned', q.harness.clock.now());
     q.change('red-0', { nodeName: 'a' });
     // The quorum may still fall, and then nobody may have been bound beyond it.
     expect(q.states()).toEqual({});
-    q.picture.clock.advance(1000);
+    q.harness.clock.advance(1000);
     q.change('red-1', { nodeName: 'a' });
     expect(q.states()).toEqual({ 'pod/red-2': 'active' });
-    expect(Math.floor(q.queue.get('pod/red-2')!.readySince!)).toBe(q.picture.clock.now());
+    expect(Math.floor(q.queue.get('pod/red-2')!.readySince!)).toBe(q.harness.clock.now());
     q.pod({ name: 'red-3', group: 'red' });
     expect(q.states()).toEqual({ 'pod/red-2': 'active', 'pod/red-3': 'active' });
   });
@@ -77,7 +77,7 @@ describe('the members of a group', () => {
     q.removePod('red-0');
     q.removePod('red-1');
     expect(q.states()).toEqual({});
-    expect([...q.picture.cluster.gangs()]).toEqual([]);
+    expect([...q.harness.cluster.gangs()]).toEqual([]);
   });
 
   it('do not mix with a group of the same name in another namespace', () => {
@@ -88,7 +88,7 @@ describe('the members of a group', () => {
     expect(q.states()).toEqual({ 'gang/one/red': 'gated', 'gang/two/red': 'gated' });
   });
 
-  it('of a group whose other members another scheduler is to place are refused with the reason', () => {
+  it('of a group whose other members another scheduler is to place are rejected with the reason', () => {
     const q = queueing();
     q.group({ name: 'red', minMember: 2 });
     q.pod({ name: 'x', group: 'red' });

@@ -1,4 +1,4 @@
-import { isAdmissionRefusal } from '../../api/admission-refusal.ts';
+import { isAdmissionRejection } from '../../api/admission-rejection.ts';
 import type { Pod } from '../../api/pod.ts';
 import { ResourceNames } from '../../api/resource-names.ts';
 import type { BackoffPolicy } from '../../base/backoff.ts';
@@ -20,7 +20,7 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import { timedHandler } from '../metrics/timed-handler.ts';
 import { Planner } from '../placement/planning/planner.ts';
-import { Trials } from '../placement/planning/trials.ts';
+import { DryRuns } from '../placement/planning/dry-runs.ts';
 import type { SchedulerPorts } from '../ports.ts';
 import { Profiles } from '../profiles.ts';
 import { MembershipWarnings } from '../verdicts/membership-warnings.ts';
@@ -28,7 +28,7 @@ import { NotReadyVerdicts } from '../verdicts/not-ready-verdicts.ts';
 import { Verdicts } from '../verdicts/verdicts.ts';
 import { EntityRouter } from './entity-router.ts';
 import { MutationGate } from './mutation-gate.ts';
-import { Rivals } from './rivals.ts';
+import { ConflictingSchedulers } from './conflicting-schedulers.ts';
 import { WatchHandlers } from './watch-handlers.ts';
 
 export interface IntakeOptions {
@@ -56,7 +56,7 @@ export class Intake {
   readonly clock: Clock;
   readonly cluster = new Cluster(new ResourceNames());
   readonly planner: Planner;
-  readonly trials: Trials;
+  readonly dryRuns: DryRuns;
   readonly waitingPods: WaitingPods;
   readonly profiles: Profiles;
   readonly queue: SchedulingQueue;
@@ -84,7 +84,7 @@ export class Intake {
     this.clock = clock;
     this.waitingPods = new WaitingPods(clock);
     this.planner = new Planner(cluster, random);
-    this.trials = new Trials(cluster, this.planner);
+    this.dryRuns = new DryRuns(cluster, this.planner);
     const activated = new Listeners<[pods: readonly Pod[]]>();
     this.profiles = this.#profiles(options, activated);
     const { profiles } = this;
@@ -136,7 +136,7 @@ export class Intake {
     { profiles, plugins, ports, random, logger, metrics }: IntakeOptions,
     activated: Listeners<[readonly Pod[]]>,
   ): Profiles {
-    const { gate, cluster, waitingPods, trials } = this;
+    const { gate, cluster, waitingPods, dryRuns } = this;
     const clock = new PluginClock(this.clock, logger);
     return new Profiles({
       configurations: profiles,
@@ -151,9 +151,9 @@ export class Intake {
         waitingPods,
         binder: ports.binder,
         volumes: ports.volumes,
-        trial: (candidate, trialOptions) => {
+        dryRun: (schedulingEntity, dryRunOptions) => {
           gate.settle();
-          return trials.run(profile(), candidate, trialOptions);
+          return dryRuns.run(profile(), schedulingEntity, dryRunOptions);
         },
         activate: (pods) => {
           const copied = [...pods];
@@ -181,7 +181,7 @@ export class Intake {
 
   #handlers({ ports, logger, metrics, lifecycle }: IntakeOptions): Intake['handlers'] {
     const { cluster, queue, router, clock, gate, profiles, keys } = this;
-    const rivals = new Rivals({ clock, logger });
+    const conflictingSchedulers = new ConflictingSchedulers({ clock, logger });
     // Extenders read the whole pod.
     const readsAll = ports.extenders !== undefined;
     const handlers = new WatchHandlers({
@@ -196,11 +196,11 @@ export class Intake {
       groupSeen: this.groupSeen.emit,
       podLeft: (pod, nodeName) => {
         // A pod that the node did not admit had no capacity there.
-        if (!isAdmissionRefusal(pod.failedBecause)) this.capacityFreed.emit(nodeName);
+        if (!isAdmissionRejection(pod.failedBecause)) this.capacityFreed.emit(nodeName);
       },
       podLost: this.podLost.emit,
       boundElsewhere: (pod) => {
-        if (profiles.isOurs(pod.schedulerName)) rivals.bound(pod);
+        if (profiles.isOurs(pod.schedulerName)) conflictingSchedulers.bound(pod);
       },
       nodeChanged: this.nodeChanged.emit,
     });

@@ -1,4 +1,4 @@
-import { hasStarted, tellsOfStart } from '../../api/pod-group.ts';
+import { hasStarted, confirmsStart } from '../../api/pod-group.ts';
 import type { PodGroup } from '../../api/pod-group.ts';
 import { amountIn, toResourceList } from '../../api/resource-list.ts';
 import type { ResourceList, ResourceSum } from '../../api/resource-list.ts';
@@ -15,7 +15,7 @@ export function gangSpecOf(podGroup: PodGroup, names: ResourceNames): GangSpec {
     minResources: minResourcesOf(podGroup, names),
     scheduleTimeoutSeconds: podGroup.scheduleTimeoutSeconds,
     started: hasStarted(podGroup.status),
-    tellsOfStart: tellsOfStart(podGroup.status),
+    confirmsStart: confirmsStart(podGroup.status),
     releases: podGroup.repairPolicy === 'Release',
     repairGraceMs: podGroup.repairGraceSeconds * 1000,
   };

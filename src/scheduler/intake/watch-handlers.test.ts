@@ -6,7 +6,7 @@ import { Queueing } from '../../testkit/queueing.ts';
 
 const resources = ['Node', 'AssignedPod', 'UnscheduledPod', 'PodGroup'] as const;
 
-/** Hears every event, as `<resource> <action> <pod>`, by way of one pod that it refused. */
+/** Hears every event, as `<resource> <action> <pod>`, by way of one pod that it rejected. */
 function listening(): { q: Queueing; heard: string[]; events: ClusterEvent[] } {
   const heard: string[] = [];
   const events: ClusterEvent[] = [];
@@ -27,7 +27,7 @@ function listening(): { q: Queueing; heard: string[]; events: ClusterEvent[] } {
   q.node({ name: 'a' });
   q.node({ name: 'b' });
   q.pod({ name: 'listener' });
-  q.refuseNext('Listener');
+  q.rejectNext('Listener');
   return { q, heard, events };
 }
 
@@ -36,9 +36,9 @@ describe('a change of a node', () => {
     const { q, heard } = listening();
     q.node({ name: 'c', cpu: 7 });
     q.node({ name: 'c', cpu: 8 });
-    expect(q.picture.cluster.node('c')!.free(0)).toBe(8000);
+    expect(q.harness.cluster.node('c')!.free(0)).toBe(8000);
     q.removeNode('c');
-    expect(q.picture.cluster.node('c')).toBeUndefined();
+    expect(q.harness.cluster.node('c')).toBeUndefined();
     expect(heard).toEqual(['Node Add', 'Node Update', 'Node Delete']);
   });
 });
@@ -69,15 +69,15 @@ describe('a change of a pod', () => {
     heard.length = 0;
     for (const name of ['x', 'y', 'z']) q.removePod(name);
     expect(heard).toEqual(['UnscheduledPod Delete x', 'AssignedPod Delete y', 'AssignedPod Delete z']);
-    expect(q.picture.cluster.podCount).toBe(1);
+    expect(q.harness.cluster.podCount).toBe(1);
   });
 
   it('that deletes it leaves nothing behind in the group that it was in, whatever group its last state names', () => {
     const q = new Queueing({ plugins: defaultPlugins });
     const pod = q.pod({ name: 'x', group: 'red' });
     expect(q.states()).toEqual({ 'gang/default/red': 'gated' });
-    q.picture.core.handlers.pods.onDelete({ ...pod, podGroupKey: 'default/blue' }, false);
-    expect([q.states(), q.picture.cluster.gang('default/red')]).toEqual([{}, undefined]);
+    q.harness.core.handlers.pods.onDelete({ ...pod, podGroupKey: 'default/blue' }, false);
+    expect([q.states(), q.harness.cluster.gang('default/red')]).toEqual([{}, undefined]);
   });
 
   it('that confirms an assumption frees nothing', () => {
@@ -86,7 +86,7 @@ describe('a change of a pod', () => {
     q.assume('a', 'x');
     q.change('x', { nodeName: 'a' });
     expect(heard).toEqual(['UnscheduledPod Add x', 'AssignedPod Add x']);
-    expect(q.picture.cluster.assumedCount).toBe(0);
+    expect(q.harness.cluster.assumedCount).toBe(0);
   });
 
   it('that shows it on another node than assumed frees the room that was assumed', () => {
@@ -97,7 +97,7 @@ describe('a change of a pod', () => {
     q.change('x', { nodeName: 'b' });
     expect(heard).toEqual(['AssignedPod Delete x', 'AssignedPod Add x']);
     expect(events.at(-2)).toMatchObject({ pod: { nodeName: 'a' } });
-    expect(q.picture.cluster.node('a')!.free(0)).toBe(4000);
+    expect(q.harness.cluster.node('a')!.free(0)).toBe(4000);
   });
 
   it('that ends it while it is only assumed frees its room', () => {
@@ -132,30 +132,30 @@ describe('a change that scheduling does not read', () => {
     q.pod({ name: 'x' });
     q.pod({ name: 'y', nodeName: 'a' });
     q.group({ name: 'red', minMember: 2 });
-    const { generation } = q.picture.cluster;
+    const { generation } = q.harness.cluster;
     heard.length = 0;
     happens(q);
-    expect([heard, q.picture.cluster.generation - generation]).toEqual([[], 0]);
+    expect([heard, q.harness.cluster.generation - generation]).toEqual([[], 0]);
   });
 
   it('is in the picture, and told to nobody, if it is an image that came to a node', () => {
     const { q, heard } = listening();
     q.node({ name: 'a' });
-    const { generation, nodesRevision } = q.picture.cluster;
+    const { generation, nodesRevision } = q.harness.cluster;
     heard.length = 0;
     q.node({ name: 'a', images: { 'app:1': 5 } });
-    expect(q.picture.cluster.images.image('app:1')).toMatchObject({ size: 5, nodes: 1 });
-    expect(q.picture.cluster.node('a')!.generation).toBeGreaterThan(generation);
-    expect([heard, q.picture.cluster.nodesRevision]).toEqual([[], nodesRevision]);
+    expect(q.harness.cluster.images.image('app:1')).toMatchObject({ size: 5, nodes: 1 });
+    expect(q.harness.cluster.node('a')!.generation).toBeGreaterThan(generation);
+    expect([heard, q.harness.cluster.nodesRevision]).toEqual([[], nodesRevision]);
     q.removeNode('a');
-    expect(q.picture.cluster.images.image('app:1')).toBeUndefined();
+    expect(q.harness.cluster.images.image('app:1')).toBeUndefined();
   });
 
   it('is none where a pod may write it again: its resourceVersion is kept', () => {
     const { q } = listening();
     q.pod({ name: 'x' });
     q.change('x', { resourceVersion: '99' });
-    expect(q.picture.cluster.pod('x')!.resourceVersion).toBe('99');
+    expect(q.harness.cluster.pod('x')!.resourceVersion).toBe('99');
   });
 });
 
@@ -166,7 +166,7 @@ describe('a change of a PodGroup', () => {
     heard.length = 0;
     q.group({ name: 'red', minMember: 2 });
     q.group({ name: 'red', minMember: 1 });
-    expect(q.picture.cluster.gang('default/red')!.spec!.minMember).toBe(1);
+    expect(q.harness.cluster.gang('default/red')!.spec!.minMember).toBe(1);
     q.removeGroup('default/red');
     expect(heard).toEqual(['PodGroup Add', 'PodGroup Update', 'PodGroup Delete']);
   });
@@ -195,8 +195,8 @@ describe('a pod that waits on Permit', () => {
     const q = new Queueing({ plugins: defaultPlugins, extra: [{ name: 'Gate', permit: () => ({ waitMs: 60_000 }) }] });
     q.node({ name: 'a' });
     q.pod({ name: 'x' });
-    expect(q.picture.core.attempt()?.kind).toBe('planned');
-    const [waiting] = q.picture.waitingPods.all();
+    expect(q.harness.core.attempt()?.kind).toBe('planned');
+    const [waiting] = q.harness.waitingPods.all();
     happens(q);
     expect(waiting!.settled?.status?.message).toBe('the pod was deleted or bound elsewhere');
   });

@@ -9,7 +9,7 @@ import { sameLabels } from '../../api/same-labels.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangSpec, GangView } from '../../cluster/gang.ts';
-import { roomFreed } from '../../framework/cluster-event.ts';
+import { capacityFreed } from '../../framework/cluster-event.ts';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import type { InformerHandler } from '../../informer/informer-handler.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
@@ -41,7 +41,7 @@ export interface WatchHandlersOptions {
 }
 
 /** What a waiting gang asks for, as far as its members and its spec say. */
-interface GangQuestion {
+interface GangNeeds {
   readonly spec: GangSpec | undefined;
   readonly missing: number;
   readonly pending: number;
@@ -67,7 +67,7 @@ export class WatchHandlers {
   readonly nodes: InformerHandler<Node> = {
     onAdd: (node) => {
       this.#lookAtGroups(this.#cluster.setNode(node), 'NodeAdd');
-      this.#tell({ resource: 'Node', action: 'Add', old: undefined, new: node });
+      this.#notify({ resource: 'Node', action: 'Add', old: undefined, new: node });
     },
     onUpdate: (old, node) => {
       if (nodesScheduleAlike(old, node)) {
@@ -77,12 +77,12 @@ export class WatchHandlers {
       }
       this.#lookAtGroups(this.#cluster.setNode(node), 'NodeUpdate');
       if (this.#options.hasSynced()) this.#options.nodeChanged(node.name);
-      this.#tell({ resource: 'Node', action: 'Update', old, new: node });
+      this.#notify({ resource: 'Node', action: 'Update', old, new: node });
     },
     onDelete: (node) => {
       this.#lookAtGroups(this.#cluster.removeNode(node.name), 'NodeDelete');
       if (this.#options.hasSynced()) this.#options.nodeChanged(node.name);
-      this.#tell({ resource: 'Node', action: 'Delete', old: node });
+      this.#notify({ resource: 'Node', action: 'Delete', old: node });
     },
   };
 
@@ -93,18 +93,18 @@ export class WatchHandlers {
       // It may have changed its group in its last change.
       const pod = this.#cluster.pod(last.uid) ?? last;
       const held = this.#cluster.nodeOf(pod);
-      const claim = this.#cluster.claimOf(pod.uid);
+      const reservation = this.#cluster.reservationOf(pod.uid);
       this.#cluster.removePod(pod.uid);
       if (!this.#options.hasSynced()) return;
       this.#router.podChanged(pod, 'PodDelete', this.#instant(), true);
       if (held === undefined) {
-        this.#tell({ resource: 'UnscheduledPod', action: 'Delete', pod });
+        this.#notify({ resource: 'UnscheduledPod', action: 'Delete', pod });
       } else {
         this.#options.podLeft(pod, held.name);
         if (pod.nodeName !== '') this.#options.podLost(pod, held.name);
-        this.#tell(roomFreed(pod, held.name));
+        this.#notify(capacityFreed(pod, held.name));
       }
-      if (claim !== undefined) this.#tell(roomFreed(claim.claimant, claim.nodeName));
+      if (reservation !== undefined) this.#notify(capacityFreed(reservation.owner, reservation.nodeName));
       this.#options.podSeen(pod.uid, undefined);
       if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
     },
@@ -114,15 +114,15 @@ export class WatchHandlers {
   readonly listed: InformerHandler<ListedObject> = {
     onAdd: (object) => {
       this.#cluster.listed.set(object);
-      this.#tell({ resource: object.kind, action: 'Add', object, old: undefined });
+      this.#notify({ resource: object.kind, action: 'Add', object, old: undefined });
     },
     onUpdate: (old, object) => {
       this.#cluster.listed.set(object);
-      this.#tell({ resource: object.kind, action: 'Update', object, old });
+      this.#notify({ resource: object.kind, action: 'Update', object, old });
     },
     onDelete: (object) => {
       this.#cluster.listed.remove(object);
-      this.#tell({ resource: object.kind, action: 'Delete', object, old: undefined });
+      this.#notify({ resource: object.kind, action: 'Delete', object, old: undefined });
     },
   };
 
@@ -134,7 +134,7 @@ export class WatchHandlers {
       this.#cluster.removeGang(spec.key);
       if (!this.#options.hasSynced()) return;
       this.#router.groupChanged(spec.key, 'PodGroupDelete', this.#instant(), true);
-      if (gang !== undefined) this.#tell({ resource: 'PodGroup', action: 'Delete', gang });
+      if (gang !== undefined) this.#notify({ resource: 'PodGroup', action: 'Delete', gang });
       this.#options.groupSeen(spec.key);
     },
   };
@@ -147,22 +147,25 @@ export class WatchHandlers {
     }
     const wasOnNode = old !== undefined && old.nodeName !== '' && !isTerminal(old);
     const assumedOn = this.#cluster.isAssumed(pod.uid) ? this.#cluster.nodeOf(pod)?.name : undefined;
-    const claim = this.#cluster.claimOf(pod.uid);
-    const asked = this.#questionOf(pod.podGroupKey);
+    const reservation = this.#cluster.reservationOf(pod.uid);
+    const asked = this.#needsOf(pod.podGroupKey);
     const outcome = this.#cluster.setPod(pod);
     if (!this.#options.hasSynced()) return;
     const now = this.#instant();
     if (old?.podGroupKey !== undefined && old.podGroupKey !== pod.podGroupKey) {
       this.#router.groupChanged(old.podGroupKey, 'PodUpdate', now, true, pod);
     }
-    const kept = this.#cluster.claimOf(pod.uid);
+    const kept = this.#cluster.reservationOf(pod.uid);
     const isNominatedElse =
-      isUnbound(pod) && kept?.nodeName !== claim?.nodeName && claim?.isKept !== true && kept?.isKept !== true;
+      isUnbound(pod) &&
+      kept?.nodeName !== reservation?.nodeName &&
+      reservation?.isKept !== true &&
+      kept?.isKept !== true;
     const asksElse =
       isNominatedElse ||
       old === undefined ||
       old.podGroupKey !== pod.podGroupKey ||
-      !sameQuestion(asked, this.#questionOf(pod.podGroupKey)) ||
+      !sameNeeds(asked, this.#needsOf(pod.podGroupKey)) ||
       !this.#options.looksAlike(old, pod);
     this.#router.podChanged(pod, old === undefined ? 'PodAdd' : 'PodUpdate', now, asksElse);
     // Room that is kept for one of a group bars others, but none of its siblings.
@@ -171,13 +174,14 @@ export class WatchHandlers {
     }
     if (wasOnNode && isTerminal(pod)) this.#options.podLeft(pod, old.nodeName);
     if (wasOnNode && pod.phase === 'Failed') this.#options.podLost(pod, old.nodeName);
-    this.#tellOfPod(old, pod, wasOnNode, outcome === 'contradicted' ? assumedOn : undefined);
-    if (old !== undefined && (outcome === 'kept' || outcome === 'confirmed')) this.#tellOfAssumed(old, pod, assumedOn!);
+    this.#notifyOfPod(old, pod, wasOnNode, outcome === 'contradicted' ? assumedOn : undefined);
+    if (old !== undefined && (outcome === 'kept' || outcome === 'confirmed'))
+      this.#notifyOfAssumed(old, pod, assumedOn!);
     const isOnNode = pod.nodeName !== '' && !isTerminal(pod);
     const isKept =
-      (kept?.nodeName === claim?.nodeName && standsAlike(kept?.claimant, claim?.claimant)) ||
-      (isOnNode && pod.nodeName === claim?.nodeName && standsAlike(pod, claim.claimant));
-    if (claim !== undefined && !isKept) this.#tell(roomFreed(claim.claimant, claim.nodeName));
+      (kept?.nodeName === reservation?.nodeName && standsAlike(kept?.owner, reservation?.owner)) ||
+      (isOnNode && pod.nodeName === reservation?.nodeName && standsAlike(pod, reservation.owner));
+    if (reservation !== undefined && !isKept) this.#notify(capacityFreed(reservation.owner, reservation.nodeName));
     const wasWaiting = old !== undefined && isUnbound(old);
     if (wasWaiting && isOnNode && assumedOn !== pod.nodeName) this.#options.boundElsewhere(pod);
     this.#options.podSeen(pod.uid, pod);
@@ -186,23 +190,23 @@ export class WatchHandlers {
   }
 
   /** `givenUp`: the node that it had been assumed on, where that turned out to be wrong. What leaves a node is the pod as it was there. */
-  #tellOfPod(old: Pod | undefined, pod: Pod, wasOnNode: boolean, givenUp: string | undefined): void {
-    if (givenUp !== undefined) this.#tell(roomFreed(old ?? pod, givenUp));
+  #notifyOfPod(old: Pod | undefined, pod: Pod, wasOnNode: boolean, givenUp: string | undefined): void {
+    if (givenUp !== undefined) this.#notify(capacityFreed(old ?? pod, givenUp));
     if (pod.nodeName !== '' && !isTerminal(pod)) {
-      if (wasOnNode) this.#tell({ resource: 'AssignedPod', action: 'Update', pod, old: old! });
-      else this.#tell({ resource: 'AssignedPod', action: 'Add', pod });
+      if (wasOnNode) this.#notify({ resource: 'AssignedPod', action: 'Update', pod, old: old! });
+      else this.#notify({ resource: 'AssignedPod', action: 'Add', pod });
     } else if (wasOnNode) {
-      this.#tell(roomFreed(old!, old!.nodeName));
+      this.#notify(capacityFreed(old!, old!.nodeName));
     } else if (!isTerminal(pod)) {
-      if (old === undefined) this.#tell({ resource: 'UnscheduledPod', action: 'Add', pod });
-      else this.#tell({ resource: 'UnscheduledPod', action: 'Update', pod, old });
+      if (old === undefined) this.#notify({ resource: 'UnscheduledPod', action: 'Add', pod });
+      else this.#notify({ resource: 'UnscheduledPod', action: 'Update', pod, old });
     }
   }
 
   /** It has changed while it was assumed: what it asks for may be less now, and what others want or do not want beside them something else. */
-  #tellOfAssumed(old: Pod, pod: Pod, nodeName: string): void {
+  #notifyOfAssumed(old: Pod, pod: Pod, nodeName: string): void {
     if (standsAlike(old, pod)) return;
-    this.#tell({ resource: 'AssignedPod', action: 'Update', pod: { ...pod, nodeName }, old: { ...old, nodeName } });
+    this.#notify({ resource: 'AssignedPod', action: 'Update', pod: { ...pod, nodeName }, old: { ...old, nodeName } });
   }
 
   /** Something has changed that its projection does not have, and that is not our verdict. */
@@ -213,17 +217,17 @@ export class WatchHandlers {
   }
 
   #setGroup(spec: GangSpec, action: 'Add' | 'Update'): void {
-    const asked = this.#questionOf(spec.key);
+    const asked = this.#needsOf(spec.key);
     this.#cluster.setGang(spec);
     const gang: GangView = this.#cluster.gang(spec.key)!;
     // What the controller writes into the status comes this way.
     if (!this.#options.hasSynced()) return;
-    if (sameQuestion(asked, this.#questionOf(spec.key))) {
+    if (sameNeeds(asked, this.#needsOf(spec.key))) {
       this.#options.groupSeen(spec.key);
       return;
     }
     this.#router.groupChanged(spec.key, `PodGroup${action}`, this.#instant(), true);
-    this.#tell({ resource: 'PodGroup', action, gang });
+    this.#notify({ resource: 'PodGroup', action, gang });
     this.#options.groupSeen(spec.key);
   }
 
@@ -236,7 +240,7 @@ export class WatchHandlers {
     }
   }
 
-  #questionOf(key: string | undefined): GangQuestion | undefined {
+  #needsOf(key: string | undefined): GangNeeds | undefined {
     const gang = key === undefined ? undefined : this.#cluster.gang(key);
     return gang && { spec: gang.spec, missing: gang.missing, pending: gang.pending.size, started: gang.started };
   }
@@ -247,7 +251,7 @@ export class WatchHandlers {
     return this.#latest;
   }
 
-  #tell(event: ClusterEvent): void {
+  #notify(event: ClusterEvent): void {
     if (this.#options.hasSynced()) this.#options.queue.moveOnEvent(event);
   }
 }
@@ -258,7 +262,7 @@ function standsAlike(a: Pod | undefined, b: Pod | undefined): boolean {
   return a.template === b.template && a.deleting === b.deleting && sameLabels(a.labels, b.labels);
 }
 
-function sameQuestion(a: GangQuestion | undefined, b: GangQuestion | undefined): boolean {
+function sameNeeds(a: GangNeeds | undefined, b: GangNeeds | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   return a.missing === b.missing && a.pending === b.pending && a.started === b.started && sameDemand(a.spec, b.spec);
 }

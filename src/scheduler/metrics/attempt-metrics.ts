@@ -1,5 +1,5 @@
 import { Counter } from 'prom-client';
-import type { Candidate } from '../../framework/candidate.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { Histogram } from '../../observability/histogram.ts';
 import type { HistogramSeries } from '../../observability/histogram.ts';
 import { exponentialBounds } from '../../observability/metric-registry.ts';
@@ -9,7 +9,7 @@ export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
 /** An attempt that has ended. */
 export interface Attempted {
-  readonly candidate: Candidate;
+  readonly schedulingEntity: SchedulingEntity;
   readonly profile: string;
   readonly result: AttemptResult;
   /** How many it concerned. */
@@ -90,18 +90,18 @@ export class AttemptMetrics {
     });
   }
 
-  attempted({ candidate, profile, result, pods, seconds }: Attempted): void {
+  attempted({ schedulingEntity, profile, result, pods, seconds }: Attempted): void {
     this.#attempts.inc({ result, profile }, pods);
     this.#durations.of({ result, profile }).observe(seconds);
-    if (candidate.kind === 'pod') return;
+    if (schedulingEntity.kind === 'pod') return;
     const labels = { result, profile, type: 'podgroup' };
     this.#groupAttempts.inc(labels);
     this.#groupDurations.of(labels).observe(seconds);
   }
 
-  algorithmRan(candidate: Candidate, profile: string, seconds: number): void {
+  algorithmRan(schedulingEntity: SchedulingEntity, profile: string, seconds: number): void {
     this.#algorithm.observe(seconds);
-    if (candidate.kind === 'gang') this.#groupAlgorithm.of({ profile, type: 'podgroup' }).observe(seconds);
+    if (schedulingEntity.kind === 'gang') this.#groupAlgorithm.of({ profile, type: 'podgroup' }).observe(seconds);
   }
 
   podBound(attempts: number, sinceReadyMs: number): void {

@@ -13,7 +13,7 @@ export interface QueueSources {
   readonly unschedulable: () => Iterable<{ readonly plugin: string; readonly profile: string; readonly pods: number }>;
   /** Entities that were scheduled when only the safety net retried them, ever. */
   readonly flushed: () => number;
-  /** Entities that were refused because equal ones had been, ever. */
+  /** Entities that were rejected because equal ones had been, ever. */
   readonly joined: () => number;
   /** event -> how many are kept for attempts that are under way */
   readonly inFlight: () => ReadonlyMap<string, number>;
@@ -95,7 +95,7 @@ export function registerQueueGauges(registry: MetricRegistry, sources: QueueSour
   });
   readCounter({
     name: 'tutti_equal_refusals_total',
-    help: 'Entities (lone pods, groups) that were refused without an attempt, because one that asks for the same had been and nothing had happened since that may help.',
+    help: 'Entities (lone pods, groups) that were rejected without an attempt, because one that asks for the same had been and nothing had happened since that may help.',
     labelNames: [],
     registry,
     read: () => [[{}, sources.joined()]],

@@ -2,8 +2,8 @@ import type { MetricRegistry } from '../../observability/metric-registry.ts';
 import { AttemptMetrics } from './attempt-metrics.ts';
 import { GangMetrics, registerGangGauges } from './gang-metrics.ts';
 import type { GangSources } from './gang-metrics.ts';
-import { registerPictureMetrics } from './picture-metrics.ts';
-import type { PictureSources } from './picture-metrics.ts';
+import { registerCacheMetrics } from './cache-metrics.ts';
+import type { CacheSources } from './cache-metrics.ts';
 import { PluginMetrics, registerPluginCounter } from './plugin-metrics.ts';
 import type { CountedProfile } from './plugin-metrics.ts';
 import { PreemptionMetrics } from './preemption-metrics.ts';
@@ -14,7 +14,7 @@ import type { QueueSources } from './queue-metrics.ts';
 export interface MetricSources {
   readonly profiles: () => Iterable<CountedProfile>;
   readonly queue: QueueSources;
-  readonly picture: PictureSources;
+  readonly cache: CacheSources;
   readonly gangs: GangSources;
 }
 
@@ -39,6 +39,6 @@ export class SchedulerMetrics {
 export function registerGauges(registry: MetricRegistry, sources: MetricSources): void {
   registerQueueGauges(registry, sources.queue);
   registerPluginCounter(registry, sources.profiles);
-  registerPictureMetrics(registry, sources.picture);
+  registerCacheMetrics(registry, sources.cache);
   registerGangGauges(registry, sources.gangs);
 }

@@ -30,8 +30,8 @@ for (const held of ['permit', 'preBind']) {
     core.pod({ name: 'red-1', group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
     core.pod({ name: 'lone', cpu: 2 });
-    expect(await core.attempt()).toBe('refused');
-    core.picture.clock.advance(5_000);
+    expect(await core.attempt()).toBe('rejected');
+    core.harness.clock.advance(5_000);
     return core;
   };
 
@@ -39,7 +39,7 @@ for (const held of ['permit', 'preBind']) {
     const core = await waiting();
     core.removeGroup('default/red');
     await core.settle();
-    expect([core.picture.cluster.assumedCount, core.states()['pod/lone']]).toEqual([0, 'active']);
+    expect([core.harness.cluster.assumedCount, core.states()['pod/lone']]).toEqual([0, 'active']);
   });
 
   it(`${held} - a plan is not waited for when too few of it are left, and the group starts with who comes instead`, async () => {
@@ -47,10 +47,10 @@ for (const held of ['permit', 'preBind']) {
     core.removePod('lone');
     core.removePod('red-1');
     await core.settle();
-    expect(core.picture.cluster.assumedCount).toBe(0);
+    expect(core.harness.cluster.assumedCount).toBe(0);
     core.change('red-0', { labels: {} });
     core.pod({ name: 'red-2', group: 'red', cpu: 1 });
-    core.picture.clock.advance(20_000);
+    core.harness.clock.advance(20_000);
     expect(await core.attempt()).toBe('planned');
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0', 'red-2']);
   });
@@ -59,7 +59,7 @@ for (const held of ['permit', 'preBind']) {
     const core = await waiting();
     core.group({ name: 'red', minMember: 3 });
     await core.settle();
-    expect([core.picture.cluster.assumedCount, core.states()['pod/lone']]).toEqual([0, 'active']);
+    expect([core.harness.cluster.assumedCount, core.states()['pod/lone']]).toEqual([0, 'active']);
   });
 
   it(`${held} - a plan is waited for while some of it may start`, async () => {
@@ -67,6 +67,6 @@ for (const held of ['permit', 'preBind']) {
     core.group({ name: 'red', minMember: 1 });
     core.removePod('red-1');
     await core.settle();
-    expect(core.picture.cluster.isAssumed('red-0')).toBe(true);
+    expect(core.harness.cluster.isAssumed('red-0')).toBe(true);
   });
 }

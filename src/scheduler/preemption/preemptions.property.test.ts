@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../api/pod.ts';
 import { cpuId } from '../../api/resource-names.ts';
-import type { Candidate } from '../../framework/candidate.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Plugin, PostFilterResult } from '../../framework/plugin.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 
 const scene = fc.record({
   nodes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),
-  others: fc.array(fc.record({ cpu: fc.integer({ min: 1, max: 2 }), on: fc.nat(3), isClaim: fc.boolean() }), {
+  others: fc.array(fc.record({ cpu: fc.integer({ min: 1, max: 2 }), on: fc.nat(3), isReservation: fc.boolean() }), {
     maxLength: 6,
   }),
   members: fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 4 }),
@@ -30,11 +30,11 @@ describe('what any PostFilter answers', () => {
     fc.assert(
       fc.property(scene, ({ nodes, others, members, bound, answers }) => {
         let asked = 0;
-        const postFilter = (candidate: Candidate): PostFilterResult | undefined => {
-          const answer = candidate.kind === 'gang' ? answers[asked++] : undefined;
+        const postFilter = (schedulingEntity: SchedulingEntity): PostFilterResult | undefined => {
+          const answer = schedulingEntity.kind === 'gang' ? answers[asked++] : undefined;
           if (answer === undefined) return undefined;
           if (answer.throws) throw new Error('a bug');
-          const { cluster } = core.picture;
+          const { cluster } = core.harness;
           const everywhere = members.flatMap((_, member) => nodes.map((__, on) => ({ member, on })));
           const wanted = answer.isThorough ? everywhere : answer.nominations;
           return {
@@ -51,32 +51,32 @@ describe('what any PostFilter answers', () => {
         };
         const plugin: Plugin = { name: 'Preempting', postFilter };
         const core: Queueing = new Queueing({ plugins: defaultPlugins, extra: [plugin] });
-        const { cluster } = core.picture;
+        const { cluster } = core.harness;
         nodes.forEach((cpu, i) => core.node({ name: `n${i}`, cpu }));
-        others.forEach(({ cpu, on, isClaim }, i) => {
+        others.forEach(({ cpu, on, isReservation }, i) => {
           const nodeName = `n${on % nodes.length}`;
           const gates = { gates: ['shut'], nominatedNodeName: nodeName, priority: 1 };
-          core.pod({ name: `other-${i}`, cpu, ...(isClaim ? gates : { nodeName }) });
+          core.pod({ name: `other-${i}`, cpu, ...(isReservation ? gates : { nodeName }) });
         });
         core.group({ name: 'red', minMember: members.length + bound });
         if (bound > 0) core.pod({ name: 'red-bound', group: 'red', cpu: '10m', nodeName: 'n0', phase: 'Running' });
         members.forEach((cpu, i) => core.pod({ name: `red-${i}`, group: 'red', cpu }));
         const gang = cluster.gang('default/red')!;
         for (let attempt = 0; attempt < 3; attempt++) {
-          const { evicted } = core.picture;
+          const { evicted } = core.harness;
           const before = evicted.length;
           const needed = gang.missing;
-          const result = core.picture.core.attempt();
+          const result = core.harness.core.attempt();
           if (result?.kind === 'planned') break;
-          const claims = [...gang.pending.values()].flatMap(({ uid }) => cluster.claimOf(uid) ?? []);
+          const reservations = [...gang.pending.values()].flatMap(({ uid }) => cluster.reservationOf(uid) ?? []);
           if (evicted.length > before) {
-            expect(claims).toHaveLength(needed);
+            expect(reservations).toHaveLength(needed);
             const gone = new Set(evicted.map((text) => text.split(' ')[0]!));
             for (const node of cluster.nodes) {
               const left = [...node.pods.values()].filter(({ name }) => !gone.has(name));
-              const coming = claims.filter(({ nodeName }) => nodeName === node.name).map(({ claimant }) => claimant);
-              const rivals = [...node.claims.values()]
-                .map(({ claimant }) => claimant)
+              const coming = reservations.filter(({ nodeName }) => nodeName === node.name).map(({ owner }) => owner);
+              const rivals = [...node.reservations.values()]
+                .map(({ owner }) => owner)
                 .filter((pod) => pod.podGroupKey !== 'default/red');
               const cpu = (pods: readonly Pod[]): number =>
                 pods.reduce((sum, { template }) => sum + template.nonZeroMilliCpu, 0);
@@ -85,12 +85,12 @@ describe('what any PostFilter answers', () => {
               }
             }
           }
-          if (claims.length === 0) expect(evicted).toHaveLength(before);
+          if (reservations.length === 0) expect(evicted).toHaveLength(before);
           expect(cluster.assumedCount).toBe(0);
-          core.picture.clock.advance(20_000);
-          core.picture.core.cluster.nodes.forEach((_, i) => core.node({ name: `n${i}`, cpu: nodes[i]! }));
+          core.harness.clock.advance(20_000);
+          core.harness.core.cluster.nodes.forEach((_, i) => core.node({ name: `n${i}`, cpu: nodes[i]! }));
         }
-        void core.picture.core.stop();
+        void core.harness.core.stop();
       }),
       { numRuns: 500 },
     );

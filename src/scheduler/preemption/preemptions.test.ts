@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planAnnotations } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
-import type { Candidate } from '../../framework/candidate.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
@@ -12,11 +12,15 @@ const message = 'Makes room on two nodes.';
 const second = 1000;
 
 type Preempts = Pick<PodEvictor, 'evict'>;
-type PostFilter = (candidate: Candidate, handle: PluginHandle, victims: readonly Pod[]) => PostFilterResult | undefined;
+type PostFilter = (
+  schedulingEntity: SchedulingEntity,
+  handle: PluginHandle,
+  victims: readonly Pod[],
+) => PostFilterResult | undefined;
 
 /** Where everybody goes that is needed, by a trial without the victims. */
-const nominates: PostFilter = (candidate, handle, victims) => {
-  const { fits, plan } = handle.trial(candidate, { without: victims });
+const nominates: PostFilter = (schedulingEntity, handle, victims) => {
+  const { fits, plan } = handle.dryRun(schedulingEntity, { without: victims });
   return fits ? { message, nominations: plan, victims } : { message: 'There is no way.' };
 };
 
@@ -34,27 +38,27 @@ function open(postFilter: PostFilter, evictor?: Preempts): Preempting {
   let asked = 0;
   const factory: PluginFactory = (_args, handle): Plugin => ({
     name: 'Preempting',
-    postFilter: (candidate) => {
+    postFilter: (schedulingEntity) => {
       asked++;
       const victims = [...handle.cluster.pods()].filter(({ labels }) => labels.victim === 'yes');
-      return postFilter(candidate, handle, victims);
+      return postFilter(schedulingEntity, handle, victims);
     },
   });
   const core = new Scheduling({
     plugins: [...defaultPlugins, { name: 'Preempting', factory }],
     ...(evictor !== undefined && { ports: { evictor: { ...evictor, release: () => Promise.resolve('going') } } }),
   });
-  const { cluster } = core.picture;
+  const { cluster } = core.harness;
   return {
     core,
     asked: () => asked,
     kept: () =>
       Object.fromEntries(
-        cluster.nodes.flatMap(({ name, claims }) =>
-          [...claims.values()].map(({ claimant }) => [claimant.name, name] as const),
+        cluster.nodes.flatMap(({ name, reservations }) =>
+          [...reservations.values()].map(({ owner }) => [owner.name, name] as const),
         ),
       ),
-    verdictOn: (name) => core.picture.written.findLast((written) => written.name === name)?.verdict.message,
+    verdictOn: (name) => core.harness.written.findLast((written) => written.name === name)?.verdict.message,
   };
 }
 
@@ -74,17 +78,17 @@ function redNeedsAll(postFilter: PostFilter = nominates, evictor?: Preempts): Pr
 /** As `redNeedsAll`, after the attempt that finds red too little room. */
 async function redHasTooLittle(postFilter: PostFilter = nominates, evictor?: Preempts): Promise<Preempting> {
   const preempting = redNeedsAll(postFilter, evictor);
-  expect(await preempting.core.attempt()).toBe('refused');
+  expect(await preempting.core.attempt()).toBe('rejected');
   return preempting;
 }
 
 /** Nobody has to go, no room is kept, and the gang is told why. */
 function expectNobodyPreempted({ core, kept, verdictOn }: Preempting, why: string): void {
-  expect([core.picture.evicted, kept()]).toEqual([[], {}]);
-  expect(core.picture.events.filter((event) => event.startsWith('Preempted'))).toEqual([]);
+  expect([core.harness.evicted, kept()]).toEqual([[], {}]);
+  expect(core.harness.events.filter((event) => event.startsWith('Preempted'))).toEqual([]);
   expect(verdictOn('red-0')).toMatch(/^PodGroup default\/red cannot start: /);
   expect(verdictOn('red-0')!.endsWith(` Nobody is preempted: ${why}.`)).toBe(true);
-  expect(core.picture.warnings).toEqual(['PostFilter asks for what may not be']);
+  expect(core.harness.warnings).toEqual(['PostFilter asks for what may not be']);
 }
 
 describe('a gang for which room can be made', () => {
@@ -104,24 +108,24 @@ describe('a gang for which room can be made', () => {
 
   it('has each victim told once, to the evictor and by an Event, and is told so itself', async () => {
     const { core, verdictOn } = await redHasTooLittle();
-    expect(core.picture.evicted).toEqual(['victim-a for PodGroup default/red', 'victim-b for PodGroup default/red']);
-    expect(core.picture.events.slice(0, 2)).toEqual(['Preempted victim-a', 'Preempted victim-b']);
+    expect(core.harness.evicted).toEqual(['victim-a for PodGroup default/red', 'victim-b for PodGroup default/red']);
+    expect(core.harness.events.slice(0, 2)).toEqual(['Preempted victim-a', 'Preempted victim-b']);
     for (const name of ['red-0', 'red-1', 'red-2', 'red-3'])
       expect(verdictOn(name)!.endsWith(` ${message}`)).toBe(true);
-    expect(core.picture.written[0]!.verdict).toMatchObject({ reason: 'Unschedulable', waitsFor: 'capacity' });
+    expect(core.harness.written[0]!.verdict).toMatchObject({ reason: 'Unschedulable', waitsFor: 'capacity' });
     expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable' });
-    expect(core.picture.warnings).toEqual([]);
+    expect(core.harness.warnings).toEqual([]);
   });
 
   it('loses its room to nobody of equal or lower priority, only to who ranks higher', async () => {
     const { core } = await redHasTooLittle();
     core.pod({ name: 'equal', cpu: 1, priority: 10 });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     core.pod({ name: 'lower', cpu: 1, priority: 0 });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     core.group({ name: 'blue', minMember: 2 });
     core.members(2, { group: 'blue', cpu: 1, priority: 10 });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     core.pod({ name: 'higher', cpu: 1, priority: 11 });
     expect(await core.attempt()).toBe('planned');
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['higher']);
@@ -130,7 +134,7 @@ describe('a gang for which room can be made', () => {
   it('is bound whole once the victims are gone, and nobody slips in meanwhile', async () => {
     const { core, kept } = await redHasTooLittle();
     core.pod({ name: 'rival', cpu: 1, priority: 10 });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     core.removePod('victim-a');
     while ((await core.attempt()) !== undefined);
     expect(core.binds).toEqual([]);
@@ -148,8 +152,8 @@ describe('a gang for which room can be made', () => {
     const { core } = await redHasTooLittle();
     core.change('victim-a', { deleting: true });
     core.removePod('victim-b');
-    expect(await core.attempt()).toBe('refused');
-    expect([core.binds, core.picture.cluster.assumedCount]).toEqual([[], 0]);
+    expect(await core.attempt()).toBe('rejected');
+    expect([core.binds, core.harness.cluster.assumedCount]).toEqual([[], 0]);
   });
 
   it('goes to other nodes if they come first, and its room is free when it is there', async () => {
@@ -170,8 +174,8 @@ describe('a gang for which room can be made', () => {
     core.node({ name: 'a', cpu: 2 });
     core.pod({ name: 'victim', cpu: 1, nodeName: 'a', labels: { victim: 'yes' } });
     core.pod({ name: 'x', cpu: 2, priority: 10 });
-    expect(await core.attempt()).toBe('refused');
-    expect([core.picture.evicted, kept()]).toEqual([['victim for pod default/x'], { x: 'a' }]);
+    expect(await core.attempt()).toBe('rejected');
+    expect([core.harness.evicted, kept()]).toEqual([['victim for pod default/x'], { x: 'a' }]);
     core.removePod('victim');
     expect(await core.attempt()).toBe('planned');
   });
@@ -183,7 +187,7 @@ describe('a gang for which room can be made', () => {
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'bound', group: 'red', cpu: 1, priority: 10, nodeName: 'a' });
     core.members(2, { group: 'red', cpu: 1, priority: 10 });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     expect(Object.values(kept())).toEqual(['a']);
     core.removePod('victim');
     expect(await core.attempt()).toBe('planned');
@@ -194,42 +198,42 @@ describe('a gang for which room can be made', () => {
 describe('while room is kept for an entity', () => {
   it('PostFilter is not asked again, nobody else has to go, and the entity is told the same', async () => {
     const { core, asked, verdictOn } = await redHasTooLittle();
-    const told = verdictOn('red-0');
+    const reported = verdictOn('red-0');
     core.removePod('victim-a');
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     expect(asked()).toBe(1);
-    expect(core.picture.evicted).toHaveLength(2);
-    core.picture.clock.advance(60_000);
-    expect(verdictOn('red-0')).not.toBe(told);
+    expect(core.harness.evicted).toHaveLength(2);
+    core.harness.clock.advance(60_000);
+    expect(verdictOn('red-0')).not.toBe(reported);
     expect(verdictOn('red-0')!.endsWith(` ${message}`)).toBe(true);
   });
 
   it('PostFilter is asked about others', async () => {
     const { core, asked } = await redHasTooLittle();
     core.pod({ name: 'x', cpu: 1 });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     expect(asked()).toBe(2);
   });
 
   it('a minute may pass; then the room is free, and whoever waits for it hears of it', async () => {
     const { core, kept } = await redHasTooLittle();
     core.pod({ name: 'x', cpu: 1 });
-    expect(await core.attempt()).toBe('refused');
-    core.picture.clock.advance(60 * second - 1);
+    expect(await core.attempt()).toBe('rejected');
+    core.harness.clock.advance(60 * second - 1);
     expect([Object.keys(kept()).length, core.states()['pod/x']]).toEqual([4, 'unschedulable']);
-    core.picture.clock.advance(1);
+    core.harness.clock.advance(1);
     expect([kept(), core.states()['pod/x']]).toEqual([{}, 'active']);
   });
 
   it('a minute may pass; then PostFilter is asked again, and keeps the room for another minute', async () => {
     const { core, asked, kept } = await redHasTooLittle();
-    core.picture.clock.advance(60 * second);
+    core.harness.clock.advance(60 * second);
     expect(core.states()).toEqual({ 'gang/default/red': 'active' });
-    expect(await core.attempt()).toBe('refused');
-    expect([asked(), Object.keys(kept()).length, core.picture.evicted.length]).toEqual([2, 4, 4]);
-    core.picture.clock.advance(60 * second - 1);
+    expect(await core.attempt()).toBe('rejected');
+    expect([asked(), Object.keys(kept()).length, core.harness.evicted.length]).toEqual([2, 4, 4]);
+    core.harness.clock.advance(60 * second - 1);
     expect(Object.keys(kept())).toHaveLength(4);
-    core.picture.clock.advance(1);
+    core.harness.clock.advance(1);
     expect(kept()).toEqual({});
   });
 
@@ -243,8 +247,8 @@ describe('while room is kept for an entity', () => {
       core.change(binding.name, { nodeName: binding.nodeName });
     }
     core.pod({ name: 'x', cpu: 1 });
-    expect(await core.attempt()).toBe('refused');
-    core.picture.clock.advance(60 * second);
+    expect(await core.attempt()).toBe('rejected');
+    core.harness.clock.advance(60 * second);
     expect([kept(), core.states()]).toEqual([{}, { 'pod/x': 'unschedulable' }]);
   });
 });
@@ -255,46 +259,46 @@ it('one that runs for a former group of its name has to go alone, whatever the q
   core.group({ name: 'blue', uid: 'second', minMember: 2 });
   core.pod({ ...former, name: 'victim-a', nodeName: 'a', labels: { victim: 'yes' } });
   core.pod({ ...former, name: 'other', nodeName: 'gone' });
-  expect(await core.attempt()).toBe('refused');
-  expect(core.picture.evicted).toEqual(['victim-a for PodGroup default/red', 'victim-b for PodGroup default/red']);
+  expect(await core.attempt()).toBe('rejected');
+  expect(core.harness.evicted).toEqual(['victim-a for PodGroup default/red', 'victim-b for PodGroup default/red']);
 });
 
 describe('nobody has to go', () => {
   it('for too few nominated members', async () => {
-    const preempting = await redHasTooLittle((candidate, handle, victims) => {
-      const { plan } = handle.trial(candidate, { without: victims });
+    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
+      const { plan } = handle.dryRun(schedulingEntity, { without: victims });
       return { message, nominations: plan.slice(1), victims };
     });
     expectNobodyPreempted(preempting, '3 of the 4 members that are needed are nominated');
   });
 
   it('for one member nominated again and again', async () => {
-    const preempting = await redHasTooLittle((candidate, handle, victims) => {
-      const [first] = handle.trial(candidate, { without: victims }).plan;
+    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
+      const [first] = handle.dryRun(schedulingEntity, { without: victims }).plan;
       return { message, nominations: Array.from({ length: 4 }, () => first!), victims };
     });
     expectNobodyPreempted(preempting, '1 of the 4 members that are needed are nominated');
   });
 
   it('where their going does not help', async () => {
-    const preempting = await redHasTooLittle((candidate, handle, victims) => {
-      const { plan } = handle.trial(candidate, { without: victims });
+    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
+      const { plan } = handle.dryRun(schedulingEntity, { without: victims });
       return { message, nominations: plan, victims: victims.slice(1) };
     });
     expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims (Insufficient cpu)');
   });
 
   it('where it would help only on nodes that are not nominated', async () => {
-    const preempting = await redHasTooLittle((candidate, handle, victims) => {
-      const { plan } = handle.trial(candidate, { without: victims });
+    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
+      const { plan } = handle.dryRun(schedulingEntity, { without: victims });
       return { message, nominations: plan.map(({ pod }) => ({ pod, nodeName: 'a' })), victims };
     });
     expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims (Insufficient cpu)');
   });
 
   it('on nodes that are not there', async () => {
-    const preempting = await redHasTooLittle((candidate, handle, victims) => {
-      const { plan } = handle.trial(candidate, { without: victims });
+    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
+      const { plan } = handle.dryRun(schedulingEntity, { without: victims });
       return { message, nominations: plan.map(({ pod }) => ({ pod, nodeName: 'gone' })), victims };
     });
     expectNobodyPreempted(
@@ -304,24 +308,24 @@ describe('nobody has to go', () => {
   });
 
   it('for itself', async () => {
-    const preempting = await redHasTooLittle((candidate, handle, victims) => {
-      const { plan } = handle.trial(candidate, { without: victims });
+    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
+      const { plan } = handle.dryRun(schedulingEntity, { without: victims });
       return { message, nominations: plan, victims: [...victims, plan[0]!.pod] };
     });
     expectNobodyPreempted(preempting, 'default/red-0 would have to go for its own group');
   });
 
   it('for itself, not even one that runs', async () => {
-    const preempting = open((candidate, handle) => {
+    const preempting = open((schedulingEntity, handle) => {
       const own = [...handle.cluster.pods()].filter(({ name }) => name === 'red-bound');
-      return { message, nominations: handle.trial(candidate, { without: own }).plan, victims: own };
+      return { message, nominations: handle.dryRun(schedulingEntity, { without: own }).plan, victims: own };
     });
     const { core } = preempting;
     core.node({ name: 'a', cpu: 3 });
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'red-bound', group: 'red', cpu: 2, nodeName: 'a' });
     core.members(2, { group: 'red', cpu: '1500m' });
-    expect(await core.attempt()).toBe('refused');
+    expect(await core.attempt()).toBe('rejected');
     expectNobodyPreempted(preempting, 'default/red-bound would have to go for its own group');
   });
 
@@ -331,8 +335,8 @@ describe('nobody has to go', () => {
   });
 
   it('where nobody is named, and no room is kept where nothing is made free', async () => {
-    const preempting = await redHasTooLittle((candidate, handle, victims) => {
-      return { message, nominations: handle.trial(candidate, { without: victims }).plan };
+    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
+      return { message, nominations: handle.dryRun(schedulingEntity, { without: victims }).plan };
     });
     expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims (Insufficient cpu)');
   });
@@ -344,8 +348,8 @@ describe('nobody has to go', () => {
     expect(silent.verdictOn('red-0')!.endsWith('Insufficient cpu.')).toBe(true);
     for (const { core, asked, kept } of [said, silent]) {
       core.removePod('victim-a');
-      expect(await core.attempt()).toBe('refused');
-      expect([asked(), core.picture.evicted, kept(), core.picture.warnings]).toEqual([2, [], {}, []]);
+      expect(await core.attempt()).toBe('rejected');
+      expect([asked(), core.harness.evicted, kept(), core.harness.warnings]).toEqual([2, [], {}, []]);
     }
   });
 
@@ -354,7 +358,7 @@ describe('nobody has to go', () => {
       throw new Error('a bug');
     });
     expect(verdictOn('red-0')).toContain('Preempting failed in PostFilter: a bug');
-    expect([core.picture.evicted, kept()]).toEqual([[], {}]);
+    expect([core.harness.evicted, kept()]).toEqual([[], {}]);
     expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable' });
     core.node({ name: 'c', cpu: 4 });
     expect(await core.attempt()).toBe('planned');
@@ -370,22 +374,22 @@ describe('nobody has to go', () => {
   });
 });
 
-describe('an eviction that is refused', () => {
+describe('an eviction that is rejected', () => {
   /** Refuses to evict victim-a. */
-  function stubborn(): { evictor: Preempts; told: string[] } {
-    const told: string[] = [];
+  function stubborn(): { evictor: Preempts; reported: string[] } {
+    const reported: string[] = [];
     const evict: PodEvictor['evict'] = ({ name }) => {
-      told.push(name);
+      reported.push(name);
       return name === 'victim-a' ? Promise.reject(new Error('forbidden')) : Promise.resolve();
     };
-    return { evictor: { evict }, told };
+    return { evictor: { evict }, reported };
   }
 
   it('is logged, and the other victims go all the same', async () => {
-    const { evictor, told } = stubborn();
+    const { evictor, reported } = stubborn();
     const { core, kept } = await redHasTooLittle(nominates, evictor);
-    expect(told).toEqual(['victim-a', 'victim-b']);
-    expect(core.picture.warnings).toEqual(['could not evict a pod']);
+    expect(reported).toEqual(['victim-a', 'victim-b']);
+    expect(core.harness.warnings).toEqual(['could not evict a pod']);
     expect(Object.keys(kept())).toHaveLength(4);
   });
 
@@ -405,7 +409,7 @@ describe('an eviction that is refused', () => {
     expect(core.binds).toEqual([]);
     // One member less, so that red does not come first when the minute is over.
     core.removePod('red-0');
-    core.picture.clock.advance(60 * second);
+    core.harness.clock.advance(60 * second);
     expect(await core.attempt()).toBe('planned');
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['x']);
   });
@@ -419,9 +423,9 @@ describe('an eviction that is refused', () => {
           signal.addEventListener('abort', () => reject(signal.reason as Error));
         }),
     });
-    await core.picture.core.stop();
+    await core.harness.core.stop();
     await core.settle();
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
-    expect(core.picture.warnings).toEqual([]);
+    expect(core.harness.warnings).toEqual([]);
   });
 });

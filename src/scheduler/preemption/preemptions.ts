@@ -1,24 +1,24 @@
 import type { Pod } from '../../api/pod.ts';
-import type { Claim } from '../../cluster/claim.ts';
+import type { Reservation } from '../../cluster/reservation.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
-import type { Candidate } from '../../framework/candidate.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
-import type { Nomination } from '../../framework/trial.ts';
+import type { Nomination } from '../../framework/dry-run.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { preempted } from '../verdicts/events.ts';
-import type { KeptClaims } from './kept-claims.ts';
+import type { Reservations } from './reservations.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
 import type { Demand } from '../placement/planning/demand.ts';
-import type { Trials } from '../placement/planning/trials.ts';
+import type { DryRuns } from '../placement/planning/dry-runs.ts';
 import type { EventSink, PodEvictor } from '../ports.ts';
 
 export interface PreemptionsOptions {
   readonly cluster: Cluster;
-  readonly trials: Trials;
-  readonly claims: KeptClaims;
+  readonly dryRuns: DryRuns;
+  readonly reservations: Reservations;
   readonly evictor: Pick<PodEvictor, 'evict'>;
   readonly events: EventSink;
   readonly metrics: Pick<PreemptionMetrics, 'asked' | 'preempted'>;
@@ -48,47 +48,52 @@ const mostExtensions = 15;
 export class Preemptions {
   readonly #options: PreemptionsOptions;
   /** claim -> what the entity that it is part of is told while it stands */
-  readonly #messages = new WeakMap<Claim, string>();
+  readonly #messages = new WeakMap<Reservation, string>();
 
   constructor(options: PreemptionsOptions) {
     this.#options = options;
   }
 
   /** Decides only; `carryOut` has to follow. Undefined: no PostFilter had anything to say. */
-  ask(profile: Profile, candidate: Candidate, demand: Demand, diagnosis: Diagnosis): Preemption | undefined {
+  ask(
+    profile: Profile,
+    schedulingEntity: SchedulingEntity,
+    demand: Demand,
+    diagnosis: Diagnosis,
+  ): Preemption | undefined {
     const awaited = this.#awaited(demand);
     if (awaited !== undefined) return { message: awaited, nominations: [], victims: [] };
     if (profile.hasPostFilter) this.#options.metrics.asked();
-    const result = profile.postFilter(candidate, diagnosis);
+    const result = profile.postFilter(schedulingEntity, diagnosis);
     if (result === undefined) return undefined;
     if (result instanceof Status) {
-      this.#options.logger.error('PostFilter failed', { entity: nameOf(candidate), error: result.cause });
+      this.#options.logger.error('PostFilter failed', { entity: nameOf(schedulingEntity), error: result.cause });
       return { message: `${result.message}.`, nominations: [], victims: [] };
     }
     const { message, nominations = [] } = result;
     // One that is named twice goes once.
     const victims = [...new Map((result.victims ?? []).map((pod) => [pod.uid, pod])).values()];
     if (nominations.length === 0 && victims.length === 0) return { message, nominations, victims };
-    const problem = this.#problemOf(profile, candidate, demand, { message, nominations, victims });
+    const problem = this.#problemOf(profile, schedulingEntity, demand, { message, nominations, victims });
     if (problem === undefined) return { message, nominations, victims };
-    this.#options.logger.warn('PostFilter asks for what may not be', { entity: nameOf(candidate), problem });
+    this.#options.logger.warn('PostFilter asks for what may not be', { entity: nameOf(schedulingEntity), problem });
     return { message: `Nobody is preempted: ${problem}.`, nominations: [], victims: [] };
   }
 
-  carryOut(candidate: Candidate, { message, nominations, victims }: Preemption): void {
-    const { cluster, claims } = this.#options;
+  carryOut(schedulingEntity: SchedulingEntity, { message, nominations, victims }: Preemption): void {
+    const { cluster, reservations } = this.#options;
     if (nominations.length === 0) return;
     if (victims.length > 0) this.#options.metrics.preempted(victims.length);
     const wanted = nominations.map(({ pod, nodeName }) => {
       // Room that is kept from everybody is not kept from fewer now.
-      const kind = cluster.claimOf(pod.uid)?.kind === 'repair' ? 'repair' : 'nomination';
-      return { kind, claimant: pod, nodeName } as const;
+      const kind = cluster.reservationOf(pod.uid)?.kind === 'repair' ? 'repair' : 'nomination';
+      return { kind, owner: pod, nodeName } as const;
     });
     let extensions = 0;
     const isGoing = (): boolean => victims.some(({ uid }) => cluster.pod(uid)?.deleting === true);
-    claims.keep(wanted, keptMs, () => ++extensions < mostExtensions && isGoing());
-    for (const { pod } of nominations) this.#messages.set(cluster.claimOf(pod.uid)!, message);
-    for (const victim of victims) if (!victim.deleting) void this.#evict(victim, nameOf(candidate));
+    reservations.keep(wanted, keptMs, () => ++extensions < mostExtensions && isGoing());
+    for (const { pod } of nominations) this.#messages.set(cluster.reservationOf(pod.uid)!, message);
+    for (const victim of victims) if (!victim.deleting) void this.#evict(victim, nameOf(schedulingEntity));
   }
 
   async #evict(victim: Pod, beneficiary: string): Promise<void> {
@@ -103,13 +108,13 @@ export class Preemptions {
 
   /** What the entity was told when room was kept for it, if that still stands. */
   #awaited({ members }: Demand): string | undefined {
-    const { cluster, claims } = this.#options;
+    const { cluster, reservations } = this.#options;
     const standing = members
-      .flatMap(({ uid }) => cluster.claimOf(uid) ?? [])
-      .filter((claim) => this.#messages.has(claim));
+      .flatMap(({ uid }) => cluster.reservationOf(uid) ?? [])
+      .filter((reservation) => this.#messages.has(reservation));
     // Room on a node that is gone helps nobody, nor does the rest of the plan.
     if (standing.some(({ nodeName }) => cluster.node(nodeName) === undefined)) {
-      for (const claim of standing) claims.end(claim);
+      for (const reservation of standing) reservations.end(reservation);
       return undefined;
     }
     return standing[0] && this.#messages.get(standing[0]);
@@ -118,7 +123,7 @@ export class Preemptions {
   /** Why the entity may not be helped like this; undefined: it would fit, whole, just as PostFilter says. */
   #problemOf(
     profile: Profile,
-    candidate: Candidate,
+    schedulingEntity: SchedulingEntity,
     { members, needed }: Demand,
     { nominations, victims }: Preemption,
   ): string | undefined {
@@ -128,16 +133,20 @@ export class Preemptions {
     const stranger = nominations.find(({ pod }) => !known.has(pod.uid));
     if (stranger !== undefined) return `${stranger.pod.key} is nominated, which is no member that can be placed`;
     if (nominated.size < nominations.length) return 'a member is nominated twice';
-    const problem = this.#problemWith(candidate, members, victims);
+    const problem = this.#problemWith(schedulingEntity, members, victims);
     if (problem !== undefined) return problem;
-    const refusal = this.#options.trials.refusalOf(profile, candidate, nominations, victims);
-    return refusal && `it would not fit on the nominated nodes without the victims (${refusal.message})`;
+    const rejection = this.#options.dryRuns.rejectionOf(profile, schedulingEntity, nominations, victims);
+    return rejection && `it would not fit on the nominated nodes without the victims (${rejection.message})`;
   }
 
-  #problemWith(candidate: Candidate, members: readonly Pod[], victims: readonly Pod[]): string | undefined {
+  #problemWith(
+    schedulingEntity: SchedulingEntity,
+    members: readonly Pod[],
+    victims: readonly Pod[],
+  ): string | undefined {
     const lowest = Math.min(...members.map(({ priority }) => priority));
     for (const victim of victims) {
-      const isOwn = candidate.kind === 'gang' && candidate.gang.members.has(victim.uid);
+      const isOwn = schedulingEntity.kind === 'gang' && schedulingEntity.gang.members.has(victim.uid);
       if (isOwn) return `${victim.key} would have to go for its own group`;
       if (this.#options.cluster.nodeOf(victim) === undefined) return `${victim.key} is on no node`;
       if (victim.priority >= lowest) return `the priority of ${victim.key} is not lower`;
@@ -163,6 +172,6 @@ export class Preemptions {
   }
 }
 
-function nameOf(candidate: Candidate): string {
-  return candidate.kind === 'gang' ? `PodGroup ${candidate.gang.key}` : `pod ${candidate.pod.key}`;
+function nameOf(schedulingEntity: SchedulingEntity): string {
+  return schedulingEntity.kind === 'gang' ? `PodGroup ${schedulingEntity.gang.key}` : `pod ${schedulingEntity.pod.key}`;
 }

@@ -39,7 +39,7 @@ const happening = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('recreate' as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), which }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('go' as const), which }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('refuse' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reject' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('finish' as const), which }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stranger' as const), node: fc.constantFrom(...nodeNames) }) },
   {
@@ -92,8 +92,8 @@ class World {
   readonly started = new Set<GroupName>();
   /** Groups of controlled pods that have gone and were not made again. */
   readonly owed: GroupName[] = [];
-  /** Nodes that have refused a pod. */
-  readonly refusers = new Set<string>();
+  /** Nodes that have rejected a pod. */
+  readonly rejectors = new Set<string>();
   /** What the watch has not shown yet. */
   readonly unseen: (() => void)[] = [];
   releases = 0;
@@ -152,13 +152,13 @@ class World {
         if (pod !== undefined) this.#go(pod);
         break;
       }
-      case 'refuse': {
+      case 'reject': {
         const pod = this.#pick(
           todo.which,
           ({ nodeName, phase, deleting }) => nodeName !== '' && phase === 'Pending' && !deleting,
         );
         if (pod === undefined) break;
-        this.refusers.add(pod.nodeName);
+        this.rejectors.add(pod.nodeName);
         this.#end(pod, 'Failed');
         break;
       }
@@ -187,7 +187,7 @@ class World {
         break;
     }
     await this.core.settle();
-    this.#expectClaims();
+    this.#expectReservations();
     expect(this.problems).toEqual([]);
   }
 
@@ -206,7 +206,7 @@ class World {
     const before = this.releases;
     await this.#wait(3_600);
     expect(this.releases).toBe(before);
-    expect([...this.core.picture.cluster.claims()].map(({ claimant }) => claimant.uid)).toEqual([]);
+    expect([...this.core.harness.cluster.reservations()].map(({ owner }) => owner.uid)).toEqual([]);
     for (const name of groupNames) this.#expectWholeOrStuck(name);
   }
 
@@ -215,7 +215,7 @@ class World {
     for (let left = seconds; left > 0; left -= 5) {
       const step = Math.min(5, left) * second;
       this.#now += step;
-      this.core.picture.clock.advance(step);
+      this.core.harness.clock.advance(step);
       await this.core.settle();
       while ((await this.core.attempt()) !== undefined);
       if (seconds > 60 || left > 60) continue;
@@ -236,7 +236,7 @@ class World {
     };
     const ports = { evictor: { evict: () => Promise.reject(new Error('nobody is preempted here')), release } };
     const core = new Scheduling({ plugins: defaultPlugins, ports }, 'listing');
-    core.picture.clock.advance(this.#now);
+    core.harness.clock.advance(this.#now);
     return core;
   }
 
@@ -250,9 +250,9 @@ class World {
   async #restart(areCarriedOut: boolean): Promise<void> {
     const { core } = this;
     const open = core.binds.map(({ binding }) => binding);
-    void core.picture.core.stop();
+    void core.harness.core.stop();
     for (const binding of open) if (areCarriedOut) this.#carryOut(binding);
-    for (const binding of open) await core.refuse(binding.name, 'the process is dead');
+    for (const binding of open) await core.reject(binding.name, 'the process is dead');
     this.unseen.length = 0;
     this.core = this.#open();
     this.#list();
@@ -283,7 +283,7 @@ class World {
 
   #store(group: GroupName | undefined, isControlled: boolean, nodeName = ''): Stored {
     const name = `p${this.#serial++}`;
-    const boundAt = this.core.picture.clock.now();
+    const boundAt = this.core.harness.clock.now();
     const rest = { annotations: {}, phase: 'Pending', deleting: false, isReleased: false } as const;
     const pod: Stored = { name, group, isControlled, nodeName, boundAt, ...rest };
     this.pods.set(name, pod);
@@ -293,18 +293,18 @@ class World {
   async #answer(binding: PodBinding, accepted: boolean): Promise<void> {
     const isSent = accepted && isWanted(binding);
     if (!isSent) {
-      await this.core.refuse(binding.name, 'no');
+      await this.core.reject(binding.name, 'no');
       return;
     }
     const isBound = this.#carryOut(binding);
     if (isBound) await this.core.accept(binding.name);
-    else await this.core.refuse(binding.name, 'not found');
+    else await this.core.reject(binding.name, 'not found');
   }
 
   #carryOut({ name, nodeName, annotations = {} }: PodBinding): boolean {
     const pod = this.pods.get(name);
     if (pod === undefined || pod.deleting || pod.nodeName !== '') return false;
-    Object.assign(pod, { nodeName, annotations, boundAt: this.core.picture.clock.now() });
+    Object.assign(pod, { nodeName, annotations, boundAt: this.core.harness.clock.now() });
     const plannedGroupUid = annotations[planAnnotations.groupUid];
     this.#show(pod, { nodeName, plannedGroupUid });
     this.#noteStart(pod.group);
@@ -323,7 +323,7 @@ class World {
     if (pod.isControlled && pod.group !== undefined && pod.phase === 'Pending') this.owed.push(pod.group);
     const { core } = this;
     this.unseen.push(() => {
-      if (core === this.core && core.picture.cluster.pod(pod.name) !== undefined) core.removePod(pod.name);
+      if (core === this.core && core.harness.cluster.pod(pod.name) !== undefined) core.removePod(pod.name);
     });
   }
 
@@ -339,7 +339,7 @@ class World {
   #show({ name }: Stored, change: Partial<Pod>): void {
     const { core } = this;
     this.unseen.push(() => {
-      if (core === this.core && core.picture.cluster.pod(name) !== undefined) core.change(name, change);
+      if (core === this.core && core.harness.cluster.pod(name) !== undefined) core.change(name, change);
     });
   }
 
@@ -429,17 +429,17 @@ class World {
     const stranded = members.filter(({ nodeName }) => nodeName !== '' && this.nodes.get(nodeName) !== 'ready');
     const missing = groups[group].minMember - (members.length - waiting.length - stranded.length);
     let free = 0;
-    for (const node of this.core.picture.cluster.nodes) {
-      if (this.nodes.get(node.name) !== 'ready' || this.refusers.has(node.name)) continue;
-      const claimed = [...node.claims.values()].filter(({ claimant }) => claimant.podGroupKey !== `default/${group}`);
-      free += Math.max(0, 2 - node.pods.size - claimed.length);
+    for (const node of this.core.harness.cluster.nodes) {
+      if (this.nodes.get(node.name) !== 'ready' || this.rejectors.has(node.name)) continue;
+      const reserved = [...node.reservations.values()].filter(({ owner }) => owner.podGroupKey !== `default/${group}`);
+      free += Math.max(0, 2 - node.pods.size - reserved.length);
     }
-    if (waiting.length >= missing && free >= missing && this.refusers.size === 0 && !this.#hasFailedBinding(waiting)) {
+    if (waiting.length >= missing && free >= missing && this.rejectors.size === 0 && !this.#hasFailedBinding(waiting)) {
       this.problems.push(`${group} is released though ${missing} more would fit`);
     }
   }
 
-  /** A node that keeps refusing a member is no room for it. */
+  /** A node that keeps rejecting a member is no room for it. */
   #hasFailedBinding(waiting: readonly Stored[]): boolean {
     return (
       waiting.some(({ name }) => (this.core.queue.get(`pod/${name}`)?.errors ?? 0) > 0) || this.#bindingsFailed > 0
@@ -447,17 +447,17 @@ class World {
   }
 
   get #bindingsFailed(): number {
-    return this.core.picture.warnings.filter((message) => message === 'could not bind').length;
+    return this.core.harness.warnings.filter((message) => message === 'could not bind').length;
   }
 
-  #expectClaims(): void {
-    const { cluster } = this.core.picture;
+  #expectReservations(): void {
+    const { cluster } = this.core.harness;
     /** group -> rooms kept for those that come */
     const kept = new Map<string, number>();
-    for (const { claimant, kind } of cluster.claims()) {
-      if (!claimant.uid.startsWith('instead-of/')) continue;
+    for (const { owner, kind } of cluster.reservations()) {
+      if (!owner.uid.startsWith('instead-of/')) continue;
       expect(kind).toBe('repair');
-      kept.set(claimant.podGroupKey!, (kept.get(claimant.podGroupKey!) ?? 0) + 1);
+      kept.set(owner.podGroupKey!, (kept.get(owner.podGroupKey!) ?? 0) + 1);
     }
     for (const [key, count] of kept) {
       const gang = cluster.gang(key);
@@ -468,7 +468,7 @@ class World {
 
   /** On nodes as a whole or not at all, unless it may not be touched. */
   #expectWholeOrStuck(name: GroupName): void {
-    const gang = this.core.picture.cluster.gang(`default/${name}`)!;
+    const gang = this.core.harness.cluster.gang(`default/${name}`)!;
     const members = this.#members(name).filter(({ phase, nodeName }) => phase === 'Pending' && nodeName !== '');
     if (gang.started || members.length === 0 || members.length >= groups[name].minMember) return;
     const isStuck = members.some(({ isControlled }) => !isControlled) || !this.hasController || this.doubtful.has(name);
@@ -485,7 +485,7 @@ function isWanted({ mayBeSent }: PodBinding): boolean {
   }
 }
 
-describe('whatever is lost, refused, made again and restarted', () => {
+describe('whatever is lost, rejected, made again and restarted', () => {
   it('only groups are released that never started and cannot be completed, one at a time; no room is kept for ever, and it ends', async () => {
     let releases = 0;
     await fc.assert(

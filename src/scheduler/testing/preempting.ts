@@ -1,15 +1,15 @@
-import type { Candidate } from '../../framework/candidate.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Plugin, PostFilterResult } from '../../framework/plugin.ts';
-import type { Picture } from '../../testkit/picture.ts';
+import type { CoreHarness } from '../../testkit/core-harness.ts';
 
 /** A PostFilter that answers what the test says. */
-export function preempting(answer: (candidate: Candidate) => PostFilterResult | undefined): Plugin {
-  return { name: 'Preempting', postFilter: (candidate) => answer(candidate) };
+export function preempting(answer: (schedulingEntity: SchedulingEntity) => PostFilterResult | undefined): Plugin {
+  return { name: 'Preempting', postFilter: (schedulingEntity) => answer(schedulingEntity) };
 }
 
 /** What PostFilter answers to have the victims make room for a pod on a node; pods by uid. */
-export function roomFor(
-  { cluster }: Picture,
+export function capacityFor(
+  { cluster }: CoreHarness,
   uid: string,
   nodeName: string,
   victims: readonly string[] = ['old'],

@@ -5,19 +5,23 @@ import type { EventToRecord } from '../../client/event-recorder.ts';
 import type { Gang } from '../../cluster/gang.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { LogLines } from '../../../test/scenarios/log-lines.ts';
-import { Picture } from '../../testkit/picture.ts';
+import { CoreHarness } from '../../testkit/core-harness.ts';
 import { groupNotScheduled, groupScheduled, notScheduled, preempted, scheduled } from './events.ts';
 
-const noRoom: Verdict = { reason: 'Unschedulable', message: 'PodGroup default/red: no room.', waitsFor: 'capacity' };
+const noCapacity: Verdict = {
+  reason: 'Unschedulable',
+  message: 'PodGroup default/red: no room.',
+  waitsFor: 'capacity',
+};
 
-let picture: Picture;
+let harness: CoreHarness;
 let pod: Pod;
 let gang: Gang;
 
 beforeEach(() => {
-  picture = new Picture({ plugins: defaultPlugins });
-  gang = picture.group({ name: 'red', uid: 'red-uid', minMember: 2 });
-  pod = picture.pod({ name: 'red-0', uid: 'pod-uid', group: 'red', schedulerName: 'gangs' });
+  harness = new CoreHarness({ plugins: defaultPlugins });
+  gang = harness.group({ name: 'red', uid: 'red-uid', minMember: 2 });
+  pod = harness.pod({ name: 'red-0', uid: 'pod-uid', group: 'red', schedulerName: 'gangs' });
 });
 
 const aboutPod = {
@@ -37,10 +41,10 @@ const aboutGroup = {
 
 describe('Events', () => {
   it('about a group are in the name of the scheduler that decided, whoever bound its other members', () => {
-    picture.cluster.removePod(pod.uid);
-    picture.pod({ name: 'foreign', group: 'red', schedulerName: 'other', nodeName: 'a' });
-    picture.cluster.setPod(pod);
-    expect(groupNotScheduled(gang, pod, noRoom)?.reportingController).toBe('gangs');
+    harness.cluster.removePod(pod.uid);
+    harness.pod({ name: 'foreign', group: 'red', schedulerName: 'other', nodeName: 'a' });
+    harness.cluster.setPod(pod);
+    expect(groupNotScheduled(gang, pod, noCapacity)?.reportingController).toBe('gangs');
     expect(groupScheduled(gang, [pod], 1)?.reportingController).toBe('gangs');
   });
 
@@ -53,14 +57,14 @@ describe('Events', () => {
       note: 'Successfully assigned default/red-0 to node-1',
     });
     const failed = { type: 'Warning', action: 'Scheduling' } as const;
-    expect(notScheduled(pod, noRoom)).toEqual({
+    expect(notScheduled(pod, noCapacity)).toEqual({
       ...aboutPod,
       ...failed,
       reason: 'FailedScheduling',
-      note: noRoom.message,
+      note: noCapacity.message,
     });
-    expect(notScheduled(pod, { ...noRoom, reason: 'SchedulerError' }).reason).toBe('FailedScheduling');
-    expect(notScheduled(pod, { ...noRoom, reason: 'WaitingForGang' }).reason).toBe('WaitingForGang');
+    expect(notScheduled(pod, { ...noCapacity, reason: 'SchedulerError' }).reason).toBe('FailedScheduling');
+    expect(notScheduled(pod, { ...noCapacity, reason: 'WaitingForGang' }).reason).toBe('WaitingForGang');
     expect(preempted({ ...pod, nodeName: 'a' }, 'default/blue')).toMatchObject({
       type: 'Normal',
       reason: 'Preempted',
@@ -70,12 +74,12 @@ describe('Events', () => {
   });
 
   it('about a group say the same of it', () => {
-    expect(groupNotScheduled(gang, pod, noRoom)).toEqual({
+    expect(groupNotScheduled(gang, pod, noCapacity)).toEqual({
       ...aboutGroup,
       type: 'Warning',
       reason: 'FailedScheduling',
       action: 'Scheduling',
-      note: noRoom.message,
+      note: noCapacity.message,
     });
     expect(groupScheduled(gang, [pod, pod], 1)).toEqual({
       ...aboutGroup,
@@ -87,18 +91,21 @@ describe('Events', () => {
   });
 
   it('are not about a group that does not exist', () => {
-    picture.pod({ name: 'lost', group: 'absent' });
-    const absent = picture.cluster.gang('default/absent')!;
-    expect([groupNotScheduled(absent, pod, noRoom), groupScheduled(absent, [pod], 1)]).toEqual([undefined, undefined]);
+    harness.pod({ name: 'lost', group: 'absent' });
+    const absent = harness.cluster.gang('default/absent')!;
+    expect([groupNotScheduled(absent, pod, noCapacity), groupScheduled(absent, [pod], 1)]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });
 
 describe('what a decision leaves', () => {
   /** A core whose gang of two has room for one, and what it says. */
-  function stuckGang(): { readonly core: Picture; readonly events: EventToRecord[]; readonly logs: LogLines } {
+  function stuckGang(): { readonly core: CoreHarness; readonly events: EventToRecord[]; readonly logs: LogLines } {
     const events: EventToRecord[] = [];
     const logs = new LogLines();
-    const core = new Picture({
+    const core = new CoreHarness({
       plugins: defaultPlugins,
       ports: { events: { record: (event) => void events.push(event) } },
       binder: { bind: () => Promise.resolve() },

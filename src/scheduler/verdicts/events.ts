@@ -14,13 +14,13 @@ export function scheduled(pod: Pod, nodeName: string): EventToRecord {
 
 /** The pod is not scheduled, as its verdict says. */
 export function notScheduled(pod: Pod, verdict: Verdict): EventToRecord {
-  return { ...about(pod), ...refusal(verdict) };
+  return { ...about(pod), ...rejection(verdict) };
 }
 
 /** The same of its group; undefined while there is no object to say it of. */
 export function groupNotScheduled(gang: GangView, pod: Pod, verdict: Verdict): EventToRecord | undefined {
   const group = aboutGroup(gang, pod);
-  return group && { ...group, ...refusal(verdict) };
+  return group && { ...group, ...rejection(verdict) };
 }
 
 /** These members of the group were bound by one plan; undefined while there is no object to say it of. */
@@ -30,7 +30,7 @@ export function groupScheduled(gang: GangView, members: readonly Pod[], nodes: n
   return group && { ...group, type: 'Normal', reason: 'Scheduled', action: 'Binding', note };
 }
 
-function refusal({ reason, message }: Verdict): Pick<EventToRecord, 'type' | 'reason' | 'action' | 'note'> {
+function rejection({ reason, message }: Verdict): Pick<EventToRecord, 'type' | 'reason' | 'action' | 'note'> {
   return {
     type: 'Warning',
     reason: reason === 'WaitingForGang' ? 'WaitingForGang' : 'FailedScheduling',

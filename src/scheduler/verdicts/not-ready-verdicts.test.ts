@@ -9,10 +9,10 @@ beforeEach(() => {
 });
 
 /** `names: message` of each verdict, in order, for those that were told at the same time; the default namespace left out. */
-function told(): string[] {
+function reported(): string[] {
   /** time and message -> names */
   const groups = new Map<string, string[]>();
-  for (const { name, verdict, since } of scheduler.picture.written) {
+  for (const { name, verdict, since } of scheduler.harness.written) {
     expect(verdict.reason).toBe('WaitingForGang');
     const key = `${since}: ${verdict.message.replaceAll('default/', '')}`;
     groups.set(key, [...(groups.get(key) ?? []), name]);
@@ -21,7 +21,7 @@ function told(): string[] {
 }
 
 function advance(ms: number): void {
-  scheduler.picture.clock.advance(ms);
+  scheduler.harness.clock.advance(ms);
 }
 
 describe('a group that is not ready', () => {
@@ -31,10 +31,10 @@ describe('a group that is not ready', () => {
     advance(900);
     scheduler.pod({ name: 'red-1', group: 'red' });
     advance(999);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
     advance(1);
-    expect(told()).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
-    expect(scheduler.picture.clock.untilNextTimer()).toBeGreaterThan(10_000);
+    expect(reported()).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
+    expect(scheduler.harness.clock.untilNextTimer()).toBeGreaterThan(10_000);
   });
 
   it('is told after 5 s although it keeps growing, and again of what is so then', () => {
@@ -43,25 +43,25 @@ describe('a group that is not ready', () => {
       scheduler.pod({ name: `red-${member}`, group: 'red' });
       advance(300);
     }
-    expect(told()).toHaveLength(1);
-    expect(told()[0]).toContain('has 17 of the 100 members');
+    expect(reported()).toHaveLength(1);
+    expect(reported()[0]).toContain('has 17 of the 100 members');
     advance(1_000);
-    expect(told()).toHaveLength(2);
-    expect(told()[1]).toContain('has 20 of the 100 members');
+    expect(reported()).toHaveLength(2);
+    expect(reported()[1]).toContain('has 20 of the 100 members');
   });
 
   it('is told by its first member how it grows, and by the others once a minute', async () => {
-    const { clock, written } = scheduler.picture;
+    const { clock, written } = scheduler.harness;
     scheduler.group({ name: 'red', minMember: 30 });
-    const told = new Map<string, number>();
+    const reported = new Map<string, number>();
     for (let member = 0; member < 20; member++) {
       scheduler.pod({ name: `red-${member}`, group: 'red' });
       clock.advance(2_000);
       await new Promise((resolve) => setImmediate(resolve));
       expect(written.at(-1)!.verdict.message).toContain(`has ${member + 1} of the 30`);
     }
-    for (const { name } of written) told.set(name, (told.get(name) ?? 0) + 1);
-    expect([...told.values()].filter((times) => times > 1)).toHaveLength(1);
+    for (const { name } of written) reported.set(name, (reported.get(name) ?? 0) + 1);
+    expect([...reported.values()].filter((times) => times > 1)).toHaveLength(1);
     expect(written.length).toBeLessThan(60);
     clock.advance(60_000);
     await new Promise((resolve) => setImmediate(resolve));
@@ -75,7 +75,7 @@ describe('a group that is not ready', () => {
     advance(999);
     scheduler.pod({ name: 'red-1', group: 'red' });
     advance(10_000);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
   });
 
   it('is told by itself: one that came later is given its own time', () => {
@@ -86,12 +86,12 @@ describe('a group that is not ready', () => {
     advance(499);
     scheduler.pod({ name: 'green-0', group: 'green' });
     advance(1);
-    expect(told()).toEqual([expect.stringContaining('PodGroup red')]);
+    expect(reported()).toEqual([expect.stringContaining('PodGroup red')]);
     scheduler.pod({ name: 'green-1', group: 'green' });
     advance(500);
-    expect(told()).toEqual([expect.anything(), expect.stringContaining('PodGroup blue')]);
+    expect(reported()).toEqual([expect.anything(), expect.stringContaining('PodGroup blue')]);
     advance(10_000);
-    expect(told()).toHaveLength(2);
+    expect(reported()).toHaveLength(2);
   });
 
   it('is not kept waiting by changes that are none of its size or reason', () => {
@@ -101,7 +101,7 @@ describe('a group that is not ready', () => {
       advance(250);
       scheduler.change('red-0', { resourceVersion: `changed-${change}` });
     }
-    expect(told()).toHaveLength(1);
+    expect(reported()).toHaveLength(1);
   });
 
   it('is given time anew when its reason changes', () => {
@@ -109,9 +109,9 @@ describe('a group that is not ready', () => {
     advance(300);
     scheduler.group({ name: 'red', minMember: 3 });
     advance(999);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
     advance(1);
-    expect(told()).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
+    expect(reported()).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
   });
 
   it('tells each new member also when the reason stays the same', () => {
@@ -121,7 +121,7 @@ describe('a group that is not ready', () => {
     advance(1_000);
     scheduler.pod({ name: 'red-2', group: 'red' });
     advance(1_000);
-    expect(told().map((verdict) => verdict.split(':')[0])).toEqual(['red-0 red-1', 'red-2']);
+    expect(reported().map((verdict) => verdict.split(':')[0])).toEqual(['red-0 red-1', 'red-2']);
   });
 
   it('is forgotten when it goes away; one of the same name has its own time', () => {
@@ -130,9 +130,9 @@ describe('a group that is not ready', () => {
     scheduler.removePod('red-0');
     scheduler.pod({ name: 'red-1', group: 'red' });
     advance(999);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
     advance(1);
-    expect(told()).toEqual([expect.stringMatching(/^red-1: /)]);
+    expect(reported()).toEqual([expect.stringMatching(/^red-1: /)]);
   });
 
   it('tells only members that name a scheduler of ours', () => {
@@ -140,7 +140,7 @@ describe('a group that is not ready', () => {
     scheduler.members(1, { group: 'red' });
     scheduler.pod({ name: 'other-0', group: 'red', schedulerName: 'other' });
     advance(1_000);
-    expect(told()).toEqual([expect.stringMatching(/^red-0: members of PodGroup red name different schedulers/)]);
+    expect(reported()).toEqual([expect.stringMatching(/^red-0: members of PodGroup red name different schedulers/)]);
   });
 });
 
@@ -152,7 +152,7 @@ describe('what it waits for', () => {
     }
     scheduler.pod({ name: 'blue-1', group: 'blue', gates: ['quota'] });
     advance(1_000);
-    expect(scheduler.picture.written.map(({ name, verdict }) => [name, verdict.waitsFor])).toEqual([
+    expect(scheduler.harness.written.map(({ name, verdict }) => [name, verdict.waitsFor])).toEqual([
       ['red-0', 'members'],
       ['blue-0', 'gates'],
     ]);
@@ -163,5 +163,5 @@ it('a lone pod behind scheduling gates is told nothing', () => {
   scheduler.pod({ name: 'a', gates: ['wait'] });
   expect(scheduler.states()).toEqual({ 'pod/a': 'gated' });
   advance(60_000);
-  expect(told()).toEqual([]);
+  expect(reported()).toEqual([]);
 });

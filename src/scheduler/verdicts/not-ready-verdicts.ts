@@ -53,13 +53,13 @@ export class NotReadyVerdicts {
   }
 
   /**
-   * PreEnqueue has refused the entity; must be told at each change of it, as the queue's observer is. Only a change of the
+   * PreEnqueue has rejected the entity; must be told at each change of it, as the queue's observer is. Only a change of the
    * reason, or of how many members there are to tell, puts the verdict off.
    */
   gated(entity: QueuedEntity, { message: reason }: Status): void {
-    if (entity.candidate.kind !== 'gang') return;
+    if (entity.schedulingEntity.kind !== 'gang') return;
     const now = this.#clock.monotonic();
-    const { size } = entity.candidate.gang.pending;
+    const { size } = entity.schedulingEntity.gang.pending;
     const known = this.#untold.get(entity.key);
     if (known?.entity === entity) {
       if (known.reason === reason && known.pending === size) return;
@@ -96,7 +96,7 @@ export class NotReadyVerdicts {
       this.#byTime.pop();
       const { entity } = next;
       if (this.#untold.get(entity.key) !== next) continue;
-      const { candidate, state } = entity;
+      const { schedulingEntity, state } = entity;
       const isGated = this.#queue.get(entity.key) === entity && state.kind === 'gated';
       const due = Math.min(next.changedAt + quietMs, next.latest);
       if (isGated && due > now) {
@@ -105,11 +105,11 @@ export class NotReadyVerdicts {
         continue;
       }
       this.#untold.delete(entity.key);
-      if (isGated && candidate.kind === 'gang') this.#tell(candidate.gang, state.status);
+      if (isGated && schedulingEntity.kind === 'gang') this.#notify(schedulingEntity.gang, state.status);
     }
   }
 
-  #tell(gang: GangView, { message }: Status): void {
+  #notify(gang: GangView, { message }: Status): void {
     const ours = [...gang.pending.values()].filter((pod) => this.#profiles.decidesGangs(pod.schedulerName));
     const waitsFor = onlyGatesAreShut(gang) ? 'gates' : 'members';
     const cause = message.replaceAll(counts, '');

@@ -126,8 +126,8 @@ describe('a verdict', () => {
 
   it('that replaces another is no transition', async () => {
     const [pod] = openPods(1);
-    const told = shown(pod!, { reason: 'WaitingForGang', message: 'too few', waitsFor: 'members' });
-    writer.report([told], doesNotFit);
+    const reported = shown(pod!, { reason: 'WaitingForGang', message: 'too few', waitsFor: 'members' });
+    writer.report([reported], doesNotFit);
     await settle();
     expect(calls[0]!.body.status.conditions[0]).not.toHaveProperty('lastTransitionTime');
   });
@@ -145,8 +145,8 @@ describe('a verdict', () => {
 
   it('that the pod carries already is not written', () => {
     const [pod] = openPods(1);
-    const told = shown(pod!, doesNotFit);
-    writer.report([told], doesNotFit);
+    const reported = shown(pod!, doesNotFit);
+    writer.report([reported], doesNotFit);
     expect(calls).toEqual([]);
   });
 
@@ -183,7 +183,7 @@ describe('a verdict', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('that is refused as if it had lost a race is tried again although the pod has not changed', async () => {
+  it('that is rejected as if it had lost a race is tried again although the pod has not changed', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
     calls[0]!.fail(new ConflictError('quota', details));
@@ -299,19 +299,19 @@ describe('a verdict', () => {
     const counts = (count: number): Verdict => {
       return { reason: 'Unschedulable', message: `0/${count} nodes`, waitsFor: 'capacity', cause: 'nodes' };
     };
-    const told: string[] = [];
+    const reported: string[] = [];
     let seen = pod!;
     for (let second = 0; second < 150; second++) {
       expect(writer.report([seen], counts(second))).toBe(second === 0);
       for (const { body, answer } of calls.splice(0)) {
-        told.push(`${second} s: ${body.status.conditions[0]!.message}`);
+        reported.push(`${second} s: ${body.status.conditions[0]!.message}`);
         answer();
         await settle();
         seen = shown(seen, counts(second));
       }
       clock.advance(1_000);
     }
-    expect(told).toEqual(['0 s: 0/0 nodes', '60 s: 0/59 nodes', '120 s: 0/119 nodes']);
+    expect(reported).toEqual(['0 s: 0/0 nodes', '60 s: 0/59 nodes', '120 s: 0/119 nodes']);
     expect(events).toHaveLength(1);
   });
 

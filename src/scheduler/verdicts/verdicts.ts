@@ -26,7 +26,7 @@ interface Wanted {
   /** From when on it is to be written, as Clock.monotonic(): its report, or when its counts may be told again. Repeats keep it. */
   readonly since: number;
   /** The API has it, with these counts or others. */
-  isTold: boolean;
+  isReported: boolean;
 }
 
 /** For so long the counts of a verdict may be out of date while its cause is not. */
@@ -73,7 +73,7 @@ export class Verdicts {
       }
       isNews = true;
       if (isFirst) this.#options.metrics.verdictReached(verdict);
-      this.#wanted.set(pod.uid, { verdict, isFirst, since, isTold: false });
+      this.#wanted.set(pod.uid, { verdict, isFirst, since, isReported: false });
       this.#outdated.delete(pod.uid);
       events.record({ ...notScheduled(pod, verdict), isMinor: !isFirst });
       const ofGroup = isFirst && gang !== undefined ? groupNotScheduled(gang, pod, verdict) : undefined;
@@ -100,12 +100,12 @@ export class Verdicts {
    * Only counts differ: written when those that are written are old enough, and at once while none are. How many members are there is looked for
    * on the group, whose status is copied from the first: on that one it is written at once, as seldom as it is reported.
    */
-  #recount(pod: Pod, verdict: Verdict, isFirst: boolean, { since: reported, isTold }: Wanted): void {
+  #recount(pod: Pod, verdict: Verdict, isFirst: boolean, { since: reported, isReported }: Wanted): void {
     const now = this.#options.clock.monotonic();
-    const isSoon = isTold && isFirst && verdict.reason === 'WaitingForGang';
-    const isDue = !isTold || this.#outdated.has(pod.uid);
+    const isSoon = isReported && isFirst && verdict.reason === 'WaitingForGang';
+    const isDue = !isReported || this.#outdated.has(pod.uid);
     const since = isSoon ? now : isDue ? reported : Math.max(now, reported + recountMs);
-    const wanted = { verdict, isFirst, since, isTold };
+    const wanted = { verdict, isFirst, since, isReported };
     if (since > now) {
       this.#recountLater(pod.uid, wanted);
       return;
@@ -116,11 +116,15 @@ export class Verdicts {
   }
 
   /** One of which only the counts have changed while it was being written is written again when they are old enough. */
-  #told({ uid }: Pod, written: Wanted): void {
+  #reported({ uid }: Pod, written: Wanted): void {
     const latest = this.#wanted.get(uid);
-    if (latest === undefined || latest.isTold || (latest !== written && !sameCause(latest.verdict, written.verdict)))
+    if (
+      latest === undefined ||
+      latest.isReported ||
+      (latest !== written && !sameCause(latest.verdict, written.verdict))
+    )
       return;
-    latest.isTold = true;
+    latest.isReported = true;
     if (latest !== written) this.#recountLater(uid, { ...latest, since: written.since + recountMs });
   }
 
@@ -161,7 +165,7 @@ export class Verdicts {
     const wanted = this.#wanted.get(pod.uid);
     if (wanted === undefined || this.#writing.has(pod.uid)) return true;
     if (carries(pod, wanted.verdict)) {
-      wanted.isTold = true;
+      wanted.isReported = true;
       return true;
     }
     const { sink, cluster, logger, signal, clock, metrics } = this.#options;
@@ -173,7 +177,7 @@ export class Verdicts {
       const outcome = await sink.write(pod, wanted.verdict, wanted, signal);
       lostRace = outcome === 'outdated';
       if (outcome === 'gone') this.#forget(pod.uid);
-      if (outcome === 'written') this.#told(pod, wanted);
+      if (outcome === 'written') this.#reported(pod, wanted);
       if (outcome === 'written' && wanted.isFirst) metrics.verdictWrittenAfter(clock.monotonic() - wanted.since);
     } catch (error) {
       if (signal.aborted) return true;

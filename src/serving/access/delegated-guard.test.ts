@@ -50,8 +50,8 @@ async function ask(
   const { token, ...rest } = request;
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const whole = { method: 'GET', path: route, query: '', address: '10.0.0.1', ...authorization, ...rest } as const;
-  const refusal = await guard.refusal(whole, route);
-  return refusal === undefined ? 200 : refusal.status;
+  const rejection = await guard.rejection(whole, route);
+  return rejection === undefined ? 200 : rejection.status;
 }
 
 describe('who is let in', () => {
@@ -63,7 +63,7 @@ describe('who is let in', () => {
 
   it('is told who may not, and what, in the words of Kubernetes', async () => {
     const request = { method: 'GET', path: '/metrics', query: '', address: '' } as const;
-    expect(JSON.parse((await guard.refusal(request, '/metrics'))!.text)).toMatchObject({
+    expect(JSON.parse((await guard.rejection(request, '/metrics'))!.text)).toMatchObject({
       message: 'forbidden: User "system:anonymous" cannot get path "/metrics"',
       reason: 'Forbidden',
       code: 403,
@@ -105,7 +105,7 @@ describe('who is let in', () => {
 
   it('is nobody when the API server cannot be asked, which is logged once', async () => {
     answer = () => {
-      throw new ConnectionError('refused', { ambiguous: false, cause: undefined });
+      throw new ConnectionError('rejected', { ambiguous: false, cause: undefined });
     };
     expect(await ask({ token: 'good' })).toBe(503);
     expect(await ask({ token: 'good' })).toBe(503);

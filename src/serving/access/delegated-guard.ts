@@ -33,7 +33,7 @@ export class DelegatedGuard implements Guard {
     this.#options = options;
   }
 
-  async refusal(request: ServedRequest, routePath: string): Promise<Answer | undefined> {
+  async rejection(request: ServedRequest, routePath: string): Promise<Answer | undefined> {
     // Before any question, so that whether this process lives never depends on whether the API server does.
     if (this.#isAlwaysAllowed(request.path) || this.#isAlwaysAllowed(routePath)) return undefined;
     try {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { Followed } from './followed.ts';
 import { provideCertificate } from './provide-certificate.ts';
-import type { CertificateWishes } from './provide-certificate.ts';
+import type { CertificateOptions } from './provide-certificate.ts';
 import { makeSelfSignedCertificate } from './self-signed-certificate.ts';
 import { readServingCertificate } from './serving-certificate.ts';
 
@@ -26,7 +26,7 @@ async function file(name: string, text: string): Promise<string> {
   return path;
 }
 
-const wishes = (given: Partial<CertificateWishes> = {}): CertificateWishes => ({
+const certificateOptions = (given: Partial<CertificateOptions> = {}): CertificateOptions => ({
   pairName: 'tutti-scheduler',
   bindAddress: '0.0.0.0',
   ...given,
@@ -34,7 +34,7 @@ const wishes = (given: Partial<CertificateWishes> = {}): CertificateWishes => ({
 
 describe('a certificate that is made', () => {
   it('is good for this machine, for years, and only for servers', async () => {
-    const { certificate, files } = await provideCertificate(wishes({ bindAddress: '192.0.2.7' }), now);
+    const { certificate, files } = await provideCertificate(certificateOptions({ bindAddress: '192.0.2.7' }), now);
     expect(files).toBeUndefined();
     const made = new X509Certificate(certificate.certificates);
     for (const host of ['localhost', hostname().toLowerCase()]) expect(made.checkHost(host)).toBe(host);
@@ -49,8 +49,8 @@ describe('a certificate that is made', () => {
 
   it('is kept in the folder, its key for its owner alone, and found again', async () => {
     const certDir = join(folder, 'new', 'certs');
-    const first = await provideCertificate(wishes({ certDir }), now);
-    const again = await provideCertificate(wishes({ certDir }), now + 1_000);
+    const first = await provideCertificate(certificateOptions({ certDir }), now);
+    const again = await provideCertificate(certificateOptions({ certDir }), now + 1_000);
     expect(again.certificate).toEqual(first.certificate);
     expect((await stat(join(certDir, 'tutti-scheduler.key'))).mode & 0o777).toBe(0o600);
     expect(first.files).toMatchObject({ certFile: join(certDir, 'tutti-scheduler.crt') });
@@ -81,7 +81,7 @@ describe('what cannot be served with names the flag and the file', () => {
       /^--tls-cert-file \/dev\/zero cannot be read \(it is not a file\)/,
     ],
   ])('%s', async (_, given, message) => {
-    await expect(provideCertificate(wishes(given), now)).rejects.toMatchObject({
+    await expect(provideCertificate(certificateOptions(given), now)).rejects.toMatchObject({
       name: 'CertificateError',
       message:
         message instanceof RegExp ? (expect.stringMatching(message) as string) : expect.stringContaining(message),
@@ -115,18 +115,20 @@ describe('what cannot be served with names the flag and the file', () => {
     const at = certificate === 'expired' ? now + 2 * year : certificate === 'early' ? now - year : now;
     const certFile = await file('tls.crt', texts[certificate]!);
     const keyFile = await file('tls.key', texts[key === 'ok' ? 'key' : key]!);
-    const error = await provideCertificate(wishes({ certFile, keyFile }), at).catch((thrown: unknown) => thrown);
+    const error = await provideCertificate(certificateOptions({ certFile, keyFile }), at).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({ name: 'CertificateError', message: expect.stringContaining(message) as string });
     expect((error as Error).message).toContain(folder);
   });
 
   it('a folder with half of a pair, or that cannot be written to', async () => {
     await writeFile(join(folder, 'tutti-scheduler.crt'), 'x');
-    await expect(provideCertificate(wishes({ certDir: folder }), now)).rejects.toThrow(
+    await expect(provideCertificate(certificateOptions({ certDir: folder }), now)).rejects.toThrow(
       /--cert-dir .* has .*\.crt and no .*\.key: add that, or remove the other/,
     );
     const certDir = await file('a-file', '');
-    await expect(provideCertificate(wishes({ certDir }), now)).rejects.toThrow(
+    await expect(provideCertificate(certificateOptions({ certDir }), now)).rejects.toThrow(
       /--cert-dir .*a-file cannot take the certificate that was made \(E.*make the folder writable/,
     );
   });
@@ -148,7 +150,7 @@ it('follows a mounted Secret that changes by its symbolic link, and passes over 
   await publish('one', first.certificates, first.key);
   for (const name of ['tls.crt', 'tls.key']) await symlink(join('..data', name), join(folder, name));
   const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
-  const { certificate, files } = await provideCertificate(wishes({ certFile, keyFile }), now);
+  const { certificate, files } = await provideCertificate(certificateOptions({ certFile, keyFile }), now);
   const seen: string[] = [];
   const failures: string[] = [];
   const followed = new Followed({

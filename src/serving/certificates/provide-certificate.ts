@@ -8,7 +8,7 @@ import { CertificateError } from './certificate-error.ts';
 import { readServingCertificate } from './serving-certificate.ts';
 import type { CertificateFiles, ServingCertificate } from './serving-certificate.ts';
 
-export interface CertificateWishes {
+export interface CertificateOptions {
   /** Given together or not at all. */
   readonly certFile?: string;
   readonly keyFile?: string;
@@ -35,15 +35,18 @@ const yearsInFolder = 1;
  * The certificate to serve with: the one in the files given, else the one in the folder given, which is made when it is not there, else one
  * made for this process alone. `now` is in milliseconds since the epoch. Rejects with CertificateError.
  */
-export async function provideCertificate(wishes: CertificateWishes, now: number): Promise<ProvidedCertificate> {
-  const { certFile, keyFile, certDir, pairName } = wishes;
+export async function provideCertificate(
+  certificateOptions: CertificateOptions,
+  now: number,
+): Promise<ProvidedCertificate> {
+  const { certFile, keyFile, certDir, pairName } = certificateOptions;
   if (certFile !== undefined || keyFile !== undefined) {
     if (certFile === undefined) throw new CertificateError(missing(flags.keyFlag, flags.certFlag));
     if (keyFile === undefined) throw new CertificateError(missing(flags.certFlag, flags.keyFlag));
     const files = { certFile, keyFile, ...flags };
     return { certificate: await readServingCertificate(files, now), files };
   }
-  if (certDir === undefined) return { certificate: await make(wishes, now, yearsInMemory) };
+  if (certDir === undefined) return { certificate: await make(certificateOptions, now, yearsInMemory) };
   const files = {
     certFile: join(certDir, `${pairName}.crt`),
     keyFile: join(certDir, `${pairName}.key`),
@@ -55,7 +58,7 @@ export async function provideCertificate(wishes: CertificateWishes, now: number)
     const [there, gone] = hasCertificate ? [files.certFile, files.keyFile] : [files.keyFile, files.certFile];
     throw new CertificateError(`--cert-dir ${certDir} has ${there} and no ${gone}: add that, or remove the other`);
   }
-  if (!hasCertificate) await keep(await make(wishes, now, yearsInFolder), files, certDir);
+  if (!hasCertificate) await keep(await make(certificateOptions, now, yearsInFolder), files, certDir);
   return { certificate: await readServingCertificate(files, now), files };
 }
 
@@ -63,7 +66,7 @@ function missing(given: string, other: string): string {
   return `${given} is given without ${other}: give both, or neither to serve with a certificate made at the start`;
 }
 
-async function make({ bindAddress }: CertificateWishes, now: number, years: number): Promise<ServingCertificate> {
+async function make({ bindAddress }: CertificateOptions, now: number, years: number): Promise<ServingCertificate> {
   // Loaded when it is called for: whoever has a certificate has no use for what makes one.
   const { makeSelfSignedCertificate } = await import('./self-signed-certificate.ts');
   const isOfAllMachines = bindAddress === '0.0.0.0' || bindAddress === '::';

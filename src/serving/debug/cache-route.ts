@@ -3,30 +3,30 @@ import type { AmountsView } from '../../cluster/amounts.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
 import type { Route } from '../route.ts';
-import { isWish, pageAnswer, pageWish, readPage } from './page.ts';
+import { isPageRequest, pageAnswer, pageRequest, readPage } from './page.ts';
 
 /** Claims of one node that are shown; the rest is counted. */
-const mostClaims = 20;
+const mostReservations = 20;
 
 /**
  * /debug/cache: the nodes as the scheduler sees them: what they have, what is requested of it (by pods that run there or are assumed there), and
  * the room that is kept on them. cpu is in millicores, memory and ephemeral-storage in bytes, everything else in units.
  */
-export function cacheRoute(scheduler: Pick<Scheduler, 'picture'>): Route {
+export function cacheRoute(scheduler: Pick<Scheduler, 'state'>): Route {
   return {
     path: '/debug/cache',
     isCostly: true,
     async answer(query) {
-      const wish = pageWish(query, ['name']);
-      if (!isWish(wish)) return wish;
-      const { cluster } = scheduler.picture;
-      const named = wish.name === undefined ? undefined : cluster.node(wish.name);
-      const source = wish.name === undefined ? cluster.nodes : named === undefined ? [] : [named];
+      const request = pageRequest(query, ['name']);
+      if (!isPageRequest(request)) return request;
+      const { cluster } = scheduler.state;
+      const named = request.name === undefined ? undefined : cluster.node(request.name);
+      const source = request.name === undefined ? cluster.nodes : named === undefined ? [] : [named];
       const page = await readPage(
         source,
-        wish,
+        request,
         () => true,
-        (node) => describe(node, scheduler.picture.cluster.resources),
+        (node) => describe(node, scheduler.state.cluster.resources),
       );
       const counts = { nodes: cluster.nodes.length, pods: cluster.podCount, assumedPods: cluster.assumedCount };
       return pageAnswer('nodes', page, { counts });
@@ -34,18 +34,21 @@ export function cacheRoute(scheduler: Pick<Scheduler, 'picture'>): Route {
   };
 }
 
-function describe({ name, node, pods, allocatable, requested, claims }: NodeView, resources: ResourceNames): object {
-  const shown = [...claims.values()].slice(0, mostClaims);
+function describe(
+  { name, node, pods, allocatable, requested, reservations }: NodeView,
+  resources: ResourceNames,
+): object {
+  const shown = [...reservations.values()].slice(0, mostReservations);
   return {
     name,
     ...(node.unschedulable && { unschedulable: true }),
     pods: pods.size,
     requested: amounts(requested, resources),
     allocatable: amounts(allocatable, resources),
-    ...(claims.size > 0 && {
-      claims: shown.map(({ kind, claimant }) => ({ kind, pod: claimant.key, priority: claimant.priority })),
+    ...(reservations.size > 0 && {
+      reservations: shown.map(({ kind, owner }) => ({ kind, pod: owner.key, priority: owner.priority })),
     }),
-    ...(claims.size > shown.length && { moreClaims: claims.size - shown.length }),
+    ...(reservations.size > shown.length && { moreReservations: reservations.size - shown.length }),
   };
 }
 

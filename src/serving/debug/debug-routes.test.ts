@@ -8,9 +8,9 @@ import { groupsRoute } from './groups-route.ts';
 import { queueRoute } from './queue-route.ts';
 import { cpuMsOf, longestTurnMsOf } from '../../../test/expect/cpu-ms.ts';
 
-function routesOf({ picture }: Scheduling): (target: string) => Promise<{ status: number; body: unknown }> {
-  const scheduler = { picture: picture.core };
-  const routes: Route[] = [queueRoute(scheduler, picture.clock), cacheRoute(scheduler), groupsRoute(scheduler)];
+function routesOf({ harness }: Scheduling): (target: string) => Promise<{ status: number; body: unknown }> {
+  const scheduler = { state: harness.core };
+  const routes: Route[] = [queueRoute(scheduler, harness.clock), cacheRoute(scheduler), groupsRoute(scheduler)];
   return async (target) => {
     const { pathname, searchParams } = new URL(target, 'http://x');
     const { status, text } = await routes.find(({ path }) => path === pathname)!.answer(searchParams);
@@ -45,7 +45,7 @@ describe('/debug of a small cluster', () => {
           store: 'unschedulable',
           since: expect.stringMatching(/^20.*Z$/) as string,
           attempts: expect.any(Number) as number,
-          refusedBy: expect.arrayContaining(['NodeResourcesFit']) as string[],
+          unschedulablePlugins: expect.arrayContaining(['NodeResourcesFit']) as string[],
           message: expect.stringContaining('red cannot start') as string,
         },
         { name: 'blue', store: 'gated', message: expect.stringContaining('1 of the 3') as string },
@@ -142,7 +142,7 @@ describe('with 5,000 nodes and 50,000 pods', () => {
   });
 
   it('ME11 /metrics has no more than 200 kB and takes no more than 20 ms', async () => {
-    const route = metricsRoute(core.picture.registry);
+    const route = metricsRoute(core.harness.registry);
     const costs: number[] = [];
     let text = '';
     for (let index = 0; index < 10; index++) {

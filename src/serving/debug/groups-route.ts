@@ -2,59 +2,59 @@ import { memberStates } from '../../cluster/gang.ts';
 import type { Gang } from '../../cluster/gang.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
 import type { Answer, Route } from '../route.ts';
-import { isWish, pageAnswer, pageWish, readPage } from './page.ts';
-import type { PageWish } from './page.ts';
+import { isPageRequest, pageAnswer, pageRequest, readPage } from './page.ts';
+import type { PageRequest } from './page.ts';
 import { shortened } from './shortened.ts';
 
 /**
  * /debug/groups: the pod groups as the scheduler sees them: how many of how many members are where, and why not. With `?namespace=` and `?name=`
  * one group and its members, where each is; `limit` and `offset` then count members.
  */
-export function groupsRoute(scheduler: Pick<Scheduler, 'picture'>): Route {
+export function groupsRoute(scheduler: Pick<Scheduler, 'state'>): Route {
   return {
     path: '/debug/groups',
     isCostly: true,
     async answer(query) {
-      const wish = pageWish(query, ['namespace', 'name']);
-      if (!isWish(wish)) return wish;
-      const { picture } = scheduler;
-      const { namespace, name } = wish;
+      const request = pageRequest(query, ['namespace', 'name']);
+      if (!isPageRequest(request)) return request;
+      const { state } = scheduler;
+      const { namespace, name } = request;
       if (namespace !== undefined && name !== undefined) {
-        const gang = picture.cluster.gang(`${namespace}/${name}`);
+        const gang = state.cluster.gang(`${namespace}/${name}`);
         if (gang === undefined) return { status: 404, text: 'the scheduler knows no such group\n' };
-        return membersAnswer(gang, wish, scheduler);
+        return membersAnswer(gang, request, scheduler);
       }
       const page = await readPage(
-        picture.cluster.gangs(),
-        wish,
+        state.cluster.gangs(),
+        request,
         ({ key }) =>
           (namespace === undefined || key.startsWith(`${namespace}/`)) &&
           (name === undefined || key.endsWith(`/${name}`)),
-        (gang) => describe(gang, scheduler.picture),
+        (gang) => describe(gang, scheduler.state),
       );
       return pageAnswer('groups', page, {});
     },
   };
 }
 
-async function membersAnswer(gang: Gang, wish: PageWish, scheduler: Pick<Scheduler, 'picture'>): Promise<Answer> {
+async function membersAnswer(gang: Gang, request: PageRequest, scheduler: Pick<Scheduler, 'state'>): Promise<Answer> {
   const page = await readPage(
     gang.members.values(),
-    wish,
+    request,
     () => true,
     (pod) => {
-      const node = scheduler.picture.cluster.nodeOf(pod)?.name;
+      const node = scheduler.state.cluster.nodeOf(pod)?.name;
       return { name: pod.name, state: gang.stateOf(pod.uid), ...(node !== undefined && { node }) };
     },
   );
-  return pageAnswer('members', page, describe(gang, scheduler.picture));
+  return pageAnswer('members', page, describe(gang, scheduler.state));
 }
 
-function describe(gang: Gang, picture: Scheduler['picture']): object {
+function describe(gang: Gang, state: Scheduler['state']): object {
   const slash = gang.key.indexOf('/');
   const counts = memberStates.map((state) => [state, gang.count(state)] as const).filter(([, count]) => count > 0);
   const [waiting] = gang.pending.values();
-  const verdict = waiting === undefined ? undefined : picture.verdictOf(waiting.uid);
+  const verdict = waiting === undefined ? undefined : state.verdictOf(waiting.uid);
   return {
     namespace: gang.key.slice(0, slash),
     name: gang.key.slice(slash + 1),

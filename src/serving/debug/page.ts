@@ -2,7 +2,7 @@ import type { Answer } from '../route.ts';
 import { jsonAnswer } from '../json-answer.ts';
 
 /** What is asked for of something that may be long. */
-export interface PageWish {
+export interface PageRequest {
   /** Only those of that namespace, or of that name. */
   readonly namespace?: string;
   readonly name?: string;
@@ -30,7 +30,7 @@ const stretchMs = 5;
 const rowsBetween = 64;
 
 /** Reads `?namespace=`, `?name=`, `?limit=` and `?offset=`; answers 400 for what is none. */
-export function pageWish(query: URLSearchParams, filters: readonly ('namespace' | 'name')[]): PageWish | Answer {
+export function pageRequest(query: URLSearchParams, filters: readonly ('namespace' | 'name')[]): PageRequest | Answer {
   const known = new Set<string>([...filters, 'limit', 'offset']);
   for (const name of query.keys()) {
     if (!known.has(name)) return bad(`there is no such parameter here; there are ${[...known].join(', ')}`);
@@ -39,17 +39,17 @@ export function pageWish(query: URLSearchParams, filters: readonly ('namespace' 
   if (limit === undefined) return bad(`limit must be a whole number from 1 to ${mostRows}`);
   const offset = wholeNumber(query.get('offset') ?? '0', 0, mostOffset);
   if (offset === undefined) return bad(`offset must be a whole number from 0 to ${mostOffset}`);
-  const wish: { -readonly [K in keyof PageWish]: PageWish[K] } = { limit, offset };
+  const request: { -readonly [K in keyof PageRequest]: PageRequest[K] } = { limit, offset };
   for (const filter of filters) {
     const value = query.get(filter);
     if (value === null) continue;
     if (value === '' || value.length > longestName) return bad(`${filter} must be a name of an object`);
-    wish[filter] = value;
+    request[filter] = value;
   }
-  return wish;
+  return request;
 }
 
-export function isWish(read: PageWish | Answer): read is PageWish {
+export function isPageRequest(read: PageRequest | Answer): read is PageRequest {
   return 'limit' in read;
 }
 
@@ -59,12 +59,12 @@ export function isWish(read: PageWish | Answer): read is PageWish {
  */
 export async function readPage<S, T>(
   source: Iterable<S>,
-  wish: PageWish,
+  request: PageRequest,
   matches: (item: S) => boolean,
   show: (item: S) => T,
 ): Promise<Page<T>> {
   const rows: T[] = [];
-  const { limit, offset } = wish;
+  const { limit, offset } = request;
   let matched = 0;
   let looked = 0;
   let until = performance.now() + stretchMs;

@@ -5,7 +5,7 @@ import type { ServedRequest } from '../served-request.ts';
 export interface FrontTls {
   readonly certificates: string;
   readonly key: string;
-  /** Client certificates are verified against them; empty: against none, so that all are refused. */
+  /** Client certificates are verified against them; empty: against none, so that all are rejected. */
   readonly clientAuthorities: readonly string[];
 }
 

@@ -12,12 +12,12 @@ import { HttpService, limitedServerOptions } from '../http-service.ts';
 import type { Answer } from '../route.ts';
 import type { ClientCertificate, ServedRequest } from '../served-request.ts';
 import type { FromFront, FrontOptions, ToFront } from './front-messages.ts';
-import { Pace } from './pace.ts';
+import { RateGate } from './rate-gate.ts';
 
 const parent = parentPort!;
 const options = workerData as FrontOptions;
 let { tls } = options;
-const pace = new Pace({ perSecond: httpLimits.handedOnPerSecond, atOnce: httpLimits.handedOnAtOnce });
+const rateGate = new RateGate({ perSecond: httpLimits.handedOnPerSecond, atOnce: httpLimits.handedOnAtOnce });
 /** id of a request that was handed on -> takes its answer */
 const pending = new Map<number, (answer: Answer) => void>();
 let handedOn = 0;
@@ -38,7 +38,7 @@ const service = new HttpService({
 });
 
 const onFailure = ({ code, message }: NodeJS.ErrnoException): void => {
-  tell({ kind: 'unavailable', code, message });
+  notify({ kind: 'unavailable', code, message });
   parent.close();
 };
 server.once('error', onFailure);
@@ -46,7 +46,7 @@ server.listen({ port: options.port, host: options.host, reusePort: options.share
   server.off('error', onFailure);
   // What fails while connections are accepted (too many open files, say) ends none of those that there are.
   server.on('error', () => undefined);
-  tell({ kind: 'listening', port: (server.address() as AddressInfo).port });
+  notify({ kind: 'listening', port: (server.address() as AddressInfo).port });
 });
 
 parent.on('message', (message: ToFront) => {
@@ -101,7 +101,7 @@ function texts(part: unknown): readonly string[] {
 
 function handOn(request: ServedRequest): Promise<Answer> {
   return new Promise((resolve) => {
-    pace.run(() => {
+    rateGate.run(() => {
       const id = handedOn++;
       const settle = (answer: Answer): void => {
         clearTimeout(deadline);
@@ -110,7 +110,7 @@ function handOn(request: ServedRequest): Promise<Answer> {
       };
       const deadline = setTimeout(() => settle(stalled), options.answerWithinMs);
       pending.set(id, settle);
-      tell({ kind: 'request', id, request });
+      notify({ kind: 'request', id, request });
     });
   });
 }
@@ -121,7 +121,7 @@ const stalled: Answer = {
   text: `[-]event-loop failed: no answer within ${options.answerWithinMs / 1_000} s\n`,
 };
 
-function tell(message: FromFront): void {
+function notify(message: FromFront): void {
   parent.postMessage(message);
 }
 

@@ -58,13 +58,13 @@ export class Front {
   /** For connections from now on; those that there are end with their next answer. */
   setTls(tls: FrontTls): void {
     this.#tls = tls;
-    this.#tell({ kind: 'tls', tls });
+    this.#notify({ kind: 'tls', tls });
   }
 
   /** From now on every answer ends its connection. */
   drain(): void {
     this.#isDraining = true;
-    this.#tell({ kind: 'drain' });
+    this.#notify({ kind: 'drain' });
   }
 
   /** Takes no more connections; what is being answered gets a moment to end. Idempotent. */
@@ -73,7 +73,7 @@ export class Front {
     const worker = this.#worker;
     if (worker === undefined) return;
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    this.#tell({ kind: 'close', graceMs: closeGraceMs });
+    this.#notify({ kind: 'close', graceMs: closeGraceMs });
     const timer = this.#options.clock.setTimer(closeGraceMs + endWithinMs, () => void worker.terminate());
     await ended;
     timer.cancel();
@@ -100,7 +100,7 @@ export class Front {
           case 'listening':
             isListening = true;
             this.#port = message.port;
-            if (this.#isDraining) this.#tell({ kind: 'drain' });
+            if (this.#isDraining) this.#notify({ kind: 'drain' });
             resolve();
             break;
           case 'unavailable':
@@ -110,7 +110,7 @@ export class Front {
             this.#options
               .answer(message.request)
               .then((answer) => {
-                if (this.#worker === worker) this.#tell({ kind: 'answer', id: message.id, answer });
+                if (this.#worker === worker) this.#notify({ kind: 'answer', id: message.id, answer });
               })
               .catch((error: unknown) => logger.error('an answer could not be handed on', { error }));
             break;
@@ -141,7 +141,7 @@ export class Front {
     });
   }
 
-  #tell(message: ToFront): void {
+  #notify(message: ToFront): void {
     this.#worker?.postMessage(message);
   }
 }

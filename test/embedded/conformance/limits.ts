@@ -14,9 +14,9 @@ const honestStatus =
   'a real server calls this its own failure (500, without a reason); the embedded plane says what the client did wrong';
 const storageWording = 'the text shows the key in etcd, which the embedded plane has not';
 const noCollectorFinalizers =
-  'nobody collects garbage later: Orphan lets go of the dependants at once, Foreground is refused';
+  'nobody collects garbage later: Orphan lets go of the dependants at once, Foreground is rejected';
 const schemaWording = 'every broken rule is reported, at its place in the version it stands in and in reading order';
-const warningsWithErrors = 'what is refused comes without warnings';
+const warningsWithErrors = 'what is rejected comes without warnings';
 
 export const limits: readonly Limit[] = [
   {
@@ -33,7 +33,7 @@ export const limits: readonly Limit[] = [
   { case: 'crud: a value must be of the type of its field', exchange: 1, at: 'answer.message', why: goWording },
   { case: 'crud: a value must be of the type of its field', exchange: 2, at: 'answer.message', why: goWording },
   {
-    case: 'crud: a body in a format that the server does not read is refused',
+    case: 'crud: a body in a format that the server does not read is rejected',
     exchange: 0,
     at: 'answer.message',
     why: 'the embedded plane reads JSON only, and says so',
@@ -70,7 +70,7 @@ export const limits: readonly Limit[] = [
     at: 'headers.warning',
     why: warningsWithErrors,
   },
-  { case: 'patches: a strategic merge patch with a bad directive is refused', exchange: 0, why: honestStatus },
+  { case: 'patches: a strategic merge patch with a bad directive is rejected', exchange: 0, why: honestStatus },
   {
     case: 'deletion: what becomes of dependants has a closed list of ways',
     exchange: 0,
@@ -130,7 +130,7 @@ export const limits: readonly Limit[] = [
   {
     case: 'custom-resources: rules between fields are checked',
     exchange: 0,
-    why: 'rules in CEL are not supported; a definition that has some is refused, so that none is ignored',
+    why: 'rules in CEL are not supported; a definition that has some is rejected, so that none is ignored',
   },
   {
     case: 'custom-resources: a kind must be that of the definition',

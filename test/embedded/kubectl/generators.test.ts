@@ -24,8 +24,8 @@ const made: readonly (readonly [words: string, says: string])[] = [
   ['delete job once', 'job.batch "once" deleted'],
 ];
 
-/** Kinds that are not served: the refusal names the object that was to be made. */
-const refused: readonly (readonly [words: string, says: RegExp])[] = [
+/** Kinds that are not served: the rejection names the object that was to be made. */
+const rejected: readonly (readonly [words: string, says: RegExp])[] = [
   [
     'create cronjob nightly --image=busybox:1.36 --schedule=@daily',
     /^error: failed to create cronjob: the server could not find the requested resource/,
@@ -61,7 +61,7 @@ describe.runIf(hasKubectl).each(kubectlVersions)('kubectl %s makes objects by it
     expect((await kubectl.ok(words)).trimEnd()).toBe(says);
   });
 
-  it.each(refused)('%s is refused', async (words, says) => {
+  it.each(rejected)('%s is rejected', async (words, says) => {
     expect(await kubectl.fails(words)).toMatch(says);
   });
 

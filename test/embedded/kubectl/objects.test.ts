@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { table } from './kubectl-command.ts';
 import { listOf, podGroup, worker } from './manifests.ts';
 import { describeSession } from './recorded-session.ts';
-import { refusedManifests } from './refused-manifests.ts';
+import { rejectedManifests } from './rejected-manifests.ts';
 
 const settings = (b: string): object => ({
   apiVersion: 'v1',
@@ -94,7 +94,7 @@ describeSession('objects', (session) => {
       );
     });
 
-    it('refuses what exists already', async () => {
+    it('rejects what exists already', async () => {
       const { kubectl } = session();
       expect(await kubectl.fails('create namespace team')).toBe(
         'Error from server (AlreadyExists): namespaces "team" already exists',
@@ -114,7 +114,7 @@ describeSession('objects', (session) => {
   });
 
   describe('apply', () => {
-    it.each(refusedManifests)('refuses $what', async ({ manifest, message }) => {
+    it.each(rejectedManifests)('rejects $what', async ({ manifest, message }) => {
       const complaint = await session().kubectl.fails('apply -f -', [], manifest);
       if (typeof message === 'string') expect(complaint).toBe(message);
       else expect(complaint).toMatch(message);
@@ -174,7 +174,7 @@ describeSession('objects', (session) => {
       expect(stdout).toMatch(/^- {2}minMember: 3\n\+ {2}minMember: 4$/m);
     });
 
-    it('refuses server-side apply, and names what to use in its place', async () => {
+    it('rejects server-side apply, and names what to use in its place', async () => {
       const { kubectl } = session();
       expect(await kubectl.fails('apply --server-side -f -', [], settings('4'))).toMatch(
         /^error: .*this API server does not support server-side apply: use client-side apply, which is kubectl apply without --server-side/m,
@@ -194,7 +194,7 @@ describeSession('objects', (session) => {
       );
     });
 
-    it('refuses a version that is no longer the latest', async () => {
+    it('rejects a version that is no longer the latest', async () => {
       const { kubectl } = session();
       const old = { ...settings('7'), metadata: { name: 'settings', namespace: 'default', resourceVersion: '1' } };
       expect(await kubectl.fails('replace -f -', [], old)).toMatch(
@@ -242,24 +242,24 @@ describeSession('objects', (session) => {
       expect(await kubectl.ok('get pod web -n team -o jsonpath={.spec.containers[*].image}')).toBe('nginx:2');
     });
 
-    it('refuses patches that must not be', async () => {
+    it('rejects patches that must not be', async () => {
       const { kubectl } = session();
-      const refuses = (what: string, type: string, body: object): Promise<string> =>
+      const rejects = (what: string, type: string, body: object): Promise<string> =>
         kubectl.fails(`patch ${what} --type=${type} -p`, [JSON.stringify(body)]);
-      expect(await refuses('pod web -n team', 'strategic', { spec: { nodeName: 'elsewhere' } })).toMatch(
+      expect(await rejects('pod web -n team', 'strategic', { spec: { nodeName: 'elsewhere' } })).toMatch(
         /^The Pod "web" is invalid: spec: Forbidden: pod updates may not change fields other than/,
       );
       const test = [{ op: 'test', path: '/metadata/labels/z', value: '2' }];
-      expect(await refuses('pod web -n team', 'json', test)).toBe(
+      expect(await rejects('pod web -n team', 'json', test)).toBe(
         'The request is invalid: the server rejected our request due to an error in our request: operation 0: testing value /metadata/labels/z failed',
       );
-      expect(await refuses('pg band', 'strategic', { spec: { minMember: 2 } })).toMatch(
+      expect(await rejects('pg band', 'strategic', { spec: { minMember: 2 } })).toMatch(
         /accepted media types include: application\/json-patch\+json, application\/merge-patch\+json$/,
       );
-      expect(await refuses('pg band', 'merge', { spec: { minMember: 'two' } })).toBe(
+      expect(await rejects('pg band', 'merge', { spec: { minMember: 'two' } })).toBe(
         'The PodGroup "band" is invalid: spec.minMember: Invalid value: "string": spec.minMember in body must be of type integer: "string"',
       );
-      expect(await refuses('pod nobody', 'merge', {})).toBe('Error from server (NotFound): pods "nobody" not found');
+      expect(await rejects('pod nobody', 'merge', {})).toBe('Error from server (NotFound): pods "nobody" not found');
     });
 
     it('patches a status, and nothing else with it', async () => {

@@ -106,8 +106,8 @@ const malformedTerms: DeliberateDifference = {
     const names = nodes.map(({ metadata }) => (metadata as { readonly name: string }).name);
     const isNamed = tutti.includes(': spec.affinity.nodeAffinity.');
     if (where === 'PreScore') return isNamed && tutti.startsWith('Error: ') && kubeScheduler.startsWith('Error: ');
-    const isRefused = (name: string): boolean => name in filter || nodeNames?.includes(name) === false;
-    return where === 'PreFilter' && isNamed && (kubeScheduler !== 'pass' || names.every(isRefused));
+    const isRejected = (name: string): boolean => name in filter || nodeNames?.includes(name) === false;
+    return where === 'PreFilter' && isNamed && (kubeScheduler !== 'pass' || names.every(isRejected));
   },
 };
 

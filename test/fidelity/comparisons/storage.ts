@@ -425,8 +425,8 @@ export function storageObjects(style: ClaimStyle): fc.Arbitrary<readonly ApiObje
       capacities,
       attachments: fc.array(attachment, { maxLength: 4 }),
     })
-    .map(({ claims, volumes, csiNodes, drivers: its, capacities: rooms, attachments }) => {
-      const all = [...claims, ...volumes, ...classes, ...csiNodes, ...its, ...rooms, ...attachments];
+    .map(({ claims, volumes, csiNodes, drivers: its, capacities: capacities, attachments }) => {
+      const all = [...claims, ...volumes, ...classes, ...csiNodes, ...its, ...capacities, ...attachments];
       return withOneVolumeEach([...new Map(all.map((object) => [keyOf(object), object])).values()]);
     });
 }

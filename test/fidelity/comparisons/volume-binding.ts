@@ -30,7 +30,7 @@ const openObjects = fc
       fc.tuple(maybe(fc.constantFrom('h0', 'h1', 'h2'), 8), fc.constantFrom('manual', 'wait'), gibibytes(9)),
       { maxLength: 9 },
     ),
-    rooms: fc.array(fc.tuple(fc.constantFrom('wait', 'elsewhere'), gibibytes(30), maybe(gibibytes(30), 2)), {
+    capacities: fc.array(fc.tuple(fc.constantFrom('wait', 'elsewhere'), gibibytes(30), maybe(gibibytes(30), 2)), {
       minLength: 3,
       maxLength: 6,
     }),
@@ -38,7 +38,7 @@ const openObjects = fc
     /** The first volume is kept for this claim. */
     kept: maybe(fc.constantFrom('a', 'b'), 3),
   })
-  .map(({ claims, volumes, rooms, publishes, kept }): readonly ApiObject[] => {
+  .map(({ claims, volumes, capacities, publishes, kept }): readonly ApiObject[] => {
     const metadata = (name: string, namespace?: string): ApiObject => ({
       name,
       resourceVersion: '1',
@@ -98,7 +98,7 @@ const openObjects = fc
         }),
       ),
       // One at most for a class and a node: which one counts of several is chance.
-      ...rooms.map(([storageClassName, capacity, maximumVolumeSize], index) => ({
+      ...capacities.map(([storageClassName, capacity, maximumVolumeSize], index) => ({
         apiVersion: 'storage.k8s.io/v1',
         kind: 'CSIStorageCapacity',
         metadata: metadata(`room-${index}`, 'default'),

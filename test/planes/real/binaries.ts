@@ -59,7 +59,7 @@ function schedulerPlugins(name: string): Binary {
   };
 }
 
-/** Without these a program of Kubernetes calls itself v0.0.0-master, and clients that ask for a minimum version refuse it. */
+/** Without these a program of Kubernetes calls itself v0.0.0-master, and clients that ask for a minimum version reject it. */
 function kubernetesVariables(version: string): Record<string, string> {
   const [major, minor] = version.slice(1).split('.');
   const values = { gitVersion: version, gitMajor: major!, gitMinor: minor!, gitTreeState: 'clean', gitCommit: '' };

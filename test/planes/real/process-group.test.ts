@@ -85,7 +85,7 @@ describe('a group of processes', () => {
     expect(group.pid('failing')).toBeUndefined();
   });
 
-  it('refuses a program that is not there', async () => {
+  it('rejects a program that is not there', async () => {
     const group = await open();
     await expect(group.start('nothing', join(group.folder, 'nothing'), [])).rejects.toThrow('could not be started');
   });

@@ -20,7 +20,7 @@ describe.skipIf(programs.state === 'missing')('whatever moment it is', () => {
 
   it('a scheduler that is killed, and started anew, leaves nothing in part', async () => {
     const result = await killedAgainAndAgain(plane, 4, options);
-    expect(result).toMatchObject({ problems: [], changes: { kill: 4 }, roomTaken: 2 });
+    expect(result).toMatchObject({ problems: [], changes: { kill: 4 }, capacityTaken: 2 });
     expect(result.carriedOutBindings).toBeGreaterThan(0);
   });
 });

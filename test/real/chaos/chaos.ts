@@ -42,8 +42,8 @@ export interface ChaosResult {
   readonly inMidGang: number;
   readonly partialGroups: number;
   /** How often another scheduler took the room meanwhile, and how often that of groups that were between 0 and minMember. */
-  readonly roomTaken: number;
-  readonly roomOfPartialTaken: number;
+  readonly capacityTaken: number;
+  readonly capacityOfPartialTaken: number;
   /** Groups that were seen whole, and members and other pods that Tutti has bound. */
   readonly wholeGroups: number;
   readonly boundPods: number;
@@ -101,8 +101,8 @@ class Chaos {
   readonly #changes: Record<Way, number> = { kill: 0, terminate: 0, freeze: 0 };
   #inMidGang = 0;
   #partialGroups = 0;
-  #roomTaken = 0;
-  #roomOfPartialTaken = 0;
+  #capacityTaken = 0;
+  #capacityOfPartialTaken = 0;
   /** Problems that have been told. */
   #told = 0;
 
@@ -152,15 +152,15 @@ class Chaos {
     this.#changes.kill++;
     const partial = await this.#untilStill();
     this.#countPartial(partial);
-    const takesRoom = kill % 2 === 0;
-    if (takesRoom) await this.#takeRoom(partial);
+    const takesCapacity = kill % 2 === 0;
+    if (takesCapacity) await this.#takeCapacity(partial);
     const next = this.#replicas.nextLeader();
     this.#replicas.again(leader.slot);
-    if (takesRoom) {
+    if (takesCapacity) {
       await next;
-      await this.#giveRoomBack();
+      await this.#giveCapacityBack();
     }
-    this.#tell(`kill ${kill}${isEarly ? ' while it began' : ''}${takesRoom ? ', room taken' : ''}`, partial);
+    this.#tell(`kill ${kill}${isEarly ? ' while it began' : ''}${takesCapacity ? ', room taken' : ''}`, partial);
   }
 
   async changeLeader(change: number): Promise<void> {
@@ -179,19 +179,19 @@ class Chaos {
     else process.signal(way === 'freeze' ? 'SIGSTOP' : 'SIGTERM');
     this.#changes[way]++;
     // The next one cannot write before the Lease has expired; only so there is time to take the room.
-    const takesRoom = way !== 'terminate' && change % 2 === 0;
+    const takesCapacity = way !== 'terminate' && change % 2 === 0;
     const partial = way === 'terminate' ? atSignal : await this.#untilStill();
     this.#countPartial(partial);
-    if (takesRoom) await this.#takeRoom(partial);
+    if (takesCapacity) await this.#takeCapacity(partial);
     if (way === 'kill') this.#replicas.again(leader.slot);
     const successor = await within(next, 'another one schedules');
     const tookMs = performance.now() - begunAt;
     if (successor === leader) this.#problem(`replica ${leader.slot} led again without having ended`);
-    if (!takesRoom) this.#counted.resume();
+    if (!takesCapacity) this.#counted.resume();
     if (way === 'terminate') await this.#endedWell(leader, begunAt);
     if (way === 'freeze') await this.#thaw(leader);
-    if (takesRoom) await this.#giveRoomBack();
-    const told = `change ${change}: ${way}${takesRoom ? ', room taken' : ''}, the next one schedules after ${Math.round(tookMs)} ms`;
+    if (takesCapacity) await this.#giveCapacityBack();
+    const told = `change ${change}: ${way}${takesCapacity ? ', room taken' : ''}, the next one schedules after ${Math.round(tookMs)} ms`;
     this.#tell(told, partial);
   }
 
@@ -256,8 +256,8 @@ class Chaos {
       changes: this.#changes,
       inMidGang: this.#inMidGang,
       partialGroups: this.#partialGroups,
-      roomTaken: this.#roomTaken,
-      roomOfPartialTaken: this.#roomOfPartialTaken,
+      capacityTaken: this.#capacityTaken,
+      capacityOfPartialTaken: this.#capacityOfPartialTaken,
       wholeGroups: judge.whole,
       boundPods: judge.boundBy.get('tutti') ?? 0,
       carriedOutBindings: carriedOutBindings(calls).length,
@@ -303,18 +303,18 @@ class Chaos {
     await sleep(delayMs);
   }
 
-  async #takeRoom(partial: readonly string[]): Promise<void> {
+  async #takeCapacity(partial: readonly string[]): Promise<void> {
     const free = new Map(Array.from({ length: nodeCount }, (_, index) => [`node-${index}`, cores]));
     for (const { spec } of await this.#boundPods()) {
       const cpu = Number(spec.containers[0]!.resources?.requests?.cpu ?? 0);
       free.set(spec.nodeName!, free.get(spec.nodeName!)! - cpu);
     }
-    await this.#other.takeRoom(free);
-    this.#roomTaken++;
-    if (partial.length > 0) this.#roomOfPartialTaken++;
+    await this.#other.takeCapacity(free);
+    this.#capacityTaken++;
+    if (partial.length > 0) this.#capacityOfPartialTaken++;
   }
 
-  async #giveRoomBack(): Promise<void> {
+  async #giveCapacityBack(): Promise<void> {
     await sleep(this.#options.holdMs);
     await this.#other.giveBack();
   }

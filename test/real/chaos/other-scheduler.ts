@@ -18,7 +18,7 @@ export class OtherScheduler {
   }
 
   /** `free`: node name -> cores, which nobody else takes meanwhile. */
-  async takeRoom(free: ReadonlyMap<string, number>): Promise<void> {
+  async takeCapacity(free: ReadonlyMap<string, number>): Promise<void> {
     const wanted = [...free].filter(([, cores]) => cores > 0);
     await atOnce(wanted, ([node, cpu]) => this.#place(node, cpu));
   }

@@ -1,6 +1,6 @@
 import type { Call } from '../world/call.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { PlainRoom } from './plain-fit.ts';
+import { PlainCapacity } from './plain-fit.ts';
 import { isOnNode, plainNode, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 import { podsIn } from './plain-group.ts';
@@ -35,7 +35,7 @@ export class OverCommitChecker implements Checker {
     const node = record.get('nodes', `/${target.name}`);
     if (node === undefined) return;
     const there = podsIn(record).filter((pod) => isOnNode(pod) && pod.node === target.name);
-    const excess = new PlainRoom(
+    const excess = new PlainCapacity(
       [plainNode(node)],
       there.map((pod) => [pod, pod.node] as const),
     ).excess(target.name);

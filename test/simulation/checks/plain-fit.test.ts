@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PlainRoom } from './plain-fit.ts';
+import { PlainCapacity } from './plain-fit.ts';
 import type { PlainNode, PlainPod } from './plain-objects.ts';
 
 const node = (name: string, milliCpu: number, more: Partial<PlainNode> = {}): PlainNode => {
@@ -23,7 +23,7 @@ const pod = (milliCpu: number, more: Partial<PlainPod> = {}): PlainPod => {
 describe('the plain "does it fit"', () => {
   it('counts cpu, memory, slots and host ports of a node', () => {
     const two = (one: PlainPod, other: PlainPod, on = node('a', 1_000)): string | undefined =>
-      new PlainRoom(
+      new PlainCapacity(
         [on],
         [
           [one, 'a'],
@@ -38,27 +38,27 @@ describe('the plain "does it fit"', () => {
   });
 
   it('puts nothing on nodes that are closed or in another zone', () => {
-    const room = new PlainRoom([node('a', 1_000, { isClosed: true }), node('b', 1_000, { zone: 'x' })], []);
+    const capacity = new PlainCapacity([node('a', 1_000, { isClosed: true }), node('b', 1_000, { zone: 'x' })], []);
     expect([
-      room.takes(pod(1), 'a'),
-      room.takes(pod(1, { zone: 'y' }), 'b'),
-      room.takes(pod(1, { zone: 'x' }), 'b'),
+      capacity.takes(pod(1), 'a'),
+      capacity.takes(pod(1, { zone: 'y' }), 'b'),
+      capacity.takes(pod(1, { zone: 'x' }), 'b'),
     ]).toEqual([false, false, true]);
   });
 
   it('finds the only way there is, and says that not every way is one', () => {
     // 3 + 2 and 4: whoever puts the 2 on the node of 4 has no room for the 4 any more.
-    const room = new PlainRoom([node('a', 5), node('b', 4)], []);
+    const capacity = new PlainCapacity([node('a', 5), node('b', 4)], []);
     const members = [pod(3), pod(2), pod(4)];
-    expect(room.takesTogether(members, 3)).toBe(true);
-    expect(room.takesAnyhow(members, 3)).toBe(false);
-    expect(room.takesTogether([...members, pod(1)], 4)).toBe(false);
-    expect(room.takesAnyhow([pod(2), pod(2), pod(2), pod(2)], 4)).toBe(true);
+    expect(capacity.takesTogether(members, 3)).toBe(true);
+    expect(capacity.takesAnyhow(members, 3)).toBe(false);
+    expect(capacity.takesTogether([...members, pod(1)], 4)).toBe(false);
+    expect(capacity.takesAnyhow([pod(2), pod(2), pod(2), pod(2)], 4)).toBe(true);
   });
 
   it('needs no more of the pods than it is asked for', () => {
-    const room = new PlainRoom([node('a', 4)], []);
-    expect(room.takesTogether([pod(9), pod(2), pod(2)], 2)).toBe(true);
-    expect(room.takesTogether([pod(9), pod(2), pod(2)], 3)).toBe(false);
+    const capacity = new PlainCapacity([node('a', 4)], []);
+    expect(capacity.takesTogether([pod(9), pod(2), pod(2)], 2)).toBe(true);
+    expect(capacity.takesTogether([pod(9), pod(2), pod(2)], 3)).toBe(false);
   });
 });

@@ -6,7 +6,7 @@ export function formOf({ milliCpu, mebibytes, hostPorts, zone }: PlainPod): stri
 }
 
 /** The room of nodes, and what takes it up. The second implementation of "does it fit": plain, slow, and of its own. */
-export class PlainRoom {
+export class PlainCapacity {
   /** node name -> the node and what is on it */
   readonly #nodes = new Map<string, { readonly node: PlainNode; readonly pods: PlainPod[] }>();
 

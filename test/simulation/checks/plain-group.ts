@@ -19,7 +19,7 @@ function nodesIn(record: StoreRecord, view: View = latest): PlainNode[] {
   return [...record.all('nodes', view.nodes)].map(plainNode);
 }
 
-/** All nodes but the one to which every Binding is refused. */
+/** All nodes but the one to which every Binding is rejected. */
 export function usableNodes(record: StoreRecord, forbidden: string | undefined): PlainNode[] {
   return nodesIn(record).filter(({ name }) => name !== forbidden);
 }
@@ -70,7 +70,7 @@ export function tallyOf({ name, uid, minMember }: PlainGroup, pods: readonly Pla
 }
 
 /** Pods that take up room, with where: those on nodes, and those that the API says are nominated there. */
-export function takenRoom(pods: readonly PlainPod[]): (readonly [PlainPod, string])[] {
+export function takenCapacity(pods: readonly PlainPod[]): (readonly [PlainPod, string])[] {
   return pods.flatMap((pod) => {
     if (isOnNode(pod)) return [[pod, pod.node] as const];
     const isComing = pod.nominatedNode !== '' && !hasEnded(pod) && !pod.isLeaving;

@@ -22,7 +22,7 @@ function lossesIn(record: StoreRecord): Loss[] {
 }
 
 /** Room that may be kept for whoever comes in the place of a lost member. */
-export interface KeptRoom {
+export interface ReservedCapacity {
   readonly group: string;
   /** It takes as much room as this one, on its node or on any other. */
   readonly lost: PlainPod;
@@ -33,13 +33,13 @@ export interface KeptRoom {
  * Of groups that have members on nodes, though fewer than they need: what they may have kept for them now. `toldBy`: when the scheduler had been told of
  * what was lost before, at the latest; the grace counts from when it was told.
  */
-export function keptRooms(
+export function reservedCapacity(
   record: StoreRecord,
   started: ReadonlySet<string>,
   { now, toldBy }: { readonly now: number; readonly toldBy: number },
-): KeptRoom[] {
+): ReservedCapacity[] {
   const pods = podsIn(record);
-  return lossesIn(record).flatMap(({ pod, at }): KeptRoom[] => {
+  return lossesIn(record).flatMap(({ pod, at }): ReservedCapacity[] => {
     const group = pod.group === undefined ? undefined : groupNamed(record, pod.group);
     if (group === undefined || (pod.boundFor !== undefined && pod.boundFor !== group.uid)) return [];
     const until = Math.max(at, toldBy) + group.graceMs;
@@ -74,7 +74,7 @@ export function barredNodes(
   for (const { resource, object, previous, at } of record.changes) {
     if (resource !== 'pods' || previous === undefined) continue;
     const pod = plainPod(object);
-    if (!pod.isRefused || plainPod(previous).isRefused) continue;
+    if (!pod.isRejected || plainPod(previous).isRejected) continue;
     const form = formOf(pod);
     const count = (times.get(`${pod.node} ${form}`) ?? 0) + 1;
     times.set(`${pod.node} ${form}`, count);

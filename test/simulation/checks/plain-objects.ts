@@ -12,7 +12,7 @@ export interface PlainPod {
   readonly node: string;
   readonly phase: string;
   /** Its node did not admit it. */
-  readonly isRefused: boolean;
+  readonly isRejected: boolean;
   readonly isLeaving: boolean;
   readonly isGated: boolean;
   readonly milliCpu: number;
@@ -83,7 +83,7 @@ function readPod({ metadata, spec, status }: any): PlainPod {
     group: metadata.labels?.[groupLabel],
     node: spec.nodeName ?? '',
     phase: status?.phase ?? 'Pending',
-    isRefused: status?.phase === 'Failed' && status.reason === 'OutOfcpu',
+    isRejected: status?.phase === 'Failed' && status.reason === 'OutOfcpu',
     isLeaving: metadata.deletionTimestamp !== undefined,
     isGated: (spec.schedulingGates ?? []).length > 0,
     milliCpu: Math.max(...asked.map((requests) => milliCores(requests?.cpu))),

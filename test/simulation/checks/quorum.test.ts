@@ -108,7 +108,7 @@ describe('a member that goes without a plan before its group has its quorum', ()
     expect(story.end()).toEqual([alone('x-again')]);
   });
 
-  it('is seen when Bindings of others have been refused before', () => {
+  it('is seen when Bindings of others have been rejected before', () => {
     const story = new Story();
     for (const name of ['x', 'y', 'z']) story.pod(name);
     const one = process('one');

@@ -32,7 +32,7 @@ export class QuorumChecker implements Checker {
   readonly #evidence: Evidence;
   /** plan -> what is known of it */
   readonly #plans = new Map<string, Plan>();
-  /** process name -> uids of pods for which it has sent a Binding, unless it was refused */
+  /** process name -> uids of pods for which it has sent a Binding, unless it was rejected */
   readonly #sent = new Map<string, Set<string>>();
 
   constructor(evidence: Evidence) {
@@ -98,8 +98,8 @@ export class QuorumChecker implements Checker {
   done(call: Call): void {
     if (call.of !== 'bind') return;
     const { metadata } = JSON.parse(String(call.request.body));
-    // Who has been refused is no member that comes; one that is on a node already is counted there.
-    if (isRefusal(call.status!)) this.#sent.get(call.process.name)?.delete(metadata.uid);
+    // Who has been rejected is no member that comes; one that is on a node already is counted there.
+    if (isRejection(call.status!)) this.#sent.get(call.process.name)?.delete(metadata.uid);
     if (call.status! >= 300) return;
     const key = `${metadata.namespace}/${metadata.name}`;
     const { record } = this.#evidence;
@@ -143,7 +143,7 @@ export class QuorumChecker implements Checker {
     if (members.size >= quorum) return;
     // The others, which waited for their turn, could not make a quorum any more.
     if (calls.some(({ status }) => status !== undefined && status >= 400))
-      return this.#evidence.excused('a plan is not whole: a Binding of it was refused');
+      return this.#evidence.excused('a plan is not whole: a Binding of it was rejected');
     // Whoever is gone, or was not there for a while, could not go on.
     if (!process.isAlive || process.wasPaused)
       return this.#evidence.excused('a plan is not whole: its process was stopped');
@@ -170,7 +170,7 @@ export class QuorumChecker implements Checker {
 }
 
 /** Not carried out, whatever comes; 429 and what is answered with 5xx may be sent again. */
-function isRefusal(status: number): boolean {
+function isRejection(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
 

@@ -1,7 +1,7 @@
 import type { Call } from '../world/call.ts';
 import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { RoomOfOthers } from './room-of-others.ts';
+import { CapacityOfOthers } from './capacity-of-others.ts';
 import { isOpen } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { groupNamed, notedStart, podsIn, tallyOf } from './plain-group.ts';
@@ -42,7 +42,7 @@ export class WaitingChecker implements Checker {
 
   settled(): number | undefined {
     const { record, started } = this.#evidence;
-    const others = new RoomOfOthers(this.#evidence, this.#forbiddenNode);
+    const others = new CapacityOfOthers(this.#evidence, this.#forbiddenNode);
     let again: number | undefined;
     const pods = podsIn(record);
     const ours = pods.filter((pod) => isOpen(pod) && pod.schedulerName === this.#schedulerName);
@@ -66,13 +66,13 @@ export class WaitingChecker implements Checker {
       const missing = (group?.minMember ?? 0) - counted;
       if (missing > members.length) continue;
       if (missing > 0) {
-        const room = others.without(members);
-        if (!room.takesTogether(members, missing)) continue;
+        const capacity = others.without(members);
+        if (!capacity.takesTogether(members, missing)) continue;
         if (tally!.succeeded > 0 && this.#isTakenForNew(group!)) {
           this.#evidence.excused('waits: a new leader is not told that it has started');
           continue;
         }
-        if (!room.takesAnyhow(members, missing)) {
+        if (!capacity.takesAnyhow(members, missing)) {
           // Members of different kinds are placed by a heuristic, which may miss the one way that there is.
           this.#evidence.excused('waits: its members are of different kinds, and fit in some ways only');
         } else if (!isExplained(members, missing)) {

@@ -16,7 +16,7 @@ export interface Call {
   isGivenUp: boolean;
   /** When it was carried out. */
   doneAt: number | undefined;
-  /** What it was answered, or will be; undefined: it was neither carried out nor refused yet. */
+  /** What it was answered, or will be; undefined: it was neither carried out nor rejected yet. */
   status: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { PlainRoom } from '../checks/plain-fit.ts';
+import { PlainCapacity } from '../checks/plain-fit.ts';
 import { hasEnded, plainNode, plainPod } from '../checks/plain-objects.ts';
 import type { PlainPod } from '../checks/plain-objects.ts';
 import { podsPath } from './manifests.ts';
@@ -12,11 +12,11 @@ export class Kubelets {
   readonly #plane: Plane;
   readonly #timeline: Timeline;
   readonly #seed: number;
-  /** node name -> how many more pods it will refuse */
-  readonly #refusals = new Map<string, number>();
+  /** node name -> how many more pods it will reject */
+  readonly #rejections = new Map<string, number>();
   /** Nodes that do nothing at present. */
   readonly #asleep = new Set<string>();
-  /** uid -> admitted or refused */
+  /** uid -> admitted or rejected */
   readonly #seen = new Set<string>();
 
   constructor(options: { readonly plane: Plane; readonly timeline: Timeline; readonly seed: number }) {
@@ -26,8 +26,8 @@ export class Kubelets {
     this.#plane.subscribe((committed) => this.#changed(committed));
   }
 
-  refuse(node: string, pods: number): void {
-    this.#refusals.set(node, pods);
+  reject(node: string, pods: number): void {
+    this.#rejections.set(node, pods);
   }
 
   sleep(node: string): void {
@@ -82,18 +82,18 @@ export class Kubelets {
     const pod = plainPod(known);
     if (pod.uid !== uid || pod.isLeaving || hasEnded(pod)) return;
     this.#seen.add(uid);
-    const left = this.#refusals.get(node) ?? 0;
-    if (left > 0) this.#refusals.set(node, left - 1);
+    const left = this.#rejections.get(node) ?? 0;
+    if (left > 0) this.#rejections.set(node, left - 1);
     const others = [...this.#plane.record.all('pods')]
       .map(plainPod)
       .filter((other) => other.node === node && this.#seen.has(other.uid));
     const running = others.filter((other) => !hasEnded(other));
-    const room = new PlainRoom(
+    const capacity = new PlainCapacity(
       [plainNode(nodeObject)],
       running.map((other) => [other, node] as const),
     );
-    const isRefused = left > 0 || room.excess(node) !== undefined;
-    const status = isRefused
+    const isRejected = left > 0 || capacity.excess(node) !== undefined;
+    const status = isRejected
       ? { phase: 'Failed', reason: 'OutOfcpu', message: 'Node did not have enough resource: cpu' }
       : { phase: 'Running', conditions: [...conditionsOf(known), { type: 'Ready', status: 'True' }] };
     this.#plane.tell('PATCH', `${podsPath}/${name}/status`, { metadata: { uid }, status });

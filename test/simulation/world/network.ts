@@ -20,9 +20,9 @@ export interface NetworkOptions {
   readonly observer: CallObserver;
   /** What the process is told is in its picture when it has run for so long, at the latest. */
   readonly heededAfterMs: number;
-  /** Bindings to it are refused. */
+  /** Bindings to it are rejected. */
   readonly forbiddenNode?: string | undefined;
-  /** Bindings of them are refused. */
+  /** Bindings of them are rejected. */
   readonly forbiddenPods?: readonly string[] | undefined;
 }
 
@@ -179,11 +179,11 @@ export class Network implements Transport {
         case 'refuse-500':
         case 'refuse-503':
           call.status = Number(fault.slice(-3));
-          timeline.after(thereMs + backMs, () => answer(refusal(call.status!, ms)));
+          timeline.after(thereMs + backMs, () => answer(rejection(call.status!, ms)));
           return;
         case 'done-500':
         case 'done-503':
-          carryOutIn(thereMs, () => timeline.after(backMs, () => answer(refusal(Number(fault.slice(-3)), 0))));
+          carryOutIn(thereMs, () => timeline.after(backMs, () => answer(rejection(Number(fault.slice(-3)), 0))));
           return;
         case 'lost-request':
           lose(thereMs + backMs);
@@ -218,10 +218,10 @@ export class Network implements Transport {
     const process = this.#process;
     const resource = watchedResource(request.path);
     await this.#later(this.#latency(), signal);
-    const refused = resource && faults.ofOpening(process, resource, timeline.now);
-    if (refused !== undefined) {
+    const rejected = resource && faults.ofOpening(process, resource, timeline.now);
+    if (rejected !== undefined) {
       await this.#later(this.#latency(), signal);
-      return refusal(refused.kind === 'refuse-open-410' ? 410 : 500, 0);
+      return rejection(rejected.kind === 'refuse-open-410' ? 410 : 500, 0);
     }
     const server = new AbortController();
     const hangUp = (): void => {
@@ -290,7 +290,7 @@ function onAbort(signal: AbortSignal | undefined, tell: (reason: Error) => void)
 }
 
 /** An answer with a Status, as API servers and what stands before them give. */
-function refusal(code: number, retryAfterMs: number): TransportResponse {
+function rejection(code: number, retryAfterMs: number): TransportResponse {
   const reason = reasons[code] ?? '';
   const status = {
     kind: 'Status',

@@ -34,7 +34,7 @@ export class Plane {
   readonly #listeners: ((committed: Committed) => void)[] = [];
   /** Whose request is being carried out. */
   #acting = 'world';
-  /** What the world asked for and was refused for its shape: the scenario is wrong then, not the product. */
+  /** What the world asked for and was rejected for its shape: the scenario is wrong then, not the product. */
   readonly misuses: string[] = [];
 
   constructor(timeline: Timeline, seed: number) {

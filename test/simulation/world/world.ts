@@ -1,5 +1,5 @@
 import { hasEnded, isOpen, plainNode, plainPod } from '../checks/plain-objects.ts';
-import { PlainRoom } from '../checks/plain-fit.ts';
+import { PlainCapacity } from '../checks/plain-fit.ts';
 import { calmFrom, longestAttemptMs, nameOf } from '../scenario.ts';
 import type { Scenario, Step } from '../scenario.ts';
 import type { Call } from './call.ts';
@@ -275,7 +275,7 @@ export class World {
         });
         return;
       case 'node-refuses':
-        this.#kubelets.refuse(step.node, step.pods);
+        this.#kubelets.reject(step.node, step.pods);
         return;
       case 'node-shrinks':
         this.#setCpu(step.node, step.milliCpu);
@@ -334,7 +334,7 @@ export class World {
     const name = `foreign-${++this.#foreign}`;
     const manifest: any = podManifest(name, { milliCpu, mebibytes: 1 }, { schedulerName: 'other', priority: 0 });
     const there = [...plane.record.all('pods')].map(plainPod).filter((pod) => pod.node === node && !hasEnded(pod));
-    const room = new PlainRoom(
+    const capacity = new PlainCapacity(
       [plainNode(nodeObject)],
       there.map((pod) => [pod, node] as const),
     );
@@ -342,7 +342,7 @@ export class World {
       ...manifest,
       metadata: { ...manifest.metadata, namespace: 'default', uid: '', resourceVersion: '0' },
     });
-    if (!room.takes(pod, node)) return;
+    if (!capacity.takes(pod, node)) return;
     manifest.spec.nodeName = node;
     plane.tell('POST', podsPath, manifest);
     if (stays !== true) this.timeline.after(forMs, () => plane.tell('DELETE', `${podsPath}/${name}`));

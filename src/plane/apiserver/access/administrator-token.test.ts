@@ -22,11 +22,11 @@ describe('a server whose administrator has a token', () => {
     ['another', { authorization: `Bearer ${token}x` }],
     ['its beginning', { authorization: `Bearer ${token.slice(0, -1)}` }],
     ['a password', { authorization: 'Basic YTpi' }],
-  ])('refuses who brings %s, whatever is asked', async (_what, headers) => {
+  ])('rejects who brings %s, whatever is asked', async (_what, headers) => {
     const client = new ApiClient({ administratorToken: token });
     for (const path of [configMapsPath, '/api', '/apis', '/openapi/v3', '/nowhere']) {
-      const refused = await get(client, path, headers);
-      expect([path, refused.status, refused.body.reason]).toEqual([path, 401, 'Unauthorized']);
+      const rejected = await get(client, path, headers);
+      expect([path, rejected.status, rejected.body.reason]).toEqual([path, 401, 'Unauthorized']);
     }
     const written = await client.send('POST', configMapsPath, { metadata: { name: 'a' } }, headers);
     expect(written.status).toBe(401);

@@ -33,7 +33,7 @@ describe('discovery', () => {
     });
   });
 
-  it('refuses an Accept header that leaves it no choice', async () => {
+  it('rejects an Accept header that leaves it no choice', async () => {
     const answer = await new ApiClient().get('/api', 'application/vnd.kubernetes.protobuf');
     expect(answer.status).toBe(406);
     expect(answer.body.reason).toBe('NotAcceptable');

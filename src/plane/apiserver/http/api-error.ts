@@ -15,10 +15,10 @@ export interface ResourceReference {
   readonly plural: string;
 }
 
-/** What an error says at most: an answer is for people to read, and must not be larger than the request that it refuses. */
+/** What an error says at most: an answer is for people to read, and must not be larger than the request that it rejects. */
 const messageLimit = 16 * 1024;
 const causeLimit = 1024;
-const toldCauses = 100;
+const reportedCauses = 100;
 
 interface ApiErrorInit {
   readonly code: number;
@@ -176,12 +176,12 @@ export function unsupportedMediaType(message: string): ApiError {
   return new ApiError({ code: 415, reason: 'UnsupportedMediaType', message });
 }
 
-/** The content is understood and refused: one cause for each field. `kind` is qualified: `PodGroup.scheduling.x-k8s.io`. */
+/** The content is understood and rejected: one cause for each field. `kind` is qualified: `PodGroup.scheduling.x-k8s.io`. */
 export function invalid(kind: string, group: string, name: string, causes: readonly StatusCause[]): ApiError {
   const lines = causes
-    .slice(0, toldCauses)
+    .slice(0, reportedCauses)
     .map((cause) => shortened(`${cause.field ?? '<nil>'}: ${cause.message}`, causeLimit));
-  if (causes.length > toldCauses) lines.push(`and ${causes.length - toldCauses} more`);
+  if (causes.length > reportedCauses) lines.push(`and ${causes.length - reportedCauses} more`);
   const qualifiedKind = group === '' ? kind : `${kind}.${group}`;
   return new ApiError({
     code: 422,
@@ -219,7 +219,7 @@ export function resourceVersionTooLarge(asked: number, current: number): ApiErro
 }
 
 function causesJson(causes: readonly StatusCause[]): JsonValue[] {
-  return causes.slice(0, toldCauses).map((cause) => ({
+  return causes.slice(0, reportedCauses).map((cause) => ({
     reason: cause.reason,
     message: shortened(cause.message, causeLimit),
     ...(cause.field !== undefined && { field: shortened(cause.field, causeLimit) }),

@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { ProtobufError } from '../../../base/wire-reader.ts';
 import type { TransportRequest } from '../../../client/transport.ts';
-import { ComplexityError, nestingLimit, refuseComplexity } from '../complexity.ts';
+import { ComplexityError, nestingLimit, rejectComplexity } from '../complexity.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { ApiError, badRequest, tooComplex, unsupportedMediaType } from './api-error.ts';
 import { UnknownFieldError, decodeProtobuf } from './decode-protobuf.ts';
 
-/** The server refuses a larger request body, as kube-apiserver does. */
+/** The server rejects a larger request body, as kube-apiserver does. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
 
 /** The media type of the body, in lower case and without parameters; JSON when the client does not say. */
@@ -72,7 +72,7 @@ export function decodeJson(text: string): JsonValue {
   } catch (error) {
     throw badRequest(`the request body is not valid JSON: ${(error as Error).message}`);
   }
-  accepted(() => refuseComplexity(value, nestingLimit));
+  accepted(() => rejectComplexity(value, nestingLimit));
   return value;
 }
 

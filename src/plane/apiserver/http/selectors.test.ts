@@ -27,7 +27,7 @@ describe('a label selector', () => {
     expect(parseLabelSelector('')).toBeUndefined();
   });
 
-  it.each(['a=b=c', 'a in b', 'a b', '=x', '-a'])('is refused when it cannot be read: %s', (selector) => {
+  it.each(['a=b=c', 'a in b', 'a b', '=x', '-a'])('is rejected when it cannot be read: %s', (selector) => {
     expect(() => parseLabelSelector(selector)).toThrow('unable to parse requirement');
   });
 });
@@ -42,7 +42,7 @@ describe('a field selector', () => {
     expect([...selector.equals]).toEqual([['status.phase', 'Running']]);
   });
 
-  it('is refused for an unknown field and for nonsense', () => {
+  it('is rejected for an unknown field and for nonsense', () => {
     expect(() => parseFieldSelector('spec.x=1', fields, true)).toThrow('field label not supported: spec.x');
     expect(() => parseFieldSelector('status.phase', fields, true)).toThrow('is not FIELD=VALUE');
   });

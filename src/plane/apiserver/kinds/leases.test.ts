@@ -21,7 +21,7 @@ describe('Leases', () => {
     expect(late.status).toBe(409);
   });
 
-  it('are refused with a duration that makes no sense', async () => {
+  it('are rejected with a duration that makes no sense', async () => {
     const answer = await new ApiClient().create(path, { ...lease, spec: { leaseDurationSeconds: 0 } });
     expect(answer.body.details.causes[0].field).toBe('spec.leaseDurationSeconds');
   });

@@ -41,9 +41,9 @@ describe('namespaces', () => {
     client.clock.advance(0);
     expect((await client.get('/api/v1/namespaces/team/configmaps/a')).status).toBe(404);
     expect((await client.get('/api/v1/namespaces/team/pods/p')).body.metadata.deletionTimestamp).toBeDefined();
-    const refused = await client.create('/api/v1/namespaces/team/configmaps', configMapManifest('b'));
-    expect(refused.status).toBe(403);
-    expect(refused.body.details.causes[0].reason).toBe('NamespaceTerminating');
+    const rejected = await client.create('/api/v1/namespaces/team/configmaps', configMapManifest('b'));
+    expect(rejected.status).toBe(403);
+    expect(rejected.body.details.causes[0].reason).toBe('NamespaceTerminating');
     expect((await client.get('/api/v1/namespaces/team')).status).toBe(200);
     await client.delete('/api/v1/namespaces/team/pods/p', { gracePeriodSeconds: 0 });
     client.clock.advance(0);

@@ -15,7 +15,7 @@ describe('nodes', () => {
     });
   });
 
-  it('are refused with a taint that has no such effect, or a negative capacity', async () => {
+  it('are rejected with a taint that has no such effect, or a negative capacity', async () => {
     const client = new ApiClient();
     const tainted = { ...nodeManifest('n1'), spec: { taints: [{ key: 'a', effect: 'Never' }] } };
     expect((await client.create('/api/v1/nodes', tainted)).body.details.causes[0].field).toBe(

@@ -36,7 +36,7 @@ export const priorityClasses: ResourceType = builtIn({
       each.preemptionPolicy ??= 'PreemptLowerPriority';
     },
     admitCreate: (each, context) => {
-      refuseSecondDefault(each, context);
+      rejectSecondDefault(each, context);
       metadataOf(each).generation = 1;
     },
     validate: validatePriorityClass,
@@ -46,7 +46,7 @@ export const priorityClasses: ResourceType = builtIn({
         throw forbidden(reference, name, 'this is a system priority class and cannot be deleted');
     },
     validateUpdate: (each, previous, context) => {
-      refuseSecondDefault(each, context);
+      rejectSecondDefault(each, context);
       const causes: StatusCause[] = [];
       for (const field of ['value', 'preemptionPolicy']) {
         if (each[field] !== previous[field]) causes.push(fieldForbidden(field, 'may not be changed in an update.'));
@@ -56,7 +56,7 @@ export const priorityClasses: ResourceType = builtIn({
   },
 });
 
-function refuseSecondDefault(each: JsonObject, context: KindContext): void {
+function rejectSecondDefault(each: JsonObject, context: KindContext): void {
   if (each.globalDefault !== true) return;
   const name = metadataOf(each).name as string;
   const other = context.store

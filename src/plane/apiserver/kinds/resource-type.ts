@@ -45,7 +45,7 @@ export interface Behaviour {
   readonly updateNeedsVersion?: boolean;
   /** Fills in defaults, in place, on create, on update and on a write of the status. */
   readonly applyDefaults?: (object: JsonObject) => void;
-  /** Admission of a create, in place, after defaults; throws ApiError to refuse. */
+  /** Admission of a create, in place, after defaults; throws ApiError to reject. */
   readonly admitCreate?: (object: JsonObject, context: KindContext) => void;
   /** Checks the object's content, on create and on update. */
   readonly validate?: (object: JsonObject, context: KindContext) => StatusCause[];
@@ -59,7 +59,7 @@ export interface Behaviour {
   readonly prepareStatusUpdate?: (object: JsonObject, previous: JsonObject) => void;
   /** Whether an object that is being deleted must stay although it has no finalizers. */
   readonly heldBy?: (object: JsonObject) => boolean;
-  /** Refuses a deletion by throwing ApiError. */
+  /** Rejects a deletion by throwing ApiError. */
   readonly admitDelete?: (object: JsonObject) => void;
   /** Seconds an object lives on after DELETE; undefined: it goes at once (finalizers permitting). */
   readonly gracePeriod?: (object: JsonObject, requested: number | undefined) => number | undefined;

@@ -95,7 +95,7 @@ function validateOwners(owners: JsonValue | undefined): StatusCause[] {
 
 /**
  * Checks a change of metadata. What the server alone sets is put back in place where the client left it out; where the
- * client sent something else it is refused.
+ * client sent something else it is rejected.
  */
 export function validateMetadataUpdate(object: JsonObject, previous: JsonObject): StatusCause[] {
   const metadata = metadataOf(object);

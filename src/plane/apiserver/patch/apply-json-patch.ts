@@ -1,4 +1,4 @@
-import { ComplexityError, nestingLimit, refuseComplexity } from '../complexity.ts';
+import { ComplexityError, nestingLimit, rejectComplexity } from '../complexity.ts';
 import { deepCopy, deepEqual } from '../deep-equal.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { PatchError } from './patch-error.ts';
@@ -35,7 +35,7 @@ export function applyJsonPatch(document: JsonValue, operations: JsonValue): Json
   const holder: JsonValue[] = [deepCopy(document)];
   const work: Work = { shifted: 0, copiedBytes: 0 };
   operations.forEach((operation, index) => apply(holder, operation, `operation ${index}`, work));
-  accepted(() => refuseComplexity(holder[0]!, nestingLimit));
+  accepted(() => rejectComplexity(holder[0]!, nestingLimit));
   return holder[0]!;
 }
 
@@ -137,7 +137,7 @@ function take(holder: JsonValue[], path: readonly string[], work: Work): JsonVal
 
 function copyOf(value: JsonValue, work: Work): JsonValue {
   return accepted(() => {
-    refuseComplexity(value, nestingLimit);
+    rejectComplexity(value, nestingLimit);
     work.copiedBytes += JSON.stringify(value).length;
     if (work.copiedBytes <= copiedLimitBytes) return deepCopy(value);
     throw new PatchError(
@@ -148,7 +148,7 @@ function copyOf(value: JsonValue, work: Work): JsonValue {
 }
 
 function isEqual(found: JsonValue, value: JsonValue, work: Work): boolean {
-  accepted(() => countShifted(comparedCost * refuseComplexity(found, nestingLimit), work));
+  accepted(() => countShifted(comparedCost * rejectComplexity(found, nestingLimit), work));
   return deepEqual(found, value);
 }
 

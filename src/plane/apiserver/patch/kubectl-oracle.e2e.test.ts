@@ -280,14 +280,14 @@ async function expectSameAsKubectl(cases: readonly Case[]): Promise<void> {
   expect(differences).toEqual([]);
 }
 
-/** The result is null when the patch was refused. */
+/** The result is null when the patch was rejected. */
 interface Outcome {
   readonly result: JsonValue;
   readonly error: string;
 }
 
 function show({ result, error }: Outcome): string {
-  return result === null ? `refused: ${error}` : JSON.stringify(result);
+  return result === null ? `rejected: ${error}` : JSON.stringify(result);
 }
 
 function patchWithUs({ type, document, patch }: Case): Outcome {

@@ -16,7 +16,7 @@ describe('the schema of a CustomResourceDefinition', () => {
     expect(shown(definition.spec.versions[0]!.schema.openAPIV3Schema)).toEqual([]);
   });
 
-  test('CEL rules are refused, not ignored', () => {
+  test('CEL rules are rejected, not ignored', () => {
     const errors = checkStructural(withField({ type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0' }] }));
     expect(errors).toMatchObject([
       { field: 'openAPIV3Schema.properties.f.x-kubernetes-validations', reason: 'FieldValueForbidden' },
@@ -47,7 +47,7 @@ describe('the schema of a CustomResourceDefinition', () => {
       withField({ type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'map' }),
       'openAPIV3Schema.properties.f.x-kubernetes-list-map-keys: Required value',
     ],
-  ])('%j is refused', (schema, problem) => {
+  ])('%j is rejected', (schema, problem) => {
     const errors = shown(schema);
     expect(errors).toHaveLength(1);
     expect(errors[0]).toContain(problem);

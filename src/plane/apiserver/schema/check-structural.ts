@@ -67,8 +67,8 @@ ajv.addFormat(patternFormat, { type: 'string', validate: (text: string) => patte
 const validate = ajv.compile(metaSchema);
 
 /**
- * Whether this API server can work with the schema of a CustomResourceDefinition: it refuses keywords that it does not know, CEL rules
- * (`x-kubernetes-validations`) among them, rather than ignoring them. A real server refuses more, such as alternatives
+ * Whether this API server can work with the schema of a CustomResourceDefinition: it rejects keywords that it does not know, CEL rules
+ * (`x-kubernetes-validations`) among them, rather than ignoring them. A real server rejects more, such as alternatives
  * that give structure. `path` is the schema's own place in the definition.
  */
 export function checkStructural(schema: JsonValue, path = 'openAPIV3Schema'): FieldError[] {

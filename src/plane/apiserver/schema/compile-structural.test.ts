@@ -151,7 +151,7 @@ describe('validation of custom resources', () => {
       'FieldValueDuplicate spec.x[2]: Duplicate value: {"port":1,"protocol":"TCP"}',
     ],
   ];
-  test.each(words)('%j refuses %j', (schema, value, expected) => {
+  test.each(words)('%j rejects %j', (schema, value, expected) => {
     expect(shown(value, schema)).toEqual([expected]);
   });
 

@@ -34,7 +34,7 @@ const ajvOptions: Options = {
 /** Of an object with more values only the first error is looked for: all of them could be as many. */
 const fullyJudgedValues = 2_000;
 /** So many errors are told. */
-const toldLimit = 100;
+const reportedLimit = 100;
 
 /**
  * Compiles the schema of a custom resource, as accepted by `checkStructural`, to a validator that words its errors as
@@ -84,7 +84,7 @@ function hasMoreValues(value: JsonValue, limit: number): boolean {
 export function fieldErrors(errors: readonly ErrorObject[], root: JsonValue, path: string): FieldError[] {
   const outer = errors
     .filter((error) => error.keyword !== 'if' && !isInsideBranch(error.schemaPath))
-    .slice(0, toldLimit);
+    .slice(0, reportedLimit);
   return outer.map((error) => fieldError(error, fieldPath(error.instancePath, root, path)));
 }
 

@@ -63,7 +63,7 @@ describe('strict decoding', () => {
     [{ metadata: { creationTimestamp: '2026-02-30T00:00:00Z' } }, 'must be of type date-time'],
     [{ spec: { containers: [{ resources: { limits: { cpu: '1 core' } } }] } }, 'is not a quantity'],
     [{ spec: { containers: [{ livenessProbe: { tcpSocket: { port: true } } }] } }, 'must be of type integer,string'],
-  ])('%j is refused', (pod, problem) => {
+  ])('%j is rejected', (pod, problem) => {
     expect(messages(pod as JsonObject).join()).toContain(problem);
   });
 

@@ -8,7 +8,7 @@ import { childPath, elementPath, keyPath } from './field-path.ts';
 import { isBase64, isDateTime, isInt32, isInt64, isMicroTime } from './formats.ts';
 
 /** Paths are long where fields are deep: what comes after so many is not told any more. */
-const toldLimit = 100;
+const reportedLimit = 100;
 
 export interface StrictDecoding {
   /** Paths of the fields that the kind does not have, such as `spec.containers[0].foo`, in the object's order; the first hundred of them. */
@@ -29,7 +29,7 @@ export function decodeStrict(value: JsonObject, kind: string): StrictDecoding {
 }
 
 function check(value: JsonValue, type: ValueType, path: string, found: StrictDecoding): void {
-  if (value === null || found.errors.length >= toldLimit) return;
+  if (value === null || found.errors.length >= reportedLimit) return;
   switch (type.kind) {
     case 'any':
       return;
@@ -61,7 +61,7 @@ function checkModel(value: JsonValue, model: string, path: string, found: Strict
   for (const [name, child] of Object.entries(value)) {
     const type = fields.get(name);
     if (type === undefined) {
-      if (found.unknownFields.length < toldLimit) found.unknownFields.push(childPath(path, name));
+      if (found.unknownFields.length < reportedLimit) found.unknownFields.push(childPath(path, name));
     } else check(child, type, childPath(path, name), found);
   }
 }

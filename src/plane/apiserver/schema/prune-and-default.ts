@@ -3,7 +3,7 @@ import { childPath, elementPath } from './field-path.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
 /** Paths are long where fields are deep: what comes after so many is not told any more. */
-const toldLimit = 100;
+const reportedLimit = 100;
 
 export interface PrunedValue {
   readonly value: JsonValue;
@@ -70,7 +70,7 @@ function walkField(
   const { additionalProperties } = schema;
   const isOpen = additionalProperties === true || schema['x-kubernetes-preserve-unknown-fields'] === true;
   if (isOpen) return child;
-  if (unknownFields.length < toldLimit) unknownFields.push(childPath(path, key));
+  if (unknownFields.length < reportedLimit) unknownFields.push(childPath(path, key));
   return undefined;
 }
 

@@ -66,7 +66,7 @@ export class ApiClient {
   async watch(path: string, signal?: AbortSignal, accept = '*/*'): Promise<WatchReader> {
     const response = await this.server.handle({ method: 'GET', path, headers: { accept } }, signal);
     if (response.status !== 200) {
-      throw new Error(`the watch was refused: ${JSON.stringify(await readAnswer(response))}`);
+      throw new Error(`the watch was rejected: ${JSON.stringify(await readAnswer(response))}`);
     }
     return new WatchReader(response.body);
   }

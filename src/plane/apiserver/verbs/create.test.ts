@@ -20,7 +20,7 @@ describe('create', () => {
     expect((await client.get(`${configMapsPath}/settings`)).body).toEqual(answer.body);
   });
 
-  it('refuses a second object of the same name', async () => {
+  it('rejects a second object of the same name', async () => {
     const client = new ApiClient();
     await client.mustCreate(configMapsPath, configMapManifest('settings'));
     const answer = await client.create(configMapsPath, configMapManifest('settings'));
@@ -50,7 +50,7 @@ describe('create', () => {
       'metadata.ownerReferences[0].uid',
       'FieldValueRequired',
     ],
-  ])('refuses %s, naming the field', async (_what, metadata, field, reason) => {
+  ])('rejects %s, naming the field', async (_what, metadata, field, reason) => {
     const answer = await new ApiClient().create(configMapsPath, { metadata });
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({
@@ -59,7 +59,7 @@ describe('create', () => {
     });
   });
 
-  it('refuses a namespace that does not exist, or another one than the path names', async () => {
+  it('rejects a namespace that does not exist, or another one than the path names', async () => {
     const client = new ApiClient();
     const missing = await client.create('/api/v1/namespaces/nowhere/configmaps', configMapManifest('a'));
     expect(missing.status).toBe(404);
@@ -68,7 +68,7 @@ describe('create', () => {
     expect(other.status).toBe(400);
   });
 
-  it('refuses an object of another kind', async () => {
+  it('rejects an object of another kind', async () => {
     const answer = await new ApiClient().create(configMapsPath, podManifest('a'));
     expect(answer.status).toBe(400);
     expect(answer.body.message).toContain('must be of type ConfigMap');
@@ -90,7 +90,7 @@ describe('create', () => {
       '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeNam":"x","containers":[{"name":"c","name":"c","image":"i","imag":"i"}]}}';
     const json = { 'content-type': 'application/json' };
 
-    it('refuses unknown fields when strict, all at once', async () => {
+    it('rejects unknown fields when strict, all at once', async () => {
       const answer = await new ApiClient().send('POST', `${podsPath}?fieldValidation=Strict`, text, json);
       expect(answer.status).toBe(400);
       expect(answer.body.message).toBe(
@@ -113,7 +113,7 @@ describe('create', () => {
       expect(answer.headers).not.toHaveProperty('warning');
     });
 
-    it('refuses a value of the wrong type whatever it is told', async () => {
+    it('rejects a value of the wrong type whatever it is told', async () => {
       const manifest = podManifest('p', { activeDeadlineSeconds: 'soon' });
       const answer = await new ApiClient().create(`${podsPath}?fieldValidation=Ignore`, manifest);
       expect(answer.status).toBe(400);
@@ -124,14 +124,14 @@ describe('create', () => {
   it.each([
     ['text/plain', 'accepted media types include: application/json'],
     ['application/yaml', 'kubectl apply'],
-  ])('refuses a body of %s with the way out', async (contentType, remedy) => {
+  ])('rejects a body of %s with the way out', async (contentType, remedy) => {
     const answer = await new ApiClient().send('POST', configMapsPath, 'k8s', { 'content-type': contentType });
     expect(answer.status).toBe(415);
     expect(answer.body.message).toContain(remedy);
   });
 
   it.each([['{"metadata":'], ['[]'], ['null'], ['['.repeat(200_000) + ']'.repeat(200_000)]])(
-    'refuses a body that is not an object (case %#)',
+    'rejects a body that is not an object (case %#)',
     async (text) => {
       const answer = await new ApiClient().send('POST', configMapsPath, text);
       expect(answer.status).toBe(400);

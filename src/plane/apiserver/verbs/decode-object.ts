@@ -1,5 +1,5 @@
 import { ApiError, badRequest, invalid, tooComplex } from '../http/api-error.ts';
-import { ComplexityError, nestingLimit, refuseComplexity } from '../complexity.ts';
+import { ComplexityError, nestingLimit, rejectComplexity } from '../complexity.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt, textAt } from '../kinds/access.ts';
 import { invalidValue } from '../kinds/field-rules.ts';
@@ -18,7 +18,7 @@ export interface DecodedObject {
 
 /**
  * Turns what a client sent for a resource into an object of the stored shape: its kind is checked, unknown
- * fields are refused, reported or dropped as `fieldValidation` says, defaults of a custom resource's schema are filled in.
+ * fields are rejected, reported or dropped as `fieldValidation` says, defaults of a custom resource's schema are filled in.
  * Takes over `sent`. Throws 400 for another kind or fields of a wrong type, 413 for one that is too complex, 422 where a custom resource breaks its schema.
  */
 export function decodeObject(
@@ -27,12 +27,12 @@ export function decodeObject(
   fieldValidation: FieldValidation,
   from: 'body' | 'patch' = 'body',
 ): DecodedObject {
-  refuseComplexObject(sent);
+  rejectComplexObject(sent);
   const apiVersion = apiVersionOf(type);
   if (type.content.type === 'structural' && sent.kind === undefined) {
     throw badRequest("Object 'Kind' is missing in the request body");
   }
-  if (type.content.type === 'structural') refuseOtherType(type, sent, apiVersion);
+  if (type.content.type === 'structural') rejectOtherType(type, sent, apiVersion);
   if ((sent.kind ?? type.kind) !== type.kind || (sent.apiVersion ?? apiVersion) !== apiVersion) {
     throw badRequest(
       `the object provided is unrecognized (must be of type ${type.kind}): apiVersion ${JSON.stringify(sent.apiVersion)}, kind ${JSON.stringify(sent.kind)}; want apiVersion ${JSON.stringify(apiVersion)}`,
@@ -52,15 +52,15 @@ export function decodeObject(
   };
 }
 
-function refuseComplexObject(sent: JsonObject): void {
+function rejectComplexObject(sent: JsonObject): void {
   try {
-    refuseComplexity(sent, nestingLimit);
+    rejectComplexity(sent, nestingLimit);
   } catch (error) {
     throw error instanceof ComplexityError ? tooComplex('the object', error) : error;
   }
 }
 
-function refuseOtherType(type: ResourceType, sent: JsonObject, apiVersion: string): void {
+function rejectOtherType(type: ResourceType, sent: JsonObject, apiVersion: string): void {
   const kind = textAt(sent, 'kind');
   if (textAt(sent, 'apiVersion') !== apiVersion) {
     throw badRequest(

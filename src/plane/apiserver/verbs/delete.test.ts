@@ -32,7 +32,7 @@ describe('delete', () => {
     expect((await client.get(path)).status).toBe(200);
   });
 
-  it('refuses a propagation that it does not do', async () => {
+  it('rejects a propagation that it does not do', async () => {
     const client = new ApiClient();
     await client.mustCreate(configMapsPath, configMapManifest('settings'));
     const answer = await client.delete(path, { propagationPolicy: 'Foreground' });

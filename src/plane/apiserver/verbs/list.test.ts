@@ -83,7 +83,7 @@ describe('list', () => {
   });
 
   it.each(['resourceVersionMatch=Exact', 'sendInitialEvents=true', 'resourceVersion=1&resourceVersionMatch=Nearly'])(
-    'refuses options that do not go together: %s',
+    'rejects options that do not go together: %s',
     async (query) => {
       expect((await new ApiClient().get(`${configMapsPath}?${query}`)).status).toBe(422);
     },
@@ -104,7 +104,7 @@ describe('list', () => {
     expect((await client.get(`${configMapsPath}?labelSelector=${encodeURIComponent('a b c')}`)).status).toBe(400);
   });
 
-  it('selects pods by the fields that the kind has, and refuses others', async () => {
+  it('selects pods by the fields that the kind has, and rejects others', async () => {
     const client = new ApiClient();
     for (const name of ['p1', 'p2', 'p3']) await client.mustCreate(podsPath, podManifest(name));
     await client.create(`${podsPath}/p2/binding`, bindingManifest('p2', 'n1'));
@@ -113,9 +113,9 @@ describe('list', () => {
     expect(names(await client.get(`${podsPath}?fieldSelector=metadata.name%3Dp3,status.phase!%3DFailed`))).toEqual([
       'p3',
     ]);
-    const refused = await client.get(`${podsPath}?fieldSelector=spec.hostname%3Dx`);
-    expect(refused.status).toBe(400);
-    expect(refused.body.message).toContain('field label not supported: spec.hostname');
+    const rejected = await client.get(`${podsPath}?fieldSelector=spec.hostname%3Dx`);
+    expect(rejected.status).toBe(400);
+    expect(rejected.body.message).toContain('field label not supported: spec.hostname');
   });
 
   it('answers metadata only when asked for it', async () => {

@@ -20,7 +20,7 @@ async function withSettings(): Promise<ApiClient> {
 }
 
 describe('patch', () => {
-  it('takes a JSON patch, and refuses it whole when a test fails', async () => {
+  it('takes a JSON patch, and rejects it whole when a test fails', async () => {
     const client = await withSettings();
     const operations = [
       { op: 'test', path: '/data/a', value: '1' },
@@ -53,10 +53,10 @@ describe('patch', () => {
 
     await client.mustCreate(definitionsPath, podGroupDefinition());
     await client.mustCreate(podGroupsPath, podGroupManifest('red'));
-    const refused = await client.patch(`${podGroupsPath}/red`, 'strategic', { spec: { minMember: 3 } });
-    expect(refused.status).toBe(415);
-    expect(refused.body.message).toContain('application/json-patch+json, application/merge-patch+json');
-    expect(refused.body.message).not.toContain('strategic');
+    const rejected = await client.patch(`${podGroupsPath}/red`, 'strategic', { spec: { minMember: 3 } });
+    expect(rejected.status).toBe(415);
+    expect(rejected.body.message).toContain('application/json-patch+json, application/merge-patch+json');
+    expect(rejected.body.message).not.toContain('strategic');
   });
 
   it('is conditional when it carries a resource version', async () => {

@@ -31,7 +31,7 @@ export function patchObject(
   options: WriteOptions & { readonly status: boolean },
 ): PatchResult {
   const mediaType = bodyMediaType(request);
-  refuseUnknownFormat(mediaType, type);
+  rejectUnknownFormat(mediaType, type);
   const patch = decodeJson(bodyText(request));
   if (stored === undefined) throw notFound(type, name);
   const before = presentObject(type, stored.object);
@@ -50,7 +50,7 @@ export function patchObject(
   };
 }
 
-function refuseUnknownFormat(mediaType: string, type: ResourceType): void {
+function rejectUnknownFormat(mediaType: string, type: ResourceType): void {
   const supported = patchMediaTypes(type);
   if (supported.includes(mediaType)) return;
   const list = `accepted media types include: ${supported.join(', ')}`;
@@ -71,11 +71,11 @@ function applyPatchOf(mediaType: string, type: ResourceType, before: JsonObject,
     return applyMergePatch(before, object);
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    throw patchRefused(error);
+    throw patchRejected(error);
   }
 }
 
-function patchRefused(error: PatchError): ApiError {
+function patchRejected(error: PatchError): ApiError {
   switch (error.kind) {
     case 'malformed':
       return badRequest(`error decoding patch: ${error.message}`);

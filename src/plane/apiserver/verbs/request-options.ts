@@ -67,7 +67,7 @@ export function readListOptions(query: URLSearchParams): ListOptions {
   const sendInitialEvents = readFlag(query, 'sendInitialEvents');
   const continueToken = text('continue');
   const causes: StatusCause[] = [];
-  const refuse = (field: string, message: string): void => {
+  const reject = (field: string, message: string): void => {
     causes.push({ field, reason: 'FieldValueForbidden', message: `Forbidden: ${message}` });
   };
   if (resourceVersion !== undefined && !/^\d+$/.test(resourceVersion)) {
@@ -82,25 +82,25 @@ export function readListOptions(query: URLSearchParams): ListOptions {
       });
     }
     if (watch && !query.has('sendInitialEvents')) {
-      refuse(
+      reject(
         'resourceVersionMatch',
         'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
       );
     }
     if (resourceVersion === undefined && !watch) {
-      refuse('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
+      reject('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
     }
     if (continueToken !== undefined) {
-      refuse('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
+      reject('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
     }
     if (match === 'Exact' && resourceVersion === '0') {
-      refuse('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+      reject('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
     }
   }
   if (query.has('sendInitialEvents')) {
-    if (!watch) refuse('sendInitialEvents', 'sendInitialEvents is forbidden for list');
+    if (!watch) reject('sendInitialEvents', 'sendInitialEvents is forbidden for list');
     else if (match !== 'NotOlderThan') {
-      refuse('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+      reject('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
     }
   }
   if (causes.length > 0) throw invalidOptions('ListOptions', causes);

@@ -19,7 +19,7 @@ describe('update', () => {
     expect(answer.body.metadata.uid).toBe(stored.metadata.uid);
   });
 
-  it('refuses a stale resource version', async () => {
+  it('rejects a stale resource version', async () => {
     const { client, stored } = await withSettings();
     await client.replace(path, { ...stored, data: { a: '2' } });
     const answer = await client.replace(path, { ...stored, data: { a: '3' } });
@@ -37,7 +37,7 @@ describe('update', () => {
     expect((await client.replace(path, configMapManifest('settings', { a: '2' }))).status).toBe(200);
   });
 
-  it('refuses another uid and another name, and keeps the creation time', async () => {
+  it('rejects another uid and another name, and keeps the creation time', async () => {
     const { client } = await withSettings();
     const uid = await client.replace(path, configMapManifest('settings', {}, { uid: 'another' }));
     expect(uid.status).toBe(409);

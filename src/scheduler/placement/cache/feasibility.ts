@@ -1,12 +1,12 @@
 import type { Pod } from '../../../api/pod.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
-import { refusersOf } from '../../../framework/diagnosis.ts';
+import { unschedulablePluginsOf } from '../../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../../framework/diagnosis.ts';
 import { filtersFor, notPreselected } from '../../../framework/profile.ts';
 import type { FilterPlugin } from '../../../framework/profile.ts';
 import type { Status } from '../../../framework/status.ts';
 import type { Asked, FeasibilityOptions } from './asked.ts';
-import { notAsked } from './narrowing.ts';
+import { notAsked } from './node-subset.ts';
 import { isInBulk, NodeVerdicts } from './node-verdicts.ts';
 import type { Working } from './node-verdicts.ts';
 
@@ -17,9 +17,9 @@ export class Feasibility {
   readonly #verdicts: NodeVerdicts;
   #others: readonly FilterPlugin[] = [];
   #dependsOnOthers = false;
-  /** Some node was refused by something else than the plugins that look at it alone. */
+  /** Some node was rejected by something else than the plugins that look at it alone. */
   #isNarrowed = false;
-  /** node index -> refusal by Reserve; stands for as long as this */
+  /** node index -> rejection by Reserve; stands for as long as this */
   readonly #reserve = new Map<number, Status>();
 
   constructor(options: FeasibilityOptions, asked: Asked) {
@@ -33,12 +33,12 @@ export class Feasibility {
     return this.#verdicts.error;
   }
 
-  /** Some node was refused in a way that may change when other pods are placed. */
+  /** Some node was rejected in a way that may change when other pods are placed. */
   get dependsOnOthers(): boolean {
     return this.#dependsOnOthers;
   }
 
-  get isRefusedByReserve(): boolean {
+  get isRejectedByReserve(): boolean {
     return this.#reserve.size > 0;
   }
 
@@ -49,46 +49,46 @@ export class Feasibility {
 
   /** Lists the nodes that fit in the room's order; answers how many. They count as long as the room is not taken by another. */
   find(asked: Asked): number {
-    const { nodes, within, narrowing, known, room } = this.#options;
+    const { nodes, within, nodeSubset, known, buffers } = this.#options;
     this.#begin(asked);
-    room.take(this, nodes.length);
-    if (this.#isInColumns) return (room.order.size = this.#findInColumns(room.order.indexes));
+    buffers.take(this, nodes.length);
+    if (this.#isInColumns) return (buffers.order.size = this.#findInColumns(buffers.order.indexes));
     const mayBeNarrowed =
-      asked.nodeNames !== undefined || narrowing !== undefined || this.#reserve.size > 0 || this.#others.length > 0;
-    const { indexes } = room.order;
+      asked.nodeNames !== undefined || nodeSubset !== undefined || this.#reserve.size > 0 || this.#others.length > 0;
+    const { indexes } = buffers.order;
     const nodeCount = this.#nodeCount;
     let size = 0;
     for (let place = 0; place < nodeCount; place++) {
       const node = nodes[within === undefined ? place : within[place]!]!;
-      if (!(known.fits(node) ?? this.#verdicts.refusal(node) === undefined)) continue;
-      if (mayBeNarrowed && this.#refusalByOthers(node) !== undefined) continue;
+      if (!(known.fits(node) ?? this.#verdicts.rejection(node) === undefined)) continue;
+      if (mayBeNarrowed && this.#rejectionByOthers(node) !== undefined) continue;
       indexes[size++] = node.index;
     }
-    room.order.size = size;
+    buffers.order.size = size;
     return size;
   }
 
   /** `find` for who wants to know how many alone; undefined where nodes have to be looked at one by one, or a plugin failed. */
   countAtOnce(asked: Asked): number | undefined {
-    const { nodes, room } = this.#options;
+    const { nodes, buffers } = this.#options;
     this.#begin(asked);
     if (!this.#isInColumns) return undefined;
-    room.take(this, nodes.length);
-    const size = (room.order.size = this.#findInColumns(room.order.indexes));
+    buffers.take(this, nodes.length);
+    const size = (buffers.order.size = this.#findInColumns(buffers.order.indexes));
     return this.error === undefined ? size : undefined;
   }
 
   /** Nothing is to be asked about single nodes but what the kept answers lack. */
   get #isInColumns(): boolean {
-    const { within, narrowing, hasClaims } = this.#options;
+    const { within, nodeSubset, hasReservations } = this.#options;
     return (
       within === undefined &&
-      narrowing === undefined &&
+      nodeSubset === undefined &&
       this.#asked.nodeNames === undefined &&
       this.#reserve.size === 0 &&
       this.#verdicts.isInBulk &&
       this.#others.every(isInBulk) &&
-      !hasClaims()
+      !hasReservations()
     );
   }
 
@@ -111,10 +111,10 @@ export class Feasibility {
   /** Whether the pod fits on the node. What the plugins that look at it alone say is known from then on. */
   counts(node: NodeInfo): boolean {
     const { known } = this.#options;
-    const isRefused = this.#verdicts.refusal(node) !== undefined;
+    const isRejected = this.#verdicts.rejection(node) !== undefined;
     // Nothing is known where a plugin fails.
-    if (this.error === undefined) known.note(node, !isRefused);
-    return !isRefused && this.#refusalByOthers(node) === undefined;
+    if (this.error === undefined) known.note(node, !isRejected);
+    return !isRejected && this.#rejectionByOthers(node) === undefined;
   }
 
   #begin(asked: Asked): void {
@@ -129,16 +129,16 @@ export class Feasibility {
 
   /** The node, one that fitted, has changed: does it still? */
   stillFits(node: NodeInfo): boolean {
-    return this.#verdicts.refusal(node) === undefined;
+    return this.#verdicts.rejection(node) === undefined;
   }
 
   /** By Reserve, PreFilter's choice of nodes, extenders, or those that read other nodes: never reused. */
-  #refusalByOthers(node: NodeInfo): Status | undefined {
-    const { narrowing } = this.#options;
+  #rejectionByOthers(node: NodeInfo): Status | undefined {
+    const { nodeSubset } = this.#options;
     let status = this.#reserve.get(node.index);
     if (status === undefined && this.#asked.nodeNames?.has(node.name) === false) status = notPreselected;
-    if (status === undefined && narrowing?.allowed.has(node.name) === false) {
-      status = narrowing.refused.get(node.name) ?? notAsked;
+    if (status === undefined && nodeSubset?.allowed.has(node.name) === false) {
+      status = nodeSubset.rejected.get(node.name) ?? notAsked;
     }
     if (status === undefined && this.#others.length > 0) {
       status = this.#verdicts.ask(this.#others, node);
@@ -148,17 +148,17 @@ export class Feasibility {
     return status;
   }
 
-  /** Reserve refuses the node, for as long as this is used. */
-  refuse(node: NodeInfo, status: Status): void {
+  /** Reserve rejects the node, for as long as this is used. */
+  reject(node: NodeInfo, status: Status): void {
     this.#reserve.set(node.index, status);
     this.#isNarrowed = true;
   }
 
   /**
-   * Whether every node refuses the pod in a way that has nothing to do with other pods: neither taking some away nor placing
+   * Whether every node rejects the pod in a way that has nothing to do with other pods: neither taking some away nor placing
    * more can help.
    */
-  get isRefusedForGood(): boolean {
+  get isRejectedForGood(): boolean {
     if (this.error !== undefined || this.#isNarrowed) return false;
     for (let place = 0; place < this.#nodeCount; place++) {
       if (this.#statusOf(this.#indexAt(place))?.code !== 'UnschedulableAndUnresolvable') return false;
@@ -169,7 +169,7 @@ export class Feasibility {
   /** Why the pod finds no node (any more). */
   diagnose(pod: Pod): Diagnosis {
     const nodeCount = this.#nodeCount;
-    /** Most nodes are refused by one of a few constants. */
+    /** Most nodes are rejected by one of a few constants. */
     const counts = new Map<Status, number>();
     for (let place = 0; place < nodeCount && this.error === undefined; place++) {
       const status = this.#statusOf(this.#indexAt(place));
@@ -177,7 +177,7 @@ export class Feasibility {
     }
     const { error } = this;
     if (error !== undefined) {
-      return { pod, nodeCount, refusal: { kind: 'pod', status: error }, ...refusersOf(error) };
+      return { pod, nodeCount, rejection: { kind: 'pod', status: error }, ...unschedulablePluginsOf(error) };
     }
     const reasons = new Map<string, number>();
     const plugins = new Set<string>();
@@ -189,7 +189,7 @@ export class Feasibility {
       if (status.code === 'Pending') pending.add(status.plugin);
       resolvable ||= status.code === 'Unschedulable';
     }
-    return { pod, nodeCount, refusal: { kind: 'nodes', reasons, resolvable }, plugins, pending };
+    return { pod, nodeCount, rejection: { kind: 'nodes', reasons, resolvable }, plugins, pending };
   }
 
   get #nodeCount(): number {
@@ -205,6 +205,6 @@ export class Feasibility {
 
   #statusOf(index: number): Status | undefined {
     const node = this.#options.nodes[index]!;
-    return this.#verdicts.firstRefusal(node) ?? this.#refusalByOthers(node);
+    return this.#verdicts.firstRejection(node) ?? this.#rejectionByOthers(node);
   }
 }

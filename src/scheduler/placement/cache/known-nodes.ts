@@ -34,8 +34,8 @@ export class KnownNodes {
   }
 
   /** What claims mean is not noted: it is looked at each time. */
-  note({ index, claims }: NodeInfo, fits: boolean): void {
-    if (claims.size > 0) return;
+  note({ index, reservations }: NodeInfo, fits: boolean): void {
+    if (reservations.size > 0) return;
     const bit = 1 << (index & 31);
     const word = index >> 5;
     this.#bits[word]! |= bit;

@@ -43,7 +43,7 @@ interface Normal {
 }
 
 /** Scorers whose raw scores and totals are kept in one table. */
-interface KeptScoring {
+interface CachedScoring {
   readonly table: NodeTable;
   readonly scoring: readonly Scoring[];
 }
@@ -57,7 +57,7 @@ export class NodeScores {
   readonly #feasibility: Feasibility;
   readonly #calls: ScoreCalls;
   #asked: Asked;
-  #kept: readonly KeptScoring[] = [];
+  #kept: readonly CachedScoring[] = [];
   /** Those whose answers are not kept. */
   #others: readonly Scoring[] = [];
   /** All of them, in that order. */
@@ -88,14 +88,14 @@ export class NodeScores {
 
   /** Scores the listed nodes. `readsOthers`: a plugin that did not skip the pod reads other nodes. */
   score(readsOthers: boolean): void {
-    const { profile, room, narrowing } = this.#options;
+    const { profile, buffers, nodeSubset } = this.#options;
     const { skippedScores } = this.#asked.state;
-    const { indexes, totals, size } = room.order;
+    const { indexes, totals, size } = buffers.order;
     const isAsked = (position: number): boolean => !skippedScores.has(profile.scorers[position]!.plugin.name);
     /** Whether there is anything in the totals. */
-    let isBegun = narrowing !== undefined;
+    let isBegun = nodeSubset !== undefined;
     if (isBegun) for (let i = 0; i < size; i++) totals[indexes[i]!] = this.#extraOf(indexes[i]!);
-    const kept: KeptScoring[] = [];
+    const kept: CachedScoring[] = [];
     for (const { share, table } of this.#feasibility.kept) {
       const asked = share.scorers.filter(isAsked);
       for (const position of share.scorers) table.useScorer(position, asked.includes(position));
@@ -110,7 +110,7 @@ export class NodeScores {
     const others: Scoring[] = [];
     for (const [position, scorer] of profile.scorers.entries()) {
       if (!isAsked(position) || this.#feasibility.kept.some(({ share }) => share.scorers.includes(position))) continue;
-      const raw = room.raw(position);
+      const raw = buffers.raw(position);
       if (!this.#calls.score(scorer, raw, indexes, size)) return;
       let normal: Normal | undefined;
       if (scorer.plugin.normalizeScore !== undefined) normal = this.#normalize(scorer, position, raw, readsOthers);
@@ -149,7 +149,7 @@ export class NodeScores {
       total += sum;
     }
     for (const scoring of this.#others) total += this.#weighted(scoring, index, before[count++]!);
-    this.#options.room.order.totals[index] = total;
+    this.#options.buffers.order.totals[index] = total;
     return true;
   }
 
@@ -178,9 +178,9 @@ export class NodeScores {
 
   /** Asks for the raw scores that are out of date. Returns whether all went well. */
   #bringUpToDate(table: NodeTable, asked: readonly number[]): boolean {
-    const { profile, nodes, room, hasClaims } = this.#options;
-    const { indexes, size } = room.order;
-    const { outdated } = room;
+    const { profile, nodes, buffers, hasReservations } = this.#options;
+    const { indexes, size } = buffers.order;
+    const { outdated } = buffers;
     const generations = this.#options.generations();
     const count = listOutdated(outdated, indexes, size, table.scored, generations);
     if (count === 0) return true;
@@ -191,7 +191,7 @@ export class NodeScores {
       if (!this.#calls.score(scorer, raw, outdated, count)) return false;
       if (!this.#calls.areScores(sumAt(outdated, count, raw), outdated.subarray(0, count), raw, scorer)) return false;
     }
-    if (hasClaims()) for (let i = 0; i < count; i++) table.markScored(nodes[outdated[i]!]!);
+    if (hasReservations()) for (let i = 0; i < count; i++) table.markScored(nodes[outdated[i]!]!);
     else copyAt(table.scored, outdated, count, generations);
     return true;
   }
@@ -200,7 +200,7 @@ export class NodeScores {
     const scorer = this.#options.profile.scorers[position]!;
     const raw = table.scores[position]!;
     if (scorer.plugin.normalizeScore === undefined) return { scorer, position, raw, normal: undefined };
-    const { indexes, size } = this.#options.room.order;
+    const { indexes, size } = this.#options.buffers.order;
     const extremes = extremesAt(indexes, size, raw);
     const isLeftOut = extremes.least === extremes.greatest;
     if (isLeftOut) this.#calls.normalizeAlone(scorer, extremes.least, extremes); // it may fail
@@ -209,9 +209,9 @@ export class NodeScores {
 
   /** Brings the table's totals up to date, and adds them to those that there are. Returns whether all went well. */
   #addKept({ totals: kept }: NodeTable, scoring: readonly Scoring[], isBegun: boolean): boolean {
-    const { room } = this.#options;
-    const { indexes, totals, size } = room.order;
-    const unknown = room.outdated;
+    const { buffers } = this.#options;
+    const { indexes, totals, size } = buffers.order;
+    const unknown = buffers.outdated;
     kept.measureBy(scoring.map(({ position, normal }) => ({ position, extremes: normal?.extremes })));
     const count = isBegun
       ? listUnknown(unknown, indexes, size, kept.column)
@@ -234,7 +234,7 @@ export class NodeScores {
         addWeighted(sums, indexes, count, raw, scorer.weight);
       } else if (!normal.isLeftOut) {
         // The extremes, which stand for all other nodes, are normalized with them.
-        const column = this.#options.room.column.subarray(0, count + 2);
+        const column = this.#options.buffers.column.subarray(0, count + 2);
         gather(column, indexes, count, raw);
         column[count] = normal.extremes.least;
         column[count + 1] = normal.extremes.greatest;
@@ -246,8 +246,8 @@ export class NodeScores {
 
   /** Adds the normalized scores of all listed nodes to the totals. Returns undefined where no single node is normalized later. */
   #normalize(scorer: ScorePlugin, position: number, raw: Float64Array, readsOthers: boolean): Normal | undefined {
-    const { room } = this.#options;
-    const { indexes, totals, size } = room.order;
+    const { buffers } = this.#options;
+    const { indexes, totals, size } = buffers.order;
     const readsOtherNodes = scorer.plugin.readsOtherNodes === true;
     const isOnce = readsOtherNodes && readsOthers;
     const extremes = isOnce ? undefined : extremesAt(indexes, size, raw);
@@ -255,21 +255,21 @@ export class NodeScores {
       this.#calls.normalizeAlone(scorer, extremes.least, extremes); // it may fail
       return normalOf(extremes, true);
     }
-    const column = room.column.subarray(0, size);
+    const column = buffers.column.subarray(0, size);
     const sum = gather(column, indexes, size, raw);
     if (!this.#calls.areScores(sum, indexes.subarray(0, size), raw, scorer)) return undefined;
     this.#calls.normalize(scorer, column);
     this.#calls.areNormalized(addWeightedGathered(totals, indexes, size, column, scorer.weight), column, scorer);
     if (extremes === undefined) return undefined;
-    const scores = room.normalised(position);
+    const scores = buffers.normalised(position);
     scatter(scores, indexes, size, column);
     return normalOf(extremes, false, scores);
   }
 
   /** What the extenders' scores add. */
   #extraOf(index: number): number {
-    const { narrowing, nodes } = this.#options;
-    return narrowing?.allowed.get(nodes[index]!.name) ?? 0;
+    const { nodeSubset, nodes } = this.#options;
+    return nodeSubset?.allowed.get(nodes[index]!.name) ?? 0;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { Status } from '../../../framework/status.ts';
-import { KeptTotals } from './kept-totals.ts';
+import { CachedTotals } from './cached-totals.ts';
 
 const never = -1;
 const noScores = new Float64Array(0);
@@ -12,9 +12,9 @@ const noScores = new Float64Array(0);
 export class NodeTable {
   /** Generation that the verdict is of; -1: none. */
   filtered = new Float64Array(0);
-  /** First refusal; of rows that fit it means nothing. */
+  /** First rejection; of rows that fit it means nothing. */
   readonly statuses: (Status | undefined)[] = [];
-  /** 1 where there is no refusal. */
+  /** 1 where there is no rejection. */
   fits = new Uint8Array(0);
   /** Generation that the scores are of; -1: none. */
   scored = new Float64Array(0);
@@ -23,7 +23,7 @@ export class NodeTable {
   /** By column: the rows that are scored have this score. */
   readonly isScored: boolean[];
   /** What the scores come to; known only of rows that are scored. */
-  readonly totals = new KeptTotals();
+  readonly totals = new CachedTotals();
 
   constructor(scorerCount: number) {
     this.scores = Array.from({ length: scorerCount }, () => noScores);
@@ -78,12 +78,12 @@ export class NodeTable {
 
   /** The verdict on this node is good for as long as nothing changes there. What claims mean is not in a pod's signature. */
   markFiltered(node: NodeInfo): void {
-    this.filtered[node.index] = node.claims.size === 0 ? node.generation : never;
+    this.filtered[node.index] = node.reservations.size === 0 ? node.generation : never;
   }
 
   /** The scores of this node are good for as long as nothing changes there. */
   markScored(node: NodeInfo): void {
-    this.scored[node.index] = node.claims.size === 0 ? node.generation : never;
+    this.scored[node.index] = node.reservations.size === 0 ? node.generation : never;
   }
 
   /** Nothing is kept of what was answered. */

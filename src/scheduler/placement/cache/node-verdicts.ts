@@ -4,13 +4,13 @@ import type { FilterPlugin } from '../../../framework/profile.ts';
 import type { Status } from '../../../framework/status.ts';
 import type { Asked, FeasibilityOptions } from './asked.ts';
 import { copyAt, fillAt, keepFlagged, listFlagged, listOutdated, listOutdatedOfAll } from './columns.ts';
-import { filterBesideClaims } from './filter-beside-claims.ts';
-import type { KeptShare } from './kept-answers.ts';
+import { filterWithReservations } from './filter-with-reservations.ts';
+import type { CachedShare } from './cached-results.ts';
 import type { NodeTable } from './node-table.ts';
 
 /** A share of the plugins at work on one pod. */
 export interface Working {
-  readonly share: KeptShare;
+  readonly share: CachedShare;
   readonly table: NodeTable;
   /** Those that did not skip the pod. */
   readonly filters: readonly FilterPlugin[];
@@ -66,7 +66,7 @@ export class NodeVerdicts {
     return this.#anew.every(isInBulk);
   }
 
-  refusal(node: NodeInfo): Status | undefined {
+  rejection(node: NodeInfo): Status | undefined {
     const { index, generation } = node;
     const working = this.#working;
     for (let i = 0; i < working.length; i++) {
@@ -77,20 +77,20 @@ export class NodeVerdicts {
     return this.#anew.length === 0 ? undefined : this.ask(this.#anew, node);
   }
 
-  /** As `refusal`; where several filters refuse the node, the one that is first in the profile. */
-  firstRefusal(node: NodeInfo): Status | undefined {
-    const status = this.refusal(node);
+  /** As `refusal`; where several filters reject the node, the one that is first in the profile. */
+  firstRejection(node: NodeInfo): Status | undefined {
+    const status = this.rejection(node);
     if (status === undefined || this.#working.length + Math.min(1, this.#anew.length) < 2) return status;
-    // Where several share the work, one that comes before in the profile may refuse the node too; beside claims each is asked twice.
+    // Where several share the work, one that comes before in the profile may reject the node too; beside claims each is asked twice.
     const { profile } = this.#options;
     const place = profile.localFilters.findIndex(({ name }) => name === status.plugin);
-    const earlier = node.claims.size > 0 ? profile.localFilters : profile.localFilters.slice(0, place);
+    const earlier = node.reservations.size > 0 ? profile.localFilters : profile.localFilters.slice(0, place);
     return this.#filter(filtersFor(this.#asked.state, earlier), node) ?? status;
   }
 
   /** Lists all nodes that pass. No node may have claims, and `isInBulk` must hold. After a failure the list means nothing. */
   listPassing(indexes: Int32Array): number {
-    const { nodes, generations, room } = this.#options;
+    const { nodes, generations, buffers } = this.#options;
     const now = generations();
     let size = nodes.length;
     for (const [i, working] of this.#working.entries()) {
@@ -98,12 +98,12 @@ export class NodeVerdicts {
       const { filtered, fits } = table;
       const isFirst = i === 0;
       const count = isFirst
-        ? listOutdatedOfAll(room.outdated, size, filtered, now)
-        : listOutdated(room.outdated, indexes, size, filtered, now);
-      if (count >= manyNodes) this.#askMany(working, room.outdated, count);
+        ? listOutdatedOfAll(buffers.outdated, size, filtered, now)
+        : listOutdated(buffers.outdated, indexes, size, filtered, now);
+      if (count >= manyNodes) this.#askMany(working, buffers.outdated, count);
       else {
         for (let j = 0; j < count; j++) {
-          const node = nodes[room.outdated[j]!]!;
+          const node = nodes[buffers.outdated[j]!]!;
           this.#note(table, node, this.#filter(filters, node));
         }
       }
@@ -133,10 +133,10 @@ export class NodeVerdicts {
    * it let pass, because it may rely on what they check.
    */
   #askMany(working: Working, indexes: Int32Array, count: number): void {
-    const { profile, nodes, generations, room } = this.#options;
+    const { profile, nodes, generations, buffers } = this.#options;
     const { state, pod } = this.#asked;
     const { table, filters } = working;
-    const { passing, passed } = room;
+    const { passing, passed } = buffers;
     table.forgetFiltered(indexes, count);
     fillAt(table.fits, indexes, count, 0);
     fillAt(passed, indexes, count, 0);
@@ -156,7 +156,7 @@ export class NodeVerdicts {
     const now = generations();
     fillAt(table.fits, passing, left, 1);
     copyAt(table.filtered, passing, left, now);
-    // Why it refuses is asked of the one that has dropped the node.
+    // Why it rejects is asked of the one that has dropped the node.
     const onwards = filters.map((_, i) => filters.slice(i));
     for (let i = 0; i < count; i++) {
       const index = indexes[i]!;
@@ -165,10 +165,10 @@ export class NodeVerdicts {
     }
   }
 
-  /** Of the first of `passing`, one after the other. Notes who is refused; answers how many are left, or the failure. */
+  /** Of the first of `passing`, one after the other. Notes who is rejected; answers how many are left, or the failure. */
   #keepPassing(table: NodeTable, filter: FilterPlugin, size: number): number | Status {
-    const { nodes, room } = this.#options;
-    const { passing } = room;
+    const { nodes, buffers } = this.#options;
+    const { passing } = buffers;
     const filters = [filter];
     let left = 0;
     for (let i = 0; i < size; i++) {
@@ -192,10 +192,10 @@ export class NodeVerdicts {
   }
 
   #filter(filters: readonly FilterPlugin[], node: NodeInfo): Status | undefined {
-    const { profile, hasNoClaim } = this.#options;
+    const { profile, hasNoReservation } = this.#options;
     const { state, pod } = this.#asked;
-    if (node.claims.size === 0) return profile.filterAll(filters, state, pod, node);
-    return filterBesideClaims(profile, filters, state, pod, node, hasNoClaim);
+    if (node.reservations.size === 0) return profile.filterAll(filters, state, pod, node);
+    return filterWithReservations(profile, filters, state, pod, node, hasNoReservation);
   }
 }
 

@@ -9,12 +9,12 @@ import { CycleState } from '../../../framework/cycle-state.ts';
 import type { Plugin } from '../../../framework/plugin.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
-import { Picture } from '../../../testkit/picture.ts';
+import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { fewPods } from '../testing/few-pods.ts';
 import { KnownNodes } from './known-nodes.ts';
 import type { NodeTable } from './node-table.ts';
 import { Ranking } from './ranking.ts';
-import { RankingRoom } from './ranking-room.ts';
+import { RankingBuffers } from './ranking-buffers.ts';
 import { SignatureCache } from './signature-cache.ts';
 
 /** The fuller the better, as a share of the greatest. */
@@ -36,7 +36,7 @@ const plain: Plugin & { readonly weight: number } = {
   score: (_state, _pod, node) => node.name.length * 7 + node.pods.size * 11,
 };
 
-const nodeKind: fc.Arbitrary<NodeOptions> = fc.record({
+const nodeClass: fc.Arbitrary<NodeOptions> = fc.record({
   cpu: fc.integer({ min: 1, max: 6 }),
   pods: fc.integer({ min: 1, max: 6 }),
   taints: fc.subarray(['a:NoSchedule', 'b:PreferNoSchedule', 'c:PreferNoSchedule']),
@@ -50,7 +50,7 @@ const preferSsd = {
   ],
 };
 
-const podKind: fc.Arbitrary<PodOptions> = fc.record(
+const podClass: fc.Arbitrary<PodOptions> = fc.record(
   {
     cpu: fc.constantFrom('0', '300m', '1', '2'),
     tolerations: fc.constantFrom([], [{ key: 'a', operator: 'Exists' }], [{ key: 'b', operator: 'Exists' }]),
@@ -76,8 +76,8 @@ function totals(profile: Profile, pod: Pod, nodes: readonly NodeInfo[]): Map<Nod
 }
 
 /** Places as many of `pods` as fit, each on a node that is as good as any; returns how many. */
-function placeAll(picture: Picture, pods: readonly Pod[], table: () => NodeTable, undo: boolean): number {
-  const { cluster, profile } = picture;
+function placeAll(harness: CoreHarness, pods: readonly Pod[], table: () => NodeTable, undo: boolean): number {
+  const { cluster, profile } = harness;
   const transaction = cluster.begin();
   const state = new CycleState();
   profile.preFilter(state, pods[0]!);
@@ -88,10 +88,10 @@ function placeAll(picture: Picture, pods: readonly Pod[], table: () => NodeTable
       profile,
       nodes: cluster.nodes,
       generations: () => cluster.generations,
-      hasClaims: () => cluster.hasClaims,
+      hasReservations: () => cluster.hasReservations,
       answering: { kept: [share], anew: { filters: [], scorers: [] } },
-      hasNoClaim: (uid) => cluster.isAssumed(uid),
-      room: new RankingRoom(),
+      hasNoReservation: (uid) => cluster.isAssumed(uid),
+      buffers: new RankingBuffers(),
       known: new KnownNodes(),
       salt: pods.length,
     },
@@ -117,23 +117,23 @@ function placeAll(picture: Picture, pods: readonly Pod[], table: () => NodeTable
   return placed;
 }
 
-const newPicture = (): Picture => new Picture({ plugins: defaultPlugins, extra: [fewPods, full, plain] });
+const newHarness = (): CoreHarness => new CoreHarness({ plugins: defaultPlugins, extra: [fewPods, full, plain] });
 
 describe('a ranking', () => {
   it('that is kept up to date step by step always offers a node that a ranking from scratch would put first', () => {
     fc.assert(
       fc.property(
-        fc.array(nodeKind, { minLength: 1, maxLength: 8, size: 'max' }),
+        fc.array(nodeClass, { minLength: 1, maxLength: 8, size: 'max' }),
         fc.array(fc.record({ cpu: fc.constantFrom('100m', '1'), on: fc.nat(7) }), { maxLength: 6 }),
-        podKind,
+        podClass,
         (nodes, running, kind) => {
-          const picture = newPicture();
-          nodes.forEach((node, i) => picture.node({ ...node, name: 'n'.repeat(1 + (i % 3)) + i }));
+          const harness = newHarness();
+          nodes.forEach((node, i) => harness.node({ ...node, name: 'n'.repeat(1 + (i % 3)) + i }));
           for (const { cpu, on } of running) {
-            picture.pod({ cpu, nodeName: picture.cluster.nodes[on % nodes.length]!.name });
+            harness.pod({ cpu, nodeName: harness.cluster.nodes[on % nodes.length]!.name });
           }
-          const cache = new SignatureCache(picture.profile.scorers.length);
-          placeAll(picture, picture.pods(20, kind), () => cache.table('one'), true);
+          const cache = new SignatureCache(harness.profile.scorers.length);
+          placeAll(harness, harness.pods(20, kind), () => cache.table('one'), true);
         },
       ),
       { numRuns: 60 },
@@ -145,23 +145,23 @@ describe('a ranking', () => {
       kind: fc.nat(4),
       count: fc.integer({ min: 1, max: 3 }),
       undo: fc.boolean(),
-      change: fc.option(fc.record({ name: fc.constantFrom('n0', 'n1', 'n2', 'n3', 'n4'), node: nodeKind })),
+      change: fc.option(fc.record({ name: fc.constantFrom('n0', 'n1', 'n2', 'n3', 'n4'), node: nodeClass })),
       gone: fc.option(fc.constantFrom('n0', 'n1', 'n2', 'n3', 'n4'), { freq: 3 }),
     });
     fc.assert(
       fc.property(
-        fc.array(podKind, { minLength: 5, maxLength: 5 }),
+        fc.array(podClass, { minLength: 5, maxLength: 5 }),
         fc.array(round, { minLength: 5, maxLength: 20, size: 'max' }),
         (kinds, rounds) => {
-          const picture = newPicture();
-          for (let i = 0; i < 5; i++) picture.node({ name: `n${i}`, cpu: 4 });
-          const cache = new SignatureCache(picture.profile.scorers.length, 2);
+          const harness = newHarness();
+          for (let i = 0; i < 5; i++) harness.node({ name: `n${i}`, cpu: 4 });
+          const cache = new SignatureCache(harness.profile.scorers.length, 2);
           for (const { kind, count, undo, change, gone } of rounds) {
-            if (gone !== null) picture.cluster.removeNode(gone);
-            if (change !== null) picture.node({ ...change.node, name: change.name });
-            const pods = picture.pods(count, kinds[kind]);
-            const signature = picture.profile.signaturesOf(pods[0]!).local!;
-            placeAll(picture, pods, () => cache.table(signature), undo);
+            if (gone !== null) harness.cluster.removeNode(gone);
+            if (change !== null) harness.node({ ...change.node, name: change.name });
+            const pods = harness.pods(count, kinds[kind]);
+            const signature = harness.profile.signaturesOf(pods[0]!).local!;
+            placeAll(harness, pods, () => cache.table(signature), undo);
           }
         },
       ),
@@ -174,22 +174,22 @@ describe('a plan for identical pods', () => {
   it('places all of them when that many fit, counted node by node, and else as many as fit', () => {
     fc.assert(
       fc.property(
-        fc.array(nodeKind, { minLength: 1, maxLength: 6 }),
-        podKind,
+        fc.array(nodeClass, { minLength: 1, maxLength: 6 }),
+        podClass,
         fc.integer({ min: 1, max: 25 }),
         (nodes, kind, count) => {
-          const picture = newPicture();
-          nodes.forEach((node, i) => picture.node({ ...node, name: `n${i}` }));
-          const pods = picture.pods(count, kind);
-          const room = roomFor(picture, count, kind);
-          const transaction = picture.cluster.begin();
-          const plan = picture.planner.plan(
-            { profile: picture.profile, members: pods, needed: count, groupState: undefined },
+          const harness = newHarness();
+          nodes.forEach((node, i) => harness.node({ ...node, name: `n${i}` }));
+          const pods = harness.pods(count, kind);
+          const buffers = capacityFor(harness, count, kind);
+          const transaction = harness.cluster.begin();
+          const plan = harness.planner.plan(
+            { profile: harness.profile, members: pods, needed: count, groupState: undefined },
             transaction,
           );
           transaction.rollback();
-          expect(plan.placements).toHaveLength(Math.min(count, room));
-          expect(plan.blocked === undefined).toBe(room >= count);
+          expect(plan.assignments).toHaveLength(Math.min(count, buffers));
+          expect(plan.blocked === undefined).toBe(buffers >= count);
         },
       ),
       { numRuns: 80 },
@@ -199,25 +199,25 @@ describe('a plan for identical pods', () => {
   it('and for pods of more kinds than there are tables never puts one where it does not fit', () => {
     fc.assert(
       fc.property(
-        fc.array(nodeKind, { minLength: 2, maxLength: 6 }),
+        fc.array(nodeClass, { minLength: 2, maxLength: 6 }),
         fc.integer({ min: 0, max: 40 }),
         (nodes, seed) => {
-          const picture = newPicture();
-          nodes.forEach((node, i) => picture.node({ ...node, name: `n${i}` }));
+          const harness = newHarness();
+          nodes.forEach((node, i) => harness.node({ ...node, name: `n${i}` }));
           const random = seededRandom(seed);
           const members = Array.from({ length: 80 }, (_, i) =>
-            picture.pod({ name: `m${i}`, cpu: `${1 + i + Math.floor(random() * 3) * 100}m` }),
+            harness.pod({ name: `m${i}`, cpu: `${1 + i + Math.floor(random() * 3) * 100}m` }),
           );
-          const transaction = picture.cluster.begin();
-          const plan = picture.planner.plan(
-            { profile: picture.profile, members, needed: members.length, groupState: undefined },
+          const transaction = harness.cluster.begin();
+          const plan = harness.planner.plan(
+            { profile: harness.profile, members, needed: members.length, groupState: undefined },
             transaction,
           );
-          for (const node of picture.cluster.nodes) {
+          for (const node of harness.cluster.nodes) {
             expect(Math.min(node.free(0), node.free(3)), node.name).toBeGreaterThanOrEqual(0);
           }
           transaction.rollback();
-          expect(plan.placements.length).toBeLessThanOrEqual(members.length);
+          expect(plan.assignments.length).toBeLessThanOrEqual(members.length);
         },
       ),
       { numRuns: 20 },
@@ -225,21 +225,21 @@ describe('a plan for identical pods', () => {
   });
 });
 
-function roomFor(picture: Picture, count: number, kind: PodOptions): number {
-  const { cluster, profile } = picture;
+function capacityFor(harness: CoreHarness, count: number, kind: PodOptions): number {
+  const { cluster, profile } = harness;
   const transaction = cluster.begin();
-  const any = picture.build.projectedPod(kind);
-  let room = 0;
+  const any = harness.build.projectedPod(kind);
+  let buffers = 0;
   for (const node of cluster.nodes) {
     for (let i = 0; i < count; i++) {
-      const pod = { ...any, uid: `${room}` };
+      const pod = { ...any, uid: `${buffers}` };
       const state = new CycleState();
       profile.preFilter(state, pod);
       if (profile.filter(profile.localFilters, state, pod, node) !== undefined) break;
       transaction.assume(pod, node);
-      room++;
+      buffers++;
     }
   }
   transaction.rollback();
-  return room;
+  return buffers;
 }

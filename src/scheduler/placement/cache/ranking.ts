@@ -33,8 +33,8 @@ export class Ranking {
 
   /** On how many nodes the pod fits, before anybody is placed; undefined where they have to be looked at one by one. */
   countAtOnce(): number | undefined {
-    const { nodes, room } = this.#options;
-    room.order.begin(nodes, this.#salt);
+    const { nodes, buffers } = this.#options;
+    buffers.order.begin(nodes, this.#salt);
     return this.#feasibility.countAtOnce(this.#asked);
   }
 
@@ -52,7 +52,7 @@ export class Ranking {
 
   /** How many nodes are left to choose from, once it is built. */
   get size(): number {
-    return this.#options.room.order.size;
+    return this.#options.buffers.order.size;
   }
 
   /** A plugin failed; nothing may be placed by this ranking. */
@@ -66,17 +66,17 @@ export class Ranking {
 
   /** The node to take; undefined when none fits. */
   best(): NodeInfo | undefined {
-    return this.error !== undefined ? undefined : this.#options.nodes[this.#options.room.order.best()];
+    return this.error !== undefined ? undefined : this.#options.nodes[this.#options.buffers.order.best()];
   }
 
-  /** Some node was refused in a way that may change when other pods are placed. */
+  /** Some node was rejected in a way that may change when other pods are placed. */
   get dependsOnOthers(): boolean {
     return this.#feasibility.dependsOnOthers;
   }
 
-  /** What has been placed where may be why a node is refused: a plugin reads other nodes, or Reserve has its own account. */
-  get dependsOnPlacements(): boolean {
-    return this.#readsOthers || this.#feasibility.isRefusedByReserve;
+  /** What has been placed where may be why a node is rejected: a plugin reads other nodes, or Reserve has its own account. */
+  get dependsOnAssignedPods(): boolean {
+    return this.#readsOthers || this.#feasibility.isRejectedByReserve;
   }
 
   /** A plugin that did not skip the pod reads other nodes, so the ranking is out of date after every placement. */
@@ -84,9 +84,9 @@ export class Ranking {
     return this.#readsOthers;
   }
 
-  /** As `Feasibility.isRefusedForGood`, of what was found last. */
-  get isRefusedForGood(): boolean {
-    return this.#scoringError === undefined && this.#feasibility.isRefusedForGood;
+  /** As `Feasibility.isRejectedForGood`, of what was found last. */
+  get isRejectedForGood(): boolean {
+    return this.#scoringError === undefined && this.#feasibility.isRejectedForGood;
   }
 
   /** Whether these are the nodes that PreFilter left to choose from; undefined: all. */
@@ -107,15 +107,15 @@ export class Ranking {
     return failure === undefined && !profile.readsOthers(state, pod);
   }
 
-  /** Takes the best node out for good, because Reserve refused it. An Error ends the ranking until it is built again. */
-  refuseBest(status: Status): void {
+  /** Takes the best node out for good, because Reserve rejected it. An Error ends the ranking until it is built again. */
+  rejectBest(status: Status): void {
     if (status.code === 'Error') {
       this.#error ??= status;
       return;
     }
-    const { nodes, room } = this.#options;
-    this.#feasibility.refuse(nodes[room.order.best()]!, status);
-    room.order.removeBest();
+    const { nodes, buffers } = this.#options;
+    this.#feasibility.reject(nodes[buffers.order.best()]!, status);
+    buffers.order.removeBest();
   }
 
   /**
@@ -124,12 +124,12 @@ export class Ranking {
    */
   placedOnBest(): void {
     if (this.#readsOthers) return;
-    const { nodes, room } = this.#options;
-    const node = nodes[room.order.best()]!;
+    const { nodes, buffers } = this.#options;
+    const node = nodes[buffers.order.best()]!;
     const isFeasible = this.#feasibility.stillFits(node);
     if (!this.#scores.replace(node, isFeasible)) this.build(this.#asked);
-    else if (isFeasible) room.order.bestChanged();
-    else room.order.removeBest();
+    else if (isFeasible) buffers.order.bestChanged();
+    else buffers.order.removeBest();
   }
 
   /** Looks at the nodes as they are, for this pod: the one that the ranking is for, or another that is alike to the node-local plugins. */
@@ -154,19 +154,19 @@ export class Ranking {
 
   /** Why `pod`, one of those that are alike, finds no node (any more). */
   diagnose(pod: Pod): Diagnosis {
-    if (!this.#options.room.isOf(this.#feasibility)) this.build(this.#asked);
+    if (!this.#options.buffers.isOf(this.#feasibility)) this.build(this.#asked);
     const diagnosis = this.#feasibility.diagnose(pod);
     const error = this.#scoringError;
     if (error === undefined) return diagnosis;
     const plugins = new Set([...diagnosis.plugins, error.plugin].filter((name) => name !== ''));
-    return { ...diagnosis, refusal: { kind: 'pod', status: error }, plugins };
+    return { ...diagnosis, rejection: { kind: 'pod', status: error }, plugins };
   }
 
   #findFeasible(): number {
-    const { profile, nodes, room } = this.#options;
+    const { profile, nodes, buffers } = this.#options;
     this.#error = undefined;
     this.#scores.begin(this.#asked);
-    room.order.begin(nodes, this.#salt);
+    buffers.order.begin(nodes, this.#salt);
     const begun = profile.begin();
     const size = this.#feasibility.find(this.#asked);
     profile.ran('Filter', this.error !== undefined ? 'Error' : size === 0 ? 'Unschedulable' : 'Success', begun);
@@ -174,8 +174,8 @@ export class Ranking {
   }
 
   #feasible(): readonly NodeInfo[] {
-    const { nodes, room } = this.#options;
-    const { indexes, size } = room.order;
+    const { nodes, buffers } = this.#options;
+    const { indexes, size } = buffers.order;
     const feasible: NodeInfo[] = [];
     for (let i = 0; i < size; i++) feasible.push(nodes[indexes[i]!]!);
     return feasible;

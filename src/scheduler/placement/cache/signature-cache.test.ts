@@ -35,13 +35,13 @@ describe('the signature cache', () => {
 
   it('never takes a row with claims for current, because what claims mean is not in a signature', () => {
     const table = new SignatureCache(1).table('x');
-    const claimed = new Builders().nodeInfo({ name: 'b' });
-    claimed.index = 0;
-    claimed.generation = 7;
-    claimed.claims.set('u', { kind: 'nomination', claimant: new Builders().projectedPod(), nodeName: 'b' });
+    const reserved = new Builders().nodeInfo({ name: 'b' });
+    reserved.index = 0;
+    reserved.generation = 7;
+    reserved.reservations.set('u', { kind: 'nomination', owner: new Builders().projectedPod(), nodeName: 'b' });
     table.reserve(1);
-    table.markFiltered(claimed);
-    table.markScored(claimed);
+    table.markFiltered(reserved);
+    table.markScored(reserved);
     expect([table.filtered[0], table.scored[0]]).toEqual([-1, -1]);
   });
 });

@@ -1,19 +1,19 @@
 import type { Pod } from '../../../api/pod.ts';
 import { hashText } from '../../../base/hash-text.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
-import type { PreFilterAnswer } from '../../../framework/profile.ts';
-import type { Answering } from '../cache/kept-answers.ts';
-import type { Kind } from './kinds.ts';
+import type { PreFilterResult } from '../../../framework/profile.ts';
+import type { Answering } from '../cache/cached-results.ts';
+import type { PodClass } from './pod-classes.ts';
 import type { KnownNodes } from '../cache/known-nodes.ts';
 import type { PlanRequest } from './plan.ts';
 import type { PlanScope } from './plan-scope.ts';
 import { Ranking } from '../cache/ranking.ts';
 
 /** A member that all PreFilters have been asked about, with its own state and their answer. */
-interface Candidate {
+interface AdmittedMember {
   readonly pod: Pod;
   readonly state: CycleState;
-  readonly answer: PreFilterAnswer;
+  readonly answer: PreFilterResult;
 }
 
 /** How far PreFilter lets members that are alike. */
@@ -22,14 +22,14 @@ interface Admission {
   readonly isUniform: boolean;
   /** What the ranking reads: of the kind, or of the first pod that is let through. */
   readonly state: CycleState;
-  /** For the pod of the ranking; when there is none the first refusal. */
-  readonly answer: PreFilterAnswer;
-  readonly asked: Candidate;
+  /** For the pod of the ranking; when there is none the first rejection. */
+  readonly answer: PreFilterResult;
+  readonly asked: AdmittedMember;
 }
 
 /** A kind, how the plugins are asked about it, and what is known of it so far. */
 export interface Group {
-  readonly kind: Kind;
+  readonly kind: PodClass;
   readonly answering: Answering;
   readonly known: KnownNodes;
 }
@@ -41,19 +41,19 @@ export interface Batch extends Admission {
   readonly sample: Pod;
   /** Those that are not placed. */
   readonly pods: readonly Pod[];
-  /** Undefined while PreFilter refuses all of them. */
+  /** Undefined while PreFilter rejects all of them. */
   readonly ranking: Ranking | undefined;
 }
 
 /** `pods`: those of the group that are not placed. `areAlike`: one PreFilter may speak for all of them. */
 export function batchOf(
-  { cluster, room, seed, request, work, indexes }: PlanScope,
+  { cluster, buffers, seed, request, work, indexes }: PlanScope,
   group: Group,
   pods: readonly Pod[] = group.kind.pods,
   areAlike = group.kind.isUniform,
 ): Batch {
   const { kind, answering, known } = group;
-  const { profile, isGone, narrowingOf } = request;
+  const { profile, isGone, nodeSubsetOf } = request;
   const admission = admit(request, pods, areAlike);
   const { state, answer, asked } = admission;
   const batch = { group, sample: pods[0]!, pods, ...admission };
@@ -63,13 +63,13 @@ export function batchOf(
       profile,
       nodes: cluster.nodes,
       generations: () => cluster.generations,
-      hasClaims: () => cluster.hasClaims,
+      hasReservations: () => cluster.hasReservations,
       answering,
       within: indexes,
-      narrowing: narrowingOf?.(asked.pod),
+      nodeSubset: nodeSubsetOf?.(asked.pod),
       spend: (steps) => work.spend(steps),
-      hasNoClaim: (uid) => cluster.isAssumed(uid) || isGone?.(uid) === true,
-      room,
+      hasNoReservation: (uid) => cluster.isAssumed(uid) || isGone?.(uid) === true,
+      buffers,
       known,
       salt: hashText(`${seed} ${kind.text}`),
     },
@@ -78,33 +78,33 @@ export function batchOf(
   return { ...batch, ranking };
 }
 
-/** What PreFilter says of pods before any of them is placed: of the first that it lets through, or its first refusal. */
+/** What PreFilter says of pods before any of them is placed: of the first that it lets through, or its first rejection. */
 function admit({ profile, groupState }: PlanRequest, pods: readonly Pod[], areAlike: boolean): Admission {
-  const kindState = new CycleState(groupState);
-  const kind = areAlike ? profile.preFilters.shared(kindState, pods[0]!) : undefined;
+  const classState = new CycleState(groupState);
+  const kind = areAlike ? profile.preFilters.shared(classState, pods[0]!) : undefined;
   // What may change with every placement is asked about each of them, when it is its turn.
   const isUniform = kind !== undefined && !kind.mayChange;
   const first = pods[0]!;
   if (isUniform && kind.status !== undefined) {
-    return { isUniform, state: kindState, answer: kind, asked: { pod: first, state: kindState, answer: kind } };
+    return { isUniform, state: classState, answer: kind, asked: { pod: first, state: classState, answer: kind } };
   }
-  let refusal: PreFilterAnswer | undefined;
+  let rejection: PreFilterResult | undefined;
   let mayChange = false;
   for (const pod of pods) {
-    const state = isUniform ? kindState.fork() : new CycleState(groupState);
+    const state = isUniform ? classState.fork() : new CycleState(groupState);
     const answer = isUniform ? profile.preFilters.own(state, pod, amongOf(kind)) : profile.preFilter(state, pod);
     const asked = { pod, state, answer };
     if (answer.status === undefined) {
-      return isUniform ? { isUniform, state: kindState, answer: kind, asked } : { isUniform, state, answer, asked };
+      return isUniform ? { isUniform, state: classState, answer: kind, asked } : { isUniform, state, answer, asked };
     }
     if (answer.status.code === 'Error') return { isUniform, state, answer, asked };
     mayChange ||= answer.mayChange;
-    refusal ??= answer;
+    rejection ??= answer;
   }
-  const answer = { ...refusal!, mayChange };
-  return { isUniform, state: kindState, answer, asked: { pod: first, state: kindState, answer } };
+  const answer = { ...rejection!, mayChange };
+  return { isUniform, state: classState, answer, asked: { pod: first, state: classState, answer } };
 }
 
-export function amongOf(answer: PreFilterAnswer): ReadonlySet<string> | undefined {
+export function amongOf(answer: PreFilterResult): ReadonlySet<string> | undefined {
   return answer.status === undefined ? answer.nodeNames : undefined;
 }

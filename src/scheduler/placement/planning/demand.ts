@@ -1,7 +1,7 @@
 import type { Pod } from '../../../api/pod.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import type { GangView } from '../../../cluster/gang.ts';
-import type { Candidate } from '../../../framework/candidate.ts';
+import type { SchedulingEntity } from '../../../framework/scheduling-entity.ts';
 import { SignedMembers } from './signed-members.ts';
 
 /** What an entity asks for. */
@@ -16,13 +16,13 @@ export interface Demand {
   readonly signed: SignedMembers;
 }
 
-export function demandOf(cluster: Cluster, candidate: Candidate): Demand {
-  if (candidate.kind === 'gang') {
-    const { gang } = candidate;
+export function demandOf(cluster: Cluster, schedulingEntity: SchedulingEntity): Demand {
+  if (schedulingEntity.kind === 'gang') {
+    const { gang } = schedulingEntity;
     const members = [...gang.members.values()].filter((member) => gang.pending.has(member.uid));
     return { members, needed: gang.missing, gang, signed: new SignedMembers(members) };
   }
-  const pod = cluster.openPod(candidate.pod.uid);
+  const pod = cluster.openPod(schedulingEntity.pod.uid);
   const members = pod === undefined ? [] : [pod];
   return { members, needed: 1, gang: undefined, signed: new SignedMembers(members) };
 }

@@ -1,201 +1,347 @@
-import { describe, expect, it } from 'vitest';
-import type { Candidate } from '../../../framework/candidate.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Pod } from '../../../api/pod.ts';
+import { keptBy } from '../../../cluster/testing/node-assignments.ts';
+import { describeDiagnosis, failureIn } from '../../../framework/diagnosis.ts';
+import type { SchedulingEntity } from '../../../framework/scheduling-entity.ts';
 import type { Plugin } from '../../../framework/plugin.ts';
-import { skip } from '../../../framework/status.ts';
+import type { PluginHandle } from '../../../framework/plugin-handle.ts';
+import { Status } from '../../../framework/status.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
-import { Picture } from '../../../testkit/picture.ts';
-import { Queueing } from '../../../testkit/queueing.ts';
-import { Scheduling } from '../../../testkit/scheduling.ts';
-import { stateOfNode } from '../testing/state-of-node.ts';
+import { CoreHarness } from '../../../testkit/core-harness.ts';
+import { DryRuns } from './dry-runs.ts';
+import type { Supposition, DryRun } from './dry-runs.ts';
 
-function gangOf(picture: Picture, name: string): Candidate & { kind: 'gang' } {
-  return { kind: 'gang', gang: picture.cluster.gang(`default/${name}`)! };
+let harness: CoreHarness;
+
+/** Nodes a and b with room for two members each. */
+function open(...extra: Plugin[]): void {
+  harness = new CoreHarness({ plugins: defaultPlugins, extra });
+  for (const name of ['a', 'b']) harness.node({ name, cpu: 2 });
 }
 
-/** Everything that the picture holds and a trial may not change. */
-function snapshot({ cluster }: Picture): unknown {
+/** A gang of this quorum with so many members of a core each; its candidate. */
+function gang(name: string, minMember: number, pending = minMember): SchedulingEntity {
+  harness.group({ name, minMember });
+  harness.pods(pending, { group: name, cpu: 1 });
+  return entityOf(name);
+}
+
+function entityOf(name: string): SchedulingEntity {
+  return { kind: 'gang', gang: harness.cluster.gang(`default/${name}`)! };
+}
+
+/** Everything that a trial could have changed. */
+function everything(): unknown {
+  const { cluster, waitingPods } = harness;
+  const said: unknown[] = [];
+  cluster.affinityTerms.each((rules, namespace) => said.push([rules, namespace]));
   return {
-    nodes: cluster.nodes.map(stateOfNode),
-    gangs: [...cluster.gangs()].map((gang) => ({
-      key: gang.key,
-      started: gang.started,
-      missing: gang.missing,
-      counted: gang.counted,
-      members: [...gang.members].map(([uid, pod]) => [uid, pod, gang.stateOf(uid)]),
-      pending: [...gang.pending.keys()],
-      names: [...gang.pendingBySchedulerName],
-      counts: (['pending', 'gated', 'planned', 'bound', 'succeeded', 'failed', 'leaving'] as const).map((state) =>
-        gang.count(state),
-      ),
-    })),
-    pods: [...cluster.pods()].map((pod) => [pod, cluster.nodeOf(pod)?.name, cluster.claimOf(pod.uid)]),
-    assumed: cluster.assumedCount,
-    revision: cluster.nodesRevision,
+    said,
+    placed: keptBy(cluster),
+    generations: [...cluster.generations.subarray(0, cluster.nodes.length)],
+    capacities: harness.capacities(),
+    gangs: [...cluster.gangs()].map(({ key, order, counted, missing, started, members }) => {
+      return { key, order, counted, missing, started, members: [...members.keys()] };
+    }),
+    reservations: cluster.nodes.flatMap(({ name, reservations }) => [...reservations.keys()].map((uid) => [uid, name])),
+    counts: [cluster.podCount, cluster.assumedCount, cluster.nodesRevision, waitingPods.size],
   };
 }
 
-const verdictOf = (core: Queueing, name: string): { message: string; waitsFor: string } | undefined =>
-  core.picture.written.findLast((written) => written.name === name)?.verdict;
+/** A trial that must leave everything as it was. */
+function dryRun(schedulingEntity: SchedulingEntity, options?: Supposition): DryRun {
+  const before = everything();
+  const result = new DryRuns(harness.cluster, harness.planner).run(harness.profile, schedulingEntity, options);
+  expect(everything()).toEqual(before);
+  return result;
+}
 
-describe('a dry run', () => {
-  it('puts a member back in its state when it is named twice among those that are gone', () => {
-    const picture = new Picture({ plugins: defaultPlugins });
-    picture.node({ name: 'a', cpu: 4 });
-    picture.group({ name: 'blue', minMember: 2 });
-    const blue = picture.pods(2, { group: 'blue', cpu: 1, nodeName: 'a', phase: 'Running' });
-    const pod = picture.pod({ name: 'x', cpu: 3 });
-    const before = snapshot(picture);
-    picture.core.trial({ kind: 'pod', pod }, { without: [...blue, blue[0]!] });
-    expect(snapshot(picture)).toEqual(before);
+function nodesOf({ plan }: DryRun): Record<string, string> {
+  return Object.fromEntries(plan.map(({ pod, nodeName }) => [pod.name, nodeName]));
+}
+
+/** Bound pods of a core each. */
+function bound(count: number, nodeName: string, name = 'old'): Pod[] {
+  return harness.pods(count, { name: `${name}-${nodeName}`, cpu: 1, nodeName });
+}
+
+beforeEach(() => open());
+
+describe('a trial', () => {
+  it('says where a gang that fits would go', () => {
+    const { fits, plan, blocked, isExhaustive } = dryRun(gang('red', 3));
+    expect([fits, blocked, isExhaustive]).toEqual([true, undefined, true]);
+    expect(plan.map(({ nodeName }) => nodeName).sort()).toHaveLength(3);
   });
 
-  it('does not change which nodes the plans after it take', () => {
-    const planned = (tries: number): (string | undefined)[] => {
-      const picture = new Picture({ plugins: defaultPlugins });
-      for (let i = 0; i < 20; i++) picture.node({ name: `n${i}`, cpu: 4 });
-      const [other, ...pods] = picture.pods(6, { name: 'w', cpu: 4 });
-      picture.core.begin();
-      for (let i = 0; i < tries; i++) picture.core.trial({ kind: 'pod', pod: other! });
-      for (let i = 0; i < 6; i++) picture.core.attempt();
-      return pods.map((pod) => picture.cluster.nodeOf(pod)?.name);
-    };
-    expect(planned(1)).toEqual(planned(0));
-  });
-
-  it('shows plugins that the pods that are gone are on no node', () => {
-    const seen: (string | undefined)[] = [];
-    const picture: Picture = new Picture({
-      plugins: defaultPlugins,
-      extra: [
-        {
-          name: 'Looking',
-          preFilter: () => {
-            seen.push(picture.cluster.nodeOf(picture.cluster.pod('v')!)?.name);
-            return undefined;
-          },
-        },
-      ],
-    });
-    picture.node({ name: 'a', cpu: 1 });
-    const victim = picture.pod({ name: 'v', uid: 'v', cpu: 1, nodeName: 'a' });
-    const pod = picture.pod({ name: 'x', cpu: 1 });
-    expect(picture.core.trial({ kind: 'pod', pod }, { without: [victim] }).fits).toBe(true);
-    expect(new Set(seen)).toEqual(new Set([undefined]));
-  });
-
-  it('within one node leaves no score behind that a plan over all nodes then takes for its own', () => {
-    const fuller: Plugin & { weight: number } = {
-      name: 'Chosen',
-      weight: 100,
-      sign: () => '',
-      preScore: (_state, _pod, feasible) => (feasible().length < 3 ? skip : undefined),
-      score: (_state, _pod, node) => (node.name === 'a' ? 100 : 0),
-    };
-    const nodeFor = (tryFirst: boolean): string => {
-      const picture = new Picture({ plugins: defaultPlugins, extra: [fuller] });
-      for (const [name, cpu] of [
-        ['a', 4],
-        ['b', 64],
-        ['c', 4],
-      ] as const)
-        picture.node({ name, cpu });
-      const pod = picture.pod({ name: 'x', cpu: 1 });
-      if (tryFirst) picture.core.trial({ kind: 'pod', pod }, { within: new Set(['a', 'b']) });
-      return picture.core.trial({ kind: 'pod', pod }).plan[0]!.nodeName;
-    };
-    expect(nodeFor(false)).toBe('a');
-    expect(nodeFor(true)).toBe('a');
-  });
-
-  it('asked from Filter while a plan is checked again leaves no verdict behind that is wrong afterwards', async () => {
-    let inCheck = false;
-    const asking: Plugin = {
-      name: 'Asking',
-      sign: () => '',
-      filter: () => {
-        if (!inCheck) return undefined;
-        inCheck = false;
-        try {
-          core.picture.core.trial({ kind: 'pod', pod: core.picture.cluster.pod('y')! });
-        } catch {
-          // Refused, as while a plan is made.
-        }
-        return undefined;
-      },
-      preBind: () => {
-        inCheck = true;
-        return Promise.resolve(undefined);
-      },
-    };
-    const core: Scheduling = new Scheduling({ plugins: defaultPlugins, extra: [asking] });
-    core.node({ name: 'a', cpu: 1 });
-    core.pod({ name: 'x', cpu: 1 });
-    core.pod({ name: 'y', cpu: '500m', gates: ['shut'], tolerations: [{ key: 'only', operator: 'Exists' }] });
-    core.node({ name: 'b', cpu: 64, taints: ['only=y:NoSchedule'] });
-    expect(await core.attempt()).toBe('planned');
-    expect(core.picture.cluster.node('a')!.free(0)).toBe(0);
-    core.removeNode('b');
-    core.change('y', { schedulingGates: [] });
-    expect(await core.attempt()).toBe('refused');
-    expect(core.picture.cluster.node('a')!.free(0)).toBe(0);
-  });
-
-  it('says why when fewer members are there than it needs', () => {
-    const picture = new Picture({ plugins: defaultPlugins });
-    picture.node({ name: 'a', cpu: 4 });
-    picture.group({ name: 'red', minMember: 2 });
-    picture.pods(2, { group: 'red', cpu: 1 });
-    const { fits, blocked } = picture.core.trial(gangOf(picture, 'red'), { need: 3 });
+  it('says how far a gang that does not fit would come, and what blocks it', () => {
+    bound(1, 'a');
+    const { fits, plan, blocked } = dryRun(gang('red', 4));
     expect(fits).toBe(false);
-    expect(blocked).toBeDefined();
+    expect(plan).toHaveLength(3);
+    expect(blocked!.pod.name).toBe('red-3');
+    expect(describeDiagnosis(blocked!)).toBe('0/2 nodes are available: 2 Insufficient cpu.');
+  });
+
+  it('supposes that pods have come, and forgets what they say of others', () => {
+    const schedulingEntity = gang('blue', 2, 1);
+    const term = { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'noisy' } } };
+    const coming = harness.build.projectedPod({
+      name: 'coming',
+      cpu: 1,
+      group: 'blue',
+      spec: { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } },
+    });
+    for (const name of ['a', 'b']) harness.node({ name, cpu: 2, labels: { zone: name } });
+    harness.pod({ name: 'noisy', cpu: 1, nodeName: 'a', labels: { app: 'noisy' } });
+    const suppose = (): DryRun => dryRun(schedulingEntity, { arrivals: [coming], members: [coming], need: 1 });
+    expect(nodesOf(suppose())).toEqual({ coming: 'b' });
+    harness.pod({ name: 'noisy-too', cpu: 1, nodeName: 'b', labels: { app: 'noisy' } });
+    expect(describeDiagnosis(suppose().blocked!)).toContain("didn't match pod anti-affinity rules");
+  });
+
+  it('may be repeated, with the same answer each time', () => {
+    const red = gang('red', 3);
+    const old = bound(2, 'a');
+    const [first, second] = [dryRun(red, { without: old }), dryRun(red, { without: old })];
+    expect([first.fits, second.fits, dryRun(red).fits]).toEqual([true, true, false]);
+  });
+
+  it('runs for a lone pod as well', () => {
+    bound(2, 'a');
+    const pod = harness.pod({ name: 'x', cpu: 2 });
+    const old = bound(1, 'b');
+    expect(dryRun({ kind: 'pod', pod }).fits).toBe(false);
+    expect(nodesOf(dryRun({ kind: 'pod', pod }, { without: old }))).toEqual({ x: 'b' });
+  });
+
+  it('finds nothing to place where a pod is gone or has a node already', () => {
+    const pod = harness.pod({ name: 'x', cpu: 1 });
+    harness.cluster.setPod({ ...pod, nodeName: 'a' });
+    expect(dryRun({ kind: 'pod', pod })).toMatchObject({ fits: false, plan: [] });
+    harness.cluster.removePod(pod.uid);
+    expect(dryRun({ kind: 'pod', pod })).toMatchObject({ fits: false, plan: [] });
+  });
+
+  it('has nothing to place of a gang whose quorum stands', () => {
+    harness.group({ name: 'red', minMember: 1 });
+    harness.pod({ group: 'red', cpu: 1, nodeName: 'a' });
+    harness.pod({ group: 'red', cpu: 1 });
+    expect(dryRun(entityOf('red'))).toMatchObject({ fits: true, plan: [] });
+  });
+
+  it('proves that a gang can never fit where every node rejects it for good', () => {
+    harness.group({ name: 'red', minMember: 2 });
+    harness.pods(2, { group: 'red', nodeSelector: { gpu: 'yes' } });
+    expect(dryRun(entityOf('red'))).toMatchObject({ fits: false, isExhaustive: true });
   });
 });
 
-describe('the sums over the cluster', () => {
-  /** red is short of minResources only as long as others are there, but then finds no node either. */
-  const trialThatPlacesNobody = (): Queueing => {
-    const core = new Queueing({ plugins: defaultPlugins });
-    core.group({ name: 'red', minMember: 5, minResources: { cpu: '6' }, repairGraceSeconds: 1_000_000 });
-    for (const name of ['a', 'b', 'c']) {
-      core.node({ name, cpu: 2 });
-      core.pod({ name: `old-${name}`, cpu: name === 'a' ? '500m' : 1, nodeName: name });
-      core.pod({ name: `red-${name}`, group: 'red', cpu: 1, nodeName: name });
-    }
-    core.members(2, { group: 'red', cpu: 2 });
-    return core;
+describe('a trial without some pods', () => {
+  it('gives their room to the entity', () => {
+    const red = gang('red', 4);
+    const old = bound(2, 'b');
+    expect(dryRun(red).fits).toBe(false);
+    expect(dryRun(red, { without: [old[0]!] }).fits).toBe(false);
+    expect(Object.values(nodesOf(dryRun(red, { without: old }))).sort()).toEqual(['a', 'a', 'b', 'b']);
+  });
+
+  it('takes any collection of them, one that can be read only once too', () => {
+    const red = gang('red', 4);
+    const old = bound(2, 'b');
+    expect(dryRun(red, { without: old.values() }).fits).toBe(true);
+    expect(dryRun(red, { without: new Set(old) }).fits).toBe(true);
+  });
+
+  it('takes a whole gang out and puts it back', () => {
+    harness.group({ name: 'blue', minMember: 3 });
+    harness.pods(2, { name: 'blue-a', group: 'blue', cpu: 1, nodeName: 'a' });
+    harness.pods(1, { name: 'blue-b', group: 'blue', cpu: 1, nodeName: 'b' });
+    const red = gang('red', 4);
+    const blue = harness.cluster.gang('default/blue')!;
+    expect(dryRun(red).fits).toBe(false);
+    expect(dryRun(red, { without: blue.members.values() }).fits).toBe(true);
+    expect([blue.counted, blue.missing, blue.started]).toEqual([3, 0, true]);
+  });
+
+  it('has to place again what the gang itself loses by it', () => {
+    harness.group({ name: 'red', minMember: 2 });
+    const own = harness.pod({ name: 'own', group: 'red', cpu: 1, nodeName: 'a' });
+    harness.pods(2, { group: 'red', cpu: 1 });
+    expect(dryRun(entityOf('red')).plan).toHaveLength(1);
+    expect(dryRun(entityOf('red'), { without: [own] }).plan).toHaveLength(2);
+  });
+
+  it('does not place those of the gang’s members that are gone', () => {
+    const red = gang('red', 2, 3);
+    const [first, second] = harness.cluster.gang('default/red')!.pending.values();
+    expect(Object.keys(nodesOf(dryRun(red, { without: [first!] })))).toEqual(['red-1', 'red-2']);
+    expect(dryRun(red, { without: [first!, second!] }).fits).toBe(false);
+  });
+
+  it('counts the room that is kept for them as free, but not what is kept for others', () => {
+    const pod = harness.pod({ name: 'x', cpu: 2 });
+    const [one, other] = ['a', 'b'].map((nodeName) =>
+      harness.pod({ name: `nominated-${nodeName}`, cpu: 2, nominatedNodeName: nodeName }),
+    );
+    expect(dryRun({ kind: 'pod', pod }).fits).toBe(false);
+    expect(nodesOf(dryRun({ kind: 'pod', pod }, { without: [one!] }))).toEqual({ x: 'a' });
+    expect(nodesOf(dryRun({ kind: 'pod', pod }, { without: [other!] }))).toEqual({ x: 'b' });
+    expect(dryRun({ kind: 'pod', pod }).fits).toBe(false);
+  });
+});
+
+describe('a trial within some nodes', () => {
+  it('places members there only, and says of how many nodes it speaks', () => {
+    const red = gang('red', 2);
+    expect(nodesOf(dryRun(red, { within: new Set(['b']) }))).toEqual({ 'red-0': 'b', 'red-1': 'b' });
+    const blue = dryRun(gang('blue', 3), { within: new Set(['b']) });
+    expect(blue.fits).toBe(false);
+    expect(describeDiagnosis(blue.blocked!)).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+  });
+
+  it('looks at no node that is not there', () => {
+    const red = gang('red', 2);
+    expect(nodesOf(dryRun(red, { within: new Set(['gone', 'a']) }))).toEqual({ 'red-0': 'a', 'red-1': 'a' });
+    expect(dryRun(red, { within: new Set(['gone']) })).toMatchObject({ fits: false, plan: [] });
+    expect(dryRun(red, { within: new Set() })).toMatchObject({ fits: false, plan: [] });
+  });
+
+  it('leaves nothing of the narrowing to what comes after it', () => {
+    const red = gang('red', 4);
+    dryRun(red, { within: new Set(['b']) });
+    expect(dryRun(red).fits).toBe(true);
+    expect(dryRun(red, { within: new Set(['a']) }).plan).toHaveLength(2);
+  });
+
+  it('counts as never what fits on none of these nodes, wherever else it may', () => {
+    harness.node({ name: 'large', cpu: 8 });
+    const pod = harness.pod({ name: 'x', cpu: 4 });
+    expect(dryRun({ kind: 'pod', pod }, { within: new Set(['a', 'b']) })).toMatchObject({
+      fits: false,
+      isExhaustive: true,
+    });
+    expect(dryRun({ kind: 'pod', pod }).fits).toBe(true);
+  });
+
+  it('may take pods out on them at the same time', () => {
+    const red = gang('red', 2);
+    const old = [...bound(2, 'a'), ...bound(2, 'b')];
+    expect(dryRun(red, { within: new Set(['b']), without: old.slice(0, 2) }).fits).toBe(false);
+    expect(nodesOf(dryRun(red, { within: new Set(['b']), without: old }))).toEqual({ 'red-0': 'b', 'red-1': 'b' });
+  });
+});
+
+describe('a trial that needs another number of members', () => {
+  it('stops with as many as are asked for', () => {
+    const red = gang('red', 4);
+    expect(dryRun(red, { need: 1 }).plan).toHaveLength(1);
+    expect(dryRun(red, { need: 3 }).plan).toHaveLength(3);
+  });
+
+  it('goes beyond the quorum when told to', () => {
+    const red = gang('red', 2, 5);
+    expect(dryRun(red).plan).toHaveLength(2);
+    expect(dryRun(red, { need: 4 })).toMatchObject({ fits: true });
+    expect(dryRun(red, { need: 5 })).toMatchObject({ fits: false });
+  });
+
+  it('does not fit when there are not so many', () => {
+    expect(dryRun(gang('red', 2), { need: 3 })).toMatchObject({ fits: false, isExhaustive: true });
+  });
+});
+
+describe('the trial in a plugin’s handle', () => {
+  /** A plugin with this point, which is given the handle. */
+  function openWith(point: (handle: () => PluginHandle) => Omit<Plugin, 'name'>): void {
+    let handle: PluginHandle | undefined;
+    const factory = (_args: unknown, given: PluginHandle): Plugin => {
+      handle = given;
+      return { name: 'Trying', ...point(() => handle!) };
+    };
+    harness = new CoreHarness({ plugins: [...defaultPlugins, { name: 'Trying', factory }] });
+    harness.node({ name: 'a', cpu: 2 });
+  }
+
+  it('throws while a plan is being made, which fails the entity and breaks nothing', () => {
+    openWith((handle) => ({
+      sign: () => '',
+      filter: (_state, pod) => void handle().dryRun({ kind: 'pod', pod }),
+    }));
+    const { blocked } = dryRun(gang('red', 1));
+    expect(failureIn(blocked!)?.message).toContain('Trying failed in Filter: a trial cannot be made');
+    const again = dryRun(entityOf('red'));
+    expect(failureIn(again.blocked!)?.message).toContain(
+      'Trying failed in Filter: a trial cannot be made while a plan is being made',
+    );
+    harness.cluster.begin().rollback();
+  });
+
+  it('plans for the plugin’s own profile, and may be asked between cycles', () => {
+    let handle: () => PluginHandle = () => expect.fail('the plugin was not made');
+    openWith((own) => {
+      handle = own;
+      return {};
+    });
+    const red = gang('red', 2);
+    const before = everything();
+    expect(handle().dryRun(red).fits).toBe(true);
+    expect(handle().dryRun(red, { within: new Set() }).fits).toBe(false);
+    expect(everything()).toEqual(before);
+  });
+});
+
+describe('a plugin that throws inside a trial', () => {
+  const bug = (): never => {
+    throw new Error('a bug');
   };
 
-  it('after a trial that placed nobody are those of the cluster as it is: a group short of minResources does not start', () => {
-    const core = trialThatPlacesNobody();
-    core.picture.core.attempt();
-    // Half a cpu is free in the whole cluster, and blue asks for 3.
-    core.group({ name: 'blue', minMember: 1, minResources: { cpu: '3' } });
-    core.members(1, { group: 'blue', cpu: '500m' });
-    expect(core.picture.core.attempt()!.kind).toBe('refused');
+  it.each<[string, Omit<Plugin, 'name'>]>([
+    ['PreFilter', { sign: () => '', preFilter: bug }],
+    ['Filter', { sign: () => '', filter: bug }],
+    ['Score', { sign: () => '', score: bug }],
+    ['Reserve', { reserve: bug }],
+    ['Reserve', { reserve: (_state, { name }) => (name === 'red-1' ? bug() : undefined) }],
+  ])('in %s ends it by name and leaves the picture as it was', (point, broken) => {
+    open({ name: 'Broken', ...broken });
+    const red = gang('red', 3);
+    const { fits, blocked } = dryRun(red, { without: bound(2, 'a') });
+    expect(fits).toBe(false);
+    expect(failureIn(blocked!)?.message).toBe(`Broken failed in ${point}: a bug`);
   });
 
-  it('after a trial do not change what a group is told while nothing changes', () => {
-    const core = trialThatPlacesNobody();
-    const said = new Set<string>();
-    for (let i = 0; i < 3; i++) {
-      const result = core.picture.core.attempt();
-      if (result?.kind === 'refused') said.add(result.verdict.message);
-      core.picture.clock.advance(400_000);
-    }
-    expect([...said]).toHaveLength(1);
+  it('where nobody catches it still leaves the picture as it was', () => {
+    open({ name: 'Broken', filter: () => undefined, sign: bug });
+    const red = gang('red', 3);
+    const old = bound(2, 'a');
+    const before = everything();
+    expect(() => harness.core.dryRun(red, { without: old })).toThrow('a bug');
+    expect(everything()).toEqual(before);
+    harness.cluster.begin().rollback();
   });
 
-  it('call it for good only if the group would not have them without the others (own pods on a node not shown yet)', () => {
-    const core = new Queueing({ plugins: defaultPlugins });
-    core.node({ name: 'a', cpu: 9 });
-    core.pod({ name: 'old', cpu: 5, nodeName: 'a' });
-    core.group({ name: 'red', minMember: 3, minResources: { cpu: '10' } });
-    core.pod({ name: 'red-b', group: 'red', cpu: 2, nodeName: 'later' });
-    core.members(2, { group: 'red', cpu: 4 });
-    core.picture.core.attempt();
-    const said = verdictOf(core, 'red-0')!.waitsFor;
-    core.removePod('old');
-    core.picture.clock.advance(20_000);
-    expect([said, core.picture.core.attempt()?.kind]).not.toEqual(['never', 'planned']);
+  it('undoes what was reserved before, latest first', () => {
+    const undone: string[] = [];
+    open({
+      name: 'Broken',
+      reserve: (_state, { name }) => (name === 'red-2' ? new Status('Unschedulable', 'no') : undefined),
+      unreserve: (_state, { name }, nodeName) => void undone.push(`${name} ${nodeName}`),
+    });
+    const { plan } = dryRun(gang('red', 3));
+    const placed = plan.map(({ pod, nodeName }) => `${pod.name} ${nodeName}`);
+    // The one that is rejected is taken back from each node that it was tried on.
+    expect(undone.slice(0, 2).sort()).toEqual(['red-2 a', 'red-2 b']);
+    expect(undone.slice(2)).toEqual(placed.toReversed());
+  });
+
+  it('reserves and unreserves in equal number when the trial succeeds', () => {
+    const log: string[] = [];
+    open({
+      name: 'Keeping',
+      reserve: (_state, { name }) => void log.push(`+${name}`),
+      unreserve: (_state, { name }) => void log.push(`-${name}`),
+    });
+    dryRun(gang('red', 3));
+    expect(log).toEqual(['+red-0', '+red-1', '+red-2', '-red-2', '-red-1', '-red-0']);
   });
 });

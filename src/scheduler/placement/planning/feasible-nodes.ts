@@ -3,7 +3,7 @@ import type { Cluster } from '../../../cluster/cluster.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { Profile } from '../../../framework/profile.ts';
-import { filterBesideClaims } from '../cache/filter-beside-claims.ts';
+import { filterWithReservations } from '../cache/filter-with-reservations.ts';
 
 /**
  * The nodes that a pod may come to run on as things are: PreFilter and Filter, no ranking. For a member of a gang this is asked
@@ -22,11 +22,11 @@ export function feasibleNodes(
   const nodeNames = answer.status !== undefined || answer.mayChange ? undefined : answer.nodeNames;
   const isAlone = groupState === undefined;
   const { localFilters, otherFilters } = profile;
-  const hasNoClaim = (uid: string): boolean => cluster.isAssumed(uid);
+  const hasNoReservation = (uid: string): boolean => cluster.isAssumed(uid);
   return cluster.nodes.filter(
     (node) =>
       nodeNames?.has(node.name) !== false &&
-      filterBesideClaims(profile, localFilters, state, pod, node, hasNoClaim) === undefined &&
-      (!isAlone || filterBesideClaims(profile, otherFilters, state, pod, node, hasNoClaim) === undefined),
+      filterWithReservations(profile, localFilters, state, pod, node, hasNoReservation) === undefined &&
+      (!isAlone || filterWithReservations(profile, otherFilters, state, pod, node, hasNoReservation) === undefined),
   );
 }

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../api/pod.ts';
-import type { Candidate } from '../../../framework/candidate.ts';
+import type { SchedulingEntity } from '../../../framework/scheduling-entity.ts';
 import type { Plugin } from '../../../framework/plugin.ts';
 import { skip, Status } from '../../../framework/status.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
-import { Picture } from '../../../testkit/picture.ts';
+import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { Queueing } from '../../../testkit/queueing.ts';
 import { Scheduling } from '../../../testkit/scheduling.ts';
 
-function gangOf(picture: Picture, name: string): Candidate & { kind: 'gang' } {
-  return { kind: 'gang', gang: picture.cluster.gang(`default/${name}`)! };
+function gangOf(harness: CoreHarness, name: string): SchedulingEntity & { kind: 'gang' } {
+  return { kind: 'gang', gang: harness.cluster.gang(`default/${name}`)! };
 }
 
 describe('a plan for a gang', () => {
-  const leaderOf = (picture: Picture): string | undefined =>
-    picture.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))?.name;
+  const leaderOf = (harness: CoreHarness): string | undefined =>
+    harness.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))?.name;
 
   it('tries members again for whom PreFilter named no node yet', () => {
     const withLeader: Plugin = {
@@ -23,23 +23,23 @@ describe('a plan for a gang', () => {
       sign: ({ labels }) => labels.role ?? '',
       preFilter: (_state, { labels }) => {
         if (labels.role === 'leader') return undefined;
-        const leader = leaderOf(picture);
+        const leader = leaderOf(harness);
         return { nodeNames: new Set(leader === undefined ? [] : [leader]) };
       },
       filter: () => undefined,
     };
-    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [withLeader] });
-    picture.node({ name: 'a', cpu: 4 });
-    picture.group({ name: 'red', minMember: 2 });
-    picture.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
-    picture.pod({ name: 'worker', group: 'red', cpu: 2, labels: { role: 'worker' } });
-    expect(picture.core.trial(gangOf(picture, 'red')).fits).toBe(true);
+    const harness: CoreHarness = new CoreHarness({ plugins: defaultPlugins, extra: [withLeader] });
+    harness.node({ name: 'a', cpu: 4 });
+    harness.group({ name: 'red', minMember: 2 });
+    harness.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
+    harness.pod({ name: 'worker', group: 'red', cpu: 2, labels: { role: 'worker' } });
+    expect(harness.core.dryRun(gangOf(harness, 'red')).fits).toBe(true);
   });
 
   it.each([
     ['worker-0', 'worker-1'],
     ['worker-1', 'worker-0'],
-  ])('tries %s again although %s of the same kind is refused for good', (_good, bad) => {
+  ])('tries %s again although %s of the same kind is rejected for good', (_good, bad) => {
     const quota: Plugin = {
       name: 'Quota',
       preFilter: (_state, { name }) =>
@@ -50,22 +50,22 @@ describe('a plan for a gang', () => {
       readsOtherNodes: true,
       sign: ({ labels }) => labels.role ?? '',
       preFilter: (_state, { labels }) =>
-        labels.role !== 'leader' && leaderOf(picture) === undefined
+        labels.role !== 'leader' && leaderOf(harness) === undefined
           ? new Status('Unschedulable', 'the leader is nowhere yet')
           : undefined,
       filter: () => undefined,
     };
-    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [quota, after] });
-    picture.node({ name: 'a', cpu: 4 });
-    picture.group({ name: 'red', minMember: 2 });
-    picture.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
+    const harness: CoreHarness = new CoreHarness({ plugins: defaultPlugins, extra: [quota, after] });
+    harness.node({ name: 'a', cpu: 4 });
+    harness.group({ name: 'red', minMember: 2 });
+    harness.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
     for (const name of ['worker-0', 'worker-1'])
-      picture.pod({ name, group: 'red', cpu: 2, labels: { role: 'worker' } });
-    const { fits, blocked } = picture.core.trial(gangOf(picture, 'red'));
-    expect([fits, blocked?.refusal]).toEqual([true, undefined]);
+      harness.pod({ name, group: 'red', cpu: 2, labels: { role: 'worker' } });
+    const { fits, blocked } = harness.core.dryRun(gangOf(harness, 'red'));
+    expect([fits, blocked?.rejection]).toEqual([true, undefined]);
   });
 
-  it('says of the member that it names why that one was refused', () => {
+  it('says of the member that it names why that one was rejected', () => {
     const quota: Plugin = {
       name: 'Quota',
       preFilter: (_state, { name }) => new Status('UnschedulableAndUnresolvable', `no quota for ${name}`),
@@ -77,12 +77,12 @@ describe('a plan for a gang', () => {
       preFilter: () => undefined,
       filter: () => undefined,
     };
-    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [quota, unsigned] });
-    picture.node({ name: 'a', cpu: 4 });
-    picture.group({ name: 'red', minMember: 2 });
-    for (const name of ['w-0', 'w-1']) picture.pod({ name, group: 'red', cpu: 1 });
-    const { blocked } = picture.core.trial(gangOf(picture, 'red'));
-    expect(JSON.stringify(blocked!.refusal)).toContain(blocked!.pod.name);
+    const harness: CoreHarness = new CoreHarness({ plugins: defaultPlugins, extra: [quota, unsigned] });
+    harness.node({ name: 'a', cpu: 4 });
+    harness.group({ name: 'red', minMember: 2 });
+    for (const name of ['w-0', 'w-1']) harness.pod({ name, group: 'red', cpu: 1 });
+    const { blocked } = harness.core.dryRun(gangOf(harness, 'red'));
+    expect(JSON.stringify(blocked!.rejection)).toContain(blocked!.pod.name);
   });
 
   it('does not take Skip for one member for Skip for all that come after it', () => {
@@ -92,8 +92,8 @@ describe('a plan for a gang', () => {
       readsOtherNodes: true,
       sign: () => '',
       preFilter: (state) => {
-        const nodes = picture.cluster.nodes.filter(({ pods }) => pods.size > 0).map(({ name }) => name);
-        const count = picture.cluster.nodes.reduce((sum, { pods }) => sum + pods.size, 0);
+        const nodes = harness.cluster.nodes.filter(({ pods }) => pods.size > 0).map(({ name }) => name);
+        const count = harness.cluster.nodes.reduce((sum, { pods }) => sum + pods.size, 0);
         if (count === 1) return skip;
         state.write('Odd', new Set(nodes));
         return undefined;
@@ -107,19 +107,19 @@ describe('a plan for a gang', () => {
         state.read<Set<string>>('Odd')?.has(node.name) === true ? new Status('Unschedulable', 'taken') : undefined,
       reserve: () => undefined,
     };
-    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [odd] });
-    picture.node({ name: 'a', cpu: 64 });
-    picture.node({ name: 'b', cpu: 3 });
-    picture.node({ name: 'c', cpu: 3 });
-    picture.group({ name: 'red', minMember: 3 });
-    picture.pods(3, { group: 'red', cpu: 1 });
-    const { plan } = picture.core.trial(gangOf(picture, 'red'));
+    const harness: CoreHarness = new CoreHarness({ plugins: defaultPlugins, extra: [odd] });
+    harness.node({ name: 'a', cpu: 64 });
+    harness.node({ name: 'b', cpu: 3 });
+    harness.node({ name: 'c', cpu: 3 });
+    harness.group({ name: 'red', minMember: 3 });
+    harness.pods(3, { group: 'red', cpu: 1 });
+    const { plan } = harness.core.dryRun(gangOf(harness, 'red'));
     // The third may not be where another is.
     const last = plan[2]!.nodeName;
     expect(plan.slice(0, 2).map(({ nodeName }) => nodeName)).not.toContain(last);
   });
 
-  it('names the plugin that refused a member of another kind one by one, so that its event wakes the gang', () => {
+  it('names the plugin that rejected a member of another kind one by one, so that its event wakes the gang', () => {
     let used = true;
     const quota: Plugin = {
       name: 'Quota',
@@ -132,20 +132,20 @@ describe('a plan for a gang', () => {
     core.group({ name: 'red', minMember: 1 });
     core.pod({ name: 'big', group: 'red', cpu: 8, labels: { kind: 'big' } });
     core.pod({ name: 'small', group: 'red', cpu: 1, labels: { kind: 'small' } });
-    const result = core.picture.core.attempt();
-    expect(result).toMatchObject({ kind: 'refused' });
+    const result = core.harness.core.attempt();
+    expect(result).toMatchObject({ kind: 'rejected' });
     used = false;
     core.pod({ name: 'other', nodeName: 'a' });
     expect(core.states()).not.toEqual({ 'gang/default/red': 'unschedulable' });
   });
 
-  it('names the plugins that refused members that PreFilter had refused at first', () => {
+  it('names the plugins that rejected members that PreFilter had rejected at first', () => {
     const after: Plugin = {
       name: 'AfterLeader',
       readsOtherNodes: true,
       sign: ({ labels }) => labels.role ?? '',
       preFilter: (_state, { labels }) =>
-        labels.role !== 'leader' && leaderOf(core.picture) === undefined
+        labels.role !== 'leader' && leaderOf(core.harness) === undefined
           ? new Status('Unschedulable', 'the leader is nowhere yet')
           : undefined,
       filter: () => undefined,
@@ -157,19 +157,19 @@ describe('a plan for a gang', () => {
     core.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
     core.pod({ name: 'w-0', group: 'red', cpu: 3, nodeSelector: { no: 'where' }, labels: { role: 'worker' } });
     core.pod({ name: 'w-1', group: 'red', cpu: 2, labels: { role: 'worker' } });
-    expect(core.picture.core.attempt()!.kind).toBe('refused');
+    expect(core.harness.core.attempt()!.kind).toBe('rejected');
     core.removePod('old');
     expect(core.states()).not.toEqual({ 'gang/default/red': 'unschedulable' });
   });
 
-  it('asks no Filter about nodes where PreFilter refuses the gang as a whole', () => {
+  it('asks no Filter about nodes where PreFilter rejects the gang as a whole', () => {
     let filtered = 0;
     const counting: Plugin = { name: 'Counting', sign: () => '', filter: () => void filtered++ };
     const core = new Queueing({ plugins: defaultPlugins, extra: [counting] });
     for (let i = 0; i < 50; i++) core.node({ name: `n${i}`, cpu: 1 });
     core.group({ name: 'red', minMember: 2, minResources: { cpu: '1000' } });
     core.members(2, { group: 'red', cpu: 1 });
-    core.picture.core.attempt();
+    core.harness.core.attempt();
     expect(filtered).toBe(0);
   });
 });
@@ -184,7 +184,7 @@ describe('members of one kind', () => {
         sign: ({ labels }) => labels.role ?? '',
         preFilter: (state, pod) => {
           const taken = new Set(
-            picture.cluster.nodes
+            harness.cluster.nodes
               .filter(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))
               .map(({ name }) => name),
           );
@@ -204,13 +204,13 @@ describe('members of one kind', () => {
           preFilterRemovePod: () => undefined,
         }),
       };
-      const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [apart] });
-      picture.node({ name: 'a', cpu: 16 });
-      picture.node({ name: 'b', cpu: 1 });
-      picture.group({ name: 'red', minMember: 2 });
-      picture.pod({ name: 'leader', group: 'red', cpu: 3, labels: { role: 'leader' } });
-      picture.pod({ name: 'worker', group: 'red', cpu: 1, labels: { role: 'worker' } });
-      const { plan } = picture.core.trial(gangOf(picture, 'red'));
+      const harness: CoreHarness = new CoreHarness({ plugins: defaultPlugins, extra: [apart] });
+      harness.node({ name: 'a', cpu: 16 });
+      harness.node({ name: 'b', cpu: 1 });
+      harness.group({ name: 'red', minMember: 2 });
+      harness.pod({ name: 'leader', group: 'red', cpu: 3, labels: { role: 'leader' } });
+      harness.pod({ name: 'worker', group: 'red', cpu: 1, labels: { role: 'worker' } });
+      const { plan } = harness.core.dryRun(gangOf(harness, 'red'));
       return Object.fromEntries(plan.map(({ pod, nodeName }) => [pod.name, nodeName]));
     };
     expect(make({ keepsUp: false })).toEqual({ leader: 'a', worker: 'b' });
@@ -221,9 +221,9 @@ describe('members of one kind', () => {
     [true, true],
     [true, false],
     [false, false],
-  ])('that PreFilter refuses until a sibling lands find their place then (signed: %s, told: %s)', (signs, told) => {
+  ])('that PreFilter rejects until a sibling lands find their place then (signed: %s, told: %s)', (signs, reported) => {
     const leaderOf = (): string | undefined =>
-      picture.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))?.name;
+      harness.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))?.name;
     const after: Plugin = {
       name: 'AfterLeader',
       readsOtherNodes: true,
@@ -233,23 +233,23 @@ describe('members of one kind', () => {
           ? new Status('Unschedulable', 'the leader is nowhere yet')
           : undefined,
       filter: () => undefined,
-      ...(told && { preFilterAddPod: () => undefined, preFilterRemovePod: () => undefined }),
+      ...(reported && { preFilterAddPod: () => undefined, preFilterRemovePod: () => undefined }),
     };
-    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [after] });
-    picture.node({ name: 'a', cpu: 4 });
-    picture.group({ name: 'red', minMember: 2 });
-    picture.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
-    picture.pod({ name: 'worker', group: 'red', cpu: 1, labels: { role: 'worker' } });
-    expect(picture.core.trial(gangOf(picture, 'red')).fits).toBe(true);
+    const harness: CoreHarness = new CoreHarness({ plugins: defaultPlugins, extra: [after] });
+    harness.node({ name: 'a', cpu: 4 });
+    harness.group({ name: 'red', minMember: 2 });
+    harness.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
+    harness.pod({ name: 'worker', group: 'red', cpu: 1, labels: { role: 'worker' } });
+    expect(harness.core.dryRun(gangOf(harness, 'red')).fits).toBe(true);
   });
 
   // One that has AddPod says by Filter what has changed.
   it.each([
     [true, false],
     [false, false],
-  ])('go where PreFilter says as things are when it is their turn (signed: %s, told: %s)', (signs, told) => {
+  ])('go where PreFilter says as things are when it is their turn (signed: %s, told: %s)', (signs, reported) => {
     const leaderOf = (): string | undefined =>
-      picture.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))?.name;
+      harness.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))?.name;
     const withLeader: Plugin = {
       name: 'WithLeader',
       readsOtherNodes: true,
@@ -259,15 +259,15 @@ describe('members of one kind', () => {
         return labels.role === 'leader' || leader === undefined ? undefined : { nodeNames: new Set([leader]) };
       },
       filter: () => undefined,
-      ...(told && { preFilterAddPod: () => undefined, preFilterRemovePod: () => undefined }),
+      ...(reported && { preFilterAddPod: () => undefined, preFilterRemovePod: () => undefined }),
     };
-    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [withLeader] });
-    picture.node({ name: 'a', cpu: 4 });
-    picture.node({ name: 'b', cpu: 3 });
-    picture.group({ name: 'red', minMember: 2 });
-    picture.pod({ name: 'leader', group: 'red', cpu: 2, labels: { role: 'leader' } });
-    picture.pod({ name: 'worker', group: 'red', cpu: 2, labels: { role: 'worker' } });
-    const { plan } = picture.core.trial(gangOf(picture, 'red'));
+    const harness: CoreHarness = new CoreHarness({ plugins: defaultPlugins, extra: [withLeader] });
+    harness.node({ name: 'a', cpu: 4 });
+    harness.node({ name: 'b', cpu: 3 });
+    harness.group({ name: 'red', minMember: 2 });
+    harness.pod({ name: 'leader', group: 'red', cpu: 2, labels: { role: 'leader' } });
+    harness.pod({ name: 'worker', group: 'red', cpu: 2, labels: { role: 'worker' } });
+    const { plan } = harness.core.dryRun(gangOf(harness, 'red'));
     expect(new Set(plan.map(({ nodeName }) => nodeName))).toEqual(new Set(['a']));
   });
 
@@ -298,13 +298,13 @@ describe('members of one kind', () => {
     expect(bound.sort()).toEqual(['red-0 true', 'red-1 true']);
   });
 
-  it('are refused by no claim twice where a plugin has AddPod but not RemovePod', () => {
+  it('are rejected by no claim twice where a plugin has AddPod but not RemovePod', () => {
     const atMostTwo: Plugin = {
       name: 'AtMostTwo',
       readsOtherNodes: true,
       sign: () => '',
       preFilter: (state) => {
-        const count = [...picture.cluster.pods()].filter((pod) => picture.cluster.nodeOf(pod) !== undefined).length;
+        const count = [...harness.cluster.pods()].filter((pod) => harness.cluster.nodeOf(pod) !== undefined).length;
         state.write('AtMostTwo', { count });
         return undefined;
       },
@@ -315,12 +315,12 @@ describe('members of one kind', () => {
       filter: (state) =>
         state.read<{ count: number }>('AtMostTwo')!.count > 3 ? new Status('Unschedulable', 'too many') : undefined,
     };
-    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [atMostTwo] });
-    for (const name of ['a', 'b', 'c']) picture.node({ name, cpu: 4 });
-    picture.pod({ name: 'nominee', cpu: 1, nominatedNodeName: 'a', priority: 5 });
-    picture.group({ name: 'red', minMember: 2 });
-    picture.pods(2, { group: 'red', cpu: 1 });
-    expect(picture.core.trial(gangOf(picture, 'red')).fits).toBe(true);
+    const harness: CoreHarness = new CoreHarness({ plugins: defaultPlugins, extra: [atMostTwo] });
+    for (const name of ['a', 'b', 'c']) harness.node({ name, cpu: 4 });
+    harness.pod({ name: 'nominee', cpu: 1, nominatedNodeName: 'a', priority: 5 });
+    harness.group({ name: 'red', minMember: 2 });
+    harness.pods(2, { group: 'red', cpu: 1 });
+    expect(harness.core.dryRun(gangOf(harness, 'red')).fits).toBe(true);
   });
 });
 
@@ -344,10 +344,10 @@ describe('a plugin that fails', () => {
     core.node({ name: 'a', cpu: 4 });
     core.group({ name: 'red', minMember: 1 });
     core.members(2, { group: 'red', cpu: 1 });
-    expect(core.picture.core.attempt()).toMatchObject({ failure: { error: true } });
+    expect(core.harness.core.attempt()).toMatchObject({ failure: { error: true } });
   });
 
-  it('in PreFilter for the first member ends the plan although the second is only refused', () => {
+  it('in PreFilter for the first member ends the plan although the second is only rejected', () => {
     const quota: Plugin = {
       name: 'Quota',
       readsOtherNodes: true,
@@ -362,7 +362,7 @@ describe('a plugin that fails', () => {
     core.node({ name: 'a', cpu: 4 });
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
-    expect(core.picture.core.attempt()).toMatchObject({ failure: { error: true } });
+    expect(core.harness.core.attempt()).toMatchObject({ failure: { error: true } });
   });
 });
 
@@ -381,18 +381,18 @@ describe('a Score plugin that skips now and then', () => {
     const core = new Queueing({ plugins: defaultPlugins, extra: [moody] });
     for (let i = 0; i < 100; i++) core.node({ name: `n${i}`, cpu: 64 });
     for (let i = 0; i < 20; i++) core.pod({ name: `x${i}`, cpu: 1 });
-    for (let i = 0; i < 20; i++) core.picture.core.attempt();
+    for (let i = 0; i < 20; i++) core.harness.core.attempt();
     expect(filtered).toBeLessThan(400);
   });
 });
 
-describe('a refusal without a reason', () => {
+describe('a rejection without a reason', () => {
   it('does not read as if there were no nodes', () => {
     const silent: Plugin = { name: 'Silent', sign: () => '', filter: () => new Status('Unschedulable', []) };
     const core = new Queueing({ plugins: defaultPlugins, extra: [silent] });
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'x', cpu: 1 });
-    const result = core.picture.core.attempt();
+    const result = core.harness.core.attempt();
     expect(result).toMatchObject({ verdict: { message: expect.not.stringContaining('no nodes are known') as string } });
   });
 });

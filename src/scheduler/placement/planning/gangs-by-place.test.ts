@@ -83,7 +83,7 @@ describe('a gang whose members want to be in one zone', () => {
     expect(zonesOf(await placesOf(scheduler, members('job', 3)))).toEqual(['b']);
   });
 
-  it('is refused whole where no zone has room for all of them, and told so', async () => {
+  it('is rejected whole where no zone has room for all of them, and told so', async () => {
     const scheduler = clusterOf({ a: [3, 2], b: [2, 2] });
     job(scheduler, 6);
     await scheduler.run();
@@ -120,7 +120,7 @@ describe('a gang whose members stay apart', () => {
     expect([...(await placesOf(scheduler, members('job', 4)))].sort()).toEqual(['a-0', 'a-1', 'b-0', 'b-1']);
   });
 
-  it('is refused whole where there are too few nodes, and told so', async () => {
+  it('is rejected whole where there are too few nodes, and told so', async () => {
     const scheduler = clusterOf({ a: [4, 4], b: [4] });
     job(scheduler, 4, hostname);
     await scheduler.run();
@@ -172,7 +172,7 @@ describe('a worker that wants to be beside the leader', () => {
     expect(zonesOf(places)).toEqual(['b']);
   });
 
-  it('is refused with it where there is none, with what keeps them from each other', async () => {
+  it('is rejected with it where there is none, with what keeps them from each other', async () => {
     const scheduler = clusterOf({ a: [2], b: [2], c: [1] });
     job(scheduler, 4);
     await scheduler.run();
@@ -200,7 +200,7 @@ describe('a gang that is spread', () => {
     expect([...counts.values()].map((names) => names.length).sort()).toEqual([3, 3, 4]);
   });
 
-  it('is refused whole where a zone without room holds the others up', async () => {
+  it('is rejected whole where a zone without room holds the others up', async () => {
     const scheduler = clusterOf({ a: [8], b: [1] });
     scheduler.setGroup({ name: 'job', minMember: 4 });
     scheduler.setPods(4, {

@@ -5,9 +5,9 @@ import { CycleState } from '../../../framework/cycle-state.ts';
 import { notPreselected } from '../../../framework/profile.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import { Status } from '../../../framework/status.ts';
-import type { Nomination } from '../../../framework/trial.ts';
-import { filterBesideClaims } from '../cache/filter-beside-claims.ts';
-import type { Placement, PlanRequest } from './planner.ts';
+import type { Nomination } from '../../../framework/dry-run.ts';
+import { filterWithReservations } from '../cache/filter-with-reservations.ts';
+import type { NodeAssignment, PlanRequest } from './planner.ts';
 
 /** Whether pods fit on nodes that somebody else has chosen: no ranking, no score, no Reserve. */
 export class NodeCheck {
@@ -22,7 +22,7 @@ export class NodeCheck {
    * first. Undefined: yes. Otherwise why not, also when the pod is no longer assumed or the node gone. `since`: as of that generation of the
    * cluster it did, so nobody need look at a node that has not changed; absent: that is not known.
    */
-  stillFits(profile: Profile, { pod, nodeName, state }: Placement, since = -1): Status | undefined {
+  stillFits(profile: Profile, { pod, nodeName, state }: NodeAssignment, since = -1): Status | undefined {
     if (!this.#cluster.isAssumed(pod.uid)) {
       return new Status('Unschedulable', `pod ${pod.key} was deleted or bound elsewhere`);
     }
@@ -37,7 +37,7 @@ export class NodeCheck {
       const anew = new CycleState(state.group);
       return (
         profile.filter(profile.localFilters, state, pod, node) ??
-        profile.preFilters.othersRefuse(anew, pod, nodeName) ??
+        profile.preFilters.othersReject(anew, pod, nodeName) ??
         profile.filter(profile.otherFilters, anew, pod, node)
       );
     } finally {
@@ -55,12 +55,12 @@ export class NodeCheck {
     nominations: readonly Nomination[],
     transaction: Transaction,
   ): Status | undefined {
-    const reserved: Placement[] = [];
+    const reserved: NodeAssignment[] = [];
     try {
       for (const { pod, nodeName } of nominations) {
         const state = new CycleState(groupState);
-        const refusal = this.#placeOn(nodeName, pod, state, profile, isGone, transaction);
-        if (refusal !== undefined) return refusal;
+        const rejection = this.#placeOn(nodeName, pod, state, profile, isGone, transaction);
+        if (rejection !== undefined) return rejection;
         reserved.push({ pod, nodeName, state });
         const answer = profile.reserve(state, pod, this.#cluster.node(nodeName)!);
         if (answer !== undefined) return answer;
@@ -84,10 +84,10 @@ export class NodeCheck {
     const answer = profile.preFilter(state, pod);
     if (answer.status !== undefined) return answer.status;
     if (answer.nodeNames?.has(nodeName) === false) return notPreselected;
-    const hasNoClaim = (uid: string): boolean => this.#cluster.isAssumed(uid) || isGone?.(uid) === true;
+    const hasNoReservation = (uid: string): boolean => this.#cluster.isAssumed(uid) || isGone?.(uid) === true;
     for (const filters of [profile.localFilters, profile.otherFilters]) {
-      const refusal = filterBesideClaims(profile, filters, state, pod, node, hasNoClaim);
-      if (refusal !== undefined) return refusal;
+      const rejection = filterWithReservations(profile, filters, state, pod, node, hasNoReservation);
+      if (rejection !== undefined) return rejection;
     }
     transaction.assume(pod, node);
     return undefined;

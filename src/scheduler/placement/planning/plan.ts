@@ -2,12 +2,12 @@ import type { Pod } from '../../../api/pod.ts';
 import type { CycleState } from '../../../framework/cycle-state.ts';
 import type { Diagnosis } from '../../../framework/diagnosis.ts';
 import type { Profile } from '../../../framework/profile.ts';
-import type { NarrowingOf } from '../cache/narrowing.ts';
-import { Refusers } from './refusers.ts';
+import type { NodeSubsetOf } from '../cache/node-subset.ts';
+import { UnschedulablePluginSet } from './unschedulable-plugin-set.ts';
 import type { SignedMembers } from './signed-members.ts';
 
 /** One member with the node it is assumed and reserved on. */
-export interface Placement {
+export interface NodeAssignment {
   readonly pod: Pod;
   readonly nodeName: string;
   readonly state: CycleState;
@@ -15,20 +15,20 @@ export interface Placement {
 
 /** A plan: member -> node, in the order of placement. It is complete when `placements` has as many as were needed. */
 export interface Plan {
-  readonly placements: readonly Placement[];
+  readonly assignments: readonly NodeAssignment[];
   /** How many were placed by the way of placing them that `blocked` is about. */
   readonly placed: number;
   /** Why the hardest member that found no node found none; undefined when the plan is complete. */
   readonly blocked: Diagnosis | undefined;
   /**
-   * Names of all plugins that refused any member, placed or not, any node; empty when the plan is complete. Siblings
+   * Names of all plugins that rejected any member, placed or not, any node; empty when the plan is complete. Siblings
    * compete for room, so what helps one member may help another.
    */
-  readonly refusedBy: ReadonlySet<string>;
+  readonly unschedulablePlugins: ReadonlySet<string>;
   /** Of these, those that answered Pending to any. */
   readonly pending: ReadonlySet<string>;
   /**
-   * So many members are refused by every node in a way that taking other pods away cannot change that the plan can never be
+   * So many members are rejected by every node in a way that taking other pods away cannot change that the plan can never be
    * complete on these nodes. False proves nothing.
    */
   readonly never: boolean;
@@ -53,21 +53,21 @@ export interface PlanRequest {
   readonly within?: ReadonlySet<string> | undefined;
   /** Pods that count as gone: room kept for them is free. Absent: none. */
   readonly isGone?: ((uid: string) => boolean) | undefined;
-  /** What extenders said of the nodes for a pod, and nodes that have refused it before. Absent: nothing about any. */
-  readonly narrowingOf?: NarrowingOf | undefined;
+  /** What extenders said of the nodes for a pod, and nodes that have rejected it before. Absent: nothing about any. */
+  readonly nodeSubsetOf?: NodeSubsetOf | undefined;
   /** Told of the work before it is done, in looks at a node; may throw to end the plan. */
   readonly spend?: ((steps: number) => void) | undefined;
 }
 
 const nobody: ReadonlySet<string> = new Set();
 
-export function complete(placements: readonly Placement[]): Plan {
-  const placed = placements.length;
+export function complete(assignments: readonly NodeAssignment[]): Plan {
+  const placed = assignments.length;
   return {
-    placements,
+    assignments,
     placed,
     blocked: undefined,
-    refusedBy: nobody,
+    unschedulablePlugins: nobody,
     pending: nobody,
     never: false,
     isExhaustive: true,
@@ -75,9 +75,17 @@ export function complete(placements: readonly Placement[]): Plan {
 }
 
 /** The plan of which a plugin failed. */
-export function stopped(placements: readonly Placement[], blocked: Diagnosis): Plan {
-  const refusers = new Refusers();
-  refusers.add(blocked);
-  const { refusedBy, pending } = refusers;
-  return { placements, placed: placements.length, blocked, refusedBy, pending, never: false, isExhaustive: false };
+export function stopped(assignments: readonly NodeAssignment[], blocked: Diagnosis): Plan {
+  const rejectors = new UnschedulablePluginSet();
+  rejectors.add(blocked);
+  const { unschedulablePlugins, pending } = rejectors;
+  return {
+    assignments,
+    placed: assignments.length,
+    blocked,
+    unschedulablePlugins,
+    pending,
+    never: false,
+    isExhaustive: false,
+  };
 }

@@ -3,8 +3,8 @@ import type { NodeInfo, NodeView } from '../../../cluster/node-info.ts';
 import type { Plugin } from '../../../framework/plugin.ts';
 import { Status } from '../../../framework/status.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
-import { Picture } from '../../../testkit/picture.ts';
-import { nodesByPod, pictureWith, trial } from '../testing/planning.ts';
+import { CoreHarness } from '../../../testkit/core-harness.ts';
+import { nodesByPod, harnessWith, dryRun } from '../testing/planning.ts';
 
 const noModel = new Status('UnschedulableAndUnresolvable', 'no accelerator');
 const guard: Plugin = {
@@ -32,23 +32,23 @@ function reader(nodes: () => readonly NodeInfo[]): Plugin {
 }
 
 describe('a plugin that is asked about many nodes at once', () => {
-  it('is asked about none that one before it refuses', () => {
-    const picture: Picture = pictureWith(
+  it('is asked about none that one before it rejects', () => {
+    const harness: CoreHarness = harnessWith(
       guard,
-      reader(() => picture.cluster.nodes),
+      reader(() => harness.cluster.nodes),
     );
-    for (let i = 0; i < 5; i++) picture.node({ name: `plain-${i}` });
-    picture.node({ name: 'old', labels: { model: 'old' } });
-    const [pod] = picture.pods(1, { cpu: 1 });
-    const refused = trial(picture, [pod!]);
-    expect(refused.blocked?.refusal).toMatchObject({
+    for (let i = 0; i < 5; i++) harness.node({ name: `plain-${i}` });
+    harness.node({ name: 'old', labels: { model: 'old' } });
+    const [pod] = harness.pods(1, { cpu: 1 });
+    const rejected = dryRun(harness, [pod!]);
+    expect(rejected.blocked?.rejection).toMatchObject({
       reasons: new Map([
         ['no accelerator', 5],
         ['old', 1],
       ]),
     });
-    picture.node({ name: 'new', labels: { model: 'new' } });
-    expect(nodesByPod(trial(picture, [pod!]))).toEqual({ [pod!.name]: 'new' });
+    harness.node({ name: 'new', labels: { model: 'new' } });
+    expect(nodesByPod(dryRun(harness, [pod!]))).toEqual({ [pod!.name]: 'new' });
   });
 });
 
@@ -61,19 +61,19 @@ describe('scores that are beyond measure together', () => {
   });
 
   it('are numbers each, and decide', () => {
-    const picture = pictureWith(strong(1));
-    for (const name of ['a', 'b', 'wanted-1', 'wanted-2', 'wanted-3']) picture.node({ name, cpu: 1 });
-    const pods = picture.pods(3, { cpu: 1 });
-    const plan = trial(picture, pods);
+    const harness = harnessWith(strong(1));
+    for (const name of ['a', 'b', 'wanted-1', 'wanted-2', 'wanted-3']) harness.node({ name, cpu: 1 });
+    const pods = harness.pods(3, { cpu: 1 });
+    const plan = dryRun(harness, pods);
     expect(plan.blocked).toBeUndefined();
     expect(Object.values(nodesByPod(plan)).sort()).toEqual(['wanted-1', 'wanted-2', 'wanted-3']);
   });
 
   it('leave nodes equal, which are taken in an order that does not depend on how they came', () => {
     const namesOf = (nodes: readonly string[]): readonly string[] => {
-      const picture = new Picture({ plugins: defaultPlugins, extra: [strong(10)] });
-      for (const name of nodes) picture.node({ name, cpu: 1 });
-      return Object.values(nodesByPod(trial(picture, picture.pods(nodes.length, { cpu: 1 }))));
+      const harness = new CoreHarness({ plugins: defaultPlugins, extra: [strong(10)] });
+      for (const name of nodes) harness.node({ name, cpu: 1 });
+      return Object.values(nodesByPod(dryRun(harness, harness.pods(nodes.length, { cpu: 1 }))));
     };
     const names = Array.from({ length: 12 }, (_, i) => `wanted-${i}`);
     expect(namesOf(names)).toHaveLength(names.length);
@@ -87,20 +87,20 @@ it('a plugin that fails for one kind on one node does not bring that kind to the
     if (own === 'odd' && node === 'n0') throw new Error('broken');
     return own !== 'few' || node === 'n1';
   };
-  const picture = pictureWith({
+  const harness = harnessWith({
     name: 'Frail',
     filter: (_state, { labels }, { name }) => (fits(labels.own, name) ? undefined : no),
     filterAll: (_state, { labels }, indexes, size) => {
       let left = 0;
       for (let i = 0; i < size; i++) {
-        if (fits(labels.own, picture.cluster.nodes[indexes[i]!]!.name)) indexes[left++] = indexes[i]!;
+        if (fits(labels.own, harness.cluster.nodes[indexes[i]!]!.name)) indexes[left++] = indexes[i]!;
       }
       return left;
     },
   });
-  for (let i = 0; i < 5; i++) picture.node({ name: `n${i}` });
-  const odd = picture.pods(1, { cpu: 1, labels: { own: 'odd' } });
-  const few = picture.pods(1, { cpu: '500m', labels: { own: 'few' } });
+  for (let i = 0; i < 5; i++) harness.node({ name: `n${i}` });
+  const odd = harness.pods(1, { cpu: 1, labels: { own: 'odd' } });
+  const few = harness.pods(1, { cpu: '500m', labels: { own: 'few' } });
   // One is enough, and there is a place for it.
-  expect(trial(picture, [...odd, ...few], 1).blocked).toBeUndefined();
+  expect(dryRun(harness, [...odd, ...few], 1).blocked).toBeUndefined();
 });

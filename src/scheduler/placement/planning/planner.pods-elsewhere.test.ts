@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { describeDiagnosis, failureIn } from '../../../framework/diagnosis.ts';
 import { openOneANode } from '../testing/one-a-node.ts';
-import { pictureWith, trial } from '../testing/planning.ts';
+import { harnessWith, dryRun } from '../testing/planning.ts';
 
 describe('a plugin that reads other nodes', () => {
   it.each([[false], [true]])('costs no pass over the nodes where it skips all members (it scores: %s)', (scores) => {
-    const { picture, asked, looks } = openOneANode({ skips: () => true, scores });
-    const plan = trial(picture, picture.pods(8, { name: 'w', cpu: 1 }));
-    expect(plan.placements).toHaveLength(8);
+    const { harness, asked, looks } = openOneANode({ skips: () => true, scores });
+    const plan = dryRun(harness, harness.pods(8, { name: 'w', cpu: 1 }));
+    expect(plan.assignments).toHaveLength(8);
     expect([asked.filter, asked.score, asked.addPod]).toEqual([0, 0, 0]);
     // What it has nothing to do for now it may have something to do for later: each member is asked about.
     expect(asked.preFilter).toBe(9);
@@ -16,29 +16,29 @@ describe('a plugin that reads other nodes', () => {
   });
 
   it('skips those that it has nothing to say of and judges their siblings', () => {
-    const { picture } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
-    const free = picture.pods(6, { name: 'free', cpu: 1 });
-    const single = picture.pods(10, { name: 'single', cpu: 1, labels: { app: 'single' } });
-    const plan = trial(picture, [...free, ...single]);
-    expect(plan.placements).toHaveLength(16);
-    const singles = plan.placements.filter(({ pod }) => pod.labels.app !== undefined);
+    const { harness } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
+    const free = harness.pods(6, { name: 'free', cpu: 1 });
+    const single = harness.pods(10, { name: 'single', cpu: 1, labels: { app: 'single' } });
+    const plan = dryRun(harness, [...free, ...single]);
+    expect(plan.assignments).toHaveLength(16);
+    const singles = plan.assignments.filter(({ pod }) => pod.labels.app !== undefined);
     expect(new Set(singles.map(({ nodeName }) => nodeName)).size).toBe(10);
   });
 
   it('is brought up to date after each placement, and PreFilter is not asked again', () => {
-    const { picture, asked } = openOneANode();
-    const members = picture.pods(10, { name: 'w', cpu: 1, labels: { app: 'w' } });
-    const plan = trial(picture, members);
-    expect(new Set(plan.placements.map(({ nodeName }) => nodeName)).size).toBe(10);
+    const { harness, asked } = openOneANode();
+    const members = harness.pods(10, { name: 'w', cpu: 1, labels: { app: 'w' } });
+    const plan = dryRun(harness, members);
+    expect(new Set(plan.assignments.map(({ nodeName }) => nodeName)).size).toBe(10);
     expect([asked.preFilter, asked.addPod]).toEqual([1, 10]);
   });
 
   it('knows of the members of other kinds that have landed too', () => {
-    const { picture, asked } = openOneANode();
-    const large = picture.pods(5, { name: 'large', cpu: 2, labels: { app: 'w' } });
-    const small = picture.pods(6, { name: 'small', cpu: 1, labels: { app: 'w' } });
-    const plan = trial(picture, [...large, ...small]);
-    expect(plan.placements).toHaveLength(10);
+    const { harness, asked } = openOneANode();
+    const large = harness.pods(5, { name: 'large', cpu: 2, labels: { app: 'w' } });
+    const small = harness.pods(6, { name: 'small', cpu: 1, labels: { app: 'w' } });
+    const plan = dryRun(harness, [...large, ...small]);
+    expect(plan.assignments).toHaveLength(10);
     expect(plan.blocked!.pod.name).toBe('small-5');
     expect(describeDiagnosis(plan.blocked!)).toBe('0/10 nodes are available: 10 one a node.');
     // Each of both kinds is told of each placement.
@@ -46,7 +46,7 @@ describe('a plugin that reads other nodes', () => {
   });
 
   it('that fails when it is told of a placement ends the plan and is named', () => {
-    const picture = pictureWith({
+    const harness = harnessWith({
       name: 'Broken',
       readsOtherNodes: true,
       sign: () => '',
@@ -57,13 +57,13 @@ describe('a plugin that reads other nodes', () => {
       preFilterRemovePod: () => undefined,
       filter: () => undefined,
     });
-    for (const name of ['a', 'b']) picture.node({ name, cpu: 4 });
-    const plan = trial(picture, picture.pods(2, { name: 'w', cpu: 1 }));
+    for (const name of ['a', 'b']) harness.node({ name, cpu: 4 });
+    const plan = dryRun(harness, harness.pods(2, { name: 'w', cpu: 1 }));
     expect(failureIn(plan.blocked!)?.message).toBe('Broken failed in AddPod: a bug');
   });
 
   it('that fails when a pod that room is kept for goes again ends the plan and is named', () => {
-    const picture = pictureWith({
+    const harness = harnessWith({
       name: 'Broken',
       readsOtherNodes: true,
       sign: () => '',
@@ -74,9 +74,9 @@ describe('a plugin that reads other nodes', () => {
       },
       filter: () => undefined,
     });
-    picture.node({ name: 'a', cpu: 4 });
-    picture.pod({ name: 'kept', cpu: 1, priority: 10, nominatedNodeName: 'a' });
-    const plan = trial(picture, picture.pods(1, { name: 'w', cpu: 1 }));
+    harness.node({ name: 'a', cpu: 4 });
+    harness.pod({ name: 'kept', cpu: 1, priority: 10, nominatedNodeName: 'a' });
+    const plan = dryRun(harness, harness.pods(1, { name: 'w', cpu: 1 }));
     expect(plan.blocked && failureIn(plan.blocked)?.message).toBe('Broken failed in RemovePod: a bug');
   });
 
@@ -84,7 +84,7 @@ describe('a plugin that reads other nodes', () => {
     const there: string[] = [];
     const log: string[] = [];
     const seen: string[] = [];
-    const picture = pictureWith({
+    const harness = harnessWith({
       name: 'Watching',
       readsOtherNodes: true,
       sign: () => '',
@@ -102,10 +102,10 @@ describe('a plugin that reads other nodes', () => {
       },
       filter: (_state, _pod, { name }) => void seen.push(`${name}: ${there.filter((at) => at.endsWith(name)).join()}`),
     });
-    for (const name of ['a', 'b']) picture.node({ name, cpu: 4 });
-    for (const name of ['k0', 'k1']) picture.pod({ name, cpu: 1, priority: 10, nominatedNodeName: 'a' });
-    const members = picture.pods(1, { name: 'w', cpu: 1 });
-    trial(picture, members);
+    for (const name of ['a', 'b']) harness.node({ name, cpu: 4 });
+    for (const name of ['k0', 'k1']) harness.pod({ name, cpu: 1, priority: 10, nominatedNodeName: 'a' });
+    const members = harness.pods(1, { name: 'w', cpu: 1 });
+    dryRun(harness, members);
     const ofClaims = log.filter((what) => !what.endsWith('w-0'));
     expect(ofClaims.length).toBeGreaterThan(0);
     expect(ofClaims.filter((what) => what.startsWith('+')).sort()).toEqual(
@@ -121,11 +121,11 @@ describe('a plugin that reads other nodes', () => {
   });
 
   it('is out of balance neither for pods that it skips nor for claims that count for nobody', () => {
-    const { picture, asked } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
-    picture.pod({ name: 'kept', cpu: 1, priority: 10, nominatedNodeName: 'n0' });
-    trial(picture, picture.pods(2, { name: 'skipped', cpu: 1 }));
+    const { harness, asked } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
+    harness.pod({ name: 'kept', cpu: 1, priority: 10, nominatedNodeName: 'n0' });
+    dryRun(harness, harness.pods(2, { name: 'skipped', cpu: 1 }));
     expect(asked.addPod).toBe(0);
-    trial(picture, picture.pods(2, { name: 'important', cpu: 1, priority: 11, labels: { app: 'w' } }));
+    dryRun(harness, harness.pods(2, { name: 'important', cpu: 1, priority: 11, labels: { app: 'w' } }));
     expect(asked.addPod).toBe(2);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../api/pod.ts';
 import { hashText } from '../../../base/hash-text.ts';
-import { Pace } from '../../../base/pace.ts';
+import { WorkBudget } from '../../../base/work-budget.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { runs } from '../../../base/testing/runs.ts';
-import { mustRespect } from '../../../cluster/claim.ts';
+import { mustRespect } from '../../../cluster/reservation.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import { describeDiagnosis } from '../../../framework/diagnosis.ts';
@@ -12,8 +12,8 @@ import { notPreselected } from '../../../framework/profile.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import type { Status } from '../../../framework/status.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
-import { Picture } from '../../../testkit/picture.ts';
-import { trial } from '../testing/planning.ts';
+import { CoreHarness } from '../../../testkit/core-harness.ts';
+import { dryRun } from '../testing/planning.ts';
 import { isKeptOff, isUnderRule, no, occupancyOf, unruly } from '../testing/world-plugins.ts';
 import { assumeAlike, profileOf, World } from '../testing/worlds.ts';
 import type { WorldGang, WorldSize } from '../testing/worlds.ts';
@@ -22,21 +22,21 @@ import type { Plan } from './planner.ts';
 /** A small world with a gang that is to be placed, and another like it, member by member. */
 interface Scene {
   readonly world: World;
-  readonly picture: Picture;
+  readonly harness: CoreHarness;
   readonly members: readonly Pod[];
   readonly twin: readonly Pod[];
   readonly needed: number;
 }
 
 function sceneOf(seed: number, world = new World(seed)): Scene {
-  const picture = world.picture();
+  const harness = world.harness();
   const gang = world.gang(11);
   const needed = Math.max(1, gang.length - world.upTo(Math.ceil(gang.length / 2)));
   const [members, twin] = ['first', 'second'].map((group) => {
-    picture.group({ name: group, minMember: needed });
-    return gang.map((options, i) => picture.pod({ ...options, name: `${group}-${i}`, uid: `${group}-${i}`, group }));
+    harness.group({ name: group, minMember: needed });
+    return gang.map((options, i) => harness.pod({ ...options, name: `${group}-${i}`, uid: `${group}-${i}`, group }));
   });
-  return { world, picture, members: members!, twin: twin!, needed };
+  return { world, harness, members: members!, twin: twin!, needed };
 }
 
 interface Asking {
@@ -55,14 +55,14 @@ interface Asking {
 
 /** A plan that is taken back; absent when it was given up, or when a plugin failed. */
 function ask(
-  picture: Picture,
+  harness: CoreHarness,
   members: readonly Pod[],
   needed: number,
   asking: Asking = {},
 ): { readonly plan?: Plan; readonly failure?: string } {
-  const { profile = picture.profile, work, within, out = [], giveUpAt, narrow, nodeNames = [] } = asking;
-  const transaction = picture.cluster.begin();
-  transaction.takeOut(out.flatMap((uid) => picture.cluster.pod(uid) ?? []));
+  const { profile = harness.profile, work, within, out = [], giveUpAt, narrow, nodeNames = [] } = asking;
+  const transaction = harness.cluster.begin();
+  transaction.takeOut(out.flatMap((uid) => harness.cluster.pod(uid) ?? []));
   const request = {
     profile,
     members,
@@ -70,22 +70,22 @@ function ask(
     groupState: new CycleState(),
     within,
     ...(narrow !== undefined && {
-      narrowingOf: ({ labels }: Pod) => {
+      nodeSubsetOf: ({ labels }: Pod) => {
         if (labels.own === '1') return undefined;
         const of = (name: string): number => hashText(`${narrow} ${labels.own} ${name}`);
         return {
           allowed: new Map(nodeNames.filter((name) => of(name) % 4 > 0).map((name) => [name, (of(name) % 70) / 7])),
-          refused: new Map(nodeNames.filter((name) => of(name) % 4 === 0).map((name) => [name, no])),
+          rejected: new Map(nodeNames.filter((name) => of(name) % 4 === 0).map((name) => [name, no])),
         };
       },
     }),
   };
-  const pace = new Pace();
-  const open = picture.planner.steps(request, transaction, pace);
+  const budget = new WorkBudget();
+  const open = harness.planner.steps(request, transaction, budget);
   try {
     for (let steps = 0; ; steps++) {
       expect(steps).toBeLessThan(10_000);
-      if (work !== undefined) pace.allow(work);
+      if (work !== undefined) budget.allow(work);
       if (steps === giveUpAt) {
         open.return(undefined as never);
         return {};
@@ -94,11 +94,11 @@ function ask(
       if (work !== undefined) {
         // Whoever looks meanwhile sees nothing of it.
         transaction.suspend();
-        for (const id of [0, 1, 3]) void picture.cluster.amounts.of(id);
+        for (const id of [0, 1, 3]) void harness.cluster.amounts.of(id);
         transaction.resume();
       }
       if (done !== true) continue;
-      picture.planner.unreserve(profile, plan.placements);
+      harness.planner.unreserve(profile, plan.assignments);
       return { plan };
     }
   } catch (error) {
@@ -111,14 +111,14 @@ function ask(
 
 /** All that a plan says; members are named by `nameOf`. */
 function said(plan: Plan, nameOf: (pod: Pod) => unknown = ({ name }) => name): unknown {
-  const { placements, placed, blocked, refusedBy, pending, never, isExhaustive } = plan;
+  const { assignments, placed, blocked, unschedulablePlugins, pending, never, isExhaustive } = plan;
   return {
-    placements: placements.map(({ pod, nodeName }) => [nameOf(pod), nodeName]),
+    assignments: assignments.map(({ pod, nodeName }) => [nameOf(pod), nodeName]),
     placed,
     blocked: blocked && [nameOf(blocked.pod), describeDiagnosis(blocked)],
-    nodes: blocked?.refusal.kind === 'nodes' ? [...blocked.refusal.reasons].sort() : undefined,
-    refusers: blocked && [...blocked.plugins].sort(),
-    refusedBy: [...refusedBy].sort(),
+    nodes: blocked?.rejection.kind === 'nodes' ? [...blocked.rejection.reasons].sort() : undefined,
+    rejectors: blocked && [...blocked.plugins].sort(),
+    unschedulablePlugins: [...unschedulablePlugins].sort(),
     pending: [...pending],
     never,
     isExhaustive,
@@ -133,22 +133,22 @@ class Reference {
     this.#scene = scene;
   }
 
-  /** Why the node refuses the pod as things are; `isOwn`: in the words of plugins that read one node alone. */
-  refusal(pod: Pod, node: NodeInfo, isOwn = false): Status | undefined {
-    const { profile } = this.#scene.picture;
+  /** Why the node rejects the pod as things are; `isOwn`: in the words of plugins that read one node alone. */
+  rejection(pod: Pod, node: NodeInfo, isOwn = false): Status | undefined {
+    const { profile } = this.#scene.harness;
     const state = new CycleState(new CycleState());
     const answer = profile.preFilter(state, pod);
     if (answer.status !== undefined) return answer.status;
-    const refuses = (isBeside: boolean): Status | undefined =>
+    const rejects = (isBeside: boolean): Status | undefined =>
       profile.filter(profile.localFilters, state, pod, node) ??
       (!isOwn && this.#isKeptOff(pod, node, isBeside) ? no : undefined);
-    const alone = refuses(false);
+    const alone = rejects(false);
     if (alone !== undefined) return alone;
-    const claimants = this.#claimants(pod, node);
+    const owners = this.#owners(pod, node);
     const occupied = isOwn ? undefined : this.#isKeptOff(pod, node, true);
-    for (const claimant of claimants) node.addPod(claimant);
+    for (const owner of owners) node.addPod(owner);
     const beside = profile.filter(profile.localFilters, state, pod, node);
-    for (const claimant of claimants.toReversed()) node.removePod(claimant);
+    for (const owner of owners.toReversed()) node.removePod(owner);
     return (
       beside ??
       (occupied === true ? no : undefined) ??
@@ -156,26 +156,28 @@ class Reference {
     );
   }
 
-  #claimants(pod: Pod, node: NodeInfo): Pod[] {
-    return [...node.claims.values()].filter((claim) => mustRespect(pod, claim)).map(({ claimant }) => claimant);
+  #owners(pod: Pod, node: NodeInfo): Pod[] {
+    return [...node.reservations.values()]
+      .filter((reservation) => mustRespect(pod, reservation))
+      .map(({ owner }) => owner);
   }
 
   #isKeptOff(pod: Pod, node: NodeInfo, isBeside: boolean): boolean {
     const { rule } = this.#scene.world;
     if (rule === undefined || !isUnderRule(pod)) return false;
-    const { nodes } = this.#scene.picture.cluster;
+    const { nodes } = this.#scene.harness.cluster;
     const occupancy = occupancyOf(nodes);
     // A plugin that looks in PreFilter alone sees no claimants.
-    if (isBeside && rule.knows !== 'again') occupancy.get(node.name)!.push(...this.#claimants(pod, node));
+    if (isBeside && rule.knows !== 'again') occupancy.get(node.name)!.push(...this.#owners(pod, node));
     return isKeptOff(rule, pod, node, nodes, occupancy);
   }
 
   feasible(pod: Pod, isOwn = false): NodeInfo[] {
-    return this.#scene.picture.cluster.nodes.filter((node) => this.refusal(pod, node, isOwn) === undefined);
+    return this.#scene.harness.cluster.nodes.filter((node) => this.rejection(pod, node, isOwn) === undefined);
   }
 
   totals(pod: Pod): Map<string, number> {
-    const { profile } = this.#scene.picture;
+    const { profile } = this.#scene.harness;
     const nodes = this.feasible(pod);
     const state = new CycleState(new CycleState());
     profile.preFilter(state, pod);
@@ -193,8 +195,9 @@ class Reference {
   /** reason -> number of nodes */
   reasons(pod: Pod): Map<string, number> {
     const reasons = new Map<string, number>();
-    for (const node of this.#scene.picture.cluster.nodes) {
-      for (const reason of this.refusal(pod, node)?.reasons ?? []) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    for (const node of this.#scene.harness.cluster.nodes) {
+      for (const reason of this.rejection(pod, node)?.reasons ?? [])
+        reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
     }
     return reasons;
   }
@@ -205,30 +208,30 @@ describe('a plan', () => {
     const counts = { complete: 0, incomplete: 0, turned: 0, ruled: 0 };
     for (let seed = 1; seed <= runs(1600); seed++) {
       const scene = sceneOf(seed);
-      const { world, picture, members, needed } = scene;
-      // Reserve may refuse the node that was best; the reference knows one plugin that reads other nodes.
+      const { world, harness, members, needed } = scene;
+      // Reserve may reject the node that was best; the reference knows one plugin that reads other nodes.
       if (world.plugins.has('Accounting') || world.plugins.has('Far')) continue;
       const isPlain = world.rule === undefined;
       const reference = new Reference(scene);
       const hardness = new Map(members.map((pod) => [pod, reference.feasible(pod).length]));
-      const { plan } = ask(picture, members, needed);
-      const { placements, placed, blocked } = plan!;
+      const { plan } = ask(harness, members, needed);
+      const { assignments, placed, blocked } = plan!;
       /** Negative: the first is harder to place. */
       const compare = (a: Pod, b: Pod): number =>
         hardness.get(a)! - hardness.get(b)! || b.template.nonZeroMilliCpu - a.template.nonZeroMilliCpu;
-      const order = placements.map(({ pod }) => pod);
+      const order = assignments.map(({ pod }) => pod);
       const isHardestFirst = order.every((pod, i) => i === 0 || compare(order[i - 1]!, pod) <= 0);
       const isEasiestFirst = order.every((pod, i) => i === 0 || compare(order[i - 1]!, pod) >= 0);
-      const transaction = picture.cluster.begin();
-      for (const { pod, nodeName } of placements) {
+      const transaction = harness.cluster.begin();
+      for (const { pod, nodeName } of assignments) {
         const totals = reference.totals(pod);
         expect([...totals.keys()], `${pod.name}, seed ${seed}`).toContain(nodeName);
         expect(totals.get(nodeName), `${pod.name}, seed ${seed}`).toBeCloseTo(Math.max(...totals.values()), 6);
-        transaction.assume(pod, picture.cluster.node(nodeName)!);
+        transaction.assume(pod, harness.cluster.node(nodeName)!);
       }
-      const left = members.filter(({ uid }) => !picture.cluster.isAssumed(uid));
+      const left = members.filter(({ uid }) => !harness.cluster.isAssumed(uid));
       if (world.rule !== undefined) counts.ruled++;
-      if (placements.length === needed) {
+      if (assignments.length === needed) {
         counts.complete++;
         if (isPlain) {
           if (!isHardestFirst) counts.turned++;
@@ -240,16 +243,16 @@ describe('a plan', () => {
         const wasTurned = placed > 0 && needed < members.length;
         if (isPlain && !wasTurned) {
           expect(isHardestFirst, `seed ${seed}`).toBe(true);
-          expect(placed).toBe(placements.length);
+          expect(placed).toBe(assignments.length);
           expect(left).toContain(blocked!.pod);
-          const { refusal } = blocked!;
-          if (refusal.kind === 'nodes') {
-            expect(refusal.reasons, `${blocked!.pod.name}, seed ${seed}`).toEqual(reference.reasons(blocked!.pod));
+          const { rejection } = blocked!;
+          if (rejection.kind === 'nodes') {
+            expect(rejection.reasons, `${blocked!.pod.name}, seed ${seed}`).toEqual(reference.reasons(blocked!.pod));
           }
         }
         // No member is left out that could be placed, unless there are too few of them all the same.
         const possible = left.filter((pod) => reference.feasible(pod, true).length > 0);
-        if (placements.length + possible.length >= needed) {
+        if (assignments.length + possible.length >= needed) {
           for (const pod of possible) expect(reference.feasible(pod), `${pod.name}, seed ${seed}`).toHaveLength(0);
         }
       }
@@ -269,9 +272,9 @@ describe('a plan', () => {
       const isCivil = seed % 3 === 0;
       const plugins = ['One', 'Two'];
       const made = (random: () => number) => plugins.map((name) => unruly(name, random, isCivil, log));
-      const { picture, members, needed } = sceneOf(seed, new World(seed, { plugins: made }));
-      const before = picture.rooms();
-      const freeBefore = new Map(picture.cluster.nodes.map((node) => [node, node.free(0)]));
+      const { harness, members, needed } = sceneOf(seed, new World(seed, { plugins: made }));
+      const before = harness.capacities();
+      const freeBefore = new Map(harness.cluster.nodes.map((node) => [node, node.free(0)]));
       const random = seededRandom(seed);
       const limit = random() < 0.3 ? random() * 600 : Infinity;
       let spent = 0;
@@ -279,26 +282,26 @@ describe('a plan', () => {
         spent += steps;
         if (spent > limit) throw new Error('too much');
       };
-      const transaction = picture.cluster.begin();
+      const transaction = harness.cluster.begin();
       try {
-        const request = { profile: picture.profile, members, needed, groupState: new CycleState(), spend };
-        const plan = picture.planner.plan(request, transaction);
-        const { placements } = plan;
-        ends[placements.length < needed ? 'incomplete' : 'complete']++;
-        const nodeOf = new Map(placements.map(({ pod, nodeName }) => [pod, nodeName]));
-        expect(nodeOf.size, `seed ${seed}`).toBe(placements.length);
-        expect(placements.length).toBeLessThanOrEqual(needed);
-        expect(plan.blocked === undefined, `seed ${seed}`).toBe(placements.length === needed);
+        const request = { profile: harness.profile, members, needed, groupState: new CycleState(), spend };
+        const plan = harness.planner.plan(request, transaction);
+        const { assignments } = plan;
+        ends[assignments.length < needed ? 'incomplete' : 'complete']++;
+        const nodeOf = new Map(assignments.map(({ pod, nodeName }) => [pod, nodeName]));
+        expect(nodeOf.size, `seed ${seed}`).toBe(assignments.length);
+        expect(assignments.length).toBeLessThanOrEqual(needed);
+        expect(plan.blocked === undefined, `seed ${seed}`).toBe(assignments.length === needed);
         for (const pod of members) {
-          const on = picture.cluster.nodes.filter(({ pods }) => pods.has(pod.uid)).map(({ name }) => name);
+          const on = harness.cluster.nodes.filter(({ pods }) => pods.has(pod.uid)).map(({ name }) => name);
           expect(on, `seed ${seed}`).toEqual(nodeOf.has(pod) ? [nodeOf.get(pod)] : []);
         }
-        for (const node of picture.cluster.nodes) {
+        for (const node of harness.cluster.nodes) {
           expect(node.free(0)).toBeGreaterThanOrEqual(Math.min(0, freeBefore.get(node)!));
         }
         const assumed = new Set([...nodeOf].map(([{ name }, nodeName]) => `${name} ${nodeName}`));
         for (const name of plugins) expect(openIn(log, name), `seed ${seed}`).toEqual(assumed);
-        picture.planner.unreserve(picture.profile, placements);
+        harness.planner.unreserve(harness.profile, assignments);
       } catch (error) {
         const isExhausted = (error as Error).message === 'too much';
         if (!isExhausted && (error as Error).name !== 'PluginFailure') throw error;
@@ -306,8 +309,8 @@ describe('a plan', () => {
       }
       for (const name of plugins) expect(openIn(log, name), `seed ${seed}`).toEqual(new Set());
       transaction.rollback();
-      expect(picture.rooms(), `seed ${seed}`).toEqual(before);
-      expect([picture.cluster.assumedCount, picture.cluster.isPlanning]).toEqual([0, false]);
+      expect(harness.capacities(), `seed ${seed}`).toEqual(before);
+      expect([harness.cluster.assumedCount, harness.cluster.isPlanning]).toEqual([0, false]);
     }
     expect(Math.min(...Object.values(ends)), JSON.stringify(ends)).toBeGreaterThan(runs(15));
   });
@@ -315,7 +318,7 @@ describe('a plan', () => {
 
 /**
  * What the plugin has reserved and not unreserved. It is asked to unreserve at most once what it reserves, and what it never
- * reserved only where another plugin refused first.
+ * reserved only where another plugin rejected first.
  */
 function openIn(log: readonly string[], name: string): ReadonlySet<string> {
   const open = new Set<string>();
@@ -341,18 +344,18 @@ function openIn(log: readonly string[], name: string): ReadonlySet<string> {
 
 describe('the same question about the same picture', () => {
   it('has the same answer, in one go and in steps, by each equal gang, whatever was asked between', () => {
-    let refused = 0;
+    let rejected = 0;
     for (let seed = 1; seed <= runs(500); seed++) {
-      const { picture, members, twin, needed } = sceneOf(seed);
+      const { harness, members, twin, needed } = sceneOf(seed);
       const answer = (gang: readonly Pod[], asking: Asking = {}): unknown =>
-        said(ask(picture, gang, needed, asking).plan!, (pod) => gang.indexOf(pod));
+        said(ask(harness, gang, needed, asking).plan!, (pod) => gang.indexOf(pod));
       const first = answer(members);
-      if ((first as { blocked?: unknown }).blocked !== undefined) refused++;
+      if ((first as { blocked?: unknown }).blocked !== undefined) rejected++;
       // Others, of which some use the same tables, and some give them up.
       const random = seededRandom(seed);
       for (let i = 0; i < 5; i++) {
         const some = [...members, ...twin].filter(() => random() < 0.5);
-        ask(picture, some, Math.ceil(some.length * random()));
+        ask(harness, some, Math.ceil(some.length * random()));
       }
       expect(answer(members), `seed ${seed}`).toEqual(first);
       expect(answer(twin), `the twin, seed ${seed}`).toEqual(first);
@@ -360,29 +363,29 @@ describe('the same question about the same picture', () => {
         expect(answer(members, { work }), `seed ${seed}, steps of ${work}`).toEqual(first);
       }
     }
-    expect(refused).toBeGreaterThan(runs(100));
+    expect(rejected).toBeGreaterThan(runs(100));
   });
 
   it('has the same answer after any history', () => {
-    const counts = { complete: 0, refused: 0, failed: 0, withClaims: 0, committed: 0 };
+    const counts = { complete: 0, rejected: 0, failed: 0, withClaims: 0, committed: 0 };
     const sizes: readonly WorldSize[] = ['any', 'any', 'huge scores', 'any', 'many nodes', 'any', 'many kinds'];
     for (let seed = 1; seed <= runs(180); seed++) playHistory(seed, sizes[seed % sizes.length]!, counts);
     expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).toBeGreaterThanOrEqual(runs(10));
   });
 });
 
-type HistoryCounts = Record<'complete' | 'refused' | 'failed' | 'withClaims' | 'committed', number>;
+type HistoryCounts = Record<'complete' | 'rejected' | 'failed' | 'withClaims' | 'committed', number>;
 
 /** A plan that is being bound: its pods are assumed, and its volumes. */
 interface Committed {
   readonly profile: Profile;
-  readonly placements: Plan['placements'];
+  readonly assignments: Plan['assignments'];
 }
 
 /** One core sees a world change and is asked much; at each question another core is shown the end of that alone. */
 function playHistory(seed: number, size: WorldSize, counts: HistoryCounts): void {
   const world = new World(seed, { size });
-  const old = world.picture();
+  const old = world.harness();
   const { pods, nodeNames } = world;
   const most = size === 'many kinds' ? 45 : size === 'many nodes' ? 25 : 5;
   const makeGang = (): WorldGang => {
@@ -397,8 +400,8 @@ function playHistory(seed: number, size: WorldSize, counts: HistoryCounts): void
   const settle = (): void => {
     const one = committed.splice(world.upTo(committed.length - 1), 1)[0]!;
     const isBound = world.flag(0.6);
-    if (!isBound) old.planner.unreserve(one.profile, one.placements);
-    for (const { pod, nodeName } of one.placements) {
+    if (!isBound) old.planner.unreserve(one.profile, one.assignments);
+    for (const { pod, nodeName } of one.assignments) {
       const options = pods.get(pod.uid);
       if (!isBound || world.flag(0.3)) old.cluster.forget(pod);
       if (isBound && options !== undefined) old.pod(world.add({ ...options, nodeName }));
@@ -411,7 +414,7 @@ function playHistory(seed: number, size: WorldSize, counts: HistoryCounts): void
   for (let round = 0; round < 12; round++) {
     for (let i = world.upTo(size === 'many nodes' ? 25 : 4); i > 0; i--) world.change(old);
     if (committed.length > 0 && world.flag(0.5)) settle();
-    if (world.flag(0.3)) world.kinds[world.upTo(world.kinds.length - 1)] = world.podKind();
+    if (world.flag(0.3)) world.podClasses[world.upTo(world.podClasses.length - 1)] = world.podClass();
     const place = world.upTo(waiting.length - 1);
     const { uids, profileName } = waiting[place]!;
     const open = uids.filter((uid) => old.cluster.openPod(uid) !== undefined);
@@ -420,8 +423,8 @@ function playHistory(seed: number, size: WorldSize, counts: HistoryCounts): void
       continue;
     }
     const needed = Math.max(1, open.length - world.upTo(2));
-    const membersOf = (picture: Picture, some = open): Pod[] => some.map((uid) => picture.cluster.pod(uid)!);
-    const profileIn = (picture: Picture, name: string): Profile => profileOf(picture, name, membersOf(picture));
+    const membersOf = (harness: CoreHarness, some = open): Pod[] => some.map((uid) => harness.cluster.pod(uid)!);
+    const profileIn = (harness: CoreHarness, name: string): Profile => profileOf(harness, name, membersOf(harness));
     // History: other questions, dry runs, ones that are given up.
     for (let i = world.upTo(3); i > 0; i--) {
       const some = open.filter(() => world.flag(0.6));
@@ -446,23 +449,23 @@ function playHistory(seed: number, size: WorldSize, counts: HistoryCounts): void
     const profile = profileIn(old, profileName);
     const answer = ask(old, membersOf(old), needed, { ...asking, profile, ...(work !== undefined && { work }) });
 
-    const fresh = world.picture(old);
+    const fresh = world.harness(old);
     assumeAlike(old, fresh);
     const again = ask(fresh, membersOf(fresh), needed, { ...asking, profile: profileIn(fresh, profileName) });
-    const told = ({ plan, failure }: typeof answer): unknown => failure ?? said(plan!);
-    expect(told(answer), `seed ${seed}, round ${round}`).toEqual(told(again));
+    const reported = ({ plan, failure }: typeof answer): unknown => failure ?? said(plan!);
+    expect(reported(answer), `seed ${seed}, round ${round}`).toEqual(reported(again));
     const { plan } = answer;
     if (plan === undefined || JSON.stringify(said(plan)).includes('too odd')) counts.failed++;
     else if (plan.blocked === undefined) counts.complete++;
-    else counts.refused++;
-    if (plan?.placements.some(({ pod }) => pod.volumes.some(({ type }) => type === 'claim'))) counts.withClaims++;
+    else counts.rejected++;
+    if (plan?.assignments.some(({ pod }) => pod.volumes.some(({ type }) => type === 'claim'))) counts.withClaims++;
     const isAsIs = asking.within === undefined && asking.out === undefined && asking.narrow === undefined;
     if (plan !== undefined && plan.blocked === undefined && isAsIs && world.flag(0.6)) {
       const transaction = old.cluster.begin();
       const request = { profile, members: membersOf(old), needed, groupState: new CycleState() };
-      const { placements } = old.planner.plan(request, transaction);
+      const { assignments } = old.planner.plan(request, transaction);
       transaction.commit();
-      committed.push({ profile, placements });
+      committed.push({ profile, assignments });
       counts.committed++;
     }
   }
@@ -472,27 +475,27 @@ describe('a plan that is made in steps', () => {
   it('takes more of them the less each does, and can be given up after any, with nothing left reserved or assumed', () => {
     let steps = 0;
     for (let seed = 1; seed <= runs(200); seed++) {
-      const { picture, members, needed } = sceneOf(seed);
-      const before = picture.rooms();
-      const transaction = picture.cluster.begin();
+      const { harness, members, needed } = sceneOf(seed);
+      const before = harness.capacities();
+      const transaction = harness.cluster.begin();
       let spent = 0;
       const spend = (work: number): void => void (spent += work);
-      const request = { profile: picture.profile, members, needed, groupState: new CycleState(), spend };
-      const pace = new Pace();
-      const open = picture.planner.steps(request, transaction, pace);
+      const request = { profile: harness.profile, members, needed, groupState: new CycleState(), spend };
+      const budget = new WorkBudget();
+      const open = harness.planner.steps(request, transaction, budget);
       let plan: Plan | undefined;
       for (let i = seed % 7; i > 0 && plan === undefined; i--) {
         spent = 0;
-        pace.allow(0);
+        budget.allow(0);
         plan = open.next().value;
         steps++;
         // Eight kinds are counted together; a member costs a look at all nodes, and forty besides.
-        expect(spent).toBeLessThanOrEqual(40 + 8 * picture.cluster.nodes.length);
+        expect(spent).toBeLessThanOrEqual(40 + 8 * harness.cluster.nodes.length);
       }
       open.return(undefined as never);
-      if (plan !== undefined) picture.planner.unreserve(picture.profile, plan.placements);
+      if (plan !== undefined) harness.planner.unreserve(harness.profile, plan.assignments);
       transaction.rollback();
-      expect(picture.rooms()).toEqual(before);
+      expect(harness.capacities()).toEqual(before);
       expect(open.next()).toEqual({ done: true, value: undefined });
     }
     expect(steps).toBeGreaterThan(runs(300));
@@ -501,10 +504,10 @@ describe('a plan that is made in steps', () => {
 
 describe('equal nodes', () => {
   const nodeOf = (cpu: string, seed: number): string => {
-    const picture = new Picture({ plugins: defaultPlugins, seed });
-    for (let i = 0; i < 10; i++) picture.node({ name: `n${i}`, cpu: 64 });
-    const [pod] = picture.pods(1, { cpu });
-    return trial(picture, [pod!]).placements[0]!.nodeName;
+    const harness = new CoreHarness({ plugins: defaultPlugins, seed });
+    for (let i = 0; i < 10; i++) harness.node({ name: `n${i}`, cpu: 64 });
+    const [pod] = harness.pods(1, { cpu });
+    return dryRun(harness, [pod!]).assignments[0]!.nodeName;
   };
   const sizes = Array.from({ length: 20 }, (_, i) => `${100 + i}m`);
 
@@ -515,10 +518,10 @@ describe('equal nodes', () => {
 
   it('are taken in the same order by the same scheduler, in whatever order it came to know them', () => {
     const namesOf = (nodes: readonly string[]): string[] => {
-      const picture = new Picture({ plugins: defaultPlugins, seed: 7 });
-      for (const name of nodes) picture.node({ name, cpu: 1 });
-      const pods = picture.pods(nodes.length, { cpu: 1 });
-      return trial(picture, pods).placements.map(({ nodeName }) => nodeName);
+      const harness = new CoreHarness({ plugins: defaultPlugins, seed: 7 });
+      for (const name of nodes) harness.node({ name, cpu: 1 });
+      const pods = harness.pods(nodes.length, { cpu: 1 });
+      return dryRun(harness, pods).assignments.map(({ nodeName }) => nodeName);
     };
     const names = Array.from({ length: 12 }, (_, i) => `n${i}`);
     expect(namesOf(names.toReversed())).toEqual(namesOf(names));

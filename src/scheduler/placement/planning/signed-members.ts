@@ -1,6 +1,6 @@
 import type { Pod } from '../../../api/pod.ts';
-import type { Pace } from '../../../base/pace.ts';
-import type { Steps } from '../../../base/steps.ts';
+import type { WorkBudget } from '../../../base/work-budget.ts';
+import type { Yielding } from '../../../base/yielding.ts';
 import type { PodSignatures, Profile } from '../../../framework/profile.ts';
 import { workPerMember } from '../../../framework/work-per-member.ts';
 
@@ -15,12 +15,12 @@ export class SignedMembers {
   }
 
   /** In the order of the members. Throws PluginFailure. */
-  *of(profile: Profile, pace: Pace): Steps<readonly PodSignatures[]> {
+  *of(profile: Profile, budget: WorkBudget): Yielding<readonly PodSignatures[]> {
     if (this.#signatures !== undefined && this.#profile === profile) return this.#signatures;
     const signatures: PodSignatures[] = [];
     for (const pod of this.#members) {
-      pace.spend(workPerMember);
-      if (pace.isDue) yield;
+      budget.spend(workPerMember);
+      if (budget.isDue) yield;
       signatures.push(profile.signaturesOf(pod));
     }
     this.#profile = profile;

@@ -3,10 +3,10 @@ import type { NodeView } from '../../../cluster/node-info.ts';
 import type { CycleState } from '../../../framework/cycle-state.ts';
 import type { Plugin } from '../../../framework/plugin.ts';
 import { skip, Status } from '../../../framework/status.ts';
-import type { Picture } from '../../../testkit/picture.ts';
-import { pictureWith } from './planning.ts';
+import type { CoreHarness } from '../../../testkit/core-harness.ts';
+import { harnessWith } from './planning.ts';
 
-/** Counts what it is asked; refuses a node that holds a pod of the same app already. */
+/** Counts what it is asked; rejects a node that holds a pod of the same app already. */
 interface Asked {
   preFilter: number;
   addPod: number;
@@ -19,18 +19,18 @@ class OneANode implements Plugin {
   readonly name = 'OneANode';
   readonly readsOtherNodes = true;
   readonly #asked: Asked;
-  readonly #picture: () => Picture;
+  readonly #harness: () => CoreHarness;
   readonly #skips: (pod: Pod) => boolean;
   readonly score?: NonNullable<Plugin['score']>;
 
   constructor(options: {
     readonly asked: Asked;
-    readonly picture: () => Picture;
+    readonly harness: () => CoreHarness;
     readonly skips?: (pod: Pod) => boolean;
     readonly scores?: boolean;
   }) {
     this.#asked = options.asked;
-    this.#picture = options.picture;
+    this.#harness = options.harness;
     this.#skips = options.skips ?? ((): boolean => false);
     if (options.scores === true) this.score = () => ++this.#asked.score % 2;
   }
@@ -42,7 +42,7 @@ class OneANode implements Plugin {
   preFilter(state: CycleState, pod: Pod): Status | undefined {
     this.#asked.preFilter++;
     if (this.#skips(pod)) return skip;
-    const holding = this.#picture().cluster.nodes.filter((node) =>
+    const holding = this.#harness().cluster.nodes.filter((node) =>
       [...node.pods.values()].some(({ labels }) => labels.app === pod.labels.app),
     );
     state.write('OneANode/taken', new Set(holding.map(({ name }) => name)));
@@ -72,7 +72,7 @@ class OneANode implements Plugin {
 }
 
 export function openOneANode(options: { readonly skips?: (pod: Pod) => boolean; readonly scores?: boolean } = {}): {
-  picture: Picture;
+  harness: CoreHarness;
   /** How often it was asked. */
   asked: Asked;
   /** How often a plugin that reads one node at a time looked at one. */
@@ -81,8 +81,8 @@ export function openOneANode(options: { readonly skips?: (pod: Pod) => boolean; 
   let looked = 0;
   const local: Plugin = { name: 'Local', sign: () => '', filter: () => void looked++ };
   const asked = { preFilter: 0, addPod: 0, filter: 0, preScore: 0, score: 0 };
-  const plugin = new OneANode({ asked, picture: () => picture, ...options });
-  const picture: Picture = pictureWith(local, plugin);
-  for (let i = 0; i < 10; i++) picture.node({ name: `n${i}`, cpu: 8 });
-  return { picture, asked, looks: () => looked };
+  const plugin = new OneANode({ asked, harness: () => harness, ...options });
+  const harness: CoreHarness = harnessWith(local, plugin);
+  for (let i = 0; i < 10; i++) harness.node({ name: `n${i}`, cpu: 8 });
+  return { harness, asked, looks: () => looked };
 }

@@ -10,6 +10,6 @@ export function stateOfNode(node: NodeInfo): unknown {
     nonZero: [node.nonZeroMilliCpu, node.nonZeroMemory],
     pods: [...node.pods],
     hostPorts: [...node.hostPorts],
-    claims: [...node.claims],
+    reservations: [...node.reservations],
   };
 }

@@ -59,7 +59,7 @@ export const pinning: WorldPlugin = {
     labels.pin === undefined ? undefined : { nodeNames: new Set(labels.pin.split('.')) },
 };
 
-/** Reserve refuses by an account of its own. */
+/** Reserve rejects by an account of its own. */
 export const accounting: WorldPlugin = {
   name: 'Accounting',
   reserve: (_state, pod, { name }) => (chance('reserve', pod, name) < 12 ? no : undefined),
@@ -209,13 +209,13 @@ export function neighbors(nodes: () => readonly NodeInfo[], rule: NeighborRule):
   };
 }
 
-const refusals: readonly unknown[] = [
+const rejections: readonly unknown[] = [
   skip,
   { nodeNames: new Set(['n0', 'n1']) },
   new Status('Unschedulable', 'not now'),
 ];
 const nonsense: readonly unknown[] = [
-  ...refusals,
+  ...rejections,
   'no',
   null,
   0,
@@ -227,7 +227,7 @@ const nonsense: readonly unknown[] = [
 ];
 
 /**
- * A plugin that has no rule: now and then a point refuses, and unless it `isCivil` also answers nonsense, throws or rejects. It logs each
+ * A plugin that has no rule: now and then a point rejects, and unless it `isCivil` also answers nonsense, throws or rejects. It logs each
  * Reserve and Unreserve, whatever these answer in the end.
  */
 export function unruly(name: string, random: Random, isCivil: boolean, log: string[]): WorldPlugin {
@@ -255,7 +255,7 @@ export function unruly(name: string, random: Random, isCivil: boolean, log: stri
     weight: 1,
     readsOtherNodes: has(),
     ...(has() && { sign: now(often / 10, () => '') }),
-    ...(has() && { preFilter: now(isCivil ? 0.35 : often / 3, nothing, refusals) }),
+    ...(has() && { preFilter: now(isCivil ? 0.35 : often / 3, nothing, rejections) }),
     ...(has() && { preFilterAddPod: now(often, nothing), preFilterRemovePod: now(often, nothing) }),
     ...(has() && { filter: now(isCivil ? often : often / 3, nothing, [no]) }),
     ...(has() && { preScore: now(often, nothing) }),

@@ -8,7 +8,7 @@ import type { Profile } from '../../../framework/profile.ts';
 import { defaultPlugins, pluginRegistry } from '../../../plugins/registry.ts';
 import type { NodeOptions } from '../../../testkit/builders/node.ts';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
-import { Picture } from '../../../testkit/picture.ts';
+import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { accounting, bulk, far, neighbors, pinning, skipping, team, unsigned } from './world-plugins.ts';
 import type { BulkOptions, NeighborRule, WorldPlugin } from './world-plugins.ts';
 
@@ -74,13 +74,13 @@ export class World {
   readonly random: Random;
   readonly nodeNames: readonly string[];
   /** What pods that are made together have in common. */
-  readonly kinds: PodOptions[];
+  readonly podClasses: PodOptions[];
   /** Undefined: no plugin holds one. */
   readonly rule: NeighborRule | undefined;
   /** The names of the plugins beside Tutti's own. */
   readonly plugins: ReadonlySet<string>;
   readonly #size: WorldSize;
-  readonly #make: (nodes: () => Picture['cluster']['nodes']) => readonly WorldPlugin[];
+  readonly #make: (nodes: () => CoreHarness['cluster']['nodes']) => readonly WorldPlugin[];
   readonly #ownFirst: boolean;
   readonly #plannerSeed: number;
   #serial = 0;
@@ -97,15 +97,15 @@ export class World {
     this.plugins = new Set(this.#make(() => []).map(({ name }) => name));
     this.#ownFirst = ownFirst;
     this.#plannerSeed = this.upTo(5);
-    this.kinds = Array.from({ length: size === 'many kinds' ? 120 : 1 + this.upTo(3) }, (_, i) => {
-      const kind = this.podKind();
+    this.podClasses = Array.from({ length: size === 'many kinds' ? 120 : 1 + this.upTo(3) }, (_, i) => {
+      const kind = this.podClass();
       return size === 'many kinds' ? { ...kind, cpu: `${100 + i}m` } : kind;
     });
     if (!isSmall) for (let i = 0; i < 50; i++) this.object(true);
     const first = isSmall || size === 'many nodes' ? count : 4 + this.upTo(8);
     for (const name of this.nodeNames.slice(0, first)) this.nodes.set(name, this.nodeOptions(name));
     for (let i = isSmall ? this.upTo(3) : 0; i > 0; i--)
-      this.add({ ...this.pod(this.pick(this.kinds)), ...this.place() });
+      this.add({ ...this.pod(this.pick(this.podClasses)), ...this.place() });
   }
 
   upTo(most: number): number {
@@ -138,7 +138,7 @@ export class World {
     };
   }
 
-  #drawPlugins(): (nodes: () => Picture['cluster']['nodes']) => readonly WorldPlugin[] {
+  #drawPlugins(): (nodes: () => CoreHarness['cluster']['nodes']) => readonly WorldPlugin[] {
     const { rule } = this;
     const isSmall = this.#size === 'small';
     const isQuiet = this.#size === 'many nodes' || this.#size === 'many kinds';
@@ -167,13 +167,13 @@ export class World {
   }
 
   /** A picture of the world as it is, in a core that has seen nothing else. Images have the sizes that `like` counts. */
-  picture(like?: Picture): Picture {
-    const own: readonly WorldPlugin[] = this.#make(() => picture.cluster.nodes);
+  harness(like?: CoreHarness): CoreHarness {
+    const own: readonly WorldPlugin[] = this.#make(() => harness.cluster.nodes);
     const enabledOwn = own.map(({ name, weight = 1 }) => ({ name, weight }));
     const factories = own.map(({ weight: _weight, ...plugin }) => [plugin.name, () => plugin] as const);
     const enabled = defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight }));
     const inOrder = this.#ownFirst ? [...enabledOwn, ...enabled] : [...enabled, ...enabledOwn];
-    const picture: Picture = new Picture({
+    const harness: CoreHarness = new CoreHarness({
       plugins: [],
       seed: this.#plannerSeed,
       setup: {
@@ -188,12 +188,12 @@ export class World {
       },
     });
     // More resources than there are columns for.
-    for (let i = 0; i < 28; i++) picture.cluster.resources.idOf(`example.com/common-${i}`);
-    for (let i = 0; i < 3; i++) picture.cluster.resources.idOf(`example.com/rare-${i}`);
-    for (const object of this.objects.values()) picture.cluster.listed.set(object);
-    for (const options of this.nodes.values()) picture.node(like === undefined ? options : withSizesOf(like, options));
-    for (const options of this.pods.values()) picture.pod(options);
-    return picture;
+    for (let i = 0; i < 28; i++) harness.cluster.resources.idOf(`example.com/common-${i}`);
+    for (let i = 0; i < 3; i++) harness.cluster.resources.idOf(`example.com/rare-${i}`);
+    for (const object of this.objects.values()) harness.cluster.listed.set(object);
+    for (const options of this.nodes.values()) harness.node(like === undefined ? options : withSizesOf(like, options));
+    for (const options of this.pods.values()) harness.pod(options);
+    return harness;
   }
 
   add(options: PodOptions): PodOptions {
@@ -210,9 +210,9 @@ export class World {
   gang(most: number): readonly PodOptions[] {
     const some =
       this.#size === 'many kinds'
-        ? this.kinds.filter(() => this.flag(0.3))
-        : Array.from({ length: 1 + this.upTo(2) }, () => this.pick(this.kinds));
-    if (some.length === 0) some.push(this.kinds[0]!);
+        ? this.podClasses.filter(() => this.flag(0.3))
+        : Array.from({ length: 1 + this.upTo(2) }, () => this.pick(this.podClasses));
+    if (some.length === 0) some.push(this.podClasses[0]!);
     return Array.from({ length: 1 + this.upTo(most) }, () => this.pod(this.pick(some)));
   }
 
@@ -282,7 +282,7 @@ export class World {
   }
 
   /** What pods that are made together have in common. Those of a small world read no other nodes. */
-  podKind(): PodOptions {
+  podClass(): PodOptions {
     const isSmall = this.#size === 'small';
     const affinity = {
       ...(!isSmall && this.flag(0.15) && { podAffinity: this.#side() }),
@@ -486,14 +486,14 @@ export class World {
   }
 
   /** Something of what watches show, in the world and in the picture. */
-  change(picture: Picture): void {
+  change(harness: CoreHarness): void {
     const { nodes, pods } = this;
     const known = pods.size === 0 ? undefined : pods.get(this.pick([...pods.keys()]))!;
     const setNode = (options: NodeOptions): void => {
       nodes.set(options.name!, options);
-      picture.node(options);
+      harness.node(options);
     };
-    const setPod = (options: PodOptions): void => void picture.pod(this.add(options));
+    const setPod = (options: PodOptions): void => void harness.pod(this.add(options));
     switch (this.upTo(12)) {
       case 0:
       case 1:
@@ -511,10 +511,10 @@ export class World {
         if (nodes.size < 3) return;
         const name = this.pick([...nodes.keys()]);
         // A core that is shown the end cannot assume a pod on a node that is gone.
-        if ([...picture.cluster.node(name)!.pods.keys()].some((uid) => picture.cluster.isAssumed(uid))) return;
+        if ([...harness.cluster.node(name)!.pods.keys()].some((uid) => harness.cluster.isAssumed(uid))) return;
         const options = nodes.get(name)!;
         nodes.delete(name);
-        picture.cluster.removeNode(name);
+        harness.cluster.removeNode(name);
         // Created again at once, as it was.
         if (this.flag(0.5)) setNode(options);
         return;
@@ -522,7 +522,7 @@ export class World {
       case 4:
         if (known === undefined) return;
         pods.delete(known.uid!);
-        picture.cluster.removePod(known.uid!);
+        harness.cluster.removePod(known.uid!);
         return;
       case 5:
         if (known !== undefined) setPod({ ...known, labels: { ...known.labels, ...this.labels() } });
@@ -546,32 +546,32 @@ export class World {
         return;
       case 8:
       case 9: {
-        const options = this.pod(this.pick(this.kinds));
+        const options = this.pod(this.pick(this.podClasses));
         setPod({ ...options, ...(this.flag(0.2) ? { nodeName: 'unseen' } : nodes.size > 0 && this.place()) });
         return;
       }
       default: {
         const { object, isGone } = this.object();
-        if (isGone) picture.cluster.listed.remove(object);
-        else picture.cluster.listed.set(object);
+        if (isGone) harness.cluster.listed.remove(object);
+        else harness.cluster.listed.set(object);
       }
     }
   }
 }
 
 /** The first size that is reported for an image counts, for as long as some node has it. */
-function withSizesOf({ cluster }: Picture, options: NodeOptions): NodeOptions {
+function withSizesOf({ cluster }: CoreHarness, options: NodeOptions): NodeOptions {
   const names = Object.keys(options.images ?? {});
   return { ...options, images: Object.fromEntries(names.map((name) => [name, cluster.images.image(name)!.size])) };
 }
 
 /** The profile of that name, for pods that name another scheduler or none. */
-export function profileOf(picture: Picture, schedulerName: string, members: readonly Pod[]): Profile {
-  return picture.core.profiles.of({ kind: 'pod', pod: { ...members[0]!, schedulerName } });
+export function profileOf(harness: CoreHarness, schedulerName: string, members: readonly Pod[]): Profile {
+  return harness.core.profiles.of({ kind: 'pod', pod: { ...members[0]!, schedulerName } });
 }
 
 /** The pods, volumes and claims that are assumed in one picture are assumed in another, which shows the same otherwise. */
-export function assumeAlike(old: Picture, fresh: Picture): void {
+export function assumeAlike(old: CoreHarness, fresh: CoreHarness): void {
   const transaction = fresh.cluster.begin();
   for (const { uid } of old.cluster.pods()) {
     if (!old.cluster.isAssumed(uid)) continue;

@@ -11,7 +11,7 @@ export const crud: CaseGroup = {
     await api.get('configmaps/none');
     await api.get('podgroups/none');
   },
-  'a second object of the same name is refused': async (api) => {
+  'a second object of the same name is rejected': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     await api.create('configmaps', configMap('a'));
   },
@@ -69,7 +69,7 @@ export const crud: CaseGroup = {
     await api.givenCreated('configmaps', configMap('a'));
     await api.replace('configmaps/a', configMap('a', { metadata: { creationTimestamp: '2020-01-01T00:00:00Z' } }));
   },
-  'unknown fields are refused by strict validation': async (api) => {
+  'unknown fields are rejected by strict validation': async (api) => {
     const sent = { ...pod('a', { nope: 1, containers: [{ name: 'main', image: 'main', nope: 2 }] }), nope: 3 };
     await api.create('pods?fieldValidation=Strict', sent);
   },
@@ -83,7 +83,7 @@ export const crud: CaseGroup = {
   'field validation has three ways': async (api) => {
     await api.create('configmaps?fieldValidation=Nope', configMap('a'));
   },
-  'a body that is not JSON is refused': async (api) => {
+  'a body that is not JSON is rejected': async (api) => {
     await api.create('configmaps', '{"metadata":', { view: ({ reason, code }) => ({ reason, code }) });
   },
   'a body must be of the kind of the path': async (api) => {
@@ -95,7 +95,7 @@ export const crud: CaseGroup = {
     await api.create('pods', pod('a', { containers: 'none' }));
     await api.create('pods', pod('a', { activeDeadlineSeconds: 'soon' }));
   },
-  'a body in a format that the server does not read is refused': async (api) => {
+  'a body in a format that the server does not read is rejected': async (api) => {
     await api.create('configmaps', 'a=b', { contentType: 'application/x-www-form-urlencoded' });
   },
   'a dry run answers as usual and stores nothing': async (api) => {
@@ -111,7 +111,7 @@ export const crud: CaseGroup = {
   'a dry run has one way': async (api) => {
     await api.create('configmaps?dryRun=Some', configMap('a'));
   },
-  'methods that a path does not have are refused': async (api) => {
+  'methods that a path does not have are rejected': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     await api.create('configmaps/a', configMap('a'));
     await api.replace('configmaps', configMap('a'));

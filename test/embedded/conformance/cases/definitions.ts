@@ -131,7 +131,7 @@ export const customResources: CaseGroup = {
     await api.create(path, widget(api, 'b', { spec: {} }));
     await api.create(path, widget(api, 'c', {}));
   },
-  'unknown fields are refused by strict validation': async (api) => {
+  'unknown fields are rejected by strict validation': async (api) => {
     await api.create('podgroups?fieldValidation=Strict', { ...podGroup('a', { minMember: 1, nope: 1 }), nope: 2 });
     await api.create('podgroups?fieldValidation=Strict', podGroup('a', { minMember: 1 }, { nope: 1 }));
   },

@@ -47,7 +47,7 @@ export const lists: CaseGroup = {
     await api.get('leases?limit=2', { view: paging });
     await api.get('leases?limit=0', { view: paging });
   },
-  'a token that no server gave is refused': async (api) => {
+  'a token that no server gave is rejected': async (api) => {
     await api.get('leases?limit=2&continue=nonsense', { view: ({ reason, code }) => ({ reason, code }) });
   },
   'a limit must be a number': async (api) => {
@@ -73,7 +73,7 @@ export const lists: CaseGroup = {
       });
     }
   },
-  'a label selector that makes no sense is refused': async (api) => {
+  'a label selector that makes no sense is rejected': async (api) => {
     for (const selector of ['color in red', '=red', 'a b', 'color=not a value']) {
       await api.get(`configmaps?labelSelector=${encodeURIComponent(selector)}`, {
         view: ({ reason, code }) => ({ reason, code }),
@@ -110,7 +110,7 @@ export const lists: CaseGroup = {
       await api.get(`pods?fieldSelector=${encodeURIComponent(selector)}`, { view: names });
     }
   },
-  'fields that select nothing are refused': async (api) => {
+  'fields that select nothing are rejected': async (api) => {
     await api.get('pods?fieldSelector=spec.image%3Da');
     await api.get('configmaps?fieldSelector=data.key%3Da');
     await api.get('podgroups?fieldSelector=spec.minMember%3D1');

@@ -78,7 +78,7 @@ export const patches: CaseGroup = {
     );
     await api.given('DELETE', `/api/v1/nodes/${api.namespace}`);
   },
-  'a strategic merge patch with a bad directive is refused': async (api) => {
+  'a strategic merge patch with a bad directive is rejected': async (api) => {
     await api.givenCreated('configmaps', configMap('a', { data: { key: 'value' } }));
     await api.strategicMerge(
       'configmaps/a',
@@ -121,7 +121,7 @@ export const patches: CaseGroup = {
     );
     await api.get('configmaps/a');
   },
-  'a JSON patch of what is not there is refused': async (api) => {
+  'a JSON patch of what is not there is rejected': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     for (const operation of [
       { op: 'remove', path: '/data/none' },
@@ -131,12 +131,12 @@ export const patches: CaseGroup = {
       await api.jsonPatch('configmaps/a', [operation], { view: ({ reason, code }) => ({ reason, code }) });
     }
   },
-  'a patch that is not JSON is refused': async (api) => {
+  'a patch that is not JSON is rejected': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     await api.merge('configmaps/a', '{"data":', { view: ({ reason, code }) => ({ reason, code }) });
     await api.jsonPatch('configmaps/a', { op: 'add' }, { view: ({ reason, code }) => ({ reason, code }) });
   },
-  'a patch in a format that the server does not know is refused': async (api) => {
+  'a patch in a format that the server does not know is rejected': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     await api.merge(
       'configmaps/a',
@@ -164,7 +164,7 @@ export const patches: CaseGroup = {
     await api.merge('configmaps/a', { metadata: { name: null } });
     await api.merge('configmaps/a', { metadata: { uid: '11111111-2222-4333-8444-555555555555' } });
   },
-  'unknown fields in a patch are refused by strict validation': async (api) => {
+  'unknown fields in a patch are rejected by strict validation': async (api) => {
     // The message repeats the patch, or all of the patched object, as the server prints it for itself.
     const view = ({ reason, code, details }: any): unknown => ({
       reason,
@@ -176,7 +176,7 @@ export const patches: CaseGroup = {
     await api.merge('configmaps/a', { nope: 1 });
     await api.strategicMerge('configmaps/a?fieldValidation=Strict', { metadata: { nope: 1 } }, { view });
   },
-  'a patch whose result is not valid is refused': async (api) => {
+  'a patch whose result is not valid is rejected': async (api) => {
     await api.givenCreated('podgroups', podGroup('a', { minMember: 1 }));
     await api.merge('podgroups/a', { spec: { minMember: 0 } });
     await api.merge('podgroups/a', { spec: { minMember: 'three' } });

@@ -27,7 +27,7 @@ const withoutFinalizers = {
     return { metadata: others, ...rest };
   },
 };
-/** The words of the refusal hold a picture of the difference. */
+/** The words of the rejection hold a picture of the difference. */
 const reasonAlone = { view: ({ status, reason, code }: any): unknown => ({ status, reason, code }) };
 
 /** Claims, volumes and what is said of drivers. */

@@ -134,7 +134,7 @@ export const watches: CaseGroup = {
       accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
     });
   },
-  'a selector that makes no sense is refused': async (api) => {
+  'a selector that makes no sense is rejected': async (api) => {
     await api.watch('pods?watch=true&fieldSelector=spec.image%3Da', 1);
   },
 };

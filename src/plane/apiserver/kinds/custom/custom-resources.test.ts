@@ -49,7 +49,7 @@ describe('a CustomResourceDefinition', () => {
       ),
       'spec.group',
     ],
-  ])('is refused for %s', async (_what, change, field) => {
+  ])('is rejected for %s', async (_what, change, field) => {
     const definition = podGroupDefinition() as any;
     change(definition.spec, definition);
     const answer = await new ApiClient().create(definitionsPath, definition);
@@ -110,7 +110,7 @@ describe('a custom resource', () => {
     [{}, 'spec.minMember', 'FieldValueRequired'],
     [{ minMember: 0 }, 'spec.minMember', 'FieldValueInvalid'],
     [{ minMember: 'two' }, 'spec.minMember', 'FieldValueTypeInvalid'],
-  ])('is refused where it breaks the schema: %j', async (spec, field, reason) => {
+  ])('is rejected where it breaks the schema: %j', async (spec, field, reason) => {
     const client = await withDefinition();
     const answer = await client.create(podGroupsPath, podGroupManifest('red', spec));
     expect(answer.status).toBe(422);

@@ -30,7 +30,7 @@ const builtInGroups = new Set([
   'scheduling.k8s.io',
 ]);
 
-/** Checks a CustomResourceDefinition; whatever this server could store but not honour is refused. */
+/** Checks a CustomResourceDefinition; whatever this server could store but not honour is rejected. */
 export function validateDefinition(definition: JsonObject, context: KindContext): StatusCause[] {
   const spec = objectAt(definition, 'spec');
   const names = objectAt(spec, 'names');
@@ -67,7 +67,7 @@ export function validateDefinition(definition: JsonObject, context: KindContext)
     causes.push(invalidValue('spec.preserveUnknownFields', true, 'must be false'));
   }
   append(causes, validateVersions(spec));
-  refuseTakenNames(definition, context);
+  rejectTakenNames(definition, context);
   return causes;
 }
 
@@ -130,7 +130,7 @@ function validateJsonPath(text: string, field: string): StatusCause[] {
 }
 
 /** Two definitions of one group must not share a kind, plural, singular or short name. */
-function refuseTakenNames(definition: JsonObject, context: KindContext): void {
+function rejectTakenNames(definition: JsonObject, context: KindContext): void {
   const name = metadataOf(definition).name as string;
   const group = textAt(objectAt(definition, 'spec'), 'group');
   const own = takenNames(definition);

@@ -47,7 +47,7 @@ describe('binding', () => {
     expect((await client.get(`${podsPath}/p`)).body.spec.nodeName).toBe('n1');
   });
 
-  it('refuses a pod that is bound already', async () => {
+  it('rejects a pod that is bound already', async () => {
     const { client } = await withPod();
     await client.create(path, bindingManifest('p', 'n1'));
     const answer = await client.create(path, bindingManifest('p', 'n2'));
@@ -56,7 +56,7 @@ describe('binding', () => {
     expect((await client.get(`${podsPath}/p`)).body.spec.nodeName).toBe('n1');
   });
 
-  it('refuses a pod of another uid', async () => {
+  it('rejects a pod of another uid', async () => {
     const { client } = await withPod();
     const answer = await client.create(path, bindingManifest('p', 'n1', { uid: 'of-its-predecessor' }));
     expect(answer.status).toBe(409);
@@ -64,14 +64,14 @@ describe('binding', () => {
     expect((await client.get(`${podsPath}/p`)).body.spec).not.toHaveProperty('nodeName');
   });
 
-  it('refuses a gated pod', async () => {
+  it('rejects a gated pod', async () => {
     const { client } = await withPod({ schedulingGates: [{ name: 'wait' }] });
     const answer = await client.create(path, bindingManifest('p', 'n1'));
     expect(answer.status).toBe(409);
     expect(answer.body.message).toContain('non-empty .spec.schedulingGates');
   });
 
-  it('refuses a pod that is being deleted', async () => {
+  it('rejects a pod that is being deleted', async () => {
     const { client } = await withPod();
     await client.patch(`${podsPath}/p`, 'merge', { metadata: { finalizers: ['example.test/hold'] } });
     await client.delete(`${podsPath}/p`);
@@ -80,7 +80,7 @@ describe('binding', () => {
     expect(answer.body.message).toContain('is being deleted, cannot be assigned to a host');
   });
 
-  it('refuses a Binding that names no pod of this name, no node, or something else than a node', async () => {
+  it('rejects a Binding that names no pod of this name, no node, or something else than a node', async () => {
     const { client } = await withPod();
     expect((await client.create(path, bindingManifest('q', 'n1'))).status).toBe(400);
     expect((await client.create(path, bindingManifest('p', ''))).status).toBe(422);

@@ -35,7 +35,7 @@ export function bindPod(
   const stored = pods.get(namespace, name);
   if (stored === undefined) throw notFound(podReference, name);
   const pod = stored.object;
-  const refuse = (why: string): never => {
+  const reject = (why: string): never => {
     throw conflict(podBinding, name, why);
   };
   const uid = textAt(metadata, 'uid');
@@ -56,12 +56,12 @@ export function bindPod(
   }
   const spec = objectAt(pod, 'spec') ?? {};
   if (metadataOf(pod).deletionTimestamp !== undefined) {
-    refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
+    reject(`pod ${name} is being deleted, cannot be assigned to a host`);
   }
   if (textAt(spec, 'nodeName') !== '') {
-    refuse(`pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`);
+    reject(`pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`);
   }
-  if (objectsAt(spec, 'schedulingGates').length > 0) refuse(`pod ${name} has non-empty .spec.schedulingGates`);
+  if (objectsAt(spec, 'schedulingGates').length > 0) reject(`pod ${name} has non-empty .spec.schedulingGates`);
   if (dryRun) return;
   const annotations = objectAt(metadata, 'annotations');
   const labels = objectAt(metadata, 'labels');

@@ -102,13 +102,13 @@ describe('a new pod', () => {
     [container({ requests: { cpu: '2' }, limits: { cpu: '1' } }), 'spec.containers[0].resources.requests'],
     [container({ requests: { cpu: '-1' } }), 'spec.containers[0].resources.requests[cpu]'],
     [container({ requests: { 'nvidia.com/gpu': '1' } }), 'spec.containers[0].resources.limits'],
-  ])('is refused, naming the field: %j', async (spec, field) => {
+  ])('is rejected, naming the field: %j', async (spec, field) => {
     const status = await create(spec);
     expect(status).toMatchObject({ code: 422, reason: 'Invalid' });
     expect(status.details.causes.map((cause: { field: string }) => cause.field)).toEqual([field]);
   });
 
-  it('is refused when a quantity cannot be read', async () => {
+  it('is rejected when a quantity cannot be read', async () => {
     const status = await create(container({ requests: { cpu: 'lots' } }));
     expect(status.code).toBe(400);
     expect(status.message).toContain('spec.containers[0].resources.requests');
@@ -136,7 +136,7 @@ describe('priority of a new pod', () => {
     expect(second.status).toBe(403);
   });
 
-  it('refuses an unknown class and a number of its own', async () => {
+  it('rejects an unknown class and a number of its own', async () => {
     const unknown = await create({ priorityClassName: 'nothing' });
     expect(unknown).toMatchObject({
       code: 403,
@@ -173,7 +173,7 @@ describe('an existing pod', () => {
     [{ schedulerName: 'other' }, 'schedulerName'],
     [{ priority: 5 }, 'priority'],
     [{ nodeSelector: { a: 'b' } }, 'nodeSelector'],
-  ])('refuses any other change of its spec: %j', async (spec, field) => {
+  ])('rejects any other change of its spec: %j', async (spec, field) => {
     const client = new ApiClient();
     await create({}, client);
     const answer = await client.patch(path, 'merge', { spec });

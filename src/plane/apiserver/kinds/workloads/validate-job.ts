@@ -32,7 +32,7 @@ export function validateJob(job: JsonObject): StatusCause[] {
   return causes;
 }
 
-/** Refuses changes of a Job's immutable fields. */
+/** Rejects changes of a Job's immutable fields. */
 export function validateJobUpdate(job: JsonObject, previous: JsonObject): StatusCause[] {
   const spec = objectAt(job, 'spec') ?? {};
   const old = objectAt(previous, 'spec') ?? {};
@@ -52,7 +52,7 @@ export function validateJobUpdate(job: JsonObject, previous: JsonObject): Status
   return causes;
 }
 
-/** Refuses a status that the controller could not continue from. */
+/** Rejects a status that the controller could not continue from. */
 export function validateJobStatus(job: JsonObject, previous: JsonObject): StatusCause[] {
   const status = objectAt(job, 'status') ?? {};
   const causes = negativeCounts(status, 'status', statusCounts);
@@ -79,7 +79,7 @@ function negativeCounts(object: JsonObject, path: string, fields: readonly strin
     .map((field) => invalidValue(`${path}.${field}`, object[field] as JsonValue, 'must be greater than or equal to 0'));
 }
 
-/** Refuses labels and a selector other than those that the server generates. */
+/** Rejects labels and a selector other than those that the server generates. */
 function validateGenerated(job: JsonObject, spec: JsonObject, template: JsonObject): StatusCause[] {
   if (spec.manualSelector === true) return [];
   const [name, uid] = [textAt(metadataOf(job), 'name'), textAt(metadataOf(job), 'uid')];

@@ -1,0 +1,93 @@
+import type { Pod } from '../../api/pod.ts';
+import { messageOf } from '../../base/message-of.ts';
+import { describeCause, describeDiagnosis, failureIn, unschedulablePluginsOf } from '../../framework/diagnosis.ts';
+import type { Diagnosis } from '../../framework/diagnosis.ts';
+import { outsiders } from '../../framework/event-hints.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { PluginFailure } from '../../framework/profile.ts';
+import { Status } from '../../framework/status.ts';
+import type { Demand } from '../placement/planning/demand.ts';
+import type { Plan } from '../placement/planning/planner.ts';
+import type { Rejected } from './cycle-result.ts';
+
+/**
+ * The plugins agreed, and what extenders left is not enough. What they would say if other pods were gone is not known: nobody is
+ * made to go for it, and any event is worth a try, as in kube-scheduler.
+ */
+export function rejectedByExtenders(
+  schedulingEntity: SchedulingEntity,
+  { members, needed }: Demand,
+  plan: Plan,
+): Rejected {
+  const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
+  const isError = failureIn(diagnosis) !== undefined;
+  const message = describeRejection(schedulingEntity, diagnosis, plan.placed, needed);
+  return {
+    kind: 'rejected',
+    pods: members,
+    verdict: {
+      reason: isError ? 'SchedulerError' : 'Unschedulable',
+      message,
+      waitsFor: isError ? 'error' : 'unknown',
+      cause: describeCause(diagnosis),
+    },
+    failure: { unschedulablePlugins: new Set([outsiders]), rejectedPods: oneOfEachClass(members), error: isError },
+    preemption: undefined,
+  };
+}
+
+export function statusOf(error: unknown): Status {
+  if (error instanceof PluginFailure) return error.status;
+  return new Status('Error', `the attempt failed: ${messageOf(error)}`, '', error);
+}
+
+export function rejectedBy(members: readonly Pod[], status: Status, schedulingEntity: SchedulingEntity): Rejected {
+  const isError = status.code === 'Error';
+  const { plugins, pending } = unschedulablePluginsOf(status);
+  const prefix = schedulingEntity.kind === 'gang' ? `PodGroup ${schedulingEntity.gang.key} cannot start: ` : '';
+  return {
+    kind: 'rejected',
+    pods: members,
+    verdict: {
+      reason: isError ? 'SchedulerError' : 'Unschedulable',
+      message: `${prefix}${status.message}.`,
+      waitsFor: isError ? 'error' : 'permit',
+    },
+    failure: {
+      unschedulablePlugins: plugins,
+      pending,
+      rejectedPods: oneOfEachClass(members),
+      error: isError,
+    },
+    preemption: undefined,
+  };
+}
+
+/** One sentence for every member: which of them finds no node, and why, counted over the nodes. */
+export function describeRejection(
+  schedulingEntity: SchedulingEntity,
+  diagnosis: Diagnosis,
+  placed: number,
+  needed: number,
+): string {
+  if (schedulingEntity.kind === 'pod') return describeDiagnosis(diagnosis);
+  const cannot = `PodGroup ${schedulingEntity.gang.key} cannot start`;
+  if (diagnosis.rejection.kind === 'pod') return `${cannot}: ${diagnosis.rejection.status.message}.`;
+  const after = placed === 0 ? '' : `with ${placed} of ${needed} members placed, `;
+  return `${cannot}: ${after}${diagnosis.pod.name} finds no node: ${describeDiagnosis(diagnosis)}`;
+}
+
+/** Room for any member may be what the rejected one lacks, so hints are asked about each kind. */
+export function oneOfEachClass(members: readonly Pod[]): readonly Pod[] {
+  // Whoever has volumes may wait for claims of its own.
+  return [...new Map(members.map((pod) => [pod.volumes.length === 0 ? pod.template : pod, pod])).values()];
+}
+
+export function noDiagnosis(pod: Pod): Diagnosis {
+  return {
+    pod,
+    nodeCount: 0,
+    rejection: { kind: 'nodes', reasons: new Map(), resolvable: false },
+    plugins: new Set(),
+  };
+}

@@ -1,0 +1,463 @@
+import { describe, expect, it, vi } from 'vitest';
+import { projectListed } from '../../api/listed-object.ts';
+import type { ListedObject } from '../../api/listed-object.ts';
+import type { Pod, RawPod } from '../../api/pod.ts';
+import { hashText } from '../../base/hash-text.ts';
+import { seededRandom } from '../../base/random.ts';
+import type { Random } from '../../base/random.ts';
+import { runs } from '../../base/testing/runs.ts';
+import { keptBy } from '../../cluster/testing/node-assignments.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import type { PluginHandle } from '../../framework/plugin-handle.ts';
+import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
+import { Status } from '../../framework/status.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import type { PodOptions } from '../../testkit/builders/pod.ts';
+import { Scheduling } from '../../testkit/scheduling.ts';
+
+const no = new Status('Unschedulable', 'no');
+const chance = (of: string, { name }: Pod, node: string): number => hashText(`${of} ${name} ${node}`) % 100;
+const nodeNames = ['n0', 'n1', 'n2', 'n3', 'n4'];
+const groupNames = ['red', 'blue', 'green'];
+
+/** A change that the API shows, or an answer that is waited for. What each sets off by itself has an order of its own. */
+const sorts = ['change', 'change', 'change', 'bind', 'preBind'] as const;
+type Sort = (typeof sorts)[number];
+
+/** Something that happens outside, the same in every world. */
+type Happening = (world: World) => void | Promise<void>;
+
+/** A core with plugins of many kinds, made up by a seed; equal seeds make equal worlds. */
+class World {
+  readonly core: Scheduling;
+  /** pod -> the node that it is reserved on, as a plugin keeps it */
+  readonly reserved = new Map<string, string>();
+  /** PreBinds that have not ended. */
+  readonly preBinds: { readonly pod: string; readonly end: () => void }[] = [];
+  /** Names of what the API shows. */
+  readonly #nodes = new Set<string>();
+  readonly #pods: string[] = [];
+  /** kind and name -> what plugins read besides */
+  readonly #listed = new Map<string, ListedObject>();
+  #serial = 0;
+
+  constructor(seed: number) {
+    const random = seededRandom(seed);
+    const made: { readonly name: string; readonly factory: PluginFactory; readonly weight?: number }[] = [];
+    const add = (likelihood: number, plugin: Plugin | ((handle: PluginHandle) => Plugin), name: string): void => {
+      if (random() < likelihood)
+        made.push({ name, factory: (_, handle) => (typeof plugin === 'function' ? plugin(handle) : plugin) });
+    };
+    add(1, this.#accounting(), 'Accounting');
+    add(0.4, unsigned, 'Unsigned');
+    add(0.3, apart, 'Apart');
+    add(0.2, throwing, 'Throwing');
+    add(0.4, this.#slow(), 'Slow');
+    add(0.3, preempting, 'Preempting');
+    this.core = new Scheduling({ plugins: [...defaultPlugins, ...made], seed, sendsAtOnce: true });
+    if (random() < 0.5) this.#list(namespaceOf(true));
+    for (const name of nodeNames.slice(0, 2 + Math.floor(random() * 3))) this.node(name, 2 + Math.floor(random() * 4));
+    for (const name of groupNames) {
+      this.core.group({ name, minMember: 1 + Math.floor(random() * 6) });
+      for (let i = Math.floor(random() * 9); i > 0; i--) this.pod(random, name);
+    }
+    for (let i = 0; i < 3; i++) this.pod(random);
+    this.core.pod({ name: 'old', cpu: 1, nodeName: 'n0', priority: -5 });
+  }
+
+  /**
+   * Made up by a seed: a change that the API shows, or an answer that is waited for now; of a Binding only where it is of another group than
+   * the one that is `tried`, since a plan is not begun to be bound once a sibling that it counts on is known to be lost.
+   */
+  happening(seed: number, kind: Sort, tried?: string): Happening {
+    const random = seededRandom(seed);
+    const which = <T>(from: readonly T[]): T | undefined => from[Math.floor(random() * from.length)];
+    const choice = random();
+    const bind = this.core.binds.find(({ binding }) => this.#groupOf(binding.uid) !== (tried ?? ''))?.binding.name;
+    const preBind = this.preBinds[0]?.pod;
+    if (kind === 'preBind') return preBind === undefined ? () => undefined : (world) => world.#endPreBind(preBind);
+    if (kind === 'bind') {
+      if (bind === undefined) return () => undefined;
+      return ({ core }) => (choice < 0.6 ? core.accept(bind) : core.reject(bind, 'no'));
+    }
+    const name = which(nodeNames)!;
+    const group = which(groupNames)!;
+    const pod = which(this.#pods);
+    const amount = 1 + Math.floor(random() * 5);
+    if (random() < 0.1) {
+      const selected = which(groupNames)!;
+      return (world) => world.#list(choice < 0.5 ? namespaceOf(choice < 0.25) : serviceOf(selected));
+    }
+    if (choice < 0.15 && this.#nodes.has(name)) return (world) => world.#removeNode(name);
+    if (choice < 0.4) return (world) => world.node(name, amount);
+    if (choice < 0.55) return ({ core }) => core.group({ name: group, minMember: amount });
+    if (choice < 0.7 || pod === undefined) return (world) => world.pod(seededRandom(seed), group);
+    if (choice < 0.85) return (world) => world.#remove(pod);
+    const change = choice < 0.92 ? { phase: 'Failed' as const } : { nodeName: name };
+    return ({ core }) => void core.change(pod, change);
+  }
+
+  #groupOf(uid: string): string | undefined {
+    return this.core.harness.cluster.pod(uid)?.podGroupKey;
+  }
+
+  /** What some plugins read besides; a Service that is there already goes. */
+  #list(object: ListedObject): void {
+    const { listed } = this.core.harness.core.handlers;
+    const key = `${object.kind} ${object.name}`;
+    const old = this.#listed.get(key);
+    if (old !== undefined && object.kind === 'Service') {
+      this.#listed.delete(key);
+      listed.onDelete(old, false);
+      return;
+    }
+    this.#listed.set(key, object);
+    if (old === undefined) listed.onAdd(object);
+    else listed.onUpdate(old, object);
+  }
+
+  #removeNode(name: string): void {
+    this.#nodes.delete(name);
+    this.core.removeNode(name);
+  }
+
+  #endPreBind(pod: string): void {
+    const index = this.preBinds.findIndex((preBind) => preBind.pod === pod);
+    this.preBinds.splice(index, 1)[0]!.end();
+  }
+
+  #remove(pod: string): void {
+    this.#pods.splice(this.#pods.indexOf(pod), 1);
+    this.core.removePod(pod);
+  }
+
+  node(name: string, cpu: number): void {
+    this.#nodes.add(name);
+    this.core.node({ name, cpu, pods: 8, labels: { 'kubernetes.io/hostname': name, zone: `z${cpu % 2}` } });
+  }
+
+  pod(random: Random, group?: string): void {
+    const name = `p${this.#serial++}`;
+    this.#pods.push(name);
+    const options: PodOptions = {
+      name,
+      cpu: ['300m', '500m', '1', '2', '3'][Math.floor(random() * 5)]!,
+      priority: Math.floor(random() * 2),
+      labels: { team: random() < 0.3 ? 'apart' : '', app: group ?? 'lone' },
+      ...(random() < 0.65 && { spec: placed(group ?? groupNames[Math.floor(random() * 3)]!) }),
+    };
+    this.core.pod(group === undefined ? options : { ...options, group });
+  }
+
+  /** All that can be seen of the picture, in order. */
+  seen() {
+    const { cluster, waitingPods } = this.core.harness;
+    return {
+      capacities: this.core.harness.capacities() as unknown[],
+      free: [0, 1, 2].map((id) => [cluster.capacity.free(id as never), cluster.capacity.largest(id as never)]),
+      assumed: cluster.assumedCount,
+      pods: [...cluster.pods()].map((pod) => [pod.name, cluster.nodeOf(pod)?.name, cluster.openPod(pod.uid)?.name]),
+      gangs: [...cluster.gangs()].map((gang) => ({
+        key: gang.key,
+        counted: gang.counted,
+        missing: gang.missing,
+        pending: [...gang.pending.keys()],
+        schedulers: [...gang.pendingBySchedulerName],
+        members: [...gang.members.keys()].map((uid) => [uid, gang.stateOf(uid)]),
+      })),
+      reservations: [...cluster.reservations()].map(({ owner, nodeName, kind }) => `${kind} ${owner.name} ${nodeName}`),
+      waiting: waitingPods.all().map(({ pod }) => pod.name),
+      placed: keptBy(cluster),
+      generations: [...cluster.generations.subarray(0, cluster.nodes.length)],
+    };
+  }
+
+  /** Whether the nodes of all claims are there. */
+  get keepsNothingInVain(): boolean {
+    const { cluster } = this.core.harness;
+    return [...cluster.reservations()].every(({ nodeName }) => cluster.node(nodeName) !== undefined);
+  }
+
+  /** All that has come of it. */
+  outcome(): unknown {
+    const { queue, binds, harness } = this.core;
+    return {
+      seen: this.seen(),
+      generation: harness.cluster.generation,
+      queue: [...queue.entities()].map(({ key, state, attempts, errors, rejection, readySince, failedAt }) => {
+        return {
+          key,
+          state,
+          attempts,
+          errors,
+          unschedulablePlugins: [...rejection.unschedulablePlugins],
+          readySince,
+          failedAt,
+        };
+      }),
+      binds: binds.map(({ binding }) => `${binding.name} ${binding.nodeName} ${JSON.stringify(binding.annotations)}`),
+      verdicts: harness.written,
+      events: harness.events,
+      evicted: harness.evicted,
+      warnings: harness.warnings,
+      reserved: [...this.reserved],
+      preBinds: this.preBinds.map(({ pod }) => pod),
+    };
+  }
+
+  /** Rejects some nodes at Reserve, and must be told of the end of each it accepts. */
+  #accounting(): Plugin {
+    return {
+      name: 'Accounting',
+      reserve: (_state, pod, { name }) => {
+        if (chance('reserve', pod, name) < 15) return no;
+        if (this.reserved.has(pod.uid)) throw new Error(`${pod.name} is reserved twice`);
+        this.reserved.set(pod.uid, name);
+        return undefined;
+      },
+      unreserve: (_state, pod) => void this.reserved.delete(pod.uid),
+    };
+  }
+
+  /** What it does before a Binding takes until the test ends it; and then what is planned is filtered again. */
+  #slow(): Plugin {
+    return {
+      name: 'Slow',
+      sign: () => '',
+      // Reads its own account: half a plan in it would make it reject.
+      filter: (_state, pod, { name }) =>
+        [...this.reserved].filter(([uid, node]) => node === name && uid !== pod.uid).length > 5 ? no : undefined,
+      preBind: (_state, pod) =>
+        new Promise((resolve) => this.preBinds.push({ pod: pod.name, end: () => resolve(undefined) })),
+    };
+  }
+}
+
+/** Those of one group want to be in one zone, those of another on nodes of their own, those of the third spread over zones. */
+function placed(group: string): Partial<RawPod['spec']> {
+  const labelSelector = { matchLabels: { app: group } };
+  const namespaceSelector = { matchLabels: { open: 'yes' } };
+  switch (group) {
+    case 'red': {
+      const term = { topologyKey: 'zone', labelSelector, namespaceSelector, namespaces: ['default'] };
+      return { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
+    }
+    case 'blue': {
+      const term = { topologyKey: 'kubernetes.io/hostname', labelSelector, namespaceSelector };
+      const demand = { weight: 10, podAffinityTerm: { topologyKey: 'zone', labelSelector } };
+      return {
+        affinity: {
+          podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] },
+          podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [demand] },
+        },
+      };
+    }
+    default: {
+      const zone = { topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule', labelSelector } as const;
+      const node = { ...zone, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' } as const;
+      return { topologySpreadConstraints: [zone, node] };
+    }
+  }
+}
+
+const namespaceOf = (isOpen: boolean): ListedObject =>
+  projectListed('Namespace', { metadata: { name: 'default', labels: { open: isOpen ? 'yes' : 'no' } } });
+
+const serviceOf = (app: string): ListedObject =>
+  projectListed('Service', { metadata: { name: app, namespace: 'default' }, spec: { selector: { app } } });
+
+/** Every pod is like nobody. */
+const unsigned: Plugin = {
+  name: 'Unsigned',
+  filter: (_state, pod, { name }) => (chance('filter', pod, name) < 20 ? no : undefined),
+  score: (_state, pod, { name, pods }) => (chance('score', pod, name) + pods.size) % 7,
+};
+
+const throwing: Plugin = {
+  name: 'Throwing',
+  filter: (_state, pod, { name }) => {
+    if (chance('throw', pod, name) < 2) throw new Error('broken');
+    return undefined;
+  },
+};
+
+/** Wants no two of a team on a node; looks at all of them. */
+const apart = ({ cluster }: PluginHandle): Plugin => ({
+  name: 'Apart',
+  readsOtherNodes: true,
+  sign: ({ labels }) => labels.team ?? '',
+  preFilter: (state, pod) => {
+    const taken = cluster.nodes.filter(({ pods }) =>
+      [...pods.values()].some(({ labels }) => labels.team === 'apart' && pod.labels.team === 'apart'),
+    );
+    state.write('Apart/taken', new Set(taken.map(({ name }) => name)));
+    return undefined;
+  },
+  filter: (state, { labels }, { name }) =>
+    labels.team === 'apart' && state.read<Set<string>>('Apart/taken')!.has(name) ? no : undefined,
+});
+
+/** Whoever is of lower priority has to go, if that helps. */
+const preempting = (handle: PluginHandle): Plugin => ({
+  name: 'Preempting',
+  postFilter: (schedulingEntity) => {
+    const victims = [...handle.cluster.pods()].filter(({ priority, nodeName }) => priority < 0 && nodeName !== '');
+    const { fits, plan } = handle.dryRun(schedulingEntity, { without: victims });
+    return fits && victims.length > 0 ? { message: 'Room is made.', nominations: plan, victims } : undefined;
+  },
+});
+
+const groupOf = (schedulingEntity: SchedulingEntity): string | undefined =>
+  schedulingEntity.kind === 'gang' ? schedulingEntity.gang.key : schedulingEntity.pod.podGroupKey;
+
+/**
+ * One attempt in both worlds: in one in steps, with all that happens meanwhile; in the other in one piece, and then all of that.
+ * Whether there was something to try.
+ */
+async function attempt(seed: number, [inSteps, inOne]: readonly [World, World], found: Found): Promise<boolean> {
+  const random = seededRandom(seed);
+  const before = inSteps.seen();
+  // Where nobody looks it goes on where it was. It ends claims on nodes that are gone for good.
+  const canLook = inSteps.keepsNothingInVain;
+  const happenings: Happening[] = [];
+  const sort = sorts[Math.floor(random() * sorts.length)]!;
+  let steps = 0;
+  let isDecided = false;
+  let kind: string | undefined;
+  for (;;) {
+    kind = inSteps.core.harness.core.attempt([0, 1, 20, 100][Math.floor(random() * 4)]!)?.kind;
+    await inSteps.core.settle();
+    if (kind !== 'paused') break;
+    steps++;
+    const inFlight = [...inSteps.core.queue.entities()].filter(({ state }) => state.kind === 'inFlight');
+    // It has been decided, and what came meanwhile is being done.
+    isDecided = inFlight.length === 0;
+    if (isDecided) continue;
+    expect(inFlight).toHaveLength(1);
+    const looks = canLook && random() < 0.5;
+    if (looks) expect(inSteps.seen()).toEqual(before);
+    if (random() < 0.9) continue;
+    const happening = inSteps.happening(Math.floor(random() * 1e9), sort, groupOf(inFlight[0]!.schedulingEntity));
+    happenings.push(happening);
+    await happening(inSteps);
+    await inSteps.core.settle();
+    if (looks) expect(inSteps.seen()).toEqual(before);
+  }
+  expect(inOne.core.harness.core.attempt()?.kind).toBe(kind);
+  // What the attempt has set off comes first where there was a turn for it; otherwise what came meanwhile does.
+  if (isDecided) await inOne.core.settle();
+  for (const happening of happenings) {
+    await happening(inOne);
+    if (sort !== 'change') await inOne.core.settle();
+  }
+  await inOne.core.settle();
+  found.pauses += steps;
+  found.happened += happenings.length;
+  if (steps > 0 && kind !== undefined) found.ends.add(kind);
+  return kind !== undefined;
+}
+
+/** What came up, to see that all of it did. */
+interface Found {
+  pauses: number;
+  happened: number;
+  readonly ends: Set<string>;
+  /** name -> how often Filter looked at a node */
+  readonly filtered: Map<string, number>;
+  /** Gangs that were tried within one domain after the other. */
+  searched: number;
+}
+
+describe('an attempt in steps', () => {
+  it('ends as one in one piece does, and what happens meanwhile comes after it, in order, with nothing lost', async () => {
+    const found: Found = { pauses: 0, happened: 0, ends: new Set(), filtered: new Map(), searched: 0 };
+    for (let seed = 1; seed <= runs(120); seed++) {
+      const worlds = [new World(seed), new World(seed)] as const;
+      const [inSteps, inOne] = worlds;
+      const profile = inSteps.core.harness.core.profiles.first;
+      const domainsFor = vi.spyOn(profile, 'domainsFor');
+      const random = seededRandom(seed);
+      for (let round = 0; round < 12; round++) {
+        const hasTried = await attempt(seed * 100 + round, worlds, found);
+        expect(inSteps.outcome(), `seed ${seed}, round ${round}`).toEqual(inOne.outcome());
+        if (hasTried) continue;
+        for (const kind of ['change', 'preBind', 'bind', 'change'] as const) {
+          const happening = inSteps.happening(Math.floor(random() * 1e9), kind);
+          for (const world of worlds) await happening(world);
+          for (const world of worlds) await world.core.settle();
+        }
+        for (const world of worlds) world.core.harness.clock.advance(500);
+        for (const world of worlds) await world.core.settle();
+      }
+      for (const { plugin, point, calls } of profile.calls()) {
+        if (point === 'Filter') found.filtered.set(plugin, (found.filtered.get(plugin) ?? 0) + calls);
+      }
+      found.searched += domainsFor.mock.results.filter(({ value }) => (value as unknown[]).length > 0).length;
+    }
+    expect(found.pauses).toBeGreaterThan(runs(5_000));
+    expect(found.filtered.get('InterPodAffinity')).toBeGreaterThan(runs(1_000));
+    expect(found.filtered.get('PodTopologySpread')).toBeGreaterThan(runs(1_000));
+    expect(found.searched).toBeGreaterThan(runs(10));
+    expect(found.happened).toBeGreaterThan(runs(200));
+    expect([...found.ends]).toEqual(expect.arrayContaining(['planned', 'rejected']));
+  });
+
+  it('leaves nothing assumed or reserved when the scheduler stops at any pause', async () => {
+    let stopped = 0;
+    for (let seed = 1; seed <= runs(300); seed++) {
+      const world = new World(seed);
+      const { core, harness } = { core: world.core.harness.core, harness: world.core.harness };
+      const random = seededRandom(seed);
+      for (let round = Math.floor(random() * 4); round > 0; round--) await world.core.attempt();
+      const [before, reserved] = [world.seen(), [...world.reserved]];
+      let at = 1 + Math.floor(random() * 30);
+      let kind = core.attempt(0)?.kind;
+      while (kind === 'paused' && --at > 0) kind = core.attempt(Math.floor(random() * 20))?.kind;
+      if (kind !== 'paused') continue;
+      if (random() < 0.5) expect(world.seen()).toEqual(before);
+      stopped++;
+      const change = random() < 0.5;
+      if (change) world.node('n9', 1);
+      const end = core.stop();
+      expect([...world.reserved], `seed ${seed}`).toEqual(reserved);
+      const now = world.seen();
+      expect(now.capacities.slice(0, before.capacities.length)).toEqual(before.capacities);
+      expect(now.capacities).toHaveLength(before.capacities.length + (change ? 1 : 0));
+      if (!change) expect(now, `seed ${seed}`).toEqual(before);
+      expect([harness.cluster.isPlanning, core.attempt(0)]).toEqual([false, undefined]);
+      for (const { end: endPreBind } of world.preBinds) endPreBind();
+      world.core.binds.forEach(({ accept }) => accept());
+      harness.clock.advance(60_000);
+      await end;
+    }
+    expect(stopped).toBeGreaterThan(runs(60));
+  });
+
+  it('is decided first when somebody asks for a trial meanwhile', async () => {
+    let asked = 0;
+    for (let seed = 1; seed <= runs(300); seed++) {
+      const worlds = [new World(seed), new World(seed)] as const;
+      const [inSteps, inOne] = worlds.map(({ core }) => core.harness.core) as [
+        (typeof worlds)[0]['core']['harness']['core'],
+        (typeof worlds)[0]['core']['harness']['core'],
+      ];
+      const random = seededRandom(seed);
+      let at = 1 + Math.floor(random() * 20);
+      let kind = inSteps.attempt(0)?.kind;
+      while (kind === 'paused' && --at > 0) kind = inSteps.attempt(1)?.kind;
+      if (kind !== 'paused') continue;
+      asked++;
+      inOne.attempt();
+      const dryRunOf = ({ core }: World): unknown => {
+        const gang = core.harness.cluster.gang('default/blue');
+        if (gang === undefined) return undefined;
+        const { fits, plan } = core.harness.core.dryRun({ kind: 'gang', gang });
+        return [fits, plan.map(({ pod, nodeName }) => `${pod.name} ${nodeName}`)];
+      };
+      expect(dryRunOf(worlds[0]), `seed ${seed}`).toEqual(dryRunOf(worlds[1]));
+      for (const world of worlds) await world.core.settle();
+      expect(worlds[0].outcome(), `seed ${seed}`).toEqual(worlds[1].outcome());
+    }
+    expect(asked).toBeGreaterThan(runs(80));
+  });
+});

@@ -1,0 +1,162 @@
+import type { WaitsFor } from '../../api/verdict.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import { onlyGatesAreShut } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { sharedLook } from '../../observability/shared-look.ts';
+import type { QueuedEntity } from '../../queue/queued-entity.ts';
+import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import { groupWaits } from './gang-metrics.ts';
+import type { GroupWaitsFor } from './gang-metrics.ts';
+
+type Store = 'active' | 'backoff' | 'unschedulable' | 'gated';
+
+/** Groups that wait for the same. */
+interface Waiting {
+  groups: number;
+  oldestSeconds: number;
+}
+
+/** A plan that is being bound. */
+interface CountedPlan {
+  readonly entity: QueuedEntity;
+  readonly gang: GangView | undefined;
+}
+
+interface CountedProfiles {
+  readonly all: Iterable<{ readonly schedulerName: string; readonly plugins: readonly { readonly name: string }[] }>;
+  of(schedulingEntity: SchedulingEntity): { readonly schedulerName: string };
+  decidesGangs(schedulerName: string): boolean;
+}
+
+/** Which entities wait, at one moment. */
+export interface QueueCounts {
+  /** store -> pods, members of waiting groups included */
+  readonly pending: Readonly<Record<Store, number>>;
+  readonly waiting: Readonly<Record<GroupWaitsFor, Readonly<Waiting>>>;
+  readonly unschedulable: readonly { readonly plugin: string; readonly profile: string; readonly pods: number }[];
+}
+
+export interface QueueMetricsSnapshotOptions {
+  readonly cluster: Pick<Cluster, 'hidePlan' | 'gang'>;
+  readonly queue: Pick<SchedulingQueue, 'entities'>;
+  readonly profiles: CountedProfiles;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Plans that a Permit plugin holds: their entities have left the queue. */
+  readonly onPermit: () => ReadonlySet<CountedPlan>;
+  /** Plans that groups start with, which are not in the queue meanwhile. */
+  readonly starting: () => Iterable<CountedPlan>;
+  /** When false nobody waits here: others schedule. */
+  readonly isRunning: () => boolean;
+}
+
+/**
+ * Counts who waits, and for what, in one pass over the queue: only when somebody wants to know, which with metrics is once in
+ * some ten seconds.
+ */
+export class QueueMetricsSnapshot {
+  readonly #options: QueueMetricsSnapshotOptions;
+  /** entity -> what its last verdict says that it waits for */
+  readonly #rejected = new WeakMap<QueuedEntity, WaitsFor>();
+
+  constructor(options: QueueMetricsSnapshotOptions) {
+    this.#options = options;
+  }
+
+  /** The entity's attempt was rejected. */
+  rejected(entity: QueuedEntity, waitsFor: WaitsFor): void {
+    this.#rejected.set(entity, waitsFor);
+  }
+
+  /** The same for all who ask in one go. */
+  readonly take = sharedLook((): QueueCounts => this.#take());
+
+  #take(): QueueCounts {
+    this.#options.cluster.hidePlan();
+    const pending = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
+    const waiting = Object.fromEntries(groupWaits.map((word) => [word, { groups: 0, oldestSeconds: 0 }]));
+    const rejections = new Rejections(this.#options.profiles);
+    const now = this.#options.clock.now();
+    const count = (word: GroupWaitsFor, { readySince, since }: QueuedEntity): void => {
+      const group = waiting[word]!;
+      group.groups++;
+      group.oldestSeconds = Math.max(group.oldestSeconds, (now - (readySince ?? since)) / 1000);
+    };
+    if (this.#options.isRunning()) {
+      for (const entity of this.#options.queue.entities()) {
+        const { schedulingEntity, state } = entity;
+        const pods = schedulingEntity.kind === 'pod' ? 1 : this.#waitingMembers(schedulingEntity.gang);
+        if (schedulingEntity.kind === 'gang') count(this.#waitOf(entity, schedulingEntity.gang), entity);
+        if (state.kind === 'inFlight' || state.kind === 'setAside') continue;
+        pending[state.kind] += pods;
+        if (state.kind === 'active') continue;
+        const plugins = state.kind === 'gated' ? [state.status.plugin] : entity.rejection.unschedulablePlugins;
+        rejections.add(this.#options.profiles.of(schedulingEntity).schedulerName, plugins, pods);
+      }
+      const onPermit = this.#options.onPermit();
+      for (const { entity } of onPermit) if (entity.schedulingEntity.kind === 'gang') count('permit', entity);
+      for (const plan of this.#options.starting()) {
+        if (!onPermit.has(plan) && needsOthers(this.#options.cluster.gang(plan.gang!.key))) count('turn', plan.entity);
+      }
+    }
+    return { pending, waiting: waiting as QueueCounts['waiting'], unschedulable: [...rejections.all()] };
+  }
+
+  #waitOf(entity: QueuedEntity, gang: GangView): GroupWaitsFor {
+    switch (entity.state.kind) {
+      case 'gated':
+        return onlyGatesAreShut(gang) ? 'gates' : 'members';
+      case 'active':
+      case 'inFlight':
+      case 'setAside':
+        return 'turn';
+      case 'backoff':
+        return 'backoff';
+      case 'unschedulable':
+        return this.#rejected.get(entity) ?? 'unknown';
+    }
+  }
+
+  /** Members that wait with their gang; those for whose profile groups mean nothing wait as lone pods. */
+  #waitingMembers(gang: GangView): number {
+    let waiting = 0;
+    for (const [name, count] of gang.pendingBySchedulerName)
+      if (this.#options.profiles.decidesGangs(name)) waiting += count;
+    if (gang.count('gated') === 0) return waiting;
+    for (const pod of gang.members.values()) {
+      if (gang.stateOf(pod.uid) === 'gated' && this.#options.profiles.decidesGangs(pod.schedulerName)) waiting++;
+    }
+    return waiting;
+  }
+}
+
+/** Members that are not planned are needed: those of the plan are too few without others that were planned before, and failed. */
+function needsOthers(gang: GangView | undefined): boolean {
+  if (gang === undefined || gang.count('pending') + gang.count('gated') === 0) return false;
+  return gang.spec === undefined || gang.missing > 0;
+}
+
+/** Pods by the plugin that turned them away. */
+class Rejections {
+  /** profile -> plugin -> pods */
+  readonly #pods = new Map<string, Map<string, number>>();
+
+  /** Every plugin is there, with 0, so that a series does not end when nobody waits any more. */
+  constructor({ all }: CountedProfiles) {
+    for (const { schedulerName, plugins } of all) {
+      this.#pods.set(schedulerName, new Map(plugins.map(({ name }) => [name, 0])));
+    }
+  }
+
+  add(profile: string, plugins: Iterable<string>, pods: number): void {
+    const byPlugin = this.#pods.get(profile)!;
+    for (const plugin of plugins) if (plugin !== '') byPlugin.set(plugin, (byPlugin.get(plugin) ?? 0) + pods);
+  }
+
+  *all(): Iterable<{ plugin: string; profile: string; pods: number }> {
+    for (const [profile, byPlugin] of this.#pods) {
+      for (const [plugin, pods] of byPlugin) yield { plugin, profile, pods };
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import type { Pod } from '../../../api/pod.ts';
+import { WorkBudget } from '../../../base/work-budget.ts';
+import { finish } from '../../../base/yielding.ts';
+import type { Yielding } from '../../../base/yielding.ts';
+import type { Cluster } from '../../../cluster/cluster.ts';
+import type { Transaction } from '../../../cluster/transaction.ts';
+import type { SchedulingEntity } from '../../../framework/scheduling-entity.ts';
+import { CycleState } from '../../../framework/cycle-state.ts';
+import type { Profile } from '../../../framework/profile.ts';
+import type { Status } from '../../../framework/status.ts';
+import type { Nomination, DryRunOptions, DryRunResult } from '../../../framework/dry-run.ts';
+import { demandOf } from './demand.ts';
+import { NodeCheck } from './node-check.ts';
+import type { Plan, Planner, PlanRequest } from './planner.ts';
+
+/** What a trial found, and what its plan says besides. */
+export interface DryRun extends DryRunResult {
+  readonly isExhaustive: Plan['isExhaustive'];
+}
+
+/** What only the core may suppose. */
+export interface Supposition extends DryRunOptions {
+  /** These pods, which wait for nodes and are not known, have come. */
+  readonly arrivals?: readonly Pod[];
+}
+
+/** Plans that are always rolled back: what if these pods were gone, or only these nodes there? */
+export class DryRuns {
+  readonly #cluster: Cluster;
+  readonly #planner: Planner;
+
+  constructor(cluster: Cluster, planner: Planner) {
+    this.#cluster = cluster;
+    this.#planner = planner;
+  }
+
+  /**
+   * Leaves the picture as it was, whatever happens. Throws while a plan is being made, and what `spend` throws, which is told
+   * of the plan's work before it is done.
+   */
+  run(
+    profile: Profile,
+    schedulingEntity: SchedulingEntity,
+    options: Supposition = {},
+    spend?: PlanRequest['spend'],
+  ): DryRun {
+    const { arrivals = [] } = options;
+    this.#mustNotBePlanning();
+    for (const pod of arrivals) this.#cluster.setPod(pod);
+    try {
+      return finish(this.steps(profile, schedulingEntity, options, new WorkBudget(), spend));
+    } finally {
+      for (const { uid } of arrivals) this.#cluster.removePod(uid);
+    }
+  }
+
+  /** As `run`, with a pause whenever one is due, and without arrivals. */
+  *steps(
+    profile: Profile,
+    schedulingEntity: SchedulingEntity,
+    options: DryRunOptions,
+    budget: WorkBudget,
+    spend?: PlanRequest['spend'],
+  ): Yielding<DryRun> {
+    const transaction = this.#begin();
+    try {
+      const isGone = takeOut(transaction, schedulingEntity, options.without);
+      const { members, needed: missing, gang } = demandOf(this.#cluster, schedulingEntity);
+      const wanted = options.members && new Set(options.members.map(({ uid }) => uid));
+      const needed = options.need ?? missing;
+      const request = {
+        profile,
+        members: members.filter(({ uid }) => !isGone(uid) && wanted?.has(uid) !== false),
+        needed,
+        groupState: gang === undefined ? undefined : new CycleState(),
+        within: options.within,
+        isGone,
+        spend,
+      };
+      const plan = yield* this.#planner.steps(request, transaction, budget);
+      this.#planner.unreserve(profile, plan.assignments);
+      return {
+        fits: plan.assignments.length >= needed,
+        plan: plan.assignments.map(({ pod, nodeName }) => ({ pod, nodeName })),
+        blocked: plan.blocked,
+        isExhaustive: plan.isExhaustive,
+      };
+    } finally {
+      transaction.rollback();
+    }
+  }
+
+  /** Would these members fit on just these nodes, together, without these pods? Undefined: yes; else why not. */
+  rejectionOf(
+    profile: Profile,
+    schedulingEntity: SchedulingEntity,
+    nominations: readonly Nomination[],
+    without: readonly Pod[],
+  ): Status | undefined {
+    const transaction = this.#begin();
+    try {
+      const isGone = takeOut(transaction, schedulingEntity, without);
+      const groupState = schedulingEntity.kind === 'gang' ? new CycleState() : undefined;
+      return new NodeCheck(this.#cluster).placeAs({ profile, groupState, isGone }, nominations, transaction);
+    } finally {
+      transaction.rollback();
+    }
+  }
+
+  #begin(): Transaction {
+    this.#mustNotBePlanning();
+    return this.#cluster.begin();
+  }
+
+  #mustNotBePlanning(): void {
+    if (!this.#cluster.isPlanning) return;
+    throw new Error('a trial cannot be made while a plan is being made; ask for it in PostFilter, or between attempts');
+  }
+}
+
+/** Answers by uid whether a pod is gone, so that neither is room kept for it nor is it placed. */
+function takeOut(
+  transaction: Transaction,
+  schedulingEntity: SchedulingEntity,
+  without: DryRunOptions['without'] = [],
+): (uid: string) => boolean {
+  if (without === 'others') {
+    const own = ownPods(schedulingEntity);
+    transaction.takeOutAllBut(own);
+    return (uid) => !own.has(uid);
+  }
+  const gone = [...without];
+  transaction.takeOut(gone);
+  if (gone.length === 0) return () => false;
+  const uids = new Set(gone.map(({ uid }) => uid));
+  return (uid) => uids.has(uid);
+}
+
+/** Those that are leaving, or run for a former group of the name, make room as others do. */
+function ownPods(schedulingEntity: SchedulingEntity): ReadonlyMap<string, Pod> {
+  if (schedulingEntity.kind === 'pod') return new Map([[schedulingEntity.pod.uid, schedulingEntity.pod]]);
+  const { gang } = schedulingEntity;
+  if (gang.count('leaving') + gang.count('former') === 0) return gang.members;
+  return new Map([...gang.members].filter(([uid, pod]) => !pod.deleting && gang.stateOf(uid) !== 'former'));
+}

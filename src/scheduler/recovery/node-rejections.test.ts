@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import type { Pod } from '../../api/pod.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
+import { NodeRejections } from './node-rejections.ts';
+
+const pod = { uid: 'u', template: {} } as Pod;
+
+function failing(...nodes: string[]): NodeRejections {
+  const rejections = new NodeRejections({ clock: new VirtualClock(), ended: () => undefined });
+  for (const node of nodes) rejections.failed(pod.uid, node);
+  return rejections;
+}
+
+describe('nodes to which a pod could not be bound', () => {
+  it('are avoided from the second time on', () => {
+    expect(failing('a', 'b').avoidedBy(pod)).toEqual([]);
+    expect(failing('a', 'b', 'a').avoidedBy(pod)).toEqual(['a']);
+    expect(failing('a', 'b', 'a', 'b').avoidedBy(pod)).toEqual(['a', 'b']);
+  });
+
+  it('take turns when all are: one that fails again although it is avoided comes after the others', () => {
+    expect(failing('a', 'a', 'b', 'b', 'a').avoidedBy(pod)).toEqual(['a']);
+    expect(failing('a', 'a', 'b', 'b', 'a', 'b').avoidedBy(pod)).toEqual(['a']);
+    expect(failing('a', 'a', 'b', 'b', 'a', 'b', 'b').avoidedBy(pod)).toEqual(['a', 'b']);
+    expect(failing('a', 'a', 'b', 'b', 'a', 'b', 'b', 'a').avoidedBy(pod)).toEqual(['a']);
+  });
+
+  it('take turns for siblings as well, which go where none of them is rejected', () => {
+    const rejections = failing('a', 'a');
+    for (const node of ['a', 'a', 'b', 'b']) rejections.failed('sibling', node);
+    rejections.failed(pod.uid, 'a', ['sibling', 'unknown']);
+    expect(rejections.avoidedBy({ ...pod, uid: 'sibling' })).toEqual(['a']);
+  });
+});

@@ -1,0 +1,180 @@
+import { Builders } from './builders/builders.ts';
+import type { NodeOptions } from './builders/node.ts';
+import type { PodGroupOptions } from './builders/pod-group.ts';
+import type { PodOptions } from './builders/pod.ts';
+import type { Pod } from '../api/pod.ts';
+import type { Verdict } from '../api/verdict.ts';
+import type { BackoffPolicy } from '../base/backoff.ts';
+import { seededRandom } from '../base/random.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Gang } from '../cluster/gang.ts';
+import type { NodeInfo } from '../cluster/node-info.ts';
+import type { Plugin, PluginFactory } from '../framework/plugin.ts';
+import type { PodBinder } from '../framework/plugin-handle.ts';
+import type { EnabledPlugin, Profile } from '../framework/profile.ts';
+import type { WaitingPods } from '../framework/waiting-pods.ts';
+import type { Logger } from '../observability/logger.ts';
+import { createMetricRegistry } from '../observability/metric-registry.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
+import { Planner } from '../scheduler/placement/planning/planner.ts';
+import { gangSpecOf } from '../scheduler/intake/pod-group-adapter.ts';
+import type { SchedulerPorts } from '../scheduler/ports.ts';
+import { SchedulerCore } from '../scheduler/scheduler-core.ts';
+import type { SchedulerCoreOptions } from '../scheduler/scheduler-core.ts';
+
+export interface CoreHarnessOptions {
+  /** The plugins to enable, before those of the test. */
+  readonly plugins: readonly { readonly name: string; readonly factory: PluginFactory; readonly weight?: number }[];
+  /** Plugins made up by the test; a weight for those that score. */
+  readonly extra?: readonly (Plugin & { readonly weight?: number })[];
+  /** schedulerName -> which of all these plugins its profile enables. Default: one profile, `default-scheduler`, with all. */
+  readonly profiles?: Readonly<Record<string, (plugin: EnabledPlugin) => boolean>>;
+  readonly binder?: PodBinder;
+  readonly backoff?: BackoffPolicy;
+  /** In the place of ports that keep what they are told. */
+  readonly ports?: Partial<Omit<SchedulerPorts, 'binder'>>;
+  readonly seed?: number;
+  /** In the place of all the plugins above, as a core takes them. */
+  readonly setup?: Pick<SchedulerCoreOptions, 'profiles' | 'plugins'>;
+  /** Default: keeps warnings. */
+  readonly logger?: Logger;
+}
+
+/** A verdict on a pod; `since` is the virtual clock's time of the report. */
+export interface Written {
+  readonly name: string;
+  readonly verdict: Verdict;
+  readonly since: number;
+}
+
+/**
+ * A scheduler's core that has not begun, over a virtual clock, and short ways to say what is in its cluster. What it writes is
+ * kept for the test to look at.
+ */
+export class CoreHarness {
+  readonly clock = new VirtualClock();
+  readonly core: SchedulerCore;
+  readonly build: Builders;
+  readonly cluster: Cluster;
+  readonly waitingPods: WaitingPods;
+  /** The first one. */
+  readonly profile: Profile;
+  /** Like the core's own, with random numbers of its own. */
+  readonly planner: Planner;
+  /** What was written on pods, in order. */
+  readonly written: Written[] = [];
+  /** `reason name`, in order. */
+  readonly events: string[] = [];
+  /** `name for beneficiary`, in order. */
+  readonly evicted: string[] = [];
+  /** Names of the pods whose groups were released, in order. */
+  readonly released: string[] = [];
+  /** What was logged as a warning, in order. */
+  readonly warnings: string[] = [];
+  readonly registry = createMetricRegistry({ processMetrics: false });
+  /** How often the core asked for an attempt. */
+  asked = 0;
+
+  constructor(options: CoreHarnessOptions) {
+    const { binder = noBinder, backoff, ports = {}, seed = 1 } = options;
+    this.core = new SchedulerCore({
+      ...(options.setup ?? setupOf(options)),
+      ...(backoff !== undefined && { backoff }),
+      ports: { ...this.#ports(), ...ports, binder },
+      clock: this.clock,
+      random: seededRandom(seed),
+      logger: options.logger ?? { ...silentLogger, warn: (message) => void this.warnings.push(message) },
+      registry: this.registry,
+      identity: 'test',
+      onReady: () => this.asked++,
+    });
+    this.cluster = this.core.cluster;
+    this.waitingPods = this.core.waitingPods;
+    this.profile = this.core.profiles.first;
+    this.build = new Builders({ resources: this.cluster.resources });
+    this.planner = new Planner(this.cluster, seededRandom(seed));
+  }
+
+  node(options: NodeOptions): NodeInfo {
+    const node = this.build.projectedNode(options);
+    this.cluster.setNode(node);
+    return this.cluster.node(node.name)!;
+  }
+
+  pod(options: PodOptions = {}): Pod {
+    const pod = this.build.projectedPod(options);
+    this.cluster.setPod(pod);
+    return pod;
+  }
+
+  pods(count: number, options: PodOptions = {}): Pod[] {
+    const pods = this.build.projectedPods(count, options);
+    for (const pod of pods) this.cluster.setPod(pod);
+    return pods;
+  }
+
+  group(options: PodGroupOptions): Gang {
+    const spec = gangSpecOf(this.build.projectedPodGroup(options), this.build.resources);
+    this.cluster.setGang(spec);
+    return this.cluster.gang(spec.key)!;
+  }
+
+  /** `name message`, in the order in which verdicts were written. */
+  get verdicts(): readonly string[] {
+    return this.written.map(({ name, verdict }) => `${name} ${verdict.message}`);
+  }
+
+  /** What is on each node and how much of it is requested, to compare before and after. */
+  capacities(): unknown {
+    return this.cluster.nodes.map(({ name, generation, pods, requested }) => {
+      return { name, generation, pods: [...pods.keys()], requested: requested.entries().map(([, amount]) => amount) };
+    });
+  }
+
+  #ports(): Omit<SchedulerPorts, 'binder'> {
+    return {
+      verdicts: {
+        write: (pod, verdict, { since }) => {
+          this.written.push({ name: pod.name, verdict, since });
+          return Promise.resolve('written');
+        },
+      },
+      events: { record: ({ reason, regarding }) => void this.events.push(`${reason} ${regarding.name}`) },
+      evictor: {
+        evict: (pod, beneficiary) => {
+          this.evicted.push(`${pod.name} for ${beneficiary}`);
+          return Promise.resolve();
+        },
+        release: (pod) => {
+          this.released.push(pod.name);
+          return Promise.resolve('going');
+        },
+      },
+      volumes: {
+        bind: () => Promise.reject(new Error('this test writes no volumes')),
+        provision: () => Promise.reject(new Error('this test writes no volumes')),
+      },
+    };
+  }
+}
+
+const noBinder: PodBinder = { bind: () => Promise.reject(new Error('this test binds nothing')) };
+
+function setupOf({ plugins, extra = [], profiles }: CoreHarnessOptions): NonNullable<CoreHarnessOptions['setup']> {
+  const all = [...plugins, ...extra.map((plugin) => ({ ...factoryOf(plugin), weight: plugin.weight ?? 1 }))];
+  const enabled = all.map(({ name, weight = 1 }) => ({ name, weight }));
+  const wanted = Object.entries(profiles ?? { 'default-scheduler': () => true });
+  return {
+    profiles: wanted.map(([schedulerName, has]) => ({ schedulerName, plugins: enabled.filter(has) })),
+    plugins: new Map(all.map(({ name, factory }) => [name, factory])),
+  };
+}
+
+function factoryOf(plugin: Plugin & { readonly weight?: number }): {
+  readonly name: string;
+  readonly factory: PluginFactory;
+} {
+  const { weight, ...points } = plugin;
+  return { name: plugin.name, factory: () => (weight === undefined ? plugin : points) };
+}

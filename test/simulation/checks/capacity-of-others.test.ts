@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { PartialGroupChecker } from './partially-bound-gangs.ts';
+import { WaitingChecker } from './waiting.ts';
+import { WrittenRecord, memberOf, nodeFor } from './written-record.ts';
+
+const graceMs = 60_000;
+
+/** A node for two pods, and what the checkers say when everything has come to rest. */
+class Story {
+  readonly violations: string[] = [];
+  readonly excuses: string[] = [];
+  now = 1000;
+  readonly #store = new WrittenRecord();
+  readonly #started = new Set<string>();
+
+  constructor() {
+    this.#store.add('nodes', '/a', nodeFor(2));
+  }
+
+  group(name: string, minMember: number, hasStarted = false): void {
+    if (hasStarted) this.#started.add(name);
+    this.#store.add('podgroups.scheduling.x-k8s.io', `default/${name}`, {
+      metadata: { name, uid: name },
+      spec: { minMember },
+    });
+  }
+
+  member(group: string, name: string, node?: string): void {
+    this.#store.add('pods', `default/${name}`, memberOf(group, { name, ...(node !== undefined && { node }) }));
+  }
+
+  remove(name: string): void {
+    this.#store.remove('pods', `default/${name}`);
+  }
+
+  /** When to look again. */
+  settled(checked: 'partial groups' | 'who waits'): number | undefined {
+    const evidence = {
+      record: this.#store.record,
+      now: () => this.now,
+      toldBy: () => 0,
+      started: this.#started,
+      violated: (invariant: string, what: string) => void this.violations.push(`${invariant} ${what}`),
+      excused: (reason: string) => void this.excuses.push(reason),
+    };
+    if (checked === 'who waits') {
+      const terms = { schedulerName: 'tutti', forbiddenNode: undefined, forbiddenPods: undefined };
+      return new WaitingChecker(evidence, terms).settled();
+    }
+    const checker = new PartialGroupChecker(evidence, undefined);
+    for (const change of this.#store.record.changes) checker.committed(change);
+    return checker.settled();
+  }
+}
+
+/** A started group of two that has lost one member on the node. */
+function withLostMember(): Story {
+  const story = new Story();
+  story.group('blue', 2, true);
+  story.member('blue', 'b0', 'elsewhere');
+  story.member('blue', 'b1', 'a');
+  story.remove('b1');
+  return story;
+}
+
+describe('room that is kept for the lost member of another group', () => {
+  it('excuses a group that is on nodes in part, until it is free', () => {
+    const story = withLostMember();
+    story.group('red', 2);
+    story.member('red', 'r0', 'a');
+    story.member('red', 'r1');
+    const again = story.settled('partial groups');
+    expect([story.violations, story.excuses]).toEqual([[], ['in part: room is kept for lost members']]);
+    expect(again).toBeGreaterThan(graceMs);
+    story.now = again!;
+    expect(story.settled('partial groups')).toBeUndefined();
+    expect(story.violations).toEqual(['I2 group red has 1 of 2 members on nodes, and there is room for the others']);
+  });
+
+  it('excuses a group that waits, until it is free', () => {
+    const story = withLostMember();
+    story.group('red', 2);
+    for (const name of ['r0', 'r1']) story.member('red', name);
+    const again = story.settled('who waits');
+    expect([story.violations, story.excuses]).toEqual([[], ['waits: room is kept for lost members']]);
+    story.now = again!;
+    expect(story.settled('who waits')).toBeUndefined();
+    expect(story.violations).toEqual([expect.stringContaining('I5 group red waits, though 2 of its members fit')]);
+  });
+
+  it('is no excuse where there is room besides', () => {
+    const story = withLostMember();
+    story.group('red', 1);
+    story.member('red', 'r0');
+    expect(story.settled('who waits')).toBeUndefined();
+    expect(story.violations).toEqual([expect.stringContaining('I5 group red waits')]);
+  });
+
+  it('is no excuse for its own group', () => {
+    const story = withLostMember();
+    story.member('blue', 'b2');
+    expect(story.settled('who waits')).toBeUndefined();
+    expect(story.violations).toEqual([expect.stringContaining('I5 group blue waits')]);
+  });
+});

@@ -1,0 +1,107 @@
+import type { Call } from '../world/call.ts';
+import type { Committed } from '../world/record.ts';
+import { CurrentWriter } from './current-writer.ts';
+import type { Checker, Evidence } from './evidence.ts';
+import { CapacityOfOthers } from './capacity-of-others.ts';
+import { groupNamed, groupsIn, notedStart, podsIn, tallyOf } from './plain-group.ts';
+import type { PlainGroup, PlainPod } from './plain-objects.ts';
+import { plainPod } from './plain-objects.ts';
+
+/** For so long at least pods that are on their way out are waited for, besides the grace. */
+const terminationMs = 60_000;
+/** One group at a time is released, each when the pods of the one before are gone. */
+const turnMs = 30_000;
+
+/**
+ * I2 when everything has come to rest: a group that never started has its quorum on nodes, or nobody. Nobody at the latest when its grace
+ * is over, the pods are gone that are on their way out, and the other groups have had their turn. Excused: what its policy and the rights of a release say, and members of
+ * different kinds which fit in some ways only.
+ */
+export class PartialGroupChecker implements Checker {
+  readonly #evidence: Evidence;
+  readonly #forbiddenNode: string | undefined;
+  /** uid of a group -> since when it has been on nodes in part */
+  readonly #since = new Map<string, number>();
+  readonly #writer: CurrentWriter;
+
+  constructor(evidence: Evidence, forbiddenNode: string | undefined) {
+    this.#evidence = evidence;
+    this.#forbiddenNode = forbiddenNode;
+    this.#writer = new CurrentWriter(evidence.now);
+  }
+
+  sent(call: Call): void {
+    this.#writer.sent(call);
+  }
+
+  committed({ resource, object, previous }: Committed): void {
+    const { record } = this.#evidence;
+    if (resource.startsWith('podgroups')) this.#look((object as any).metadata.name);
+    if (resource !== 'pods') return;
+    const names = [object, previous].flatMap((pod) => (pod === undefined ? [] : (plainPod(pod).group ?? [])));
+    for (const name of new Set(names)) if (groupNamed(record, name) !== undefined) this.#look(name);
+  }
+
+  settled(): number | undefined {
+    const { record, now, toldBy } = this.#evidence;
+    const pods = podsIn(record);
+    const partial = groupsIn(record).filter((group) => this.#isPartial(group, pods));
+    const others = new CapacityOfOthers(this.#evidence, this.#forbiddenNode);
+    let again: number | undefined;
+    for (const group of partial) {
+      const { bound, open } = tallyOf(group, pods);
+      const missing = group.minMember - bound.length;
+      const what = `group ${group.name} has ${bound.length} of ${group.minMember} members on nodes`;
+      const capacity = others.without(open);
+      if (open.length >= missing && capacity.takesAnyhow(open, missing)) {
+        const kept = others.keepsAway(open, missing);
+        if (kept === undefined) this.#evidence.violated('I2', `${what}, and there is room for the others`);
+        else {
+          this.#evidence.excused(`in part: ${kept.why}`);
+          again = Math.max(again ?? 0, kept.until);
+        }
+        continue;
+      }
+      const stays = this.#whyItStays(group, bound);
+      if (stays !== undefined) {
+        this.#evidence.excused(`in part: ${stays}`);
+        continue;
+      }
+      const since = Math.max(this.#since.get(group.uid)!, toldBy());
+      const end = since + group.graceMs + Math.max(group.graceMs, terminationMs) + partial.length * turnMs;
+      if (now() < end) again = Math.max(again ?? 0, end);
+      else if (open.length >= missing && capacity.takesTogether(open, missing)) {
+        // Whoever places them one by one may miss the way that there is at one time and find it at another.
+        this.#evidence.excused('in part: the missing members fit in some ways only');
+      } else this.#evidence.violated('I2', `${what}, cannot be completed, and is not released`);
+    }
+    return again;
+  }
+
+  #look(name: string): void {
+    const { record, now } = this.#evidence;
+    const group = groupNamed(record, name);
+    if (group === undefined) return;
+    if (!this.#isPartial(group, podsIn(record))) this.#since.delete(group.uid);
+    else if (!this.#since.has(group.uid)) this.#since.set(group.uid, now());
+  }
+
+  #isPartial(group: PlainGroup, pods: readonly PlainPod[]): boolean {
+    const { bound } = tallyOf(group, pods);
+    return !this.#evidence.started.has(group.uid) && bound.length > 0 && bound.length < group.minMember;
+  }
+
+  /** Undefined: it is to be released. */
+  #whyItStays(group: PlainGroup, bound: readonly PlainPod[]): string | undefined {
+    if (!group.releases) return 'its policy is to keep trying';
+    if (!bound.some(({ isControlled }) => isControlled)) return 'nobody would make its members again';
+    const isInherited = (this.#writer.since ?? -Infinity) > this.#since.get(group.uid)!;
+    if (!isInherited) return undefined;
+    const { record } = this.#evidence;
+    if (notedStart(group) === undefined) return 'a new leader is not told whether it has started';
+    const onNodes = podsIn(record).filter((pod) => {
+      return pod.group === group.name && pod.node !== '' && (pod.boundFor === undefined || pod.boundFor === group.uid);
+    });
+    return onNodes.length >= group.minMember ? 'a new leader takes it for one that may have started' : undefined;
+  }
+}
