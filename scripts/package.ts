@@ -1,7 +1,7 @@
 // Makes the tarball that is published: `npm run package`, or `npm run package -- FOLDER` for where to leave it.
 //
 // The repository's package.json names what is bundled as dependencies, for audits; the published one must not, or all of it
-// would be installed once more (docs/decisions/0011-dependencies-of-the-repository.md). So the package is put together in a
+// would be installed once more (docs/decisions/0011-runtime-dependencies.md). So the package is put together in a
 // folder of its own, with its own package.json, and packed there. npm refuses to publish the repository itself, which is private.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -222,7 +222,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       const { exitCode, stderr } = await tutti.install(version);
       expect(exitCode).not.toBe(0);
       expect(stderr).toContain(
-        'the definition podgroups.scheduling.x-k8s.io is in the cluster already, and is of no release.',
+        'CustomResourceDefinition podgroups.scheduling.x-k8s.io already exists and is not managed by Helm.',
       );
       expect(stderr).toContain('--set crds.install=false');
       expect(stderr).toContain('--set crds.takeOwnership=true --take-ownership');
