@@ -23,7 +23,7 @@ import type { NodeRejections } from '../recovery/node-rejections.ts';
 import type { FeasibilityCheck } from './feasibility-check.ts';
 import { demandOf } from '../placement/planning/demand.ts';
 import type { Demand } from '../placement/planning/demand.ts';
-import { leftByBoth } from '../placement/cache/node-subset.ts';
+import { intersectSubsets } from '../placement/cache/node-subset.ts';
 import type { NodeSubset, NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { NodeAssignment, Plan, Planner, PlanRequest } from '../placement/planning/planner.ts';
 import type { Preemptions } from '../preemption/preemptions.ts';
@@ -177,13 +177,13 @@ export class SchedulingCycle {
     if (avoided.size > 0) {
       const nodeSubset = without(avoided, cluster, keepsRejecting);
       const savepoint = transaction.savepoint();
-      const nodeSubsetOf = leftByBoth(request.nodeSubsetOf, () => nodeSubset);
+      const nodeSubsetOf = intersectSubsets(request.nodeSubsetOf, () => nodeSubset);
       const plan = yield* planner.steps({ ...request, nodeSubsetOf }, transaction, budget);
       if (plan.assignments.length >= request.needed) return plan;
       planner.unreserve(request.profile, plan.assignments);
       transaction.rollbackTo(savepoint);
     }
-    const nodeSubsetOf = leftByBoth(request.nodeSubsetOf, this.#barring(request.members));
+    const nodeSubsetOf = intersectSubsets(request.nodeSubsetOf, this.#barring(request.members));
     return yield* planner.steps({ ...request, nodeSubsetOf }, transaction, budget);
   }
 

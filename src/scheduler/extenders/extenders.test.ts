@@ -347,7 +347,7 @@ describe('while an extender is asked', () => {
     outside.next().leave([]);
     await core.settle();
     expect(await core.attempt()).toBe('rejected');
-    expect(core.harness.verdicts[0]).toContain('1 node(s) that the extenders were not asked about');
+    expect(core.harness.verdicts[0]).toContain('1 node(s) that the scheduler did not send to the extenders');
     // An event came meanwhile, so it backs off rather than waits for one.
     expect(core.states()).toEqual({ 'pod/x': 'backoff' });
   });

@@ -120,7 +120,7 @@ it('totals that are kept between attempts are those that are worked out from not
         const [pod] = harness.pods(1, kinds[kind]);
         const state = new CycleState();
         profile.preFilter(state, pod!);
-        const asked = { pod: pod!, state, nodeNames: undefined };
+        const target = { pod: pod!, state, nodeNames: undefined };
         const signature = profile.signaturesOf(pod!).local!;
         const rankingWith = (table: () => NodeTable, own: RankingBuffers): Ranking => {
           const scorers = [...profile.scorers.keys()].filter(
@@ -131,9 +131,9 @@ it('totals that are kept between attempts are those that are worked out from not
             nodes: cluster.nodes,
             generations: () => cluster.generations,
             hasReservations: () => cluster.hasReservations,
-            answering: {
-              kept: [{ filters: profile.localFilters, scorers, table }],
-              anew: { filters: [], scorers: [] },
+            split: {
+              cached: [{ filters: profile.localFilters, scorers, table }],
+              uncached: { filters: [], scorers: [] },
             },
             within: within?.flatMap((name) => cluster.node(name)?.index ?? []),
             hasNoReservation: (uid: string) => cluster.isAssumed(uid),
@@ -141,7 +141,7 @@ it('totals that are kept between attempts are those that are worked out from not
             known: new KnownNodes(),
             salt: 1,
           };
-          return new Ranking(options, asked);
+          return new Ranking(options, target);
         };
         const totalsIn = ({ order }: RankingBuffers): Record<string, number> =>
           Object.fromEntries(
@@ -149,23 +149,23 @@ it('totals that are kept between attempts are those that are worked out from not
               .map((index) => [cluster.nodes[index]!.name, order.totals[index]!] as const)
               .sort(([a], [b]) => (a < b ? -1 : 1)),
           );
-        const expectTheSame = (kept: Ranking): void => {
+        const expectTheSame = (cached: Ranking): void => {
           const fresh = new RankingBuffers();
-          const anew = rankingWith(() => new NodeTable(profile.scorers.length), fresh);
-          anew.build(asked);
+          const uncached = rankingWith(() => new NodeTable(profile.scorers.length), fresh);
+          uncached.build(target);
           expect(totalsIn(buffers)).toEqual(totalsIn(fresh));
-          expect(kept.best()?.name).toBe(anew.best()?.name);
+          expect(cached.best()?.name).toBe(uncached.best()?.name);
         };
         const table = cache.table(signature);
         const ranking = rankingWith(() => table, buffers);
         const transaction = cluster.begin();
-        ranking.build(asked);
+        ranking.build(target);
         expectTheSame(ranking);
         for (let i = 0; i < placing; i++) {
           const best = ranking.best();
           if (best === undefined) break;
           transaction.assume(harness.pods(1, kinds[kind])[0]!, best);
-          if (ranking.readsOthers) ranking.build(asked);
+          if (ranking.readsOthers) ranking.build(target);
           else ranking.placedOnBest();
           expectTheSame(ranking);
         }
@@ -173,7 +173,7 @@ it('totals that are kept between attempts are those that are worked out from not
           // Everything has changed, and some of what is asked is answered.
           for (const node of cluster.nodes) transaction.assume(harness.pods(1, kinds[kind])[0]!, node);
           failure.failsIn = failsIn;
-          ranking.build(asked);
+          ranking.build(target);
           failure.failsIn = 'nothing';
         }
         if (end === 'commit' && failsIn === 'nothing') transaction.commit();

@@ -81,7 +81,7 @@ function placeAll(harness: CoreHarness, pods: readonly Pod[], table: () => NodeT
   const transaction = cluster.begin();
   const state = new CycleState();
   profile.preFilter(state, pods[0]!);
-  const asked = { pod: pods[0]!, state, nodeNames: undefined };
+  const target = { pod: pods[0]!, state, nodeNames: undefined };
   const share = { filters: profile.localFilters, scorers: [...profile.scorers.keys()], table };
   const ranking = new Ranking(
     {
@@ -89,15 +89,15 @@ function placeAll(harness: CoreHarness, pods: readonly Pod[], table: () => NodeT
       nodes: cluster.nodes,
       generations: () => cluster.generations,
       hasReservations: () => cluster.hasReservations,
-      answering: { kept: [share], anew: { filters: [], scorers: [] } },
+      split: { cached: [share], uncached: { filters: [], scorers: [] } },
       hasNoReservation: (uid) => cluster.isAssumed(uid),
       buffers: new RankingBuffers(),
       known: new KnownNodes(),
       salt: pods.length,
     },
-    asked,
+    target,
   );
-  ranking.build(asked);
+  ranking.build(target);
   let placed = 0;
   for (const pod of pods) {
     const expected = totals(profile, pod, cluster.nodes);

@@ -269,10 +269,10 @@ describe('the trial in a plugin’s handle', () => {
       filter: (_state, pod) => void handle().dryRun({ kind: 'pod', pod }),
     }));
     const { blocked } = dryRun(gang('red', 1));
-    expect(failureIn(blocked!)?.message).toContain('Trying failed in Filter: a trial cannot be made');
+    expect(failureIn(blocked!)?.message).toContain('Trying failed in Filter: cannot start a dry run');
     const again = dryRun(entityOf('red'));
     expect(failureIn(again.blocked!)?.message).toContain(
-      'Trying failed in Filter: a trial cannot be made while a plan is being made',
+      'Trying failed in Filter: cannot start a dry run while a plan is in progress',
     );
     harness.cluster.begin().rollback();
   });
