@@ -138,7 +138,7 @@ describe('an extender that filters', () => {
     await core.attempt();
     expect([boundTo(core), core.harness.warnings]).toEqual([
       { x: 'b' },
-      ['extender failed; the pod is scheduled without it'],
+      ['extender failed; scheduling the pod without it'],
     ]);
   });
 
@@ -175,7 +175,7 @@ describe('an extender that filters', () => {
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     expect(await core.attempt()).toBe('rejected');
-    expect(core.harness.verdicts[0]).toBe('x pod default/x could not be read for the extenders: not found.');
+    expect(core.harness.verdicts[0]).toBe('x cannot read pod default/x for the extenders: not found.');
   });
 });
 
@@ -225,7 +225,7 @@ describe('an extender that prioritises', () => {
     outside.next().fail('broken');
     await core.settle();
     expect(await core.attempt()).toBe('planned');
-    expect(core.harness.warnings).toEqual(['extender failed; the pod is scheduled without it']);
+    expect(core.harness.warnings).toEqual(['extender failed; scheduling the pod without it']);
     core.pod({ name: 'y', cpu: 1 });
     await core.attempt();
     outside.next().leave(['c']);

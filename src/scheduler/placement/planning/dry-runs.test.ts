@@ -9,7 +9,7 @@ import { Status } from '../../../framework/status.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
 import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { DryRuns } from './dry-runs.ts';
-import type { Supposition, DryRun } from './dry-runs.ts';
+import type { CoreDryRunOptions, DryRun } from './dry-runs.ts';
 
 let harness: CoreHarness;
 
@@ -49,7 +49,7 @@ function everything(): unknown {
 }
 
 /** A trial that must leave everything as it was. */
-function dryRun(schedulingEntity: SchedulingEntity, options?: Supposition): DryRun {
+function dryRun(schedulingEntity: SchedulingEntity, options?: CoreDryRunOptions): DryRun {
   const before = everything();
   const result = new DryRuns(harness.cluster, harness.planner).run(harness.profile, schedulingEntity, options);
   expect(everything()).toEqual(before);

@@ -19,7 +19,7 @@ export interface DryRun extends DryRunResult {
 }
 
 /** What only the core may assume. */
-export interface Supposition extends DryRunOptions {
+export interface CoreDryRunOptions extends DryRunOptions {
   /** Pods to add for the dry run: they wait for nodes and are not in the cluster cache. */
   readonly arrivals?: readonly Pod[];
 }
@@ -41,7 +41,7 @@ export class DryRuns {
   run(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
-    options: Supposition = {},
+    options: CoreDryRunOptions = {},
     spend?: PlanRequest['spend'],
   ): DryRun {
     const { arrivals = [] } = options;
