@@ -6,7 +6,7 @@ import { skip, Status } from '../../../framework/status.ts';
 import type { CoreHarness } from '../../../testkit/core-harness.ts';
 import { NodeCheck } from './node-check.ts';
 import type { NodeAssignment } from './planner.ts';
-import { openOneANode } from '../testing/one-a-node.ts';
+import { openOnePerNode } from '../testing/one-per-node.ts';
 import { harnessWith } from '../testing/planning.ts';
 
 describe('the check of a placement', () => {
@@ -87,7 +87,7 @@ describe('the check of a placement', () => {
   });
 
   it('leaves it aside, too, in what a plugin that reads other nodes was told of along the plan', () => {
-    const { harness } = openOneANode();
+    const { harness } = openOnePerNode();
     const members = harness.pods(3, { name: 'w', cpu: 1, labels: { app: 'w' } });
     const assignments = placed(harness, members);
     expect(assignments.map((assignment) => check(harness, assignment))).toEqual([undefined, undefined, undefined]);

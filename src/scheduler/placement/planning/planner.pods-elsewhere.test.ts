@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { describeDiagnosis, failureIn } from '../../../framework/diagnosis.ts';
-import { openOneANode } from '../testing/one-a-node.ts';
+import { openOnePerNode } from '../testing/one-per-node.ts';
 import { harnessWith, dryRun } from '../testing/planning.ts';
 
 describe('a plugin that reads other nodes', () => {
   it.each([[false], [true]])('costs no pass over the nodes where it skips all members (it scores: %s)', (scores) => {
-    const { harness, asked, looks } = openOneANode({ skips: () => true, scores });
+    const { harness, calls, filterCalls } = openOnePerNode({ skips: () => true, scores });
     const plan = dryRun(harness, harness.pods(8, { name: 'w', cpu: 1 }));
     expect(plan.assignments).toHaveLength(8);
-    expect([asked.filter, asked.score, asked.addPod]).toEqual([0, 0, 0]);
+    expect([calls.filter, calls.score, calls.addPod]).toEqual([0, 0, 0]);
     // What it has nothing to do for now it may have something to do for later: each member is asked about.
-    expect(asked.preFilter).toBe(9);
+    expect(calls.preFilter).toBe(9);
     // Each node once, and after each placement but the last the node that it was on.
-    expect(looks()).toBe(10 + 7);
+    expect(filterCalls()).toBe(10 + 7);
   });
 
   it('skips those that it has nothing to say of and judges their siblings', () => {
-    const { harness } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
+    const { harness } = openOnePerNode({ skips: ({ labels }) => labels.app === undefined });
     const free = harness.pods(6, { name: 'free', cpu: 1 });
     const single = harness.pods(10, { name: 'single', cpu: 1, labels: { app: 'single' } });
     const plan = dryRun(harness, [...free, ...single]);
@@ -26,23 +26,23 @@ describe('a plugin that reads other nodes', () => {
   });
 
   it('is brought up to date after each placement, and PreFilter is not asked again', () => {
-    const { harness, asked } = openOneANode();
+    const { harness, calls } = openOnePerNode();
     const members = harness.pods(10, { name: 'w', cpu: 1, labels: { app: 'w' } });
     const plan = dryRun(harness, members);
     expect(new Set(plan.assignments.map(({ nodeName }) => nodeName)).size).toBe(10);
-    expect([asked.preFilter, asked.addPod]).toEqual([1, 10]);
+    expect([calls.preFilter, calls.addPod]).toEqual([1, 10]);
   });
 
   it('knows of the members of other kinds that have landed too', () => {
-    const { harness, asked } = openOneANode();
+    const { harness, calls } = openOnePerNode();
     const large = harness.pods(5, { name: 'large', cpu: 2, labels: { app: 'w' } });
     const small = harness.pods(6, { name: 'small', cpu: 1, labels: { app: 'w' } });
     const plan = dryRun(harness, [...large, ...small]);
     expect(plan.assignments).toHaveLength(10);
     expect(plan.blocked!.pod.name).toBe('small-5');
-    expect(describeDiagnosis(plan.blocked!)).toBe('0/10 nodes are available: 10 one a node.');
+    expect(describeDiagnosis(plan.blocked!)).toBe('0/10 nodes are available: 10 one per node.');
     // Each of both kinds is told of each placement.
-    expect([asked.preFilter, asked.addPod]).toEqual([2, 20]);
+    expect([calls.preFilter, calls.addPod]).toEqual([2, 20]);
   });
 
   it('that fails when it is told of a placement ends the plan and is named', () => {
@@ -121,11 +121,11 @@ describe('a plugin that reads other nodes', () => {
   });
 
   it('is out of balance neither for pods that it skips nor for claims that count for nobody', () => {
-    const { harness, asked } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
+    const { harness, calls } = openOnePerNode({ skips: ({ labels }) => labels.app === undefined });
     harness.pod({ name: 'kept', cpu: 1, priority: 10, nominatedNodeName: 'n0' });
     dryRun(harness, harness.pods(2, { name: 'skipped', cpu: 1 }));
-    expect(asked.addPod).toBe(0);
+    expect(calls.addPod).toBe(0);
     dryRun(harness, harness.pods(2, { name: 'important', cpu: 1, priority: 11, labels: { app: 'w' } }));
-    expect(asked.addPod).toBe(2);
+    expect(calls.addPod).toBe(2);
   });
 });

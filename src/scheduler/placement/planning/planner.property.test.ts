@@ -14,8 +14,8 @@ import type { Status } from '../../../framework/status.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
 import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { dryRun } from '../testing/planning.ts';
-import { isKeptOff, isUnderRule, no, occupancyOf, unruly } from '../testing/world-plugins.ts';
-import { assumeAlike, profileOf, World } from '../testing/worlds.ts';
+import { isBlocked, isUnderRule, no, occupancyOf, misbehaving } from '../testing/world-plugins.ts';
+import { copyAssumptions, profileOf, World } from '../testing/worlds.ts';
 import type { WorldGang, WorldSize } from '../testing/worlds.ts';
 import type { Plan } from './planner.ts';
 
@@ -141,11 +141,11 @@ class Reference {
     if (answer.status !== undefined) return answer.status;
     const rejects = (isBeside: boolean): Status | undefined =>
       profile.filter(profile.localFilters, state, pod, node) ??
-      (!isOwn && this.#isKeptOff(pod, node, isBeside) ? no : undefined);
+      (!isOwn && this.#isBlocked(pod, node, isBeside) ? no : undefined);
     const alone = rejects(false);
     if (alone !== undefined) return alone;
     const owners = this.#owners(pod, node);
-    const occupied = isOwn ? undefined : this.#isKeptOff(pod, node, true);
+    const occupied = isOwn ? undefined : this.#isBlocked(pod, node, true);
     for (const owner of owners) node.addPod(owner);
     const beside = profile.filter(profile.localFilters, state, pod, node);
     for (const owner of owners.toReversed()) node.removePod(owner);
@@ -162,14 +162,14 @@ class Reference {
       .map(({ owner }) => owner);
   }
 
-  #isKeptOff(pod: Pod, node: NodeInfo, isBeside: boolean): boolean {
+  #isBlocked(pod: Pod, node: NodeInfo, isBeside: boolean): boolean {
     const { rule } = this.#scene.world;
     if (rule === undefined || !isUnderRule(pod)) return false;
     const { nodes } = this.#scene.harness.cluster;
     const occupancy = occupancyOf(nodes);
     // A plugin that looks in PreFilter alone sees no claimants.
-    if (isBeside && rule.knows !== 'again') occupancy.get(node.name)!.push(...this.#owners(pod, node));
-    return isKeptOff(rule, pod, node, nodes, occupancy);
+    if (isBeside && rule.learns !== 'inPreFilter') occupancy.get(node.name)!.push(...this.#owners(pod, node));
+    return isBlocked(rule, pod, node, nodes, occupancy);
   }
 
   feasible(pod: Pod, isOwn = false): NodeInfo[] {
@@ -269,9 +269,9 @@ describe('a plan', () => {
     const ends = { complete: 0, incomplete: 0, thrown: 0, exhausted: 0 };
     for (let seed = 1; seed <= runs(900); seed++) {
       const log: string[] = [];
-      const isCivil = seed % 3 === 0;
+      const isWellBehaved = seed % 3 === 0;
       const plugins = ['One', 'Two'];
-      const made = (random: () => number) => plugins.map((name) => unruly(name, random, isCivil, log));
+      const made = (random: () => number) => plugins.map((name) => misbehaving(name, random, isWellBehaved, log));
       const { harness, members, needed } = sceneOf(seed, new World(seed, { plugins: made }));
       const before = harness.capacities();
       const freeBefore = new Map(harness.cluster.nodes.map((node) => [node, node.free(0)]));
@@ -368,7 +368,7 @@ describe('the same question about the same picture', () => {
 
   it('has the same answer after any history', () => {
     const counts = { complete: 0, rejected: 0, failed: 0, withClaims: 0, committed: 0 };
-    const sizes: readonly WorldSize[] = ['any', 'any', 'huge scores', 'any', 'many nodes', 'any', 'many kinds'];
+    const sizes: readonly WorldSize[] = ['any', 'any', 'huge scores', 'any', 'many nodes', 'any', 'many pod classes'];
     for (let seed = 1; seed <= runs(180); seed++) playHistory(seed, sizes[seed % sizes.length]!, counts);
     expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).toBeGreaterThanOrEqual(runs(10));
   });
@@ -387,7 +387,7 @@ function playHistory(seed: number, size: WorldSize, counts: HistoryCounts): void
   const world = new World(seed, { size });
   const old = world.harness();
   const { pods, nodeNames } = world;
-  const most = size === 'many kinds' ? 45 : size === 'many nodes' ? 25 : 5;
+  const most = size === 'many pod classes' ? 45 : size === 'many nodes' ? 25 : 5;
   const makeGang = (): WorldGang => {
     const gang = world.gang(most - 1);
     for (const options of gang) old.pod(world.add(options));
@@ -450,7 +450,7 @@ function playHistory(seed: number, size: WorldSize, counts: HistoryCounts): void
     const answer = ask(old, membersOf(old), needed, { ...asking, profile, ...(work !== undefined && { work }) });
 
     const fresh = world.harness(old);
-    assumeAlike(old, fresh);
+    copyAssumptions(old, fresh);
     const again = ask(fresh, membersOf(fresh), needed, { ...asking, profile: profileIn(fresh, profileName) });
     const reported = ({ plan, failure }: typeof answer): unknown => failure ?? said(plan!);
     expect(reported(answer), `seed ${seed}, round ${round}`).toEqual(reported(again));

@@ -200,15 +200,15 @@ describe('a plan', () => {
 
   it('asks PreFilter anew after each placement where plugins read other nodes', () => {
     const spread: (harness: () => CoreHarness) => Plugin = (harness) => ({
-      name: 'OneANode',
+      name: 'OnePerNode',
       readsOtherNodes: true,
       preFilter: (state) => {
         const taken = harness().cluster.nodes.filter((node) => node.pods.size > 0);
-        state.write('OneANode/taken', new Set(taken.map(({ name }) => name)));
+        state.write('OnePerNode/taken', new Set(taken.map(({ name }) => name)));
         return undefined;
       },
       filter: (state, _pod, node) =>
-        state.read<ReadonlySet<string>>('OneANode/taken')!.has(node.name)
+        state.read<ReadonlySet<string>>('OnePerNode/taken')!.has(node.name)
           ? new Status('Unschedulable', 'taken')
           : undefined,
     });
