@@ -86,7 +86,7 @@ export class Feasibility {
     return this.error === undefined ? size : undefined;
   }
 
-  /** Whether only nodes without a valid cached result need a call of their own. */
+  /** Whether `find` can use columns: no node needs a plugin call of its own unless its cached result is outdated. */
   get #isInColumns(): boolean {
     const { within, nodeSubset, hasReservations } = this.#options;
     return (

@@ -35,8 +35,8 @@ export class DryRuns {
   }
 
   /**
-   * Runs a plan and leaves the cluster cache as it was, whatever happens. Throws while a plan is in progress, and throws what
-   * `spend` throws. `spend` gets the plan's work before the plan does it.
+   * Runs a plan and leaves the cluster cache as it was, whatever happens. Throws while a plan is in progress. Calls `spend` with
+   * the work of the plan before the plan does it, and throws what `spend` throws.
    */
   run(
     profile: Profile,

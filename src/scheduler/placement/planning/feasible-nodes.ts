@@ -6,9 +6,9 @@ import type { Profile } from '../../../framework/profile.ts';
 import { filterWithReservations } from '../cache/filter-with-reservations.ts';
 
 /**
- * Returns the nodes where a pod can run in the current cluster state: PreFilter and Filter, no ranking. For a gang member the
- * answer precedes any placement of its siblings. Plugins that read other pods and nodes are then ignored, because siblings may
- * change their verdict. Returns an empty list if no node is possible. Throws the failure of a plugin.
+ * Returns the nodes where a pod can run in the current cluster state: PreFilter and Filter, no ranking. For a gang member this
+ * runs before any sibling is placed. It then ignores plugins that read other pods and nodes, because siblings may change their
+ * verdict. Returns an empty list if no node is possible. Throws the failure of a plugin.
  */
 export function feasibleNodes(
   cluster: Cluster,

@@ -53,7 +53,7 @@ export class GangPlanning {
     const isFinal = blocked === undefined || failureIn(blocked) !== undefined || never;
     if (isFinal || placed === 0) return first;
     let { unschedulablePlugins, pending } = first;
-    // The hardest members may have taken nodes that easier ones did not need, or needed all of.
+    // The hardest members may have taken capacity that would have been enough for easier ones.
     if (members.length > needed && contexts.length >= 2) {
       this.#startOver(before);
       const easiestFirst = hardestFirst.toReversed().map(({ context }) => context);
@@ -77,7 +77,7 @@ export class GangPlanning {
     if (domains.length === 0) return undefined;
     const isAllowed = allowed && new Set(allowed);
     const open = isAllowed ? domains.map((indexes) => indexes.filter((index) => isAllowed.has(index))) : domains;
-    // Each topology divides up the nodes and sums their free capacity.
+    // Charges the work of splitting the nodes by each topology and summing their free capacity.
     work.budget.spend(domains.reduce((sum, { length }) => sum + length, 0));
     if (work.isDue) yield;
     // Undo the last pass first, so that it takes no capacity from the next.

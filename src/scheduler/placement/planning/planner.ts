@@ -35,9 +35,9 @@ export class Planner {
    * Places as many members as needed, hardest first (the members that fit on the fewest nodes) and identical ones together. Stops
    * as soon as that many are placed or can no longer be reached.
    *
-   * Tries a member again if siblings without a node may be the reason for its rejection, once others have been placed. Stops when
-   * a round places no member. If too few are placed and there are more members than needed, retries with the easiest first. A
-   * plugin failure ends the plan.
+   * A member may be rejected only because siblings have no node yet. It is tried again after others have been placed, until a
+   * round places no member. If too few are placed and there are more members than needed, the planner starts over with the
+   * easiest first. A plugin failure ends the plan.
    *
    * The same request on the same cluster state gives the same result, verdict text included, whatever was planned in between.
    *

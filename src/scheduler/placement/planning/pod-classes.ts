@@ -15,7 +15,8 @@ export interface PodClass {
   /** All signing plugins treat them alike, not only the node-local ones. */
   readonly isUniform: boolean;
   /**
-   * The plugins' signatures as text. A member without a full signature has what is known. Equal gangs have equal texts.
+   * The plugins' signatures as text. If a plugin signs nothing, the text holds the signatures that exist. Equal gangs have equal
+   * texts.
    */
   readonly text: string;
 }
