@@ -107,7 +107,7 @@ describe('a plugin that answers nonsense fails its pod by name, and the next pod
     [
       'NormalizeScore: NaN',
       { score: () => 1, normalizeScore: (_s: unknown, _p: unknown, scores: Float64Array) => scores.fill(NaN) },
-      'Hostile failed in NormalizeScore: it must leave finite numbers',
+      'Hostile failed in NormalizeScore: scores must be finite numbers',
     ],
     ['PreFilter: null', { preFilter: () => null }, 'undefined, a Status, or { nodeNames } with a Set, not null'],
     ['PreFilter: a list', { preFilter: () => ({ nodeNames: ['node'] }) }, 'or { nodeNames } with a Set, not an object'],

@@ -198,7 +198,7 @@ describe('an extender in a process of its own, over HTTPS', () => {
     );
     await pod('x', { cpu: 1 });
     await expectBound({ x: 'c' });
-    expect(warnings.filter((line) => line.includes('is scheduled without it'))).toEqual([
+    expect(warnings.filter((line) => line.includes('scheduling the pod without it'))).toEqual([
       expect.stringContaining('ECONNREFUSED'),
       expect.stringMatching(/only-b.*certificate/),
     ]);

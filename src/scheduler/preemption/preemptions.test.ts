@@ -303,7 +303,7 @@ describe('nobody has to go', () => {
     });
     expectNobodyPreempted(
       preempting,
-      'it would not fit on the nominated nodes without the victims (node gone is not known)',
+      'it would not fit on the nominated nodes without the victims (node gone not found)',
     );
   });
 
