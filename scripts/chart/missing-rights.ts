@@ -60,7 +60,7 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   },
   'create pods/binding': { log: notBound, effect: 'no pod is bound' },
   'patch pods/status': {
-    log: 'could not write a verdict, which is tried again',
+    log: 'could not write a verdict; retrying',
     effect: 'nobody is told why, and nobody makes room',
   },
   'patch pods': { log: notBound, effect: 'no gang is bound by an extender' },

@@ -303,8 +303,8 @@ describe('the profiles of a scheduler', () => {
 
   it('must sort the one queue by one plugin', () => {
     expect(() => profilesOf(configuration('web', { name: 'ByName' }), configuration('ml', { name: 'ByTime' }))).toThrow(
-      'profile ml: it sorts the queue by ByTime, profile web by ByName: ' +
-        'there is one queue, so all profiles must enable the same QueueSort plugin with the same arguments',
+      'profile ml: it uses the QueueSort plugin ByTime, but profile web uses ByName: ' +
+        'all profiles share one queue, so they must enable the same QueueSort plugin with the same arguments',
     );
   });
 
@@ -314,8 +314,8 @@ describe('the profiles of a scheduler', () => {
     const same = { by: { name: ['a', 'b'] } };
     expect(profilesOf(sorting('web', same), sorting('ml', structuredClone(same))).all).toHaveLength(2);
     expect(() => profilesOf(sorting('web', same), sorting('ml', { by: { name: ['b', 'a'] } }))).toThrow(
-      'profile ml: it sorts the queue by ByName with other arguments, profile web by ByName: ' +
-        'there is one queue, so all profiles must enable the same QueueSort plugin with the same arguments',
+      'profile ml: it uses the QueueSort plugin ByName with different arguments, but profile web uses ByName: ' +
+        'all profiles share one queue, so they must enable the same QueueSort plugin with the same arguments',
     );
   });
 
@@ -329,9 +329,9 @@ describe('the profiles of a scheduler', () => {
     [
       'two of one name',
       [configuration('web', { name: 'ByName' }), configuration('web', { name: 'ByName' })],
-      'two profiles are called web',
+      'two profiles have the schedulerName web',
     ],
-    ['none', [], 'there is no profile; at least one is needed'],
+    ['none', [], 'no profile is configured: at least one is required'],
     [
       'one that does not sort',
       [configuration('web', { name: 'ByName' }), configuration('ml')],

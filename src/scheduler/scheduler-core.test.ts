@@ -384,7 +384,7 @@ describe('a verdict', () => {
   it('that cannot be written is logged, breaks nothing, and is written again later', async () => {
     const { core, versions } = rejecting(new Error('forbidden'), new Error('forbidden'));
     await core.attempt();
-    expect(core.harness.warnings).toEqual(['could not write a verdict, which is tried again']);
+    expect(core.harness.warnings).toEqual(['could not write a verdict; retrying']);
     core.change('x', { resourceVersion: 'v2' });
     await core.settle();
     for (let second = 0; second < 60; second++) {

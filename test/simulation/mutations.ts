@@ -195,8 +195,8 @@ export const mutations: readonly Mutation[] = [
     name: 'repair-never-changes-the-node',
     why: 'A member is tried for ever on the node that rejects it.',
     file: 'scheduler/recovery/node-rejections.ts',
-    find: 'const patience = 2;',
-    replace: 'const patience = Infinity;',
+    find: 'const maxFailures = 2;',
+    replace: 'const maxFailures = Infinity;',
     within: 1_000,
   },
   {
@@ -249,7 +249,7 @@ export const mutations: readonly Mutation[] = [
     name: 'freed-room-is-silent',
     why: 'When a pod is gone nobody who waits for room hears of that.',
     file: 'scheduler/intake/watch-handlers.ts',
-    find: '        this.#notify(capacityFreed(pod, held.name));\n      }\n      if (reservation',
+    find: '        this.#notify(capacityFreed(pod, boundNode.name));\n      }\n      if (reservation',
     replace: '      }\n      if (reservation',
     within: 1_000,
   },
@@ -257,7 +257,7 @@ export const mutations: readonly Mutation[] = [
     name: 'events-during-an-attempt-are-lost',
     why: 'What happens while a plan is being bound or rejected wakes nobody.',
     file: 'scheduler/binding/failed-binding.ts',
-    find: 'if (cluster.reservationOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(capacityFreed(assumed[index]!, nodeName));',
+    find: 'if (cluster.reservationOf(pod.uid)?.nodeName !== nodeName)\n      queue.moveOnEvent(capacityFreed(assumed[index]!, nodeName));',
     replace: '',
     within: 4_000,
   },
@@ -270,7 +270,7 @@ export const mutations: readonly Mutation[] = [
     and: [
       {
         file: 'scheduler/intake/watch-handlers.ts',
-        find: 'isNominatedElse ||\n      old === undefined ||',
+        find: 'hasNewNomination ||\n      old === undefined ||',
         replace: 'true ||\n      old === undefined ||',
       },
     ],
@@ -349,7 +349,7 @@ export const mutations: readonly Mutation[] = [
     and: [
       {
         file: 'scheduler/recovery/gang-evictions.ts',
-        find: 'if (this.#asked.size > 0 || this.isHeld',
+        find: 'if (this.#evicting.size > 0 || this.isHeld',
         replace: 'if (this.isHeld',
       },
     ],
