@@ -18,7 +18,7 @@ export class Lifecycle {
     return this.#stop.signal;
   }
 
-  /** Aborted after `stopping`, when running bindings must end as well. */
+  /** Aborted after `stopping`. Running bindings end then, too. */
   get cutting(): AbortSignal {
     return this.#cut.signal;
   }
