@@ -71,7 +71,7 @@ const flags = new Command('spoiled-bindings')
   .opts<Flags>();
 
 /** What the scheduler logs then. */
-const hedging = 'a Binding takes far longer than others: the pod is read back, and bound once more';
+const hedging = 'a binding is much slower than others: reading the pod back and sending the binding again';
 
 const plane = await openPlane();
 try {

@@ -55,12 +55,12 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   'patch persistentvolumes': { log: notBound, effect: 'no pod is bound that is to have a volume which is there' },
   'patch persistentvolumeclaims': { log: notBound, effect: 'no pod is bound for which a volume is to be made' },
   'get pods': {
-    log: 'a pod whose Binding is in doubt could not be read; its room is kept',
+    log: 'could not read a pod whose binding is unconfirmed; its capacity stays assumed',
     effect: 'a Binding whose answer is lost is sent again until it is known to be done',
   },
   'create pods/binding': { log: notBound, effect: 'no pod is bound' },
   'patch pods/status': {
-    log: 'could not write a verdict, which is tried again',
+    log: 'could not write a verdict; retrying',
     effect: 'nobody is told why, and nobody makes room',
   },
   'patch pods': { log: notBound, effect: 'no gang is bound by an extender' },

@@ -120,7 +120,7 @@ describe('a scheduler made through the library', () => {
     await expect(createScheduler({ configFile: file, logger: silentLogger })).rejects.toThrow(
       expect.objectContaining({
         name: 'ExtenderConfigurationError',
-        message: expect.stringContaining('extenders[0].tlsConfig.caFile must be a file that can be read'),
+        message: expect.stringContaining('extenders[0].tlsConfig.caFile must be a readable file'),
       }),
     );
   });

@@ -45,7 +45,10 @@ export const losses = {
       reason: 'PartlyScheduled',
     });
     const left = gang.filter((key) => nodeOf(stage.record, key) === undefined);
-    await expectVerdict(stage.record, left, { reason: 'Unschedulable', says: ['keep their nodes: it keeps trying'] });
+    await expectVerdict(stage.record, left, {
+      reason: 'Unschedulable',
+      says: ['stay bound: its repairPolicy is KeepTrying'],
+    });
     const important = await stage.createPod('important', { cpu: 1, priority: 'high' });
     await stage.deletePod(rivals[0]!);
     await expectBound(stage.record, gang);
