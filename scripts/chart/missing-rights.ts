@@ -83,7 +83,7 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
     effect: 'a Lease that is given up is taken after the retry period and not at once',
   },
   'patch podgroups.scheduling.x-k8s.io/status': {
-    log: 'writing the status of a PodGroup failed',
+    log: 'cannot write PodGroup status',
     effect: 'groups have no status, or an old one',
   },
 };

@@ -125,7 +125,7 @@ describe('what is served with', () => {
     [['--tls-cert-file', key], /^--tls-cert-file is set without --tls-private-key-file: set both, or neither/],
     [
       ['--tls-cert-file', 'test/fixtures/tls/client.crt', '--tls-private-key-file', key],
-      /^the key of --tls-private-key-file .*server\.key is not that of the first certificate of --tls-cert-file .*client\.crt/,
+      /^the key of --tls-private-key-file .*server\.key does not match the first certificate of --tls-cert-file .*client\.crt/,
     ],
     [['--client-ca-file', key], /^--client-ca-file .*server\.key contains no certificate: use a PEM file/],
     [
