@@ -13,7 +13,7 @@ const notListed = {
 const notWatched = { log: 'watch failed; will retry', effect: 'nothing that changes is seen' };
 const notBound = 'could not bind';
 const notEvicted = { log: 'could not evict a pod', effect: 'nobody makes room' };
-const notWritten = 'Events may not be written, and nobody sees them: give the right that the error names';
+const notWritten = 'cannot write Events: missing RBAC permission';
 const notAsked = {
   log: 'cannot authenticate or authorize requests; rejecting them until the API server responds',
   effect: '/metrics, /configz and /debug are answered 503, health is not',

@@ -45,7 +45,7 @@ describe('a folder for temporary files', () => {
   it('that is not there is named, with the way out', async () => {
     const environment = { TMPDIR: join(home.path, 'missing') };
     expect(await rejection(['up', '--exit'], { environment })).toBe(
-      `cannot write the kubeconfig to ${home.path}/missing: there is no such folder. Set TMPDIR to a folder that can be written to`,
+      `cannot write the kubeconfig to ${home.path}/missing: the folder does not exist. Set TMPDIR to a writable folder`,
     );
   });
 
@@ -63,7 +63,7 @@ describe('a folder for temporary files', () => {
     const mounting = `mount -t tmpfs -o nr_inodes=${inodes} tmpfs '${home.path}' && exec "$@"`;
     const under = ['unshare', '-rm', 'sh', '-c', mounting, 'sh'];
     expect(await rejection(['up', '--exit'], { environment: { TMPDIR: home.path }, under })).toContain(
-      `${home.path}: there is no room left in it. Set TMPDIR`,
+      `${home.path}: no space is left on the device. Set TMPDIR`,
     );
   });
 });
