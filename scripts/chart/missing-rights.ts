@@ -7,18 +7,18 @@ export interface MissingRight {
 }
 
 const notListed = {
-  log: 'list failed, it will be tried again',
+  log: 'list failed; will retry',
   effect: 'the process is never ready, and does nothing',
 };
-const notWatched = { log: 'watch failed, it will be tried again', effect: 'nothing that changes is seen' };
+const notWatched = { log: 'watch failed; will retry', effect: 'nothing that changes is seen' };
 const notBound = 'could not bind';
 const notEvicted = { log: 'could not evict a pod', effect: 'nobody makes room' };
-const notWritten = 'Events may not be written, and nobody sees them: give the right that the error names';
+const notWritten = 'cannot write Events: missing RBAC permission';
 const notAsked = {
-  log: 'cannot ask the API server who may read what is served; nobody may until it answers',
+  log: 'cannot authenticate or authorize requests; rejecting them until the API server responds',
   effect: '/metrics, /configz and /debug are answered 503, health is not',
 };
-const notTaken = { log: 'the Lease could not be read or taken', effect: 'nobody leads: nothing is written' };
+const notTaken = { log: 'cannot read or acquire the Lease', effect: 'nobody leads: nothing is written' };
 
 /** `VERB RESOURCE.GROUP/SUBRESOURCE` -> how it shows that it is missing; for each right of the two ServiceAccounts. */
 export const missingRights: Readonly<Record<string, MissingRight>> = {
@@ -76,14 +76,14 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   'create leases.coordination.k8s.io': notTaken,
   'get leases.coordination.k8s.io': notTaken,
   'update leases.coordination.k8s.io': {
-    log: 'the Lease could not be renewed',
+    log: 'cannot renew the Lease',
     effect: 'no process leads for longer than its renew deadline',
   },
   'watch leases.coordination.k8s.io': {
     effect: 'a Lease that is given up is taken after the retry period and not at once',
   },
   'patch podgroups.scheduling.x-k8s.io/status': {
-    log: 'writing the status of a PodGroup failed',
+    log: 'cannot write PodGroup status',
     effect: 'groups have no status, or an old one',
   },
 };

@@ -68,7 +68,7 @@ describe('tutti scheduler --config', () => {
   it('names the field of the file that leads to no kubeconfig', async () => {
     const config = await file('scheduler.yaml', 'clientConnection: {kubeconfig: /does/not/exist}');
     expect(await outputOf(1, 'scheduler', '--config', config)).toBe(
-      `tutti: kubeconfig /does/not/exist does not exist: give an existing file with clientConnection.kubeconfig of ${config}\n`,
+      `tutti: kubeconfig /does/not/exist does not exist: set an existing file with clientConnection.kubeconfig of ${config}\n`,
     );
   });
 

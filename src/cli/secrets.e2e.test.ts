@@ -117,7 +117,7 @@ describe('what a process writes has no secret and nothing that a terminal acts u
     const port = (server.address() as AddressInfo).port;
     server.close();
     const process = home.tutti(['scheduler', '--kubeconfig', await kubeconfig({}), '--secure-port', '0']);
-    await process.said(/list failed, it will be tried again/);
+    await process.said(/list failed; will retry/);
     process.signal('SIGTERM');
     await process.ended();
     for (const line of process.stderr.split('\n')) {

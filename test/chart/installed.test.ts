@@ -284,7 +284,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     await addReader('unbound');
     const processes = [await tutti.run('scheduler', '3.17'), await tutti.run('controller', '3.17')];
     for (const process of processes) {
-      await process.said(/certificates cannot be read; those from before are used/);
+      await process.said(/cannot read certificates; keeping the previous ones/);
       await expectServing(tutti, process);
     }
     const rejected = await tutti.stop();

@@ -303,7 +303,7 @@ export const mutations: readonly Mutation[] = [
     name: 'expired-watch-goes-on',
     why: 'After 410 the watch is tried again from the place that the server has forgotten.',
     file: 'informer/list-policy.ts',
-    find: "      if (step === 'list') this.#isPaged = false;\n      this.#goOnFrom(undefined);",
+    find: "      if (step === 'list') this.#isPaged = false;\n      this.#continueFrom(undefined);",
     replace: "      if (step === 'list') this.#isPaged = false;",
     within: 1_000,
   },
