@@ -232,10 +232,10 @@ describe('tutti config check', () => {
     );
     expect(await outputOf(1, 'config', 'check', ...both, points)).toBe(
       [
-        `${points}:5:33: error: profiles[0].plugins.filter.enabled[0].name cannot be used: plugin Zone has nothing to do at filter; its points are score`,
-        `${points}:5:72: error: profiles[0].plugins.multiPoint.enabled[0].name cannot be used: plugin Broken could not be made: no disk`,
-        `${points}:8:25: error: profiles[1].plugins.permit.enabled[0].name cannot be used: plugin Zone has nothing to do at permit; its points are score`,
-        `${points}:8:39: error: profiles[1].plugins.permit.enabled[1].name cannot be used: plugin Broken could not be made: no disk`,
+        `${points}:5:33: error: profiles[0].plugins.filter.enabled[0].name cannot be used: plugin Zone does not implement filter; it implements score`,
+        `${points}:5:72: error: profiles[0].plugins.multiPoint.enabled[0].name cannot be used: plugin Broken could not be created: no disk`,
+        `${points}:8:25: error: profiles[1].plugins.permit.enabled[0].name cannot be used: plugin Zone does not implement permit; it implements score`,
+        `${points}:8:39: error: profiles[1].plugins.permit.enabled[1].name cannot be used: plugin Broken could not be created: no disk`,
         `${points}: 4 errors`,
         '',
       ].join('\n'),

@@ -135,7 +135,7 @@ describe('a file that --plugin names', () => {
       'with a factory that throws',
       'n.ts',
       ["export default { name: 'N', factory: () => { throw new Error('no disk'); } };"],
-      'profiles tutti, default-scheduler: plugin N could not be made: no disk',
+      'profiles tutti, default-scheduler: plugin N could not be created: no disk',
     ],
     [
       "with the name of one of Tutti's",
@@ -242,7 +242,7 @@ describe('tutti scheduler --plugin', () => {
     const process = tutti('scheduler', ...flags, '--plugin', nonsense, '--plugin', bug);
     await process.said(/scheduling .*nodes=1/);
     expect(await fateOf('one')).toBe(
-      '0/1 nodes are available: Nonsense failed in Filter: it must answer undefined or a Status, not "no".',
+      '0/1 nodes are available: Nonsense failed in Filter: it must return undefined or a Status, not "no".',
     );
     expect(await fateOf('two')).toBe('0/1 nodes are available: Bug failed in PreFilter: a bug.');
     expect(await fateOf('three')).toBe('node');
