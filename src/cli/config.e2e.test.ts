@@ -59,7 +59,7 @@ describe('tutti scheduler --config', () => {
     const config = await file('scheduler.yaml', 'paralellism: 4', 'profiles:', '- schedulerName: ""');
     expect(await outputOf(1, 'scheduler', '--config', config)).toMatch(
       new RegExp(
-        `^tutti: the configuration cannot be used:\n  ${config}:3:1: paralellism is not known; did you mean parallelism\\? .*\n` +
+        `^tutti: the configuration cannot be used:\n  ${config}:3:1: paralellism is not a known field; did you mean parallelism\\? .*\n` +
           `  ${config}:5:3: profiles\\[0\\]\\.schedulerName must not be empty; it is what pods say in spec\\.schedulerName\n$`,
       ),
     );
@@ -217,7 +217,7 @@ describe('tutti config check', () => {
       '  pluginConfig: [{name: Zone, args: {labels: rack}}]',
     );
     expect(await outputOf(1, 'config', 'check', ...both, args)).toBe(
-      `${args}:5:38: error: profiles[0].pluginConfig[0].args.labels is not known; did you mean label?\n` +
+      `${args}:5:38: error: profiles[0].pluginConfig[0].args.labels is not a known field; did you mean label?\n` +
         `${args}: 1 error\n`,
     );
 

@@ -129,7 +129,7 @@ describe('a file that --plugin names', () => {
         '  args: { hour: 24, minute: 1 },',
         '};',
       ],
-      'profiles tutti, default-scheduler: arguments of M:\n  minute is not known; the only field is hour\n  hour must be a whole number of at most 23, not 24',
+      'profiles tutti, default-scheduler: arguments of M:\n  minute is not a known field; the only field is hour\n  hour must be a whole number of at most 23, not 24',
     ],
     [
       'with a factory that throws',
