@@ -129,13 +129,13 @@ describe('a file that --plugin names', () => {
         '  args: { hour: 24, minute: 1 },',
         '};',
       ],
-      'profiles tutti, default-scheduler: arguments of M:\n  minute is not known; the only field is hour\n  hour must be a whole number of at most 23, not 24',
+      'profiles tutti, default-scheduler: arguments of M:\n  minute is not a known field; the only field is hour\n  hour must be a whole number of at most 23, not 24',
     ],
     [
       'with a factory that throws',
       'n.ts',
       ["export default { name: 'N', factory: () => { throw new Error('no disk'); } };"],
-      'profiles tutti, default-scheduler: plugin N could not be made: no disk',
+      'profiles tutti, default-scheduler: plugin N could not be created: no disk',
     ],
     [
       "with the name of one of Tutti's",
@@ -242,7 +242,7 @@ describe('tutti scheduler --plugin', () => {
     const process = tutti('scheduler', ...flags, '--plugin', nonsense, '--plugin', bug);
     await process.said(/scheduling .*nodes=1/);
     expect(await fateOf('one')).toBe(
-      '0/1 nodes are available: Nonsense failed in Filter: it must answer undefined or a Status, not "no".',
+      '0/1 nodes are available: Nonsense failed in Filter: it must return undefined or a Status, not "no".',
     );
     expect(await fateOf('two')).toBe('0/1 nodes are available: Bug failed in PreFilter: a bug.');
     expect(await fateOf('three')).toBe('node');

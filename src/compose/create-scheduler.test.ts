@@ -92,7 +92,7 @@ describe('createScheduler', () => {
     const file = await configFile('profiles:', '- plugins: {score: {enabled: [{name: Only}]}}');
     await expect(createScheduler({ configFile: file, plugins: [only], logger: silentLogger })).rejects.toThrow(
       new RegExp(
-        `:5:\\d+: profiles\\[0\\].plugins.score.enabled\\[0\\].name cannot be used: plugin Only has nothing to do at score; its points are preFilter$`,
+        `:5:\\d+: profiles\\[0\\].plugins.score.enabled\\[0\\].name cannot be used: plugin Only does not implement score; it implements preFilter$`,
       ),
     );
   });

@@ -335,12 +335,12 @@ describe('the profiles of a scheduler', () => {
     [
       'one without QueueSort',
       [configuration('web', { name: 'ByName' }), configuration('ml')],
-      'profile ml: exactly one enabled plugin must sort the queue, but enabled is none',
+      'profile ml: exactly one QueueSort plugin must be enabled (got none)',
     ],
     [
       'one with two QueueSort plugins',
       [configuration('ml', { name: 'ByName' }, { name: 'ByTime' })],
-      'profile ml: exactly one enabled plugin must sort the queue, but enabled is ByName, ByTime',
+      'profile ml: exactly one QueueSort plugin must be enabled (got ByName, ByTime)',
     ],
   ])('must not be %s', (_case, configurations, message) => {
     expect(() => profilesOf(...configurations)).toThrow(expect.objectContaining({ name: 'ProfileError', message }));

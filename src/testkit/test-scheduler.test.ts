@@ -101,7 +101,7 @@ describe('a test scheduler', () => {
     await scheduler.expectBound('pod');
     expect(scheduler.stateOf('stuck')).toEqual({ kind: 'binding', nodeName: 'a' });
     await scheduler.advance(600_000);
-    await scheduler.expectRejected('stuck', { by: 'Slow', says: 'it has not ended after 10m' });
+    await scheduler.expectRejected('stuck', { by: 'Slow', says: 'timed out after 10m' });
   });
 
   it('has the profiles and namespaces that it is given', async () => {

@@ -141,7 +141,7 @@ describe('an attempt for a group', () => {
     harness.group({ name: 'red', minMember: 1, minResources: { cpu: 8 } });
     harness.pod({ group: 'red', cpu: 1 });
     expect(rejected(attempt('red')).verdict.message).toMatch(
-      /^PodGroup default\/red cannot start: its minResources ask for 8 of cpu, but only 3 is free /,
+      /^PodGroup default\/red cannot start: its minResources request 8 cpu, but only 3 is free /,
     );
   });
 });
