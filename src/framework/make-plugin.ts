@@ -1,3 +1,4 @@
+import { isPromise } from 'node:util/types';
 import { UserError } from '../base/user-error.ts';
 import { describe, describeThrown, dropPromise } from './plugin-answers.ts';
 import type { Plugin, PluginFactory } from './plugin.ts';
@@ -22,7 +23,7 @@ export function makePlugin(name: string, factory: PluginFactory, args: unknown, 
     return reject(`could not be made: ${describeThrown(error)}`, error);
   }
   dropPromise(made);
-  if (made instanceof Promise || typeof made !== 'object' || made === null) {
+  if (isPromise(made) || typeof made !== 'object' || made === null) {
     return reject(`could not be made: its factory must answer an object with a name and points, not ${describe(made)}`);
   }
   const problems = problemsOfMembers(made).map((problem) => ({ ...place, text: `plugin ${name} ${problem}` }));

@@ -1,3 +1,4 @@
+import { isPromise } from 'node:util/types';
 import type { NodeNames, PostFilterResult, Wait } from './plugin.ts';
 import { Status } from './status.ts';
 
@@ -74,7 +75,7 @@ export function describeThrown(thrown: unknown): string {
 
 /** A promise that nobody will look at must not end the process when it fails. */
 export function dropPromise(answer: unknown): void {
-  if (answer instanceof Promise) answer.catch(() => undefined);
+  if (isPromise(answer)) answer.catch(() => undefined);
 }
 
 function wrong(answer: unknown, expected: string): TypeError {
@@ -87,7 +88,7 @@ export function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
-  if (value instanceof Promise) return 'a Promise';
+  if (isPromise(value)) return 'a Promise';
   if (typeof value === 'function') return 'a function';
   if (value === undefined) return 'undefined';
   if (typeof value !== 'object') return (value as boolean | number | bigint | symbol).toString();

@@ -116,6 +116,13 @@ describe('a plugin is rejected', () => {
     expect(rejected(plugin)).toBe('profile mine: plugin Zone has members that cannot be read: closed');
   });
 
+  it('when its chain of prototypes does not end', () => {
+    const endless = (): object => new Proxy({ name: 'Zone' }, { getPrototypeOf: endless });
+    expect(rejected(endless())).toBe(
+      'profile mine: plugin Zone has members that cannot be read: more than 100 prototypes',
+    );
+  });
+
   it.each(['dependsOnAssignedPods', 'rulesOut', 'domainsFor', 'filter'])('when %s is no function', (member) => {
     expect(rejected({ name: 'Zone', [member]: true })).toContain(`has a ${member} that is not a function but true`);
   });

@@ -59,9 +59,14 @@ export function problemsOfMembers(made: object): readonly string[] {
   }
 }
 
+/** A proxy can answer with a new prototype forever. */
+const deepestChain = 100;
+
 function unknownMembers(made: object): ReadonlySet<string> {
   const unknown = new Set<string>();
+  let depth = 0;
   for (let holder: object | null = made; holder !== null; holder = Reflect.getPrototypeOf(holder)) {
+    if (++depth > deepestChain) throw new RangeError(`more than ${deepestChain} prototypes`);
     for (const member of Object.getOwnPropertyNames(holder)) {
       if (!Object.hasOwn(members, member) && !(member in Object.prototype)) unknown.add(member);
     }

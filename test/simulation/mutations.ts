@@ -39,10 +39,17 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'a-barrier-for-each-plan',
-    why: 'Members that come while a plan of their group may still be given up are planned by themselves, and each plan counts on the members of the other.',
+    why: 'The scheduler plans members that arrive while the first plan of their group can still be given up, so each plan counts on the members of the other. Giving a hopeless plan up early hides the defect almost always, so this removes that, too.',
     file: 'scheduler/binding/binding.ts',
     find: 'router.holdWhile((key) => binding.isStarting(cluster.gang(key)));',
     replace: '',
+    and: [
+      {
+        file: 'scheduler/binding/binding-cycle.ts',
+        find: 'if (why !== undefined) giveUp(why);',
+        replace: '',
+      },
+    ],
     within: 8_000,
   },
   {

@@ -7,7 +7,7 @@ import type { Task } from './worker.ts';
 /** How many seeds a thread takes at once: few, so that it ends soon after the first that catches the defect. */
 const batchSize = 4;
 
-export interface DryRun {
+export interface MutationOutcome {
   readonly mutation: Mutation;
   /** The first seed that caught it; undefined: none did. */
   readonly caught: FailedSeed | undefined;
@@ -15,7 +15,11 @@ export interface DryRun {
 }
 
 /** Runs seeds on the product with that defect, from 1 until one catches it. */
-export async function tryMutation(mutation: Mutation, workers: number, most = mutation.within): Promise<DryRun> {
+export async function tryMutation(
+  mutation: Mutation,
+  workers: number,
+  most = mutation.within,
+): Promise<MutationOutcome> {
   const pool = new WorkerPool(workers, mutation);
   const failed: FailedSeed[] = [];
   let seeds = 0;
@@ -32,7 +36,7 @@ export async function tryMutation(mutation: Mutation, workers: number, most = mu
   return { mutation, caught: failed[0], seeds };
 }
 
-export interface TrialsOptions {
+export interface MutationsOptions {
   readonly workers: number;
   /** Only the defects of these names; empty: all. */
   readonly names: readonly string[];
@@ -42,7 +46,7 @@ export interface TrialsOptions {
 }
 
 /** All defects, or one; a line of a table each. False when one is not caught within its limit. */
-export async function tryMutations({ workers, names, most = Infinity, say }: TrialsOptions): Promise<boolean> {
+export async function tryMutations({ workers, names, most = Infinity, say }: MutationsOptions): Promise<boolean> {
   const unknown = names.find((name) => !mutations.some((mutation) => mutation.name === name));
   if (unknown !== undefined) {
     say(`there is no defect "${unknown}"; there are: ${mutations.map(({ name }) => name).join(', ')}`);
