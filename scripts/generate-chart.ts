@@ -1,5 +1,5 @@
-// Writes what is made from the chart, or goes into it: its copy of the CRD, its schema and README, the plain manifests in deploy/,
-// and the page of rights. With --check it writes nothing and fails when a file is not what it would write.
+// Writes the generated files of the chart: its copy of the CRD, its values schema and README, the plain manifests in deploy/ and
+// docs/rbac.md. With --check, writes nothing and fails if a file is outdated.
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -17,8 +17,8 @@ async function readme(): Promise<string> {
   return `${(await read('charts/tutti/README.md.head')).trimEnd()}\n\n## Values\n\n${tables}`;
 }
 
-/** File -> what it holds, in the order in which they are made: the later ones are made with the earlier ones. */
-const made: Readonly<Record<string, () => Promise<string>>> = {
+/** file -> function that creates its text, in order: later files depend on earlier ones */
+const files: Readonly<Record<string, () => Promise<string>>> = {
   'charts/tutti/files/podgroups.yaml': () => read('crds/scheduling.x-k8s.io_podgroups.yaml'),
   'charts/tutti/values.schema.json': () => Promise.resolve(`${JSON.stringify(valuesSchema(), null, 2)}\n`),
   'charts/tutti/README.md': readme,
@@ -26,12 +26,12 @@ const made: Readonly<Record<string, () => Promise<string>>> = {
   'docs/rbac.md': rbacPage,
 };
 
-for (const [file, make] of Object.entries(made)) {
-  const text = await make();
+for (const [file, createText] of Object.entries(files)) {
+  const text = await createText();
   const present = await read(file).catch(() => '');
   if (present === text) continue;
   if (process.argv.includes('--check')) {
-    console.error(`${file} is not what it is made from says: run node scripts/generate-chart.ts`);
+    console.error(`${file} is outdated: run node scripts/generate-chart.ts`);
     process.exitCode = 1;
   } else {
     await writeFile(join(root, file), text);

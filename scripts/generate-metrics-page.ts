@@ -1,4 +1,4 @@
-// Writes docs/metrics.md from what the processes register. With --check it writes nothing and fails when the page is not that.
+// Writes docs/metrics.md from the metrics that the processes register. With --check, writes nothing and fails if the page is outdated.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -15,7 +15,7 @@ const text = await format(metricsPage(everyMetric()), { ...config, parser: 'mark
 if (process.argv.includes('--check')) {
   const present = await readFile(join(root, file), 'utf8').catch(() => '');
   if (present !== text) {
-    console.error(`${file} is not what the processes register: run node scripts/generate-metrics-page.ts`);
+    console.error(`${file} is outdated: run node scripts/generate-metrics-page.ts`);
     process.exitCode = 1;
   }
 } else {

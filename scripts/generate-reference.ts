@@ -1,5 +1,5 @@
-// Writes docs/reference/ from the commands, the schema of the configuration and the code that writes to the API. With --check it
-// writes nothing and fails when a page is not what it would write.
+// Writes docs/reference/ from the commands, the configuration schema and the code that writes to the API. With --check, writes nothing
+// and fails if a page is outdated.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -12,7 +12,7 @@ import { statusPage } from './reference/status-page.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** File -> what it holds. */
+/** file -> function that creates its text */
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/commands.md': commandsPage,
   'docs/reference/configuration.md': configurationPage,
@@ -20,14 +20,14 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/names.md': namesPage,
 };
 
-for (const [page, make] of Object.entries(pages)) {
+for (const [page, createText] of Object.entries(pages)) {
   const file = join(root, page);
   const config = await resolveConfig(file);
-  const text = await format(await make(), { ...config, parser: 'markdown' });
+  const text = await format(await createText(), { ...config, parser: 'markdown' });
   const present = await readFile(file, 'utf8').catch(() => '');
   if (present === text) continue;
   if (process.argv.includes('--check')) {
-    console.error(`${page} is not what it is made from says: run node scripts/generate-reference.ts`);
+    console.error(`${page} is outdated: run node scripts/generate-reference.ts`);
     process.exitCode = 1;
   } else {
     await writeFile(file, text);

@@ -1,5 +1,5 @@
 /**
- * Tutti as a library: a scheduler with plugins of your own in it.
+ * Tutti as a library: run a scheduler with your own plugins.
  *
  *     import { createScheduler, Status } from 'tutti-scheduler';
  *     import type { OwnPlugin } from 'tutti-scheduler';
@@ -13,11 +13,11 @@
  *       }),
  *     };
  *
- *     // Health and metrics are served at scheduler.url; scheduler.stop() ends it.
+ *     // scheduler.url serves health and metrics. scheduler.stop() stops the scheduler.
  *     const scheduler = await createScheduler({ kubeconfig: '/path/to/kubeconfig', plugins: [noFridays] });
  *
- * What a plugin is asked and may use are types: `Plugin` is the contract, `PluginHandle` what it is given. Values come by the
- * handle, but for `Status`.
+ * `Plugin` is the contract of a plugin, and `PluginHandle` contains what a plugin can use. These are types. The handle supplies all values
+ * except `Status`.
  */
 export { createScheduler } from './compose/create-scheduler.ts';
 export type { CreateSchedulerOptions } from './compose/create-scheduler.ts';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { packageVersion } from './base/package-files.ts';
 import { TestProcess } from './cli/testing/test-process.ts';
 
-/** Runs `tutti --version` as if the process were of this version of Node. */
+/** Runs `tutti --version` in a process that pretends to be this version of Node. */
 async function onNode(version: string): Promise<{ stdout: string; stderr: string; exitCode: number | undefined }> {
   const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
   const process = new TestProcess(['--version'], {
@@ -13,7 +13,7 @@ async function onNode(version: string): Promise<{ stdout: string; stderr: string
   return { stdout: process.stdout, stderr: process.stderr, exitCode };
 }
 
-it.each(['20.20.2', '22.18.0'])('says on Node %s which one it needs and how to get it', async (version) => {
+it.each(['20.20.2', '22.18.0'])('reports on Node %s the version that it needs and how to get it', async (version) => {
   const { stdout, stderr, exitCode } = await onNode(version);
   expect(exitCode).toBe(1);
   expect(stdout).toBe('');
@@ -25,7 +25,7 @@ it.each(['22.19.0', '23.0.0', '100.1.0'])('runs on Node %s', async (version) => 
   expect(await onNode(version)).toEqual({ stdout: `${packageVersion()}\n`, stderr: '', exitCode: 0 });
 });
 
-it('runs in the image as its own first line runs it', () => {
+it('runs in the image with the flags of its first line', () => {
   const [line = ''] = readFileSync(new URL('main.ts', import.meta.url), 'utf8').split('\n', 1);
   const [, variable = '', flags = ''] = /^#!\/usr\/bin\/env -S (\w+=\d+) node (.+)$/.exec(line) ?? [];
   const dockerfile = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8');

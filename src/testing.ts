@@ -1,5 +1,5 @@
 /**
- * A kit to test plugins with. It needs no test runner, and works in any.
+ * A kit for testing plugins. It works with any test runner, or without one.
  *
  *     import { TestScheduler } from 'tutti-scheduler/testing';
  *     import type { OwnPlugin } from 'tutti-scheduler';
@@ -25,7 +25,7 @@
 export { TestScheduler } from './testkit/test-scheduler.ts';
 export type { TestSchedulerOptions } from './testkit/test-scheduler.ts';
 export { ExpectationError } from './testkit/expectation-error.ts';
-export type { LogLine } from './testkit/kept-lines.ts';
+export type { LogLine } from './testkit/recording-logger.ts';
 export type { PodState } from './testkit/pod-state.ts';
 export { Builders } from './testkit/builders/builders.ts';
 export type { NodeOptions } from './testkit/builders/node.ts';

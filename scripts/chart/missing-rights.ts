@@ -1,26 +1,29 @@
-/** How it shows that a right of Tutti's is missing. */
+/** The symptoms of a missing permission. */
 export interface MissingRight {
-  /** The message of the log line. Absent: nothing is logged. */
+  /** The log message. Absent: nothing is logged. */
   readonly log?: string;
-  /** What does not work then. */
+  /** What does not work. */
   readonly effect: string;
 }
 
 const notListed = {
   log: 'list failed; will retry',
-  effect: 'the process is never ready, and does nothing',
+  effect: 'The process never becomes ready and does nothing',
 };
-const notWatched = { log: 'watch failed; will retry', effect: 'nothing that changes is seen' };
+const notWatched = { log: 'watch failed; will retry', effect: 'The process misses all changes' };
 const notBound = 'could not bind';
-const notEvicted = { log: 'could not evict a pod', effect: 'nobody makes room' };
+const notEvicted = { log: 'could not evict a pod', effect: 'Preemption does not work' };
 const notWritten = 'cannot write Events: missing RBAC permission';
 const notAsked = {
   log: 'cannot authenticate or authorize requests; rejecting them until the API server responds',
-  effect: '/metrics, /configz and /debug are answered 503, health is not',
+  effect: '/metrics, /configz and /debug return 503; health endpoints work',
 };
-const notTaken = { log: 'cannot read or acquire the Lease', effect: 'nobody leads: nothing is written' };
+const notTaken = {
+  log: 'cannot read or acquire the Lease',
+  effect: 'No process leads, so nothing is scheduled or written',
+};
 
-/** `VERB RESOURCE.GROUP/SUBRESOURCE` -> how it shows that it is missing; for each right of the two ServiceAccounts. */
+/** `VERB RESOURCE.GROUP/SUBRESOURCE` -> the symptoms if it is missing, for each permission of the two ServiceAccounts */
 export const missingRights: Readonly<Record<string, MissingRight>> = {
   'list podgroups.scheduling.x-k8s.io': notListed,
   'watch podgroups.scheduling.x-k8s.io': notWatched,
@@ -52,38 +55,38 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   'watch volumeattachments.storage.k8s.io': notWatched,
   'list csistoragecapacities.storage.k8s.io': notListed,
   'watch csistoragecapacities.storage.k8s.io': notWatched,
-  'patch persistentvolumes': { log: notBound, effect: 'no pod is bound that is to have a volume which is there' },
-  'patch persistentvolumeclaims': { log: notBound, effect: 'no pod is bound for which a volume is to be made' },
+  'patch persistentvolumes': { log: notBound, effect: 'Pods that need an existing volume are not bound' },
+  'patch persistentvolumeclaims': { log: notBound, effect: 'Pods that need a new volume are not bound' },
   'get pods': {
     log: 'could not read a pod whose binding is unconfirmed; its capacity stays assumed',
-    effect: 'a Binding whose answer is lost is sent again until it is known to be done',
+    effect: 'If the response to a Binding is lost, the scheduler repeats the Binding until it knows the result',
   },
-  'create pods/binding': { log: notBound, effect: 'no pod is bound' },
+  'create pods/binding': { log: notBound, effect: 'No pod is bound' },
   'patch pods/status': {
     log: 'could not write a verdict; retrying',
-    effect: 'nobody is told why, and nobody makes room',
+    effect: 'Pods have no verdict, and preemption does not work',
   },
-  'patch pods': { log: notBound, effect: 'no gang is bound by an extender' },
+  'patch pods': { log: notBound, effect: 'Extenders bind no gangs' },
   'delete pods': notEvicted,
   'create pods/eviction': {
     log: 'could not release a member',
-    effect: 'a group that cannot be completed keeps its nodes, and says so',
+    effect: 'A group that cannot be completed stays partially bound, and reports it',
   },
-  'create events.events.k8s.io': { log: notWritten, effect: 'there are no Events' },
-  'patch events.events.k8s.io': { log: notWritten, effect: 'repeats are not counted' },
+  'create events.events.k8s.io': { log: notWritten, effect: 'No Events exist' },
+  'patch events.events.k8s.io': { log: notWritten, effect: 'Repeated Events are not counted' },
   'create tokenreviews.authentication.k8s.io': notAsked,
   'create subjectaccessreviews.authorization.k8s.io': notAsked,
   'create leases.coordination.k8s.io': notTaken,
   'get leases.coordination.k8s.io': notTaken,
   'update leases.coordination.k8s.io': {
     log: 'cannot renew the Lease',
-    effect: 'no process leads for longer than its renew deadline',
+    effect: 'No process leads for longer than its renew deadline',
   },
   'watch leases.coordination.k8s.io': {
-    effect: 'a Lease that is given up is taken after the retry period and not at once',
+    effect: 'A standby takes a released Lease after the retry period instead of at once',
   },
   'patch podgroups.scheduling.x-k8s.io/status': {
     log: 'cannot write PodGroup status',
-    effect: 'groups have no status, or an old one',
+    effect: 'Groups have no status or an outdated one',
   },
 };

@@ -9,10 +9,10 @@ interface Manifest {
   };
 }
 
-/** Said by Helm, and wrong of what kubectl applies. */
-const ofHelm = ['helm.sh/chart', 'helm.sh/resource-policy', 'app.kubernetes.io/managed-by'];
+/** Labels and annotations for Helm, which would be wrong on objects that kubectl applies. */
+const helmKeys = ['helm.sh/chart', 'helm.sh/resource-policy', 'app.kubernetes.io/managed-by'];
 
-/** The chart with its defaults, for people without Helm: the release tutti in the namespace tutti-system, the namespace included. */
+/** Renders the chart with its defaults for users without Helm: the release tutti in the namespace tutti-system, including the Namespace. */
 export async function plainManifests(): Promise<string> {
   const objects = parseAllDocuments(await renderChart({ values: { tests: { enabled: false } } }))
     .map((document) => document.toJSON() as Manifest | null)
@@ -25,18 +25,18 @@ export async function plainManifests(): Promise<string> {
   return `# Made by scripts/generate-chart.ts from charts/tutti; do not edit.\n${texts.join('---\n')}`;
 }
 
-/** What the chart makes, as it is without Helm. */
+/** Returns an object of the chart without Helm's labels and annotations. */
 export function withoutHelm<T extends Manifest>(object: T): T {
   const { labels, annotations, ...metadata } = object.metadata;
   const kept = (map: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> =>
-    Object.fromEntries(Object.entries(map).filter(([key]) => !ofHelm.includes(key)));
-  const [left, rest] = [kept(labels), kept(annotations)];
+    Object.fromEntries(Object.entries(map).filter(([key]) => !helmKeys.includes(key)));
+  const [keptLabels, keptAnnotations] = [kept(labels), kept(annotations)];
   return {
     ...object,
     metadata: {
       ...metadata,
-      ...(Object.keys(left).length > 0 && { labels: left }),
-      ...(Object.keys(rest).length > 0 && { annotations: rest }),
+      ...(Object.keys(keptLabels).length > 0 && { labels: keptLabels }),
+      ...(Object.keys(keptAnnotations).length > 0 && { annotations: keptAnnotations }),
     },
   };
 }

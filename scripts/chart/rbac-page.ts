@@ -2,9 +2,9 @@ import { isMap, isSeq, parseAllDocuments } from 'yaml';
 import { missingRights } from './missing-rights.ts';
 import { renderChart } from './render.ts';
 
-/** A rule of a role that the chart makes, and what it says it is for. */
+/** A rule of a role in the chart, with its purpose. */
 export interface DocumentedRule {
-  /** Without what the release puts before it: `scheduler`, `scheduler-lease`. */
+  /** Name without the prefix of the release: `scheduler`, `scheduler-lease`. */
   readonly role: string;
   readonly kind: 'ClusterRole' | 'Role';
   readonly groups: readonly string[];
@@ -15,7 +15,7 @@ export interface DocumentedRule {
   readonly neededBy: string;
 }
 
-/** Reads the rules of all roles in rendered manifests, with the comment above each. Throws for a rule without one. */
+/** Reads the rules of all roles in rendered manifests, with the comment above each. Throws if a rule has no comment. */
 export function readRules(manifests: string): readonly DocumentedRule[] {
   return parseAllDocuments(manifests).flatMap((document) => {
     const kind = document.get('kind');
@@ -25,7 +25,7 @@ export function readRules(manifests: string): readonly DocumentedRule[] {
       .split(':')
       .at(-1)!;
     return rules.items.map((rule, index) => {
-      if (!isMap(rule)) throw new Error(`a rule of ${role} is no map`);
+      if (!isMap(rule)) throw new Error(`a rule of ${role} is not a map`);
       const comment = (index === 0 ? rules.commentBefore : undefined) ?? rule.commentBefore;
       if (!comment) throw new Error(`rule ${index} of ${role} does not say what needs it: write a comment above it`);
       const { apiGroups, resources, resourceNames, nonResourceURLs, verbs } = rule.toJSON() as Record<string, string[]>;
@@ -59,18 +59,18 @@ function rows(rules: readonly DocumentedRule[]): string {
 }
 
 function table(rules: readonly DocumentedRule[]): string {
-  return `| verbs | on | of | needed by |\n| --- | --- | --- | --- |\n${rows(rules)}\n`;
+  return `| Verbs | Resources | API group | Purpose |\n| --- | --- | --- | --- |\n${rows(rules)}\n`;
 }
 
 function missingTable(): string {
   const rows = Object.entries(missingRights).map(([right, { log, effect }]) => {
-    const said = log === undefined ? 'nothing' : `\`${log}\``;
-    return `| \`${right}\` | ${said} | ${effect} |`;
+    const message = log === undefined ? 'none' : `\`${log}\``;
+    return `| \`${right}\` | ${message} | ${effect} |`;
   });
-  return `| right | the log says | then |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
+  return `| Permission | Log message | Effect |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
 }
 
-/** docs/rbac.md */
+/** Returns docs/rbac.md. */
 export async function rbacPage(): Promise<string> {
   const defaults = readRules(await renderChart());
   const of = (role: string): readonly DocumentedRule[] => defaults.filter((rule) => rule.role === role);
@@ -83,66 +83,71 @@ export async function rbacPage(): Promise<string> {
   const extender = await added({ config: { extenders: [{ urlPrefix: 'http://extender', bindVerb: 'bind' }] } });
   const stock = readRules(await renderChart({ values: { rbac: { stockRoles: true } } }));
   return `<!-- Made by scripts/generate-chart.ts from the rules in charts/tutti; do not edit. -->
-# Rights
+# RBAC permissions
 
-What the chart grants, rule by rule, and what needs it. No rule has a wildcard, and none is about Secrets. \`/version\` and \`/openapi\`, which every
-authenticated user may read, are read as well. Names of roles begin with the
-release's name and namespace, such as \`tutti:tutti-system:scheduler\`, so that releases do not share any.
+This page lists every rule of the chart's roles, and its purpose. No rule has a wildcard or covers Secrets. Tutti also reads \`/version\` and
+\`/openapi\`, which all authenticated users can read. The names of cluster roles start with the name and namespace of the release, such as
+\`tutti:tutti-system:scheduler\`, so that releases do not share roles.
 
 ## Scheduler
-A ClusterRole for the ServiceAccount of the scheduler:
+The ServiceAccount of the scheduler has this ClusterRole:
 
 ${table(of('scheduler'))}
-The rules that name plugins are there unless every profile disables all of these by \`multiPoint\`; those for default constraints also not where
-\`pluginConfig\` gives PodTopologySpread \`defaultingType: List\` without constraints. What no enabled plugin reads is not watched.
+The chart omits a rule for plugins if every profile disables all of these plugins at \`multiPoint\`. It also omits the rules for default
+constraints if \`pluginConfig\` sets \`defaultingType: List\` without constraints for PodTopologySpread. The scheduler does not watch
+resources that no enabled plugin reads.
 
-With extenders that bind (\`config.extenders[].bindVerb\`):
+Extenders that bind (\`config.extenders[].bindVerb\`) need this rule:
 
 ${table(extender)}
-With \`rbac.preemption=true\`, for a plugin that preempts:
+A plugin that preempts needs \`rbac.preemption=true\`, which adds this rule:
 
 ${table(preemption)}
-A Role in the namespace of the Lease, unless \`scheduler.leaderElect\` is false:
+Unless \`scheduler.leaderElect\` is false, the scheduler has this Role in the namespace of the Lease:
 
 ${table(of('scheduler-lease'))}
 ## Scheduler, under the cluster's own roles
-With \`rbac.stockRoles=true\` the ServiceAccount is bound to \`system:kube-scheduler\` and \`system:volume-scheduler\`, which every cluster has and keeps for its
-own scheduler. They hold more than Tutti calls: deleting pods, replacing volumes, and writing to resource claims. The role of its own is then
+With \`rbac.stockRoles=true\`, the chart binds the ServiceAccount to \`system:kube-scheduler\` and \`system:volume-scheduler\`, which every cluster
+has for its own scheduler. They grant more than Tutti needs: deleting pods, replacing volumes and writing resource claims. Tutti's own
+ClusterRole then has only these rules:
 
 ${table(stock.filter(({ role }) => role === 'scheduler'))}
-and the one for the Lease, as above.
+The Role for the Lease stays the same.
 
 ## Controller
+The ServiceAccount of the controller has this ClusterRole:
+
 ${table(of('controller'))}
-A Role in the release's namespace, unless \`controller.leaderElect\` is false:
+Unless \`controller.leaderElect\` is false, the controller has this Role in the namespace of the release:
 
 ${table(of('controller-lease'))}
-## When a right is missing
-A test takes each right of the two ServiceAccounts away, one at a time, on a real API server: exactly that is rejected then, and shows as follows. With all of
-them nothing is rejected, whatever Tutti does; so none is missing here, and none is needless.
+## Symptoms of a missing permission
+A test removes each permission of the two ServiceAccounts, one at a time, on a real API server. The API server then rejects exactly the requests that need
+the permission, with the symptoms below. With all permissions it rejects no request. So the list is complete, and no permission is superfluous.
 
 ${missingTable()}
 ## helm test
-A Role in the release's namespace, there while the test runs, unless \`tests.enabled\` is false:
+Unless \`tests.enabled\` is false, this Role exists in the namespace of the release while the test runs:
 
 ${table(of('test'))}
 ## In kube-system
-Both ServiceAccounts are bound to the cluster's Role \`extension-apiserver-authentication-reader\`, which lets them read the ConfigMap with the authority for client
-certificates. Where nobody may make bindings in \`kube-system\`, set \`rbac.authReader=false\` and have an administrator make them, or do without
-client certificates: tokens are checked all the same.
+The chart binds both ServiceAccounts to the cluster's Role \`extension-apiserver-authentication-reader\`, so that they can read the ConfigMap with the CA of client
+certificates. If you cannot create RoleBindings in \`kube-system\`, set \`rbac.authReader=false\`, and ask an administrator to create them or do without
+client certificates. Tokens work in any case.
 
 ## Users
-Aggregated to the cluster's \`view\`, \`edit\` and \`admin\`, unless \`rbac.aggregate\` is false:
+Unless \`rbac.aggregate\` is false, the cluster's roles \`view\`, \`edit\` and \`admin\` aggregate these rules:
 
 ${table(of('view'))}
-Aggregated to \`edit\` and \`admin\`:
+\`edit\` and \`admin\` also aggregate these rules:
 
 ${table(of('edit'))}
-## Who may look into the processes
-Health (\`/livez\`, \`/readyz\`, \`/healthz\`) is for everybody. For the rest there are two roles. \`metrics-reader\` is bound to the ServiceAccounts in \`metrics.readers\`:
+## Access to the endpoints
+All clients can read the health endpoints (\`/livez\`, \`/readyz\`, \`/healthz\`). Two roles grant access to the other endpoints. The chart binds \`metrics-reader\` to the
+ServiceAccounts in \`metrics.readers\`:
 
 ${table(of('metrics-reader'))}
-\`debug-reader\` is bound to nobody; bind it to whom you trust with the names of all pods and nodes:
+The chart does not bind \`debug-reader\`. Bind it to users who may see the names of all pods and nodes:
 
 ${table(of('debug-reader'))}`;
 }

@@ -1,6 +1,6 @@
 import { chartFolder, helm } from '../../test/planes/helm.ts';
 
-/** What `helm template` makes of the chart, comments included. Throws with what helm says. */
+/** Returns the output of `helm template` for the chart, including comments. Throws helm's error. */
 export async function renderChart({
   release = 'tutti',
   namespace = 'tutti-system',
@@ -9,6 +9,6 @@ export async function renderChart({
   const { exitCode, stdout, stderr } = await helm(['template', release, chartFolder, '--namespace', namespace], {
     values,
   });
-  if (exitCode !== 0) throw new Error(`the chart cannot be rendered: ${stderr}`);
+  if (exitCode !== 0) throw new Error(`cannot render the chart: ${stderr}`);
   return stdout;
 }

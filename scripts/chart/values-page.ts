@@ -1,7 +1,7 @@
 import { isMap, isScalar, parseDocument, stringify } from 'yaml';
 import type { Pair, YAMLMap } from 'yaml';
 
-/** One line of the table of values. */
+/** One row of the table of values. */
 export interface DocumentedValue {
   /** `scheduler.replicaCount` */
   readonly path: string;
@@ -10,13 +10,13 @@ export interface DocumentedValue {
   readonly description: string;
 }
 
-/** A part of values.yaml under a comment of the form `## Title`. */
+/** The values under a comment of the form `## Title` in values.yaml. */
 export interface ValuesSection {
   readonly title: string;
   readonly values: readonly DocumentedValue[];
 }
 
-/** Objects that are one value to a user: shown whole, and not looked into. */
+/** Objects that the table shows as one value. */
 const whole = new Set([
   'resources',
   'nodeSelector',
@@ -29,7 +29,7 @@ const whole = new Set([
   'labels',
 ]);
 
-/** Reads what values.yaml says of its values, in its order. Throws for a value of which nothing is said. */
+/** Reads the values and comments of values.yaml, in order. Throws for a value without a description. */
 export function readValues(text: string): readonly ValuesSection[] {
   const document = parseDocument(text);
   if (!isMap(document.contents)) throw new Error('values.yaml must be a map');
@@ -45,7 +45,7 @@ export function readValues(text: string): readonly ValuesSection[] {
   return sections.map(({ title, values }) => ({ title, values: values.map((value) => described(value, sections)) }));
 }
 
-/** What the second of two components or monitors says nothing of means there what it means at the first. */
+/** Copies a missing description from an earlier value with the same name: the second component or monitor does not repeat the comments of the first. */
 function described(value: DocumentedValue, sections: readonly ValuesSection[]): DocumentedValue {
   if (value.description !== '') return value;
   const all = sections.flatMap(({ values }) => values).filter(({ description }) => description !== '');
@@ -66,7 +66,7 @@ function valuesOf(pair: Pair, above: readonly string[], description: string): re
     const value: unknown = isMap(node) || isScalar(node) ? node.toJSON() : (node as { toJSON(): unknown }).toJSON();
     return [{ path: path.join('.'), default: value, description }];
   }
-  // A comment above an object speaks of the object: it stands with the first of its values.
+  // A comment above an object describes the object. The table shows it with the object's first value.
   return node.items.flatMap((inner, index) => {
     const own = oneLine(commentOf(inner, node, index));
     const text = index === 0 ? [description, own].filter((part) => part !== '').join(' ') : own;
@@ -74,7 +74,7 @@ function valuesOf(pair: Pair, above: readonly string[], description: string): re
   });
 }
 
-/** The parser leaves the comment of the first entry with the map. */
+/** Returns the comment above a pair. The parser attaches the comment of the first pair to the map. */
 function commentOf(pair: Pair, map?: YAMLMap, index?: number): string {
   const own = isScalar(pair.key) ? (pair.key.commentBefore ?? '') : '';
   return index === 0 ? [map?.commentBefore ?? '', own].join('\n') : own;
@@ -91,7 +91,7 @@ export function valuesTables(sections: readonly ValuesSection[]): string {
       const rows = values.map(
         (value) => `| \`${value.path}\` | ${shown(value.default)} | ${cell(value.description)} |`,
       );
-      return `### ${title}\n\n| value | default | what it does |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
+      return `### ${title}\n\n| Value | Default | What it does |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
     })
     .join('\n');
 }

@@ -2,12 +2,12 @@ import { configurationSchema } from '../../src/config/configuration-schema.ts';
 import { isListSchema, isObject, isObjectSchema } from '../../src/plugins/argument-schema.ts';
 import type { ArgumentSchema } from '../../src/plugins/argument-schema.ts';
 
-/** JSON Schema, draft 7: the newest that Helm 3 and Helm 4 both read. */
+/** JSON Schema draft 7, the newest that both Helm 3 and Helm 4 support. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const flag: JsonSchema = { type: 'boolean' };
 const text: JsonSchema = { type: 'string' };
-/** Neither spaces nor anything that could end a line. */
+/** A string without whitespace. */
 const word: JsonSchema = { type: 'string', pattern: '^[^\\s]*$' };
 const objects: JsonSchema = { type: 'array', items: { type: 'object' } };
 const words: JsonSchema = { type: 'array', items: { ...word, minLength: 1 } };
@@ -25,7 +25,7 @@ function whole(minimum: number, maximum?: number): JsonSchema {
   return { type: 'integer', minimum, ...(maximum === undefined ? {} : { maximum }) };
 }
 
-/** All properties must be there, which the chart's values see to: null, with which Helm removes one, is then rejected by name. */
+/** Returns a schema that requires all properties. values.yaml sets all of them, so the schema only rejects a null, with which Helm removes a value. */
 function strict(properties: Readonly<Record<string, JsonSchema>>, optional: readonly string[] = []): JsonSchema {
   return {
     type: 'object',
@@ -78,7 +78,7 @@ const resources: JsonSchema = {
   properties: { requests: quantities, limits: quantities, claims: objects },
 };
 
-/** As a probe has them; what is asked is the chart's business. */
+/** The timing fields of a probe. The chart sets the request. */
 const probe: JsonSchema = {
   type: 'object',
   additionalProperties: false,
@@ -115,7 +115,7 @@ const component = {
   extraVolumeMounts: { type: 'array', items: { type: 'object', required: ['name', 'mountPath'] } },
   serviceAccount: strict({ create: flag, name: optionalName, annotations }, ['annotations']),
 } satisfies Readonly<Record<string, JsonSchema>>;
-/** Those that may be taken away with null. */
+/** Values that users can remove with null. */
 const optionalOfComponent = [
   'resources',
   'nodeSelector',
@@ -141,7 +141,7 @@ const monitor = {
   metricRelabelings: objects,
 };
 
-/** What a value of the scheduler's configuration may be, as the program itself has it. */
+/** Converts the program's schema of the configuration to JSON Schema. Undefined for a rejected field. */
 function ofConfiguration(schema: ArgumentSchema): JsonSchema | undefined {
   if ('rejected' in schema) return undefined;
   if ('enum' in schema) return { enum: schema.enum };
@@ -195,8 +195,8 @@ const alertChange: JsonSchema = {
 };
 
 /**
- * What the chart's values may be: strict in all that it knows, open where Kubernetes' own types go, which the API server checks.
- * `global` takes anything besides, and `enabled` is accepted, because Helm and parent charts put them there.
+ * Returns the schema of the chart's values. It is strict for the chart's own values and open for Kubernetes types, which the API server
+ * validates. It accepts `enabled` and additional fields of `global`, because Helm and parent charts set them.
  */
 export function valuesSchema(): JsonSchema {
   const properties = {

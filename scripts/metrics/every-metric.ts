@@ -14,17 +14,17 @@ import { silentLogger } from '../../src/observability/silent-logger.ts';
 import { defaultPlugins, pluginRegistry } from '../../src/plugins/registry.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
 
-/** A metric as a process defines it, whether or not it has a value yet. */
+/** The definition of a metric, whether or not it has a value yet. */
 export interface MetricDefinition {
   readonly name: string;
   readonly help: string;
   readonly type: string;
   readonly labelNames: readonly string[];
-  /** Of a histogram: its upper bounds. */
+  /** Upper bounds of a histogram. Empty for other types. */
   readonly buckets: readonly number[];
 }
 
-/** process -> what it exports, in the order in which it does, but for Node's own and the process's. */
+/** process -> metrics that it exports, in order, without `nodejs_*` and `process_*`. */
 export interface EveryMetric {
   readonly scheduler: readonly MetricDefinition[];
   readonly controller: readonly MetricDefinition[];
@@ -32,7 +32,7 @@ export interface EveryMetric {
 
 const never = (): Promise<never> => new Promise<never>(() => undefined);
 
-/** What the two processes register, by the parts that they are made of; nothing is connected to, and nothing runs afterwards. */
+/** Returns the metrics that the parts of both processes register. Opens no connection and leaves nothing running. */
 export function everyMetric(): EveryMetric {
   return { scheduler: definitionsOf(schedulerRegistry()), controller: definitionsOf(controllerRegistry()) };
 }
@@ -53,7 +53,7 @@ function schedulerRegistry(): MetricRegistry {
     },
     profiles: [{ schedulerName: 'tutti', plugins: defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight })) }],
     plugins: pluginRegistry,
-    identity: 'nobody',
+    identity: 'metrics-page',
     defer: () => undefined,
   });
   return registry;
@@ -77,7 +77,7 @@ function process() {
   return { registry, parts: { client, clock, registry, random: seededRandom(1), logger: silentLogger } };
 }
 
-/** A metric object of the registry; its type keeps some of this to itself. */
+/** A metric object of the registry. Its public type hides some of these fields. */
 interface Registered {
   readonly name: string;
   readonly help: string;

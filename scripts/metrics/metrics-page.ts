@@ -1,7 +1,7 @@
 import type { EveryMetric, MetricDefinition } from './every-metric.ts';
 import { leftOut, notThereYet } from './left-out.ts';
 
-/** Markdown. */
+/** Returns docs/metrics.md. */
 export function metricsPage({ scheduler, controller }: EveryMetric): string {
   const shared = new Set(scheduler.map(({ name }) => name).filter((name) => controller.some((c) => c.name === name)));
   const own = scheduler.filter(({ name }) => !shared.has(name));
@@ -11,39 +11,39 @@ export function metricsPage({ scheduler, controller }: EveryMetric): string {
   return [
     '# Metrics',
     '',
-    '<!-- Made by scripts/generate-metrics-page.ts from what the processes register; do not edit. -->',
+    '<!-- Made by scripts/generate-metrics-page.ts from the metrics that the processes register; do not edit. -->',
     '',
-    'What `/metrics` of scheduler and controller exports, besides the usual `process_*` and `nodejs_*`. Times are in seconds. Names, labels and buckets are kube-scheduler’s wherever the meaning is the same. No label holds the name or uid of a pod, a group or a node, so the number of series does not grow with the cluster; a plugin’s name is a label, so it grows with the plugins that are enabled.',
+    'This page lists the metrics that the scheduler and the controller export at `/metrics`, besides the usual `process_*` and `nodejs_*`. Times are in seconds. Metrics with the same meaning as in kube-scheduler have its names, labels and buckets. No label contains the name or UID of a pod, group or node, so the number of series does not grow with the cluster. It grows only with the number of enabled plugins, whose names are label values.',
     '',
-    'A standby exports the same names: its groups and queues are 0, because it schedules nobody. Take the `max` over the replicas, as the dashboard does. Counters begin anew with the process.',
+    'A standby exports the same metrics. Its groups and queues are 0, because it schedules nothing. Use the `max` of all replicas, as the dashboard does. Counters start at 0 when the process starts.',
     '',
-    '## Of the scheduler, as kube-scheduler has them',
+    '## Scheduler metrics shared with kube-scheduler',
     '',
     table(ofKubeScheduler),
     '',
-    '## Of the scheduler alone',
+    '## Scheduler metrics specific to Tutti',
     '',
     table(ofGangs),
     '',
-    'What a group waits for (`waits_for`): `members` that are missing, `gates` of members that are there, its `turn`, the end of a `backoff`, a `permit` plugin, `capacity` (it fits once other pods are gone), `never` (not even then, on the nodes as they are), the `error` to be over, or `unknown` (neither was worth finding out).',
+    'The label `waits_for` shows what a group waits for: missing `members`, scheduling `gates` of existing members, its `turn` in the queue, the end of a `backoff`, a `permit` plugin, `capacity` (the group fits once other pods are gone), `never` (it would not fit even then on the current nodes), the end of an `error`, or `unknown` (`capacity` or `never`, the scheduler did not determine which).',
     '',
-    '## Of the controller alone',
+    '## Controller metrics',
     '',
     table(ofController),
     '',
-    '## Of both',
+    '## Metrics of both processes',
     '',
     table(scheduler.filter(({ name }) => shared.has(name))),
     '',
-    '## Left out',
+    '## Omitted metrics',
     '',
-    'Metrics of kube-scheduler that Tutti does not have:',
+    'Tutti does not have these metrics of kube-scheduler:',
     '',
     reasons(Object.entries(leftOut).map(([name, reason]) => [`\`${name}\``, reason])),
     '',
-    'And what one would look for:',
+    'These figures have no metric either:',
     '',
-    reasons(Object.entries(notThereYet)),
+    reasons(Object.entries(notThereYet), 'Figure'),
     '',
   ].join('\n');
 }
@@ -53,14 +53,14 @@ function table(metrics: readonly MetricDefinition[]): string {
     const labels = labelNames.length === 0 ? '' : `{${labelNames.join(',')}}`;
     return `| \`${name}${labels}\` | ${type}${bounds(buckets)} | ${help.replaceAll('|', '\\|')} |`;
   });
-  return ['| metric | type | meaning |', '| --- | --- | --- |', ...rows].join('\n');
+  return ['| Metric | Type | Meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
 function bounds(buckets: readonly number[]): string {
   return buckets.length === 0 ? '' : `, ${buckets.length} buckets from ${buckets[0]} to ${buckets.at(-1)}`;
 }
 
-function reasons(entries: readonly (readonly [string, string])[]): string {
+function reasons(entries: readonly (readonly [string, string])[], subject = 'Metric'): string {
   const rows = entries.map(([what, reason]) => `| ${what} | ${reason} |`);
-  return ['| metric | why |', '| --- | --- |', ...rows].join('\n');
+  return [`| ${subject} | Reason |`, '| --- | --- |', ...rows].join('\n');
 }

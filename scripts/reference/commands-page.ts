@@ -1,25 +1,27 @@
 import type { Command, Option } from 'commander';
 import type { Commands } from '../../src/cli/program.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { commandExamples } from '../../src/cli/command-examples.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { code, codes, madeFrom, table } from './markdown.ts';
 import { sourceTexts } from './source-texts.ts';
 
 const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
-  ok: 'all went well; a process was told to end by SIGTERM or SIGINT',
-  failed:
-    'the command could not be carried out, or the process lost the leader election; the reason is on standard error',
-  usage: 'wrong flags or arguments',
-  partialStart: '`up --exit`: a group was partly started, or there was a deadlock',
-  incomplete: '`up --exit`: nothing was partly started, but not everything started, or the time ran out',
+  ok: 'The command succeeded, or SIGTERM or SIGINT ended a process that runs until then',
+  failed: 'The command failed, or the process lost the leader election. The reason is on standard error',
+  usage: 'Invalid flags or arguments',
+  partialStart: '`up --exit`: a group started only partly, or there was a deadlock',
+  incomplete:
+    '`up --exit`: no group started only partly, but something never started or failed, or the timeout expired',
 };
 
-/** Environment variable -> what it does. Those that a credential plug-in of a kubeconfig reads are its own. */
+/** Environment variable -> its effect, without the variables that a credential plugin of a kubeconfig reads. */
 const environmentVariables: Readonly<Record<string, string>> = {
-  KUBECONFIG: 'kubeconfig files, with colons between, where there is no `--kubeconfig`; merged as kubectl does',
-  KUBERNETES_SERVICE_HOST: 'set in pods: without any kubeconfig the service account of the pod is used',
-  NO_COLOR: '`up`: no colours, whatever it is set to',
-  TERM: '`up`: with `dumb` there is one line for each thing that happens, and no picture',
+  KUBECONFIG: 'Kubeconfig files, separated by colons, if `--kubeconfig` is not set. Tutti merges them as kubectl does',
+  KUBERNETES_SERVICE_HOST:
+    'Kubernetes sets it in pods. Without a kubeconfig, Tutti uses the service account of the pod',
+  NO_COLOR: '`up`: disables colors, whatever its value',
+  TERM: '`up`: with `dumb`, prints one line per event instead of a live view',
 };
 
 const never: Commands = {
@@ -30,55 +32,55 @@ const never: Commands = {
   verify: () => Promise.reject(new Error('not run')),
 };
 
-/** Markdown, of every command with every flag. Throws when the sources read a variable that is not told here, or do not read one that is. */
+/** Returns the page in Markdown: every command with every flag. Throws if the sources and this file disagree on the environment variables. */
 export async function commandsPage(): Promise<string> {
-  await mustTellAllVariables();
+  await checkVariables();
   const program = createProgram(never, () => undefined);
   const commands = leaves(program, '').filter(({ command }) => command !== program);
   return [
     '# Commands',
     '',
-    madeFrom('the commands themselves'),
+    madeFrom('the commands'),
     '',
     table(
-      ['command', 'what it does'],
-      commands.map(({ name, command }) => [`[\`${name}\`](#${anchor(name)})`, command.description()]),
+      ['Command', 'What it does'],
+      commands.map(({ name, command }) => [`[\`${name}\`](#${anchor(name)})`, withoutPeriod(command.description())]),
     ),
     '',
-    'Flags are given as `--flag value` or `--flag=value`. Durations are written as in Go: `500ms`, `15s`, `1m30s`. Every command has `-h` and `--help`; `tutti --version` prints the version.',
+    'Write flags as `--flag value` or `--flag=value`, and durations as in Go: `500ms`, `15s`, `1m30s`. Every command has `-h` and `--help`. `tutti --version` prints the version. [Endpoints](../endpoints.md) lists the flags of kube-scheduler that Tutti rejects.',
     '',
     ...commands.flatMap(({ name, command }) => [`## ${name}`, '', ...commandSection(name, command), '']),
-    '## Environment',
+    '## Environment variables',
     '',
     table(
-      ['variable', 'what it does'],
+      ['Variable', 'What it does'],
       Object.entries(environmentVariables).map(([name, what]) => [code(name), what]),
     ),
     '',
     '## Exit codes',
     '',
     table(
-      ['code', 'when'],
+      ['Code', 'Meaning'],
       [
         ...(Object.keys(exitCodes) as (keyof typeof exitCodes)[]).map((name) => [
           String(exitCodes[name]),
           exitCodeMeanings[name],
         ]),
-        ['130, 143', 'SIGINT or SIGTERM ended it before its work was done'],
+        ['130, 143', 'SIGINT or SIGTERM ended the command before its work was done'],
       ],
     ),
     '',
   ].join('\n');
 }
 
-async function mustTellAllVariables(): Promise<void> {
+async function checkVariables(): Promise<void> {
   const texts = await sourceTexts();
   const read = new Set(
     texts.flatMap((text) => [...text.matchAll(/\benv(?:ironment)?\.([A-Z_]+)/g)].map(([, name]) => name!)),
   );
   const wrong = [...read].filter((name) => !Object.hasOwn(environmentVariables, name));
   wrong.push(...Object.keys(environmentVariables).filter((name) => !read.has(name)));
-  if (wrong.length > 0) throw new Error(`commands-page.ts and the sources do not agree on ${wrong.join(', ')}`);
+  if (wrong.length > 0) throw new Error(`commands-page.ts and the sources disagree on ${wrong.join(', ')}`);
 }
 
 interface NamedCommand {
@@ -92,12 +94,13 @@ function leaves(command: Command, parents: string): NamedCommand[] {
   return command.commands.flatMap((inner) => leaves(inner, name));
 }
 
-/** As GitHub makes them of headings. */
+/** Returns the anchor that GitHub gives a heading. */
 function anchor(heading: string): string {
   return heading.toLowerCase().replaceAll(' ', '-');
 }
 
 function commandSection(name: string, command: Command): string[] {
+  const flags = command.options.filter(({ hidden }) => !hidden);
   const usage = command.registeredArguments.map((argument) =>
     `${argument.name()}${argument.variadic ? '...' : ''}`.toUpperCase(),
   );
@@ -110,18 +113,34 @@ function commandSection(name: string, command: Command): string[] {
       `${code(argument.name().toUpperCase())}: ${argument.description}.`,
       '',
     ]),
-    table(['flag', 'default', 'what it does'], command.options.map(flagRow)),
+    ...(flags.length === 0 ? [] : [table(['Flag', 'Default', 'What it does'], flags.map(flagRow)), '']),
+    ...examplesSection(name.replace(/^tutti /, '')),
   ];
 }
 
-/** Where a default is not the parser's, the description ends in it. */
+function examplesSection(command: string): string[] {
+  const examples = Object.entries(commandExamples[command] ?? {});
+  if (examples.length === 0) return [];
+  const lines = examples.map(([purpose, commandLine]) => `# ${purpose}\n${commandLine}`);
+  return ['Examples:', '', '```', lines.join('\n\n'), '```'];
+}
+
+function withoutPeriod(text: string): string {
+  return text.replace(/\.$/, '');
+}
+
+/** A description ends with its default if the default is not the parser's. */
 const defaultInWords = / \(default: ([^()]*(?:\([^()]*\))?[^()]*)\)$/;
 
 function flagRow(option: Option): string[] {
   const { flags, description, argChoices } = option;
   const inWords = defaultInWords.exec(description)?.[1];
   const choices = argChoices === undefined ? '' : `: ${codes(argChoices)}`;
-  return [code(flags), inWords ?? defaultOf(option), `${description.replace(defaultInWords, '')}${choices}`];
+  return [
+    code(flags),
+    inWords ?? defaultOf(option),
+    `${withoutPeriod(description.replace(defaultInWords, ''))}${choices}`,
+  ];
 }
 
 function defaultOf({ defaultValue, defaultValueDescription }: Option): string {

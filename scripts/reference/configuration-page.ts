@@ -8,36 +8,36 @@ import { code, codes, madeFrom, table } from './markdown.ts';
 import { requirement, schemaRows, shownDefault } from './schema-rows.ts';
 import type { RejectedRow, SchemaRow } from './schema-rows.ts';
 
-/** In place of a point's name, so that the same four fields are not listed for each. */
+/** Stands for every extension point, so that the page does not repeat the same fields for each one. */
 const anyPoint = 'POINT';
 
-/** Markdown, of every field that `--config` takes. Throws for a field that nobody says the meaning of, and the other way round. */
+/** Returns the page in Markdown: every field that `--config` accepts. Throws if field-meanings.ts and the schema have different fields. */
 export function configurationPage(): string {
-  const all = schemaRows(configurationSchema).filter(({ path }) => !isOfAnotherPoint(path));
+  const all = schemaRows(configurationSchema).filter(({ path }) => !isRepeatedPoint(path));
   const rows = all.filter((row) => 'type' in row).map((row) => ({ ...row, path: withAnyPoint(row.path) }));
   const rejected = all.filter((row) => 'rejected' in row);
-  mustAgree(rows.map(({ path }) => path));
+  checkMeanings(rows.map(({ path }) => path));
   return [
     '# Configuration',
     '',
-    madeFrom('the schema that files are checked against'),
+    madeFrom('the schema that validates configuration files'),
     '',
-    'Every field of a `KubeSchedulerConfiguration` that `tutti scheduler --config` reads; [Configuration](../configuration.md) says how it is used, and what Tutti does otherwise than kube-scheduler. `[]` stands for each element of a list. All fields may be absent but those that are required. `apiVersion` is `kubescheduler.config.k8s.io/v1` (or `v1beta3`, `v1beta2`), `kind` is `KubeSchedulerConfiguration`.',
+    'This page lists every field of a `KubeSchedulerConfiguration` that `tutti scheduler --config` reads. [Configuration](../configuration.md) describes how to use it, and how Tutti differs from kube-scheduler. `[]` means each element of a list. Fields are optional unless the table says that they are required. `apiVersion` is `kubescheduler.config.k8s.io/v1` (or `v1beta3`, `v1beta2`), `kind` is `KubeSchedulerConfiguration`.',
     '',
     fieldTable(rows, defaultsOfConfiguration()),
     '',
-    `${code(anyPoint)} is \`multiPoint\`, ${codes(extensionPoints)}. ${codes(foreignPoints)}, which kube-scheduler has for its own pod groups, are read as well, and nothing is enabled there.`,
+    `${code(anyPoint)} is \`multiPoint\`, ${codes(extensionPoints)}. Tutti also accepts ${codes(foreignPoints)}, which kube-scheduler has for its own pod groups, but enables nothing there.`,
     '',
-    '## Fields that are not taken',
+    '## Rejected fields',
     '',
     rejectedTable(rejected),
     '',
     '## Plugins',
     '',
-    'A profile has these, in this order, unless it says otherwise:',
+    'By default, a profile enables these plugins, in this order:',
     '',
     table(
-      ['plugin', 'points', 'weight', 'arguments'],
+      ['Plugin', 'Extension points', 'Weight', 'Arguments'],
       defaultPlugins.map(({ name, points, weight = 1, arguments: its }) => [
         code(name),
         codes(points),
@@ -50,10 +50,9 @@ export function configurationPage(): string {
   ].join('\n');
 }
 
-/** Of the points one stands for all. */
 const pointPath = /^profiles\[\]\.plugins\.(\w+)\./;
 
-function isOfAnotherPoint(path: string): boolean {
+function isRepeatedPoint(path: string): boolean {
   const point = pointPath.exec(path)?.[1];
   return point !== undefined && point !== 'multiPoint';
 }
@@ -62,14 +61,14 @@ function withAnyPoint(path: string): string {
   return path.replace(pointPath, `profiles[].plugins.${anyPoint}.`);
 }
 
-function mustAgree(paths: readonly string[]): void {
-  const silent = paths.filter((path) => !Object.hasOwn(fieldMeanings, path));
+function checkMeanings(paths: readonly string[]): void {
+  const missing = paths.filter((path) => !Object.hasOwn(fieldMeanings, path));
   const unknown = Object.keys(fieldMeanings).filter((path) => !paths.includes(path));
-  if (silent.length > 0) throw new Error(`field-meanings.ts does not say what is meant by ${silent.join(', ')}`);
-  if (unknown.length > 0) throw new Error(`field-meanings.ts speaks of ${unknown.join(', ')}, which are no fields`);
+  if (missing.length > 0) throw new Error(`field-meanings.ts has no meaning for ${missing.join(', ')}`);
+  if (unknown.length > 0) throw new Error(`field-meanings.ts has fields that do not exist: ${unknown.join(', ')}`);
 }
 
-/** What a file holds when it says as little as it can, with an extender to show the defaults of one. */
+/** Returns a lookup of the defaults: the values of a minimal file, with one extender to show its defaults. */
 function defaultsOfConfiguration(): (path: string) => unknown {
   const { configuration } = parseConfiguration(
     'defaults.yaml',
@@ -95,28 +94,28 @@ function inside(value: unknown, part: string): unknown {
 
 function fieldTable(rows: readonly SchemaRow[], defaultOf: (path: string) => unknown): string {
   return table(
-    ['field', 'must be', 'default', 'what it does'],
+    ['Field', 'Type', 'Default', 'What it does'],
     rows.map((row) => [code(row.path), requirement(row), shownDefault(defaultOf(row.path)), fieldMeanings[row.path]!]),
   );
 }
 
 function rejectedTable(rows: readonly RejectedRow[]): string {
   return table(
-    ['field', 'why'],
+    ['Field', 'Reason'],
     rows.map(({ path, rejected }) => [code(path), rejected]),
   );
 }
 
 function argumentSection(plugin: string, rows: readonly (SchemaRow | RejectedRow)[]): string[] {
   if (rows.length === 0) return [];
-  const taken = rows.filter((row) => 'type' in row);
+  const accepted = rows.filter((row) => 'type' in row);
   const rejected = rows.filter((row) => 'rejected' in row);
   return [
     `### Arguments of ${plugin}`,
     '',
     table(
-      ['field', 'must be', 'default'],
-      taken.map((row) => [code(row.path), requirement(row), shownDefault(row.byDefault)]),
+      ['Field', 'Type', 'Default'],
+      accepted.map((row) => [code(row.path), requirement(row), shownDefault(row.byDefault)]),
     ),
     '',
     ...(rejected.length === 0 ? [] : [rejectedTable(rejected), '']),

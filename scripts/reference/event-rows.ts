@@ -10,17 +10,17 @@ export interface EventRow {
   readonly reason: string;
   readonly action: string;
   readonly when: string;
-  /** What such an Event says. */
+  /** A sample note. */
   readonly note: string;
 }
 
 type Sample = readonly [when: string, event: EventToRecord | undefined];
 
-/** Every Event that the scheduler makes, made once of each kind. */
+/** Returns one sample of each Event that the scheduler records. */
 export function eventRows(): readonly EventRow[] {
-  const picture = new CoreHarness({ plugins: defaultPlugins });
-  const gang = picture.group({ name: 'train', uid: 'u', minMember: 3 });
-  const pod = picture.pod({ name: 'train-0', uid: 'p', group: 'train', schedulerName: 'tutti' });
+  const harness = new CoreHarness({ plugins: defaultPlugins });
+  const gang = harness.group({ name: 'train', uid: 'u', minMember: 3 });
+  const pod = harness.pod({ name: 'train-0', uid: 'p', group: 'train', schedulerName: 'tutti' });
   const onNode = { ...pod, nodeName: 'node-1' };
   const waiting: Verdict = {
     reason: 'WaitingForGang',
@@ -34,35 +34,37 @@ export function eventRows(): readonly EventRow[] {
       'PodGroup default/train cannot start: with 2 of 3 members placed, train-2 finds no node: 0/2 nodes are available: 2 Insufficient cpu.',
   };
   const disagreement = events.podGroupDisagreement(pod, { label: 'train', annotation: 'test' });
-  /** function that makes Events -> those that it makes; a function that is missing here does not compile */
+  /** function that creates Events -> samples of its Events. The type requires an entry for each function. */
   const samples: Readonly<Record<keyof typeof events, readonly Sample[]>> = {
-    scheduled: [['it is bound', events.scheduled(pod, 'node-1')]],
+    scheduled: [['The pod is bound', events.scheduled(pod, 'node-1')]],
     notScheduled: [
-      ['its verdict is new, or it could not be bound', events.notScheduled(pod, noCapacity)],
-      ['its group cannot be tried yet', events.notScheduled(pod, waiting)],
+      ['The verdict of the pod changed, or binding failed', events.notScheduled(pod, noCapacity)],
+      ['The group of the pod is not ready', events.notScheduled(pod, waiting)],
     ],
-    groupScheduled: [['all that a plan placed is bound', events.groupScheduled(gang, [pod, pod, pod], 2)]],
+    groupScheduled: [['All members of a plan are bound', events.groupScheduled(gang, [pod, pod, pod], 2)]],
     groupNotScheduled: [
-      ['its verdict is new, or a member could not be bound', events.groupNotScheduled(gang, pod, noCapacity)],
-      ['it cannot be tried yet', events.groupNotScheduled(gang, pod, waiting)],
+      ['The verdict of the group changed, or binding a member failed', events.groupNotScheduled(gang, pod, noCapacity)],
+      ['The group is not ready', events.groupNotScheduled(gang, pod, waiting)],
     ],
     statusDropped: [
       [
-        'after any other, while the definition of PodGroup is another’s',
+        'After another Event of the group, while the PodGroup CRD belongs to another project',
         events.statusDropped(events.groupNotScheduled(gang, pod, noCapacity)!, ['status.conditions']),
       ],
     ],
-    groupReleased: [['it could not be completed within its grace', events.groupReleased(gang.spec!, [onNode, onNode])]],
-    released: [['its group could not be completed', events.released(onNode, gang.key)]],
+    groupReleased: [
+      ['The group could not be completed within its grace period', events.groupReleased(gang.spec!, [onNode, onNode])],
+    ],
+    released: [['The group of the pod could not be completed', events.released(onNode, gang.key)]],
     groupStays: [
       [
-        'it could not be completed within its grace, and may not be released',
+        'The group could not be completed within its grace period, and must not be released',
         events.groupStays(gang, pod, '2 of 3 required members stay bound: its repairPolicy is KeepTrying.'),
       ],
     ],
     memberLost: [
       [
-        'a member is gone from its node, and the quorum with it',
+        'The group lost a bound member, and with it its quorum',
         events.memberLost(
           gang,
           pod,
@@ -70,9 +72,9 @@ export function eventRows(): readonly EventRow[] {
         ),
       ],
     ],
-    membersStranded: [['nodes of its members are gone or not ready', events.membersStranded(gang, [onNode])]],
-    preempted: [['it makes room', events.preempted(onNode, 'default/train')]],
-    podGroupDisagreement: [['its label and its annotation name different groups', disagreement]],
+    membersStranded: [['Nodes of members are gone or not ready', events.membersStranded(gang, [onNode])]],
+    preempted: [['A pod with higher priority needs its capacity', events.preempted(onNode, 'default/train')]],
+    podGroupDisagreement: [['The label and the annotation of the pod name different groups', disagreement]],
   };
   return Object.values(samples).flatMap((made) =>
     made.map(([when, event]) => {

@@ -1,4 +1,4 @@
-/** A table of Markdown; what a cell says may hold the character that parts them. */
+/** Returns a Markdown table. Escapes `|` in cells. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
@@ -9,12 +9,12 @@ export function code(text: string): string {
   return text === '' ? '' : `\`${text}\``;
 }
 
-/** `a`, `b` */
+/** Returns `` `a`, `b` ``. */
 export function codes(texts: readonly string[]): string {
   return texts.map(code).join(', ');
 }
 
-/** What is first in a page that is made, so that nobody edits it. */
+/** Returns the first line of a generated page, which warns against editing it. */
 export function madeFrom(what: string): string {
   return `<!-- Made by scripts/generate-reference.ts from ${what}; do not edit. -->`;
 }

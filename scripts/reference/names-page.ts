@@ -6,63 +6,64 @@ import { code, madeFrom, table } from './markdown.ts';
 import { sourceTexts } from './source-texts.ts';
 
 const planMeanings: Readonly<Record<keyof typeof planAnnotations, string>> = {
-  groupUid: 'uid of the PodGroup whose plan bound the pod',
-  plan: 'which plan: the same on all members that one decision bound',
-  quorum: '`minMember` when the plan was made',
+  groupUid: 'UID of the PodGroup whose plan bound the pod',
+  plan: 'ID of the plan. All members that one plan bound have the same ID',
+  quorum: '`minMember` at the time of the plan',
 };
 
 const simulationMeanings: Readonly<Record<keyof typeof simulationAnnotations, string>> = {
-  runDuration: 'how long the pod runs before it ends: a duration, or `never`',
-  exitCode: 'what its containers exit with then: 0 (the default) to 255',
-  startLatency: 'how long it stays in ContainerCreating: a duration',
-  termination: 'how long it takes to end when it is deleted, at most its grace period: a duration',
-  rendezvous: 'its run time begins when so many members of its group run at the same time: a number, or `minMember`',
+  runDuration: 'How long the pod runs before it ends: a duration, or `never`',
+  exitCode: 'Exit code of its containers: 0 (the default) to 255',
+  startLatency: 'How long the pod stays in ContainerCreating: a duration',
+  termination: 'How long the pod takes to end after its deletion, at most its grace period: a duration',
+  rendezvous:
+    'Number of members of its group that must run at the same time before its run time begins: a number, or `minMember`',
 };
 
-/** Markdown, of every label and annotation that Tutti reads or writes. Throws when the sources name one that is not told here. */
+/** Returns the page in Markdown: every label and annotation that Tutti reads or writes. Throws if the sources contain a name that is missing here. */
 export async function namesPage(): Promise<string> {
   const simulated = [...Object.values(simulationAnnotations), simulatedProvisioner];
-  const told = [podGroupLabel, ...Object.values(planAnnotations), ...simulated];
-  const untold = (await keysInSources()).filter((key) => !told.includes(key));
-  if (untold.length > 0) throw new Error(`names-page.ts does not tell of ${untold.join(', ')}`);
+  const documented = [podGroupLabel, ...Object.values(planAnnotations), ...simulated];
+  const missing = (await keysInSources()).filter((key) => !documented.includes(key));
+  if (missing.length > 0) throw new Error(`names-page.ts does not document ${missing.join(', ')}`);
   return [
     '# Labels and annotations',
     '',
     madeFrom('the names in the sources'),
     '',
-    '## On pods, by their owner',
+    '## On pods, set by their owner',
     '',
     table(
-      ['name', 'as', 'value'],
+      ['Name', 'Form', 'Value'],
       [
         [
           code(podGroupLabel),
-          'label; an annotation of the same name does as well, and the label wins',
-          'name of the PodGroup, in the pod’s namespace, that the pod is a member of',
+          'Label. An annotation with the same name works as well; the label wins',
+          'Name of the PodGroup, in the namespace of the pod, that the pod is a member of',
         ],
       ],
     ),
     '',
-    '## On pods, by the scheduler',
+    '## On pods, set by the scheduler',
     '',
-    'Annotations that a Binding of a member leaves on it, in the same write. After a restart, or when another process leads, they tell what had been planned; nobody else need read them.',
+    'The Binding of a group member sets these annotations in the same write. After a restart or a leader change, the scheduler reads the plan from them. No other component needs them.',
     '',
-    table(['name', 'value'], rows(planAnnotations, planMeanings)),
+    table(['Name', 'Value'], rows(planAnnotations, planMeanings)),
     '',
     '## On pods, for simulated nodes',
     '',
-    'Annotations that the nodes of `tutti up` obey; on a cluster nobody reads them. A value that cannot be read fails the pod, with the reason `InvalidSimulation`.',
+    'The simulated nodes of `tutti up` read these annotations. They have no effect on a real cluster. A pod with an invalid value fails with the reason `InvalidSimulation`.',
     '',
-    table(['name', 'value'], rows(simulationAnnotations, simulationMeanings)),
+    table(['Name', 'Value'], rows(simulationAnnotations, simulationMeanings)),
     '',
     '## On StorageClasses, for simulated volumes',
     '',
     table(
-      ['name', 'as', 'value'],
-      [[code(simulatedProvisioner), '`provisioner`', 'the plane of `tutti up` makes the volumes of such a class']],
+      ['Name', 'Field', 'Effect'],
+      [[code(simulatedProvisioner), '`provisioner`', '`tutti up` provisions the volumes of the class']],
     ),
     '',
-    'Labels of the objects of the chart are in [its README](../../charts/tutti/README.md).',
+    'The [README of the chart](../../charts/tutti/README.md) lists the labels of its objects.',
     '',
   ].join('\n');
 }

@@ -5,21 +5,21 @@ import { code, codes } from './markdown.ts';
 /** A field of a configuration: `profiles[].schedulerName`. */
 export interface SchemaRow {
   readonly path: string;
-  /** What it must be, for people. */
+  /** The type and its constraints, in words. */
   readonly type: string;
-  /** As the schema has it; undefined where it has none. */
+  /** The default in the schema, if any. */
   readonly byDefault: unknown;
-  /** Where what it is in is there, it must be, too. */
+  /** Whether the field is required if its parent is present. */
   readonly isRequired: boolean;
 }
 
-/** A field that is not taken, and why: it "belongs to …". */
+/** A rejected field and the reason: it "belongs to …". */
 export interface RejectedRow {
   readonly path: string;
   readonly rejected: string;
 }
 
-/** The fields of a schema, down to those that hold no others, in its order. */
+/** Returns the leaf fields of a schema, in its order. */
 export function schemaRows(schema: ArgumentSchema, path = '', isRequired = false): (SchemaRow | RejectedRow)[] {
   if ('rejected' in schema) return [{ path, rejected: schema.rejected }];
   if (isObjectSchema(schema)) {
@@ -44,13 +44,13 @@ function typeOf(schema: Exclude<ArgumentSchema, { readonly rejected: string } | 
     case 'boolean':
       return 'true or false';
     case 'string':
-      return 'text';
+      return 'string';
     case 'integer':
       return `a whole number${range(schema.minimum, schema.maximum)}`;
     case 'number':
       return `a number${range(schema.minimum, schema.maximum)}`;
     default:
-      return 'as it is';
+      return 'any value';
   }
 }
 
@@ -67,12 +67,12 @@ function uniqueness(fields: readonly string[] = []): string {
   return fields.length === 0 ? '' : `, no two with the same ${codes(fields)}`;
 }
 
-/** What it must be, in a table. */
+/** Returns the text of the type column. */
 export function requirement({ type, isRequired }: SchemaRow): string {
   return isRequired ? `${type}; required` : type;
 }
 
-/** `{type: LeastAllocated}`, in the flow style of YAML. */
+/** Returns a default in the flow style of YAML, such as `{type: LeastAllocated}`. */
 export function shownDefault(value: unknown): string {
   return value === undefined ? '' : code(JSON.stringify(value).replaceAll('"', ''));
 }

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** The texts of all files of src/ that are part of the program. */
+/** Returns the texts of all files in src/ except tests and test helpers. */
 export async function sourceTexts(): Promise<readonly string[]> {
   const folder = new URL('../../src/', import.meta.url);
   const files = (await readdir(folder, { recursive: true })).filter(

@@ -9,120 +9,124 @@ import { code, codes, madeFrom, table } from './markdown.ts';
 const verdictReasons: Readonly<Record<VerdictReason, readonly [waitsFor: readonly WaitsFor[], meaning: string]>> = {
   WaitingForGang: [
     ['members', 'gates'],
-    'The group cannot be tried yet: its PodGroup is not there, members are missing, have scheduling gates or name different schedulers. More nodes would not help, so autoscalers add none.',
+    'The group is not ready: its PodGroup does not exist, or its members are missing, have scheduling gates or name different schedulers. More nodes would not help, so autoscalers add none',
   ],
   Unschedulable: [
     ['capacity', 'never', 'permit', 'unknown'],
-    'The pod, or its whole group, could be tried and does not fit. It is on all members that have no node, so that an autoscaler sees all that is missing.',
+    'The pod or its group is ready but does not fit. All unbound members have this verdict, so that an autoscaler sees the whole demand',
   ],
   SchedulerError: [
     ['error'],
-    'The attempt failed for a reason that is not the cluster’s state: a plugin threw, an extender did not answer, the API server rejected. It is tried again.',
+    'The attempt failed for a reason other than the state of the cluster: a plugin threw, an extender did not respond, or the API server rejected the request. The scheduler retries',
   ],
 };
 
 const waits: Readonly<Record<WaitsFor, string>> = {
-  members: 'members that do not exist yet, or the PodGroup',
-  gates: 'the scheduling gates of members to be taken away',
-  capacity: 'room: it fits once other pods are gone',
-  never: 'the nodes or the group to change: it would not fit even if all other pods were gone',
-  permit: 'a plugin that did not let it pass',
-  error: 'the error to be over',
-  unknown: 'room, or a change; which of both was not worth finding out',
+  members: 'Members that do not exist yet, or the PodGroup',
+  gates: 'The removal of scheduling gates from members',
+  capacity: 'Free capacity: it fits once other pods are gone',
+  never: 'A change of the nodes or the group: it would not fit even if all other pods were gone',
+  permit: 'A plugin that rejected it, such as a Permit plugin',
+  error: 'The end of the error',
+  unknown: 'Free capacity or a change of the nodes. The scheduler did not determine which',
 };
 
 const phases: Readonly<Record<PodGroupPhase, string>> = {
-  Pending: 'fewer members than `minMember` exist that could run',
-  Scheduling: 'enough members exist, and not all of the quorum run yet',
-  Running: 'the quorum runs',
-  Finished: 'the quorum has succeeded',
-  Failed: 'the quorum is lost and cannot come back by itself',
-  Unknown: 'a phase of scheduler-plugins, which is never written here',
+  Pending: 'Fewer than `minMember` members exist that can run',
+  Scheduling: 'Enough members exist, but not all of the quorum run yet',
+  Running: 'The quorum runs',
+  Finished: 'The quorum has succeeded',
+  Failed: 'The quorum is lost and cannot recover by itself',
+  Unknown: 'A phase of scheduler-plugins, which Tutti never writes',
 };
 
 type ConditionType = (typeof podGroupConditions)[keyof typeof podGroupConditions];
 
-/** type -> reasons with what they mean; those of Scheduled that are verdicts stand in the table above */
+/** condition type -> its reasons with their meanings, without the verdicts, which have a table of their own */
 const conditions: Readonly<
   Record<ConditionType, readonly (readonly [status: string, reason: string, meaning: string])[]>
 > = {
   Scheduled: [
-    ['True', 'QuorumScheduled', 'members that count for the quorum are on nodes'],
+    ['True', 'QuorumScheduled', 'The quorum is bound'],
     [
       'False',
       'WaitingForScheduler',
-      'enough members exist, and the scheduler has not said yet what it makes of them: does it run, and under the name that they give?',
+      'Enough members exist, but they have no verdict yet. Check that a scheduler with their `schedulerName` is running',
     ],
-    ['False', 'WaitingForGang', 'too few members that could run'],
+    ['False', 'WaitingForGang', 'Too few members exist that can run'],
     [
       'False',
       'InvalidSpec',
-      'it can never start as it is written, and the message says why: a name that no label can carry, or something in `minResources` that is no name of a resource',
+      'The group can never start, and the message says why: its name is not a valid label value, or `minResources` contains an invalid resource name',
     ],
-    ['False', 'SchedulingGated', 'all members without a node have scheduling gates; the API server says so of pods'],
+    [
+      'False',
+      'SchedulingGated',
+      'All unbound members have scheduling gates. The API server sets the same reason on such pods',
+    ],
   ],
   Started: [
-    ['True', 'QuorumReached', 'the quorum was once on nodes; this stays as long as the PodGroup'],
-    ['False', 'QuorumNotReached', 'it never was'],
+    ['True', 'QuorumReached', 'The quorum was once bound. This condition never becomes `False` again'],
+    ['False', 'QuorumNotReached', 'The quorum was never bound'],
   ],
   Ready: [
-    ['True', 'QuorumReady', 'containers of the quorum are ready, or have succeeded'],
-    ['False', 'QuorumNotReady', 'too few are'],
-    ['False', 'GroupFinished', 'nothing is left that could become ready'],
+    ['True', 'QuorumReady', 'The members of the quorum are ready or have succeeded'],
+    ['False', 'QuorumNotReady', 'Too few members are ready'],
+    ['False', 'GroupFinished', 'No member is left that could become ready'],
   ],
   Incomplete: [
-    ['True', 'PartlyScheduled', 'some members are on nodes, too few, and the group has never started'],
-    ['True', 'MemberRefused', 'a node did not admit a member'],
-    ['True', 'MemberDisrupted', 'a member was evicted or preempted, or is being'],
-    ['True', 'MemberFailed', 'a member has failed'],
-    ['True', 'MemberLost', 'the group has started, and members are gone'],
-    ['False', 'QuorumScheduled', 'nothing is missing'],
-    ['False', 'NotScheduled', 'no member is on a node: the group waits as a whole'],
-    ['False', 'GroupFinished', 'nothing is left that could be missing'],
+    ['True', 'PartlyScheduled', 'Fewer members than the quorum are bound, and the group has never started'],
+    ['True', 'MemberRefused', 'A node rejected a member'],
+    ['True', 'MemberDisrupted', 'A member was evicted or preempted, or is being evicted or preempted'],
+    ['True', 'MemberFailed', 'A member has failed'],
+    ['True', 'MemberLost', 'The group has started, and members are gone'],
+    ['False', 'QuorumScheduled', 'No member is missing'],
+    ['False', 'NotScheduled', 'No member is bound: the group waits as a whole'],
+    ['False', 'GroupFinished', 'No member is left that could be missing'],
   ],
 };
 
-/** Markdown, of all that Tutti says of pods and groups in the API. Throws when the sources say something that is not told here. */
+/** Returns the page in Markdown: verdicts, conditions, phases and Events. Throws if the sources write a reason that is missing here. */
 export async function statusPage(): Promise<string> {
-  await mustTellAllReasons();
+  await checkReasons();
   const { status } = podGroupDefinition.spec.versions[0].schema.openAPIV3Schema.properties;
   return [
     '# Verdicts, conditions and Events',
     '',
     madeFrom('the code that writes them'),
     '',
-    'What Tutti says of pods and groups in the API. Lists of reasons and words are closed: programs may rely on them. Messages are for people and may change.',
+    'This page lists what Tutti writes about pods and groups to the API. The lists of reasons and of `waits_for` values are closed, so programs can rely on them. Messages are for people and can change.',
     '',
     '## Verdicts',
     '',
-    'Why a pod is not scheduled. The scheduler writes it as the condition `PodScheduled` (status `False`) of each member that has no node; the controller copies that of the first one to the condition `Scheduled` of the PodGroup. [Troubleshooting](../troubleshooting.md) has what to do about each.',
+    'A verdict explains why a pod is not scheduled. The scheduler writes it to the condition `PodScheduled` (status `False`) of each unbound member. The controller copies the verdict of the unbound member with the lowest UID to the condition `Scheduled` of the PodGroup. [Troubleshooting](../troubleshooting.md) describes what to do about each verdict.',
     '',
     table(
-      ['reason', 'waits for', 'meaning'],
+      ['Reason', 'Waits for', 'Meaning'],
       Object.entries(verdictReasons).map(([reason, [words, meaning]]) => [code(reason), codes(words), meaning]),
     ),
     '',
-    'What it waits for, in one word, is the label `waits_for` of [metrics](../metrics.md) and the field `waitsFor` of `/debug/queue` and `/debug/groups`. There, `turn` is that it is in the queue, and `backoff` that it waits until it is tried again.',
+    '[Metrics](../metrics.md) have this value in the label `waits_for`; `/debug/queue` and `/debug/groups` have it in the field `waitsFor`. They have two more values: `turn` means that the pod or group is in the active queue, and `backoff` that it waits for the end of its backoff.',
     '',
     table(
-      ['word', 'it waits for'],
+      ['Value', 'Waits for'],
       Object.entries(waits).map(([word, meaning]) => [code(word), meaning]),
     ),
     '',
     '## Conditions of pods',
     '',
     table(
-      ['type', 'reason', 'who writes it'],
+      ['Type', 'Reason', 'Written by'],
       [
         [
           code('PodScheduled'),
           codes(Object.keys(verdictReasons)),
-          'the scheduler, when it could not schedule the pod; the API server sets it to `True` when the pod is bound',
+          'The scheduler, if it could not schedule the pod. The API server sets the status to `True` when the pod is bound',
         ],
         [
           code('DisruptionTarget'),
           code('PreemptionByScheduler'),
-          'the scheduler, of a pod that has to make room, before it deletes it',
+          'The scheduler, for a preemption victim, before it deletes the pod',
         ],
       ],
     ),
@@ -130,25 +134,25 @@ export async function statusPage(): Promise<string> {
     '## Phases of PodGroups',
     '',
     table(
-      ['phase', 'meaning'],
+      ['Phase', 'Meaning'],
       podGroupPhases.map((phase) => [code(phase), phases[phase]]),
     ),
     '',
     '## Conditions of PodGroups',
     '',
     table(
-      ['type', 'status', 'reason', 'meaning'],
+      ['Type', 'Status', 'Reason', 'Meaning'],
       Object.entries(conditions).flatMap(([type, reasons]) =>
         reasons.map(([value, reason, meaning]) => [code(type), value, code(reason), meaning]),
       ),
     ),
     '',
-    '`Scheduled` is `False` with the reason and the message of a verdict as soon as there is one.',
+    'If there is a verdict, `Scheduled` is `False` with its reason and message.',
     '',
-    '## Other fields of the status of PodGroups',
+    '## Other status fields of PodGroups',
     '',
     table(
-      ['field', 'meaning'],
+      ['Field', 'Meaning'],
       Object.entries(status.properties ?? {})
         .filter(([name]) => name !== 'conditions' && name !== 'phase')
         .map(([name, { description = '' }]) => [code(name), description]),
@@ -156,10 +160,10 @@ export async function statusPage(): Promise<string> {
     '',
     '## Events',
     '',
-    'Of `events.k8s.io/v1`, in the name of the scheduler that the pod names (`reportingController`). One that repeats within six minutes becomes a series. Losing one loses nothing else.',
+    'The scheduler records Events of `events.k8s.io/v1`. `reportingController` is the scheduler name in the pod. An Event that repeats within six minutes becomes a series. Events are best effort: a lost Event affects nothing else.',
     '',
     table(
-      ['about', 'type', 'reason', 'action', 'when', 'such as'],
+      ['Object', 'Type', 'Reason', 'Action', 'When', 'Example'],
       eventRows().map(({ about, type, reason, action, when, note }) => [
         about,
         type,
@@ -175,8 +179,8 @@ export async function statusPage(): Promise<string> {
 
 const sources = ['../../src/controller/pod-group-status.ts', '../../src/scheduler/api/api-pod-evictor.ts'];
 
-async function mustTellAllReasons(): Promise<void> {
-  const told = new Set([
+async function checkReasons(): Promise<void> {
+  const documented = new Set([
     'PreemptionByScheduler',
     ...Object.keys(verdictReasons),
     ...Object.values(conditions).flatMap((reasons) => reasons.map(([, reason]) => reason)),
@@ -184,10 +188,10 @@ async function mustTellAllReasons(): Promise<void> {
   for (const source of sources) {
     const text = await readFile(new URL(source, import.meta.url), 'utf8');
     const written = [...text.matchAll(/reason(?:: \w+ =|:) '(\w+)'/g)].map(([, reason]) => reason!);
-    const untold = written.filter((reason) => !told.has(reason));
-    if (written.length === 0 || untold.length > 0)
+    const missing = written.filter((reason) => !documented.has(reason));
+    if (written.length === 0 || missing.length > 0)
       throw new Error(
-        `${source} writes reasons that status-page.ts does not tell: ${untold.join(', ') || 'none is found'}`,
+        `${source} writes reasons that status-page.ts does not document: ${missing.join(', ') || 'found no reason'}`,
       );
   }
 }

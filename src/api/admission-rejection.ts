@@ -1,7 +1,7 @@
-/** What a kubelet writes as status.reason of a pod that it does not admit for lack of a resource: OutOfcpu, OutOfpods, OutOfexample.com/gpu, … */
-const lackPrefix = 'OutOf';
+/** Prefix of status.reason if a kubelet rejects a pod for lack of a resource: OutOfcpu, OutOfpods, OutOfexample.com/gpu, … */
+const outOfPrefix = 'OutOf';
 
-/** The other reasons: of its predicates, the checks of the operating system, and its managers of devices, topology and security. */
+/** Reasons of the kubelet's other admission checks: predicates, operating system, and the device, topology and security managers. */
 const reasons: ReadonlySet<string> = new Set([
   'AppArmor',
   'InitContainerRestartPolicyForbidden',
@@ -27,9 +27,9 @@ const reasons: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a pod failed because its node did not admit it, as its status.reason says: it has never run. `Evicted` is not among them, which a kubelet
- * also writes of pods that ran.
+ * Returns whether status.reason means that the node rejected the pod at admission, so that it never ran. `Evicted` does not count, because
+ * a kubelet also sets it on pods that ran.
  */
 export function isAdmissionRejection(reason: string | undefined): reason is string {
-  return reason !== undefined && (reason.startsWith(lackPrefix) || reasons.has(reason));
+  return reason !== undefined && (reason.startsWith(outOfPrefix) || reasons.has(reason));
 }

@@ -11,7 +11,7 @@ it('writes times as Kubernetes does: UTC, whole seconds', () => {
   expect(toKubernetesTime(noon)).toBe('2026-01-01T12:00:00Z');
 });
 
-it('moves the transition time only when the status changes, not with reason or message', () => {
+it('changes the transition time only with the status, not with reason or message', () => {
   const first = mergeConditions([], [ready], noon);
   expect(first).toEqual([{ ...ready, lastTransitionTime: '2026-01-01T12:00:00Z' }]);
   const reworded = mergeConditions(first, [{ ...ready, reason: 'Other', message: 'words' }], later);
@@ -20,7 +20,7 @@ it('moves the transition time only when the status changes, not with reason or m
   expect(lost[0]!.lastTransitionTime).toBe('2026-01-01T12:01:00Z');
 });
 
-it('keeps the conditions of other writers, after its own', () => {
+it('appends the conditions of other writers', () => {
   const foreign: Condition = {
     type: 'Admitted',
     status: 'True',

@@ -6,21 +6,21 @@ export interface Condition {
   readonly status: 'True' | 'False' | 'Unknown';
   /** CamelCase, never empty. */
   readonly reason: string;
-  /** For people; may be empty. */
+  /** For people. Can be empty. */
   readonly message: string;
-  /** RFC 3339, whole seconds. When `status` last changed. */
+  /** Time of the last change of `status`: RFC 3339, whole seconds. */
   readonly lastTransitionTime: string;
-  /** metadata.generation of the object that the condition was derived from. */
+  /** metadata.generation of the object from which the condition was derived. */
   readonly observedGeneration?: number;
 }
 
-/** A condition as derived, before it is known since when it holds. */
+/** A derived condition without its transition time. */
 export type ConditionState = Omit<Condition, 'lastTransitionTime'>;
 
 /**
- * The list that replaces `previous`: the states in their order, each with the time when its status last changed (kept from
- * `previous` while type and status are the same, else `now`), then the previous conditions of other types, which somebody
- * else owns. Equal input gives an equal list, so that nothing is written when nothing changed.
+ * Returns the list that replaces `previous`: the given states in order, then the previous conditions of other types, which other writers
+ * own. A transition time stays while type and status stay the same; otherwise it is `now`. Equal input gives an equal list, so the caller
+ * can skip the write if nothing changed.
  */
 export function mergeConditions(
   previous: readonly Condition[],

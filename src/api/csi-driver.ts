@@ -1,13 +1,13 @@
 import type { ListedMetadata } from './listed-metadata.ts';
 
-/** All that is read of a storage.k8s.io/v1 CSIDriver. */
+/** Projection of a storage.k8s.io/v1 CSIDriver. */
 export interface CsiDriver {
   readonly kind: 'CSIDriver';
   readonly namespace: '';
   readonly name: string;
-  /** It publishes what room for volumes there is, in CSIStorageCapacities. */
+  /** Whether the driver publishes its free capacity in CSIStorageCapacities. */
   readonly publishesCapacity: boolean;
-  /** Pods that use its volumes are not to go to nodes that do not have it. */
+  /** Whether pods with its volumes must not run on nodes without the driver. */
   readonly isRequired: boolean;
 }
 

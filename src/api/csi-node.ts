@@ -1,13 +1,13 @@
 import type { ListedMetadata } from './listed-metadata.ts';
 
-/** All that is read of a storage.k8s.io/v1 CSINode, which has the name of its node. */
+/** Projection of a storage.k8s.io/v1 CSINode, which has the name of its node. */
 export interface CsiNode {
   readonly kind: 'CSINode';
   readonly namespace: '';
   readonly name: string;
-  /** driver -> how many of its volumes the node can have; undefined: any number */
+  /** driver -> maximum number of its volumes on the node; undefined: no limit */
   readonly drivers: Readonly<Record<string, number | undefined>>;
-  /** In-tree plugins in whose place CSI drivers work on the node, separated by commas, as its annotation has them. */
+  /** Comma-separated in-tree plugins that CSI drivers replace on the node, from its annotation. */
   readonly migratedPlugins: string;
 }
 

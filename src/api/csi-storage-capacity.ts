@@ -2,18 +2,18 @@ import type { LabelSelector } from './label-selector.ts';
 import type { ListedMetadata } from './listed-metadata.ts';
 import { storageSize } from './storage-size.ts';
 
-/** All that is read of a storage.k8s.io/v1 CSIStorageCapacity. */
+/** Projection of a storage.k8s.io/v1 CSIStorageCapacity. */
 export interface CsiStorageCapacity {
   readonly kind: 'CSIStorageCapacity';
   readonly namespace: string;
   readonly name: string;
-  /** The StorageClass that it is about. */
+  /** Its StorageClass. */
   readonly group: string;
-  /** The nodes that can reach it; undefined: none. */
+  /** Selects the nodes that can reach the storage. Undefined: none. */
   readonly nodeTopology: LabelSelector | undefined;
-  /** In bytes; 0: not known. */
+  /** Bytes; 0 if unknown. */
   readonly capacity: number;
-  /** The largest volume that can be made, in bytes; undefined: none. */
+  /** Maximum size of a new volume, in bytes. Undefined: no volume can be provisioned. */
   readonly largestVolume: number | undefined;
 }
 

@@ -1,24 +1,24 @@
 import type { Labels } from './label-selector.ts';
 import type { NodeSelectorTerm } from './node-selector.ts';
 
-/** A volume as a CSI driver knows it. */
+/** Identity of a volume for a CSI driver. */
 export interface CsiVolume {
   readonly driver: string;
   readonly handle: string;
 }
 
-/** A volume that names a storage system directly, as was done before CSI. */
+/** A volume that names a storage system directly, as before CSI. */
 export interface InTreeVolume {
   /** For example `kubernetes.io/aws-ebs`. */
   readonly plugin: string;
   /**
-   * What it is to the CSI driver that has taken over, or why it cannot be said; undefined: none has, as far as scheduling is
-   * concerned.
+   * The volume for the CSI driver that replaces the plugin, or why it cannot be translated. Undefined: for scheduling, no driver replaces
+   * the plugin.
    */
   readonly migrated: CsiVolume | { readonly problem: string } | undefined;
 }
 
-/** The fields of a volume, of a pod or a PersistentVolume, that name a storage system for which there is a CSI driver. */
+/** Fields of a pod volume or PersistentVolume that name a storage system with a CSI driver. */
 export interface RawInTreeVolume {
   readonly awsElasticBlockStore?: { readonly volumeID: string };
   readonly gcePersistentDisk?: { readonly pdName: string; readonly readOnly?: boolean };
@@ -31,11 +31,11 @@ export interface RawInTreeVolume {
 
 interface Migration {
   readonly driver: string;
-  /** The node label by which the driver tells zones; undefined: it does not. */
+  /** Node label with the driver's zone, if it has one. */
   readonly zoneKey?: string;
 }
 
-/** in-tree plugin -> the driver that has taken over */
+/** in-tree plugin -> CSI driver that replaces it */
 const migrations: ReadonlyMap<string, Migration> = new Map([
   ['kubernetes.io/aws-ebs', { driver: 'ebs.csi.aws.com', zoneKey: 'topology.ebs.csi.aws.com/zone' }],
   ['kubernetes.io/gce-pd', { driver: 'pd.csi.storage.gke.io', zoneKey: 'topology.gke.io/zone' }],
@@ -44,10 +44,10 @@ const migrations: ReadonlyMap<string, Migration> = new Map([
   ['kubernetes.io/portworx-volume', { driver: 'pxd.portworx.com' }],
 ]);
 
-/** Those for which there is a driver that kube-scheduler does not count for: an in-tree provisioner of that name is left aside. */
+/** In-tree plugins with a CSI driver for which kube-scheduler does not count volumes. It ignores these provisioners. */
 const withoutMigration: ReadonlySet<string> = new Set(['kubernetes.io/azure-file', 'kubernetes.io/vsphere-volume']);
 
-/** The driver in whose place a provisioner of this in-tree name stands; false: for one that does not count; undefined: it is no in-tree one. */
+/** Returns the CSI driver that replaces an in-tree provisioner; false if its volumes do not count; undefined if it is not an in-tree provisioner. */
 export function driverOfInTree(provisioner: string): string | false | undefined {
   return migrations.get(provisioner)?.driver ?? (withoutMigration.has(provisioner) ? false : undefined);
 }
@@ -59,7 +59,7 @@ const oldRegionLabel = 'failure-domain.beta.kubernetes.io/region';
 const zoneDelimiter = '__';
 const unspecified = 'UNSPECIFIED';
 
-/** `labels`: of the PersistentVolume; absent for a volume of a pod. Undefined when it names no such system. */
+/** Returns the in-tree volume, or undefined if the volume names no such system. `labels` are those of the PersistentVolume; absent for a pod volume. */
 export function inTreeVolumeOf(raw: RawInTreeVolume, labels: Labels | undefined): InTreeVolume | undefined {
   if (raw.awsElasticBlockStore) return made('kubernetes.io/aws-ebs', awsHandle(raw.awsElasticBlockStore.volumeID));
   if (raw.gcePersistentDisk) return made('kubernetes.io/gce-pd', googleHandle(raw.gcePersistentDisk.pdName, labels));
@@ -71,7 +71,7 @@ export function inTreeVolumeOf(raw: RawInTreeVolume, labels: Labels | undefined)
   return undefined;
 }
 
-/** Which nodes the driver that has taken over would attach such a PersistentVolume to: its zones in the driver's own label. */
+/** Translates the node affinity of an in-tree PersistentVolume for the driver that replaces its plugin: uses the driver's own zone label. */
 export function migratedAffinity(
   plugin: string,
   terms: readonly NodeSelectorTerm[] | undefined,
@@ -103,7 +103,7 @@ function made(plugin: string, found: Handle): InTreeVolume {
   return { plugin, migrated: 'problem' in found ? found : { driver, handle: found.handle } };
 }
 
-/** Volumes were once named by a URL, with the zone as its host. */
+/** Parses a volume ID. Old IDs are URLs with the zone as host. */
 function awsHandle(volumeID: string): Handle {
   if (!volumeID.startsWith('aws://')) return { handle: volumeID };
   const path = /^aws:\/\/[^/?#]*([^?#]*)/.exec(volumeID)![1]!;
@@ -112,7 +112,7 @@ function awsHandle(volumeID: string): Handle {
   return { problem: `failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (${volumeID})` };
 }
 
-/** The zone, or the region of several zones, is part of the handle. */
+/** Returns the handle, which contains the zone, or the region of several zones. */
 function googleHandle(name: string, labels: Labels | undefined): Handle {
   const named = [labels?.[oldZoneLabel], labels?.[zoneLabel]];
   const text = named.find((value) => value !== undefined && value !== '') ?? '';
@@ -139,12 +139,12 @@ function azureHandle({ diskURI, kind }: { readonly diskURI: string; readonly kin
   return { problem: `kind(${kind}) is not supported in csi migration` };
 }
 
-/** By which labels the volume tells its zone and its region. */
+/** Returns the label keys that the volume uses for its zone and region. */
 function topologyLabels(terms: readonly NodeSelectorTerm[] | undefined, labels: Labels): readonly [string, string] {
-  const asksFor = (key: string): boolean =>
+  const selectsBy = (key: string): boolean =>
     terms?.some(({ matchExpressions }) => matchExpressions?.some((each) => each.key === key)) ?? false;
-  if (asksFor(zoneLabel)) return [zoneLabel, regionLabel];
-  if (asksFor(oldZoneLabel)) return [oldZoneLabel, oldRegionLabel];
+  if (selectsBy(zoneLabel)) return [zoneLabel, regionLabel];
+  if (selectsBy(oldZoneLabel)) return [oldZoneLabel, oldRegionLabel];
   if (Object.hasOwn(labels, zoneLabel)) return [zoneLabel, regionLabel];
   if (Object.hasOwn(labels, oldZoneLabel)) return [oldZoneLabel, oldRegionLabel];
   return [zoneLabel, regionLabel];

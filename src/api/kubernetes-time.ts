@@ -1,12 +1,12 @@
-/** The last second that has a year of four digits, which is as far as RFC 3339 goes. */
+/** The last second with a four-digit year, which is the limit of RFC 3339. */
 export const latestTimeMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** Milliseconds since the epoch as Kubernetes' Time: RFC 3339, UTC, whole seconds. */
+/** Formats milliseconds since the epoch as Kubernetes' Time: RFC 3339, UTC, whole seconds. */
 export function toKubernetesTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** The same as Kubernetes' MicroTime, which has six digits of a second. */
+/** Formats milliseconds since the epoch as Kubernetes' MicroTime, with six decimal places. */
 export function toKubernetesMicroTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace('Z', '000Z');
 }

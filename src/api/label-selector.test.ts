@@ -27,7 +27,7 @@ describe('compileLabelSelector', () => {
     expect(compileLabelSelector(selector)(labels)).toBe(matches);
   });
 
-  it('does not take what every object has for a label', () => {
+  it('does not treat inherited properties as labels', () => {
     const selector = { matchExpressions: [{ key: 'constructor', operator: 'Exists' }] };
     expect(compileLabelSelector(selector)({})).toBe(false);
     expect(compileLabelSelector(selector)(JSON.parse('{"constructor":"x"}') as Record<string, string>)).toBe(true);
@@ -42,7 +42,7 @@ describe('compileLabelSelector', () => {
     ['matchExpressions[0].key', { matchExpressions: [{ key: 'a b', operator: 'Exists' }] }],
     ['matchExpressions', { matchExpressions: {} }],
     ['matchLabels["a"]', { matchLabels: { a: 1 } }],
-  ])('rejects a malformed selector, naming %s', (path, selector) => {
+  ])('rejects a malformed selector and names %s', (path, selector) => {
     const compile = (): unknown => compileLabelSelector(selector as LabelSelector);
     expect(compile).toThrow(SelectorError);
     expect(compile).toThrow(expect.objectContaining({ path }) as Error);
@@ -81,9 +81,9 @@ describe('compileNodeSelectorTerm', () => {
     ['Lt compares whole numbers', requirement('Lt', '10'), { cores: '9' }, true],
     ['Gt reads numbers of any length', requirement('Gt', `${'0'.repeat(40)}8`), { cores: `${'0'.repeat(40)}9` }, true],
     ['Lt does not match an absent label', requirement('Lt', '5'), {}, false],
-    ['Gt does not match what is no number', requirement('Gt', '5'), { cores: '6.5' }, false],
+    ['Gt does not match a value that is not a whole number', requirement('Gt', '5'), { cores: '6.5' }, false],
     ['Gt is exact beyond 2^53', requirement('Gt', '9007199254740992'), { cores: '9007199254740993' }, true],
-    ['Gt does not match what does not fit 64 bits', requirement('Gt', '1'), { cores: '9223372036854775808' }, false],
+    ['Gt does not match a value beyond 64 bits', requirement('Gt', '1'), { cores: '9223372036854775808' }, false],
     ['In works as for labels', requirement('In', '4'), { cores: '4' }, true],
     ['a field selects by name', { matchFields: [nameIs('In', 'node-a')] }, {}, true],
     ['a field rejects by name', { matchFields: [nameIs('NotIn', 'node-a')] }, {}, false],
@@ -100,14 +100,14 @@ describe('compileNodeSelectorTerm', () => {
   it.each<[string, NodeSelectorTerm]>([
     ['matchExpressions[0].values', requirement('Gt', 'many')],
     ['matchExpressions[0].values', requirement('Lt', '1', '2')],
-    // As in Kubernetes, where the sign makes it a value that no label can have.
+    // As in Kubernetes, the sign makes it an invalid label value.
     ['matchExpressions[0].values', requirement('Lt', '-1')],
     ['matchExpressions[0].values', requirement('In', 'a', 'no label')],
     ['matchExpressions[0].operator', requirement('Near', '1')],
     ['matchFields[0].key', { matchFields: [{ key: 'spec.x', operator: 'In', values: ['a'] }] }],
     ['matchFields[0].operator', { matchFields: [nameIs('Exists', 'a')] }],
     ['matchFields[0].values', { matchFields: [nameIs('In', 'a', 'b')] }],
-  ])('rejects a malformed term, naming %s', (path, term) => {
+  ])('rejects a malformed term and names %s', (path, term) => {
     expect(() => compileNodeSelectorTerm(term)).toThrow(
       expect.objectContaining({ name: 'SelectorError', path }) as Error,
     );

@@ -1,7 +1,7 @@
 import type { NodeSelectorRequirement, NodeSelectorTerm } from './node-selector.ts';
 import { isLabelValue, isQualifiedName } from './qualified-name.ts';
 
-/** Label key -> value. */
+/** label key -> value */
 export type Labels = Readonly<Record<string, string>>;
 
 export interface LabelSelectorRequirement {
@@ -18,7 +18,7 @@ export interface LabelSelector {
 
 export type LabelPredicate = (labels: Labels | undefined) => boolean;
 
-/** What a node selector term looks at. */
+/** The parts of a node that node selector terms test. */
 export interface SelectableNode {
   readonly name: string;
   readonly labels: Labels;
@@ -26,7 +26,7 @@ export interface SelectableNode {
 
 export type NodePredicate = (node: SelectableNode) => boolean;
 
-/** A selector that cannot be understood. The message names the field path below the selector. */
+/** An invalid selector. The message names the field path below the selector. */
 export class SelectorError extends Error {
   override readonly name = 'SelectorError';
   /** For example matchExpressions[0].operator. */
@@ -39,8 +39,8 @@ export class SelectorError extends Error {
 }
 
 /**
- * Compiles a label selector once for many tests. As in Kubernetes, an absent selector matches nothing and an empty one
- * everything; NotIn also matches where the key is absent. Throws SelectorError for a malformed one.
+ * Compiles a label selector to a predicate. As in Kubernetes, an absent selector matches nothing, an empty selector matches everything, and
+ * NotIn also matches if the key is absent. Throws SelectorError if the selector is invalid.
  */
 export function compileLabelSelector(selector: LabelSelector | null | undefined): LabelPredicate {
   if (selector === null || selector === undefined) return () => false;
@@ -56,20 +56,20 @@ export function compileLabelSelector(selector: LabelSelector | null | undefined)
   return allOf(tests);
 }
 
-/** As `compileLabelSelector`, of one that stands at `path` of something greater: the path of a SelectorError begins there. */
+/** Like `compileLabelSelector`, for a selector at `path` of a larger object. Paths of SelectorErrors start with `path`. */
 export function compileLabelSelectorAt(selector: LabelSelector | null | undefined, path: string): LabelPredicate {
   try {
     return compileLabelSelector(selector);
   } catch (error) {
     if (!(error instanceof SelectorError)) throw error;
-    // Its message begins with its own path.
+    // The message starts with the path.
     throw new SelectorError(`${path}.${error.path}`, error.message.slice(error.path.length + 1));
   }
 }
 
 /**
- * Compiles one term of a node selector: all its expressions over labels and all its fields (metadata.name only) must hold.
- * As in Kubernetes, a term without any matches nothing. Throws SelectorError for a malformed one.
+ * Compiles a node selector term: all label expressions and all fields (only metadata.name) must match. As in Kubernetes, an empty term
+ * matches nothing. Throws SelectorError if the term is invalid.
  */
 export function compileNodeSelectorTerm(term: NodeSelectorTerm): NodePredicate {
   const labelTests = listOf(term.matchExpressions, 'matchExpressions').map((requirement, index) =>
@@ -86,7 +86,7 @@ export function compileNodeSelectorTerm(term: NodeSelectorTerm): NodePredicate {
 const labelOperators: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 const nodeOperators: readonly string[] = [...labelOperators, 'Gt', 'Lt'];
 
-/** Labels come from JSON: a key such as "constructor" must not find what every object has. */
+/** Returns the value of a label. A key such as "constructor" must not find an inherited property. */
 function valueOf(labels: Labels | undefined, key: string): string | undefined {
   const value: unknown = labels?.[key];
   return typeof value === 'string' ? value : undefined;
@@ -113,10 +113,10 @@ function compileRequirement(
   checkKey(key, `${path}.key`);
   const values = listOf(requirement.values, `${path}.values`);
   if (!values.every((value) => typeof value === 'string')) throw new SelectorError(`${path}.values`, 'must be strings');
-  const odd = values.find((value) => !isLabelValue(value));
-  if (odd !== undefined) {
-    const shown = JSON.stringify(odd.length > 70 ? `${odd.slice(0, 70)}…` : odd);
-    throw new SelectorError(`${path}.values`, `must be values that a label can have, not ${shown}`);
+  const invalid = values.find((value) => !isLabelValue(value));
+  if (invalid !== undefined) {
+    const shown = JSON.stringify(invalid.length > 70 ? `${invalid.slice(0, 70)}…` : invalid);
+    throw new SelectorError(`${path}.values`, `must be valid label values, not ${shown}`);
   }
   if (!operators.includes(operator)) {
     throw new SelectorError(
@@ -166,12 +166,12 @@ function compileField(requirement: NodeSelectorRequirement, path: string): NodeP
   if (operator !== 'In' && operator !== 'NotIn') {
     throw new SelectorError(`${path}.operator`, `must be In or NotIn, not ${JSON.stringify(operator)}`);
   }
-  if (values?.length !== 1) throw new SelectorError(`${path}.values`, 'must hold exactly one node name');
+  if (values?.length !== 1) throw new SelectorError(`${path}.values`, 'must contain exactly one node name');
   const [name] = values;
   return operator === 'In' ? (node) => node.name === name : (node) => node.name !== name;
 }
 
-/** A 64-bit decimal integer as Kubernetes parses one, in BigInt; undefined for anything else. */
+/** Parses a 64-bit decimal integer as Kubernetes does. Returns undefined for any other text. */
 function parseInteger(text: string): bigint | undefined {
   if (!/^[+-]?[0-9]+$/.test(text)) return undefined;
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text);

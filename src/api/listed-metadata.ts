@@ -1,6 +1,6 @@
 import type { Labels } from './label-selector.ts';
 
-/** What is read of the metadata of kinds besides nodes, pods and groups. */
+/** Metadata that Tutti reads of kinds other than nodes, pods and groups. */
 export interface ListedMetadata {
   readonly name: string;
   readonly namespace?: string;
@@ -14,5 +14,5 @@ export interface ListedMetadata {
 
 export const noLabels: Labels = Object.freeze({});
 
-/** The annotation that named a class before the field did; it goes first. */
+/** Older form of the field storageClassName. The annotation takes precedence. */
 export const classAnnotation = 'volume.beta.kubernetes.io/storage-class';

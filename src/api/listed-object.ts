@@ -16,7 +16,7 @@ import type { StorageClass } from './storage-class.ts';
 import { projectVolumeAttachment } from './volume-attachment.ts';
 import type { VolumeAttachment } from './volume-attachment.ts';
 
-/** kind -> what is kept of an object of it; kinds besides nodes, pods and groups that some plugin may read */
+/** kind -> its projection, for kinds other than nodes, pods and groups that plugins read */
 export type ListedKinds = { readonly [Kind in SelectingKind]: SelectingObject<Kind> } & {
   readonly PersistentVolume: PersistentVolume;
   readonly PersistentVolumeClaim: PersistentVolumeClaim;
@@ -29,11 +29,11 @@ export type ListedKinds = { readonly [Kind in SelectingKind]: SelectingObject<Ki
 
 export type ListedKind = keyof ListedKinds;
 
-/** All that is kept of one of them. Where those of a kind are looked up together its `group` says with which others. */
+/** A projection of one of these kinds. `group` is the key by which objects of some kinds are looked up together. */
 export type ListedObject = ListedKinds[ListedKind];
 
 interface Listing<Kind extends ListedKind> {
-  /** Where the API server lists them. */
+  /** API path of the list. */
   readonly path: string;
   readonly project: (input: unknown) => ListedKinds[Kind];
 }
@@ -58,19 +58,19 @@ const listings: { readonly [Kind in ListedKind]: Listing<Kind> } = {
 
 export const listedKinds = Object.keys(listings) as readonly ListedKind[];
 
-/** Where the API server lists objects of the kind. */
+/** Returns the API path that lists objects of the kind. */
 export function listedPath(kind: ListedKind): string {
   return listings[kind].path;
 }
 
-/** Throws a TypeError for what is no such object, or a QuantityError; the message names the field. */
+/** Projects an object of the kind. Throws TypeError or QuantityError if it is malformed; the message names the field. */
 export function projectListed<Kind extends ListedKind>(kind: Kind, input: unknown): ListedKinds[Kind] {
   const { metadata } = input as { readonly metadata: ListedMetadata };
   if (typeof metadata.name !== 'string') throw new TypeError('metadata.name is not a string');
   return (listings[kind] as Listing<Kind>).project(input);
 }
 
-/** Whether nothing that is read of it differs. */
+/** Returns whether two projections are equal. */
 export function listedAlike(a: ListedObject, b: ListedObject): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -1,9 +1,9 @@
-/** An object from the API that cannot be used. The message names the object, the field path and what would be right. */
+/** An invalid object from the API. The message names the object, the field path and the expected value. */
 export class MalformedObjectError extends Error {
   override readonly name = 'MalformedObjectError';
   /** For example PodGroup. */
   readonly kind: string;
-  /** namespace/name as far as the object tells; empty when it does not. */
+  /** namespace/name, without parts that the object lacks. */
   readonly key: string;
   /** For example spec.minMember. */
   readonly path: string;

@@ -1,7 +1,6 @@
 /**
- * What a pod may need of its node's kubelet that not every kubelet can do, by the names under which nodes declare it
- * (`status.declaredFeatures`), in order. Others that nodes declare have to do with pods that are changed while they run, not with
- * where they go.
+ * Kubelet features that a pod can require and not every kubelet has, by their names in `status.declaredFeatures`, in order. Other
+ * declared features concern changes to running pods, not scheduling.
  */
 export const schedulingFeatures = [
   'RestartAllContainersOnContainerExits',
@@ -18,7 +17,7 @@ interface RawContainer {
 
 type RawContainers = readonly RawContainer[] | null;
 
-/** The parts of a pod's spec that need such a feature. */
+/** The parts of a pod spec that can require such a feature. */
 export interface RawFeatureSpec {
   readonly containers?: RawContainers;
   readonly initContainers?: RawContainers;
@@ -27,10 +26,10 @@ export interface RawFeatureSpec {
   readonly hostUsers?: boolean | null;
 }
 
-/** Most pods need none, and most nodes declare none: they share this one. */
+/** Shared empty list: most pods require no feature, and most nodes declare none. */
 export const noFeatures: readonly NodeFeature[] = Object.freeze([]);
 
-/** What the pod needs, by the rules of Kubernetes 1.37 (k8s.io/component-helpers/nodedeclaredfeatures); in order. */
+/** Returns the features that a pod requires, in order, by the rules of Kubernetes 1.37 (k8s.io/component-helpers/nodedeclaredfeatures). */
 export function neededFeatures(spec: RawFeatureSpec): readonly NodeFeature[] {
   const { containers, initContainers, ephemeralContainers, hostNetwork = false, hostUsers } = spec;
   const restartsAll = someContainer([containers, initContainers], ({ restartPolicyRules }) =>
@@ -49,7 +48,7 @@ export function neededFeatures(spec: RawFeatureSpec): readonly NodeFeature[] {
   return schedulingFeatures.filter((feature) => needs[feature]);
 }
 
-/** Those of the features that a node declares which some pod may need; in order. */
+/** Returns the declared features that a pod can require, in order. */
 export function knownFeatures(declared: readonly string[] | null | undefined): readonly NodeFeature[] {
   if (declared === undefined || declared === null || declared.length === 0) return noFeatures;
   const known = schedulingFeatures.filter((feature) => declared.includes(feature));
@@ -58,8 +57,8 @@ export function knownFeatures(declared: readonly string[] | null | undefined): r
 
 function someContainer(
   lists: readonly (RawContainers | undefined)[],
-  isSuch: (container: RawContainer) => boolean | undefined,
+  matches: (container: RawContainer) => boolean | undefined,
 ): boolean {
-  for (const list of lists) if (list?.some((container) => isSuch(container) === true) === true) return true;
+  for (const list of lists) if (list?.some((container) => matches(container) === true) === true) return true;
   return false;
 }

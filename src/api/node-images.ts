@@ -1,21 +1,21 @@
 import { WeakInterner } from '../base/weak-interner.ts';
 
-/** One name of an image that a node has. */
+/** One name of an image on a node. */
 export interface NodeImage {
-  /** As the node says it: with tag or digest. */
+  /** The name that the node reports, with tag or digest. */
   readonly name: string;
   /** Bytes. */
   readonly size: number;
 }
 
-/** What a v1 Node says of its images, as JSON gives it. */
+/** Images of a v1 Node in JSON. */
 export type RawNodeImages = readonly { readonly names?: readonly string[] | null; readonly sizeBytes?: number }[];
 
 export const noImages: readonly NodeImage[] = Object.freeze([]);
 
-/** Reads the images of nodes, sharing what nodes have in common; one per process. */
+/** Reads the images of nodes. Nodes with the same images share the objects. One instance per process. */
 export class NodeImages {
-  /** size and name -> the image, while a node has it */
+  /** size and name -> image, while a node has it */
   readonly #images = new WeakInterner<NodeImage>();
 
   read(raw: RawNodeImages | null | undefined): readonly NodeImage[] {
@@ -30,7 +30,7 @@ export function sameImages(a: readonly NodeImage[], b: readonly NodeImage[]): bo
   return a === b || (a.length === b.length && a.every((image, i) => image === b[i]));
 }
 
-/** The name by which nodes know an image that a pod names without tag and digest: with the tag `latest`. */
+/** Returns the image name as nodes report it: adds the tag `latest` if a pod names neither tag nor digest. */
 export function normalizedImageName(name: string): string {
   return name.lastIndexOf(':') <= name.lastIndexOf('/') ? `${name}:latest` : name;
 }

@@ -12,36 +12,36 @@ const options: NodeOptions = {
   allocatable: { 'example.com/gpu': 2 },
 };
 
-describe('two states of a node', () => {
-  it('schedule alike when nothing but the heartbeat lies between them', () => {
+describe('nodesScheduleAlike', () => {
+  it('ignores heartbeats', () => {
     const before = build.projectedNode(options);
     const after = build.projectedNode(options);
     expect(after.resourceVersion).not.toBe(before.resourceVersion);
     expect(nodesScheduleAlike(before, after)).toBe(true);
   });
 
-  it('schedule alike whatever the order of their labels', () => {
+  it('ignores the order of labels', () => {
     const after = build.projectedNode({ ...options, labels: { disk: 'ssd', zone: 'z1' } });
     expect(nodesScheduleAlike(build.projectedNode(options), after)).toBe(true);
   });
 
   it.each<[string, NodeOptions]>([
     ['a label has another value', { labels: { zone: 'z2', disk: 'ssd' } }],
-    ['a label is gone', { labels: { zone: 'z1' } }],
-    ['a label has come', { labels: { zone: 'z1', disk: 'ssd', gpu: 'a' } }],
+    ['a label is removed', { labels: { zone: 'z1' } }],
+    ['a label is added', { labels: { zone: 'z1', disk: 'ssd', gpu: 'a' } }],
     ['a label has another name', { labels: { zone: 'z1', drive: 'ssd' } }],
-    ['a taint is gone', { taints: ['dedicated=ml:NoSchedule'] }],
-    ['a taint has come', { taints: ['dedicated=ml:NoSchedule', 'old:PreferNoSchedule', 'x:NoExecute'] }],
+    ['a taint is removed', { taints: ['dedicated=ml:NoSchedule'] }],
+    ['a taint is added', { taints: ['dedicated=ml:NoSchedule', 'old:PreferNoSchedule', 'x:NoExecute'] }],
     ['a taint has another key', { taints: ['reserved=ml:NoSchedule', 'old:PreferNoSchedule'] }],
     ['a taint has another value', { taints: ['dedicated=web:NoSchedule', 'old:PreferNoSchedule'] }],
     ['a taint has another effect', { taints: ['dedicated=ml:NoExecute', 'old:PreferNoSchedule'] }],
-    ['it is cordoned', { unschedulable: true }],
-    ['it has more of a resource', { cpu: 5 }],
-    ['it has another number of pod slots', { pods: 111 }],
-    ['a resource is gone', { allocatable: {} }],
-    ['a resource has come', { allocatable: { 'example.com/gpu': 2, 'example.com/fpga': 2 } }],
-    ['a resource gave way to another', { allocatable: { 'example.com/fpga': 2 } }],
-  ])('do not when %s, in either direction', (_what, change) => {
+    ['the node is cordoned', { unschedulable: true }],
+    ['the node has more of a resource', { cpu: 5 }],
+    ['the node has another number of pod slots', { pods: 111 }],
+    ['a resource is removed', { allocatable: {} }],
+    ['a resource is added', { allocatable: { 'example.com/gpu': 2, 'example.com/fpga': 2 } }],
+    ['a resource is replaced', { allocatable: { 'example.com/fpga': 2 } }],
+  ])('returns false in both directions if %s', (_what, change) => {
     const [before, after] = [build.projectedNode(options), build.projectedNode({ ...options, ...change })];
     expect([nodesScheduleAlike(before, after), nodesScheduleAlike(after, before)]).toEqual([false, false]);
   });

@@ -22,9 +22,9 @@ export interface Node {
   readonly taints: readonly Taint[];
   readonly unschedulable: boolean;
   readonly allocatable: ResourceList;
-  /** Of those that some pod may need, in order. */
+  /** Declared features that a pod can require, in order. */
   readonly declaredFeatures: readonly NodeFeature[];
-  /** Empty unless somebody reads them. */
+  /** Empty unless a plugin reads images. */
   readonly images: readonly NodeImage[];
 }
 
@@ -48,8 +48,8 @@ interface RawNode {
 }
 
 /**
- * Whether nothing that scheduling goes by differs but for the images, which only some nodes are preferred for: heartbeats change only
- * the rest.
+ * Returns whether two versions of a node are equal for scheduling. Ignores images, which only affect scores. Heartbeats change only
+ * fields that this function ignores.
  */
 export function nodesScheduleAlike(a: Node, b: Node): boolean {
   return (
@@ -67,7 +67,7 @@ function sameTaint(a: Taint, b: Taint): boolean {
   return a.key === b.key && a.value === b.value && a.effect === b.effect;
 }
 
-/** Throws (TypeError, QuantityError) for what is not a node; the message names the field. Without `images` none are kept. */
+/** Projects a node. Throws TypeError or QuantityError if it is malformed; the message names the field. Without `images`, drops images. */
 export function projectNode(input: unknown, names: ResourceNames, images?: NodeImages): Node {
   const { metadata, spec, status } = input as RawNode;
   for (const field of ['uid', 'name', 'resourceVersion'] as const) {

@@ -3,38 +3,38 @@ import { classAnnotation } from './listed-metadata.ts';
 import type { ListedMetadata } from './listed-metadata.ts';
 import { storageSize } from './storage-size.ts';
 
-/** All that is read of a v1 PersistentVolumeClaim. */
+/** Projection of a v1 PersistentVolumeClaim. */
 export interface PersistentVolumeClaim {
   readonly kind: 'PersistentVolumeClaim';
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** The class of volumes that it asks for; empty: of none. */
+  /** Its StorageClass. Empty: none. */
   readonly className: string;
-  /** The volume that it is bound to, or to be bound to; empty: none yet. */
+  /** The volume that it is or will be bound to. Empty: none yet. */
   readonly volumeName: string;
-  /** It and its volume name each other. */
+  /** Whether the claim and its volume refer to each other. */
   readonly isBound: boolean;
-  /** Where its volume is to be made, once a pod has been placed; undefined: nobody has said. */
+  /** Node for which to provision its volume, set once a pod has been placed. */
   readonly selectedNode: string | undefined;
-  /** In bytes; undefined: any size. */
+  /** Bytes. Undefined: any size. */
   readonly requested: number | undefined;
   readonly accessModes: readonly string[];
   readonly selector: LabelSelector | undefined;
   readonly volumeMode: string;
   readonly attributesClass: string;
-  /** Its volume is gone. */
+  /** Whether its volume is gone. */
   readonly isLost: boolean;
   readonly deleting: boolean;
-  /** uid of the controller that owns it: of the pod, where it was made for one volume of that. */
+  /** UID of the controller that owns it. For an ephemeral volume this is the pod. */
   readonly ownerUid: string | undefined;
 }
 
-/** Where the scheduler says on which node a claim's volume is wanted. A provisioner that fails takes it away. */
+/** The scheduler sets this annotation to the node for which a volume must be provisioned. A provisioner that fails removes it. */
 export const selectedNodeAnnotation = 'volume.kubernetes.io/selected-node';
 export const bindCompletedAnnotation = 'pv.kubernetes.io/bind-completed';
-/** On volumes and claims that whoever bound them chose, not the user. */
+/** On volumes and claims that a controller or scheduler matched, not the user. */
 export const boundByControllerAnnotation = 'pv.kubernetes.io/bound-by-controller';
 
 interface RawPersistentVolumeClaim {
@@ -51,7 +51,7 @@ interface RawPersistentVolumeClaim {
   readonly status?: { readonly phase?: string };
 }
 
-/** Throws QuantityError, or a TypeError that names the field. */
+/** Throws QuantityError, or TypeError with the field. */
 export function projectPersistentVolumeClaim(input: unknown): PersistentVolumeClaim {
   const { metadata, spec = {}, status } = input as RawPersistentVolumeClaim;
   const { annotations = {} } = metadata;

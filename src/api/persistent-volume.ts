@@ -7,34 +7,34 @@ import type { NodeSelectorTerm } from './node-selector.ts';
 import type { PersistentVolumeClaim } from './persistent-volume-claim.ts';
 import { storageSize } from './storage-size.ts';
 
-/** The claim that a volume is bound to, or kept for. */
+/** The claim that a volume is bound to or reserved for. */
 export interface ClaimReference {
   readonly namespace: string;
   readonly name: string;
-  /** Empty: of whichever claim has the name. */
+  /** Empty: any claim with the name. */
   readonly uid: string;
 }
 
-/** All that is read of a v1 PersistentVolume. */
+/** Projection of a v1 PersistentVolume. */
 export interface PersistentVolume {
   readonly kind: 'PersistentVolume';
   readonly namespace: '';
   readonly name: string;
   readonly resourceVersion: string;
-  /** Its class; empty: it has none. */
+  /** Its StorageClass. Empty: none. */
   readonly group: string;
-  /** The class that its spec names, which an annotation may overrule. */
+  /** StorageClass in its spec, which an annotation can override. */
   readonly statedClass: string;
   readonly labels: Labels;
-  /** In bytes. */
+  /** Bytes. */
   readonly capacity: number;
   readonly accessModes: readonly string[];
   readonly volumeMode: string;
   readonly attributesClass: string;
-  /** Nodes that it can be reached from; undefined: all. */
+  /** Nodes that can reach it. Undefined: all. */
   readonly nodeAffinity: readonly NodeSelectorTerm[] | undefined;
   readonly claim: ClaimReference | undefined;
-  /** Its phase is Available. */
+  /** Whether its phase is Available. */
   readonly isAvailable: boolean;
   readonly deleting: boolean;
   readonly csi: CsiVolume | undefined;
@@ -56,7 +56,7 @@ interface RawPersistentVolume {
   readonly status?: { readonly phase?: string };
 }
 
-/** Throws QuantityError, or a TypeError that names the field. */
+/** Throws QuantityError, or TypeError with the field. */
 export function projectPersistentVolume(input: unknown): PersistentVolume {
   const { metadata, spec = {}, status } = input as RawPersistentVolume;
   const { claimRef, csi } = spec;
@@ -87,7 +87,7 @@ export function projectPersistentVolume(input: unknown): PersistentVolume {
   };
 }
 
-/** The volume is bound to this claim, or kept for it. */
+/** Returns whether the volume is bound to the claim or reserved for it. */
 export function isVolumeOf({ claim }: PersistentVolume, { namespace, name, uid }: PersistentVolumeClaim): boolean {
   return claim?.namespace === namespace && claim.name === name && (claim.uid === '' || claim.uid === uid);
 }

@@ -14,7 +14,7 @@ it('lets the label win over the annotation and reports the disagreement', () => 
   });
 });
 
-it('makes no member of a pod that names no group', () => {
+it('returns undefined for a pod without a group', () => {
   expect(podGroupNameOf(undefined, undefined)).toBeUndefined();
   expect(podGroupNameOf({ [podGroupLabel]: '' }, { [podGroupLabel]: '' })).toBeUndefined();
   expect(podGroupNameOf({ [podGroupLabel]: '' }, { [podGroupLabel]: 'blue' })).toEqual({ name: 'blue' });

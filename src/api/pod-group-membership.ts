@@ -1,9 +1,9 @@
-/** The key that makes a pod a member of the PodGroup it names, in the pod's namespace: as a label, or as an annotation. */
+/** Label or annotation key that makes a pod a member of the PodGroup in its value, in the pod's namespace. */
 export const podGroupLabel = 'scheduling.x-k8s.io/pod-group';
 
 /** A pod whose label and annotation name different groups. */
 export interface MembershipDisagreement {
-  /** What the label names: this one counts. */
+  /** The group in the label. The label wins. */
   readonly label: string;
   readonly annotation: string;
 }
@@ -16,8 +16,8 @@ export interface PodGroupMembership {
 type Keyed = Readonly<Record<string, string>> | undefined;
 
 /**
- * The PodGroup that a pod names, whether or not it exists; undefined for a pod of its own. The label wins over the
- * annotation. An empty value names nothing.
+ * Returns the PodGroup that a pod names, whether or not the group exists, or undefined for a pod without a group. The label wins over the
+ * annotation. An empty value counts as absent.
  */
 export function podGroupNameOf(labels: Keyed, annotations: Keyed): PodGroupMembership | undefined {
   const label = labels?.[podGroupLabel] ?? '';

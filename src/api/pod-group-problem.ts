@@ -1,27 +1,27 @@
 import type { PodGroup } from './pod-group.ts';
 
-/** What the value of a label, which puts a pod into a group, has at most. */
-const longestLabelValue = 63;
-const longestPrefix = 253;
+/** Kubernetes' limit for label values. A label puts a pod into a group. */
+const maxLabelValueLength = 63;
+const maxPrefixLength = 253;
 const domain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const resourceName = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 /**
- * Why a group can never start, whatever pods and nodes come, though the API takes it: the field, what is wrong there, and what would be
- * right. Undefined when nothing is. The schema cannot say so: it takes what scheduler-plugins' does.
+ * Returns why a valid group can never start, whatever pods and nodes exist: the field, the problem and the remedy. Returns undefined if it
+ * can start. The CRD schema cannot reject such groups, because it accepts whatever the schema of scheduler-plugins accepts.
  */
 export function podGroupProblem({ name, minResources }: Pick<PodGroup, 'name' | 'minResources'>): string | undefined {
-  if (name.length > longestLabelValue) {
+  if (name.length > maxLabelValueLength) {
     return (
-      `metadata.name has ${name.length} characters, and the label that puts a pod into the group takes at most ${longestLabelValue}: ` +
-      'no pod can join it; create it under a shorter name'
+      `metadata.name has ${name.length} characters, but the label that puts a pod into the group has at most ${maxLabelValueLength}: ` +
+      'no pod can join the group; create it with a shorter name'
     );
   }
   for (const resource of minResources?.keys() ?? []) {
     if (isResourceName(resource)) continue;
     return (
-      `spec.minResources has ${JSON.stringify(resource.slice(0, longestPrefix))}, which is no name of a resource, so no node has any: ` +
-      'write names such as cpu, memory or nvidia.com/gpu'
+      `spec.minResources has ${JSON.stringify(resource.slice(0, maxPrefixLength))}, which is not a valid resource name, so no node has this resource: ` +
+      'use names such as cpu, memory or nvidia.com/gpu'
     );
   }
   return undefined;
@@ -31,6 +31,6 @@ function isResourceName(text: string): boolean {
   const slash = text.indexOf('/');
   const prefix = slash < 0 ? undefined : text.slice(0, slash);
   const name = text.slice(slash + 1);
-  if (prefix !== undefined && (prefix.length > longestPrefix || !domain.test(prefix))) return false;
-  return name.length <= longestLabelValue && resourceName.test(name);
+  if (prefix !== undefined && (prefix.length > maxPrefixLength || !domain.test(prefix))) return false;
+  return name.length <= maxLabelValueLength && resourceName.test(name);
 }

@@ -7,13 +7,13 @@ import { podGroupDefinition } from './pod-group-schema.ts';
 const version = podGroupDefinition.spec.versions[0];
 const schema = version.schema.openAPIV3Schema;
 
-describe('the PodGroup CustomResourceDefinition', () => {
-  it('is the checked-in file', async () => {
+describe('the PodGroup CRD', () => {
+  it('equals the checked-in file', async () => {
     const file = new URL('../../crds/scheduling.x-k8s.io_podgroups.yaml', import.meta.url);
     expect(parse(await readFile(file, 'utf8'))).toEqual(podGroupDefinition);
   });
 
-  it('has the names, columns and subresource that users of scheduler-plugins know', () => {
+  it('has the names, columns and subresource of scheduler-plugins', () => {
     expect(podGroupDefinition.metadata.name).toBe('podgroups.scheduling.x-k8s.io');
     expect(podGroupDefinition.spec.names.shortNames).toEqual(['pg', 'pgs']);
     expect(podGroupDefinition.spec.scope).toBe('Namespaced');
@@ -32,7 +32,7 @@ describe('the PodGroup CustomResourceDefinition', () => {
     expect(columns).toContain('Age .metadata.creationTimestamp date');
   });
 
-  it('shows how many are on nodes and why not all, and with -o wide since when and the sentence', () => {
+  it('shows scheduled members and the reason, and with -o wide the time and the message', () => {
     const columns = version.additionalPrinterColumns as readonly {
       readonly name: string;
       readonly priority?: number;
@@ -45,7 +45,7 @@ describe('the PodGroup CustomResourceDefinition', () => {
     ]);
   });
 
-  it('has the drop-in fields with their types, none of them required', () => {
+  it('has the fields of scheduler-plugins with their types, all optional', () => {
     expect(Object.keys(schema.properties.spec.properties!)).toEqual([
       'minMember',
       'minResources',
@@ -68,11 +68,11 @@ describe('the PodGroup CustomResourceDefinition', () => {
     ['minMember negative', { spec: { minMember: -1 } }, false],
     ['minMember text', { spec: { minMember: '3' } }, false],
     ['amounts as texts and integers', { spec: { minResources: { cpu: '1500m', memory: 1024 } } }, true],
-    ['an amount that is no quantity', { spec: { minResources: { cpu: '1 core' } } }, false],
-    ['a negative time-out', { spec: { scheduleTimeoutSeconds: -1 } }, true],
+    ['an amount that is not a quantity', { spec: { minResources: { cpu: '1 core' } } }, false],
+    ['a negative timeout', { spec: { scheduleTimeoutSeconds: -1 } }, true],
     ['a phase of another implementation', { status: { phase: 'PreScheduling' } }, true],
     ['a condition without a reason', { status: { conditions: [{ type: 'Ready', status: 'True' }] } }, false],
-  ])('judges %s', (_name, object, valid) => {
+  ])('validates %s', (_name, object, valid) => {
     const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
     expect(validate(object)).toBe(valid);
   });

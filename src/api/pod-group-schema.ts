@@ -6,7 +6,7 @@ import {
   repairPolicies,
 } from './pod-group.ts';
 
-/** OpenAPI v3 structural schema, as far as a CustomResourceDefinition of ours needs it. */
+/** The part of OpenAPI v3 structural schemas that Tutti's CRD uses. */
 export interface StructuralSchema {
   readonly description?: string;
   readonly type?: 'object' | 'array' | 'string' | 'integer';
@@ -26,7 +26,7 @@ export interface StructuralSchema {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
 }
 
-/** What the API server checks of a quantity; `parseQuantity` then reads it exactly. */
+/** Pattern by which the API server validates quantities. `parseQuantity` then parses them exactly. */
 const quantityPattern =
   '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
 
@@ -41,33 +41,33 @@ function count(description: string): StructuralSchema {
 }
 
 const condition: StructuralSchema = {
-  description: 'One aspect of the group: what is known, why, and since when.',
+  description: 'One aspect of the state of the group.',
   type: 'object',
   required: ['lastTransitionTime', 'message', 'reason', 'status', 'type'],
   properties: {
     type: {
-      description: 'Scheduled, Started, Ready or Incomplete; other controllers may add types of their own.',
+      description: 'Scheduled, Started, Ready or Incomplete. Other controllers may add their own types.',
       type: 'string',
       maxLength: 316,
       pattern:
         '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
     },
-    status: { description: 'Whether the aspect holds.', type: 'string', enum: ['True', 'False', 'Unknown'] },
+    status: { description: 'Status of the condition.', type: 'string', enum: ['True', 'False', 'Unknown'] },
     reason: {
-      description: 'Why, as one word for programs.',
+      description: 'Reason for the status, as one word for programs.',
       type: 'string',
       minLength: 1,
       maxLength: 1024,
       pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
     },
-    message: { description: 'Why, for people.', type: 'string', maxLength: 32768 },
+    message: { description: 'Reason for the status, for people.', type: 'string', maxLength: 32768 },
     lastTransitionTime: {
-      description: 'When status last changed.',
+      description: 'Time of the last change of status.',
       type: 'string',
       format: 'date-time',
     },
     observedGeneration: {
-      description: 'metadata.generation of the PodGroup from which this was derived.',
+      description: 'metadata.generation of the PodGroup from which the controller derived the condition.',
       type: 'integer',
       format: 'int64',
       minimum: 0,
@@ -76,38 +76,39 @@ const condition: StructuralSchema = {
 };
 
 const spec: StructuralSchema = {
-  description: 'What the group needs in order to start. Every field may be changed at any time.',
+  description: 'Requirements of the group. You can change every field at any time.',
   type: 'object',
   properties: {
     minMember: {
-      description: 'The quorum: this many members start together, or none does. When absent, 1.',
+      description:
+        'The quorum: the minimum number of members that start together. If fewer fit, none starts. Defaults to 1.',
       type: 'integer',
       format: 'int32',
       minimum: 1,
     },
     minResources: {
       description:
-        'What the quorum needs in total (not each member). The group is not tried while the cluster has less. A negative amount asks for nothing. When absent, not checked.',
+        'Total resources of the quorum, not of each member. The scheduler does not try the group while the cluster has less. A negative amount has no effect. If absent, the scheduler does not check the total.',
       type: 'object',
       additionalProperties: quantity,
     },
     scheduleTimeoutSeconds: {
       description:
-        'How long, in seconds, members may wait for the others once they have been placed. When absent, or 0 and less, as the scheduler is configured.',
+        'How long, in seconds, placed members may wait for the others. If absent, 0 or negative, the configuration of the scheduler applies.',
       type: 'integer',
       format: 'int32',
     },
     repairPolicy: {
       description:
-        'What becomes of a group that never started, is on nodes in part and cannot be completed within repairGraceSeconds. Release: its members are evicted, those alone that a controller makes anew, and within their disruption budgets. KeepTrying: they stay where they are, and the rest comes before all that is new. A group that has started is never released. ' +
-        `When absent, ${defaultRepairPolicy}.`,
+        'What happens to a partially bound group that never started and cannot be completed within repairGraceSeconds. Release: Tutti evicts its members, but only members that a controller recreates, and within their disruption budgets. KeepTrying: the members stay bound, and the scheduler tries the rest before new work. Tutti never releases a group that has started. ' +
+        `Defaults to ${defaultRepairPolicy}.`,
       type: 'string',
       enum: repairPolicies,
     },
     repairGraceSeconds: {
       description:
-        'How long, in seconds, the group may be on nodes in part before repairPolicy applies, and the room of a member that was lost is kept for the one that its owner makes instead. ' +
-        `When absent, ${defaultRepairGraceSeconds}.`,
+        'How long, in seconds, the group may stay partially bound before repairPolicy applies, and how long the scheduler reserves capacity for the replacement of a lost member. ' +
+        `Defaults to ${defaultRepairGraceSeconds}.`,
       type: 'integer',
       format: 'int32',
       minimum: 0,
@@ -116,37 +117,37 @@ const spec: StructuralSchema = {
 };
 
 const status: StructuralSchema = {
-  description: 'What the controller derives from the members. Nobody else should write it.',
+  description: 'Status that the controller derives from the members. Only the controller should write it.',
   type: 'object',
   properties: {
     phase: {
-      // No enum: what another implementation wrote must not make the object unusable.
-      description: `A summary in one word: ${podGroupPhases.join(', ')}. Empty until the controller has seen the group.`,
+      // No enum: a phase of another implementation must not make the object invalid.
+      description: `Summary in one word: ${podGroupPhases.join(', ')}. Empty until the controller has seen the group.`,
       type: 'string',
     },
     occupiedBy: {
       description:
-        'The owners of one member as namespace/name, sorted, joined by commas. Tells who uses the group; enforces nothing.',
+        'Owners of one member as namespace/name, sorted and joined by commas. Shows which workload uses the group. It is informational only.',
       type: 'string',
     },
     running: count('Members in phase Running.'),
     succeeded: count('Members in phase Succeeded.'),
     failed: count('Members in phase Failed.'),
     scheduleStartTime: {
-      description: 'Accepted for compatibility; not written.',
+      description: 'Accepted for compatibility. Tutti does not write it.',
       type: 'string',
       format: 'date-time',
     },
     observedGeneration: {
-      description: 'metadata.generation of the PodGroup from which this status was derived.',
+      description: 'metadata.generation of the PodGroup from which the controller derived the status.',
       type: 'integer',
       format: 'int64',
     },
-    members: count('Pods that name the group, in any phase.'),
+    members: count('Pods of the group, in any phase.'),
     scheduled: count(
-      'Members that count for the quorum: on a node, neither failed nor being deleted; finished ones once the group has started.',
+      'Members that count towards the quorum: bound, not failed and not being deleted. Succeeded members count once the group has started.',
     ),
-    ready: count('Running members whose containers are ready.'),
+    ready: count('Running members that are ready.'),
     conditions: {
       description: 'Scheduled, Started, Ready, Incomplete.',
       type: 'array',
@@ -157,10 +158,10 @@ const status: StructuralSchema = {
   },
 };
 
-/** In the condition Scheduled, which says how it stands with the group and why. */
+/** JSON path of the condition Scheduled, which shows the state of the group and the reason. */
 const scheduled = '.status.conditions[?(@.type=="Scheduled")]';
 
-/** What users of scheduler-plugins know, in their order; then how many of how many are on nodes and why not all; and wide since when, and the whole sentence. */
+/** The columns of scheduler-plugins in their order, then the scheduled members and the reason. `-o wide` adds members, times and the message. */
 const printerColumns = [
   { jsonPath: '.status.phase', name: 'Phase', type: 'string' },
   { jsonPath: '.spec.minMember', name: 'MinMember', type: 'integer' },
@@ -177,8 +178,8 @@ const printerColumns = [
 ] as const;
 
 /**
- * The CustomResourceDefinition of PodGroup: the drop-in one of scheduler-plugins with more status. `crds/` holds it as
- * YAML, made by scripts/generate-crd.ts.
+ * The PodGroup CRD: a drop-in replacement for the CRD of scheduler-plugins, with more status fields. scripts/generate-crd.ts writes it as
+ * YAML to `crds/`.
  */
 export const podGroupDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -186,7 +187,7 @@ export const podGroupDefinition = {
   metadata: {
     name: `${podGroupResource.plural}.${podGroupResource.group}`,
     annotations: {
-      // API servers reject a group under k8s.io without a pointer to where it was approved.
+      // API servers reject a group under k8s.io without a link to its approval.
       'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/scheduler-plugins/pull/50',
     },
   },
@@ -208,7 +209,7 @@ export const podGroupDefinition = {
         additionalPrinterColumns: printerColumns,
         schema: {
           openAPIV3Schema: {
-            description: 'A set of pods of one namespace that start together or not at all.',
+            description: 'A set of pods in one namespace that start all together or not at all.',
             type: 'object',
             properties: {
               apiVersion: { description: 'Version of the schema.', type: 'string' },

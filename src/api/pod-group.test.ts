@@ -35,7 +35,7 @@ describe('projectPodGroup', () => {
     ]);
   });
 
-  it('takes an absent minMember for 1, because a quorum of nobody would be reached by no pods at all', () => {
+  it('uses 1 for an absent minMember, because zero pods would satisfy a quorum of 0', () => {
     expect(projectPodGroup({ metadata })).toMatchObject({ minMember: 1, minResources: undefined, status: {} });
   });
 
@@ -58,19 +58,19 @@ describe('projectPodGroup', () => {
     expect(project).toThrow(message);
   });
 
-  it('never rejects a group for its status, which other controllers may have written', () => {
+  it('accepts any status, because other controllers may have written it', () => {
     expect(projectPodGroup({ metadata, status: 'broken' }).status).toEqual({});
     expect(podGroupPhaseOf(projectPodGroup({ metadata, status: { phase: 'PreScheduling' } }).status)).toBe('Unknown');
   });
 });
 
-it('reads a phase that is not set as none', () => {
+it('returns undefined for a phase that is not set', () => {
   expect(podGroupPhaseOf({})).toBeUndefined();
   expect(podGroupPhaseOf({ phase: '' })).toBeUndefined();
   expect(podGroupPhaseOf({ phase: 'Finished' })).toBe('Finished');
 });
 
-it('builds paths, escaping what could leave them', () => {
+it('escapes the parts of paths', () => {
   expect(podGroupPath()).toBe('/apis/scheduling.x-k8s.io/v1alpha1/podgroups');
   expect(podGroupPath('a b')).toBe('/apis/scheduling.x-k8s.io/v1alpha1/namespaces/a%20b/podgroups');
   expect(podGroupPath('ns', 'x/y')).toBe('/apis/scheduling.x-k8s.io/v1alpha1/namespaces/ns/podgroups/x%2Fy');

@@ -3,7 +3,7 @@ import { MalformedObjectError } from './malformed-object-error.ts';
 import { parseQuantity, QuantityError } from './quantity.ts';
 import type { Quantity } from './quantity.ts';
 
-/** Where the API server keeps PodGroups. */
+/** Names of the PodGroup resource in the API. */
 export const podGroupResource = {
   group: 'scheduling.x-k8s.io',
   version: 'v1alpha1',
@@ -15,7 +15,7 @@ export const podGroupResource = {
   shortNames: ['pg', 'pgs'],
 } as const;
 
-/** `/apis/…/podgroups`: of all namespaces, or of one; with a name the object itself. Parts are escaped. */
+/** Returns the API path `/apis/…/podgroups` of all namespaces, of one namespace, or of one object. Escapes the parts. */
 export function podGroupPath(namespace?: string, name?: string): string {
   const base = `/apis/${podGroupResource.apiVersion}`;
   if (namespace === undefined) return `${base}/${podGroupResource.plural}`;
@@ -23,16 +23,16 @@ export function podGroupPath(namespace?: string, name?: string): string {
   return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
 }
 
-/** `status.phase`; what each means is documented at `derivePodGroupStatus`. Absent until the controller has seen the group. */
+/** Values of `status.phase`; see `derivePodGroupStatus` for their meanings. Absent until the controller has seen the group. */
 export const podGroupPhases = ['Pending', 'Scheduling', 'Running', 'Finished', 'Failed', 'Unknown'] as const;
 export type PodGroupPhase = (typeof podGroupPhases)[number];
 
 /**
  * The types of `status.conditions`:
- * - Scheduled: members that count for the quorum are on nodes. When False, reason and message are a member's verdict.
- * - Started: the quorum was once on nodes. Never goes back to False while the object lives.
- * - Ready: the quorum's containers are ready now.
- * - Incomplete: the group is on nodes, and fewer members count than it needs.
+ * - Scheduled: the quorum is bound. When False, reason and message are a member's verdict.
+ * - Started: the quorum was once bound. Never returns to False while the object exists.
+ * - Ready: the containers of the quorum are ready now.
+ * - Incomplete: members are bound, but fewer count than the quorum.
  */
 export const podGroupConditions = {
   scheduled: 'Scheduled',
@@ -41,58 +41,58 @@ export const podGroupConditions = {
   incomplete: 'Incomplete',
 } as const;
 
-/** minMember when the field is absent. The older implementation reads 0, which calls a group finished that has no pods. */
+/** minMember if the field is absent. scheduler-plugins uses 0, so that a group without pods is finished. */
 export const defaultMinMember = 1;
 
 /**
- * What becomes of a group that never started, is on nodes in part and cannot be completed within its grace:
- * - `Release`: its members are evicted, so that nobody waits for room that they hold in vain; those alone that a controller makes anew.
- * - `KeepTrying`: they stay, and it comes before all that is new until it is whole.
+ * What happens to a partially bound group that never started and cannot be completed within its grace period:
+ * - `Release`: evict its members, so that other pods can use their capacity. Only members that a controller recreates are evicted.
+ * - `KeepTrying`: keep the members, and try the group before new work until it is complete.
  */
 export const repairPolicies = ['Release', 'KeepTrying'] as const;
 export type RepairPolicy = (typeof repairPolicies)[number];
 
-/** repairPolicy when the field is absent: all or nothing, also when something breaks. */
+/** repairPolicy if the field is absent: all or nothing, even after failures. */
 export const defaultRepairPolicy: RepairPolicy = 'Release';
 
-/** repairGraceSeconds when the field is absent. */
+/** repairGraceSeconds if the field is absent. */
 export const defaultRepairGraceSeconds = 60;
 
-/** `spec`, as the API has it. */
+/** `spec` in the API. */
 export interface PodGroupSpec {
-  /** The quorum: this many members start together, or none. At least 1. */
+  /** The quorum: the minimum number of members that start together. At least 1. */
   readonly minMember?: number;
-  /** What the quorum needs in total (not per member). Resource name -> quantity. */
+  /** Total resources of the quorum, not per member: resource name -> quantity. */
   readonly minResources?: Readonly<Record<string, string | number>>;
-  /** How long a group may wait, in seconds; absent: as the scheduler is configured. */
+  /** How long placed members may wait for the others, in seconds. Absent: the scheduler's configuration applies. */
   readonly scheduleTimeoutSeconds?: number;
-  /** What becomes of a group that cannot be completed; absent: `defaultRepairPolicy`. */
+  /** What happens to a group that cannot be completed. Absent: `defaultRepairPolicy`. */
   readonly repairPolicy?: RepairPolicy;
-  /** How long lost members are waited for, in seconds, at least 0; absent: `defaultRepairGraceSeconds`. */
+  /** How long Tutti waits for replacements of lost members, in seconds, at least 0. Absent: `defaultRepairGraceSeconds`. */
   readonly repairGraceSeconds?: number;
 }
 
-/** `status`, as the API has it. Every field is optional: another controller, or none, may have written it. */
+/** `status` in the API. Every field is optional, because another controller or none may have written it. */
 export interface PodGroupStatus {
   readonly phase?: string;
-  /** namespace/name of the owners of one member, sorted, joined by commas. Says who uses the group; enforces nothing. */
+  /** namespace/name of the owners of one member, sorted and joined by commas. Informational only. */
   readonly occupiedBy?: string;
   readonly running?: number;
   readonly succeeded?: number;
   readonly failed?: number;
-  /** RFC 3339. Read for compatibility, not written. */
+  /** RFC 3339. Accepted for compatibility; Tutti does not write it. */
   readonly scheduleStartTime?: string;
   readonly observedGeneration?: number;
-  /** Pods that name the group, whatever their phase. */
+  /** Pods of the group, in any phase. */
   readonly members?: number;
-  /** Members that count for the quorum: bound to a node, not failed nor being deleted; finished ones once it started. */
+  /** Members that count towards the quorum: bound, not failed and not being deleted. Succeeded members count once the group has started. */
   readonly scheduled?: number;
-  /** Running members whose containers are ready. */
+  /** Running members that are ready. */
   readonly ready?: number;
   readonly conditions?: readonly Condition[];
 }
 
-/** What Tutti keeps of a PodGroup. */
+/** Tutti's projection of a PodGroup. */
 export interface PodGroup {
   readonly uid: string;
   readonly namespace: string;
@@ -101,24 +101,24 @@ export interface PodGroup {
   readonly key: string;
   readonly generation: number;
   readonly resourceVersion: string;
-  /** Milliseconds since the epoch; 0 when the object carries none. */
+  /** Milliseconds since the epoch; 0 if the object has none. */
   readonly creationTimestamp: number;
-  /** At least 1; `defaultMinMember` when absent. */
+  /** At least 1; `defaultMinMember` if absent. */
   readonly minMember: number;
-  /** Resource name -> total for the quorum; undefined when not stated. */
+  /** Resource name -> total for the quorum. Undefined if not set. */
   readonly minResources: ReadonlyMap<string, Quantity> | undefined;
   readonly scheduleTimeoutSeconds: number | undefined;
   readonly repairPolicy: RepairPolicy;
   readonly repairGraceSeconds: number;
-  /** As the API gave it, unchecked but for being an object. */
+  /** The status from the API. It is an object, but otherwise not validated. */
   readonly status: PodGroupStatus;
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a PodGroup as JSON gives it. Throws MalformedObjectError naming the field path when metadata or spec cannot be used.
- * A status never makes a group unusable: other controllers write other phases, and ours writes the status anew.
+ * Projects a PodGroup from JSON. Throws MalformedObjectError with the field path if metadata or spec is invalid. An invalid status never
+ * makes a group unusable: other controllers write other phases, and Tutti's controller replaces the status.
  */
 export function projectPodGroup(input: unknown): PodGroup {
   const raw = asObject(input) ?? {};
@@ -157,14 +157,14 @@ export function projectPodGroup(input: unknown): PodGroup {
   };
 }
 
-/** The phase in `status`; undefined when none is set, Unknown for one that is not in the list. */
+/** Returns the phase in `status`: undefined if none is set, Unknown if it is not in the list. */
 export function podGroupPhaseOf(status: PodGroupStatus): PodGroupPhase | undefined {
   const phase: unknown = status.phase;
   if (phase === undefined || phase === null || phase === '') return undefined;
   return podGroupPhases.find((known) => known === phase) ?? 'Unknown';
 }
 
-/** Whether the Started condition says that the quorum was once on nodes. */
+/** Returns whether the Started condition is True: the quorum was once bound. */
 export function hasStarted(status: PodGroupStatus): boolean {
   const conditions: unknown = status.conditions;
   if (!Array.isArray(conditions)) return false;
@@ -174,7 +174,7 @@ export function hasStarted(status: PodGroupStatus): boolean {
   );
 }
 
-/** Whether somebody keeps the Started condition, be it True or False. */
+/** Returns whether the status has a Started condition, True or False. */
 export function confirmsStart(status: PodGroupStatus): boolean {
   const conditions: unknown = status.conditions;
   if (!Array.isArray(conditions)) return false;
@@ -214,7 +214,7 @@ function resources(value: unknown, fail: Fail): ReadonlyMap<string, Quantity> | 
     try {
       parsed.set(resource, parseQuantity(amount));
     } catch (error) {
-      if (error instanceof QuantityError) fail(path, `is wrong: ${error.message}`, error);
+      if (error instanceof QuantityError) fail(path, `is invalid: ${error.message}`, error);
       throw error;
     }
   }

@@ -15,7 +15,7 @@ const sidecar = (name: string, requests: RawResources): object => ({
   restartPolicy: 'Always',
 });
 
-/** What a node says of a container: what it has promised, and what it gives. */
+/** Container status with the allocated and the actual amounts. */
 const shows = (
   name: string,
   allocated?: RawResources,
@@ -31,16 +31,16 @@ function milliCpu(spec: RawRequestSpec, status?: RawRequestStatus): number | und
   return podRequests(spec, status).sum.get('cpu');
 }
 
-describe('a pod asks for', () => {
+describe('podRequests', () => {
   it.each<[string, RawRequestSpec, number]>([
-    ['the sum of its containers', { containers: [asks('a', { cpu: 1 }), asks('b', { cpu: 2 })] }, 3000],
+    ['the sum of the containers', { containers: [asks('a', { cpu: 1 }), asks('b', { cpu: 2 })] }, 3000],
     [
-      'what an init container needs, if that is more',
+      'the largest init container, if it needs more',
       { containers: [asks('a', { cpu: 1 })], initContainers: [asks('i', { cpu: 4 }), asks('j', { cpu: 3 })] },
       4000,
     ],
     [
-      'its sidecars as well, and while an init container runs those before it',
+      'the sidecars, and for an init container the sidecars before it',
       {
         containers: [asks('a', { cpu: 1 })],
         initContainers: [sidecar('s', { cpu: 2 }), asks('i', { cpu: 4 }), sidecar('t', { cpu: 1 })],
@@ -48,85 +48,95 @@ describe('a pod asks for', () => {
       6000,
     ],
     [
-      'what is set for it as a whole, in place of its containers',
+      'pod-level requests instead of those of the containers',
       { containers: [asks('a', { cpu: 1 })], resources: { requests: { cpu: 5, 'example.com/gpu': 1 } } },
       5000,
     ],
-    ['its overhead on top', { containers: [asks('a', { cpu: 1 })], overhead: { cpu: '250m' } }, 1250],
-  ])('%s', (_what, spec, expected) => {
+    ['the overhead', { containers: [asks('a', { cpu: 1 })], overhead: { cpu: '250m' } }, 1250],
+  ])('counts %s', (_what, spec, expected) => {
     expect(milliCpu(spec)).toBe(expected);
   });
 
-  it('only cpu, memory and huge pages as a whole', () => {
+  it('counts only cpu, memory and huge pages at pod level', () => {
     const spec = { containers: [], resources: { requests: { 'hugepages-2Mi': '4Mi', 'example.com/gpu': 1 } } };
     const { sum } = podRequests(spec);
     expect([...sum.keys()]).toEqual(['hugepages-2Mi']);
   });
 
-  it('a little cpu and memory for every container that names none, when nodes are scored', () => {
+  it('counts default cpu and memory for containers without requests, for scoring', () => {
     const { nonZeroMilliCpu, nonZeroMemory } = podRequests({ containers: [asks('a'), asks('b', { cpu: 1 })] });
     expect([nonZeroMilliCpu, nonZeroMemory]).toEqual([1100, 2 * 200 * 1024 * 1024]);
   });
 
-  it('no such little where something is set for the pod as a whole and its containers name the rest', () => {
+  it('counts no defaults if pod-level requests and containers cover both resources', () => {
     const spec = { containers: [asks('a'), asks('b', { cpu: 1 })], resources: { requests: { memory: '1Gi' } } };
     const { nonZeroMilliCpu, nonZeroMemory } = podRequests(spec);
     expect([nonZeroMilliCpu, nonZeroMemory]).toEqual([1000, 1024 ** 3]);
   });
 });
 
-describe('a pod that is resized in place counts', () => {
+describe('podRequests during an in-place resize', () => {
   const one = { containers: [asks('a', { cpu: 1 })] };
   const four = { containers: [asks('a', { cpu: 4 })] };
 
   it.each<[string, RawRequestSpec, RawRequestStatus, number]>([
-    ['what it still has while it shrinks', one, { containerStatuses: [shows('a', { cpu: 1 }, { cpu: 4 })] }, 4000],
-    ['what it was promised, before it has less', one, { containerStatuses: [shows('a', { cpu: 3 })] }, 3000],
-    ['what it asks for while it grows', four, { containerStatuses: [shows('a', { cpu: 1 }, { cpu: 1 })] }, 4000],
+    ['the actual amount while the pod shrinks', one, { containerStatuses: [shows('a', { cpu: 1 }, { cpu: 4 })] }, 4000],
     [
-      'what it asks for when its node has to put that off',
+      'the allocated amount before the actual amount changes',
+      one,
+      { containerStatuses: [shows('a', { cpu: 3 })] },
+      3000,
+    ],
+    [
+      'the requested amount while the pod grows',
+      four,
+      { containerStatuses: [shows('a', { cpu: 1 }, { cpu: 1 })] },
+      4000,
+    ],
+    [
+      'the requested amount if the node defers the resize',
       four,
       { ...pending('Deferred'), containerStatuses: [shows('a', { cpu: 1 }, { cpu: 1 })] },
       4000,
     ],
     [
-      'only what it has when its node can never give what it asks for',
+      'only the actual amount if the resize is infeasible',
       four,
       { ...pending('Infeasible'), containerStatuses: [shows('a', { cpu: 1 }, { cpu: '1500m' })] },
       1500,
     ],
     [
-      'what it was promised where it has nothing yet, and never what is infeasible',
+      'the allocated amount if there is no actual amount yet, and never an infeasible request',
       { containers: [asks('a', { cpu: 4 }), asks('b', { cpu: 8 })] },
       { ...pending('Infeasible'), containerStatuses: [shows('a', { cpu: 2 })] },
       2000,
     ],
     [
-      'the most of the sums, not the sum of the most',
+      'the maximum of the sums, not the sum of the maximums',
       { containers: [asks('a', { cpu: 1 }), asks('b', { cpu: 3 })] },
       { containerStatuses: [shows('a', { cpu: 3 }, { cpu: 3 }), shows('b', { cpu: 1 }, { cpu: 1 })] },
       4000,
     ],
     [
-      'what its sidecars have',
+      'the actual amounts of sidecars',
       { containers: [asks('a', { cpu: 1 })], initContainers: [sidecar('s', { cpu: 1 })] },
       { initContainerStatuses: [shows('s', { cpu: 1 }, { cpu: 5 })] },
       6000,
     ],
     [
-      'what it has as a whole, where it asks as a whole',
+      'the actual pod-level amount, if the request is at pod level',
       { containers: [asks('a')], resources: { requests: { cpu: 1 } } },
       { resources: { requests: { cpu: 3 } }, allocatedResources: { cpu: 2 } },
       3000,
     ],
     [
-      'as a whole only what it has, when what it asks for is infeasible',
+      'only the actual pod-level amount, if the pod-level request is infeasible',
       { containers: [asks('a')], resources: { requests: { cpu: 9 } } },
       { ...pending('Infeasible'), resources: { requests: { cpu: 3 } }, allocatedResources: { cpu: 2 } },
       3000,
     ],
     [
-      'the sums that the node gives for the pod, in place of its containers',
+      'the pod-level amounts in the status instead of those of the containers',
       one,
       {
         containerStatuses: [shows('a', { cpu: 7 }, { cpu: 7 })],
@@ -135,12 +145,17 @@ describe('a pod that is resized in place counts', () => {
       },
       2000,
     ],
-    ['what it asks for where another container is shown', one, { containerStatuses: [shows('b', { cpu: 9 })] }, 1000],
-  ])('%s', (_what, spec, status, expected) => {
+    [
+      'the requested amount, if the status has only another container',
+      one,
+      { containerStatuses: [shows('b', { cpu: 9 })] },
+      1000,
+    ],
+  ])('counts %s', (_what, spec, status, expected) => {
     expect(milliCpu(spec, status)).toBe(expected);
   });
 
-  it('on its node as well, until the node shows that it has given the room up', () => {
+  it('keeps the actual amount on the node until the node reports the smaller one', () => {
     const build = new Builders();
     const pod = { uid: 'p', cpu: 1, nodeName: 'a' };
     const cluster = new Cluster(build.resources);
@@ -153,7 +168,7 @@ describe('a pod that is resized in place counts', () => {
     expect([taken(4), taken(2), taken(1)]).toEqual([4000, 2000, 1000]);
   });
 
-  it('each resource by itself', () => {
+  it('treats each resource separately', () => {
     const spec = { containers: [asks('a', { cpu: 4, memory: '1Gi' })] };
     const status = { containerStatuses: [shows('a', { cpu: 1, memory: '2Gi' }, { cpu: 1, memory: '2Gi' })] };
     const { sum, nonZeroMemory } = podRequests(spec, status);

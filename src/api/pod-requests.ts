@@ -7,7 +7,7 @@ interface RawContainer {
   readonly resources?: { readonly requests?: RawResources };
 }
 
-/** The parts of a pod spec that say how much it asks for. */
+/** The parts of a pod spec that define its requests. */
 export interface RawRequestSpec {
   readonly containers?: readonly RawContainer[];
   readonly initContainers?: readonly RawContainer[];
@@ -21,7 +21,7 @@ interface RawContainerStatus {
   readonly resources?: { readonly requests?: RawResources };
 }
 
-/** The parts of a pod status that say how much its node gives it, which differs from the spec while it is resized. */
+/** The parts of a pod status with the amounts that its node gives it. They differ from the spec during a resize. */
 export interface RawRequestStatus {
   readonly containerStatuses?: readonly RawContainerStatus[];
   readonly initContainerStatuses?: readonly RawContainerStatus[];
@@ -30,46 +30,45 @@ export interface RawRequestStatus {
   readonly conditions?: readonly { readonly type: string; readonly reason?: string }[];
 }
 
-/** What a container without a request counts when nodes are scored: kube-scheduler's 100m CPU and 200 MiB, in thousandths. */
+/** Amounts of a container without a request for scoring: kube-scheduler's 100m CPU and 200 MiB, in thousandths. */
 const nonZeroMilliCpu = 100;
 const nonZeroMemory = 200 * 1024 * 1024 * 1000;
 
 export interface PodRequests {
   readonly sum: ResourceSum;
-  /** For scoring only: every container counts at least kube-scheduler's defaults. */
+  /** For scoring only: a container without a request counts with kube-scheduler's defaults. */
   readonly nonZeroMilliCpu: number;
   readonly nonZeroMemory: number;
 }
 
-/** What a container counts, of all that spec and status say of it. */
+/** Selects the amounts of a container from its spec and status. */
 type Reading = (container: RawContainer, status: RawContainerStatus | undefined) => RawResources | undefined;
 
 /**
- * A pod's request by Kubernetes' rule: the sum of its containers and sidecars (init containers with restartPolicy Always),
- * or the most that any init container needs together with the sidecars started before it, whichever is more; amounts set
- * for the pod as a whole override; overhead is added.
+ * Returns the requests of a pod by Kubernetes' rule: the maximum of two amounts. One is the sum of its containers and sidecars (init
+ * containers with restartPolicy Always). The other is the largest amount of an init container plus the sidecars started before it.
+ * Pod-level amounts override this maximum. Overhead is added.
  *
- * While a pod is resized in place it counts, for each resource, the most of what it asks for, what its node has promised it
- * (allocated) and what it still has; what it asks for does not count when the node can never give it (Infeasible). As
- * kube-scheduler does with its defaults since 1.36: k8s.io/component-helpers/resource, PodRequests with UseStatusResources and
- * InPlacePodLevelResourcesVerticalScalingEnabled.
+ * During an in-place resize, each resource counts with the maximum of the requested, the allocated and the actual amount. The requested
+ * amount does not count if the node can never provide it (Infeasible). This is what kube-scheduler does by default since 1.36:
+ * k8s.io/component-helpers/resource, PodRequests with UseStatusResources and InPlacePodLevelResourcesVerticalScalingEnabled.
  */
 export function podRequests(spec: RawRequestSpec, status?: RawRequestStatus): PodRequests {
   const resize = status !== undefined && isBeingResized(spec, status) ? status : undefined;
-  const askedAsWhole = podLevelOnly(readThousandths(spec.resources?.requests));
-  const podLevel = podLevelRequests(askedAsWhole, resize);
+  const requestedPodLevel = podLevelOnly(readThousandths(spec.resources?.requests));
+  const podLevel = podLevelRequests(requestedPodLevel, resize);
   const overhead = readThousandths(spec.overhead);
   const total = (defaults: ResourceSum): ResourceSum => {
-    const sum = resize === undefined ? aggregate(spec, defaults) : mostOf(spec, defaults, resize);
+    const sum = resize === undefined ? aggregate(spec, defaults) : maxOf(spec, defaults, resize);
     for (const [name, amount] of podLevel) sum.set(name, amount);
     addInto(sum, overhead);
     return sum;
   };
   const sum = total(new Map());
   const defaults: ResourceSum = new Map();
-  // With amounts for the whole pod the defaults stand in only for what nobody has set.
-  if (askedAsWhole.size === 0 || !sum.has('cpu')) defaults.set('cpu', nonZeroMilliCpu);
-  if (askedAsWhole.size === 0 || !sum.has('memory')) defaults.set('memory', nonZeroMemory);
+  // With pod-level amounts, the defaults apply only to resources without any request.
+  if (requestedPodLevel.size === 0 || !sum.has('cpu')) defaults.set('cpu', nonZeroMilliCpu);
+  if (requestedPodLevel.size === 0 || !sum.has('memory')) defaults.set('memory', nonZeroMemory);
   const scored = total(defaults);
   const inWhole: ResourceSum = new Map();
   for (const [name, amount] of sum) inWhole.set(name, inUnits(name, amount));
@@ -80,53 +79,53 @@ export function podRequests(spec: RawRequestSpec, status?: RawRequestStatus): Po
   };
 }
 
-/** All of a spec that `podRequests` reads, in a form that is small as JSON: where it is equal, and no pod is being resized, so are the requests. */
+/** Returns the parts of a spec that `podRequests` reads, in compact form. Pods with equal parts have equal requests unless they are being resized. */
 export function requestParts({ containers, initContainers, resources, overhead }: RawRequestSpec): unknown {
-  const asked = (container: RawContainer): unknown => container.resources?.requests;
+  const requested = (container: RawContainer): unknown => container.resources?.requests;
   return [
-    containers?.map(asked),
-    initContainers?.map((container) => [asked(container), container.restartPolicy]),
+    containers?.map(requested),
+    initContainers?.map((container) => [requested(container), container.restartPolicy]),
     resources?.requests,
     overhead,
   ];
 }
 
-/** Whether the status says anything about amounts that the spec does not. Most pods are never resized, so this is cheap. */
+/** Returns whether amounts in the status differ from the spec. Most pods are never resized, so this check is cheap. */
 export function isBeingResized(spec: RawRequestSpec, status: RawRequestStatus): boolean {
   const differs = (container: RawContainer): boolean => {
     const known = statusOf(container, status);
     if (known === undefined) return false;
-    const asked = container.resources?.requests;
-    return isOther(known.allocatedResources, asked) || isOther(known.resources?.requests, asked);
+    const requested = container.resources?.requests;
+    return differsFrom(known.allocatedResources, requested) || differsFrom(known.resources?.requests, requested);
   };
-  const asked = spec.resources?.requests;
+  const requested = spec.resources?.requests;
   return (
-    isOther(status.resources?.requests, asked) ||
-    isOther(status.allocatedResources, asked) ||
+    differsFrom(status.resources?.requests, requested) ||
+    differsFrom(status.allocatedResources, requested) ||
     isInfeasible(status) ||
     spec.containers?.some(differs) === true ||
     spec.initContainers?.some(differs) === true
   );
 }
 
-function isOther(shown: RawResources | undefined, asked: RawResources | undefined): boolean {
+function differsFrom(shown: RawResources | undefined, requested: RawResources | undefined): boolean {
   if (shown === undefined) return false;
-  for (const name in shown) if (shown[name] !== asked?.[name]) return true;
-  for (const name in asked) if (!(name in shown)) return true;
+  for (const name in shown) if (shown[name] !== requested?.[name]) return true;
+  for (const name in requested) if (!(name in shown)) return true;
   return false;
 }
 
-/** The amounts for the whole pod, of those that it asks for as a whole. */
-function podLevelRequests(asked: ResourceSum, resize: RawRequestStatus | undefined): ResourceSum {
-  if (asked.size === 0 || resize?.resources === undefined) return asked;
-  const most: ResourceSum = new Map(isInfeasible(resize) ? [] : asked);
+/** Returns the pod-level amounts. During a resize, includes those in the status. */
+function podLevelRequests(requested: ResourceSum, resize: RawRequestStatus | undefined): ResourceSum {
+  if (requested.size === 0 || resize?.resources === undefined) return requested;
+  const max: ResourceSum = new Map(isInfeasible(resize) ? [] : requested);
   for (const shown of [resize.resources.requests, resize.allocatedResources]) {
-    maxInto(most, podLevelOnly(readThousandths(shown)));
+    maxInto(max, podLevelOnly(readThousandths(shown)));
   }
-  return most;
+  return max;
 }
 
-/** Only of these can a pod as a whole ask for amounts. */
+/** Removes resources that cannot have pod-level requests. */
 function podLevelOnly(sum: ResourceSum): ResourceSum {
   for (const name of sum.keys()) {
     if (name !== 'cpu' && name !== 'memory' && !name.startsWith('hugepages-')) sum.delete(name);
@@ -134,25 +133,25 @@ function podLevelOnly(sum: ResourceSum): ResourceSum {
   return sum;
 }
 
-function mostOf(spec: RawRequestSpec, defaults: ResourceSum, resize: RawRequestStatus): ResourceSum {
+function maxOf(spec: RawRequestSpec, defaults: ResourceSum, resize: RawRequestStatus): ResourceSum {
   const isRejected = isInfeasible(resize);
-  const most: ResourceSum = isRejected ? new Map<string, number>() : aggregate(spec, defaults);
+  const max: ResourceSum = isRejected ? new Map<string, number>() : aggregate(spec, defaults);
   const ofContainers = (reading: Reading): ResourceSum => aggregate(spec, defaults, resize, reading);
   const { allocatedResources, resources } = resize;
   if (allocatedResources !== undefined && resources?.requests !== undefined) {
-    // Those of the pod are sums over its containers already.
-    maxInto(most, readThousandths(allocatedResources));
-    maxInto(most, readThousandths(resources.requests));
-    return most;
+    // The pod-level amounts in the status are already sums over the containers.
+    maxInto(max, readThousandths(allocatedResources));
+    maxInto(max, readThousandths(resources.requests));
+    return max;
   }
-  const asked: Reading = (container) => (isRejected ? undefined : container.resources?.requests);
-  const allocated: Reading = (container, status) => status?.allocatedResources ?? asked(container, status);
-  maxInto(most, ofContainers(allocated));
+  const requested: Reading = (container) => (isRejected ? undefined : container.resources?.requests);
+  const allocated: Reading = (container, status) => status?.allocatedResources ?? requested(container, status);
+  maxInto(max, ofContainers(allocated));
   maxInto(
-    most,
+    max,
     ofContainers((container, status) => status?.resources?.requests ?? allocated(container, status)),
   );
-  return most;
+  return max;
 }
 
 function isInfeasible({ conditions }: RawRequestStatus): boolean {
@@ -160,8 +159,8 @@ function isInfeasible({ conditions }: RawRequestStatus): boolean {
 }
 
 function statusOf({ name }: RawContainer, status: RawRequestStatus): RawContainerStatus | undefined {
-  const isIts = (candidate: RawContainerStatus): boolean => candidate.name === name;
-  return status.containerStatuses?.find(isIts) ?? status.initContainerStatuses?.find(isIts);
+  const matches = (candidate: RawContainerStatus): boolean => candidate.name === name;
+  return status.containerStatuses?.find(matches) ?? status.initContainerStatuses?.find(matches);
 }
 
 const specOnly: Reading = (container) => container.resources?.requests;

@@ -48,7 +48,7 @@ const owners = fc.constantFrom(
 
 type Spec = typeof spec extends fc.Arbitrary<infer T> ? T : never;
 
-/** Each changes one thing that a template is made of, where the spec has it. */
+/** Each function changes one field that is part of a template, if the spec has the field. */
 const changes: readonly ((before: Spec) => object)[] = [
   ({ initContainers, ...rest }) => ({
     ...rest,
@@ -69,7 +69,7 @@ const changes: readonly ((before: Spec) => object)[] = [
   (before) => ({ ...before, overhead: { cpu: '7' } }),
 ];
 
-it('what a projector has read before changes nothing about what it makes of a pod', () => {
+it('projects a pod independently of earlier pods', () => {
   const metadata = { uid: 'u', namespace: 'default', name: 'p', resourceVersion: '1' };
   fc.assert(
     fc.property(
@@ -78,7 +78,7 @@ it('what a projector has read before changes nothing about what it makes of a po
       (pods, images) => {
         const names = new ResourceNames();
         const projector = new PodProjector(names, { images });
-        // Twice, so that each is met again.
+        // Twice, so that the projector sees each pod again.
         for (const { owners: ownerReferences, spec: first, status: shown } of [...pods, ...pods]) {
           for (const each of [first, ...changes.map((change) => change(first))]) {
             const raw = { metadata: { ...metadata, ownerReferences }, spec: each, status: shown };
@@ -92,7 +92,7 @@ it('what a projector has read before changes nothing about what it makes of a po
   );
 });
 
-it('pods whose specs say the same share a template, however it is said and by whatever names their volumes are mounted', () => {
+it('shares a template between pods with equivalent specs, whatever their notation and volume names', () => {
   const projector = new PodProjector(new ResourceNames());
   const templateOf = (cpu: string, volume: string, more: object = {}): object =>
     projector.project({
@@ -105,7 +105,7 @@ it('pods whose specs say the same share a template, however it is said and by wh
   const first = templateOf('1', 'a');
   expect(templateOf('1', 'b', { nodeName: 'n1' })).toBe(first);
   expect(templateOf('1000m', 'c')).toBe(first);
-  // As many notations as there may be: none of them is kept for long, and the template stays the one.
+  // Many notations: the projector forgets them, but the template stays the same.
   for (let i = 1; i < 1000; i++) expect(templateOf(`1.${'0'.repeat(i)}`, 'd')).toBe(first);
   expect(templateOf('1', 'e')).toBe(first);
   expect(templateOf('2', 'a')).not.toBe(first);

@@ -1,7 +1,7 @@
 import { inTreeVolumeOf } from './in-tree-volume.ts';
 import type { InTreeVolume, RawInTreeVolume } from './in-tree-volume.ts';
 
-/** A disk that can be written from one place at a time. */
+/** A disk that only one node can write to at a time. */
 export type Disk =
   | { readonly system: 'gce' | 'aws' | 'iscsi'; readonly id: string; readonly readOnly: boolean }
   | {
@@ -12,22 +12,22 @@ export type Disk =
       readonly readOnly: boolean;
     };
 
-/** A volume of a pod that scheduling has to do with. */
+/** A pod volume that affects scheduling. */
 export type PodVolume =
   | {
       readonly type: 'claim';
-      /** Of the PersistentVolumeClaim. */
+      /** Name of the PersistentVolumeClaim. */
       readonly claimName: string;
-      /** It is made for this pod alone, which owns it. */
+      /** Whether the pod owns the claim, which exists only for it. */
       readonly isEphemeral: boolean;
     }
   | {
       readonly type: 'inline';
-      /** In the pod. */
+      /** Name of the volume in the pod. */
       readonly name: string;
       readonly disk: Disk | undefined;
       readonly inTree: InTreeVolume | undefined;
-      /** The CSI driver that makes it for the pod. */
+      /** The CSI driver of an inline CSI volume. */
       readonly csiDriver: string | undefined;
     };
 
@@ -48,7 +48,7 @@ export interface RawPodVolume extends RawInTreeVolume {
 
 export const noVolumes: readonly PodVolume[] = Object.freeze([]);
 
-/** In the order of the pod's volumes. One and the same empty list for all pods that have none of these. */
+/** Returns the volumes that affect scheduling, in the order of the pod. Pods without such volumes share one empty list. */
 export function podVolumesOf(podName: string, raw: readonly RawPodVolume[] | null | undefined): readonly PodVolume[] {
   if (raw === undefined || raw === null) return noVolumes;
   let found: PodVolume[] | undefined;

@@ -37,7 +37,7 @@ export interface NodeAffinityRules {
   }[];
 }
 
-/** One wish to be, or not to be, where other pods are; as the API has it. */
+/** An inter-pod affinity or anti-affinity term, as in the API. */
 export interface PodAffinityTerm {
   readonly labelSelector?: LabelSelector | null;
   readonly namespaces?: readonly string[] | null;
@@ -51,13 +51,13 @@ export interface PodAffinityTerms {
     readonly { readonly weight: number; readonly podAffinityTerm: PodAffinityTerm }[] | null;
 }
 
-/** What a pod says of other pods: beside which it is to be, and beside which not. */
+/** The inter-pod affinity and anti-affinity of a pod. */
 export interface PodAffinityRules {
   readonly podAffinity?: PodAffinityTerms | null;
   readonly podAntiAffinity?: PodAffinityTerms | null;
 }
 
-/** How pods that a selector matches are to be spread; as the API has it. */
+/** A topology spread constraint, as in the API. */
 export interface TopologySpreadConstraint {
   readonly maxSkew: number;
   readonly topologyKey: string;
@@ -69,7 +69,7 @@ export interface TopologySpreadConstraint {
   readonly matchLabelKeys?: readonly string[] | null;
 }
 
-/** The kinds of controllers whose selector tells which pods belong together. */
+/** Controller kinds whose selectors define which pods belong together, for default spread constraints. */
 export type SelectingController = 'ReplicationController' | 'ReplicaSet' | 'StatefulSet';
 
 export interface HostPort {
@@ -79,29 +79,29 @@ export interface HostPort {
 }
 
 /**
- * What identical pods have in common and node-local plugins read. Interned: pods made from one template share one object,
- * so a gang of a thousand costs one.
+ * The part of a pod that identical pods share and node-local plugins read. Interned: pods from one template share one object, so a gang of
+ * a thousand pods costs one.
  */
 export interface PodTemplate {
-  /** The pod's own slot (pods: 1) included. */
+  /** Includes the pod's own slot (pods: 1). */
   readonly requests: ResourceList;
-  /** For scoring: containers without a request count 100m CPU and 200 MiB. */
+  /** For scoring: a container without a request counts as 100m CPU and 200 MiB. */
   readonly nonZeroMilliCpu: number;
   readonly nonZeroMemory: number;
   readonly nodeSelector: Readonly<Record<string, string>> | undefined;
   readonly nodeAffinity: NodeAffinityRules | undefined;
   readonly tolerations: readonly Toleration[];
   readonly hostPorts: readonly HostPort[];
-  /** Undefined when it says nothing of other pods. */
+  /** Undefined if the pod has neither affinity nor anti-affinity terms. */
   readonly podAffinity: PodAffinityRules | undefined;
   readonly topologySpread: readonly TopologySpreadConstraint[];
-  /** Its controller, in its own namespace, where that is of one of these kinds. */
+  /** The pod's controller if it has one of these kinds. */
   readonly controller: { readonly kind: SelectingController; readonly name: string } | undefined;
-  /** Of init containers, containers and volumes, one entry for each, as nodes name them. Empty unless somebody reads them. */
+  /** Image names of init containers, containers and volumes, one entry each, as nodes report them. Empty unless a plugin reads images. */
   readonly images: readonly string[];
-  /** Names of the resource claims that it has to be given. */
+  /** Names of the resource claims in the pod spec. */
   readonly resourceClaims: readonly string[];
-  /** What not every node's kubelet can do; in order. */
+  /** Features that the pod requires of the kubelet, in order. */
   readonly neededFeatures: readonly NodeFeature[];
 }
 
@@ -109,11 +109,11 @@ export interface PodScheduledCondition {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
-  /** Of a member of a group that is on a node: since when, in milliseconds since the epoch. */
+  /** Transition time, in milliseconds since the epoch. Only for bound members of a group. */
   readonly since?: number;
 }
 
-/** The scheduler's projection of a pod: what it reads, nothing else. */
+/** The scheduler's projection of a pod: only the fields that it reads. */
 export interface Pod {
   readonly uid: string;
   readonly namespace: string;
@@ -125,9 +125,9 @@ export interface Pod {
   readonly creationTimestamp: number;
   /** Pods with equal labels share one object. */
   readonly labels: Readonly<Record<string, string>>;
-  /** namespace/name of the PodGroup it names, whether or not that exists. */
+  /** namespace/name of the PodGroup that the pod names, whether or not the group exists. */
   readonly podGroupKey: string | undefined;
-  /** Set when label and annotation name different groups (the label wins). */
+  /** Set if label and annotation name different groups. The label wins. */
   readonly membershipDisagreement: MembershipDisagreement | undefined;
   readonly schedulerName: string;
   readonly priority: number;
@@ -138,31 +138,31 @@ export interface Pod {
   readonly deleting: boolean;
   readonly schedulingGates: readonly string[];
   readonly podScheduled: PodScheduledCondition | undefined;
-  /** uid of the PodGroup that it was bound for, as the Binding's annotation says. */
+  /** UID of the PodGroup for which the pod was bound, from the Binding's annotation. */
   readonly plannedGroupUid: string | undefined;
-  /** minMember of that PodGroup when it was bound with others, as the annotation says. */
+  /** minMember of that PodGroup at the time of its plan, from the annotation. */
   readonly plannedQuorum: number | undefined;
-  /** A controller owns it, and makes another when it goes. */
+  /** Whether a controller owns the pod and recreates it. */
   readonly isControlled: boolean;
-  /** Why it has failed, as status.reason says: what a node writes that has not admitted it. */
+  /** status.reason of a failed pod. A node that rejects a pod at admission sets it. */
   readonly failedBecause: string | undefined;
-  /** Why it has to go, or had to: the reason of its condition DisruptionTarget. */
+  /** Reason of the condition DisruptionTarget, if the condition is True. */
   readonly disruptedBy: string | undefined;
-  /** Those that scheduling has to do with. Not in the template: the claims of pods that are alike otherwise are often their own. */
+  /** Volumes that affect scheduling. Not in the template, because otherwise identical pods often have their own claims. */
   readonly volumes: readonly PodVolume[];
   readonly template: PodTemplate;
 }
 
-/** Annotations that a Binding leaves on the pod, so that the truth about a plan survives the scheduler. */
+/** Annotations that a Binding sets on the pod, so that the record of a plan survives the scheduler. */
 export const planAnnotations = {
   groupUid: 'tutti.dev/pod-group-uid',
-  /** Identifies the plan: all pods bound by one decision carry the same value. */
+  /** ID of the plan. All pods that one plan bound have the same value. */
   plan: 'tutti.dev/plan',
-  /** minMember when the plan was made. */
+  /** minMember at the time of the plan. */
   quorum: 'tutti.dev/quorum',
 } as const;
 
-/** Undefined: it was bound by itself, or by nobody who says. */
+/** Returns the quorum annotation, or undefined for a pod that was bound alone or by another scheduler. */
 export function plannedQuorumOf(annotations: Readonly<Record<string, string>> | undefined): number | undefined {
   const quorum = Number(annotations?.[planAnnotations.quorum]);
   return Number.isSafeInteger(quorum) && quorum > 0 ? quorum : undefined;
@@ -173,22 +173,22 @@ export function isTerminal(pod: { readonly phase: PodPhase }): boolean {
 }
 
 /**
- * It is on a node, or has ended, for another group object than the one with this uid: for a former one of the same name, or
- * for the one that its label named then. One that nobody of ours bound is never said to be.
+ * Returns whether a bound or terminal pod was bound for a group object with another UID: an earlier group of the same name, or the group
+ * that its label named then. Returns false for pods that Tutti did not bind.
  */
 export function isBoundForAnother(pod: Pick<Pod, 'plannedGroupUid' | 'nodeName' | 'phase'>, groupUid: string): boolean {
   const isBound = pod.nodeName !== '' || isTerminal(pod);
   return isBound && pod.plannedGroupUid !== undefined && pod.plannedGroupUid !== groupUid;
 }
 
-/** As the API shows it the pod still waits for a node: it is on none, and neither ended nor being deleted. */
+/** Returns whether the pod in the API still waits for a node: not bound, not terminal and not being deleted. */
 export function isUnbound(pod: Pod): boolean {
   return pod.nodeName === '' && !pod.deleting && !isTerminal(pod);
 }
 
 /**
- * Whether nothing that scheduling reads differs: our own verdict, a phase on the way from Pending to Running and what the kubelet
- * says of containers change only the rest.
+ * Returns whether two versions of a pod are equal for scheduling. Ignores Tutti's own verdict, the change from Pending to Running, and
+ * container statuses.
  */
 export function podsScheduleAlike(a: Pod, b: Pod): boolean {
   return (
@@ -214,7 +214,7 @@ type RawContainer = NonNullable<RawRequestSpec['containers']>[number] &
     readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[];
   };
 
-/** The parts of a v1 Pod that are read, as JSON gives them. */
+/** The fields of a v1 Pod that Tutti reads, in JSON. */
 export interface RawPod {
   readonly metadata: {
     readonly uid: string;
@@ -262,7 +262,7 @@ export interface RawPod {
   };
 }
 
-/** Only the time of a pod that is on a node is read, so only that is kept. */
+/** Returns the transition time only for bound pods, because nothing reads it for others. */
 function sinceOf(condition: { readonly status: string; readonly lastTransitionTime?: string }): { since?: number } {
   const since = condition.status === 'True' ? Date.parse(condition.lastTransitionTime ?? '') : NaN;
   return Number.isNaN(since) ? {} : { since };
@@ -270,31 +270,31 @@ function sinceOf(condition: { readonly status: string; readonly lastTransitionTi
 
 const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 const nothing: readonly never[] = Object.freeze([]);
-/** Pods of so many kinds in turn are recognised by what their specs say, where that is no longer than so many characters. */
-const recentTexts = 256;
-const longestText = 8_192;
+/** Number of spec texts that the projector remembers, and the maximum length of such a text in characters. */
+const maxRecentTexts = 256;
+const maxTextLength = 8_192;
 const phases: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] satisfies PodPhase[];
 
-/** Makes pod projections; one per process, because the projections it makes share templates and resource ids. */
+/** Creates pod projections. One instance per process, because its projections share templates and resource ids. */
 export class PodProjector {
   readonly #names: ResourceNames;
   readonly #readsImages: boolean;
-  /** canonical text of a template -> the template */
+  /** canonical text of a template -> template */
   readonly #templates = new WeakInterner<PodTemplate>();
   /**
-   * What specs read lately say -> the template, while it lives. The same can be said in many ways, so unlike the canonical texts these
-   * are not kept for as long as somebody holds the template.
+   * text of a recent spec -> template, weakly referenced. One template can have many spec texts, so unlike canonical texts they are not
+   * kept as long as the template.
    */
   readonly #recent = new Map<string, WeakRef<PodTemplate>>();
   readonly #labels = new LabelInterner();
 
-  /** `images`: whether somebody reads them; by default they are not kept. */
+  /** `images`: whether a plugin reads images. By default they are dropped. */
   constructor(names: ResourceNames, { images = false }: { readonly images?: boolean } = {}) {
     this.#names = names;
     this.#readsImages = images;
   }
 
-  /** Throws (TypeError, QuantityError) for what is not a pod; the message names the field. */
+  /** Projects a pod. Throws TypeError or QuantityError if it is malformed; the message names the field. */
   project(input: unknown): Pod {
     const raw = input as RawPod;
     const { metadata, spec, status } = raw;
@@ -355,8 +355,8 @@ export class PodProjector {
     const known = this.#recent.get(text)?.deref();
     if (known !== undefined) return known;
     const template = this.#interned(podRequests(spec), rest);
-    if (text.length > longestText) return template;
-    if (this.#recent.size >= recentTexts) this.#recent.clear();
+    if (text.length > maxTextLength) return template;
+    if (this.#recent.size >= maxRecentTexts) this.#recent.clear();
     this.#recent.set(text, new WeakRef(template));
     return template;
   }
@@ -382,7 +382,7 @@ function hasTerms(terms: PodAffinityTerms | null | undefined): terms is PodAffin
   return required + (terms?.preferredDuringSchedulingIgnoredDuringExecution?.length ?? 0) > 0;
 }
 
-/** apiVersion and kind -> the kind, of those whose selectors are read */
+/** `apiVersion kind` -> kind, for kinds with selectors */
 const selectingControllers: Readonly<Record<string, SelectingController>> = {
   'v1 ReplicationController': 'ReplicationController',
   'apps/v1 ReplicaSet': 'ReplicaSet',
@@ -402,7 +402,7 @@ function imagesOf({ initContainers, containers, volumes }: RawPod['spec']): read
   return [...ofContainers, ...ofVolumes].map(normalizedImageName);
 }
 
-/** The host ports of the containers that run as long as the pod: init containers only when they are sidecars. */
+/** Returns the host ports of containers and sidecars, but not of other init containers. */
 function hostPortsOf(spec: RawPod['spec']): readonly HostPort[] {
   const sidecars = spec.initContainers?.filter((container) => container.restartPolicy === 'Always') ?? nothing;
   const ports = [...sidecars, ...(spec.containers ?? nothing)]

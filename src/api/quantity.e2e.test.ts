@@ -6,7 +6,7 @@ import { kubectlPath } from '../../test/planes/kubectl.ts';
 import { formatQuantity, parseQuantity } from './quantity.ts';
 import { quantityText } from './testing/quantity-text.ts';
 
-it('quantities are written as kubectl writes them', async () => {
+it('formats quantities as kubectl does', async () => {
   const path = await kubectlPath();
   const texts = fc.sample(quantityText, { numRuns: 200, seed: 7 }).filter((text) => /[0-9]/.test(text));
   const fixed = [
@@ -29,7 +29,7 @@ it('quantities are written as kubectl writes them', async () => {
   ]);
   const written = (JSON.parse(stdout) as { spec: { hard: Record<string, string> } }).spec.hard;
   const pairs = all.map((text, index) => ({ text, theirs: written[`requests.example.com/r${index}`]! }));
-  // kubectl echoes some spellings that are not canonical ("1.5G", "+1"), so only what it has rewritten says something.
+  // kubectl echoes some spellings that are not canonical ("1.5G", "+1"), so only rewritten texts are conclusive.
   const rewritten = pairs.filter(({ text, theirs }) => theirs !== text);
   expect(rewritten.length).toBeGreaterThan(60);
   expect(rewritten.map(({ text }) => ({ text, theirs: formatQuantity(parseQuantity(text)) }))).toEqual(rewritten);

@@ -12,7 +12,7 @@ import {
 import type { Quantity } from './quantity.ts';
 import { quantityText } from './testing/quantity-text.ts';
 
-/** The value in billionths, computed from the text by BigInt alone; rounded away from zero. */
+/** Returns the value in billionths, rounded away from zero. Uses only BigInt. */
 function billionths(text: string): bigint {
   const [, signText, whole = '', part = '', unit = ''] = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(.*)$/.exec(text)!;
   let numerator = BigInt(whole + part || '0') * 10n ** 9n;
@@ -64,13 +64,13 @@ describe('parseQuantity', () => {
     ['1n', 1, 1],
     ['0.1n', 1, 1],
     ['-1u', -1, -1],
-  ])('reads %s as %d units and %d thousandths, rounded away from zero', (text, units, thousandths) => {
+  ])('parses %s as %d units and %d thousandths, rounded away from zero', (text, units, thousandths) => {
     const quantity = parseQuantity(text);
     expect(quantityToInteger(quantity)).toBe(units);
     expect(quantityToMilli(quantity)).toBe(thousandths);
   });
 
-  it('takes JSON numbers', () => {
+  it('accepts JSON numbers', () => {
     expect(formatQuantity(parseQuantity(4))).toBe('4');
     expect(formatQuantity(parseQuantity(0.5))).toBe('500m');
     expect(quantityToInteger(parseQuantity(1e21))).toBe(1e21);
@@ -83,11 +83,11 @@ describe('parseQuantity', () => {
     expect(formatQuantity(addQuantities(parseQuantity('9007199254740992'), parseQuantity('1')))).toBe(
       '9007199254740993',
     );
-    // 9007199254740.991 + a little: the quotient is not a double's to round.
+    // 9007199254740.991 plus a fraction: a double would round the quotient.
     expect(quantityToInteger(parseQuantity('9007199254740001m'))).toBe(9007199254741);
   });
 
-  it('cuts binary amounts that do not fit 64 bits, as Kubernetes does', () => {
+  it('caps binary amounts that do not fit 64 bits, as Kubernetes does', () => {
     expect(value(parseQuantity('8Ei'))).toBe((2n ** 63n - 1n) * 10n ** 9n);
     expect(value(parseQuantity('-8Ei'))).toBe(-(2n ** 63n - 1n) * 10n ** 9n);
   });
@@ -127,23 +127,23 @@ describe('parseQuantity', () => {
     'constructor',
     '1toString',
     '1e400',
-  ])('rejects %j and says what would be right', (text) => {
+  ])('rejects %j and describes the expected format', (text) => {
     expect(() => parseQuantity(text)).toThrow(QuantityError);
     expect(() => parseQuantity(text)).toThrow(`${JSON.stringify(text)} is not a quantity: `);
     expect(() => parseQuantity(text)).toThrow('for example "500m", "2" or "1.5Gi"');
   });
 
-  it.each([[null], [undefined], [{}], [true], [NaN], [Infinity]])('rejects %s, which is no text', (input) => {
+  it.each([[null], [undefined], [{}], [true], [NaN], [Infinity]])('rejects %s, which is not a string', (input) => {
     expect(() => parseQuantity(input)).toThrow(QuantityError);
   });
 
-  it('reads exponents of any size in no time', () => {
+  it('parses exponents of any size quickly', () => {
     expect(formatQuantity(parseQuantity('1e-999999999'))).toBe('1e-9');
     expect(formatQuantity(parseQuantity('0e999999999'))).toBe('0');
     expect(() => parseQuantity('1e999999999')).toThrow('it is too large');
   });
 
-  it('agrees with rational arithmetic on every text', () => {
+  it('agrees with rational arithmetic', () => {
     fc.assert(
       fc.property(quantityText, (text) => {
         expect(value(parseQuantity(text))).toBe(billionths(text));
@@ -176,11 +176,11 @@ describe('formatQuantity', () => {
     ['1e-1', '100e-3'],
     ['0Gi', '0'],
     ['-0', '0'],
-  ])('writes %s as %s', (text, canonical) => {
+  ])('formats %s as %s', (text, canonical) => {
     expect(formatQuantity(parseQuantity(text))).toBe(canonical);
   });
 
-  it('writes what parses to the same value, and is its own canonical form', () => {
+  it('formats to a text that parses to the same value and is canonical', () => {
     fc.assert(
       fc.property(quantityText, (text) => {
         const quantity = parseQuantity(text);
@@ -194,7 +194,7 @@ describe('formatQuantity', () => {
 });
 
 describe('arithmetic', () => {
-  it('orders by value, whatever the suffix', () => {
+  it('orders by value, independently of the suffix', () => {
     fc.assert(
       fc.property(quantityText, quantityText, (a, b) => {
         const expected = billionths(a) - billionths(b);
@@ -215,7 +215,7 @@ describe('arithmetic', () => {
     );
   });
 
-  it('writes a sum in the format of its left operand, or of the right one when the left is zero', () => {
+  it('formats a sum in the notation of the left operand, or of the right operand if the left is zero', () => {
     expect(formatQuantity(addQuantities(parseQuantity('1Gi'), parseQuantity('1073741824')))).toBe('2Gi');
     expect(formatQuantity(addQuantities(parseQuantity('0'), parseQuantity('1Gi')))).toBe('1Gi');
     expect(formatQuantity(addQuantities(parseQuantity('2'), parseQuantity('-500m')))).toBe('1500m');

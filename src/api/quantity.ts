@@ -1,4 +1,4 @@
-/** How a quantity was written, which decides how it is written again. Sums keep the left operand's. */
+/** The notation of a quantity, which formatting preserves. Sums keep the notation of the left operand. */
 export type QuantityFormat =
   /** Powers of 1000: n u m (none) k M G T P E. */
   | 'decimal'
@@ -8,21 +8,21 @@ export type QuantityFormat =
   | 'exponent';
 
 /**
- * A Kubernetes resource quantity: exactly `unscaled × 10^scale`. Every binary quantity is such a number too, so nothing is
- * ever rounded but by the functions that say so. One value has many representations: compare with `compareQuantities`.
+ * A Kubernetes resource quantity: exactly `unscaled × 10^scale`. Binary quantities also have this form, so only functions that document it
+ * round. One value has many representations: use `compareQuantities` to compare.
  */
 export interface Quantity {
-  /** A number while it is a safe integer, a BigInt beyond. */
+  /** A number if it is a safe integer, else a BigInt. */
   readonly unscaled: number | bigint;
-  /** At least −9: Kubernetes keeps nothing finer than a billionth. */
+  /** At least −9: the finest unit of Kubernetes is a billionth. */
   readonly scale: number;
   readonly format: QuantityFormat;
 }
 
-/** A text (or JSON value) that is not a Kubernetes quantity. */
+/** A text or JSON value that is not a Kubernetes quantity. */
 export class QuantityError extends Error {
   override readonly name = 'QuantityError';
-  /** The text as given. */
+  /** The invalid text. */
   readonly text: string;
 
   constructor(text: string, problem: string) {
@@ -34,35 +34,34 @@ export class QuantityError extends Error {
   }
 }
 
-/** Kubernetes' finest unit, 10^−9; what is finer is rounded up to it on parsing. */
+/** Kubernetes' finest unit, 10^−9. Parsing rounds finer amounts up to it. */
 const finestScale = -9;
-/** Kubernetes cuts amounts of the binary family to this, those of the other two not at all. */
-const largestBinaryAmount = 2n ** 63n - 1n;
-/** Digits that certainly fit a double. */
+/** Kubernetes caps amounts with binary suffixes at this value, and others not at all. */
+const maxBinaryAmount = 2n ** 63n - 1n;
+/** Number of decimal digits that a double always represents exactly. */
 const exactDigits = 15;
-/** Amounts of more digits are rejected: "1e999999999" must not cost memory. */
-const longestAmountDigits = 300;
+/** Parsing rejects amounts with more digits: "1e999999999" must not cost memory. */
+const maxAmountDigits = 300;
 
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
-/** Suffix -> power of ten. */
+/** suffix -> power of ten */
 const decimalExponents: ReadonlyMap<string, number> = new Map(
   decimalSuffixes.map((suffix, index) => [suffix, index * 3 + finestScale]),
 );
-/** Suffix -> power of two. */
+/** suffix -> power of two */
 const binaryShifts: ReadonlyMap<string, number> = new Map(
   binarySuffixes.slice(1).map((suffix, index) => [suffix, (index + 1) * 10]),
 );
 const powersOfTen = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 
-/** Zero, written "0". */
+/** Zero, formatted as "0". */
 export const zeroQuantity: Quantity = { unscaled: 0, scale: 0, format: 'decimal' };
 
 /**
- * Reads a quantity as Kubernetes does: optional sign, digits with an optional point, a suffix of one of the three
- * families. What is finer than 10^−9 is rounded away from zero; binary amounts are cut to ±(2^63 − 1). Takes a JSON
- * number as well. Throws QuantityError for anything else, with what would be right. Stricter than Kubernetes in two
- * points: "." and "+" are not zero, and amounts of more than 300 digits are rejected.
+ * Parses a quantity as Kubernetes does: optional sign, digits with an optional point, and a suffix of one of the three notations. Rounds
+ * fractions of 10^−9 away from zero and caps binary amounts at ±(2^63 − 1). Also accepts a JSON number. Throws QuantityError for anything
+ * else. Stricter than Kubernetes in two points: rejects "." and "+", and amounts with more than 300 digits.
  */
 export function parseQuantity(input: unknown): Quantity {
   if (typeof input === 'number') {
@@ -109,9 +108,9 @@ function parseText(text: string): Quantity {
   const scale = (exponent ?? Number(suffix.slice(1))) - fraction;
   const format = exponent === undefined ? 'exponent' : 'decimal';
   if (significant === 0) return { unscaled: 0, scale: 0, format };
-  if (significant + scale > longestAmountDigits) throw new QuantityError(text, 'it is too large');
+  if (significant + scale > maxAmountDigits) throw new QuantityError(text, 'it is too large');
   if (scale >= finestScale) return signed(magnitude, scale, format, negative);
-  // The digits bound the magnitude, so an exponent of any size costs nothing.
+  // The digits limit the magnitude, so an exponent of any size costs nothing.
   if (significant + scale <= finestScale) return signed(1, finestScale, format, negative);
   return signed(divideUp(magnitude, finestScale - scale), finestScale, format, negative);
 }
@@ -125,8 +124,8 @@ function binaryQuantity(magnitude: number | bigint, scale: number, shift: number
     scale = finestScale;
   }
   const whole = rescaleUp(unscaled, scale, 0);
-  if (whole > largestBinaryAmount) return signed(largestBinaryAmount, 0, 'binary', negative);
-  // As Kubernetes: a fraction of a byte cannot be written in the binary family.
+  if (whole > maxBinaryAmount) return signed(maxBinaryAmount, 0, 'binary', negative);
+  // As in Kubernetes, binary notation has no fractions of a byte.
   const belowOne = scale < 0 && whole === 1 && Number(unscaled) < powersOfTen[-scale]!;
   return signed(unscaled, scale, belowOne ? 'decimal' : 'binary', negative);
 }
@@ -136,18 +135,18 @@ function signed(magnitude: number | bigint, scale: number, format: QuantityForma
   return { unscaled: narrow(unscaled), scale, format };
 }
 
-/** A BigInt that a double holds exactly becomes a number, so that there is one representation of each integer. */
+/** Converts a BigInt in the safe integer range to a number, so that each integer has one representation. */
 function narrow(value: number | bigint): number | bigint {
   if (typeof value === 'number') return value;
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 }
 
-/** value / 10^places, rounded away from zero. */
+/** Returns value / 10^places, rounded away from zero. */
 function divideUp(value: number | bigint, places: number): number | bigint {
   if (typeof value === 'number' && places <= exactDigits) {
     const divisor = powersOfTen[places]!;
     const remainder = value % divisor;
-    // The quotient itself is not rounded: value − remainder is a multiple of the divisor.
+    // The division is exact: value − remainder is a multiple of the divisor.
     return (value - remainder) / divisor + Math.sign(remainder);
   }
   const dividend = BigInt(value);
@@ -156,7 +155,7 @@ function divideUp(value: number | bigint, places: number): number | bigint {
   return narrow(dividend / divisor + (remainder > 0n ? 1n : remainder < 0n ? -1n : 0n));
 }
 
-/** value × 10^scale in units of 10^targetScale, rounded away from zero. */
+/** Returns value × 10^scale in units of 10^targetScale, rounded away from zero. */
 function rescaleUp(value: number | bigint, scale: number, targetScale: number): number | bigint {
   const shift = scale - targetScale;
   if (shift === 0) return value;
@@ -168,20 +167,17 @@ function rescaleUp(value: number | bigint, scale: number, targetScale: number): 
   return narrow(BigInt(value) * 10n ** BigInt(shift));
 }
 
-/**
- * The amount in whole units, rounded away from zero (Kubernetes' Value()). Exact up to 2^53; beyond,
- * the nearest double.
- */
+/** Returns the amount in whole units, rounded away from zero (Kubernetes' Value()). Exact up to 2^53; beyond, the nearest double. */
 export function quantityToInteger(quantity: Quantity): number {
   return Number(rescaleUp(quantity.unscaled, quantity.scale, 0));
 }
 
-/** The amount in thousandths, rounded away from zero (Kubernetes' MilliValue()). Exact up to 2^53, as quantityToInteger. */
+/** Returns the amount in thousandths, rounded away from zero (Kubernetes' MilliValue()). Exact up to 2^53, like quantityToInteger. */
 export function quantityToMilli(quantity: Quantity): number {
   return Number(rescaleUp(quantity.unscaled, quantity.scale, -3));
 }
 
-/** Negative, 0 or positive as `a` is less than, equal to or greater than `b`; exact, whatever the formats. */
+/** Returns a negative number, 0 or a positive number if `a` is less than, equal to or greater than `b`. Exact for all notations. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   const scale = Math.min(a.scale, b.scale);
   const left = rescaleUp(a.unscaled, a.scale, scale);
@@ -189,7 +185,7 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** a + b, exactly, in a's format; in b's when a is zero. */
+/** Returns a + b, exactly, in the notation of a, or in that of b if a is zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const scale = Math.min(a.scale, b.scale);
   const left = rescaleUp(a.unscaled, a.scale, scale);
@@ -203,8 +199,8 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
 }
 
 /**
- * The canonical text, as Kubernetes writes it: no fraction, the largest suffix of the format's family that leaves none.
- * A binary quantity below 1024 or with a fraction is written in the decimal family.
+ * Returns Kubernetes' canonical text: the largest suffix of the notation that leaves no fraction. Binary quantities below 1024 or with a
+ * fraction use decimal suffixes.
  */
 export function formatQuantity(quantity: Quantity): string {
   if (quantity.unscaled === 0) return '0';

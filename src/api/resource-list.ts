@@ -3,21 +3,21 @@ import type { Quantity } from './quantity.ts';
 import type { ResourceId, ResourceNames } from './resource-names.ts';
 
 /**
- * A sparse list of amounts, ids ascending, zero amounts left out. Units as `ResourceNames` states. Names are known by their ids for
- * as long as the list itself lives; its parts alone do not see to that.
+ * A sparse list of nonzero amounts in ascending order of ids, in the units of `ResourceNames`. The list object keeps the names of its ids
+ * alive; its arrays alone do not.
  */
 export interface ResourceList {
   readonly ids: readonly ResourceId[];
   readonly amounts: readonly number[];
 }
 
-/** A mutable sum of resource amounts, used while a pod or node is projected. resource name -> amount */
+/** Mutable sum for the projection of a pod or node: resource name -> amount */
 export type ResourceSum = Map<string, number>;
 
-/** Kubernetes' JSON form of amounts: resource name -> quantity. */
+/** Amounts in the API: resource name -> quantity */
 export type RawResources = Readonly<Record<string, string | number>>;
 
-/** Reads a Kubernetes resource map, rounding up as Kubernetes does. Throws QuantityError for what is not a quantity. */
+/** Parses a Kubernetes resource map and rounds up as Kubernetes does. Throws QuantityError. */
 export function readResources(raw: RawResources | undefined): ResourceSum {
   const sum: ResourceSum = new Map();
   if (raw === undefined) return sum;
@@ -25,14 +25,14 @@ export function readResources(raw: RawResources | undefined): ResourceSum {
   return sum;
 }
 
-/** The amount in the units that lists of this resource count in, rounded up. */
+/** Returns the amount in the unit of the resource, rounded up. */
 export function amountIn(name: string, quantity: Quantity): number {
   return name === 'cpu' ? quantityToMilli(quantity) : quantityToInteger(quantity);
 }
 
 /**
- * As `readResources`, but everything in thousandths of its unit, cpu in millicores as ever: what an API server stores is not finer. For
- * sums, which Kubernetes rounds up only as a whole: see `inUnits`. Exact below 2^46 units.
+ * Like `readResources`, but in thousandths of the unit; cpu stays in millicores. API servers store nothing finer. Use it for sums, because
+ * Kubernetes rounds up only the sum: see `inUnits`. Exact below 2^46 units.
  */
 export function readThousandths(raw: RawResources | undefined): ResourceSum {
   const sum: ResourceSum = new Map();
@@ -41,7 +41,7 @@ export function readThousandths(raw: RawResources | undefined): ResourceSum {
   return sum;
 }
 
-/** One amount of a sum of thousandths, rounded up to the units that `readResources` counts in. */
+/** Converts an amount in thousandths to the unit of `readResources`, rounded up. */
 export function inUnits(name: string, thousandths: number): number {
   return name === 'cpu' ? thousandths : Math.ceil(thousandths / 1000);
 }
@@ -50,12 +50,12 @@ export function addInto(target: ResourceSum, more: ResourceSum): void {
   for (const [name, amount] of more) target.set(name, (target.get(name) ?? 0) + amount);
 }
 
-/** Raises each amount of `target` to that of `other` where `other` has more, or is the only one to name it. */
+/** Sets each amount of `target` to the maximum of both sums. */
 export function maxInto(target: ResourceSum, other: ResourceSum): void {
   for (const [name, amount] of other) target.set(name, Math.max(amount, target.get(name) ?? 0));
 }
 
-/** 0 where it is not in the list. */
+/** Returns the amount of a resource, or 0 if it is not in the list. */
 export function amountOf({ ids, amounts }: ResourceList, id: ResourceId): number {
   const index = ids.indexOf(id);
   return index < 0 ? 0 : amounts[index]!;

@@ -8,20 +8,20 @@ function listOf(names: ResourceNames, ...resources: readonly string[]): Resource
   return toResourceList(new Map(resources.map((name, i) => [name, i + 1])), names);
 }
 
-/** Takes the places of common names. */
+/** Fills the ids of common names. */
 function filled(): ResourceNames {
   const names = new ResourceNames();
   for (let i = names.size; i < commonResources; i++) names.idOf(`example.com/common-${i}`);
   return names;
 }
 
-describe('names of resources', () => {
-  it('the standard ones have the ids that everybody knows', () => {
+describe('ResourceNames', () => {
+  it('gives the standard names their fixed ids', () => {
     const names = new ResourceNames();
     expect(['cpu', 'memory', 'pods'].map((name) => names.idOf(name))).toEqual([cpuId, memoryId, podsId]);
   });
 
-  it('a list has the ids ascending, each with its own amount, and leaves zeros out', () => {
+  it('lists ids in ascending order with their amounts, without zeros', () => {
     const names = filled();
     const sum = new Map([
       ['example.com/b', 2],
@@ -36,7 +36,7 @@ describe('names of resources', () => {
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
   });
 
-  it('a rare one is known for as long as a list has it, and no longer', async () => {
+  it('remembers a rare name only while a list has it', async () => {
     const names = filled();
     const kept = listOf(names, 'cpu', 'example.com/shared');
     const [shared, madeUp] = listOf(names, 'example.com/shared', 'example.com/made-up').ids;
@@ -45,11 +45,11 @@ describe('names of resources', () => {
     expect(names.nameOf(kept.ids[1]!)).toBe('example.com/shared');
     expect(kept.ids[1]).toBe(shared);
     expect(() => names.nameOf(madeUp!)).toThrow(`no resource has the id ${madeUp}`);
-    // An answer about the old one must never be taken for one about the new.
+    // Cached results for the old id must never apply to a new name.
     expect(listOf(names, 'example.com/another').ids[0]).toBeGreaterThan(madeUp!);
   });
 
-  it('those of a configuration stay, whoever else had them', async () => {
+  it('never forgets names in a configuration', async () => {
     const names = filled();
     const id = listOf(names, 'example.com/gpu').ids[0]!;
     expect(names.idOf('example.com/gpu')).toBe(id);

@@ -1,4 +1,4 @@
-/** Stands for a resource name in the lists and vectors of one process. */
+/** ID of a resource name in the lists and vectors of one process. */
 export type ResourceId = number;
 
 export const cpuId: ResourceId = 0;
@@ -7,25 +7,25 @@ export const ephemeralStorageId: ResourceId = 2;
 export const podsId: ResourceId = 3;
 
 /**
- * How many names are common: the four standard ones and those met first. Their ids are below this number, so that vectors are dense
- * over them, and they are kept for good. All others are rare.
+ * Number of common names: the four standard names and the first others. Their ids are below this number, so that vectors are dense. They
+ * are never forgotten. All other names are rare.
  */
 export const commonResources = 32;
 
 interface RareName {
   readonly name: string;
-  /** Lists that have it; Infinity when it was asked for without one. */
+  /** Number of lists with the name. Infinity if it was requested without a list. */
   holders: number;
 }
 
 /**
- * Interns resource names, so that amounts live in numeric lists and vectors: cpu in millicores, memory and ephemeral storage in
- * bytes, pods and extended resources in units. The four standard names always have the ids above; ids are never reused. Anybody who
- * may create a pod can make names up, so a rare one is forgotten when the last list that has it is gone.
+ * Interns resource names, so that amounts fit numeric lists and vectors: cpu in millicores, memory and ephemeral storage in bytes, pods and
+ * extended resources in units. The four standard names always have the ids above, and ids are never reused. Users who can create pods can
+ * invent names, so a rare name is forgotten when the last list with it is gone.
  */
 export class ResourceNames {
   readonly #common: string[] = ['cpu', 'memory', 'ephemeral-storage', 'pods'];
-  /** id -> a rare name */
+  /** id -> rare name */
   readonly #rare = new Map<ResourceId, RareName>();
   /** resource name -> id */
   readonly #ids = new Map<string, ResourceId>(this.#common.map((name, id) => [name, id]));
@@ -34,12 +34,12 @@ export class ResourceNames {
   });
   #nextRare: ResourceId = commonResources;
 
-  /** Names known now. */
+  /** Number of known names. */
   get size(): number {
     return this.#ids.size;
   }
 
-  /** For names that a configuration holds, not a pod: it is kept for good. */
+  /** Returns the id of a name in a configuration, not in a pod. The name is never forgotten. */
   idOf(name: string): ResourceId {
     const id = this.#idOf(name);
     const rare = this.#rare.get(id);
@@ -47,14 +47,14 @@ export class ResourceNames {
     return id;
   }
 
-  /** Throws RangeError for an id whose name is not known any more. */
+  /** Returns the name of an id. Throws RangeError if the name was forgotten. */
   nameOf(id: ResourceId): string {
     const name = id < commonResources ? this.#common[id] : this.#rare.get(id)?.name;
     if (name === undefined) throw new RangeError(`no resource has the id ${id}`);
     return name;
   }
 
-  /** The ids of these names, in order, and a list made of them, which keeps its names known for as long as it lives. */
+  /** Creates a list from the ids of these names, in order. The list keeps the names known while it is reachable. */
   hold<List extends WeakKey>(names: readonly string[], make: (ids: readonly ResourceId[]) => List): List {
     const ids = names.map((name) => this.#idOf(name));
     const list = make(ids);

@@ -3,18 +3,18 @@ import { noLabels } from './listed-metadata.ts';
 import type { ListedMetadata } from './listed-metadata.ts';
 import type { SelectingController } from './pod.ts';
 
-/** A namespace, or what selects pods. */
+/** Namespaces and kinds that select pods. */
 export type SelectingKind = 'Namespace' | 'Service' | SelectingController;
 
-/** All that is kept of one of them. */
+/** Projection of one of these kinds. */
 export interface SelectingObject<Kind extends SelectingKind = SelectingKind> {
   readonly kind: Kind;
   /** Empty for a Namespace. */
   readonly namespace: string;
   readonly name: string;
-  /** Of a Namespace; of the others none. */
+  /** Labels of a Namespace. Empty for other kinds. */
   readonly labels: Labels;
-  /** Which pods it selects; undefined: none that could be told by labels. */
+  /** Selects its pods. Undefined: no label selector. */
   readonly selector: LabelSelector | undefined;
 }
 
@@ -23,7 +23,7 @@ interface RawSelecting {
   readonly spec?: { readonly selector?: unknown };
 }
 
-/** A reader of one of these kinds. */
+/** Returns the projection function of a kind. */
 export function selectingProjector<Kind extends SelectingKind>(kind: Kind): (input: unknown) => SelectingObject<Kind> {
   const isNamespace = kind === 'Namespace';
   return (input) => {
@@ -38,7 +38,7 @@ export function selectingProjector<Kind extends SelectingKind>(kind: Kind): (inp
   };
 }
 
-/** Services and ReplicationControllers have a map, the newer kinds a selector. */
+/** Returns the selector. Services and ReplicationControllers have a label map, the newer kinds a selector object. */
 function selectorOf(kind: SelectingKind, selector: unknown): LabelSelector | undefined {
   if (typeof selector !== 'object' || selector === null) return undefined;
   return kind === 'Service' || kind === 'ReplicationController' ? { matchLabels: selector as Labels } : selector;

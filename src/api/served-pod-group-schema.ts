@@ -1,7 +1,7 @@
 import { podGroupDefinition } from './pod-group-schema.ts';
 import { podGroupResource } from './pod-group.ts';
 
-/** A schema of an OpenAPI v3 document, as far as it is read. */
+/** The fields of an OpenAPI v3 schema that Tutti reads. */
 interface ServedSchema {
   readonly properties?: Readonly<Record<string, ServedSchema>>;
   readonly additionalProperties?: unknown;
@@ -10,20 +10,20 @@ interface ServedSchema {
   readonly 'x-kubernetes-group-version-kind'?: readonly { readonly kind?: string; readonly version?: string }[];
 }
 
-/** The document at `servedSchemaPath`, as far as it is read. */
+/** The fields of the document at `servedSchemaPath` that Tutti reads. */
 export interface ServedDocument {
   readonly components?: { readonly schemas?: Readonly<Record<string, ServedSchema>> };
 }
 
-/** Where an API server tells the schema of PodGroups to everybody who may read what it serves. */
+/** API path of the PodGroup schema. All clients with access to API discovery can read it. */
 export const servedSchemaPath = `/openapi/v3/apis/${podGroupResource.apiVersion}`;
 
-/** Not written, so it does not matter whether it is kept. */
+/** Tutti does not write this field, so the CRD may drop it. */
 const unwritten = 'status.scheduleStartTime';
 
 /**
- * What the definition of PodGroup that an API server has drops of the status that Tutti writes, as field paths; empty: nothing. An
- * API server drops fields that its definition does not name, without a word. Undefined when the document tells of no PodGroup.
+ * Returns the paths of status fields that Tutti writes and the installed PodGroup CRD lacks. The API server drops such fields silently.
+ * Returns undefined if the document contains no PodGroup.
  */
 export function droppedStatusFields(document: ServedDocument): readonly string[] | undefined {
   const served = Object.values(document.components?.schemas ?? {}).find((schema) =>
@@ -37,7 +37,7 @@ export function droppedStatusFields(document: ServedDocument): readonly string[]
   return [...missing(wanted, served.properties?.status, 'status')].filter((path) => path !== unwritten);
 }
 
-/** Paths of the fields of `wanted` that `served` does not keep. */
+/** Yields the paths of the fields of `wanted` that `served` drops. */
 function* missing(wanted: ServedSchema, served: ServedSchema | undefined, path: string): Iterable<string> {
   if (served === undefined) {
     yield path;

@@ -1,23 +1,23 @@
 import type { ListedMetadata } from './listed-metadata.ts';
 
-/** Labels of which a node must have all, each with one of these values. */
+/** Labels that a node must have, each with one of the given values. */
 export interface TopologySelectorTerm {
   readonly matchLabelExpressions?: readonly { readonly key: string; readonly values: readonly string[] }[];
 }
 
-/** All that is read of a storage.k8s.io/v1 StorageClass. */
+/** Projection of a storage.k8s.io/v1 StorageClass. */
 export interface StorageClass {
   readonly kind: 'StorageClass';
   readonly namespace: '';
   readonly name: string;
   readonly provisioner: string;
-  /** `Immediate` or `WaitForFirstConsumer`; undefined: the API server always says. */
+  /** `Immediate` or `WaitForFirstConsumer`. API servers always set it. */
   readonly bindingMode: string | undefined;
-  /** Where its volumes can be made; empty: everywhere. */
+  /** Topologies in which its volumes can be provisioned. Empty: all. */
   readonly allowedTopologies: readonly TopologySelectorTerm[];
 }
 
-/** In place of a provisioner: volumes of the class are made by hand. */
+/** Provisioner of classes whose volumes administrators create. */
 export const noProvisioner = 'kubernetes.io/no-provisioner';
 
 interface RawStorageClass {
@@ -39,7 +39,7 @@ export function projectStorageClass(input: unknown): StorageClass {
   };
 }
 
-/** The class's volumes are bound once a pod that uses them has been placed. */
+/** Returns whether volumes of the class are bound only when a pod that uses them is placed. */
 export function waitsForConsumer({ bindingMode }: StorageClass): boolean {
   return bindingMode === 'WaitForFirstConsumer';
 }

@@ -1,7 +1,7 @@
 import type { Taint } from './node.ts';
 import type { Toleration } from './pod.ts';
 
-/** Whether some toleration matches the taint by key, value and effect; an absent key or effect matches every one. */
+/** Returns whether a toleration matches the taint by key, value and effect. An absent key or effect matches all. */
 export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
   for (let i = 0; i < tolerations.length; i++) if (tolerates(tolerations[i]!, taint)) return true;
   return false;

@@ -1,6 +1,6 @@
 import type { ListedMetadata } from './listed-metadata.ts';
 
-/** All that is read of a storage.k8s.io/v1 VolumeAttachment. */
+/** Projection of a storage.k8s.io/v1 VolumeAttachment. */
 export interface VolumeAttachment {
   readonly kind: 'VolumeAttachment';
   readonly namespace: '';
@@ -9,7 +9,7 @@ export interface VolumeAttachment {
   readonly group: string;
   /** The driver. */
   readonly attacher: string;
-  /** Empty: it is none of a PersistentVolume. */
+  /** PersistentVolume. Empty: an inline volume. */
   readonly volumeName: string;
 }
 

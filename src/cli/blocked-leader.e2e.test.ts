@@ -22,15 +22,15 @@ afterEach(async () => {
   await plane.stop();
 });
 
-it('a leader whose event loop stands still while another leads writes nothing more, not even what it decided meanwhile', async () => {
-  const mayGoOn = join(home.path, 'may-go-on');
+it('writes nothing after another process became the leader while the event loop was blocked', async () => {
+  const unblocked = join(home.path, 'unblocked');
   const blocks = join(home.path, 'blocks.mjs');
   await writeFile(
     blocks,
     `import { existsSync } from 'node:fs';
 const cell = new Int32Array(new SharedArrayBuffer(4));
 const preFilter = () => {
-  while (!existsSync(${JSON.stringify(mayGoOn)})) Atomics.wait(cell, 0, 0, 50);
+  while (!existsSync(${JSON.stringify(unblocked)})) Atomics.wait(cell, 0, 0, 50);
 };
 export default { name: 'Blocks', factory: () => ({ name: 'Blocks', preFilter }) };
 `,
@@ -41,8 +41,8 @@ export default { name: 'Blocks', factory: () => ({ name: 'Blocks', preFilter }) 
     kubeconfig,
     JSON.stringify({
       clusters: [{ name: 'proxy', cluster }],
-      users: [{ name: 'nobody', user: {} }],
-      contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'nobody' } }],
+      users: [{ name: 'anonymous', user: {} }],
+      contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'anonymous' } }],
       'current-context': 'proxy',
     }),
   );
@@ -73,7 +73,7 @@ export default { name: 'Blocks', factory: () => ({ name: 'Blocks', preFilter }) 
 
   await second.said(/became leader/);
   await second.said(/scheduled +entity=pod/);
-  await writeFile(mayGoOn, '');
+  await writeFile(unblocked, '');
   expect(await first.ended()).toMatchObject({ exitCode: 1 });
   expect(first.stderr).toContain('lost the leader election');
   expect(writes).toEqual([]);

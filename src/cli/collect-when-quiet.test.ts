@@ -4,12 +4,12 @@ import { collectWhenQuiet } from './collect-when-quiet.ts';
 
 const mb = 2 ** 20;
 
-/** A process in which work takes `share` of the time from now on; `collected` has the times, in seconds. */
+/** A process in which work takes a share of the time. `pass` sets that share; `collected` holds the times of collections, in seconds. */
 function busyProcess(heapMb = 30) {
   const clock = new VirtualClock();
-  const began = clock.monotonic();
+  const startedAt = clock.monotonic();
   const collected: number[] = [];
-  const state = { share: 0, heapMb, active: 0, upTo: began };
+  const state = { share: 0, heapMb, active: 0, upTo: startedAt };
   const utilization: Parameters<typeof collectWhenQuiet>[0]['utilization'] = (now, before) => {
     if (now !== undefined && before !== undefined) {
       const active = now.active - before.active;
@@ -18,7 +18,7 @@ function busyProcess(heapMb = 30) {
     }
     state.active += (clock.monotonic() - state.upTo) * state.share;
     state.upTo = clock.monotonic();
-    const all = clock.monotonic() - began;
+    const all = clock.monotonic() - startedAt;
     return { active: state.active, idle: all - state.active, utilization: 0 };
   };
   const end = collectWhenQuiet({
@@ -26,8 +26,8 @@ function busyProcess(heapMb = 30) {
     utilization,
     usedHeap: () => state.heapMb * mb,
     collect: () => {
-      collected.push((clock.monotonic() - began) / 1000);
-      // Which is work as well, but calls for no other.
+      collected.push((clock.monotonic() - startedAt) / 1000);
+      // A collection is work as well, but must not trigger another one.
       state.active += 100;
     },
   });
@@ -39,7 +39,7 @@ function busyProcess(heapMb = 30) {
   return { pass, collected, state, end };
 }
 
-it('collects once after the start, and once after each time of work', () => {
+it('collects once after the start and once after each load', () => {
   const { pass, collected } = busyProcess();
   pass(600, 0.002);
   expect(collected).toEqual([30]);
@@ -49,7 +49,7 @@ it('collects once after the start, and once after each time of work', () => {
   expect(collected).toEqual([30, 930]);
 });
 
-it('leaves a process that works, and a large heap, to V8', () => {
+it('leaves busy processes and large heaps to V8', () => {
   const { pass, collected, state } = busyProcess(200);
   pass(600, 0);
   expect(collected).toEqual([]);
@@ -60,7 +60,7 @@ it('leaves a process that works, and a large heap, to V8', () => {
   expect(collected).toEqual([1230]);
 });
 
-it('does nothing any more when it was ended', () => {
+it('stops collecting when it is stopped', () => {
   const { pass, collected, end } = busyProcess();
   end();
   pass(600, 0);

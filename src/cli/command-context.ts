@@ -2,21 +2,21 @@ import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Interruption } from './interruption.ts';
 
-/** A stream to write to, which may be a terminal. */
+/** An output stream, which can be a terminal. */
 export type OutputStream = NodeJS.WritableStream & {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
 };
 
-/** A terminal that keys come from. */
+/** A terminal that keys are read from. */
 export type InputStream = Pick<NodeJS.ReadStream, 'setRawMode' | 'on' | 'off' | 'pause'>;
 
-/** What a command has of the process it runs in. */
+/** The parts of the process that a command uses. */
 export interface CommandContext {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** Undefined where it is no terminal. */
+  /** Undefined if standard input is not a terminal. */
   readonly keyboard: InputStream | undefined;
   /** Reads standard input to its end, as text. */
   readonly readInput: () => Promise<string>;
@@ -24,6 +24,6 @@ export interface CommandContext {
   readonly interruption: Interruption;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called when the process exits, however it does; must be synchronous. */
+  /** Registers a callback that runs however the process exits. It must be synchronous. */
   readonly onExit: (callback: () => void) => void;
 }

@@ -13,7 +13,7 @@ function tutti(...parameters: readonly string[]): TestProcess {
   return home.tutti(parameters);
 }
 
-/** Its output, when it has ended as it should. */
+/** Returns the output of a process that must end with this exit code. */
 async function outputOf(exitCode: number, ...parameters: readonly string[]): Promise<string> {
   const process = tutti(...parameters);
   expect(await process.ended()).toMatchObject({ exitCode });
@@ -28,7 +28,7 @@ async function file(name: string, ...lines: readonly string[]): Promise<string> 
 }
 
 describe('tutti scheduler --config', () => {
-  it('runs the profiles of the file on the cluster that it names, and says what has no effect', async () => {
+  it('runs the profiles of the file on its cluster, and logs fields without effect', async () => {
     const plane = await openEmbeddedPlane();
     try {
       const config = await file(
@@ -55,7 +55,7 @@ describe('tutti scheduler --config', () => {
     }
   });
 
-  it('says everything that is wrong with the file, and does not start', async () => {
+  it('reports every error of the file, and does not start', async () => {
     const config = await file('scheduler.yaml', 'paralellism: 4', 'profiles:', '- schedulerName: ""');
     expect(await outputOf(1, 'scheduler', '--config', config)).toMatch(
       new RegExp(
@@ -65,14 +65,14 @@ describe('tutti scheduler --config', () => {
     );
   });
 
-  it('names the field of the file that leads to no kubeconfig', async () => {
+  it('names the field of the file whose kubeconfig is missing', async () => {
     const config = await file('scheduler.yaml', 'clientConnection: {kubeconfig: /does/not/exist}');
     expect(await outputOf(1, 'scheduler', '--config', config)).toBe(
       `tutti: kubeconfig /does/not/exist does not exist: set an existing file with clientConnection.kubeconfig of ${config}\n`,
     );
   });
 
-  it('does not start with an extender that wants a say in preemption, which it does not get yet', async () => {
+  it('does not start with an extender that sets preemptVerb', async () => {
     const plane = await openEmbeddedPlane();
     try {
       const config = await file(
@@ -89,12 +89,12 @@ describe('tutti scheduler --config', () => {
   });
 });
 
-describe("a Lease that is the cluster's own scheduler's", () => {
+describe("kube-scheduler's Lease", () => {
   it.each([
     ['profiles: [{schedulerName: batch}]', true],
     ['profiles: [{schedulerName: batch}, {schedulerName: default-scheduler}]', false],
     ['profiles: [{schedulerName: batch}]\nleaderElection: {resourceName: batch}', false],
-  ])('is warned of: %j: %s', async (text, isWarned) => {
+  ])('causes a warning, with %j: %s', async (text, isWarned) => {
     const plane = await openEmbeddedPlane();
     try {
       const connection = `clientConnection: {kubeconfig: ${JSON.stringify(plane.kubeconfigPath)}}`;
@@ -111,17 +111,17 @@ describe("a Lease that is the cluster's own scheduler's", () => {
 });
 
 describe('tutti scheduler --write-config-to', () => {
-  it('writes what a file, or the flags, come to, and it can be used', async () => {
+  it('writes a valid configuration from a file or from flags', async () => {
     const config = await file('scheduler.yaml', 'podMaxBackoffSeconds: 60', 'leaderElection: {leaderElect: false}');
     const written = join(home.path, 'written.yaml');
     expect(await outputOf(0, 'scheduler', '--config', config, '--write-config-to', written)).toBe('');
     expect(await readFile(written, 'utf8')).toMatch(/podMaxBackoffSeconds: 60[^]*schedulerName: default-scheduler/);
-    expect(await outputOf(0, 'config', 'check', written)).toBe(`${written}: can be used\n`);
+    expect(await outputOf(0, 'config', 'check', written)).toBe(`${written}: valid\n`);
     await outputOf(0, 'scheduler', '--scheduler-name', 'mine', '--kube-api-qps', '0', '--write-config-to', written);
     expect(await readFile(written, 'utf8')).toMatch(/qps: -1[^]*schedulerName: mine/);
   });
 
-  it('writes whom it stands for election with, which the flags say before the file', async () => {
+  it('writes the leader election settings, in which flags override the file', async () => {
     const written = join(home.path, 'election.yaml');
     const electionOf = async (...parameters: readonly string[]): Promise<object> => {
       expect(await outputOf(0, 'scheduler', ...parameters, '--write-config-to', written)).toBe('');
@@ -139,22 +139,22 @@ describe('tutti scheduler --write-config-to', () => {
     });
   });
 
-  it('says why it cannot', async () => {
+  it('reports why it cannot write', async () => {
     expect(await outputOf(1, 'scheduler', '--write-config-to', join(home.path, 'missing', 'file'))).toBe(
-      `tutti: cannot write the configuration to ${home.path}/missing/file: there is no such folder. Give the path of a file that can be written\n`,
+      `tutti: cannot write the configuration to ${home.path}/missing/file: no such directory. Use the path of a writable file\n`,
     );
   });
 });
 
 describe('tutti config check', () => {
-  it('says all that is wrong and all that should be known, of every file', async () => {
+  it('prints every error and warning of every file', async () => {
     const good = await file('good.yaml', 'parallelism: 4');
     const bad = await file('bad.yaml', 'percentageOfNodesToScore: 50', 'parallelism: 0');
     const missing = join(home.path, 'missing.yaml');
     expect(await outputOf(1, 'config', 'check', good, bad, missing)).toBe(
       [
         `${good}:3:1: warning: parallelism has no effect: a cycle runs on one thread`,
-        `${good}: can be used, 1 warning`,
+        `${good}: valid, 1 warning`,
         `${bad}:3:1: warning: percentageOfNodesToScore has no effect: every node is looked at`,
         `${bad}:4:1: error: parallelism must be a whole number from 1 to 2147483647, not 0`,
         `${bad}: 1 error, 1 warning`,
@@ -165,14 +165,14 @@ describe('tutti config check', () => {
     );
   });
 
-  it('--verbose says what would run', async () => {
+  it('prints profiles and plugins with --verbose', async () => {
     const good = await file(
       'good.yaml',
       'profiles: [{schedulerName: batch, plugins: {score: {disabled: [{name: "*"}]}}}]',
     );
     expect(await outputOf(0, 'config', 'check', '--verbose', good)).toBe(
       [
-        `${good}: can be used`,
+        `${good}: valid`,
         'profile batch',
         '  preEnqueue: SchedulingGates, Coscheduling',
         '  queueSort: PrioritySort',
@@ -188,7 +188,7 @@ describe('tutti config check', () => {
     );
   });
 
-  it('takes plugins of your own, and says all that only shows when they are made', async () => {
+  it('accepts your own plugins, and reports errors that occur only when it creates them', async () => {
     const plugin = join(home.path, 'zone.mjs');
     await writeFile(
       plugin,
@@ -206,9 +206,9 @@ describe('tutti config check', () => {
       '  pluginConfig: [{name: Zone, args: {label: rack}}]',
     );
     expect(await outputOf(1, 'config', 'check', good)).toContain('is "Zone", and no plugin is called that');
-    const said = await outputOf(0, 'config', 'check', '--verbose', ...both, good);
-    expect(said).toContain(`${good}: can be used\n`);
-    expect(said).toContain('\n  score: Zone(3)\n');
+    const output = await outputOf(0, 'config', 'check', '--verbose', ...both, good);
+    expect(output).toContain(`${good}: valid\n`);
+    expect(output).toContain('\n  score: Zone(3)\n');
 
     const args = await file(
       'args.yaml',
@@ -242,7 +242,7 @@ describe('tutti config check', () => {
     );
   });
 
-  it('needs a file', async () => {
+  it('requires a file', async () => {
     expect(await outputOf(2, 'config', 'check')).toContain('See "tutti config check --help"');
   });
 });

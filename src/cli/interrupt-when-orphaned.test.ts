@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { interruptWhenOrphaned } from './interrupt-when-orphaned.ts';
 
-it('asks the process to end once, when the one that started it is gone', () => {
+it('interrupts the process once when its parent has ended', () => {
   const clock = new VirtualClock();
   const process = { ppid: 42 };
   const signals: string[] = [];

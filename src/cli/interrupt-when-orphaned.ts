@@ -1,11 +1,11 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Interruption } from './interruption.ts';
 
-const lookMs = 500;
+const intervalMs = 500;
 
 /**
- * npm passes Ctrl-C on, but not SIGTERM: the shell between npm and the process ends, and the process stays. It is taken for that signal when the
- * process that started this one is gone. Answers what ends the looking.
+ * Interrupts the process as SIGTERM does when its parent has ended. npm forwards Ctrl-C but not SIGTERM: the shell between npm and the
+ * process ends, and the process stays. Returns a function that stops the check.
  */
 export function interruptWhenOrphaned(
   process: Pick<NodeJS.Process, 'ppid'>,
@@ -14,10 +14,10 @@ export function interruptWhenOrphaned(
 ): () => void {
   const parent = process.ppid;
   let timer: Timer;
-  const look = (): void => {
-    if (process.ppid === parent) timer = clock.setTimer(lookMs, look);
+  const check = (): void => {
+    if (process.ppid === parent) timer = clock.setTimer(intervalMs, check);
     else interruption.interrupt('SIGTERM');
   };
-  look();
+  check();
   return () => timer.cancel();
 }

@@ -17,7 +17,7 @@ function interruptible(): { process: FakeProcess; clock: VirtualClock; interrupt
   return { process, clock, interruption: new Interruption(process, clock) };
 }
 
-it('asks the command to stop at the first signal, and exits for it when it takes too long', async () => {
+it('stops the command at the first signal, and exits if stopping takes too long', async () => {
   const { process, clock, interruption } = interruptible();
   expect(interruption.exitCode).toBeUndefined();
   process.emit('SIGINT');
@@ -30,7 +30,7 @@ it('asks the command to stop at the first signal, and exits for it when it takes
   expect(process.exits).toEqual([130]);
 });
 
-it('gives a command that says so more time, and still exits at once at the second signal', () => {
+it('gives a command more time on request, and still exits at once at the second signal', () => {
   const { process, clock, interruption } = interruptible();
   interruption.allow(25_000);
   process.emit('SIGTERM');
@@ -42,7 +42,7 @@ it('gives a command that says so more time, and still exits at once at the secon
   expect(process.exits).toEqual([143, 143]);
 });
 
-it('exits at once at the second Ctrl-C, but takes two copies of one for one', () => {
+it('exits at once at the second Ctrl-C, but counts two copies of one Ctrl-C as one', () => {
   const { process, clock } = interruptible();
   process.emit('SIGINT');
   clock.advance(20);
@@ -53,7 +53,7 @@ it('exits at once at the second Ctrl-C, but takes two copies of one for one', ()
   expect(process.exits).toEqual([130]);
 });
 
-it('ends with the code of SIGTERM when that came', () => {
+it('exits with the exit code of SIGTERM', () => {
   const { process, clock, interruption } = interruptible();
   process.emit('SIGTERM');
   clock.advance(1_500);
@@ -61,7 +61,7 @@ it('ends with the code of SIGTERM when that came', () => {
   expect(process.exits).toEqual([143]);
 });
 
-it('does not count broken pipes as a second wish', () => {
+it('does not count a broken pipe as a second signal', () => {
   const { process, clock, interruption } = interruptible();
   interruption.interrupt('SIGPIPE');
   clock.advance(400);
@@ -70,7 +70,7 @@ it('does not count broken pipes as a second wish', () => {
   expect(interruption.exitCode).toBe(141);
 });
 
-it('lets go of the process', () => {
+it('removes its signal handlers and its timer when it is disposed of', () => {
   const { process, clock, interruption } = interruptible();
   process.emit('SIGINT');
   interruption.dispose();
@@ -79,7 +79,7 @@ it('lets go of the process', () => {
   expect(process.eventNames()).toEqual([]);
 });
 
-it('exits with what it is told when the output could not be written and the stop takes too long', () => {
+it('exits with the given code when the output could not be written and stopping takes too long', () => {
   const { process, clock, interruption } = interruptible();
   interruption.interrupt('SIGPIPE', 1);
   clock.advance(1_500);
@@ -87,7 +87,7 @@ it('exits with what it is told when the output could not be written and the stop
 });
 
 it.each(['SIGPIPE', 'SIGINT'] as const)(
-  'exits with 0 when %s ends a command that runs until it is interrupted, and the stop takes too long',
+  'exits with 0 when %s ends a command that runs until it is interrupted and stopping takes too long',
   (signal) => {
     const { process, clock, interruption } = interruptible();
     interruption.completesCommand();
@@ -97,7 +97,7 @@ it.each(['SIGPIPE', 'SIGINT'] as const)(
   },
 );
 
-it('exits with what it is told, also for a command that runs until it is interrupted', () => {
+it('exits with the given code even for a command that runs until it is interrupted', () => {
   const { process, clock, interruption } = interruptible();
   interruption.completesCommand();
   interruption.interrupt('SIGPIPE', 1);

@@ -1,15 +1,15 @@
 import type { EventEmitter } from 'node:events';
 import type { Clock, Timer } from '../base/clock.ts';
 
-/** How long a command may take to stop once it is asked to, unless it says otherwise; the promise to users is two seconds. */
-const usualGraceMs = 1_500;
-/** A terminal sends Ctrl-C to npm and to its child, and npm passes it on: both copies are one wish. */
-const sameWishMs = 300;
+/** Time that a command has to stop after a signal, by default. The documentation promises two seconds. */
+const defaultGraceMs = 1_500;
+/** A terminal sends Ctrl-C to npm and to its child, and npm forwards it. Two signals within this time count as one. */
+const duplicateMs = 300;
 
 const exitCodeOf = { SIGHUP: 129, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143 } as const;
 export type InterruptingSignal = keyof typeof exitCodeOf;
 
-/** The signals and exit of a process; tests put another in. */
+/** The part of a process that delivers signals and exits. Tests use a fake. */
 export interface InterruptibleProcess {
   on: EventEmitter['on'];
   off: EventEmitter['off'];
@@ -17,8 +17,8 @@ export interface InterruptibleProcess {
 }
 
 /**
- * Whether the user wants the process to end. The first SIGINT, SIGTERM or SIGHUP aborts `signal`; a command then stops what it
- * started. If that takes longer than its grace, or the signal comes again, the process exits at once.
+ * Handles the signals that end the process. The first SIGINT, SIGTERM or SIGHUP aborts `signal`, and the command stops what it started.
+ * If that takes longer than the grace period, or a second signal arrives, the process exits at once.
  */
 export class Interruption {
   readonly #process: InterruptibleProcess;
@@ -28,8 +28,8 @@ export class Interruption {
   #interruptedBy: InterruptingSignal | undefined;
   #interruptedAt = 0;
   #deadline: Timer | undefined;
-  #graceMs = usualGraceMs;
-  /** What a stop that takes too long exits with; undefined: the signal's code. */
+  #graceMs = defaultGraceMs;
+  /** Exit code when stopping takes too long. Undefined: the signal's exit code. */
   #slowStopCode: number | undefined;
 
   constructor(process: InterruptibleProcess, clock: Clock) {
@@ -40,27 +40,27 @@ export class Interruption {
     for (const [name, handler] of this.#handlers) process.on(name, handler);
   }
 
-  /** Aborts when the process shall end. */
+  /** Aborts when the process must end. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** What a process that was cut short exits with; undefined while nothing has interrupted it. */
+  /** Exit code of an interrupted process. Undefined until the first signal. */
   get exitCode(): number | undefined {
     return this.#interruptedBy && exitCodeOf[this.#interruptedBy];
   }
 
-  /** What runs from now on may take so long to stop, counted from the signal. */
+  /** Sets the time that the command has to stop, counted from the signal. */
   allow(graceMs: number): void {
     this.#graceMs = graceMs;
   }
 
-  /** An interruption is how the command ends: when the stop takes too long, the process exits with 0 all the same. */
+  /** Declares that an interruption is the normal end of the command: the process exits with 0 even if stopping takes too long. */
   completesCommand(): void {
     this.#slowStopCode = 0;
   }
 
-  /** Resolves when the process shall end. */
+  /** Resolves when the process must end. */
   requested(): Promise<void> {
     return new Promise((resolve) => {
       if (this.signal.aborted) resolve();
@@ -69,13 +69,13 @@ export class Interruption {
   }
 
   /**
-   * As if the process had received this signal. SIGPIPE: nobody reads its output any more. `exitCode`: what it exits with when
-   * it takes too long to stop, where that is not the signal's.
+   * Acts as if the process had received this signal. SIGPIPE means that the reader of its output is gone. `exitCode` replaces the
+   * signal's exit code if stopping takes too long.
    */
   interrupt(name: InterruptingSignal, exitCode?: number): void {
     const now = this.#clock.monotonic();
     if (this.#interruptedBy !== undefined) {
-      if (name !== 'SIGPIPE' && now - this.#interruptedAt >= sameWishMs) this.#process.exit(exitCodeOf[name]);
+      if (name !== 'SIGPIPE' && now - this.#interruptedAt >= duplicateMs) this.#process.exit(exitCodeOf[name]);
       return;
     }
     this.#interruptedBy = name;
@@ -85,7 +85,7 @@ export class Interruption {
     this.#controller.abort(new Error(`interrupted by ${name}`));
   }
 
-  /** Takes its hands off the process. */
+  /** Removes the signal handlers and cancels the timer. */
   dispose(): void {
     this.#deadline?.cancel();
     for (const [name, handler] of this.#handlers) this.#process.off(name, handler);

@@ -5,7 +5,7 @@ import type { LeaderElectionConfiguration } from '../config/scheduler-configurat
 import { leaderElectionOf, withLeaderElection } from './leader-election-flags.ts';
 import type { LeaderElectionFlags } from './leader-election-flags.ts';
 
-/** What a command line comes to, beside this in a file. */
+/** Returns the result of a command line and a configuration file. */
 function election(line: string, configured: Partial<LeaderElectionConfiguration> = {}): LeaderElectionConfiguration {
   const command = withLeaderElection(new Command(), 'a-lease')
     .exitOverride()
@@ -14,7 +14,7 @@ function election(line: string, configured: Partial<LeaderElectionConfiguration>
   return leaderElectionOf(command.opts<LeaderElectionFlags>(), { ...defaultLeaderElection, ...configured });
 }
 
-describe('the flags --leader-elect*', () => {
+describe('leaderElectionOf', () => {
   it.each([
     ['--leader-elect', true],
     ['--leader-elect=true', true],
@@ -22,11 +22,11 @@ describe('the flags --leader-elect*', () => {
     ['--leader-elect=false', false],
     ['--leader-elect false', false],
     ['--leader-elect --leader-elect-retry-period=1s', true],
-  ])('%s: %s', (line, leaderElect) => {
+  ])('parses %s as %s', (line, leaderElect) => {
     expect(election(line, { leaderElect: !leaderElect }).leaderElect).toBe(leaderElect);
   });
 
-  it('go before what the configuration says, which stands for the others', () => {
+  it('lets flags override the configuration, which supplies the other values', () => {
     const line =
       '--leader-elect-lease-duration=1m30s --leader-elect-resource-name=n --leader-elect-resource-namespace=team-a';
     expect(election(line, { renewDeadlineMs: 20_000, resourceName: 'file' })).toEqual({
@@ -47,24 +47,24 @@ describe('the flags --leader-elect*', () => {
     ['--leader-elect-renew-deadline=-1s', 'a duration such as 90s'],
     ['--leader-elect-retry-period=soon', 'a duration such as 90s'],
     ['--leader-elect-resource-lock=endpoints', 'Allowed choices are leases'],
-    ['--leader-elect-resource-name=Mine', 'a name as Kubernetes has them'],
-    ['--leader-elect-resource-name=a..b', 'a name as Kubernetes has them'],
-    [`--leader-elect-resource-name=${'a'.repeat(254)}`, 'a name as Kubernetes has them'],
-    ['--leader-elect-resource-namespace=a.b', 'the name of a namespace'],
-    [`--leader-elect-resource-namespace=${'a'.repeat(64)}`, 'the name of a namespace'],
+    ['--leader-elect-resource-name=Mine', 'a Kubernetes name'],
+    ['--leader-elect-resource-name=a..b', 'a Kubernetes name'],
+    [`--leader-elect-resource-name=${'a'.repeat(254)}`, 'a Kubernetes name'],
+    ['--leader-elect-resource-namespace=a.b', 'a namespace name'],
+    [`--leader-elect-resource-namespace=${'a'.repeat(64)}`, 'a namespace name'],
     [
       '--leader-elect-lease-duration=10s',
-      '--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline, which is 10s, not 10s',
+      '--leader-elect-lease-duration (10s) must be longer than --leader-elect-renew-deadline (10s)',
     ],
     [
       '--leader-elect-retry-period=9s',
-      '--leader-elect-renew-deadline must be longer than 1.2 times --leader-elect-retry-period, which is 9s, not 10s',
+      '--leader-elect-renew-deadline (10s) must be longer than 1.2 times --leader-elect-retry-period (9s)',
     ],
-  ])('are rejected: %s', (line, right) => {
+  ])('rejects %s', (line, right) => {
     expect(() => election(line)).toThrow(right);
   });
 
-  it('need not go together where nobody is elected', () => {
+  it('does not compare durations without leader election', () => {
     expect(election('--leader-elect=false --leader-elect-lease-duration=1s').leaseDurationMs).toBe(1_000);
   });
 });

@@ -6,7 +6,7 @@ import { retryJitter } from '../config/read-leader-election.ts';
 import type { LeaderElectionConfiguration } from '../config/scheduler-configuration.ts';
 import { duration, namespaceName, objectName, truth } from './flag-values.ts';
 
-/** The flags --leader-elect*, as far as they were given. Durations in milliseconds. */
+/** The --leader-elect* flags that the user set. Durations are in milliseconds. */
 export interface LeaderElectionFlags {
   readonly leaderElect?: boolean;
   readonly leaderElectLeaseDuration?: number;
@@ -17,18 +17,18 @@ export interface LeaderElectionFlags {
   readonly leaderElectResourceNamespace?: string;
 }
 
-/** The flags do not go together, or not with what the configuration says. */
+/** The leader election flags conflict with each other or with the configuration. */
 export class LeaderElectionFlagsError extends UserError {
   override readonly name = 'LeaderElectionFlagsError';
 }
 
-/** Adds the flags that kube-scheduler has for it. `lease`: of what name, when nothing else is said. */
+/** Adds kube-scheduler's leader election flags. `lease` describes the default name of the Lease. */
 export function withLeaderElection(command: Command, lease: string): Command {
   return command
     .addOption(
       new Option(
         '--leader-elect [true|false]',
-        'let one of several such processes work, and the others stand by (default: true)',
+        'Enable leader election, so that one of several replicas works and the others stand by. (default: true)',
       )
         .argParser(truth)
         .preset('true'),
@@ -36,33 +36,38 @@ export function withLeaderElection(command: Command, lease: string): Command {
     .addOption(
       new Option(
         '--leader-elect-lease-duration <duration>',
-        'how long the others wait when the leader is silent (default: 15s)',
+        'How long a standby waits after the last renewal by the leader before it takes the Lease. (default: 15s)',
       ).argParser(duration),
     )
     .addOption(
       new Option(
         '--leader-elect-renew-deadline <duration>',
-        'how long the leader goes on when it cannot renew its Lease; shorter than the lease duration (default: 10s)',
+        'How long the leader keeps working when it cannot renew the Lease. Must be shorter than the lease duration. (default: 10s)',
       ).argParser(duration),
     )
     .addOption(
       new Option(
         '--leader-elect-retry-period <duration>',
-        'time between two attempts to take or renew the Lease; shorter than the renew deadline (default: 2s)',
+        'Time between two attempts to acquire or renew the Lease. Must be shorter than the renew deadline. (default: 2s)',
       ).argParser(duration),
     )
-    .addOption(new Option('--leader-elect-resource-lock <kind>', 'what is held (default: leases)').choices(['leases']))
     .addOption(
-      new Option('--leader-elect-resource-name <name>', `name of the Lease (default: ${lease})`).argParser(objectName),
+      new Option('--leader-elect-resource-lock <kind>', 'Kind of object to lock. (default: leases)').choices([
+        'leases',
+      ]),
     )
     .addOption(
-      new Option('--leader-elect-resource-namespace <name>', 'namespace of the Lease (default: kube-system)').argParser(
-        namespaceName,
-      ),
+      new Option('--leader-elect-resource-name <name>', `Name of the Lease. (default: ${lease})`).argParser(objectName),
+    )
+    .addOption(
+      new Option(
+        '--leader-elect-resource-namespace <name>',
+        'Namespace of the Lease. (default: kube-system)',
+      ).argParser(namespaceName),
     );
 }
 
-/** What the flags say goes before what `configured` says, as in kube-scheduler. Throws LeaderElectionFlagsError. */
+/** Merges flags and configuration. The flags win, as in kube-scheduler. Throws LeaderElectionFlagsError. */
 export function leaderElectionOf(
   flags: LeaderElectionFlags,
   configured: LeaderElectionConfiguration,
@@ -92,6 +97,6 @@ function mustExceed(
   if (longerMs > shorterMs * factor) return;
   const times = factor === 1 ? '' : `${factor} times `;
   throw new LeaderElectionFlagsError(
-    `${longer} must be longer than ${times}${shorter}, which is ${formatDuration(shorterMs)}, not ${formatDuration(longerMs)}`,
+    `${longer} (${formatDuration(longerMs)}) must be longer than ${times}${shorter} (${formatDuration(shorterMs)})`,
   );
 }

@@ -18,7 +18,7 @@ afterAll(async () => {
   await plane.stop();
 });
 
-/** Nothing is served unless a flag says where. */
+/** Starts `tutti` with this command. It serves only if a flag sets the port. */
 function start(command: string, ...flags: readonly string[]): TestProcess {
   return home.tutti([command, '--kubeconfig', plane.kubeconfigPath, '--secure-port', '0', ...flags]);
 }
@@ -33,16 +33,16 @@ async function holderOf(lease: string): Promise<string> {
 it.each([
   ['scheduler', 'tutti-scheduler'],
   ['controller', 'tutti-controller'],
-])('of two processes of tutti %s one leads, and the other as soon as that one ends', async (command, lease) => {
+])('lets one of two tutti %s processes lead, and the other as soon as that one ends', async (command, lease) => {
   const first = start(command);
   await first.said(/became leader +lease=kube-system/);
   const holder = await holderOf(lease);
   const [port] = await freePorts(1);
   const second = start(command, '--secure-port', String(port), '--authorization-always-allow-paths=/readyz,/metrics');
   await second.said(new RegExp(`standing by: another process holds the Lease .*holder=${holder}`));
-  const ask = (path: string): Promise<HttpsAnswer> => httpsGet(`https://127.0.0.1:${port}${path}`);
-  await expect.poll(async () => (await ask('/readyz')).status).toBe(200);
-  expect((await ask('/metrics')).text).toContain(`leader_election_master_status{name="${lease}"} 0`);
+  const get = (path: string): Promise<HttpsAnswer> => httpsGet(`https://127.0.0.1:${port}${path}`);
+  await expect.poll(async () => (await get('/readyz')).status).toBe(200);
+  expect((await get('/metrics')).text).toContain(`leader_election_master_status{name="${lease}"} 0`);
   first.signal('SIGTERM');
   await second.said(/became leader/);
   expect((await first.ended()).exitCode).toBe(0);
@@ -53,7 +53,7 @@ it.each([
   expect(await holderOf(lease)).toBe('');
 });
 
-it('a scheduler of other pods does not wait for that one, and none waits with --leader-elect=false', async () => {
+it('does not make a scheduler wait for one with other scheduler names, or with --leader-elect=false', async () => {
   const first = start('scheduler');
   await first.said(/scheduling +schedulerNames=tutti/);
   await start('scheduler', '--scheduler-name', 'other').said(/scheduling +schedulerNames=other/);

@@ -15,19 +15,19 @@ const fields = ['name', 'factory', 'weight', 'args', 'argumentsSchema'];
 const example = "export default { name: 'MyPlugin', factory: (args, handle) => ({ name: 'MyPlugin', … }) }";
 
 /**
- * The plugins that the files export by default. TypeScript is run as it stands, its types stripped. Rejects with PluginFileError for
- * the first one that is not right.
+ * Loads the plugins that the files export by default. Node.js runs TypeScript directly and strips its types. Rejects with PluginFileError
+ * for the first file that is invalid.
  */
 export async function loadPlugins(paths: readonly string[]): Promise<readonly OwnPlugin[]> {
-  /** name -> the file that has it */
+  /** plugin name -> file that defines it */
   const files = new Map<string, string>();
   const plugins: OwnPlugin[] = [];
   for (const path of paths) {
     const plugin = await loadPlugin(path);
     const { name } = plugin;
-    const other = pluginRegistry.has(name) ? "one of Tutti's" : files.get(name);
+    const other = pluginRegistry.has(name) ? "one of Tutti's plugins" : files.get(name);
     if (other !== undefined) {
-      throw new PluginFileError(path, `it is called ${name}, and so is ${other}; give it another name`);
+      throw new PluginFileError(path, `the name ${name} is already used by ${other}: choose another name`);
     }
     files.set(name, path);
     plugins.push(plugin);
@@ -39,11 +39,11 @@ async function loadPlugin(path: string): Promise<OwnPlugin> {
   const file = resolve(path);
   const kind = await stat(file).catch((error: unknown) => {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    throw new PluginFileError(path, missing ? 'there is no such file' : (error as Error).message, { cause: error });
+    throw new PluginFileError(path, missing ? 'no such file' : (error as Error).message, { cause: error });
   });
-  if (!kind.isFile()) throw new PluginFileError(path, 'it is not a file');
+  if (!kind.isFile()) throw new PluginFileError(path, 'not a file');
   if (!extensions.includes(extname(file))) {
-    throw new PluginFileError(path, `a plugin is a file that ends in ${extensions.join(', ')}`);
+    throw new PluginFileError(path, `the file name of a plugin must end in ${extensions.join(', ')}`);
   }
   let module: object;
   try {
@@ -56,20 +56,20 @@ async function loadPlugin(path: string): Promise<OwnPlugin> {
   return (module as { readonly default: OwnPlugin }).default;
 }
 
-/** What is wrong with what the module exports. */
+/** Returns why the module does not export a plugin, or undefined if it does. */
 function problemOf(module: object): string | undefined {
   const names = Object.keys(module).filter((name) => name !== 'module.exports');
   if (!('default' in module)) {
     const found = names.length === 0 ? 'nothing' : names.join(', ');
-    return `it exports ${found}, and must export one plugin by default:\n  ${example}`;
+    return `it exports ${found}, but must export one plugin by default:\n  ${example}`;
   }
   const plugin: unknown = module.default;
   if (typeof plugin !== 'object' || plugin === null || Array.isArray(plugin)) {
     const found = Array.isArray(plugin) ? 'a list' : plugin === null ? 'null' : `a ${typeof plugin}`;
-    return `its default export is ${found}, and must be one plugin:\n  ${example}`;
+    return `its default export is ${found}, but must be a plugin:\n  ${example}`;
   }
   if (Object.keys(plugin).length === 0)
-    return `it exports nothing, and must export one plugin by default:\n  ${example}`;
+    return `it exports nothing, but must export one plugin by default:\n  ${example}`;
   const { name, factory, weight, argumentsSchema } = plugin as Partial<Record<string, unknown>>;
   if (typeof name !== 'string' || !/^[A-Za-z][\w.-]*$/.test(name)) {
     return `its default export needs a name of letters and digits, such as name: 'MyPlugin'`;
@@ -83,8 +83,8 @@ function problemOf(module: object): string | undefined {
   const unknown = Object.keys(plugin).find((field) => !fields.includes(field));
   if (unknown !== undefined) {
     const closest = closestName(unknown, fields);
-    const advice = closest === undefined ? `a plugin's file has ${fields.join(', ')}` : `did you mean ${closest}?`;
-    return `its default export has a field ${unknown}; ${advice}`;
+    const advice = closest === undefined ? `the known fields are ${fields.join(', ')}` : `did you mean ${closest}?`;
+    return `its default export has an unknown field ${unknown}: ${advice}`;
   }
   return argumentsSchema === undefined ? undefined : problemOfSchema(name, argumentsSchema);
 }
@@ -96,13 +96,12 @@ function problemOfSchema(name: string, schema: unknown): string | undefined {
   try {
     new PluginArguments(name, schema as { readonly type: 'object'; readonly additionalProperties: boolean }).read({});
   } catch (error) {
-    if (!(error instanceof PluginArgumentsError))
-      return `its argumentsSchema is not right: ${(error as Error).message}`;
+    if (!(error instanceof PluginArgumentsError)) return `its argumentsSchema is invalid: ${(error as Error).message}`;
   }
   return undefined;
 }
 
-/** Why the module could not be loaded, with file and line where they can be had. */
+/** Returns why the module could not be loaded, with file and line if they are known. */
 async function explain(file: string, error: unknown): Promise<string> {
   if (!(error instanceof Error)) return `it threw ${String(error)}`;
   const { code } = error as NodeJS.ErrnoException;
@@ -115,19 +114,19 @@ async function explain(file: string, error: unknown): Promise<string> {
 function adviceFor(code: string | undefined, message: string): string {
   switch (code) {
     case 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX':
-      return '. Types are stripped and nothing is compiled: write it without enum, namespace and parameter properties';
+      return '. Node.js strips types but does not compile TypeScript: remove enums, namespaces and parameter properties';
     case 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING':
-      return '. Compile it to JavaScript, or keep it outside of node_modules';
+      return '. Compile it to JavaScript, or move it out of node_modules';
     case 'ERR_MODULE_NOT_FOUND':
       return message.includes("'tutti-scheduler'")
-        ? '. A plugin imports only types from it (import type); values such as Status come with its handle'
+        ? '. A plugin can import only types from it (import type). Values such as Status are in its handle'
         : '';
     default:
-      return message.includes('does not provide an export named') ? '. Types are imported with import type' : '';
+      return message.includes('does not provide an export named') ? '. Import types with import type' : '';
   }
 }
 
-/** The first place in the stack that is in somebody's file: `line 3`, or with the file where it is another. */
+/** Returns the first user file and line in the stack: `line 3`, or with the path if it is not `file`. */
 function placeIn(file: string, stack: string): string | undefined {
   for (const [, found, line] of stack.matchAll(/(?:^|\(|at |async )((?:file:\/\/)?\/[^\n()]*?):(\d+)(?::\d+)?\)?$/gm)) {
     const path = found!.startsWith('file:') ? fileURLToPath(found!) : found!;
@@ -137,10 +136,10 @@ function placeIn(file: string, stack: string): string | undefined {
   return undefined;
 }
 
-/** Where the engine finds the file's syntax wrong, which it tells the error of an import only for TypeScript. */
+/** Returns the line of a syntax error. The error of an import contains it only for TypeScript. */
 async function checkedPlace(file: string): Promise<string | undefined> {
-  const said = await new Promise<string>((resolved) => {
+  const output = await new Promise<string>((resolved) => {
     execFile(process.execPath, ['--check', file], (_error, _stdout, stderr) => resolved(stderr));
   });
-  return placeIn(file, said);
+  return placeIn(file, output);
 }

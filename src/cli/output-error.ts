@@ -1,19 +1,19 @@
 import { UserError } from '../base/user-error.ts';
 
 const problems: Readonly<Record<string, string>> = {
-  ENOSPC: 'there is no room left',
-  EDQUOT: 'there is no room left',
+  ENOSPC: 'no space left on the device',
+  EDQUOT: 'disk quota exceeded',
   EBADF: 'it is closed',
 };
 
 export type OutputStreamName = 'standard output' | 'standard error';
 
-/** What the command says, or logs, cannot be written any more, though nobody has stopped reading it. */
+/** The command cannot write its output or log, although the reader is still there. */
 export class OutputError extends UserError {
   override readonly name = 'OutputError';
 
   constructor(stream: OutputStreamName, cause: NodeJS.ErrnoException) {
     const problem = problems[cause.code ?? ''] ?? cause.message;
-    super(`${stream} cannot be written to: ${problem}. Make room, or redirect it elsewhere`, { cause });
+    super(`cannot write to ${stream}: ${problem}. Free some space, or redirect the output`, { cause });
   }
 }

@@ -1,20 +1,20 @@
 import { UserError } from '../base/user-error.ts';
 
 const problems: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such folder',
-  EACCES: 'this user may not write there',
-  EISDIR: 'it is a folder',
-  ENOTDIR: 'part of the path is not a folder',
-  ENOSPC: 'there is no room left',
-  EROFS: 'it cannot be changed',
+  ENOENT: 'no such directory',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'part of the path is not a directory',
+  ENOSPC: 'no space left on the device',
+  EROFS: 'the file system is read-only',
 };
 
-/** A file that a flag asks for cannot be written. */
+/** An output file of a flag cannot be written. */
 export class OutputFileError extends UserError {
   override readonly name = 'OutputFileError';
 
   constructor(what: string, path: string, cause: NodeJS.ErrnoException) {
     const problem = problems[cause.code ?? ''] ?? cause.message;
-    super(`cannot write ${what} to ${path}: ${problem}. Give the path of a file that can be written`, { cause });
+    super(`cannot write ${what} to ${path}: ${problem}. Use the path of a writable file`, { cause });
   }
 }

@@ -1,6 +1,6 @@
 import { UserError } from '../base/user-error.ts';
 
-/** A file named by --plugin cannot be loaded, or exports no plugin. The message says which, why, and what would be right. */
+/** A file of --plugin cannot be loaded or exports no plugin. The message names the file, the reason and the remedy. */
 export class PluginFileError extends UserError {
   override readonly name = 'PluginFileError';
 

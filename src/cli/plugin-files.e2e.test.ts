@@ -29,7 +29,7 @@ async function file(name: string, ...lines: readonly string[]): Promise<string> 
   return path;
 }
 
-/** What `tutti up` says against these files, without the path of the last. */
+/** Returns why `tutti up` rejects these files, without the path of the last file. */
 async function rejection(...paths: readonly string[]): Promise<string> {
   const process = tutti('up', '--exit', ...paths.flatMap((path) => ['--plugin', path]));
   expect(await process.ended()).toMatchObject({ exitCode: 1 });
@@ -43,7 +43,7 @@ async function rejection(...paths: readonly string[]): Promise<string> {
 const withExample =
   /:\n {2}export default \{ name: 'MyPlugin', factory: \(args, handle\) => \(\{ name: 'MyPlugin', … \}\) \}$/;
 
-describe('a file that --plugin names', () => {
+describe('--plugin', () => {
   it.each<[string, string, readonly string[], string | RegExp]>([
     [
       'with a syntax error in TypeScript',
@@ -58,16 +58,16 @@ describe('a file that --plugin names', () => {
       "line 3: SyntaxError: Unexpected identifier 'factory'",
     ],
     [
-      'with TypeScript that has to be compiled',
+      'with TypeScript that needs compilation',
       'b.mts',
       ['enum Size { Small }', 'export default Size;'],
-      'line 1: SyntaxError: TypeScript enum is not supported in strip-only mode. Types are stripped and nothing is compiled: write it without enum, namespace and parameter properties',
+      'line 1: SyntaxError: TypeScript enum is not supported in strip-only mode. Node.js strips types but does not compile TypeScript: remove enums, namespaces and parameter properties',
     ],
     [
       'that imports values of this package',
       'c.ts',
       ["import { Status } from 'tutti-scheduler';", 'export default Status;'],
-      /A plugin imports only types from it \(import type\); values such as Status come with its handle$/,
+      /A plugin can import only types from it \(import type\)\. Values such as Status are in its handle$/,
     ],
     [
       'that throws',
@@ -80,13 +80,13 @@ describe('a file that --plugin names', () => {
       'that exports by name',
       'f.ts',
       ["export const plugin = { name: 'F' };"],
-      /^it exports plugin, and must export one plugin by default:/,
+      /^it exports plugin, but must export one plugin by default:/,
     ],
     [
       'that exports a function',
       'g.ts',
       ["export default () => ({ name: 'G' });"],
-      /^its default export is a function, and must be one plugin:/,
+      /^its default export is a function, but must be a plugin:/,
     ],
     [
       'that exports no name',
@@ -101,25 +101,25 @@ describe('a file that --plugin names', () => {
       'its default export needs a factory: (args, handle) => ({ name: "I", … })',
     ],
     [
-      'with a field that is not known',
+      'with an unknown field',
       'j.ts',
       ["export default { name: 'J', factory: () => ({ name: 'J' }), argumentSchema: {} };"],
-      'its default export has a field argumentSchema; did you mean argumentsSchema?',
+      'its default export has an unknown field argumentSchema: did you mean argumentsSchema?',
     ],
     [
-      'with a weight that is none',
+      'with an invalid weight',
       'k.ts',
       ["export default { name: 'K', factory: () => ({ name: 'K' }), weight: 0 };"],
       'its weight must be a number of at least 1',
     ],
     [
-      'with a schema that is none',
+      'with an invalid schema',
       'l.ts',
       ["export default { name: 'L', factory: () => ({ name: 'L' }), argumentsSchema: { type: 'string' } };"],
       "its argumentsSchema must be a JSON schema of type 'object'",
     ],
     [
-      'with arguments that are not right',
+      'with invalid arguments',
       'm.ts',
       [
         'export default {',
@@ -138,34 +138,34 @@ describe('a file that --plugin names', () => {
       'profiles tutti, default-scheduler: plugin N could not be created: no disk',
     ],
     [
-      "with the name of one of Tutti's",
+      "with the name of one of Tutti's plugins",
       'o.ts',
       ["export default { name: 'NodeName', factory: () => ({ name: 'NodeName' }) };"],
-      "it is called NodeName, and so is one of Tutti's; give it another name",
+      "the name NodeName is already used by one of Tutti's plugins: choose another name",
     ],
-    ['of another kind', 'p.txt', [''], 'a plugin is a file that ends in .ts, .mts, .js, .mjs'],
-  ])('%s is rejected', async (_what, name, lines, message) => {
+    ['with another extension', 'p.txt', [''], 'the file name of a plugin must end in .ts, .mts, .js, .mjs'],
+  ])('rejects a file %s', async (_what, name, lines, message) => {
     expect(await rejection(await file(name, ...lines))).toMatch(
       typeof message === 'string' ? exactly(message) : message,
     );
   });
 
-  it('that is not there is rejected, and so is a folder', async () => {
-    expect(await rejection(join(folder, 'missing.ts'))).toBe('there is no such file');
+  it('rejects a missing file and a directory', async () => {
+    expect(await rejection(join(folder, 'missing.ts'))).toBe('no such file');
     await mkdir(join(folder, 'folder.ts'));
-    expect(await rejection(join(folder, 'folder.ts'))).toBe('it is not a file');
+    expect(await rejection(join(folder, 'folder.ts'))).toBe('not a file');
   });
 
-  it('with the name of another one is rejected', async () => {
+  it('rejects a file with the plugin name of another file', async () => {
     const lines = ["export default { name: 'Same', factory: () => ({ name: 'Same' }) };"];
     const first = await file('first.ts', ...lines);
     expect(await rejection(first, await file('second.ts', ...lines))).toBe(
-      `it is called Same, and so is ${first}; give it another name`,
+      `the name Same is already used by ${first}: choose another name`,
     );
   });
 });
 
-it('the plugin of a file is enabled by the profile that names it, and its arguments are held to its schema', async () => {
+it('enables the plugin of a file in the profile that names it, and validates its arguments', async () => {
   const plugin = await file(
     'night.ts',
     'export default {',
@@ -203,23 +203,23 @@ describe('tutti scheduler --plugin', () => {
   });
   afterAll(() => plane.stop());
 
-  /** Resolves with what becomes of the pod: its node, or what it is told. */
-  async function fateOf(name: string): Promise<string> {
+  /** Creates a pod. Resolves with its node, or with the message of its verdict. */
+  async function outcomeOf(name: string): Promise<string> {
     const spec = { schedulerName: 'tutti', containers: [{ name: 'main', image: 'busybox' }] };
     const path = '/api/v1/namespaces/default/pods';
     await plane.client.create(path, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
-    let fate: string | undefined;
+    let outcome: string | undefined;
     await expect
       .poll(async () => {
         const pod = await plane.client.get<any>(`${path}/${name}`);
         const verdict = pod.status?.conditions?.find(({ type }: any) => type === 'PodScheduled')?.message;
-        return (fate = pod.spec.nodeName ?? verdict);
+        return (outcome = pod.spec.nodeName ?? verdict);
       })
       .toBeTruthy();
-    return fate!;
+    return outcome!;
   }
 
-  it('asks the plugins of all files, and tells the pod of one that throws or answers nonsense', async () => {
+  it('runs the plugins of all files, and reports in the verdict a plugin that throws or returns an invalid value', async () => {
     const nonsense = await file(
       'nonsense.ts',
       'export default {',
@@ -241,11 +241,11 @@ describe('tutti scheduler --plugin', () => {
     const flags = ['--kubeconfig', plane.kubeconfigPath, '--secure-port', '0'];
     const process = tutti('scheduler', ...flags, '--plugin', nonsense, '--plugin', bug);
     await process.said(/scheduling .*nodes=1/);
-    expect(await fateOf('one')).toBe(
+    expect(await outcomeOf('one')).toBe(
       '0/1 nodes are available: Nonsense failed in Filter: it must return undefined or a Status, not "no".',
     );
-    expect(await fateOf('two')).toBe('0/1 nodes are available: Bug failed in PreFilter: a bug.');
-    expect(await fateOf('three')).toBe('node');
+    expect(await outcomeOf('two')).toBe('0/1 nodes are available: Bug failed in PreFilter: a bug.');
+    expect(await outcomeOf('three')).toBe('node');
     await process.said(/bound plugin=Bug pod=three node=node/);
     process.signal('SIGTERM');
     expect(await process.ended()).toMatchObject({ exitCode: 0 });

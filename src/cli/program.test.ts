@@ -1,13 +1,15 @@
 import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { defaultSecureServing } from '../serving/secure-serving-options.ts';
+import { commandExamples } from './command-examples.ts';
 import { createProgram } from './program.ts';
+import type { Commands } from './program.ts';
 import { rejectedFlags } from './rejected-flags.ts';
 
 interface Outcome {
   readonly command?: string;
   readonly flags?: Readonly<Record<string, unknown>>;
-  /** What commander said. */
+  /** What commander printed. */
   readonly message: string;
   readonly exitCode: number;
 }
@@ -46,43 +48,49 @@ async function parse(line: string): Promise<Outcome> {
   return { ...called, message, exitCode };
 }
 
-describe('flags of tutti up', () => {
-  it('add resources to nodes', async () => {
+describe('tutti up', () => {
+  it('adds resources to nodes', async () => {
     const { flags } = await parse('up --node-resource nvidia.com/gpu=8 --node-resource ephemeral-storage=100Gi');
     expect(flags).toMatchObject({ nodeResource: { 'nvidia.com/gpu': '8', 'ephemeral-storage': '100Gi' } });
     expect((await parse('up --nodes 0')).flags).toMatchObject({ nodes: 0 });
   });
 
   it.each([
-    ['nvidia.com/gpu', 'It must be a resource and an amount of it, such as nvidia.com/gpu=8.'],
-    ['=8', 'It must be a resource and an amount of it, such as nvidia.com/gpu=8.'],
+    ['nvidia.com/gpu', 'It must be a resource and its amount, such as nvidia.com/gpu=8.'],
+    ['=8', 'It must be a resource and its amount, such as nvidia.com/gpu=8.'],
     ['nvidia.com/gpu=', 'The amount of nvidia.com/gpu must be a whole number, such as 8.'],
     ['nvidia.com/gpu=many', 'The amount of nvidia.com/gpu must be a whole number, such as 8.'],
     ['nvidia.com/gpu=500m', 'The amount of nvidia.com/gpu must be a whole number, such as 8.'],
     ['nvidia.com/gpu=0', 'It must be a Kubernetes quantity greater than zero, such as 8 or 100Gi.'],
-    ['gpu=8', 'The resource must be ephemeral-storage, hugepages-2Mi and the like, or have a domain before its name'],
+    [
+      'gpu=8',
+      'The resource must be ephemeral-storage, hugepages-<size> or a name with a domain prefix, such as nvidia.com/gpu.',
+    ],
     ['a/b/c=8', 'The resource must be ephemeral-storage'],
-    ['cpu=8', 'cpu has a flag of its own: --node-cpu.'],
+    ['cpu=8', 'Use --node-cpu for cpu.'],
     ['constructor=8', 'The resource must be'],
-    ['a.b/c=1 --node-resource a.b/c=2', 'a.b/c is given twice'],
-  ])('--node-resource %s is rejected with what would be right', async (value, message) => {
+    ['a.b/c=1 --node-resource a.b/c=2', 'a.b/c is set twice'],
+  ])('rejects --node-resource %s with the expected value', async (value, message) => {
     const outcome = await parse(`up --node-resource ${value}`);
     expect(outcome).toMatchObject({ exitCode: 1, message: expect.stringContaining(message) });
   });
 
   it.each([
-    ['--empty -f a.yaml', '--empty begins with nothing, and -f with something'],
-    ['--empty --exit', '--exit ends with the scenario, and --empty has none'],
-    ['--no-scheduler --exit', '--exit ends with the scenario, which nobody moves on with --no-scheduler'],
-    ['--no-scheduler --naive', '--naive is about how the scheduler works'],
-    ['--no-scheduler --plugin a.ts', '--plugin is for the scheduler'],
-  ])('%s do not go together', async (flags, message) => {
+    ['--empty -f a.yaml', '--empty cannot be combined with -f'],
+    ['--empty --exit', '--exit cannot be combined with --empty: there is no scenario to wait for.'],
+    [
+      '--no-scheduler --exit',
+      '--exit cannot be combined with --no-scheduler: without a scheduler the scenario never ends.',
+    ],
+    ['--no-scheduler --naive', '--naive cannot be combined with --no-scheduler'],
+    ['--no-scheduler --plugin a.ts', '--plugin cannot be combined with --no-scheduler'],
+  ])('rejects the combination %s', async (flags, message) => {
     expect(await parse(`up ${flags}`)).toMatchObject({ exitCode: 1, message: expect.stringContaining(message) });
   });
 });
 
-describe('flags', () => {
-  it('have the documented defaults', async () => {
+describe('createProgram', () => {
+  it('uses the documented defaults', async () => {
     expect(await parse('up')).toMatchObject({
       exitCode: 7,
       flags: {
@@ -101,7 +109,7 @@ describe('flags', () => {
     expect((await parse('controller')).flags).toEqual({ ...server, securePort: 10260, workers: 4, logFormat: 'text' });
   });
 
-  it('are read', async () => {
+  it('parses the flags of up and scheduler', async () => {
     expect((await parse('up --exit --naive -f a.yaml --file b --node-cpu 1500m --timeout 1m30s')).flags).toMatchObject({
       exit: true,
       naive: true,
@@ -120,7 +128,7 @@ describe('flags', () => {
     });
   });
 
-  it('about serving are read as kube-scheduler reads them', async () => {
+  it('parses serving flags as kube-scheduler does', async () => {
     const line =
       'controller --secure-port 0 --bind-address :: --authentication-skip-lookup --authentication-tolerate-lookup-failure=false ' +
       '--authorization-always-allow-paths=/livez,metrics/* --authorization-webhook-cache-authorized-ttl=0 ' +
@@ -137,7 +145,7 @@ describe('flags', () => {
     });
   });
 
-  it('of the scheduler may be overruled by a configuration file, and then those are named that were given', async () => {
+  it('lists the scheduler flags that the user set and a configuration file overrides', async () => {
     const line = 'scheduler --config f.yaml --kube-api-burst 7 --kubeconfig k --context c --write-config-to w.yaml';
     const { flags } = await parse(line);
     expect(flags).toMatchObject({ config: 'f.yaml', writeConfigTo: 'w.yaml', context: 'c' });
@@ -154,7 +162,7 @@ describe('flags', () => {
     ['--v 10', 'debug'],
     ['-v warn', 'warn'],
     ['--log-level error', 'error'],
-  ])("take kube-scheduler's verbosity: %s is %s", async (flag, logLevel) => {
+  ])("maps kube-scheduler's verbosity: %s is %s", async (flag, logLevel) => {
     expect((await parse(`scheduler ${flag}`)).flags).toMatchObject({ logLevel });
     expect((await parse(`up ${flag}`)).flags).toMatchObject({ logLevel });
   });
@@ -170,13 +178,13 @@ describe('flags', () => {
         '--kubeconfig=s.conf --profiling=false --secure-port=10259 --tls-min-version=VersionTLS12 ' +
         '--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 --tls-cert-file=t.crt --tls-private-key-file=t.key -v=2',
     ],
-  ])('as %s give them to kube-scheduler are taken', async (_, line) => {
+  ])('accepts the flags that %s set for kube-scheduler', async (_, line) => {
     const { command, flags } = await parse(`scheduler ${line}`);
     expect(command).toBe('scheduler');
     expect(flags).toMatchObject({ kubeconfig: 's.conf', bindAddress: '127.0.0.1', authenticationKubeconfig: 's.conf' });
   });
 
-  it('of kube-scheduler that say how Tutti is anyway are taken', async () => {
+  it("accepts kube-scheduler's flags that match what Tutti does anyway", async () => {
     const line =
       '--profiling=false --contention-profiling=false --disable-http2-serving --http2-max-streams-per-connection=42 ' +
       '--permit-address-sharing --permit-port-sharing=true --log-flush-frequency=5s --logging-format=json';
@@ -185,23 +193,20 @@ describe('flags', () => {
     }
   });
 
-  it.each(rejectedFlags)(
-    'of kube-scheduler that there are not are rejected with what to do instead: %s',
-    async (flag) => {
-      for (const value of ['', '=', '=true', ' x']) {
-        const { message, command, exitCode } = await parse(`scheduler ${flag}${value}`);
-        expect([command, exitCode]).toEqual([undefined, 1]);
-        expect(message).toMatch(
-          new RegExp(
-            `^error: ${flag} is a flag of kube-scheduler that Tutti does not have: \\S.* (Leave|Let|Give|Write|Drop) .+\\.\n`,
-          ),
-        );
-      }
-      expect((await parse('scheduler --help')).message).not.toContain(`${flag} `);
-    },
-  );
+  it.each(rejectedFlags)("rejects kube-scheduler's flag %s with what to do instead", async (flag) => {
+    for (const value of ['', '=', '=true', ' x']) {
+      const { message, command, exitCode } = await parse(`scheduler ${flag}${value}`);
+      expect([command, exitCode]).toEqual([undefined, 1]);
+      expect(message).toMatch(
+        new RegExp(
+          `^error: Tutti does not support the flag ${flag} of kube-scheduler: \\S.* (Remove|Let|Use|Set|Drop) .+\\.\n`,
+        ),
+      );
+    }
+    expect((await parse('scheduler --help')).message).not.toContain(`${flag} `);
+  });
 
-  it('of config check are its files and whether to say more', async () => {
+  it('passes files and flags to config check', async () => {
     expect(await parse('config check a.yaml b.yaml --verbose')).toMatchObject({
       command: 'config check',
       flags: { files: ['a.yaml', 'b.yaml'], verbose: true },
@@ -219,23 +224,38 @@ describe('flags', () => {
     ['up --timeout 0s', '--timeout', "'0s'", 'a duration such as 90s'],
     ['scheduler --scheduler-name A', '--scheduler-name', "'A'", 'spec.schedulerName'],
     ['scheduler --kube-api-qps fast', '--kube-api-qps', "'fast'", '0 for no limit'],
-    ['scheduler -v loud', '--v', "'loud'", 'a number as for kube-scheduler, or one of error, warn, info, debug'],
+    ['scheduler -v loud', '--v', "'loud'", 'a number as in kube-scheduler, or one of error, warn, info, debug'],
     [
       'scheduler --secure-port https',
       '--secure-port',
       "'https'",
       'a port number from 1 to 65535, or 0 to serve nothing',
     ],
-    ['up --timeout 5s', '--timeout', 'with --exit', 'without it the plane stays up'],
+    ['up --timeout 5s', '--timeout', 'requires --exit', 'without it the control plane stays up'],
     ['scheduler --tls-min-version VersionTLS11', '--tls-min-version', "'VersionTLS11'", 'VersionTLS12, VersionTLS13'],
-    ['scheduler --tls-cipher-suites TLS_RC4', '--tls-cipher-suites', 'There is no TLS_RC4', 'TLS_ECDHE_ECDSA_WITH_'],
+    [
+      'scheduler --tls-cipher-suites TLS_RC4',
+      '--tls-cipher-suites',
+      'TLS_RC4 is not supported',
+      'TLS_ECDHE_ECDSA_WITH_',
+    ],
     ['scheduler --tls-cert-file=', '--tls-cert-file', "''", 'a path'],
     ['scheduler --authentication-skip-lookup=maybe', '--authentication-skip-lookup', "'maybe'", 'true or false'],
-    ['scheduler --authorization-always-allow-paths /a*b', '--authorization-always-allow-paths', "'/a*b'", 'a star'],
+    [
+      'scheduler --authorization-always-allow-paths /a*b',
+      '--authorization-always-allow-paths',
+      "'/a*b'",
+      '* only at its end',
+    ],
     ['controller --authentication-token-webhook-cache-ttl 1', '-webhook-cache-ttl', "'1'", 'a duration such as 90s'],
     ['scheduler --profiling=true', '--profiling', "'true'", 'must be false: there is no /debug/pprof'],
     ['scheduler --contention-profiling=true', '--contention-profiling', "'true'", 'must be false'],
-    ['controller --disable-http2-serving=false', '--disable-http2-serving', "'false'", 'must be true: HTTP/2 is not'],
+    [
+      'controller --disable-http2-serving=false',
+      '--disable-http2-serving',
+      "'false'",
+      'must be true: Tutti does not serve HTTP/2',
+    ],
     ['scheduler --http2-max-streams-per-connection -1', '-per-connection', "'-1'", 'a whole number from 0'],
     ['scheduler --permit-port-sharing=yes', '--permit-port-sharing', "'yes'", 'true or false'],
     ['scheduler --permit-address-sharing=yes', '--permit-address-sharing', "'yes'", 'true or false'],
@@ -243,21 +263,44 @@ describe('flags', () => {
     ['scheduler --log-flush-frequency=often', '--log-flush-frequency', "'often'", 'a duration'],
     ['controller --workers 0', '--workers', "'0'", 'a whole number from 1 to 1000'],
     ['controller --log-format xml', '--log-format', "'xml'", 'text, json'],
-  ])('say what is wrong and what would be right: %s', async (line, flag, value, right) => {
+  ])('reports the flag, its value and the expected value: %s', async (line, flag, value, right) => {
     const { message, command, exitCode } = await parse(line);
     expect(command).toBeUndefined();
     expect(exitCode).not.toBe(0);
     for (const part of [flag, value, right, '--help']) expect(message).toContain(part);
   });
 
-  it('that do not exist are rejected with a suggestion', async () => {
+  it('suggests a name for an unknown flag or command', async () => {
     expect((await parse('up --nodez 3')).message).toContain('Did you mean --nodes');
     expect((await parse('shceduler')).message).toContain('Did you mean scheduler');
     expect((await parse('up red.yaml')).message).toContain('too many arguments');
     const { message, exitCode } = await parse('help shceduler');
     expect([message, exitCode]).toEqual([expect.stringContaining('Did you mean scheduler'), 1]);
     const nope = await parse('help nope');
-    expect(nope.message).toMatch(/unknown command 'nope'\s+There are up, scheduler, controller/);
+    expect(nope.message).toMatch(/unknown command 'nope'\s+The commands are up, scheduler, controller/);
     expect(nope.exitCode).toBe(1);
+  });
+});
+
+describe('--help', () => {
+  it.each(Object.keys(commandExamples))('has examples for tutti %s', async (command) => {
+    const { message, exitCode } = await parse(command === 'config' ? 'help config' : `${command} --help`);
+    expect(exitCode).toBe(0);
+    expect(message).toMatch(/\nExamples:\n( {2}# \S.*\n {2}tutti .*\n\n?)+/);
+  });
+
+  it('has examples for all commands', () => {
+    const program = createProgram({} as Commands, () => undefined);
+    const names = program.commands.flatMap((command) => [
+      command.name(),
+      ...command.commands.map((inner) => `${command.name()} ${inner.name()}`),
+    ]);
+    expect(Object.keys(commandExamples).sort()).toEqual(names.sort());
+  });
+
+  const commandLines = Object.values(commandExamples).flatMap((examples) => Object.values(examples));
+  it.each(commandLines)('shows an example that parses: %s', async (commandLine) => {
+    const { exitCode, message } = await parse(commandLine.replace(/^tutti /, ''));
+    expect([exitCode, message]).toEqual(commandLine.startsWith('tutti help ') ? [0, expect.anything()] : [7, '']);
   });
 });

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { logFormats, logLevels } from '../observability/logger.ts';
 import type { LogFormat, LogLevel } from '../observability/logger.ts';
 import { defaultSecurePorts } from '../serving/secure-serving-options.ts';
+import { commandExamples, formatExamples } from './command-examples.ts';
 import { exitCodes } from './exit-codes.ts';
 import {
   duration,
@@ -22,25 +23,25 @@ import type { ServerOptions } from './run-server.ts';
 import { withRejectedFlags } from './rejected-flags.ts';
 import { withServingOptions } from './serving-options.ts';
 
-/** The flags of `tutti up`, as given. */
+/** The flags of `tutti up`. */
 export interface UpFlags {
-  /** Absent: the example that comes with the package. */
+  /** Paths. Absent: the example in the package. */
   readonly file?: readonly string[];
-  /** Absent: they are not empty. */
+  /** Create no workload, only nodes. */
   readonly empty?: true;
   readonly exit?: true;
   readonly naive?: true;
-  /** False: none runs. */
+  /** False: no scheduler runs. */
   readonly scheduler: boolean;
-  /** Absent: 2, and none where the files hold Nodes. */
+  /** Absent: 2, or 0 if the manifests contain Nodes. */
   readonly nodes?: number;
   readonly nodeCpu: string;
   readonly nodeMemory: string;
   readonly nodePods: number;
-  /** More of what each node has: resource name -> quantity. */
+  /** Extra resources of each node: resource name -> quantity. */
   readonly nodeResource?: Readonly<Record<string, string>>;
   readonly port: number;
-  /** A path. */
+  /** Path of the file to write. */
   readonly kubeconfig?: string;
   /** Paths. */
   readonly plugin?: readonly string[];
@@ -54,9 +55,9 @@ export interface SchedulerFlags extends ServerOptions, LeaderElectionFlags {
   readonly schedulerName?: readonly string[];
   /** Paths. */
   readonly plugin?: readonly string[];
-  /** A KubeSchedulerConfiguration. */
+  /** Path of a KubeSchedulerConfiguration. */
   readonly config?: string;
-  /** Flags that were given beside `config`, which says what they say. */
+  /** Flags that `config` overrides, although the user set them. */
   readonly overruled?: readonly string[];
   readonly writeConfigTo?: string;
 }
@@ -83,7 +84,7 @@ export interface VerifyFlags {
   readonly timeout: number;
 }
 
-/** What the commands do; each answers the exit code. */
+/** The implementation of each command. Each resolves to the exit code. */
 export interface Commands {
   up(flags: UpFlags): Promise<number>;
   scheduler(flags: SchedulerFlags): Promise<number>;
@@ -92,16 +93,16 @@ export interface Commands {
   verify(flags: VerifyFlags): Promise<number>;
 }
 
-/** Names of the Leases, where nobody gives others. */
+/** Default names of the Leases. */
 export const schedulerLease = 'tutti-scheduler';
 export const controllerLease = 'tutti-controller';
 
-/** The command line: parsing calls one of the commands and gives its exit code to `onDone`. */
+/** Returns the command line parser. Parsing calls one of the commands and passes its exit code to `onDone`. */
 export function createProgram(commands: Commands, onDone: (exitCode: number) => void): Command {
   const program = new Command('tutti')
     .description('Starts the pods of a group on Kubernetes all together or not at all.')
-    .version(packageVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print help')
+    .version(packageVersion(), '-V, --version', 'Print the version.')
+    .helpOption('-h, --help', 'Print help.')
     .helpCommand(false)
     .exitOverride()
     .showHelpAfterError('See "tutti --help".')
@@ -138,44 +139,42 @@ export function createProgram(commands: Commands, onDone: (exitCode: number) => 
   return program;
 }
 
-/** Commander's own answers a name that it does not know with all of the help, and no word on the name. */
+/** Replaces commander's own help command, which prints the full help for an unknown name without mentioning that name. */
 function helpCommand(program: Command): Command {
   return new Command('help')
-    .description('print help for a command')
-    .argument('[command]')
+    .description('Print help for a command.')
+    .argument('[command]', 'Name of the command')
     .action((name: string | undefined, _flags: object, help: Command) => {
       const command = name === undefined ? program : program.commands.find((each) => each.name() === name);
       if (command !== undefined) command.help();
       const names = program.commands.map((each) => each.name());
       const meant = closestName(name!, names);
       help.error(
-        `error: unknown command '${name}'${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}\nThere are ${names.join(', ')}.`,
+        `error: unknown command '${name}'${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}\nThe commands are ${names.join(', ')}.`,
       );
     });
 }
 
 function withHelp(command: Command, name: string): void {
-  command.exitOverride().helpOption('-h, --help', 'print help').showHelpAfterError(`See "tutti ${name} --help".`);
+  command.exitOverride().helpOption('-h, --help', 'Print help.').showHelpAfterError(`See "tutti ${name} --help".`);
+  const examples = commandExamples[name];
+  if (examples !== undefined) command.addHelpText('after', `\n${formatExamples(examples)}`);
 }
 
-/** What of the flags does not go together; undefined: nothing. */
+/** Returns why the flags cannot be combined, or undefined if they can. */
 function upFlagsProblem(
   { exit, empty, file, scheduler, naive, plugin }: UpFlags,
   hasTimeout: boolean,
 ): string | undefined {
-  if (exit !== true && hasTimeout)
-    return '--timeout says how long a scenario may take with --exit; without it the plane stays up.';
-  if (empty === true && file !== undefined)
-    return '--empty begins with nothing, and -f with something: give one of them.';
+  if (exit !== true && hasTimeout) return '--timeout requires --exit: without it the control plane stays up.';
+  if (empty === true && file !== undefined) return '--empty cannot be combined with -f: remove one of them.';
   if (empty === true && exit === true)
-    return '--exit ends with the scenario, and --empty has none: leave out one of them.';
+    return '--exit cannot be combined with --empty: there is no scenario to wait for.';
   if (scheduler) return undefined;
   if (exit === true)
-    return '--exit ends with the scenario, which nobody moves on with --no-scheduler: leave out one of them.';
-  if (naive === true)
-    return '--naive is about how the scheduler works, and --no-scheduler runs none: leave out one of them.';
-  if (plugin !== undefined)
-    return '--plugin is for the scheduler, and --no-scheduler runs none: leave out one of them.';
+    return '--exit cannot be combined with --no-scheduler: without a scheduler the scenario never ends.';
+  if (naive === true) return '--naive cannot be combined with --no-scheduler: it changes how the scheduler works.';
+  if (plugin !== undefined) return '--plugin cannot be combined with --no-scheduler: plugins run in the scheduler.';
   return undefined;
 }
 
@@ -183,74 +182,87 @@ function upCommand(): Command {
   const { ok, failed, usage, partialStart, incomplete } = exitCodes;
   const command = new Command('up')
     .description(
-      'Run a control plane with simulated nodes, controller and scheduler here, and show what happens to a scenario.',
+      'Run a local control plane with simulated nodes, the controller and the scheduler, and show what happens to a scenario.',
     )
     .option(
       '-f, --file <path>',
-      'manifests to apply, in order: a YAML or JSON file, a folder of them, or - for standard input; Nodes among them become simulated nodes; may be given again (default: the red and blue jobs of examples/deadlock)',
+      'Manifests to apply, in order: a YAML or JSON file, a directory of such files, or - for standard input. Nodes in them become simulated nodes. Can be repeated. (default: the red and blue jobs of examples/deadlock)',
       oneMorePath,
     )
-    .option('--empty', 'begin with nothing but the nodes')
-    .option('--exit', 'end with the scenario and print a summary, instead of staying up for kubectl')
-    .option('--naive', 'switch gang scheduling off, to see the deadlock')
-    .option('--no-scheduler', 'run no scheduler, for one of yours; begins with nothing unless -f says otherwise')
+    .option('--empty', 'Create only the nodes, without a workload.')
+    .option('--exit', 'Exit when the scenario ends and print a summary, instead of staying up for kubectl.')
+    .option('--naive', 'Disable gang scheduling, to show the deadlock.')
+    .option('--no-scheduler', 'Run no scheduler, so that you can run your own. Creates no workload unless you set -f.')
     .option(
       '--nodes <number>',
-      'simulated nodes, beside those of manifests (default: 2, or none where manifests hold Nodes)',
+      'Number of simulated nodes, in addition to those in the manifests. (default: 2, or 0 if the manifests contain Nodes)',
       wholeNumber(0, 5_000),
     )
-    .option('--node-cpu <quantity>', 'CPU that each node has for pods', quantity('2 or 500m'), '2')
-    .option('--node-memory <quantity>', 'memory that each node has for pods', quantity('8Gi'), '8Gi')
-    .option('--node-pods <number>', 'pods that each node takes', wholeNumber(1), 110)
+    .option('--node-cpu <quantity>', 'Allocatable CPU of each node.', quantity('2 or 500m'), '2')
+    .option('--node-memory <quantity>', 'Allocatable memory of each node.', quantity('8Gi'), '8Gi')
+    .option('--node-pods <number>', 'Maximum number of pods on each node.', wholeNumber(1), 110)
     .option(
       '--node-resource <name=amount>',
-      'more that each node has, such as nvidia.com/gpu=8; may be given again, for another resource',
+      'Additional allocatable resource of each node, such as nvidia.com/gpu=8. Can be repeated for other resources.',
       nodeResource,
     )
-    .option('--port <port>', 'port of the API server on 127.0.0.1; 0 for any free one', port('for any free port'), 0)
+    .option(
+      '--port <port>',
+      'Port of the API server on 127.0.0.1. 0 means any free port.',
+      port('for any free port'),
+      0,
+    )
     .option(
       '--kubeconfig <file>',
-      'write the kubeconfig to this file and leave it there, for the same path after every start; a file that tutti up did not write is never overwritten (default: a temporary file)',
+      'Write the kubeconfig to this file and keep it after the end, so that its path is the same after each start. Never overwrites a file that tutti up did not write. (default: a temporary file)',
     )
     .addOption(pluginOption())
     .addOption(
-      new Option('--timeout <duration>', 'with --exit: end after this time in any case')
+      new Option('--timeout <duration>', 'With --exit, end after this time even if the scenario has not ended.')
         .argParser(duration)
         .default(120_000, '120s'),
     );
   return withLogOptions(command, 'warn').addHelpText(
     'after',
-    `\nExit codes with --exit: ${ok} every group started whole and everything started; ${partialStart} a group was partly started, or
-a deadlock; ${incomplete} something never started or failed, or the time ran out; ${failed} it could not be run; ${usage} wrong flags.`,
+    `
+Exit codes with --exit:
+  ${ok}  Every group started as a whole, and everything started.
+  ${failed}  The command could not run.
+  ${usage}  The flags are invalid.
+  ${partialStart}  A group started only partly, or there was a deadlock.
+  ${incomplete}  Something never started or failed, or the timeout expired.`,
   );
 }
 
 function schedulerCommand(): Command {
   const command = new Command('scheduler')
-    .description('Run the scheduler against the cluster of a kubeconfig.')
+    .description('Run the scheduler.')
     .option(
       '--scheduler-name <name>',
-      'schedule the pods with this spec.schedulerName; may be given again (default: tutti)',
+      'Schedule the pods with this spec.schedulerName. Can be repeated. (default: tutti)',
       schedulerName,
     )
     .option(
       '--config <file>',
-      'KubeSchedulerConfiguration, in YAML or JSON, which goes before --scheduler-name, --kubeconfig, --kube-api-qps and --kube-api-burst',
+      'Path to a KubeSchedulerConfiguration file in YAML or JSON. Overrides --scheduler-name, --kubeconfig, --kube-api-qps and --kube-api-burst.',
     )
-    .option('--write-config-to <file>', 'write the configuration there, nothing left to defaults, and end')
+    .option('--write-config-to <file>', 'Write the configuration with all defaults filled in to this file, and exit.')
     .addOption(pluginOption());
-  withLeaderElection(command, `${schedulerLease} and the scheduler names that are given; with --config kube-scheduler`);
+  withLeaderElection(
+    command,
+    `${schedulerLease}, with the values of --scheduler-name appended; with --config, kube-scheduler`,
+  );
   return withServerOptions(command, 'scheduler');
 }
 
 function pluginOption(): Option {
   return new Option(
     '--plugin <path>',
-    'add a plugin of your own, which the file (.ts, .mts, .js, .mjs) exports by default; may be given again',
+    'Load your own plugin, the default export of this file (.ts, .mts, .js, .mjs). Can be repeated.',
   ).argParser(oneMorePath);
 }
 
-/** As in kube-scheduler, what a configuration file can say is not taken from flags when there is one. */
+/** Returns the flags that a configuration file overrides, as in kube-scheduler, although the user set them. */
 function overruledFlags(command: Command): readonly string[] {
   const names = ['schedulerName', 'kubeconfig', 'kubeApiQps', 'kubeApiBurst'];
   return command.options
@@ -261,50 +273,51 @@ function overruledFlags(command: Command): readonly string[] {
 
 function configCommand(check: Command): Command {
   return new Command('config')
-    .description('Look at configuration files of the scheduler.')
-    .helpCommand('help [command]', 'print help for a command')
+    .description('Work with configuration files of the scheduler.')
+    .helpCommand('help [command]', 'Print help for a command.')
     .addCommand(check);
 }
 
 function configCheckCommand(): Command {
   return new Command('check')
-    .description(
-      'Say everything that is wrong with KubeSchedulerConfiguration files, and what a user should know of them.',
-    )
-    .argument('<file...>', 'files in YAML or JSON')
-    .option('--verbose', 'say also which profiles would run, and which plugins at each point')
+    .description('Check KubeSchedulerConfiguration files and print every error and warning.')
+    .argument('<file...>', 'KubeSchedulerConfiguration files in YAML or JSON')
+    .option('--verbose', 'Also print the profiles, and the plugins at each extension point.')
     .addOption(pluginOption())
-    .addHelpText('after', `\nExit codes: ${exitCodes.ok} all files can be used; ${exitCodes.failed} one cannot.`);
+    .addHelpText(
+      'after',
+      `\nExit codes:\n  ${exitCodes.ok}  All files are valid.\n  ${exitCodes.failed}  A file has errors.`,
+    );
 }
 
 function controllerCommand(): Command {
   const command = new Command('controller')
-    .description('Run the controller that writes the status of PodGroups in the cluster of a kubeconfig.')
-    .option('--workers <number>', 'groups that are reconciled at the same time', wholeNumber(1, 1_000), 4);
+    .description('Run the controller that writes the status of PodGroups.')
+    .option('--workers <number>', 'Number of PodGroups to reconcile at the same time.', wholeNumber(1, 1_000), 4);
   withLeaderElection(command, controllerLease);
   return withServerOptions(command, 'controller');
 }
 
 function verifyCommand(): Command {
   const command = new Command('verify').description(
-    'Say whether gangs can be scheduled in the cluster of a kubeconfig: it answers, and knows PodGroup as Tutti has it.',
+    'Check that a cluster can run Tutti: the API server responds and serves a compatible PodGroup CRD.',
   );
   return withKubeconfigOptions(command)
-    .option('--gang', 'start a gang of two small pods as well, and take them away again')
-    .option('-n, --namespace <name>', 'where the gang is', 'default')
+    .option('--gang', 'Also schedule a gang of two small pods, then delete it.')
+    .option('-n, --namespace <name>', 'Namespace of the gang.', 'default')
     .option(
       '--scheduler-name <name>',
-      'who is to schedule it',
+      'Name of the scheduler that must bind the gang.',
       (text: string) => schedulerName(text, undefined)[0]!,
       'tutti',
     )
-    .option('--image <image>', 'of its pods, which need not run', `tutti:${packageVersion()}`)
+    .option('--image <image>', 'Image of the pods. They must be bound, but need not run.', `tutti:${packageVersion()}`)
     .addOption(
-      new Option('--timeout <duration>', 'how long each of that may take').argParser(duration).default(60_000, '60s'),
+      new Option('--timeout <duration>', 'Maximum duration of each check.').argParser(duration).default(60_000, '60s'),
     )
     .addHelpText(
       'after',
-      `\nExit codes: ${exitCodes.ok} all is well; ${exitCodes.failed} something is not, and it is said what.`,
+      `\nExit codes:\n  ${exitCodes.ok}  All checks passed.\n  ${exitCodes.failed}  A check failed. The output contains the reason.`,
     );
 }
 
@@ -312,24 +325,26 @@ function withKubeconfigOptions(command: Command): Command {
   return command
     .option(
       '--kubeconfig <path>',
-      'kubeconfig file (default: $KUBECONFIG, then ~/.kube/config, then the service account of the pod)',
+      'Path to a kubeconfig file. (default: $KUBECONFIG, then ~/.kube/config, then the service account of the pod)',
     )
-    .option('--context <name>', 'context of the kubeconfig (default: its current-context)');
+    .option('--context <name>', 'Context of the kubeconfig to use. (default: its current-context)');
 }
 
 function withServerOptions(command: Command, process: 'scheduler' | 'controller'): Command {
   withKubeconfigOptions(command)
-    .option('--kube-api-qps <number>', 'calls a second to the API server; 0 for no limit', rate, 50)
-    .option('--kube-api-burst <number>', 'calls to the API server at once', wholeNumber(1), 100);
+    .option('--kube-api-qps <number>', 'Maximum calls per second to the API server. 0 means no limit.', rate, 50)
+    .option('--kube-api-burst <number>', 'Maximum burst of calls to the API server.', wholeNumber(1), 100);
   withServingOptions(command, defaultSecurePorts[process]);
   withLogOptions(command, 'info')
     .addOption(
-      new Option('--logging-format <format>', 'the same as --log-format, as for kube-scheduler').choices(logFormats),
+      new Option('--logging-format <format>', 'Same as --log-format, for compatibility with kube-scheduler.').choices(
+        logFormats,
+      ),
     )
     .addOption(
       new Option(
         '--log-flush-frequency <duration>',
-        'as given for kube-scheduler; no effect, every line is written at once',
+        'Accepted for compatibility with kube-scheduler. Has no effect: the process writes every line at once.',
       ).argParser(duration),
     )
     .hook('preAction', (_, command) => {
@@ -343,19 +358,19 @@ function withServerOptions(command: Command, process: 'scheduler' | 'controller'
 function withLogOptions(command: Command, level: LogLevel): Command {
   return command
     .addOption(
-      new Option('--log-level <level>', 'least level of the log lines on standard error')
+      new Option('--log-level <level>', 'Lowest level of log lines to write to standard error.')
         .choices(logLevels)
         .default(level),
     )
     .addOption(
       new Option(
         '-v, --v <level>',
-        'the same as a number, as for kube-scheduler: info up to 3, debug from 4 on',
+        'Log level as a number, as in kube-scheduler: 0 to 3 means info, 4 and above means debug.',
       ).argParser(verbosity),
     )
     .hook('preAction', (_, command) => {
       const { v } = command.opts<{ v?: LogLevel }>();
       if (v !== undefined) command.setOptionValueWithSource('logLevel', v, 'cli').setOptionValue('v', undefined);
     })
-    .addOption(new Option('--log-format <format>', 'form of the log lines').choices(logFormats).default('text'));
+    .addOption(new Option('--log-format <format>', 'Format of log lines.').choices(logFormats).default('text'));
 }

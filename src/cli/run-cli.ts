@@ -16,23 +16,23 @@ import { packageFile } from '../base/package-files.ts';
 import { createProgram } from './program.ts';
 import type { Commands, ConfigCheckFlags, ControllerFlags, SchedulerFlags, UpFlags, VerifyFlags } from './program.ts';
 
-/** Codes of a write that fails because nobody reads any more (`tutti up | head`): a wish to end, not an error to die of. */
-const readerHasGone = new Set(['EPIPE', 'ECONNRESET', 'EIO', 'ERR_STREAM_DESTROYED']);
+/** Error codes of a write whose reader has gone (`tutti up | head`). They end the command like a signal and are not an error. */
+const readerGoneCodes = new Set(['EPIPE', 'ECONNRESET', 'EIO', 'ERR_STREAM_DESTROYED']);
 
-/** Runs the command line of a process. Answers what it shall exit with; what went wrong is on its standard error. */
+/** Runs the command line of a process. Resolves to the exit code. Errors are on standard error. */
 export async function runCli(process: NodeJS.Process): Promise<number> {
-  // While code is only being loaded there is nothing to stop, and a signal may simply kill the process.
+  // While code is loading there is nothing to stop, so a signal may simply kill the process.
   let interruption: Interruption | undefined;
   let unwritable: OutputError | undefined;
-  let endLooking: (() => void) | undefined;
+  let stopOrphanCheck: (() => void) | undefined;
   const { stdout, stderr, env: environment } = process;
   const onWriteError = (stream: OutputStreamName, error: NodeJS.ErrnoException): void => {
-    if (!readerHasGone.has(error.code ?? '') && unwritable === undefined) {
+    if (!readerGoneCodes.has(error.code ?? '') && unwritable === undefined) {
       unwritable = new OutputError(stream, error);
       stderr.write(`${explain(unwritable)}\n`);
     }
     if (interruption === undefined) process.exit(unwritable === undefined ? exitCodes.ok : exitCodes.failed);
-    // However long the stop takes, what it exits with says what went wrong.
+    // The exit code reports the error even if stopping takes too long.
     interruption.interrupt('SIGPIPE', unwritable === undefined ? undefined : exitCodes.failed);
   };
   stdout.on('error', (error: NodeJS.ErrnoException) => onWriteError('standard output', error));
@@ -40,11 +40,11 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
   const begin = (): CommandContext => {
     interruption = new Interruption(process, systemClock);
     if (environment.npm_lifecycle_event !== undefined)
-      endLooking = interruptWhenOrphaned(process, interruption, systemClock);
+      stopOrphanCheck = interruptWhenOrphaned(process, interruption, systemClock);
     return {
       stdout,
       stderr,
-      // Looking at stdin opens it.
+      // Reading process.stdin opens it.
       keyboard: isatty(0) ? process.stdin : undefined,
       readInput: () => text(process.stdin),
       environment,
@@ -57,13 +57,13 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
   const run = async (): Promise<number> => {
     let exitCode: number = exitCodes.ok;
     try {
-      const program = createProgram(commandsThat(begin), (code) => {
+      const program = createProgram(createCommands(begin), (code) => {
         exitCode = code;
       });
       await program.parseAsync(process.argv);
       return exitCode;
     } catch (error) {
-      // Commander has already said what is wrong, and where to find help.
+      // Commander has already printed the error and where to find help.
       if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
       stderr.write(`${explain(error)}\n`);
       return interruption?.exitCode ?? exitCodes.failed;
@@ -71,16 +71,16 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
   };
   try {
     const exitCode = await run();
-    await new Promise((resolve) => setImmediate(resolve)); // that the last write has failed is told after it
+    await new Promise((resolve) => setImmediate(resolve)); // a failed write is reported only after it
     return unwritable === undefined ? exitCode : exitCodes.failed;
   } finally {
-    endLooking?.();
+    stopOrphanCheck?.();
     interruption?.dispose();
   }
 }
 
-/** The commands' code is loaded when it is called for, so that help and version come at once. */
-function commandsThat(begin: () => CommandContext): Commands {
+/** Returns the commands. Each loads its code when it runs, so that --help and --version are fast. */
+function createCommands(begin: () => CommandContext): Commands {
   return {
     async up(flags: UpFlags) {
       const [{ runUp }, plugins] = await Promise.all([import('./up/run-up.ts'), loadedPlugins(flags.plugin)]);
@@ -131,12 +131,12 @@ async function loadedPlugins(paths: readonly string[] = []): Promise<readonly Ow
 }
 
 function explain(thrown: unknown): string {
-  return safeLines(isReportedPlainly(thrown));
+  return safeLines(describeError(thrown));
 }
 
-function isReportedPlainly(thrown: unknown): string {
+function describeError(thrown: unknown): string {
   const error = explainRejection(thrown);
   if (error instanceof UserError) return `tutti: ${error.message}`;
   if (!(error instanceof Error)) return `tutti: ${String(error)}`;
-  return `tutti: this should not happen; please report it: ${error.stack ?? error.message}`;
+  return `tutti: unexpected error, please report it: ${error.stack ?? error.message}`;
 }

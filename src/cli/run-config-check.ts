@@ -16,13 +16,13 @@ import { exitCodes } from './exit-codes.ts';
 interface Findings {
   readonly problems: readonly ConfigurationRemark[];
   readonly warnings: readonly ConfigurationRemark[];
-  /** What would run; empty where it cannot. */
+  /** Profiles and plugins that would run. Empty if there are problems. */
   readonly plan: readonly string[];
 }
 
 /**
- * Says of each file everything that is wrong with it, and what should be known. Answers 0 when all of them can be used, else 1.
- * `plugins` are those that the files may name besides Tutti's; they are made, as the scheduler would.
+ * Prints every error and warning of each file. Resolves to 0 if all files are valid, else to 1. `plugins` are additional plugins that the
+ * files may name. The check creates all plugins, as the scheduler does.
  */
 export async function runConfigCheck(
   files: readonly string[],
@@ -39,7 +39,7 @@ export async function runConfigCheck(
     ].sort((a, b) => a.line - b.line || a.column - b.column);
     const lines = remarks.map(({ kind, ...remark }) => formatRemark(remark, kind));
     const counts = [
-      ...(problems.length > 0 ? [counted(problems.length, 'error')] : ['can be used']),
+      ...(problems.length > 0 ? [counted(problems.length, 'error')] : ['valid']),
       ...(warnings.length > 0 ? [counted(warnings.length, 'warning')] : []),
     ];
     lines.push(`${file}: ${counts.join(', ')}`);
@@ -70,7 +70,7 @@ async function check(file: string, plugins: readonly OwnPlugin[]): Promise<Findi
   }
 }
 
-/** Once it is made it is known what it can do. */
+/** Returns a created plugin with the extension points that it implements. */
 function withPoints(plugin: Plugin): KnownPlugin {
   return { name: plugin.name, points: extensionPoints.filter((point) => implementsPoint(plugin, point)) };
 }

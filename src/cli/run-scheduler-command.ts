@@ -19,13 +19,13 @@ import { schedulerLease } from './program.ts';
 import type { SchedulerFlags } from './program.ts';
 import { runServer } from './run-server.ts';
 
-const longestName = 253;
-/** Of what a server has to stop; at 50 calls a second (--kube-api-qps) a gang of 750 members and what fits into the burst is bound by then. */
+const maxNameLength = 253;
+/** Part of the stop timeout in which the scheduler completes gangs. At 50 calls per second (--kube-api-qps) it binds 750 members plus the burst. */
 const drainMs = 15_000;
 
 type Configured = Pick<ParsedConfiguration, 'configuration'> & Partial<ParsedConfiguration>;
 
-/** Runs the scheduler as its flags or its configuration file say, until it is interrupted; or only writes down what that comes to. */
+/** Runs the scheduler with its flags or its configuration file until it is interrupted. With --write-config-to, only writes the configuration. */
 export async function runSchedulerCommand(
   flags: SchedulerFlags,
   plugins: readonly OwnPlugin[],
@@ -44,13 +44,13 @@ export async function runSchedulerCommand(
     ...(flags.config !== undefined && { kubeconfigFrom: `clientConnection.kubeconfig of ${flags.config}` }),
   };
   return runServer('scheduler', options, context, ({ endpoint, serving, logger }) => {
-    for (const warning of warnings) logger.warn('about the configuration', { remark: formatRemark(warning) });
+    for (const warning of warnings) logger.warn('configuration warning', { remark: formatRemark(warning) });
     for (const flag of flags.overruled ?? []) {
-      logger.warn('this flag is not taken beside --config, which says it in the file', { flag });
+      logger.warn('ignoring this flag, because the file of --config overrides it', { flag });
     }
     if (mayWaitForKubeScheduler(configuration)) {
       logger.warn(
-        "the Lease is kube-scheduler's own: beside one that runs, this scheduler only stands by; name another one in leaderElection.resourceName",
+        "the Lease is kube-scheduler's own: while kube-scheduler holds it, this scheduler only stands by; set leaderElection.resourceName to another name",
         { lease: 'kube-system/kube-scheduler' },
       );
     }
@@ -60,7 +60,7 @@ export async function runSchedulerCommand(
   });
 }
 
-/** What the flags say about the election goes before the file; all else in it is theirs only where there is no file. */
+/** Returns the configuration. Leader election flags override the file; other flags apply only without a file. */
 async function configurationOf(flags: SchedulerFlags, plugins: readonly OwnPlugin[]): Promise<Configured> {
   const configured = await configurationBeforeElection(flags, plugins);
   const { configuration } = configured;
@@ -85,15 +85,15 @@ async function write(path: string, text: string): Promise<void> {
   }
 }
 
-/** Schedulers of other pods do not stand in each other's way; those of the same pods do, in whatever order they name them. */
+/** Returns the default Lease name. Schedulers with the same scheduler names, in any order, share a Lease; all others do not. */
 function leaseFor(schedulerNames: readonly string[] = []): string {
   return [schedulerLease, ...schedulerNames.toSorted()]
     .join('-')
-    .slice(0, longestName)
+    .slice(0, maxNameLength)
     .replace(/[-.]+$/, '');
 }
 
-/** Whether it stands for kube-scheduler's Lease, the default of a file, though it has other pods to schedule. */
+/** Returns whether the Lease is kube-scheduler's, the default of a file, although the scheduler has other scheduler names. */
 function mayWaitForKubeScheduler({ leaderElection, profiles }: SchedulerConfiguration): boolean {
   const { leaderElect, resourceNamespace, resourceName } = leaderElection;
   const isTheirs =

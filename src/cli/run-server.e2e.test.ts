@@ -31,13 +31,13 @@ async function kubeconfigFor(server: string): Promise<string> {
 }
 
 describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
-  it('says that the server cannot be reached, goes on trying, and says when it can', async () => {
+  it('logs that the server is unreachable, retries, and logs when it is reachable', async () => {
     const first = await listenHttp(new EmbeddedApiServer({ clock: systemClock, random: Math.random }), 0);
     await first.close();
     const kubeconfig = await kubeconfigFor(first.url);
     const [port] = await freePorts(1);
     const process = tutti(name, '--kubeconfig', kubeconfig, '--secure-port', String(port), '--log-format', 'json');
-    await process.said(/"message":"API server cannot be reached; trying again until it can"/);
+    await process.said(/"message":"cannot reach the API server, retrying"/);
     const [, url] = await process.said(/"health":"(https:[^"]*)"/);
     expect(await httpsGet(url!)).toMatchObject({ status: 200, text: 'ok' });
     expect(await httpsGet(url!.replace('healthz', 'readyz'))).toMatchObject({ status: 500 });
@@ -47,7 +47,7 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
       await process.said(/"message":"API server reached"/);
       process.signal('SIGTERM');
       expect(await process.ended()).toMatchObject({ exitCode: 0 });
-      expect(process.stderr.match(/cannot be reached/g)).toHaveLength(1);
+      expect(process.stderr.match(/cannot reach the API server/g)).toHaveLength(1);
     } finally {
       again.close();
       await second.close();
@@ -58,7 +58,7 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
     [401, 'Unauthorized', /does not recognize these credentials, or they have expired: renew them/],
     [403, 'Forbidden', /denies the request: grant the user a role that allows it/],
   ])(
-    'says what to do when the server rejects it with %i, and goes on until it does not',
+    'logs what to do when the server rejects access with %i, and retries until it does not',
     async (code, reason, remedy) => {
       let isRejecting = true;
       const server = createServer((_request, response) => {
@@ -73,7 +73,7 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
         const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
         const kubeconfig = await kubeconfigFor(url);
         const process = tutti(name, '--kubeconfig', kubeconfig, '--secure-port', '0', '--log-format', 'json');
-        const [line] = await process.said(/.*"message":"API server rejects access; trying again until it allows it".*/);
+        const [line] = await process.said(/.*"message":"API server rejects access, retrying".*/);
         const { server: where, error } = JSON.parse(line) as Record<string, string>;
         expect(where).toBe(url);
         expect(error).toContain(`GET /version returned ${code} ${reason}: not you. `);
@@ -83,7 +83,7 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
         process.signal('SIGTERM');
         expect(await process.ended()).toMatchObject({ exitCode: 0 });
         expect(process.stderr.match(/rejects access/g)).toHaveLength(1);
-        expect(process.stderr).not.toContain('cannot be reached');
+        expect(process.stderr).not.toContain('cannot reach the API server');
       } finally {
         server.closeAllConnections();
         server.close();
@@ -91,7 +91,7 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
     },
   );
 
-  it('says in plain words that there is no kubeconfig', async () => {
+  it('reports a missing kubeconfig without a stack trace', async () => {
     const missing = tutti(name, '--kubeconfig', '/does/not/exist');
     expect(await missing.ended()).toMatchObject({ exitCode: 1 });
     expect(missing.stderr).toMatch(/^tutti: .*\/does\/not\/exist does not exist/);

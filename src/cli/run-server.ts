@@ -18,10 +18,10 @@ import { collectWhenQuiet } from './collect-when-quiet.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/** The flags that the long-running processes share. */
+/** Flags that the scheduler and the controller share. */
 export interface ServerOptions extends SecureServingOptions {
   readonly kubeconfig?: string;
-  /** What names it, where that is not the flag. */
+  /** Source of `kubeconfig` for error messages, if it is not the flag. */
   readonly kubeconfigFrom?: string;
   readonly context?: string;
   readonly kubeApiQps: number;
@@ -30,7 +30,7 @@ export interface ServerOptions extends SecureServingOptions {
   readonly logFormat: LogFormat;
 }
 
-/** What a process is started with, beside what is its own. */
+/** Dependencies that the scheduler and the controller share. */
 export interface ServerParts {
   readonly endpoint: Endpoint;
   readonly serving: ServingChoice;
@@ -39,15 +39,15 @@ export interface ServerParts {
   readonly logger: Logger;
 }
 
-/** A server may take so long from a signal to its end; less than a kubelet gives it (30 s). */
-const stopsWithinMs = 25_000;
+/** Time that a server has to stop after a signal. Less than a pod's default grace period (30 s). */
+const stopTimeoutMs = 25_000;
 const probeBackoff = { initialMs: 1_000, maxMs: 30_000 };
 const probeTimeoutMs = 5_000;
 
 /**
- * Runs a process until it is interrupted, and answers 0; or until it has lost the leader election, and answers 1. Rejects with what
- * `start` rejects with, or with KubeconfigError. A server that
- * cannot be reached, or rejects access, ends nothing: it is said, with what can be done, and tried again until it can.
+ * Runs a process until it is interrupted, then resolves to 0, or until it loses the leader election, then resolves to 1. Rejects with
+ * KubeconfigError or with the error of `start`. An API server that is unreachable or rejects access does not end the process: it logs the
+ * problem and the remedy, and retries.
  */
 export async function runServer(
   name: string,
@@ -77,25 +77,25 @@ export async function runServer(
     context: endpoint.contextName,
     ...(running.url !== undefined && { metrics: `${running.url}/metrics`, health: `${running.url}/healthz` }),
   });
-  // What is only being opened has begun nothing that would have to be finished.
-  interruption.allow(stopsWithinMs);
-  const endCollecting = keepSmall(clock);
-  const interrupted = Promise.all([interruption.requested(), sayWhetherReachable(endpoint, context, logger)]);
+  // A process that is still starting has nothing to finish, so the longer limit applies only from here on.
+  interruption.allow(stopTimeoutMs);
+  const stopCollecting = compactHeapWhenQuiet(clock);
+  const interrupted = Promise.all([interruption.requested(), logReachability(endpoint, context, logger)]);
   try {
     return await Promise.race([
       interrupted.then(() => exitCodes.ok),
-      // Whoever has led and does so no more begins anew, as a process without a past.
+      // A former leader must start again as a new process, without its old state.
       running.lost.then(() => exitCodes.failed),
     ]);
   } finally {
     logger.info(`${name} stops`);
-    endCollecting();
+    stopCollecting();
     await running.stop();
   }
 }
 
-/** Where V8 lets us (--expose-gc, which is in the first line of dist/cli.js). Answers what ends it. */
-function keepSmall(clock: Clock): () => void {
+/** Compacts the heap when the process is quiet. Requires --expose-gc, which the first line of dist/cli.js sets. Returns a function that stops it. */
+function compactHeapWhenQuiet(clock: Clock): () => void {
   const { gc } = globalThis;
   if (gc === undefined) return () => undefined;
   return collectWhenQuiet({
@@ -107,17 +107,17 @@ function keepSmall(clock: Clock): () => void {
 }
 
 const problems = {
-  unreachable: 'API server cannot be reached; trying again until it can',
-  rejected: 'API server rejects access; trying again until it allows it',
+  unreachable: 'cannot reach the API server, retrying',
+  rejected: 'API server rejects access, retrying',
 } as const;
 
-/** Says once that the server cannot be reached or rejects, and once that it lets us in; asks until it does. */
-async function sayWhetherReachable(endpoint: Endpoint, context: CommandContext, logger: Logger): Promise<void> {
+/** Calls the API server until it responds. Logs each problem once, and the first success. */
+async function logReachability(endpoint: Endpoint, context: CommandContext, logger: Logger): Promise<void> {
   const { clock, random, interruption } = context;
   const transport = new HttpTransport({ endpoint, callConnections: 1 });
   const client = new KubeClient({ transport, clock, timeoutMs: probeTimeoutMs, userAgent: 'tutti-probe' });
   const { signal } = interruption;
-  let said: keyof typeof problems | undefined;
+  let logged: keyof typeof problems | undefined;
   try {
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
@@ -129,9 +129,9 @@ async function sayWhetherReachable(endpoint: Endpoint, context: CommandContext, 
         const shown = explainRejection(error);
         const fields = { server: endpoint.server, error: messageOf(shown) };
         const problem = shown instanceof AccessDeniedError ? 'rejected' : 'unreachable';
-        if (problem !== said) logger.error(problems[problem], fields);
-        else logger.debug('API server still cannot be used', fields);
-        said = problem;
+        if (problem !== logged) logger.error(problems[problem], fields);
+        else logger.debug('API server still unavailable', fields);
+        logged = problem;
         await wait(clock, jitteredBackoff(probeBackoff, attempt, random), signal).catch(() => undefined);
       }
     }

@@ -12,9 +12,9 @@ let server: Server;
 let url: string;
 
 beforeEach(async () => {
-  // Repeats what it was sent, and says its version in the language of terminals.
+  // The server repeats the credentials that it got, and returns a version with terminal escape sequences.
   server = createServer((request, response) => {
-    const { authorization = 'nobody' } = request.headers;
+    const { authorization = 'none' } = request.headers;
     const isVersion = request.url === '/version';
     const body = isVersion
       ? { gitVersion: 'v1.35.0\u001b[2J\u009b31m\u202e' }
@@ -46,11 +46,11 @@ function expectSafe(text: string): void {
   expect(text).not.toBe('');
   expect(text).not.toMatch(/canary/i);
   expect(text).not.toContain(btoa('admin:canary-password').slice(0, 12));
-  // eslint-disable-next-line no-control-regex -- to find them is the purpose
+  // eslint-disable-next-line no-control-regex -- the test looks for control characters
   expect(text.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
 }
 
-describe('what a process writes has no secret and nothing that a terminal acts upon', () => {
+describe('output and logs contain no secrets and no terminal escape sequences', () => {
   it.each(['text', 'json'])('with a token that the server repeats, in %s', async (format) => {
     const path = await kubeconfig({ user: { token: 'canary-token-of-the-user' } });
     const process = home.tutti([
@@ -81,16 +81,16 @@ describe('what a process writes has no secret and nothing that a terminal acts u
     expectSafe(process.stderr);
   });
 
-  it('with a proxy that does not answer', async () => {
+  it('with a proxy that does not respond', async () => {
     const path = await kubeconfig({ cluster: { 'proxy-url': 'http://admin:canary-password@127.0.0.1:1' } });
     const process = home.tutti(['scheduler', '--kubeconfig', path, '--secure-port', '0']);
-    await process.said(/cannot be reached/);
+    await process.said(/cannot reach the API server/);
     process.signal('SIGTERM');
     await process.ended();
     expectSafe(process.stderr);
   });
 
-  it('with a plug-in that prints its token bare', async () => {
+  it('with a credential plugin that prints only its token', async () => {
     const command = join(home.path, 'plugin');
     await writeFile(command, '#!/bin/sh\necho canary-token\n');
     await chmod(command, 0o700);
@@ -105,15 +105,15 @@ describe('what a process writes has no secret and nothing that a terminal acts u
     ['a server', { server: 'https://admin:canary-password@10.0.0.1:6443' }, 'has a login in its server'],
     ['a proxy', { 'proxy-url': 'socks5://admin:canary-password@10.0.0.1:1080' }, 'is a socks5 proxy'],
     ['a proxy', { 'proxy-url': 'admin:canary-password@10.0.0.1' }, 'has a proxy-url that'],
-    ['no URL', { server: 'admin:canary-password@10.0.0.1' }, 'expected a URL'],
-  ])('with %s that is rejected: %j', async (_, cluster, problem) => {
+    ['an invalid URL', { server: 'admin:canary-password@10.0.0.1' }, 'expected a URL'],
+  ])('with %s that Tutti rejects: %j', async (_, cluster, problem) => {
     const process = home.tutti(['scheduler', '--kubeconfig', await kubeconfig({ cluster })]);
     expect(await process.ended()).toMatchObject({ exitCode: 1 });
     expect(process.stderr).toContain(problem);
     expectSafe(process.stderr);
   });
 
-  it('says in one line, once, that a server cannot be reached', async () => {
+  it('logs an unreachable server once per line', async () => {
     const port = (server.address() as AddressInfo).port;
     server.close();
     const process = home.tutti(['scheduler', '--kubeconfig', await kubeconfig({}), '--secure-port', '0']);

@@ -4,121 +4,128 @@ import { cipherSuiteNames, tlsVersions } from '../serving/tls-settings.ts';
 import { defaultSecureServing as defaults } from '../serving/secure-serving-options.ts';
 import { duration, port, truth, wholeNumber } from './flag-values.ts';
 
-/** The flags of kube-scheduler about what is served, and to whom; `securePort` is the port's default. */
+/** Adds kube-scheduler's flags for secure serving, authentication and authorization. `securePort` is the default of --secure-port. */
 export function withServingOptions(command: Command, securePort: number): Command {
   return command
     .option(
       '--bind-address <address>',
-      'address to serve on; 0.0.0.0 or :: for all of them',
+      'IP address to listen on. 0.0.0.0 or :: means all interfaces.',
       address,
       defaults.bindAddress,
     )
     .option(
       '--secure-port <port>',
-      'port of HTTPS for /healthz, /livez, /readyz, /metrics, /configz and /debug; 0 serves nothing',
+      'Port to serve HTTPS on: /healthz, /livez, /readyz, /metrics, /configz and /debug. If 0, the process does not serve.',
       port('to serve nothing'),
       securePort,
     )
     .addOption(
       flag(
         '--permit-port-sharing',
-        'let other processes serve on the same port, as SO_REUSEPORT does',
+        'If true, use SO_REUSEPORT, so that several processes can listen on the same port.',
         defaults.permitPortSharing,
       ),
     )
     .option(
       '--cert-dir <folder>',
-      'where a certificate that is made at the start is kept, and found again (default: in memory)',
+      'Directory to keep the self-signed certificate in, and to find it in after a restart. (default: in memory)',
       path,
     )
     .option(
       '--tls-cert-file <file>',
-      'certificate to serve with, in PEM, followed by those that lead to an authority',
+      'File with the PEM-encoded serving certificate, followed by intermediate certificates.',
       path,
     )
-    .option('--tls-private-key-file <file>', 'its private key, in PEM', path)
+    .option('--tls-private-key-file <file>', 'File with the PEM-encoded private key of --tls-cert-file.', path)
     .addOption(
-      new Option('--tls-min-version <version>', 'oldest version of TLS that is spoken')
+      new Option('--tls-min-version <version>', 'Minimum TLS version.')
         .choices(Object.keys(tlsVersions))
         .default(defaults.tlsMinVersion),
     )
     .option(
       '--tls-cipher-suites <names>',
-      "cipher suites of TLS 1.2 that are spoken, with commas between (default: Node's choice)",
+      'Comma-separated list of TLS 1.2 cipher suites. (default: the cipher suites of Node.js)',
       cipherSuites,
     )
     .option(
       '--client-ca-file <file>',
-      'authorities of client certificates, in PEM (default: those that kube-system/extension-apiserver-authentication names)',
+      'File with the PEM-encoded CAs of client certificates. (default: the CAs in the ConfigMap kube-system/extension-apiserver-authentication)',
       path,
     )
     .option(
       '--authentication-kubeconfig <file>',
-      'kubeconfig with which tokens are reviewed and that ConfigMap is read (default: as --kubeconfig)',
+      'Kubeconfig for TokenReviews and for reading the ConfigMap extension-apiserver-authentication. (default: as --kubeconfig)',
       path,
     )
-    .addOption(flag('--authentication-skip-lookup', 'do not read that ConfigMap', defaults.authenticationSkipLookup))
+    .addOption(
+      flag(
+        '--authentication-skip-lookup',
+        'If true, do not read the ConfigMap extension-apiserver-authentication.',
+        defaults.authenticationSkipLookup,
+      ),
+    )
     .addOption(
       flag(
         '--authentication-tolerate-lookup-failure',
-        'serve although that ConfigMap cannot be read',
+        'If true, serve even if the ConfigMap extension-apiserver-authentication cannot be read.',
         defaults.authenticationTolerateLookupFailure,
       ),
     )
     .addOption(
       ttl(
         '--authentication-token-webhook-cache-ttl',
-        'how long it is remembered whose a token is',
+        'How long to cache TokenReview responses.',
         defaults.authenticationTokenWebhookCacheTtl,
       ),
     )
     .option(
       '--authorization-kubeconfig <file>',
-      'kubeconfig with which rights are reviewed (default: as --kubeconfig)',
+      'Kubeconfig for SubjectAccessReviews. (default: as --kubeconfig)',
       path,
     )
     .addOption(
-      new Option('--authorization-always-allow-paths <paths>', 'paths that everybody may get, with commas between')
+      new Option(
+        '--authorization-always-allow-paths <paths>',
+        'Comma-separated list of paths that all clients can get without authorization. A path can end in *.',
+      )
         .argParser(paths)
         .default([...defaults.authorizationAlwaysAllowPaths], defaults.authorizationAlwaysAllowPaths.join(',')),
     )
     .addOption(
       ttl(
         '--authorization-webhook-cache-authorized-ttl',
-        'how long it is remembered that somebody may get a path',
+        'How long to cache SubjectAccessReview responses that allow a request.',
         defaults.authorizationWebhookCacheAuthorizedTtl,
       ),
     )
     .addOption(
       ttl(
         '--authorization-webhook-cache-unauthorized-ttl',
-        'how long it is remembered that somebody may not',
+        'How long to cache SubjectAccessReview responses that deny a request.',
         defaults.authorizationWebhookCacheUnauthorizedTtl,
       ),
     )
-    .addOption(
-      only(false, '--profiling', 'there is no /debug/pprof. Profile the process with Node.js, such as by --cpu-prof'),
-    )
-    .addOption(only(false, '--contention-profiling', 'there are no locks to contend for'))
-    .addOption(only(true, '--disable-http2-serving', 'HTTP/2 is not spoken'))
+    .addOption(only(false, '--profiling', 'there is no /debug/pprof. Use the profiler of Node.js, such as --cpu-prof'))
+    .addOption(only(false, '--contention-profiling', 'the process has no locks'))
+    .addOption(only(true, '--disable-http2-serving', 'Tutti does not serve HTTP/2'))
     .option(
       '--http2-max-streams-per-connection <number>',
-      'as given for kube-scheduler; no effect, HTTP/2 is not spoken',
+      'Accepted for compatibility with kube-scheduler. Has no effect: Tutti does not serve HTTP/2.',
       wholeNumber(0),
     )
     .addOption(
       new Option(
         '--permit-address-sharing [boolean]',
-        'as given for kube-scheduler; no effect, addresses are always bound with SO_REUSEADDR',
+        'Accepted for compatibility with kube-scheduler. Has no effect: the process always uses SO_REUSEADDR.',
       )
         .argParser(truth)
         .preset('true'),
     );
 }
 
-/** A flag of kube-scheduler that can say one thing only, for `why`. */
+/** Returns a flag of kube-scheduler that accepts only one value, because of `why`. */
 function only(value: boolean, name: string, why: string): Option {
-  return new Option(`${name} [boolean]`, `as given for kube-scheduler; must be ${value}: ${why}`)
+  return new Option(`${name} [boolean]`, `Accepted for compatibility with kube-scheduler. Must be ${value}: ${why}.`)
     .argParser((text) => {
       if (truth(text) !== value) throw new InvalidArgumentError(`It must be ${value}: ${why}.`);
       return value;
@@ -126,7 +133,7 @@ function only(value: boolean, name: string, why: string): Option {
     .preset('true');
 }
 
-/** As Go has them: `--flag` and `--flag=true` say yes, `--flag=false` says no. */
+/** Returns a boolean flag as in Go: `--flag` and `--flag=true` mean true, `--flag=false` means false. */
 function flag(name: string, description: string, byDefault: boolean): Option {
   return new Option(`${name} [boolean]`, description).argParser(truth).preset('true').default(byDefault);
 }
@@ -137,7 +144,7 @@ function ttl(name: string, description: string, byDefault: number): Option {
     .default(byDefault, `${byDefault / 1_000}s`);
 }
 
-/** Nothing is remembered for 0. */
+/** Parses a duration. 0 disables the cache. */
 function cacheDuration(text: string): number {
   return /^0(ms|s|m|h)?$/.test(text) ? 0 : duration(text);
 }
@@ -148,7 +155,8 @@ function path(text: string): string {
 }
 
 function address(text: string): string {
-  if (text === '') throw new InvalidArgumentError('It must be an address of this machine, or 0.0.0.0 for all of them.');
+  if (text === '')
+    throw new InvalidArgumentError('It must be an IP address of this machine, or 0.0.0.0 for all interfaces.');
   return text;
 }
 
@@ -157,14 +165,14 @@ function cipherSuites(text: string): readonly string[] {
   const unknown = names.find((name) => !cipherSuiteNames.includes(name));
   if (unknown === undefined && names.length > 0) return names;
   throw new InvalidArgumentError(
-    `${unknown === undefined ? 'There must be at least one' : `There is no ${unknown}`}: choose of ${cipherSuiteNames.join(', ')}.`,
+    `${unknown === undefined ? 'It must name at least one cipher suite' : `${unknown} is not supported`}. Choose from ${cipherSuiteNames.join(', ')}.`,
   );
 }
 
-/** The star that kube-scheduler takes at the end stands for whatever follows. */
+/** Parses a list of paths. As in kube-scheduler, a trailing * matches any suffix. */
 function paths(text: string): readonly string[] {
   return list(text).map((path) => {
-    if (path.slice(0, -1).includes('*')) throw new InvalidArgumentError(`Only the end of ${path} may be a star.`);
+    if (path.slice(0, -1).includes('*')) throw new InvalidArgumentError(`${path} can contain * only at its end.`);
     return path.startsWith('/') ? path : `/${path}`;
   });
 }

@@ -31,15 +31,15 @@ afterEach(async () => {
   await plane.stop();
 });
 
-/** `tutti scheduler`, on its way to the server through the proxy. */
+/** Starts `tutti scheduler`, which reaches the server through the proxy. */
 async function scheduler(...flags: readonly string[]): Promise<TestProcess> {
   const kubeconfig = join(home.path, 'kubeconfig');
   await writeFile(
     kubeconfig,
     JSON.stringify({
       clusters: [{ name: 'proxy', cluster: { server: proxy.endpoint.server } }],
-      users: [{ name: 'nobody', user: {} }],
-      contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'nobody' } }],
+      users: [{ name: 'anonymous', user: {} }],
+      contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'anonymous' } }],
       'current-context': 'proxy',
     }),
   );
@@ -78,20 +78,20 @@ async function holder(): Promise<string> {
   return (await plane.client.get<{ readonly spec: { readonly holderIdentity: string } }>(lease)).spec.holderIdentity;
 }
 
-/** Answers Bindings once `going` has resolved; `asked` resolves when so many have come. */
-function holdBindings(going: Promise<void>, count: number): Promise<void> {
-  const asked = deferred();
+/** Holds Bindings back until `release` resolves. Resolves when `count` Bindings have arrived. */
+function holdBindings(release: Promise<void>, count: number): Promise<void> {
+  const arrived = deferred();
   let bindings = 0;
   proxy.fault = async ({ path }) => {
     if (!path.endsWith('/binding')) return undefined;
-    if (++bindings === count) asked.resolve();
-    await going;
+    if (++bindings === count) arrived.resolve();
+    await release;
     return undefined;
   };
-  return asked.promise;
+  return arrived.promise;
 }
 
-it('at SIGTERM binds the gang whole that it has begun, though that takes longer than two seconds, gives the Lease up and ends well', async () => {
+it('completes the gang that it is binding at SIGTERM, even if that takes longer than two seconds, releases the Lease and exits with 0', async () => {
   const process = await scheduler('--kube-api-qps', '1', '--kube-api-burst', '1');
   await createGang();
   await expect.poll(bound).not.toHaveLength(0);
@@ -105,7 +105,7 @@ it('at SIGTERM binds the gang whole that it has begun, though that takes longer 
   expect(process.stderr).toContain('released the Lease');
 });
 
-it('at SIGTERM begins no gang whose members wait on Permit, and ends well', async () => {
+it('does not bind a gang whose members wait on Permit at SIGTERM, and exits with 0', async () => {
   const plugin = join(home.path, 'waits.mjs');
   await writeFile(
     plugin,
@@ -113,39 +113,39 @@ it('at SIGTERM begins no gang whose members wait on Permit, and ends well', asyn
   );
   const bindings: string[] = [];
   const process = await scheduler('--plugin', plugin, '--log-level', 'debug');
-  const isAsked = new Promise<void>((resolve) => {
+  const verdictWritten = new Promise<void>((resolve) => {
     proxy.fault = ({ path }) => {
       if (path.endsWith('/binding')) bindings.push(path);
       if (path.endsWith('/status')) resolve();
       return Promise.resolve(undefined);
     };
   });
-  // It ranks below the gang, and is told off when the gang has got to where it waits.
+  // The pod ranks below the gang: when it gets its verdict, the gang already waits on Permit.
   await createGang();
   await createPodTooLarge();
-  await isAsked;
+  await verdictWritten;
   process.signal('SIGTERM');
   expect(await process.ended()).toMatchObject({ exitCode: 0 });
   expect([bindings, await bound(), await holder()]).toEqual([[], [], '']);
 });
 
-it('at a second SIGTERM ends at once, and leaves the Lease to expire', async () => {
+it('exits at once at a second SIGTERM, and lets the Lease expire', async () => {
   const process = await scheduler();
-  const going = deferred();
-  const asked = holdBindings(going.promise, members.length);
+  const release = deferred();
+  const arrived = holdBindings(release.promise, members.length);
   await createGang();
-  await asked;
+  await arrived;
   const before = await holder();
   expect(before).not.toBe('');
   process.signal('SIGTERM');
   await process.said(/scheduler stops/);
-  await expect.poll(() => again(process), { interval: 400 }).toBe(143);
+  await expect.poll(() => signalAgain(process), { interval: 400 }).toBe(143);
   expect(await holder()).toBe(before);
-  going.resolve();
+  release.resolve();
 });
 
-/** A second signal within 0.3 s of the first one is a copy of it. */
-async function again(process: TestProcess): Promise<number | undefined> {
+/** Sends SIGTERM. A second signal within 0.3 s of the first one counts as a copy of it. */
+async function signalAgain(process: TestProcess): Promise<number | undefined> {
   process.signal('SIGTERM');
   const { exitCode } = await Promise.race([
     process.ended(),

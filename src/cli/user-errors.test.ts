@@ -20,7 +20,7 @@ import { OutputFileError } from './output-file-error.ts';
 import { InstallationError } from '../base/package-files.ts';
 import { PluginFileError } from './plugin-file-error.ts';
 
-const cause = new Error('said by the system');
+const cause = new Error('system error');
 const rejected = { status: 401, reason: 'Unauthorized', request: 'GET /version', causes: [] };
 
 it.each([
@@ -48,7 +48,7 @@ it.each([
   ['TemporaryFolderError', new TemporaryFolderError('the kubeconfig', cause)],
   ['UnsupportedConfigurationError', new UnsupportedConfigurationError('preemptVerb is not supported')],
   ['TimeoutError', new TimeoutError('no answer', { ambiguous: false })],
-])('%s is shown to the user as the error it is', (name, error) => {
+])('%s is a UserError', (name, error) => {
   expect(error).toBeInstanceOf(UserError);
   expect(error.name).toBe(name);
 });

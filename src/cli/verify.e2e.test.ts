@@ -41,8 +41,8 @@ async function withPlayground(
   }
 }
 
-/** Pods and PodGroups, of all namespaces. */
-async function leftIn(client: KubeClient): Promise<number> {
+/** Returns the number of pods and PodGroups in all namespaces. */
+async function remainingIn(client: KubeClient): Promise<number> {
   const lists = await Promise.all(
     ['/api/v1/pods', '/apis/scheduling.x-k8s.io/v1alpha1/podgroups'].map((path) => client.list(path)),
   );
@@ -50,20 +50,20 @@ async function leftIn(client: KubeClient): Promise<number> {
 }
 
 describe('tutti verify', () => {
-  it('says that all is well, starts a gang, and leaves nothing behind', async () => {
+  it('reports success, schedules a gang, and leaves nothing behind', async () => {
     await withPlayground(2, async (kubeconfig, client) => {
       const { lines, exitCode } = await verify(kubeconfig, '--gang');
       expect(lines).toEqual([
-        expect.stringMatching(/^ok {5}https:\/\/127\.0\.0\.1:\d+ answers: Kubernetes v/),
-        'ok     PodGroup is served, with all that Tutti writes',
+        expect.stringMatching(/^ok {5}https:\/\/127\.0\.0\.1:\d+ responds: Kubernetes v/),
+        'ok     the PodGroup CRD has all fields that Tutti writes',
         expect.stringMatching(/^ok {5}a gang of 2 for tutti was bound to node-\d( and node-\d)? within /),
       ]);
       expect(exitCode).toBe(0);
-      expect(await leftIn(client)).toBe(0);
+      expect(await remainingIn(client)).toBe(0);
     });
   });
 
-  it('makes no pods unless it is told to', async () => {
+  it('creates no pods without --gang', async () => {
     await withPlayground(0, async (kubeconfig) => {
       const { lines, exitCode } = await verify(kubeconfig);
       expect(lines).toHaveLength(2);
@@ -71,27 +71,27 @@ describe('tutti verify', () => {
     });
   });
 
-  it('says why the gang was not bound, and leaves nothing behind', async () => {
+  it('reports why the gang was not bound, and leaves nothing behind', async () => {
     await withPlayground(0, async (kubeconfig, client) => {
       const { lines, exitCode } = await verify(kubeconfig, '--gang', '--timeout', '2s');
       expect(lines.at(-1)).toMatch(
         /^FAILED a gang of 2 was not bound within 2s: tutti-verify-\w{5}-0: Unschedulable: .*0\/0 nodes are available/,
       );
       expect(exitCode).toBe(1);
-      expect(await leftIn(client)).toBe(0);
+      expect(await remainingIn(client)).toBe(0);
     });
   });
 
-  it('says that nobody of that name schedules', async () => {
+  it('reports that no scheduler with that name is running', async () => {
     await withPlayground(1, async (kubeconfig) => {
-      const { lines } = await verify(kubeconfig, '--gang', '--scheduler-name', 'nobody', '--timeout', '1s');
+      const { lines } = await verify(kubeconfig, '--gang', '--scheduler-name', 'missing', '--timeout', '1s');
       expect(lines.at(-1)).toBe(
-        'FAILED a gang of 2 was not bound within 1s: nobody has looked at it: does a scheduler of the name nobody run?',
+        'FAILED a gang of 2 was not bound within 1s: no scheduler has tried it: is a scheduler with the name missing running?',
       );
     });
   });
 
-  it('says what the API server rejects', async () => {
+  it('reports the error of the API server', async () => {
     await withPlayground(1, async (kubeconfig) => {
       const { lines, exitCode } = await verify(kubeconfig, '--gang', '--namespace', 'nowhere');
       expect(lines.at(-1)).toMatch(/^FAILED POST .*namespaces "nowhere" not found$/);
@@ -101,16 +101,16 @@ describe('tutti verify', () => {
 
   it.each<[string, object | undefined, string]>([
     [
-      'there is no definition of PodGroup',
+      'the PodGroup CRD is missing',
       undefined,
-      'FAILED PodGroup is not served: apply crds/, or install the chart',
+      'FAILED the API server does not serve PodGroup: apply crds/, or install the chart',
     ],
     [
-      'it is another’s',
+      'another project has installed the PodGroup CRD',
       withoutStatus('observedGeneration', 'members', 'scheduled', 'ready', 'conditions'),
-      "FAILED the definition of PodGroup is not Tutti's and drops status.observedGeneration, status.members, status.scheduled, status.ready, status.conditions: apply crds/ over it",
+      "FAILED the PodGroup CRD is not Tutti's and drops status.observedGeneration, status.members, status.scheduled, status.ready, status.conditions: apply crds/ over it",
     ],
-  ])('waits a while, and says so when %s', async (_, definition, text) => {
+  ])('waits a while, then fails if %s', async (_, definition, text) => {
     const server = new EmbeddedApiServer({ clock: systemClock, random: Math.random });
     const listener = await listenHttp(server, 0);
     const transport = new HttpTransport({ endpoint: fixedEndpoint(listener.url) });
@@ -131,7 +131,7 @@ describe('tutti verify', () => {
     }
   });
 
-  it('says that the server cannot be reached', async () => {
+  it('reports that the server is unreachable', async () => {
     const kubeconfig = join(home.path, 'kubeconfig');
     await writeFile(kubeconfig, localKubeconfig('http://127.0.0.1:1'));
     const { lines, exitCode, stderr } = await verify(kubeconfig);

@@ -382,7 +382,7 @@ describe('a group that can never start', () => {
       status: 'False',
       reason: 'InvalidSpec',
       message:
-        'metadata.name has 64 characters, and the label that puts a pod into the group takes at most 63: no pod can join it; create it under a shorter name',
+        'metadata.name has 64 characters, but the label that puts a pod into the group has at most 63: no pod can join the group; create it with a shorter name',
     });
     expect(scheduledOf({ name: 'a'.repeat(63) }, []).reason).toBe('WaitingForGang');
   });
@@ -393,7 +393,7 @@ describe('a group that can never start', () => {
       const members = pending(2, { verdict: { reason: 'Unschedulable', message: 'no' } });
       const { status, reason, message } = scheduledOf({ minResources: { [name]: '1' } }, members);
       expect([status, reason]).toEqual(['False', 'InvalidSpec']);
-      expect(message).toMatch(/^spec\.minResources has ".*", which is no name of a resource/);
+      expect(message).toMatch(/^spec\.minResources has ".*", which is not a valid resource name/);
     },
   );
 

@@ -24,24 +24,24 @@ import { SchedulerCore } from '../scheduler/scheduler-core.ts';
 import type { SchedulerCoreOptions } from '../scheduler/scheduler-core.ts';
 
 export interface CoreHarnessOptions {
-  /** The plugins to enable, before those of the test. */
+  /** Plugins to enable, before those of the test. */
   readonly plugins: readonly { readonly name: string; readonly factory: PluginFactory; readonly weight?: number }[];
-  /** Plugins made up by the test; a weight for those that score. */
+  /** Plugins of the test, with a weight if they score. */
   readonly extra?: readonly (Plugin & { readonly weight?: number })[];
-  /** schedulerName -> which of all these plugins its profile enables. Default: one profile, `default-scheduler`, with all. */
+  /** schedulerName -> predicate for the plugins of its profile. Default: one profile, `default-scheduler`, with all plugins. */
   readonly profiles?: Readonly<Record<string, (plugin: EnabledPlugin) => boolean>>;
   readonly binder?: PodBinder;
   readonly backoff?: BackoffPolicy;
-  /** In the place of ports that keep what they are told. */
+  /** Ports that replace the recording ones. */
   readonly ports?: Partial<Omit<SchedulerPorts, 'binder'>>;
   readonly seed?: number;
-  /** In the place of all the plugins above, as a core takes them. */
+  /** Replaces all plugins and profiles above. */
   readonly setup?: Pick<SchedulerCoreOptions, 'profiles' | 'plugins'>;
-  /** Default: keeps warnings. */
+  /** Default: records warnings. */
   readonly logger?: Logger;
 }
 
-/** A verdict on a pod; `since` is the virtual clock's time of the report. */
+/** A verdict of a pod. `since` is the time of the virtual clock when it was reported. */
 export interface Written {
   readonly name: string;
   readonly verdict: Verdict;
@@ -49,8 +49,8 @@ export interface Written {
 }
 
 /**
- * A scheduler's core that has not begun, over a virtual clock, and short ways to say what is in its cluster. What it writes is
- * kept for the test to look at.
+ * A SchedulerCore that has not started, with a virtual clock and short methods that fill its cluster. It records what the core writes, so
+ * that tests can inspect it.
  */
 export class CoreHarness {
   readonly clock = new VirtualClock();
@@ -58,11 +58,11 @@ export class CoreHarness {
   readonly build: Builders;
   readonly cluster: Cluster;
   readonly waitingPods: WaitingPods;
-  /** The first one. */
+  /** The first profile. */
   readonly profile: Profile;
-  /** Like the core's own, with random numbers of its own. */
+  /** A planner like the core's, with its own random numbers. */
   readonly planner: Planner;
-  /** What was written on pods, in order. */
+  /** Verdicts written to pods, in order. */
   readonly written: Written[] = [];
   /** `reason name`, in order. */
   readonly events: string[] = [];
@@ -70,10 +70,10 @@ export class CoreHarness {
   readonly evicted: string[] = [];
   /** Names of the pods whose groups were released, in order. */
   readonly released: string[] = [];
-  /** What was logged as a warning, in order. */
+  /** Logged warnings, in order. */
   readonly warnings: string[] = [];
   readonly registry = createMetricRegistry({ processMetrics: false });
-  /** How often the core asked for an attempt. */
+  /** Number of times that the core requested an attempt. */
   asked = 0;
 
   constructor(options: CoreHarnessOptions) {
@@ -120,12 +120,12 @@ export class CoreHarness {
     return this.cluster.gang(spec.key)!;
   }
 
-  /** `name message`, in the order in which verdicts were written. */
+  /** Written verdicts as `name message`, in order. */
   get verdicts(): readonly string[] {
     return this.written.map(({ name, verdict }) => `${name} ${verdict.message}`);
   }
 
-  /** What is on each node and how much of it is requested, to compare before and after. */
+  /** Returns the pods and requested amounts of each node, to compare states. */
   capacities(): unknown {
     return this.cluster.nodes.map(({ name, generation, pods, requested }) => {
       return { name, generation, pods: [...pods.keys()], requested: requested.entries().map(([, amount]) => amount) };

@@ -1,4 +1,4 @@
-/** What a test expects of a pod is not so; the message says how it is. */
+/** A pod is not in the expected state. The message contains its actual state. */
 export class ExpectationError extends Error {
   override readonly name = 'ExpectationError';
 }

@@ -1,11 +1,11 @@
 /**
- * What has become of a pod:
- * - `queued`: it has not been tried, or is to be tried again at once.
- * - `rejected`: it waits for an event, a back-off, or whatever a PreEnqueue wants. `plugins` rejected it, or its group.
- * - `waiting`: it has a node, and `plugins` hold it at Permit.
- * - `binding`: it has a node, and PreBind or Bind have not ended.
- * - `bound`.
- * - `unknown`: there is no such pod, or it is not this scheduler's.
+ * The state of a pod:
+ * - `queued`: the scheduler has not tried the pod yet, or will retry it at once.
+ * - `rejected`: the pod waits for an event, the end of its backoff, or a PreEnqueue plugin. `plugins` rejected the pod or its group.
+ * - `waiting`: the pod has a node, and `plugins` make it wait at Permit.
+ * - `binding`: the pod has a node, and PreBind or Bind is running.
+ * - `bound`: the pod is bound.
+ * - `unknown`: the pod does not exist or belongs to another scheduler.
  */
 export type PodState =
   | { readonly kind: 'queued' }
@@ -15,7 +15,7 @@ export type PodState =
   | { readonly kind: 'bound'; readonly nodeName: string }
   | { readonly kind: 'unknown' };
 
-/** As it follows "the pod". */
+/** Returns the predicate of a sentence about the pod. */
 export function describePodState(state: PodState): string {
   switch (state.kind) {
     case 'queued':
@@ -23,12 +23,12 @@ export function describePodState(state: PodState): string {
     case 'rejected':
       return `is rejected by ${state.plugins.join(', ') || 'no plugin'}: ${state.message}`;
     case 'waiting':
-      return `waits for ${state.plugins.join(', ')} at Permit, on node ${state.nodeName}`;
+      return `waits for ${state.plugins.join(', ')} at Permit on node ${state.nodeName}`;
     case 'binding':
       return `is being bound to ${state.nodeName}`;
     case 'bound':
       return `is bound to ${state.nodeName}`;
     case 'unknown':
-      return 'is not there, or names another scheduler';
+      return 'does not exist, or has another schedulerName';
   }
 }

@@ -11,7 +11,7 @@ import { gangSpecOf } from '../scheduler/intake/pod-group-adapter.ts';
 import { CoreHarness } from './core-harness.ts';
 import type { CoreHarnessOptions } from './core-harness.ts';
 
-/** A core that is told what the API says as informers would, and whose queue the test looks at. */
+/** A running core that gets watch events from the test instead of informers. The test can inspect its queue. */
 export class Queueing {
   readonly harness: CoreHarness;
   readonly queue: SchedulingQueue;
@@ -20,7 +20,7 @@ export class Queueing {
   readonly #pods = new Map<string, Pod>();
   readonly #groups = new Map<string, GangSpec>();
 
-  /** `listing`: has not begun; what is said until `start` is the first list. */
+  /** `listing`: the core has not started. Objects that the test adds before `start` are the initial list. */
   constructor(options: CoreHarnessOptions, phase: 'listing' | 'running' = 'running') {
     this.harness = new CoreHarness(options);
     this.queue = this.harness.core.queue;
@@ -51,12 +51,12 @@ export class Queueing {
     return this.show(this.harness.build.projectedPod({ uid: options.name ?? 'pod', ...options }));
   }
 
-  /** `count` members of a group, `<group>-0` on; their uids are their names. */
+  /** Adds `count` members of a group: `<group>-0` and so on. Their UIDs are their names. */
   members(count: number, options: PodOptions & { readonly group: string }): Pod[] {
     return Array.from({ length: count }, (_, i) => this.pod({ ...options, name: `${options.group}-${i}` }));
   }
 
-  /** The API shows the pod like this. */
+  /** Delivers a watch event with this state of the pod. */
   show(pod: Pod): Pod {
     const { pods } = this.harness.core.handlers;
     const old = this.#pods.get(pod.uid);
@@ -91,12 +91,12 @@ export class Queueing {
     this.harness.core.handlers.podGroups.onDelete(spec, false);
   }
 
-  /** entity -> where it is: `pod/<uid>` or `gang/<namespace>/<name>`. */
+  /** Returns the queue state of each entity: `pod/<uid>` or `gang/<namespace>/<name>` -> state */
   states(): Record<string, string> {
     return Object.fromEntries([...this.queue.entities()].map(({ key, state }) => [key, state.kind]));
   }
 
-  /** Pops, and takes for scheduled, everything that can be popped. */
+  /** Pops all active entities and marks them as scheduled. */
   popAll(): string[] {
     const keys: string[] = [];
     for (let entity = this.queue.pop(); entity !== undefined; entity = this.queue.pop()) {
@@ -106,10 +106,10 @@ export class Queueing {
     return keys;
   }
 
-  /** The next entity's attempt is rejected by these plugins. */
+  /** Pops the next entity and reports that these plugins rejected it. */
   rejectNext(...plugins: string[]): QueuedEntity {
     const entity = this.queue.pop();
-    if (entity === undefined) throw new Error('nothing can be popped');
+    if (entity === undefined) throw new Error('the queue has no active entity');
     const { schedulingEntity } = entity;
     const rejectedPods =
       schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];

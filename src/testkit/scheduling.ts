@@ -3,18 +3,18 @@ import type { CycleResult } from '../scheduler/cycle/cycle-result.ts';
 import type { CoreHarnessOptions } from './core-harness.ts';
 import { Queueing } from './queueing.ts';
 
-/** A Binding that has been sent and not answered. */
+/** A Binding that the core has sent and the test has not answered. */
 export interface PendingBind {
   readonly binding: PodBinding;
   readonly accept: () => void;
   readonly reject: (reason: string) => void;
 }
 
-/** The scheduler without the API server: the test says what the watches show, and answers every Binding. */
+/** A scheduler without an API server: the test delivers watch events and answers every Binding. */
 export class Scheduling extends Queueing {
   readonly binds: PendingBind[];
 
-  /** `sendsAtOnce`: Bindings are looked at for the last time when they are there; otherwise the test does that. */
+  /** `sendsAtOnce`: the binder calls `mayBeSent` for each Binding at once. Otherwise the test calls it. */
   constructor(
     { sendsAtOnce = false, ...options }: Omit<CoreHarnessOptions, 'binder'> & { readonly sendsAtOnce?: boolean },
     phase: 'listing' | 'running' = 'running',
@@ -29,19 +29,19 @@ export class Scheduling extends Queueing {
     this.binds = binds;
   }
 
-  /** One attempt for what comes next; undefined when nothing does. */
+  /** Makes an attempt for the next entity. Resolves to undefined if there is none. */
   async attempt(): Promise<CycleResult['kind'] | undefined> {
     const result = this.harness.core.attempt();
     await this.settle();
     return result?.kind;
   }
 
-  /** Lets everything run on that waits for neither a timer nor an answer. */
+  /** Runs everything that waits for neither a timer nor an answer. */
   async settle(): Promise<void> {
     for (let i = 0; i < 40; i++) await Promise.resolve();
   }
 
-  /** The API server accepts the Binding of this pod; the watch shows it later, if at all. */
+  /** Accepts the Binding of this pod. Does not deliver a watch event. */
   async accept(name: string): Promise<void> {
     this.#take(name).accept();
     await this.settle();

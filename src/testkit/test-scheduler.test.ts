@@ -10,22 +10,22 @@ function start(options: TestSchedulerOptions = {}): void {
   scheduler = new TestScheduler(options);
 }
 
-/** Holds pods at Permit for a second, and rejects those called no. */
+/** Makes pods wait at Permit for a second, and rejects pods with the name no. */
 const gate: OwnPlugin = {
   name: 'Gate',
   factory: (_args, { clock, logger, Status, waitingPods }) => ({
     name: 'Gate',
     preFilter: (_state, { name }) => (name === 'no' ? new Status('Unschedulable', 'not this one') : undefined),
     permit: (_state, { uid, name }) => {
-      logger.info('holds', { pod: name });
+      logger.info('waiting', { pod: name });
       clock.setTimer(1_000, () => waitingPods.get(uid)?.allow('Gate'));
       return { waitMs: 5_000 };
     },
   }),
 };
 
-describe('a test scheduler', () => {
-  it("schedules with Tutti's plugins, and says who rejected what does not fit", async () => {
+describe('TestScheduler', () => {
+  it("schedules with Tutti's plugins, and reports which plugin rejected a pod", async () => {
     start();
     scheduler.setNode({ name: 'a', cpu: 2 });
     scheduler.setPod({ name: 'small', cpu: 1 });
@@ -36,7 +36,7 @@ describe('a test scheduler', () => {
     await scheduler.expectBound('large', 'a');
   });
 
-  it('holds pods at Permit until time goes by, and keeps what was logged', async () => {
+  it('keeps pods at Permit until the clock advances, and records the log', async () => {
     start({ plugins: [gate] });
     scheduler.setNode({ name: 'a' });
     scheduler.setPod({ name: 'yes' });
@@ -47,11 +47,15 @@ describe('a test scheduler', () => {
     await scheduler.expectWaiting('yes');
     await scheduler.advance(1);
     await scheduler.expectBound('yes', 'a');
-    expect(scheduler.logs).toContainEqual({ level: 'info', message: 'holds', fields: { plugin: 'Gate', pod: 'yes' } });
+    expect(scheduler.logs).toContainEqual({
+      level: 'info',
+      message: 'waiting',
+      fields: { plugin: 'Gate', pod: 'yes' },
+    });
     expect(scheduler.now).toBe(Date.UTC(2026, 0, 1, 0, 0, 1));
   });
 
-  it('starts gangs whole or not at all', async () => {
+  it('starts a gang as a whole or not at all', async () => {
     start();
     scheduler.setNode({ name: 'a', cpu: 2 });
     scheduler.setGroup({ name: 'gang', minMember: 3 });
@@ -63,7 +67,7 @@ describe('a test scheduler', () => {
     for (const name of ['w-0', 'w-1', 'w-2']) await scheduler.expectBound(name);
   });
 
-  it('tries again what failed when its back-off is over', async () => {
+  it('retries a failed pod when its backoff ends', async () => {
     let fails = true;
     start({
       plugins: [
@@ -89,7 +93,7 @@ describe('a test scheduler', () => {
     await scheduler.expectBound('pod');
   });
 
-  it('waits for plugins that do their work without waiting for time, and shows those that hang', async () => {
+  it('waits for asynchronous plugins that use no timer, and reports plugins that hang', async () => {
     const hangs = (name: string): Promise<undefined> =>
       name === 'stuck' ? new Promise(() => undefined) : new Promise((resolve) => setImmediate(resolve, undefined));
     start({
@@ -104,7 +108,7 @@ describe('a test scheduler', () => {
     await scheduler.expectRejected('stuck', { by: 'Slow', says: 'timed out after 10m' });
   });
 
-  it('has the profiles and namespaces that it is given', async () => {
+  it('supports several profiles and namespaces', async () => {
     start({
       plugins: [gate],
       profiles: [{ schedulerName: 'plain' }, { schedulerName: 'gated', enabled: ['Gate'] }],
@@ -118,7 +122,7 @@ describe('a test scheduler', () => {
     expect(scheduler.stateOf('pod')).toEqual({ kind: 'unknown' });
   });
 
-  it('repeats itself', async () => {
+  it('is deterministic for a given seed', async () => {
     const run = async (seed: number): Promise<readonly unknown[]> => {
       start({ seed });
       for (let index = 0; index < 10; index++) scheduler.setNode({ name: `n${index}` });
@@ -139,19 +143,19 @@ describe('a test scheduler', () => {
     [
       'bound elsewhere',
       () => scheduler.expectBound('held', 'b'),
-      'expected pod held to be bound to b, but it waits for Gate at Permit, on node a',
+      'expected pod held to be bound to b, but it waits for Gate at Permit on node a',
     ],
     [
       'rejected',
       () => scheduler.expectRejected('held', { by: 'Gate', says: 'x' }),
-      'expected pod held to be rejected by Gate: x, but it waits for Gate at Permit, on node a',
+      'expected pod held to be rejected by Gate: x, but it waits for Gate at Permit on node a',
     ],
     [
       'waiting',
       () => scheduler.expectWaiting('none'),
-      'expected pod none to wait at Permit, but it is not there, or names another scheduler',
+      'expected pod none to wait at Permit, but it does not exist, or has another schedulerName',
     ],
-  ])('says how it is when a pod is not %s', async (_what, expectation, message) => {
+  ])('reports the actual state of a pod that is not %s', async (_what, expectation, message) => {
     start({ plugins: [gate] });
     scheduler.setNode({ name: 'a' });
     for (const name of ['held', 'no']) scheduler.setPod({ name });

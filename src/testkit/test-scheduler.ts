@@ -10,35 +10,35 @@ import type { NodeOptions } from './builders/node.ts';
 import type { PodGroupOptions } from './builders/pod-group.ts';
 import type { PodOptions } from './builders/pod.ts';
 import { ExpectationError } from './expectation-error.ts';
-import { KeptLines } from './kept-lines.ts';
-import type { LogLine } from './kept-lines.ts';
+import { RecordingLogger } from './recording-logger.ts';
+import type { LogLine } from './recording-logger.ts';
 import { describePodState } from './pod-state.ts';
 import type { PodState } from './pod-state.ts';
 import { Scheduling } from './scheduling.ts';
 
 export interface TestSchedulerOptions {
-  /** As `createScheduler` takes them. */
+  /** Plugins, as for `createScheduler`. */
   readonly plugins?: readonly OwnPlugin[];
-  /** As `createScheduler` takes them. Default: one, `default-scheduler`, with Tutti's plugins. */
+  /** Profiles, as for `createScheduler`. Default: `default-scheduler` with Tutti's plugins. */
   readonly profiles?: readonly ProfileOptions[];
-  /** Of the chance that plugins and ties take; the same seed, the same run. Default 1. */
+  /** Seed of the random numbers of plugins and tie-breaking. Runs with the same seed are identical. Default: 1. */
   readonly seed?: number;
 }
 
-/** Attempts and Bindings without which a scheduler that has something to do comes to rest. */
-const mostSteps = 100_000;
+/** Maximum number of attempts and Bindings before a busy scheduler must become idle. */
+const maxSteps = 100_000;
 
 /**
- * A scheduler to test plugins in: the real one, all but its loop and its network. The clock stands still until `advance` moves it,
- * and Bindings are accepted at once. What the test sets is what an API server would show.
+ * A scheduler for testing plugins: the real scheduler without its loop and its network. The clock only moves with `advance`. Bindings
+ * succeed at once. The objects that the test sets are what an API server would return.
  *
- * Pods, nodes and groups are named; a pod or group outside of the namespace `default` as `namespace/name`. Expectations first let
- * the scheduler do all that it can do now, and throw ExpectationError.
+ * Methods identify pods, nodes and groups by name; pods and groups outside the namespace `default` by `namespace/name`. Expectations first
+ * run the scheduler until it is idle, and throw ExpectationError.
  */
 export class TestScheduler {
   readonly #core: Scheduling;
-  readonly #logger = new KeptLines();
-  /** pod uid -> what it was told last */
+  readonly #logger = new RecordingLogger();
+  /** pod UID -> its latest verdict */
   readonly #verdicts = new Map<string, Verdict>();
 
   /** Throws ProfileError. */
@@ -70,17 +70,17 @@ export class TestScheduler {
     });
   }
 
-  /** Milliseconds since the epoch. It begins with 2026. */
+  /** Milliseconds since the epoch. Starts at the beginning of 2026. */
   get now(): number {
     return this.#core.harness.clock.now();
   }
 
-  /** What was logged, by plugins and by the scheduler. */
+  /** Log lines of plugins and of the scheduler. */
   get logs(): readonly LogLine[] {
     return this.#logger.lines;
   }
 
-  /** Adds the node, or changes it when there is one of this name. Default: 4 CPU, 16Gi, 110 pods. */
+  /** Adds a node, or replaces the node with this name. Default: 4 CPU, 16Gi, 110 pods. */
   setNode(options: NodeOptions & { readonly name: string }): void {
     this.#core.node(options);
   }
@@ -89,7 +89,7 @@ export class TestScheduler {
     this.#core.removeNode(name);
   }
 
-  /** Adds the pod, or changes it when there is one of this name. Default: it requests nothing. */
+  /** Adds a pod, or replaces the pod with this name. By default it has no requests. */
   setPod(options: PodOptions & { readonly name: string }): void {
     const uid = keyOf(`${options.namespace ?? 'default'}/${options.name}`);
     const old = this.#core.harness.cluster.pod(uid);
@@ -110,7 +110,7 @@ export class TestScheduler {
     this.#core.removePod(keyOf(name));
   }
 
-  /** Adds the PodGroup, or changes it when there is one of this name. */
+  /** Adds a PodGroup, or replaces the PodGroup with this name. */
   setGroup(options: PodGroupOptions & { readonly name: string }): void {
     this.#core.group({ createdAt: this.now, ...options });
   }
@@ -119,10 +119,10 @@ export class TestScheduler {
     this.#core.removeGroup(keyOf(name));
   }
 
-  /** Resolves when the scheduler has nothing to do until something changes or time goes by. */
+  /** Runs the scheduler until it is idle: nothing happens until an object changes or the clock advances. */
   async run(): Promise<void> {
-    for (let step = 0; step < mostSteps; step++) {
-      // Whatever plugins do without waiting for time is done after a turn.
+    for (let step = 0; step < maxSteps; step++) {
+      // After one turn of the event loop, plugins that use no timer have finished.
       await nextTurn();
       const bind = this.#core.binds[0];
       if (bind !== undefined) await this.#accept(bind.binding);
@@ -131,10 +131,10 @@ export class TestScheduler {
         if (this.#core.binds.length === 0) return;
       }
     }
-    throw new Error(`the scheduler does not come to rest: it has done ${mostSteps} steps at the same time`);
+    throw new Error(`the scheduler does not become idle: it made ${maxSteps} steps without the clock advancing`);
   }
 
-  /** Lets so much time go by. Whatever falls due on the way is done when it does. */
+  /** Advances the clock. Timers on the way fire at their time. */
   async advance(ms: number): Promise<void> {
     const { clock } = this.#core.harness;
     await this.run();
@@ -150,7 +150,7 @@ export class TestScheduler {
     await this.run();
   }
 
-  /** What has become of the pod. */
+  /** Returns the state of the pod. */
   stateOf(name: string): PodState {
     const uid = keyOf(name);
     const { cluster, waitingPods, core } = this.#core.harness;
@@ -181,14 +181,14 @@ export class TestScheduler {
     }
   }
 
-  /** The pod is bound, to this node if one is named. */
+  /** Expects that the pod is bound, to `nodeName` if set. */
   async expectBound(name: string, nodeName?: string): Promise<void> {
     const state = await this.#settledStateOf(name);
     if (state.kind === 'bound' && (nodeName === undefined || state.nodeName === nodeName)) return;
     throw unexpected(name, nodeName === undefined ? 'to be bound' : `to be bound to ${nodeName}`, state);
   }
 
-  /** The pod is rejected, by this plugin, with a message that has or matches this, if they are stated. */
+  /** Expects that the pod is rejected: by this plugin if `by` is set, with a message that contains or matches `says` if set. */
   async expectRejected(
     name: string,
     { by, says }: { readonly by?: string; readonly says?: string | RegExp } = {},
@@ -201,11 +201,15 @@ export class TestScheduler {
     ) {
       return;
     }
-    const wish = ['to be rejected', by === undefined ? '' : ` by ${by}`, says === undefined ? '' : `: ${String(says)}`];
-    throw unexpected(name, wish.join(''), state);
+    const expected = [
+      'to be rejected',
+      by === undefined ? '' : ` by ${by}`,
+      says === undefined ? '' : `: ${String(says)}`,
+    ];
+    throw unexpected(name, expected.join(''), state);
   }
 
-  /** The pod waits at Permit, for this plugin and on this node if they are stated. */
+  /** Expects that the pod waits at Permit: for this plugin if `by` is set, on this node if `on` is set. */
   async expectWaiting(name: string, { by, on }: { readonly by?: string; readonly on?: string } = {}): Promise<void> {
     const state = await this.#settledStateOf(name);
     if (
@@ -222,10 +226,10 @@ export class TestScheduler {
     );
   }
 
-  /** Gives up what is under way. */
+  /** Stops the scheduler and aborts attempts in progress. */
   async stop(): Promise<void> {
     const stopped = this.#core.harness.core.stop();
-    // Plugins that hang are not waited for.
+    // Do not wait for plugins that hang.
     await this.#core.settle();
     this.#core.harness.clock.advance(60_000);
     await stopped;
@@ -236,7 +240,7 @@ export class TestScheduler {
     return this.stateOf(name);
   }
 
-  /** The API server takes the Binding, and shows the pod on its node. */
+  /** Accepts the Binding as the API server does, and delivers the watch event with the node. */
   async #accept({
     uid,
     name,
@@ -253,11 +257,11 @@ export class TestScheduler {
   }
 }
 
-/** namespace/name, which is the uid of pods here. */
+/** Returns namespace/name, which the tests also use as the UID of pods. */
 function keyOf(name: string): string {
   return name.includes('/') ? name : `default/${name}`;
 }
 
-function unexpected(name: string, wish: string, state: PodState): ExpectationError {
-  return new ExpectationError(`expected pod ${name} ${wish}, but it ${describePodState(state)}`);
+function unexpected(name: string, expected: string, state: PodState): ExpectationError {
+  return new ExpectationError(`expected pod ${name} ${expected}, but it ${describePodState(state)}`);
 }

@@ -31,8 +31,8 @@ async function problemsOf(text: string): Promise<readonly string[]> {
   return (failure as ManifestError).problems;
 }
 
-describe('applying', () => {
-  it('creates objects in their order, also of a kind that an object before them defines', async () => {
+describe('applyManifests', () => {
+  it('creates objects in order, including kinds that an earlier object defines', async () => {
     const definition = JSON.stringify(podGroupDefinition);
     expect(await problemsOf(podGroup(3))).toEqual([
       'jobs.yaml, document 1, line 2: PodGroup red: kind: the embedded control plane does not serve PodGroup of scheduling.x-k8s.io/v1alpha1: apply its CustomResourceDefinition first, or use a cluster that has it. The embedded control plane runs no operators',
@@ -50,7 +50,7 @@ describe('applying', () => {
     expect(await client.get('/api/v1/nodes/big')).toMatchObject({ metadata: { labels: { size: 'xl' } } });
   });
 
-  it('names the field that the server rejects, with its line, and stops there', async () => {
+  it('reports the field that the server rejects, with its line, and stops there', async () => {
     await apply(JSON.stringify(podGroupDefinition));
     const [problem] = await problemsOf(`${podGroup(0)}---\n${node}`);
     expect(problem).toMatch(
@@ -59,12 +59,12 @@ describe('applying', () => {
     await expect(client.get('/api/v1/nodes/big')).rejects.toMatchObject({ status: 404 });
   });
 
-  it('has the server reject fields it does not know', async () => {
+  it('makes the server reject unknown fields', async () => {
     const [problem] = await problemsOf(`${node}spec:\n  unschedulabel: true\n`);
     expect(problem).toMatch(/^jobs.yaml, document 1, line 1: Node big: rejected: .*unschedulabel/);
   });
 
-  it('names the namespace that does not exist', async () => {
+  it('reports the namespace that does not exist', async () => {
     const pod =
       'apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: nowhere}\nspec: {containers: [{name: a, image: a}]}\n';
     const [problem] = await problemsOf(pod);

@@ -3,7 +3,7 @@ import type { KubeClient } from '../../client/kube-client.ts';
 import { ManifestError, manifestTitle } from './manifest.ts';
 import type { Manifest, ManifestObject } from './manifest.ts';
 
-/** An object as the server has it after it was applied. */
+/** An applied object, as the server returned it. */
 export interface AppliedObject {
   readonly kind: string;
   /** Empty for objects without a namespace. */
@@ -18,16 +18,15 @@ interface Resource {
 }
 
 /**
- * Creates the objects one after the other, in their order; one that exists already is patched to be as stated. The JSON goes out
- * as it was written, and the server is asked to reject fields it does not know. Rejects with ManifestError for the first
- * object that is rejected; those before it stay.
+ * Creates the objects one after the other, in order, and patches objects that exist. Sends the JSON unchanged and makes the server reject
+ * unknown fields. Rejects with ManifestError for the first object that the server rejects; the objects before it stay.
  */
 export async function applyManifests(
   client: KubeClient,
   manifests: readonly Manifest[],
   signal: AbortSignal,
 ): Promise<readonly AppliedObject[]> {
-  /** apiVersion -> what the server serves under it */
+  /** apiVersion -> resources that the server serves under it */
   const served = new Map<string, readonly Resource[]>();
   const applied: AppliedObject[] = [];
   for (const manifest of manifests) {
@@ -43,7 +42,7 @@ export async function applyManifests(
   return applied;
 }
 
-/** The server has no such kind. */
+/** The server does not serve this kind. */
 class UnknownKindError extends Error {
   override readonly name = 'UnknownKindError';
 }
@@ -57,7 +56,7 @@ async function collectionPath(
   const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const find = (): Resource | undefined =>
     served.get(apiVersion)?.find((resource) => resource.kind === kind && !resource.name.includes('/'));
-  // Asked again for a kind that was not there before: an earlier object may have defined it.
+  // Discover the resources again for a kind that was missing: an earlier object may have defined it.
   if (find() === undefined) served.set(apiVersion, await resourcesOf(client, base, signal));
   const resource = find();
   if (resource === undefined) {

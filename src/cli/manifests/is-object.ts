@@ -1,4 +1,4 @@
-/** A map, as YAML and JSON have it: no list, and not null. */
+/** Returns whether a YAML or JSON value is a map, not a list or null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

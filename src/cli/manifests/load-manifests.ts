@@ -6,12 +6,12 @@ import { parseManifests } from './parse-manifests.ts';
 
 const manifestNames = /\.(yaml|yml|json)$/;
 
-/** Stands for standard input. */
+/** Means standard input. */
 const dash = '-';
 
 /**
- * Reads manifest files, and the .yaml, .yml and .json files of folders (by name, not the folders below), in the order given; `-` is what
- * `readInput` reads, where there is one. Without paths there are none. Rejects with one ManifestError for all that is wrong with any of them.
+ * Reads manifest files and the .yaml, .yml and .json files of directories, in the given order. Files of a directory are sorted by name;
+ * subdirectories are skipped. If `readInput` is set, `-` means what it reads. Rejects with one ManifestError for all problems of all files.
  */
 export async function loadManifests(
   paths: readonly string[],
@@ -20,7 +20,7 @@ export async function loadManifests(
   const problems: string[] = [];
   const manifests: Manifest[] = [];
   if (paths.filter((path) => path === dash).length > 1) {
-    throw new ManifestError(['-f - is given twice, and standard input can be read once']);
+    throw new ManifestError(['-f - is set twice, but standard input can be read only once']);
   }
   for (const path of paths) {
     const isInput = path === dash && readInput !== undefined;
@@ -33,9 +33,7 @@ export async function loadManifests(
     }
   }
   if (paths.length > 0 && problems.length === 0 && manifests.length === 0)
-    problems.push(
-      `${paths.map((path) => (path === dash ? 'standard input' : path)).join(', ')}: there are no objects in it`,
-    );
+    problems.push(`${paths.map((path) => (path === dash ? 'standard input' : path)).join(', ')}: no objects found`);
   if (problems.length > 0) throw new ManifestError(problems);
   return manifests;
 }
@@ -44,7 +42,7 @@ async function filesOf(path: string, problems: string[]): Promise<readonly strin
   try {
     if (!(await stat(path)).isDirectory()) return [path];
     const names = (await readdir(path)).filter((name) => manifestNames.test(name)).sort();
-    if (names.length === 0) problems.push(`${path}: there is no .yaml, .yml or .json file in this folder`);
+    if (names.length === 0) problems.push(`${path}: this directory has no .yaml, .yml or .json file`);
     return names.map((name) => join(path, name));
   } catch (error) {
     problems.push(`${path}: ${unreadable(error)}`);
@@ -63,7 +61,7 @@ async function read(file: string, problems: string[]): Promise<string | undefine
 
 function unreadable(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'there is no such file or folder';
-  if (code === 'EACCES') return 'this user may not read it';
-  return `it cannot be read: ${message}`;
+  if (code === 'ENOENT') return 'no such file or directory';
+  if (code === 'EACCES') return 'permission denied';
+  return `cannot be read: ${message}`;
 }

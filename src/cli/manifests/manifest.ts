@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.ts';
 
-/** The JSON of one object to apply; what is stated here has been checked. */
+/** The JSON of one object to apply. The fields declared here are validated. */
 export interface ManifestObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -19,23 +19,23 @@ export interface Manifest {
   readonly object: ManifestObject;
   /** `jobs.yaml, document 2`: for messages. */
   readonly where: string;
-  /** The line in the file, from 1, of a field such as `spec.containers[0].name`, or of the nearest field around it. */
+  /** Returns the line in the file, from 1, of a field such as `spec.containers[0].name`, or of its closest parent that exists. */
   readonly lineOf: (fieldPath: string) => number;
 }
 
-/** `Pod default/red-0`, without the namespace when the manifest states none. */
+/** Returns `Pod default/red-0`, or `Pod red-0` if the manifest sets no namespace. */
 export function manifestTitle({ kind, metadata }: ManifestObject): string {
   const name = metadata.name ?? `${metadata.generateName}…`;
   return `${kind} ${metadata.namespace === undefined ? name : `${metadata.namespace}/${name}`}`;
 }
 
-/** Manifests cannot be applied. Each problem says the file, document, line and field, and what is wrong there. */
+/** Manifests cannot be applied. Each problem names the file, document, line and field, and the error. */
 export class ManifestError extends UserError {
   override readonly name = 'ManifestError';
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[], options?: ErrorOptions) {
-    super(['the manifests cannot be applied:', ...problems].join('\n  '), options);
+    super(['cannot apply the manifests:', ...problems].join('\n  '), options);
     this.problems = problems;
   }
 }

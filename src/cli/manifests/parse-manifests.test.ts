@@ -10,28 +10,28 @@ function namesIn(text: string): string[] {
   return manifests.map(({ object }) => object.metadata.name!);
 }
 
-describe('manifests', () => {
-  it('come in the order of their documents, without the empty ones', () => {
+describe('parseManifests', () => {
+  it('returns objects in document order and skips empty documents', () => {
     expect(namesIn(`---\n${podOf('a')}---\n# nothing\n---\n${podOf('b')}---\n`)).toEqual(['a', 'b']);
     expect(namesIn('')).toEqual([]);
   });
 
-  it('may be JSON', () => {
+  it('accepts JSON', () => {
     expect(namesIn('{"apiVersion": "v1", "kind": "Pod",\n\t"metadata": {"name": "a"}}')).toEqual(['a']);
   });
 
-  it('may be the items of Lists', () => {
+  it('returns the items of Lists', () => {
     const item = (name: string): object => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name } });
     const inner = { apiVersion: 'v1', kind: 'PodList', items: [item('b')] };
     expect(namesIn(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [item('a'), inner] }))).toEqual(['a', 'b']);
   });
 
-  it('keep fields that nobody knows', () => {
+  it('keeps unknown fields', () => {
     const { manifests } = parseManifests('jobs.yaml', `${podOf('a')}spec:\n  notYet: {invented: 1}\n`);
     expect(manifests[0]!.object.spec).toEqual({ notYet: { invented: 1 } });
   });
 
-  it('know the line of a field, or of the nearest one around it', () => {
+  it('knows the line of a field, or of its closest parent', () => {
     const text = `${podOf('a')}---\n${podOf('b')}spec:\n  containers:\n    - name: main\n      resources:\n        limits: {cpu: 1}\n`;
     const [, second] = parseManifests('jobs.yaml', text).manifests;
     expect(second!.where).toBe('jobs.yaml, document 2');
@@ -42,7 +42,7 @@ describe('manifests', () => {
   });
 });
 
-describe('a manifest that cannot be used', () => {
+describe('parseManifests, for invalid manifests', () => {
   it.each([
     ['syntax', 'a: [1\n', /^jobs.yaml, document 1, line \d: not valid YAML or JSON: /],
     ['a key given twice', 'kind: Pod\nkind: Pod\n', /^jobs.yaml, document 1, line 2: not valid .*unique/],
@@ -79,21 +79,21 @@ describe('a manifest that cannot be used', () => {
       'kind: List\nitems:\n  - apiVersion: v1\n    metadata: {name: a}\n',
       /line 3: items.0.kind: must be/,
     ],
-  ])('is named with its line and field: %s', (_what, text, message) => {
+  ])('reports line and field: %s', (_what, text, message) => {
     const { manifests, problems } = parseManifests('jobs.yaml', text);
     expect(manifests).toEqual([]);
     expect(problems[0]).toMatch(message);
   });
 
-  it('is read in time that grows with its length alone', async () => {
+  it('needs time proportional to the length of the file', async () => {
     const data = Array.from({ length: 50_000 }, (_, index) => `  key-${index}: v`).join('\n');
     const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n${data}\n`;
     const ms = await cpuMsOf(() => expect(parseManifests('a.yaml', text).manifests).toHaveLength(1));
-    // Each key compared with all others takes two minutes.
+    // Comparing each key with all others takes two minutes.
     expect(ms).toBeLessThan(10_000);
   });
 
-  it('does not hide what is wrong with the documents after it', () => {
+  it('reports problems of the documents after an invalid one', () => {
     const { problems } = parseManifests('jobs.yaml', `kind: Pod\n---\n${podOf('a')}---\nkind: Pod\n`);
     expect(problems.map((problem) => problem.split(',').slice(0, 2).join(','))).toEqual([
       'jobs.yaml, document 1',

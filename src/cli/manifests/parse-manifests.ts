@@ -9,21 +9,21 @@ export interface ParsedManifests {
   readonly problems: readonly string[];
 }
 
-/** A value in a document, and how it was reached: ['items', 0] for the first item of a List. */
+/** A value in a document and its path, such as ['items', 0] for the first item of a List. */
 interface Located {
   readonly value: unknown;
   readonly path: readonly (string | number)[];
 }
 
 /**
- * Reads the YAML or JSON documents of one file; JSON is read as the YAML that it is. Empty documents are passed over, Lists give
- * their items. Checks only what it takes to send an object to a server, which judges the rest.
+ * Parses the YAML or JSON documents of one file; JSON is parsed as YAML. Skips empty documents and expands Lists into their items. Checks
+ * only what is necessary to send an object to the server, which validates the rest.
  */
 export function parseManifests(file: string, text: string): ParsedManifests {
   const lines = new LineCounter();
   const manifests: Manifest[] = [];
   const problems: string[] = [];
-  // That keys are unique is looked at below: the library compares each with every other one.
+  // Duplicate keys are checked below: the library compares each key with every other one.
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   if (!Array.isArray(documents)) return { manifests, problems }; // an empty file
   for (const [index, document] of documents.entries()) {
@@ -57,7 +57,7 @@ function toJson(document: Document, where: string, problems: string[]): unknown 
   try {
     const value = document.toJS() as unknown;
     if (!containsItself(value)) return value;
-    problems.push(`${where}: not valid YAML or JSON: an alias stands for something that it is itself a part of`);
+    problems.push(`${where}: not valid YAML or JSON: an alias refers to a node that contains it`);
   } catch (error) {
     problems.push(`${where}: not valid YAML or JSON: ${(error as Error).message}`); // an alias without its anchor
   }
@@ -79,7 +79,7 @@ function duplicateKeys(document: Document): { readonly offset: number; readonly 
   return found;
 }
 
-/** Each part is looked at once, however many aliases stand for it. */
+/** Returns whether a value contains itself. Visits each part once, however many aliases refer to it. */
 function containsItself(value: unknown, around = new Set<unknown>(), known = new Set<unknown>()): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (around.has(value)) return true;
@@ -98,7 +98,7 @@ function objectsIn(located: Located): Located[] {
   return value.items.flatMap((item: unknown, index) => objectsIn({ value: item, path: [...path, 'items', index] }));
 }
 
-/** Pairs of field path and what is wrong with it. */
+/** Returns pairs of field path and problem. */
 function problemsOf(value: unknown): [string, string][] {
   if (!isObject(value))
     return [['', `must be a Kubernetes object, not ${Array.isArray(value) ? 'a list' : 'a single value'}`]];
@@ -120,7 +120,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** `spec.containers[0].resources.limits[cpu]` as its parts. */
+/** Splits a path such as `spec.containers[0].resources.limits[cpu]`. */
 function splitFieldPath(path: string): (string | number)[] {
   const parts = path.match(/[^.[\]]+|\[[^\]]*\]/g) ?? [];
   return parts.map((part) => {
@@ -129,7 +129,7 @@ function splitFieldPath(path: string): (string | number)[] {
   });
 }
 
-/** Where the deepest node on the path starts that there is. */
+/** Returns the offset of the deepest node that exists on the path. */
 function offsetOf(document: Document, path: readonly (string | number)[]): number {
   for (let length = path.length; length >= 0; length--) {
     const node: unknown = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);

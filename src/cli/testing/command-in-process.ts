@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { runCli } from '../run-cli.ts';
 
-/** `tutti` with these parameters, in this process: what it is given in the place of a process has streams, signals and an environment of its own. */
+/** Runs `tutti` with these parameters in this process. A fake process supplies its own streams, signals and environment. */
 export class CommandInProcess {
   /** Resolves with the exit code. */
   readonly ended: Promise<number>;

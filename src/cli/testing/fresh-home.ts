@@ -5,14 +5,14 @@ import { afterEach, beforeEach } from 'vitest';
 import { TestProcess } from './test-process.ts';
 import type { TestProcessOptions } from './test-process.ts';
 
-/** A folder that is there for one test. */
+/** A directory that exists for one test. */
 export interface FreshHome {
   readonly path: string;
-  /** Starts `tutti` with the folder as its home and no kubeconfig; it is killed after the test. */
+  /** Starts `tutti` with the directory as its home and without a kubeconfig. The process is killed after the test. */
   tutti(parameters: readonly string[], options?: TestProcessOptions): TestProcess;
 }
 
-/** Gives each test of the file an empty folder, and takes it away after it. `name` is part of the folder's. */
+/** Creates an empty directory for each test of the file, and removes it afterwards. Its name contains `name`. */
 export function freshHome(name: string): FreshHome {
   const running: TestProcess[] = [];
   let path: string;

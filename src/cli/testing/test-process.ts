@@ -6,31 +6,31 @@ import { deferred } from '../../base/deferred.ts';
 import { packageFile } from '../../base/package-files.ts';
 
 export interface TestProcessOptions {
-  /** Added to this process's own. */
+  /** Added to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Files that standard output and standard error are redirected to; `stdout` and `stderr` stay empty then. */
+  /** Files that standard output and standard error are redirected to. `stdout` and `stderr` then stay empty. */
   readonly stdoutTo?: string;
   readonly stderrTo?: string;
-  /** A command and its first parameters, which runs what follows them. */
+  /** A wrapper command and its parameters, followed by the program. */
   readonly under?: readonly string[];
-  /** Runs in place of `tutti`: a command and its first parameters. */
+  /** A command and its first parameters, to run instead of `tutti`. */
   readonly program?: readonly string[];
 }
 
 let path: string | undefined;
 
-/** The path of `tutti` as it is published, made of the sources as they are; each test file asks once. */
+/** Returns the path of `tutti` as published, built from the current sources. Each test file builds it once. */
 export function tuttiPath(): string {
   path ??= execFileSync(process.execPath, [packageFile('scripts', 'test-program.ts')], { encoding: 'utf8' });
   return path;
 }
 
 export interface Ended {
-  /** Undefined: a signal killed it. */
+  /** Undefined: a signal killed the process. */
   readonly exitCode: number | undefined;
 }
 
-/** `tutti` as a process of its own, unless another program is given. */
+/** `tutti`, or another program, as a separate process. */
 export class TestProcess {
   readonly #child: ChildProcess;
   readonly #ended = deferred<Ended>();
@@ -49,15 +49,15 @@ export class TestProcess {
     for (const file of redirections) if (file !== undefined) closeSync(file);
     this.#child.stdout?.on('data', (text: unknown) => {
       this.#stdout += String(text);
-      for (const look of this.#waiting) look();
+      for (const check of this.#waiting) check();
     });
     this.#child.stderr?.on('data', (text: unknown) => {
       this.#stderr += String(text);
-      for (const look of this.#waiting) look();
+      for (const check of this.#waiting) check();
     });
     this.#child.on('close', (code) => {
       this.#ended.resolve({ exitCode: code ?? undefined });
-      for (const look of this.#waiting) look();
+      for (const check of this.#waiting) check();
     });
   }
 
@@ -73,18 +73,23 @@ export class TestProcess {
     return this.#ended.promise;
   }
 
-  /** Resolves with the match once either output matches; rejects when the process ends without. */
+  /** Resolves with the match once either output matches. Rejects if the process ends without a match. */
   said(pattern: RegExp): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {
-      const look = (): void => {
+      const check = (): void => {
         const match = pattern.exec(this.#stdout) ?? pattern.exec(this.#stderr);
         if (match === null && this.#child.exitCode === null && this.#child.signalCode === null) return;
-        this.#waiting.delete(look);
+        this.#waiting.delete(check);
         if (match !== null) resolve(match);
-        else reject(new Error(`the process ended without saying ${String(pattern)}:\n${this.#stdout}${this.#stderr}`));
+        else
+          reject(
+            new Error(
+              `the process ended without output that matches ${String(pattern)}:\n${this.#stdout}${this.#stderr}`,
+            ),
+          );
       };
-      this.#waiting.add(look);
-      look();
+      this.#waiting.add(check);
+      check();
     });
   }
 
@@ -92,12 +97,12 @@ export class TestProcess {
     this.#child.kill(name);
   }
 
-  /** Nobody reads its standard output any more. */
+  /** Closes the reading end of standard output. */
   closeStdout(): void {
     this.#child.stdout!.destroy();
   }
 
-  /** For the end of a test, whatever became of it. */
+  /** Kills the process at the end of a test, in whatever state it is. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.ended();

@@ -14,7 +14,7 @@ export interface GangDryRunOptions {
   readonly random: Random;
   readonly namespace: string;
   readonly schedulerName: string;
-  /** Of the two pods. It need not run: that they are bound is what is waited for. */
+  /** Image of the two pods. They must be bound, but need not run. */
   readonly image: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -33,11 +33,11 @@ interface DryRunPod {
 }
 
 const size = 2;
-const lookMs = 250;
+const pollIntervalMs = 250;
 
 /**
- * Makes a gang of two small pods, waits until both are bound, and takes everything away again, whatever came of it. Rejects with
- * what the API server rejects, and with the signal's reason.
+ * Creates a gang of two small pods, waits until both are bound, and always deletes everything afterwards. Rejects with the error of the
+ * API server or with the signal's reason.
  */
 export async function tryGang(options: GangDryRunOptions): Promise<GangDryRunResult> {
   const { client, random, namespace } = options;
@@ -45,19 +45,19 @@ export async function tryGang(options: GangDryRunOptions): Promise<GangDryRunRes
     .toString(36)
     .padStart(5, '0')}`;
   const members = Array.from({ length: size }, (_, index) => ({ namespace, name: `${name}-${index}` }));
-  // The members belong to the group: what is left of them goes with it.
-  const takeAway = async (): Promise<void> => {
+  // The group owns the members, so the garbage collector deletes what is left of them.
+  const cleanUp = async (): Promise<void> => {
     const paths = [...members.map(podPath), podGroupPath(namespace, name)];
-    await Promise.all(paths.map((path) => client.delete(path).catch(passOverAbsence)));
+    await Promise.all(paths.map((path) => client.delete(path).catch(ignoreNotFound)));
   };
   let result: GangDryRunResult;
   try {
     result = await startGang(name, members, options);
   } catch (error) {
-    await takeAway().catch(() => undefined); // what failed first is what is wrong
+    await cleanUp().catch(() => undefined); // report the first error
     throw error;
   }
-  await takeAway();
+  await cleanUp();
   return result;
 }
 
@@ -87,16 +87,16 @@ async function startGang(
     const nodes = pods.flatMap(({ spec }) => spec.nodeName ?? []);
     const tookMs = clock.monotonic() - startedAt;
     if (nodes.length === size) return { bound: true, nodes, tookMs };
-    if (tookMs >= timeoutMs) return { bound: false, problem: whyNot(pods, options) };
-    await wait(clock, lookMs, signal);
+    if (tookMs >= timeoutMs) return { bound: false, problem: problemOf(pods, options) };
+    await wait(clock, pollIntervalMs, signal);
   }
 }
 
-function passOverAbsence(error: unknown): void {
+function ignoreNotFound(error: unknown): void {
   if (!(error instanceof NotFoundError)) throw error;
 }
 
-/** One that the restricted Pod Security standard admits. */
+/** Returns a pod that meets the restricted Pod Security Standard. */
 function podOf(name: string, group: string, groupUid: string, options: GangDryRunOptions): object {
   const { apiVersion, kind } = podGroupResource;
   return {
@@ -131,7 +131,7 @@ function podOf(name: string, group: string, groupUid: string, options: GangDryRu
   };
 }
 
-function whyNot(pods: readonly DryRunPod[], { schedulerName, timeoutMs }: GangDryRunOptions): string {
+function problemOf(pods: readonly DryRunPod[], { schedulerName, timeoutMs }: GangDryRunOptions): string {
   const verdicts = pods.flatMap(({ metadata, spec, status }) => {
     if (spec.nodeName !== undefined) return [`${metadata.name} is on ${spec.nodeName}`];
     const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled');
@@ -140,6 +140,6 @@ function whyNot(pods: readonly DryRunPod[], { schedulerName, timeoutMs }: GangDr
   const why =
     verdicts.length > 0
       ? verdicts.join('; ')
-      : `nobody has looked at it: does a scheduler of the name ${schedulerName} run?`;
+      : `no scheduler has tried it: is a scheduler with the name ${schedulerName} running?`;
   return `a gang of ${size} was not bound within ${formatDuration(timeoutMs)}: ${why}`;
 }

@@ -9,8 +9,8 @@ interface OpenApiSchema {
 }
 
 /**
- * What is wrong with the definition of PodGroup in the cluster; undefined: nothing. What it does not know of a status the API
- * server drops without a word, which is so where another program has installed its own.
+ * Returns what is wrong with the PodGroup CRD in the cluster, or undefined if it is compatible. The API server silently drops status
+ * fields that the CRD lacks, which happens if another project has installed its own CRD.
  */
 export async function podGroupProblem(
   client: Pick<KubeClient, 'get'>,
@@ -29,10 +29,10 @@ export async function podGroupProblem(
     const { status } = podGroupDefinition.spec.versions[0].schema.openAPIV3Schema.properties;
     const dropped = Object.keys(status.properties ?? {}).filter((field) => !Object.hasOwn(kept, field));
     if (dropped.length === 0) return undefined;
-    return `the definition of PodGroup is not Tutti's and drops status.${dropped.join(', status.')}: apply crds/ over it`;
+    return `the PodGroup CRD is not Tutti's and drops status.${dropped.join(', status.')}: apply crds/ over it`;
   } catch (error) {
     if (error instanceof NotFoundError)
-      return 'PodGroup is not served: apply crds/, or install the chart with crds.install=true';
+      return 'the API server does not serve PodGroup: apply crds/, or install the chart with crds.install=true';
     throw error;
   }
 }

@@ -14,22 +14,22 @@ import { podGroupProblem } from './pod-group-problem.ts';
 export interface VerifyOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Absent: no pods are made. */
+  /** Absent: the check creates no pods. */
   readonly gang?: {
     readonly namespace: string;
     readonly schedulerName: string;
     readonly image: string;
   };
-  /** Of each check. */
+  /** Limit for each check. */
   readonly timeoutMs: number;
 }
 
-/** Publishing a new definition takes the API server a moment. */
-const definitionWithinMs = 10_000;
+/** The API server needs a moment to publish a new CRD. */
+const crdTimeoutMs = 10_000;
 
 /**
- * Says, a line a check, whether gangs can be scheduled in a cluster. Answers 0 when all checks pass, else 1; those after one that
- * fails are not made. Rejects with KubeconfigError.
+ * Checks that a cluster can run Tutti, and prints one line per check. Resolves to 0 if all checks pass. Stops at the first check that fails
+ * and resolves to 1. Rejects with KubeconfigError.
  */
 export async function runVerify(options: VerifyOptions, context: CommandContext): Promise<number> {
   const { clock, random, stdout, interruption } = context;
@@ -47,13 +47,13 @@ export async function runVerify(options: VerifyOptions, context: CommandContext)
   const checks: readonly (() => Promise<string>)[] = [
     async () => {
       const { gitVersion } = await client.get<{ readonly gitVersion: string }>('/version', { signal });
-      return `${server} answers: Kubernetes ${gitVersion}`;
+      return `${server} responds: Kubernetes ${gitVersion}`;
     },
     async () => {
-      const until = clock.monotonic() + Math.min(definitionWithinMs, timeoutMs);
+      const until = clock.monotonic() + Math.min(crdTimeoutMs, timeoutMs);
       for (;;) {
         const problem = await podGroupProblem(client, signal);
-        if (problem === undefined) return 'PodGroup is served, with all that Tutti writes';
+        if (problem === undefined) return 'the PodGroup CRD has all fields that Tutti writes';
         if (clock.monotonic() >= until) throw new CheckFailure(problem);
         await wait(clock, 500, signal);
       }

@@ -62,7 +62,7 @@ describe('addedAffinity', () => {
     ],
     [
       required([{ matchFields: [{ key: 'metadata.name', operator: 'In' }] }]),
-      'matchFields[0].values must hold exactly one node name',
+      'matchFields[0].values must contain exactly one node name',
     ],
   ])('is rejected with the name of the invalid field: %j', (args, message) => {
     expect(() => readAddedAffinity(args)).toThrow(message);

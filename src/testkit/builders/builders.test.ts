@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { podsId } from '../../api/resource-names.ts';
 import { Builders } from './builders.ts';
 
-describe('builders', () => {
-  it('give objects identities in order of building', () => {
+describe('Builders', () => {
+  it('gives objects identities in the order of creation', () => {
     const build = new Builders();
     const [first, second] = [build.pod(), build.podGroup()];
     expect(first.metadata.uid < second.metadata.uid).toBe(true);
@@ -12,7 +12,7 @@ describe('builders', () => {
     expect(new Builders().pod().metadata.uid).toBe(first.metadata.uid);
   });
 
-  it('build members of a group alike, sharing one template', () => {
+  it('builds identical members of a group that share one template', () => {
     const members = new Builders().projectedPods(2, { group: 'red', cpu: '1', memory: '1Gi' });
     expect(members.map(({ key }) => key)).toEqual(['default/red-0', 'default/red-1']);
     expect(members.map(({ podGroupKey }) => podGroupKey)).toEqual(['default/red', 'default/red']);
@@ -20,7 +20,7 @@ describe('builders', () => {
     expect(members[0]!.uid).not.toBe(members[1]!.uid);
   });
 
-  it('build nodes whose amounts and taints the scheduler reads', () => {
+  it('builds nodes with amounts and taints', () => {
     const build = new Builders();
     const node = build.nodeInfo({ cpu: '1500m', pods: 3, taints: ['a=b:NoSchedule', 'c:NoExecute'] }, [{ cpu: 1 }]);
     expect([node.free(0), node.free(podsId)]).toEqual([500, 2]);
@@ -31,7 +31,7 @@ describe('builders', () => {
     expect(() => build.node({ taints: ['a:Never'] })).toThrow('"a:Never" is not a taint');
   });
 
-  it('build pod groups that the scheduler can read', () => {
+  it('builds valid pod groups', () => {
     const group = new Builders().projectedPodGroup({ name: 'red', minMember: 3, minResources: { cpu: '3' } });
     expect(group).toMatchObject({ key: 'default/red', minMember: 3 });
     expect([...group.minResources!.keys()]).toEqual(['cpu']);

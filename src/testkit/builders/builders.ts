@@ -16,8 +16,8 @@ import { buildPod } from './pod.ts';
 import type { PodObject, PodOptions } from './pod.ts';
 
 /**
- * Objects for tests, in the words of the domain. What one `Builders` makes belongs together: one resource naming, one
- * projector, uids and creation times in order of building.
+ * Builds Kubernetes objects for tests. The objects of one `Builders` share resource names and a projector. Their UIDs and creation times
+ * follow the order of creation.
  *
  *     const build = new Builders();
  *     const red = build.projectedPod({ name: 'red-0', group: 'red', cpu: '1', memory: '1Gi' });
@@ -31,9 +31,9 @@ export class Builders {
 
   constructor(
     options: {
-      /** Default: names of its own. Give the cluster's where projections go into a cluster. */
+      /** Default: its own names. Pass those of the cluster if the projections go into a cluster. */
       readonly resources?: ResourceNames;
-      /** Where creation times begin, in milliseconds since the epoch. Default 2026-01-01. */
+      /** Start of creation times, in milliseconds since the epoch. Default: 2026-01-01. */
       readonly startMs?: number;
     } = {},
   ) {
@@ -42,17 +42,17 @@ export class Builders {
     this.#identities = new Identities(options.startMs ?? Date.UTC(2026, 0, 1));
   }
 
-  /** As the API server returns it. */
+  /** Returns a pod as the API server returns it. */
   pod(options: PodOptions = {}): PodObject {
     return buildPod(options, this.#identities.next());
   }
 
-  /** As the scheduler sees it. */
+  /** Returns the scheduler's projection of a pod. */
   projectedPod(options: PodOptions = {}): Pod {
     return this.projector.project(this.pod(options));
   }
 
-  /** `count` pods alike but for name (`<name>-0` on) and identity. */
+  /** Returns `count` pods that differ only in name (`<name>-0` and so on) and identity. */
   projectedPods(count: number, options: PodOptions = {}): Pod[] {
     return Array.from({ length: count }, (_, index) =>
       this.projectedPod({ ...options, name: `${options.name ?? options.group ?? 'pod'}-${index}` }),
@@ -67,7 +67,7 @@ export class Builders {
     return projectNode(this.node(options), this.resources, this.#images);
   }
 
-  /** A node of its own, outside any cluster, with these pods on it. */
+  /** Returns a node outside any cluster, with these pods. */
   nodeInfo(options: NodeOptions = {}, pods: readonly PodOptions[] = []): NodeInfo {
     const node = this.projectedNode(options);
     const info = new NodeInfo(node.name, node);

@@ -1,4 +1,4 @@
-/** What the API server gives every object that it accepts. */
+/** Metadata that the API server sets on every new object. */
 export interface Identity {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -6,7 +6,7 @@ export interface Identity {
   readonly creationTimestamp: string;
 }
 
-/** Hands out identities as an API server would: uids never repeat, resource versions and creation times rise. */
+/** Creates identities as an API server does: UIDs never repeat, resource versions and creation times increase. */
 export class Identities {
   readonly #startMs: number;
   #count = 0;
@@ -15,7 +15,7 @@ export class Identities {
     this.#startMs = startMs;
   }
 
-  /** The nth identity is created n seconds after the start; its uid sorts after all earlier ones. */
+  /** Returns the next identity. The creation time of the nth is n seconds after the start; its UID sorts after all earlier ones. */
   next(): Identity {
     const count = ++this.#count;
     return {
@@ -26,7 +26,7 @@ export class Identities {
   }
 }
 
-/** Kubernetes writes whole seconds. */
+/** Formats a time as Kubernetes does, with whole seconds. */
 export function rfc3339(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }

@@ -5,17 +5,17 @@ export interface NodeOptions {
   readonly name?: string;
   readonly uid?: string;
   readonly resourceVersion?: string;
-  /** Allocatable, and capacity too. Defaults: 4 cores, 16Gi, 110 pods. */
+  /** Allocatable and capacity. Defaults: 4 cores, 16Gi, 110 pods. */
   readonly cpu?: string | number;
   readonly memory?: string | number;
   readonly pods?: string | number;
-  /** More of it: resource name -> quantity. */
+  /** Additional allocatable resources: resource name -> quantity */
   readonly allocatable?: Readonly<Record<string, string | number>>;
   readonly labels?: Readonly<Record<string, string>>;
-  /** A text reads `key=value:effect` or `key:effect`. */
+  /** Taints as objects, or as `key=value:effect` or `key:effect`. */
   readonly taints?: readonly (string | Taint)[];
   readonly unschedulable?: boolean;
-  /** What its kubelet can do that not every one can. */
+  /** status.declaredFeatures. */
   readonly declaredFeatures?: readonly string[];
   /** name -> bytes */
   readonly images?: Readonly<Record<string, number>>;
@@ -78,9 +78,9 @@ export function buildNode(options: NodeOptions, identity: Identity): NodeObject 
   };
 }
 
-/** `key=value:effect` or `key:effect`, as kubectl taint takes it. */
+/** Parses `key=value:effect` or `key:effect`, the syntax of kubectl taint. */
 function parseTaint(text: string): Taint {
   const parts = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/.exec(text);
-  if (parts === null) throw new Error(`${JSON.stringify(text)} is not a taint; write key=value:effect or key:effect`);
+  if (parts === null) throw new Error(`${JSON.stringify(text)} is not a taint; use key=value:effect or key:effect`);
   return { key: parts[1]!, value: parts[2] ?? '', effect: parts[3]! };
 }

@@ -8,7 +8,7 @@ export interface PodGroupOptions extends PodGroupSpec {
   readonly namespace?: string;
   readonly uid?: string;
   readonly resourceVersion?: string;
-  /** Milliseconds since the epoch; default: one second after the object built before. */
+  /** Milliseconds since the epoch; default: one second after the previous object. */
   readonly createdAt?: number;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;

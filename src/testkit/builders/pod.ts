@@ -9,26 +9,26 @@ export interface PodOptions {
   readonly namespace?: string;
   readonly uid?: string;
   readonly resourceVersion?: string;
-  /** Milliseconds since the epoch; default: one second after the object built before. */
+  /** Milliseconds since the epoch; default: one second after the previous object. */
   readonly createdAt?: number;
-  /** The PodGroup that it names by label. */
+  /** PodGroup in the label. */
   readonly group?: string;
-  /** The PodGroup that it names by annotation. */
+  /** PodGroup in the annotation. */
   readonly groupAnnotation?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Requests of its one container. */
+  /** Requests of the only container. */
   readonly cpu?: string | number;
   readonly memory?: string | number;
-  /** More requests of its one container: resource name -> quantity. */
+  /** Additional requests of the only container: resource name -> quantity */
   readonly requests?: Readonly<Record<string, string | number>>;
-  /** Of its one container; a number stands for that TCP port on all addresses. */
+  /** Host ports of the only container. A number means this TCP port on all addresses. */
   readonly hostPorts?: readonly (
     number | { readonly hostPort: number; readonly hostIP?: string; readonly protocol?: string }
   )[];
   readonly priority?: number;
   readonly schedulerName?: string;
-  /** Bound to this node; the phase is then Running unless stated. */
+  /** Node to which the pod is bound. The phase then defaults to Running. */
   readonly nodeName?: string;
   readonly nominatedNodeName?: string;
   readonly gates?: readonly string[];
@@ -37,12 +37,12 @@ export interface PodOptions {
   readonly tolerations?: readonly Toleration[];
   readonly phase?: PodPhase;
   readonly deleting?: boolean;
-  /** The controller that owns it: this ReplicaSet. */
+  /** Name of the ReplicaSet that owns the pod. */
   readonly owner?: string;
   readonly conditions?: NonNullable<RawPod['status']>['conditions'];
-  /** Replaces whole fields of the spec: containers, initContainers, overhead, … */
+  /** Replaces fields of the spec, such as containers, initContainers or overhead. */
   readonly spec?: Partial<RawPod['spec']>;
-  /** Replaces whole fields of the status: containerStatuses, … The one container is called main. */
+  /** Replaces fields of the status, such as containerStatuses. The name of the only container is main. */
   readonly status?: Partial<NonNullable<RawPod['status']>>;
 }
 
@@ -105,7 +105,7 @@ export function buildPod(options: PodOptions, identity: Identity): PodObject {
 }
 
 function containerPort(port: NonNullable<PodOptions['hostPorts']>[number]): object {
-  const stated = typeof port === 'number' ? { hostPort: port } : port;
-  // As the API server defaults it.
-  return { containerPort: stated.hostPort, protocol: 'TCP', ...stated };
+  const ports = typeof port === 'number' ? { hostPort: port } : port;
+  // The defaults of the API server.
+  return { containerPort: ports.hostPort, protocol: 'TCP', ...ports };
 }

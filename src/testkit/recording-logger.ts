@@ -1,15 +1,15 @@
 import type { LogFields, Logger, LogLevel } from '../observability/logger.ts';
 
-/** A line that somebody logged. */
+/** A log line. */
 export interface LogLine {
   readonly level: LogLevel;
   readonly message: string;
-  /** Those of a plugin have its name as `plugin`. */
+  /** Lines of a plugin have its name in the field `plugin`. */
   readonly fields: LogFields;
 }
 
-/** A logger that keeps its lines. */
-export class KeptLines implements Logger {
+/** A logger that records its lines. */
+export class RecordingLogger implements Logger {
   readonly lines: LogLine[];
   readonly #fields: LogFields;
 
@@ -19,26 +19,26 @@ export class KeptLines implements Logger {
   }
 
   debug(message: string, fields?: LogFields): void {
-    this.#keep('debug', message, fields);
+    this.#record('debug', message, fields);
   }
 
   info(message: string, fields?: LogFields): void {
-    this.#keep('info', message, fields);
+    this.#record('info', message, fields);
   }
 
   warn(message: string, fields?: LogFields): void {
-    this.#keep('warn', message, fields);
+    this.#record('warn', message, fields);
   }
 
   error(message: string, fields?: LogFields): void {
-    this.#keep('error', message, fields);
+    this.#record('error', message, fields);
   }
 
   child(fields: LogFields): Logger {
-    return new KeptLines(this.lines, { ...this.#fields, ...fields });
+    return new RecordingLogger(this.lines, { ...this.#fields, ...fields });
   }
 
-  #keep(level: LogLevel, message: string, fields: LogFields = {}): void {
+  #record(level: LogLevel, message: string, fields: LogFields = {}): void {
     this.lines.push({ level, message, fields: { ...this.#fields, ...fields } });
   }
 }

@@ -1,0 +1,50 @@
+/** What an example does -> the command line that does it. */
+export type Examples = Readonly<Record<string, string>>;
+
+/** Command, without `tutti` -> its examples, in the order of --help. */
+export const commandExamples: Readonly<Record<string, Examples>> = {
+  up: {
+    'Start two nodes, play the deadlock example and stay up for kubectl': 'tutti up',
+    'Show the deadlock that occurs without gang scheduling': 'tutti up --naive',
+    'Play your own manifests, print a summary and exit': 'tutti up -f job.yaml --exit',
+    'Start four nodes with eight GPUs each and no workload':
+      'tutti up --empty --nodes 4 --node-resource nvidia.com/gpu=8',
+    'Start a control plane for your own scheduler': 'tutti up --no-scheduler --kubeconfig tutti.kubeconfig',
+  },
+  scheduler: {
+    'Schedule the pods whose schedulerName is tutti': 'tutti scheduler',
+    'Use a configuration file': 'tutti scheduler --config scheduler.yaml',
+    'Schedule the pods of two scheduler names, without leader election':
+      'tutti scheduler --scheduler-name batch --scheduler-name interactive --leader-elect=false',
+    'Enable your own plugin': 'tutti scheduler --plugin my-plugin.ts',
+    'Write the default configuration to a file': 'tutti scheduler --write-config-to scheduler.yaml',
+  },
+  controller: {
+    'Write the status of PodGroups': 'tutti controller',
+    'Reconcile up to 16 PodGroups at the same time': 'tutti controller --workers 16',
+    'Use another context and log at debug level': 'tutti controller --context staging --log-level debug',
+  },
+  config: {
+    'Check a configuration file': 'tutti config check scheduler.yaml',
+  },
+  'config check': {
+    'Check a configuration file': 'tutti config check scheduler.yaml',
+    'Also print the profiles and their plugins': 'tutti config check --verbose scheduler.yaml',
+    'Check a file that enables your own plugin': 'tutti config check --plugin my-plugin.ts scheduler.yaml',
+  },
+  verify: {
+    'Check the API server and the PodGroup CRD': 'tutti verify',
+    'Also schedule a gang of two pods in the namespace default': 'tutti verify --gang',
+    'Schedule the gang with another scheduler name, in another namespace':
+      'tutti verify --gang --scheduler-name batch --namespace team-a',
+  },
+  help: {
+    'Print the help of the scheduler': 'tutti help scheduler',
+  },
+};
+
+/** Returns the `Examples:` section of --help, in the form that kubectl uses. */
+export function formatExamples(examples: Examples): string {
+  const entries = Object.entries(examples).map(([purpose, commandLine]) => `  # ${purpose}\n  ${commandLine}`);
+  return `Examples:\n${entries.join('\n\n')}`;
+}
