@@ -27,7 +27,7 @@ export interface Wait {
 export interface PostFilterResult {
   /** Appended to the verdict. */
   readonly message: string;
-  /** Where each member will go that the entity is short of; a plan of `handle.trial`. Absent: nothing is kept. */
+  /** Where each member will go that the entity is short of; a plan of `handle.dryRun`. Absent: nothing is kept. */
   readonly nominations?: readonly Nomination[];
   /** Pods that have to go first; evicted once the room is kept. Only beside nominations. */
   readonly victims?: readonly Pod[];
