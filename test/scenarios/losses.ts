@@ -41,7 +41,7 @@ export const losses = {
       const { gang, rivals } = await torn(stage, { repairGraceSeconds: 1, repairPolicy: 'KeepTrying' });
       await expectWarning(stage.record, [`${stage.namespace}/gang`], {
         reason: 'NotReleased',
-        says: ['it keeps trying'],
+        says: ['its repairPolicy is KeepTrying'],
       });
       await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
         type: 'Incomplete',
