@@ -158,7 +158,7 @@ describe('a gang that does not fit', () => {
     expect(attempt('red')).toBe('never');
   });
 
-  it('has the nodes to itself in the check, except for its own bound members', () => {
+  it('is checked on nodes without other pods, but with its own bound members', () => {
     const { harness, gang, attempt } = open();
     harness.node({ name: 'a', cpu: 4 });
     harness.pods(2, { name: 'old', cpu: 1, nodeName: 'a' });
@@ -181,7 +181,7 @@ describe('a gang that does not fit', () => {
     expect(attempt('blue')).toBe('capacity');
   });
 
-  it('may use capacity reserved for other owners, for nominated pods and for repairs', () => {
+  it('is checked as if capacity reserved for other pods, nominated or repaired, were free', () => {
     const { harness, gang, attempt } = open();
     harness.node({ name: 'a', cpu: 2 });
     harness.node({ name: 'b', cpu: 2 });
@@ -194,7 +194,7 @@ describe('a gang that does not fit', () => {
     expect(attempt('red')).toBe('capacity');
   });
 
-  it('waits for an error to end if a plugin fails, without a dry run', () => {
+  it('reports `error` if a plugin fails, without a dry run', () => {
     const { harness, gang, attempt, dryRuns } = open([{ name: 'Broken', filter: () => new Status('Error', 'a bug') }]);
     harness.node({ name: 'a', cpu: 4 });
     gang({ name: 'red', minMember: 1 });

@@ -461,7 +461,7 @@ export class World {
         };
       case 'CSIStorageCapacity':
         return {
-          metadata: metadata(`room-${this.upTo(5)}`, { namespace: 'default' }),
+          metadata: metadata(`capacity-${this.upTo(5)}`, { namespace: 'default' }),
           storageClassName: 'wait',
           nodeTopology: { matchLabels: { 'kubernetes.io/hostname': this.pick(this.nodeNames) } },
           capacity: this.pick(['1Gi', '3Gi', '100Gi']),
