@@ -68,18 +68,18 @@ play('other-ways-to-install.md', async () => {
   });
 });
 
-play('CH8 foreign-definition.md', () =>
+play('CH8 crd-from-another-project.md', () =>
   onStage(async (stage) => {
     await stage.run('kubectl apply --filename test/fixtures/charts/scheduler-plugins/crds');
     await stage.play(
       claimBlocks(
-        'docs/tasks/administrators/foreign-definition.md',
+        'docs/tasks/administrators/crd-from-another-project.md',
         'console',
         'Use a PodGroup CRD from another project',
       ).slice(0, 1),
     );
     const [leave, told] = claimBlocks(
-      'docs/tasks/administrators/foreign-definition.md',
+      'docs/tasks/administrators/crd-from-another-project.md',
       'console',
       'Leave it to its owner',
     );
@@ -89,9 +89,9 @@ play('CH8 foreign-definition.md', () =>
     await stage.prints('kubectl describe podgroups.scheduling.x-k8s.io train', /Scheduled .*StatusDropped/s);
     await stage.play([told!]);
     await stage.play(
-      claimBlocks('docs/tasks/administrators/foreign-definition.md', 'console', "Apply Tutti's over it"),
+      claimBlocks('docs/tasks/administrators/crd-from-another-project.md', 'console', "Apply Tutti's over it"),
     );
-    await stage.play(claimBlocks('docs/tasks/administrators/foreign-definition.md', 'console', 'Take it over'));
+    await stage.play(claimBlocks('docs/tasks/administrators/crd-from-another-project.md', 'console', 'Take it over'));
   }),
 );
 
