@@ -37,7 +37,7 @@ export const losses = {
     const { gang, rivals } = await torn(stage, { repairGraceSeconds: 1, repairPolicy: 'KeepTrying' });
     await expectWarning(stage.record, [`${stage.namespace}/gang`], {
       reason: 'NotReleased',
-      says: ['it keeps trying'],
+      says: ['its repairPolicy is KeepTrying'],
     });
     await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
       type: 'Incomplete',
@@ -79,7 +79,7 @@ export const losses = {
     await stage.deletePod(gone!);
     await expectWarning(stage.record, [`${stage.namespace}/gang`], {
       reason: 'MemberLost',
-      says: ['is kept for the one'],
+      says: ['is reserved for its replacement'],
     });
     await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
       type: 'Incomplete',
@@ -145,7 +145,7 @@ export const losses = {
       await stage.deletePod(lost);
       await expectWarning(stage.record, [`${stage.namespace}/gang`], {
         reason: 'MemberLost',
-        says: ['room on node spare'],
+        says: ['capacity on node spare'],
       });
       await expectBound(stage.record, [await stage.createPod('gang-again', { group: 'gang', cpu: 1 })]);
       return () => {
