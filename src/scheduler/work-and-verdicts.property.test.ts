@@ -231,7 +231,7 @@ class World {
       if (schedulingEntity.kind === 'gang')
         expect(verdict!.message).toContain(`PodGroup ${schedulingEntity.gang.key} `);
       const named = /(\S+) finds no node/.exec(verdict!.message)?.[1];
-      if (named !== undefined) expect(pods, `whom ${verdict!.message} names`).toContain(named);
+      if (named !== undefined) expect(pods, `the pod that ${verdict!.message} names`).toContain(named);
       if (verdict!.cause === undefined) continue;
       const { fits, blocked } = harness.core.dryRun(schedulingEntity);
       if (result.kind === 'joined' && fits) {

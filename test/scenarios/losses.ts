@@ -84,7 +84,7 @@ export const losses = {
     await stage.deletePod(gone!);
     await expectWarning(stage.record, [`${stage.namespace}/gang`], {
       reason: 'MemberLost',
-      says: ['is kept for the one'],
+      says: ['is reserved for its replacement'],
     });
     await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
       type: 'Incomplete',
@@ -148,7 +148,7 @@ export const losses = {
     await stage.deletePod(lost);
     await expectWarning(stage.record, [`${stage.namespace}/gang`], {
       reason: 'MemberLost',
-      says: ['room on node spare'],
+      says: ['capacity on node spare'],
     });
     await expectBound(stage.record, [await stage.createPod('gang-again', { group: 'gang', cpu: 1 })]);
     return () => {
