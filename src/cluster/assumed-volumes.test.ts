@@ -21,8 +21,8 @@ function shown(name: string, version: string, storageClassName = 'x'): Persisten
   return volume;
 }
 
-describe('a volume that is assumed to be kept for a claim', () => {
-  it('is so for all who ask, until it is given up', () => {
+describe('a volume that is assumed for a claim', () => {
+  it('is returned as assumed until it is released', () => {
     const volume = { ...shown('v', '1'), claim: ours };
     expect(assumed.assumeVolume(volume)).toBe(true);
     expect(assumed.volume('v')).toBe(volume);
@@ -31,7 +31,7 @@ describe('a volume that is assumed to be kept for a claim', () => {
     expect(assumed.volume('v')?.claim).toBeUndefined();
   });
 
-  it('is what the API shows as soon as that is another version', () => {
+  it('is returned as observed once the API server shows another version', () => {
     assumed.assumeVolume({ ...shown('v', '1'), claim: ours });
     const now = shown('v', '2');
     expect(assumed.volume('v')).toBe(now);
@@ -39,7 +39,7 @@ describe('a volume that is assumed to be kept for a claim', () => {
     expect(assumed.volume('v')).toBeUndefined();
   });
 
-  it('cannot be assumed from an older version, and giving up an older decision leaves a newer one alone', () => {
+  it('cannot be assumed from an older version; releasing an older decision keeps a newer one', () => {
     const first = { ...shown('v', '1'), claim: ours };
     assumed.assumeVolume(first);
     shown('v', '2');
@@ -50,7 +50,7 @@ describe('a volume that is assumed to be kept for a claim', () => {
     expect(assumed.volume('v')).toBe(second);
   });
 
-  it('moves the revision, and with each change of a volume or claim', () => {
+  it('changes the revision, as does each change of a volume or claim', () => {
     const before = assumed.revision;
     const volume = shown('v', '1');
     assumed.assumeVolume({ ...volume, claim: ours });
@@ -58,7 +58,7 @@ describe('a volume that is assumed to be kept for a claim', () => {
   });
 });
 
-it('volumes are found by their class, also after that has changed', () => {
+it('finds volumes by class, also after the class has changed', () => {
   const volume = shown('v', '1', 'x');
   shown('w', '1', 'y');
   expect([...listed.ofGroup('PersistentVolume', 'x')]).toEqual([volume]);
