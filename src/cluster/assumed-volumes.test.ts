@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 const ours = { namespace: 'default', name: 'ours', uid: 'u' };
-function shown(name: string, version: string, storageClassName = 'x'): PersistentVolume {
+function observe(name: string, version: string, storageClassName = 'x'): PersistentVolume {
   const volume = projectListed('PersistentVolume', {
     metadata: { name, resourceVersion: version },
     spec: { capacity: { storage: '1Gi' }, storageClassName },
@@ -23,7 +23,7 @@ function shown(name: string, version: string, storageClassName = 'x'): Persisten
 
 describe('a volume that is assumed for a claim', () => {
   it('is returned as assumed until it is released', () => {
-    const volume = { ...shown('v', '1'), claim: ours };
+    const volume = { ...observe('v', '1'), claim: ours };
     expect(assumed.assumeVolume(volume)).toBe(true);
     expect(assumed.volume('v')).toBe(volume);
     expect([...assumed.volumesOfClass('x')]).toEqual([volume]);
@@ -32,17 +32,17 @@ describe('a volume that is assumed for a claim', () => {
   });
 
   it('is returned as observed once the API server shows another version', () => {
-    assumed.assumeVolume({ ...shown('v', '1'), claim: ours });
-    const now = shown('v', '2');
+    assumed.assumeVolume({ ...observe('v', '1'), claim: ours });
+    const now = observe('v', '2');
     expect(assumed.volume('v')).toBe(now);
     listed.remove(now);
     expect(assumed.volume('v')).toBeUndefined();
   });
 
   it('cannot be assumed from an older version; releasing an older decision keeps a newer one', () => {
-    const first = { ...shown('v', '1'), claim: ours };
+    const first = { ...observe('v', '1'), claim: ours };
     assumed.assumeVolume(first);
-    shown('v', '2');
+    observe('v', '2');
     expect(assumed.assumeVolume(first)).toBe(false);
     const second = { ...assumed.volume('v')!, claim: { ...ours, name: 'other' } };
     assumed.assumeVolume(second);
@@ -52,17 +52,17 @@ describe('a volume that is assumed for a claim', () => {
 
   it('changes the revision, as does each change of a volume or claim', () => {
     const before = assumed.revision;
-    const volume = shown('v', '1');
+    const volume = observe('v', '1');
     assumed.assumeVolume({ ...volume, claim: ours });
     expect(assumed.revision).toBe(before + 2);
   });
 });
 
 it('finds volumes by class, also after the class has changed', () => {
-  const volume = shown('v', '1', 'x');
-  shown('w', '1', 'y');
+  const volume = observe('v', '1', 'x');
+  observe('w', '1', 'y');
   expect([...listed.ofGroup('PersistentVolume', 'x')]).toEqual([volume]);
-  shown('v', '2', 'y');
+  observe('v', '2', 'y');
   expect([...listed.ofGroup('PersistentVolume', 'x')]).toEqual([]);
   expect([...listed.ofGroup('PersistentVolume', 'y')].map(({ name }) => name).toSorted()).toEqual(['v', 'w']);
 });
