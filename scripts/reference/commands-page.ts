@@ -113,9 +113,7 @@ function commandSection(name: string, command: Command): string[] {
       `${code(argument.name().toUpperCase())}: ${argument.description}.`,
       '',
     ]),
-    ...(flags.length === 0
-      ? []
-      : [table(['Flag', 'Default', 'What it does'], flags.map(flagRow)), '']),
+    ...(flags.length === 0 ? [] : [table(['Flag', 'Default', 'What it does'], flags.map(flagRow)), '']),
     ...examplesSection(name.replace(/^tutti /, '')),
   ];
 }
