@@ -71,7 +71,7 @@ const flags = new Command('spoiled-bindings')
   .opts<Flags>();
 
 /** What the scheduler logs then. */
-const hedging = 'a Binding takes far longer than others: the pod is read back, and bound once more';
+const hedging = 'a binding is much slower than others: reading the pod back and sending the binding again';
 
 const plane = await openPlane();
 try {
@@ -112,7 +112,7 @@ async function play(options: SpoiledGangsOptions): Promise<SpoiledGangs> {
         run = await playSpoiledGangs({ stage, startScheduler }, options);
         if (flags.periods) sayHedges(scheduler!.stderr.split('\n').filter((line) => line.includes(hedging)));
       },
-      { tolerates: /members on nodes$/ },
+      { tolerates: /members bound$/ },
     );
     return run!;
   }
@@ -125,7 +125,7 @@ async function play(options: SpoiledGangsOptions): Promise<SpoiledGangs> {
       const lines = stage.logs.lines.filter(({ message }) => message === hedging);
       sayHedges(lines.map(({ fields }) => JSON.stringify(fields)));
     }
-    const problems = stage.problems().filter((problem) => !problem.endsWith('members on nodes'));
+    const problems = stage.problems().filter((problem) => !problem.endsWith('members bound'));
     if (problems.length > 0) throw new Error(problems.join('\n'));
     return run;
   } finally {

@@ -1,7 +1,7 @@
 // Creates the tarball to publish: `npm run package`, or `npm run package -- FOLDER` to choose its folder.
 //
 // The repository's package.json lists the bundled packages as dependencies, for audits. The published one must not, because npm would
-// install them again (docs/decisions/0011-dependencies-of-the-repository.md). So this script assembles and packs the package in a
+// install them again (docs/decisions/0011-runtime-dependencies.md). So this script assembles and packs the package in a
 // separate folder with its own package.json. npm refuses to publish the repository itself, because it is private.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

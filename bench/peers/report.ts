@@ -11,8 +11,8 @@ export function resultsPage(results: BenchResults): string {
   const name = recordName(results);
   return `${[
     `# Tutti beside its peers: the figures${results.long ? ' of the long selection' : ''}`,
-    `Written by \`npm run bench:peers --${results.long ? ' --long' : ''} --record\` from [${name}.json](${name}.json), which has every run; what was compared, how, and what follows ` +
-      'from it stands in [Performance](../../docs/performance.md).',
+    `Written by \`npm run bench:peers --${results.long ? ' --long' : ''} --record\` from [${name}.json](${name}.json), which has every run. [Performance](../../docs/performance.md) ` +
+      'explains what was compared, how, and what follows from the figures.',
     resultsSection(results),
     '## What the columns say',
     columnMeanings(),
@@ -29,8 +29,8 @@ export function resultsSection(results: BenchResults): string {
         .map(([program, version]) => `${program} ${version}`)
         .join(', ')}.`,
     '## Tutti as a ratio to the best peer',
-    'Median of the rounds, with their range. Above 1 is better for pods/s; below 1 is better for all others. A peer that left pods ' +
-      'behind that fit counts as the best one only where all did.',
+    'Median of the rounds, with their range. For pods/s, a ratio above 1 is better; for all other columns, a ratio below 1. If a peer left ' +
+      'pods unscheduled that fit, it counts as the best peer only if all peers did.',
     ratioTable(results),
     '## Figures of each scheduler',
     figuresTable(results),

@@ -20,29 +20,30 @@ const columns: readonly Column[] = [
   {
     title: 'pods/s',
     meaning:
-      'pods of whole gangs, over the time from the first create (backlog: from when the scheduler said that it was ready) to ' +
-      'the last of their binds.',
+      'pods of complete gangs, divided by the time from the first create (in a backlog: from the time when the scheduler became ' +
+      'ready) to the last of their bindings.',
     better: 'higher',
     digits: 0,
     of: (run) => run.podsPerSecond,
   },
   {
     title: 'created→bound p50, s',
-    meaning: 'the median over all pods; in a backlog from when the scheduler was ready.',
+    meaning:
+      'the median over all pods of the time from creation to binding; in a backlog, the time starts when the scheduler became ready.',
     better: 'lower',
     digits: 2,
     of: (run) => milli(run.latencyP50Ms),
   },
   {
     title: 'p99, s',
-    meaning: 'the same for the slowest pod in a hundred.',
+    meaning: 'the 99th percentile of the same time.',
     better: 'lower',
     digits: 2,
     of: (run) => milli(run.latencyP99Ms),
   },
   {
     title: 'gang spread p99, ms',
-    meaning: 'from the first to the last bind of a gang that became whole.',
+    meaning: 'the time from the first to the last binding of a gang that became complete, 99th percentile.',
     better: 'lower',
     digits: 0,
     of: (run) => run.spreadP99Ms,
@@ -50,9 +51,9 @@ const columns: readonly Column[] = [
   {
     title: 'CPU a pod, ms',
     meaning:
-      'processor time of the scheduler for each pod bound, from the first create until 3 s after the last bind, or until ' +
-      'it has written the Events that it had left by then (contention: 10 s). In a backlog from the start of its process, since it ' +
-      'begins to schedule while it starts.',
+      'CPU time of the scheduler for each bound pod. It counts from the first create until 3 s after the last binding (contention: ' +
+      '10 s), or longer if the scheduler still has Events to write by then. In a backlog, it counts from the start of the process, ' +
+      'because the scheduler begins to schedule while it starts.',
     better: 'lower',
     digits: 2,
     of: (run) => run.cpuMsPerPod,
@@ -68,8 +69,8 @@ const columns: readonly Column[] = [
     title: 'API calls a pod',
     meaning:
       'writes and single reads of pods, bindings, PodGroups and Events in the same time, from the API server’s ' +
-      '`apiserver_request_total`. That counter does not name the client; the load generator makes no such calls then but the ' +
-      'creation of pods, which is left out. peers.json has them by verb and resource.',
+      '`apiserver_request_total`. That metric does not name the client. During that time, the only such calls of the load generator ' +
+      'create pods, and the figure does not include them. peers.json has the calls by verb and resource.',
     better: 'lower',
     digits: 2,
     of: (run) => run.apiCallsPerPod,
@@ -77,7 +78,7 @@ const columns: readonly Column[] = [
   {
     title: 'API server CPU a pod, ms',
     meaning:
-      'processor time of kube-apiserver in the same time, whoever caused it; in *arriving* that includes the creation of the pods.',
+      'CPU time of kube-apiserver in the same time, whichever client caused it. In *arriving*, that includes the creation of the pods.',
     better: 'lower',
     digits: 2,
     of: (run) => run.apiServerCpuMsPerPod,
@@ -129,7 +130,7 @@ export function figuresTable(results: BenchResults): string {
 export function columnMeanings(): string {
   return [
     ...columns.map(({ title, meaning }) => `- **${withoutUnit(title)}**: ${meaning}`),
-    '- **bound**, **gangs whole**, **partial**: pods and gangs at the end; a partial gang has some members bound and some not.',
+    '- **bound**, **gangs whole**, **partial**: bound pods, complete gangs and partially bound gangs at the end.',
   ].join('\n');
 }
 

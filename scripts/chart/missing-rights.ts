@@ -7,19 +7,19 @@ export interface MissingRight {
 }
 
 const notListed = {
-  log: 'list failed, it will be tried again',
+  log: 'list failed; will retry',
   effect: 'The process never becomes ready and does nothing',
 };
-const notWatched = { log: 'watch failed, it will be tried again', effect: 'The process misses all changes' };
+const notWatched = { log: 'watch failed; will retry', effect: 'The process misses all changes' };
 const notBound = 'could not bind';
 const notEvicted = { log: 'could not evict a pod', effect: 'Preemption does not work' };
-const notWritten = 'Events may not be written, and nobody sees them: give the right that the error names';
+const notWritten = 'cannot write Events: missing RBAC permission';
 const notAsked = {
-  log: 'cannot ask the API server who may read what is served; nobody may until it answers',
+  log: 'cannot authenticate or authorize requests; rejecting them until the API server responds',
   effect: '/metrics, /configz and /debug return 503; health endpoints work',
 };
 const notTaken = {
-  log: 'the Lease could not be read or taken',
+  log: 'cannot read or acquire the Lease',
   effect: 'No process leads, so nothing is scheduled or written',
 };
 
@@ -58,12 +58,12 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   'patch persistentvolumes': { log: notBound, effect: 'Pods that need an existing volume are not bound' },
   'patch persistentvolumeclaims': { log: notBound, effect: 'Pods that need a new volume are not bound' },
   'get pods': {
-    log: 'a pod whose Binding is in doubt could not be read; its room is kept',
+    log: 'could not read a pod whose binding is unconfirmed; its capacity stays assumed',
     effect: 'If the response to a Binding is lost, the scheduler repeats the Binding until it knows the result',
   },
   'create pods/binding': { log: notBound, effect: 'No pod is bound' },
   'patch pods/status': {
-    log: 'could not write a verdict, which is tried again',
+    log: 'could not write a verdict; retrying',
     effect: 'Pods have no verdict, and preemption does not work',
   },
   'patch pods': { log: notBound, effect: 'Extenders bind no gangs' },
@@ -79,14 +79,14 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   'create leases.coordination.k8s.io': notTaken,
   'get leases.coordination.k8s.io': notTaken,
   'update leases.coordination.k8s.io': {
-    log: 'the Lease could not be renewed',
+    log: 'cannot renew the Lease',
     effect: 'No process leads for longer than its renew deadline',
   },
   'watch leases.coordination.k8s.io': {
     effect: 'A standby takes a released Lease after the retry period instead of at once',
   },
   'patch podgroups.scheduling.x-k8s.io/status': {
-    log: 'writing the status of a PodGroup failed',
+    log: 'cannot write PodGroup status',
     effect: 'Groups have no status or an outdated one',
   },
 };

@@ -34,7 +34,6 @@ export const leftOut: Readonly<Record<string, string>> = {
 
 /** Figure that users may look for -> why no metric has it. */
 export const notThereYet: Readonly<Record<string, string>> = {
-  'Groups that Tutti gives up': 'This version does not give up bound members of a group that cannot be completed',
   'Freed capacity': 'Only PostFilter plugins evict pods. See `scheduler_preemption_victims`',
   'tutti_debug_*': 'Debug endpoints have no cost worth a metric: they read the cluster cache',
 };

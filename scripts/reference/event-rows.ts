@@ -59,11 +59,7 @@ export function eventRows(): readonly EventRow[] {
     groupStays: [
       [
         'The group could not be completed within its grace period, and must not be released',
-        events.groupStays(
-          gang,
-          pod,
-          '2 of the 3 members that it needs keep their nodes: it keeps trying, as its repairPolicy says.',
-        ),
+        events.groupStays(gang, pod, '2 of 3 required members stay bound: its repairPolicy is KeepTrying.'),
       ],
     ],
     memberLost: [
@@ -72,7 +68,7 @@ export function eventRows(): readonly EventRow[] {
         events.memberLost(
           gang,
           pod,
-          'member train-0 was not admitted by node node-1 (OutOfcpu), and 1 of the 3 that are needed is missing; room on node node-2 is kept for the one that comes instead, for 60 s at most',
+          'node node-1 rejected member train-0 (OutOfcpu): 1 of 3 required members is missing; capacity on node node-2 is reserved for its replacement for up to 60 s',
         ),
       ],
     ],

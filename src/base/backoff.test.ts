@@ -5,14 +5,14 @@ import { seededRandom } from './random.ts';
 
 const policy = { initialMs: 100, maxMs: 1500 };
 
-describe('back-off', () => {
-  it('doubles to a cap', () => {
+describe('a backoff', () => {
+  it('doubles up to a cap', () => {
     expect([0, 1, 2, 3, 4, 5, 6, 2000].map((attempt) => backoffDelay(policy, attempt))).toEqual([
       0, 100, 200, 400, 800, 1500, 1500, 1500,
     ]);
   });
 
-  it('with jitter lies in the upper half of the delay', () => {
+  it('with jitter is in the upper half of the delay', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), fc.integer(), (attempt, seed) => {
         const delay = backoffDelay(policy, attempt);
@@ -24,8 +24,8 @@ describe('back-off', () => {
   });
 });
 
-describe('seeded randomness', () => {
-  it('repeats itself for a seed, and lies in [0, 1)', () => {
+describe('seededRandom', () => {
+  it('returns the same values in [0, 1) for the same seed', () => {
     const draw = (seed: number): number[] => {
       const random = seededRandom(seed);
       return Array.from({ length: 1000 }, random);

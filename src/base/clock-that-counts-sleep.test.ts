@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Clock } from './clock.ts';
 import { clockThatCountsSleep } from './clock-that-counts-sleep.ts';
 
-/** A machine whose clocks are set, stand still and go on as the test says. */
+/** A machine whose clocks the test sets, stops and resumes. */
 class Machine {
   wall = 1_000_000;
   awake = 5;
@@ -29,7 +29,7 @@ function machine(): { machine: Machine; clock: Clock } {
   return { machine, clock: clockThatCountsSleep(machine.clock, () => machine.uptime) };
 }
 
-it('counts what the machine has slept, each time', () => {
+it('includes the sleep of the machine, each time', () => {
   const { machine: it, clock } = machine();
   const start = clock.monotonic();
   it.passes(1_000);
@@ -42,7 +42,7 @@ it('counts what the machine has slept, each time', () => {
   expect(clock.monotonic() - start).toBe(63_020);
 });
 
-it.each([3_600_000, -3_600_000, 499, -499])('is not moved by a wall clock that is set by %i ms', (ms) => {
+it.each([3_600_000, -3_600_000, 499, -499])('ignores a change of the wall clock by %i ms', (ms) => {
   const { machine: it, clock } = machine();
   const start = clock.monotonic();
   it.passes(100);
@@ -52,7 +52,7 @@ it.each([3_600_000, -3_600_000, 499, -499])('is not moved by a wall clock that i
   expect(clock.monotonic() - start).toBe(200);
 });
 
-it('counts sleep although the wall clock is set while it sleeps', () => {
+it('includes sleep during which the wall clock is set', () => {
   const { machine: it, clock } = machine();
   const start = clock.monotonic();
   it.sleeps(30_000);
@@ -60,7 +60,7 @@ it('counts sleep although the wall clock is set while it sleeps', () => {
   expect(clock.monotonic() - start).toBe(30_000);
 });
 
-it('never goes back, however the clocks are read against each other', () => {
+it('never goes back, even if the clocks diverge', () => {
   const { machine: it, clock } = machine();
   let latest = clock.monotonic();
   for (const [wall, uptime] of [
@@ -79,10 +79,10 @@ it('never goes back, however the clocks are read against each other', () => {
   }
 });
 
-it('leaves a second machine time that it has slept unseen to be counted by nobody: a wall clock that stands still, too', () => {
+it('ignores sleep until the wall clock shows it', () => {
   const { machine: it, clock } = machine();
   const start = clock.monotonic();
-  it.uptime += 60_000; // a snapshot is restored, and nobody has set the wall clock yet
+  it.uptime += 60_000; // a restored snapshot, before the wall clock is set
   expect(clock.monotonic() - start).toBe(0);
   it.wall += 60_000;
   expect(clock.monotonic() - start).toBe(60_000);

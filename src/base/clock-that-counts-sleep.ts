@@ -1,14 +1,14 @@
 import type { Clock } from './clock.ts';
 
-/** By more than this the wall clock and the monotonic one do not part by themselves. */
+/** Beyond this difference, the wall clock and the monotonic clock cannot have diverged by drift. */
 const noticeableMs = 500;
 
 /**
- * The clock, with a monotonic time that goes on while the machine sleeps (is suspended), unlike performance.now(): for deadlines
- * that others hold us to, who have not slept. Timers are as they were.
+ * Wraps a clock so that its monotonic time includes sleep (suspension) of the machine, unlike performance.now(). It is for deadlines
+ * that other processes enforce, which did not sleep. Timers are unchanged.
  *
- * A wall clock goes on in sleep and is cheap to read; that it has left the monotonic clock behind is the occasion to ask
- * `uptimeMs`, which counts sleep as well and is not set by anybody. So a wall clock that is set changes nothing.
+ * The wall clock runs during sleep and is cheap to read. When it moves ahead of the monotonic clock, the wrapper reads `uptimeMs`,
+ * which also includes sleep and cannot be set. So setting the wall clock has no effect.
  */
 export function clockThatCountsSleep(clock: Clock, uptimeMs: () => number): Clock {
   const lead = (): number => clock.now() - clock.monotonic();
@@ -23,7 +23,7 @@ export function clockThatCountsSleep(clock: Clock, uptimeMs: () => number): Cloc
       if (Math.abs(now - seenLead) > noticeableMs) {
         seenLead = now;
         const slept = uptimeLead() - firstUptimeLead;
-        // An uptime comes in steps of its own, and time never goes back.
+        // The uptime has its own granularity, and time must never go back.
         if (slept > sleptMs + noticeableMs / 2) sleptMs = slept;
       }
       return clock.monotonic() + sleptMs;

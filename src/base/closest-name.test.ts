@@ -9,12 +9,12 @@ it.each([
   ['permitWaitTimeSeconds', 'permitWaitingTimeSeconds'],
   ['wieght', 'weight'],
   ['typ', 'type'],
-])('who writes %s meant %s', (given, meant) => {
+])('corrects %s to %s', (given, meant) => {
   expect(closestName(given, names)).toBe(meant);
 });
 
 it.each([['weather'], ['shape'], ['ty'], [''], ['__proto__'], ['x'.repeat(1_000_000)]])(
-  '%s is close to none',
+  'suggests nothing for %s',
   (given) => {
     expect(closestName(given, names)).toBeUndefined();
   },

@@ -1,8 +1,11 @@
-const longestCompared = 64;
+const maxComparedLength = 64;
 
-/** The name that somebody most likely meant who wrote `given`; undefined when none is close. The first of several that are as close. */
+/**
+ * Returns the name that `given` most likely misspells, or undefined if none is close. Of equally close names it returns the
+ * first.
+ */
 export function closestName(given: string, names: readonly string[]): string | undefined {
-  if (given.length < 3 || given.length > longestCompared) return undefined;
+  if (given.length < 3 || given.length > maxComparedLength) return undefined;
   let fewest = Math.max(1, Math.floor(given.length / 5)) + 1;
   let closest: string | undefined;
   for (const name of names) {
@@ -15,7 +18,7 @@ export function closestName(given: string, names: readonly string[]): string | u
   return closest;
 }
 
-/** How many characters to insert, drop, replace or swap with the next one: the optimal string alignment distance. */
+/** Returns the optimal string alignment distance: the number of characters to insert, delete, replace or swap with the next one. */
 function editsBetween(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -1,4 +1,4 @@
-/** A promise together with the functions that settle it; settling twice has no effect. */
+/** A promise with the functions that settle it; settling it twice has no effect. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;

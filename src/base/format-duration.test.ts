@@ -11,12 +11,12 @@ it.each([
   [3_600_000, '1h'],
   [3_661_250, '1h1m1.25s'],
   [0.0001, '0.0000001s'],
-])('%i ms is %s, and reads back', (milliseconds, text) => {
+])('formats %i ms as %s, which parses to the same value', (milliseconds, text) => {
   expect(formatDuration(milliseconds)).toBe(text);
   expect(parseDuration(text)).toBe(milliseconds);
 });
 
-it('what is read and written is read as the same again', () => {
+it('round-trips every duration that it parses', () => {
   const part = fc.tuple(
     fc.double({ min: 0, max: 1e6, noNaN: true }),
     fc.constantFrom('ns', 'us', 'µs', 'ms', 's', 'm', 'h'),
@@ -33,10 +33,10 @@ it('what is read and written is read as the same again', () => {
 });
 
 it.each(['', 's', '5', '1d', '-1s', '1 s', '1e3s', '20S', '1.5', '++1s', '9223372036.854775808s', '2562048h'])(
-  '%j is no duration',
+  'rejects %j',
   (text) => expect(parseDuration(text)).toBeUndefined(),
 );
 
-it.each(['1us', '1µs', '1μs', '+1us', '.001ms', '0.001ms', '1000ns'])('%s is a microsecond', (text) => {
+it.each(['1us', '1µs', '1μs', '+1us', '.001ms', '0.001ms', '1000ns'])('parses %s as a microsecond', (text) => {
   expect(parseDuration(text)).toBe(0.001);
 });

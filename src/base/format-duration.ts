@@ -3,7 +3,7 @@ const units = [
   ['m', 60_000],
 ] as const;
 
-/** Milliseconds in Go's notation, as `parseDuration` reads it: `15s`, `1m30s`, `0.5s`. */
+/** Formats milliseconds in Go's notation, as `parseDuration` reads it: `15s`, `1m30s`, `0.5s`. */
 export function formatDuration(milliseconds: number): string {
   let text = '';
   let rest = milliseconds;
@@ -12,7 +12,7 @@ export function formatDuration(milliseconds: number): string {
     if (count > 0) text += `${count}${unit}`;
     rest -= count * size;
   }
-  // A nanosecond is the least that there is.
+  // The smallest unit is a nanosecond.
   const seconds = (rest / 1_000).toFixed(9).replace(/\.?0+$/, '');
   return seconds !== '0' || text === '' ? `${text}${seconds}s` : text;
 }

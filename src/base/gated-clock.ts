@@ -5,7 +5,10 @@ export interface Gate {
   run(callback: () => void): void;
 }
 
-/** A clock whose timers go through a gate: a timer that fires while the gate is closed runs when it opens, unless it is cancelled first. */
+/**
+ * A clock whose timers pass through a gate: a timer that fires while the gate is closed runs when it opens, unless it is
+ * cancelled first.
+ */
 export class GatedClock implements Clock {
   readonly #clock: Clock;
   readonly #gate: Gate;

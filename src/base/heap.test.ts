@@ -6,8 +6,8 @@ interface Item {
   readonly value: number;
 }
 
-describe('a heap', () => {
-  it('gives the least of what is in it, whatever was pushed, popped and removed before', () => {
+describe('Heap', () => {
+  it('returns the least element after any sequence of push, pop and remove', () => {
     const command = fc.oneof(
       fc.record({ kind: fc.constant('push' as const), value: fc.integer({ min: 0, max: 9 }) }),
       fc.record({ kind: fc.constant('pop' as const), value: fc.constant(0) }),

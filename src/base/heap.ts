@@ -1,4 +1,4 @@
-/** A binary heap: `pop` gives the least element by `compare`. Ties leave in no particular order. */
+/** A binary heap: `pop` returns the least element by `compare`. The order of equal elements is undefined. */
 export class Heap<T> {
   readonly #compare: (a: T, b: T) => number;
   readonly #items: T[] = [];
@@ -29,7 +29,7 @@ export class Heap<T> {
     return top;
   }
 
-  /** Removes one element equal (by identity) to `item`; O(n). Returns whether it was there. */
+  /** Removes one element identical to `item`; O(n). Returns whether it was in the heap. */
   remove(item: T): boolean {
     const items = this.#items;
     const index = items.indexOf(item);

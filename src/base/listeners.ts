@@ -1,4 +1,4 @@
-/** Functions that are called with every value, in the order in which they were added. */
+/** A list of functions that are called with every value, in the order of their addition. */
 export class Listeners<Arguments extends readonly unknown[]> {
   readonly #listeners: ((...values: Arguments) => void)[] = [];
 

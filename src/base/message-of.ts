@@ -1,4 +1,4 @@
-/** What went wrong, for a line of text: an error's message, or whatever else was thrown. */
+/** Returns an error's message, or any other thrown value as text. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

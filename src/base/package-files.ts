@@ -3,21 +3,21 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from './user-error.ts';
 
-/** Files of the package are not where they belong. */
+/** Files of the package are missing. */
 export class InstallationError extends UserError {
   override readonly name = 'InstallationError';
 
   constructor(start: string) {
-    super(`tutti is not installed whole: there is no package.json above ${start}. Install it again`);
+    super(`the tutti installation is incomplete: there is no package.json above ${start}. Reinstall tutti`);
   }
 }
 
-/** A file that came with the package, whether this runs from its sources or from what was built of them. */
+/** Returns the path of a file of the package, for code that runs from sources or from the build. */
 export function packageFile(...path: readonly string[]): string {
   return join(packageRoot(), ...path);
 }
 
-/** As package.json says. */
+/** Returns the version in package.json. */
 export function packageVersion(): string {
   const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string };
   return version;

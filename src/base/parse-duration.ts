@@ -1,4 +1,4 @@
-/** Unit -> nanoseconds. */
+/** unit -> nanoseconds */
 const units: ReadonlyMap<string, number> = new Map([
   ['ns', 1],
   ['us', 1e3],
@@ -11,12 +11,12 @@ const units: ReadonlyMap<string, number> = new Map([
 ]);
 
 const numberAndUnit = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy;
-/** Go counts nanoseconds in 64 bits. */
-const longestNs = 2 ** 63;
+/** Go stores nanoseconds in 64 bits. */
+const maxNs = 2 ** 63;
 
 /**
- * A duration in Go's notation ("2s", "1m30s", "0"), in milliseconds and whole nanoseconds; undefined for anything else, also for
- * what Go cannot hold (292 years), and for negative ones.
+ * Parses a duration in Go's notation ("2s", "1m30s", "0") to milliseconds, in whole nanoseconds. Returns undefined for anything
+ * else, including negative durations and those that exceed Go's range (292 years).
  */
 export function parseDuration(given: string): number | undefined {
   const text = given.replace(/^\+/, '');
@@ -27,5 +27,5 @@ export function parseDuration(given: string): number | undefined {
     total += Number(match[1]) * units.get(match[2]!)!;
     end = match.index + match[0].length;
   }
-  return end === text.length && end > 0 && total < longestNs ? Math.round(total) / 1e6 : undefined;
+  return end === text.length && end > 0 && total < maxNs ? Math.round(total) / 1e6 : undefined;
 }

@@ -1,7 +1,7 @@
-/** A source of randomness: each call gives a number in [0, 1). Injected, so that a seed repeats a run. */
+/** A source of randomness: each call returns a number in [0, 1). Injected, so that a seed reproduces a run. */
 export type Random = () => number;
 
-/** A small seeded generator (mulberry32): for tests, the simulation and seeded runs; not for secrets. */
+/** Returns a small seeded generator (mulberry32) for tests, the simulation and seeded runs. Not for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-/** A thrown value as an Error. */
+/** Returns a thrown value as an Error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from './virtual-clock.ts';
 
-describe('the virtual clock', () => {
-  it('fires timers in the order in which they fall due, and those of one moment in the order in which they were set', () => {
+describe('VirtualClock', () => {
+  it('fires timers in the order of their due time, then of their creation', () => {
     const clock = new VirtualClock(1000);
     const fired: string[] = [];
     const note = (name: string) => () => void fired.push(`${name} at ${clock.monotonic()}, ${clock.now()}`);
@@ -15,7 +15,7 @@ describe('the virtual clock', () => {
     expect(fired.at(-1)).toBe('late at 20, 1020');
   });
 
-  it('fires timers that timers set, if they fall due on the way', () => {
+  it('fires timers that other timers create, if they become due in the same advance', () => {
     const clock = new VirtualClock();
     let fired = 0;
     const again = (): void => {
@@ -28,7 +28,7 @@ describe('the virtual clock', () => {
     expect(clock.untilNextTimer()).toBe(5);
   });
 
-  it('does not fire what was cancelled', () => {
+  it('does not fire cancelled timers', () => {
     const clock = new VirtualClock();
     let fired = false;
     const timer = clock.setTimer(10, () => (fired = true));
@@ -39,7 +39,7 @@ describe('the virtual clock', () => {
     expect(fired).toBe(false);
   });
 
-  it('takes a negative delay for none', () => {
+  it('treats a negative delay as none', () => {
     const clock = new VirtualClock();
     let fired = false;
     clock.setTimer(-5, () => (fired = true));

@@ -8,7 +8,7 @@ interface Pending {
   cancelled: boolean;
 }
 
-/** A clock that moves only when told to: for tests and the simulation. Starts at `startMs` (wall clock) and monotonic 0. */
+/** A clock that advances only on request, for tests and the simulation. Starts at `startMs` (wall clock) and monotonic 0. */
 export class VirtualClock implements Clock {
   readonly #startMs: number;
   readonly #pending = new Heap<Pending>((a, b) => a.due - b.due || a.sequence - b.sequence);
@@ -42,7 +42,7 @@ export class VirtualClock implements Clock {
     };
   }
 
-  /** Moves time forward by `ms`, firing every timer that falls due on the way, those set by fired timers included. */
+  /** Advances the time by `ms` and fires every timer that becomes due, including timers that fired timers create. */
   advance(ms: number): void {
     const target = this.#elapsedMs + ms;
     for (let next = this.#pending.peek(); next !== undefined && next.due <= target; next = this.#pending.peek()) {
@@ -54,7 +54,7 @@ export class VirtualClock implements Clock {
     this.#elapsedMs = target;
   }
 
-  /** Milliseconds until the next timer fires; undefined when none is set. */
+  /** Returns the milliseconds until the next timer fires, or undefined if there is none. */
   untilNextTimer(): number | undefined {
     for (let next = this.#pending.peek(); next !== undefined; next = this.#pending.peek()) {
       if (!next.cancelled) return next.due - this.#elapsedMs;

@@ -1,12 +1,12 @@
-/** Keeps one object per key for as long as somebody else holds it. */
+/** Keeps one object per key for as long as other code references it. */
 export class WeakInterner<T extends WeakKey> {
-  /** key -> the object, while it lives */
+  /** key -> the object, while it is alive */
   readonly #objects = new Map<string, WeakRef<T>>();
   readonly #collected = new FinalizationRegistry<string>((key) => {
     if (this.#objects.get(key)?.deref() === undefined) this.#objects.delete(key);
   });
 
-  /** The object first interned under this key, or `candidate` when there is none. */
+  /** Returns the object interned under this key, or interns and returns `candidate`. */
   intern(key: string, candidate: T): T {
     const existing = this.#objects.get(key)?.deref();
     if (existing !== undefined) return existing;

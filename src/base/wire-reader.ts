@@ -1,9 +1,9 @@
-/** A protobuf message that cannot be read: cut short, or not of the form that its type has. */
+/** An unreadable protobuf message: truncated, or not in the form of its type. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
 }
 
-/** One field of a message as it stands in the bytes. */
+/** One encoded field of a message. */
 export interface WireField {
   readonly number: number;
   readonly value: WireValue;
@@ -15,9 +15,9 @@ export type WireValue =
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
   | { readonly type: 'fixed32'; readonly bytes: Uint8Array };
 
-const highestField = 2 ** 29 - 1;
+const maxFieldNumber = 2 ** 29 - 1;
 
-/** Reads protobuf's wire format: field by field, sharing the bytes with the message. Throws ProtobufError. */
+/** Reads protobuf's wire format field by field; the results share the message's bytes. Throws ProtobufError. */
 export class WireReader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -33,7 +33,7 @@ export class WireReader {
   field(): WireField {
     const tag = this.#small('a field tag');
     const number = Math.floor(tag / 8);
-    if (number < 1 || number > highestField) throw new ProtobufError(`${number} is not a field number`);
+    if (number < 1 || number > maxFieldNumber) throw new ProtobufError(`${number} is not a field number`);
     return { number, value: this.#value(tag % 8) };
   }
 
@@ -41,7 +41,7 @@ export class WireReader {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
       const byte = this.#bytes[this.#at++];
-      if (byte === undefined) throw new ProtobufError('a number is cut short');
+      if (byte === undefined) throw new ProtobufError('a number is truncated');
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }
@@ -59,11 +59,11 @@ export class WireReader {
       case 5:
         return { type: 'fixed32', bytes: this.#take(4) };
       default:
-        throw new ProtobufError(`there is no wire type ${wireType}`);
+        throw new ProtobufError(`unknown wire type ${wireType}`);
     }
   }
 
-  /** A number that is small when it is right. */
+  /** Reads a number that a valid message keeps small. */
   #small(what: string): number {
     const value = this.varint();
     if (value > 0xffff_ffffn) throw new ProtobufError(`${what} is out of range`);
@@ -73,7 +73,7 @@ export class WireReader {
   #take(length: number): Uint8Array {
     const end = this.#at + length;
     if (end > this.#bytes.length) {
-      throw new ProtobufError(`${length} bytes are announced where ${this.#bytes.length - this.#at} are left`);
+      throw new ProtobufError(`a field announces ${length} bytes, but only ${this.#bytes.length - this.#at} are left`);
     }
     const taken = this.#bytes.subarray(this.#at, end);
     this.#at = end;

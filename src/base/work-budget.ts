@@ -1,12 +1,12 @@
 /**
- * Counts work, so that who is at it for long can give way to others now and then. It is counted and not timed: the same input
- * pauses at the same places anywhere. Until it is told otherwise nothing is ever due.
+ * Counts work, so that long tasks can yield to others. It counts instead of measuring time, so that the same input pauses at the
+ * same places on any machine. Without a limit no pause is ever due.
  */
 export class WorkBudget {
   #spent = 0;
   #pauseAt = Infinity;
 
-  /** From here on so much may be done before it is time to pause; Infinity: all there is. */
+  /** Allows this much more work until a pause is due; Infinity: no limit. */
   allow(work: number): void {
     this.#pauseAt = this.#spent + work;
   }
@@ -15,17 +15,17 @@ export class WorkBudget {
     this.#spent += work;
   }
 
-  /** It is time to pause. */
+  /** Whether a pause is due. */
   get isDue(): boolean {
     return this.#spent >= this.#pauseAt;
   }
 
-  /** So much more would be too much: for what cannot be left half done. */
+  /** Returns whether this much more work would exceed the budget; for work that must not be interrupted. */
   lacks(work: number): boolean {
     return this.#spent + work > this.#pauseAt;
   }
 
-  /** Somebody waits for a pause. */
+  /** Whether a limit is set. */
   get isLimited(): boolean {
     return this.#pauseAt < Infinity;
   }

@@ -1,7 +1,7 @@
-/** Something that is done in steps: after each `yield` there is more to do. `return()` gives it up, and undoes what it has begun. */
+/** A task in steps: it yields between them. `return()` cancels it and rolls back its changes. */
 export type Yielding<T> = Generator<undefined, T, undefined>;
 
-/** Goes on to the end. */
+/** Runs a task to its end. */
 export function finish<T>(steps: Yielding<T>): T {
   for (;;) {
     const step = steps.next();

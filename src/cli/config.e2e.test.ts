@@ -59,7 +59,7 @@ describe('tutti scheduler --config', () => {
     const config = await file('scheduler.yaml', 'paralellism: 4', 'profiles:', '- schedulerName: ""');
     expect(await outputOf(1, 'scheduler', '--config', config)).toMatch(
       new RegExp(
-        `^tutti: the configuration cannot be used:\n  ${config}:3:1: paralellism is not known; did you mean parallelism\\? .*\n` +
+        `^tutti: the configuration cannot be used:\n  ${config}:3:1: paralellism is not a known field; did you mean parallelism\\? .*\n` +
           `  ${config}:5:3: profiles\\[0\\]\\.schedulerName must not be empty; it is what pods say in spec\\.schedulerName\n$`,
       ),
     );
@@ -68,7 +68,7 @@ describe('tutti scheduler --config', () => {
   it('names the field of the file whose kubeconfig is missing', async () => {
     const config = await file('scheduler.yaml', 'clientConnection: {kubeconfig: /does/not/exist}');
     expect(await outputOf(1, 'scheduler', '--config', config)).toBe(
-      `tutti: kubeconfig /does/not/exist does not exist: give an existing file with clientConnection.kubeconfig of ${config}\n`,
+      `tutti: kubeconfig /does/not/exist does not exist: set an existing file with clientConnection.kubeconfig of ${config}\n`,
     );
   });
 
@@ -217,7 +217,7 @@ describe('tutti config check', () => {
       '  pluginConfig: [{name: Zone, args: {labels: rack}}]',
     );
     expect(await outputOf(1, 'config', 'check', ...both, args)).toBe(
-      `${args}:5:38: error: profiles[0].pluginConfig[0].args.labels is not known; did you mean label?\n` +
+      `${args}:5:38: error: profiles[0].pluginConfig[0].args.labels is not a known field; did you mean label?\n` +
         `${args}: 1 error\n`,
     );
 
@@ -232,10 +232,10 @@ describe('tutti config check', () => {
     );
     expect(await outputOf(1, 'config', 'check', ...both, points)).toBe(
       [
-        `${points}:5:33: error: profiles[0].plugins.filter.enabled[0].name cannot be used: plugin Zone has nothing to do at filter; its points are score`,
-        `${points}:5:72: error: profiles[0].plugins.multiPoint.enabled[0].name cannot be used: plugin Broken could not be made: no disk`,
-        `${points}:8:25: error: profiles[1].plugins.permit.enabled[0].name cannot be used: plugin Zone has nothing to do at permit; its points are score`,
-        `${points}:8:39: error: profiles[1].plugins.permit.enabled[1].name cannot be used: plugin Broken could not be made: no disk`,
+        `${points}:5:33: error: profiles[0].plugins.filter.enabled[0].name cannot be used: plugin Zone does not implement filter; it implements score`,
+        `${points}:5:72: error: profiles[0].plugins.multiPoint.enabled[0].name cannot be used: plugin Broken could not be created: no disk`,
+        `${points}:8:25: error: profiles[1].plugins.permit.enabled[0].name cannot be used: plugin Zone does not implement permit; it implements score`,
+        `${points}:8:39: error: profiles[1].plugins.permit.enabled[1].name cannot be used: plugin Broken could not be created: no disk`,
         `${points}: 4 errors`,
         '',
       ].join('\n'),

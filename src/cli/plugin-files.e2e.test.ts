@@ -129,13 +129,13 @@ describe('--plugin', () => {
         '  args: { hour: 24, minute: 1 },',
         '};',
       ],
-      'profiles tutti, default-scheduler: arguments of M:\n  minute is not known; the only field is hour\n  hour must be a whole number of at most 23, not 24',
+      'profiles tutti, default-scheduler: arguments of M:\n  minute is not a known field; the only field is hour\n  hour must be a whole number of at most 23, not 24',
     ],
     [
       'with a factory that throws',
       'n.ts',
       ["export default { name: 'N', factory: () => { throw new Error('no disk'); } };"],
-      'profiles tutti, default-scheduler: plugin N could not be made: no disk',
+      'profiles tutti, default-scheduler: plugin N could not be created: no disk',
     ],
     [
       "with the name of one of Tutti's plugins",
@@ -242,7 +242,7 @@ describe('tutti scheduler --plugin', () => {
     const process = tutti('scheduler', ...flags, '--plugin', nonsense, '--plugin', bug);
     await process.said(/scheduling .*nodes=1/);
     expect(await outcomeOf('one')).toBe(
-      '0/1 nodes are available: Nonsense failed in Filter: it must answer undefined or a Status, not "no".',
+      '0/1 nodes are available: Nonsense failed in Filter: it must return undefined or a Status, not "no".',
     );
     expect(await outcomeOf('two')).toBe('0/1 nodes are available: Bug failed in PreFilter: a bug.');
     expect(await outcomeOf('three')).toBe('node');

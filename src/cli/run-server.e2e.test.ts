@@ -55,8 +55,8 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
   });
 
   it.each([
-    [401, 'Unauthorized', /does not know these credentials, or they have expired: renew them/],
-    [403, 'Forbidden', /may not do that: give the user a role that allows it/],
+    [401, 'Unauthorized', /does not recognize these credentials, or they have expired: renew them/],
+    [403, 'Forbidden', /denies the request: grant the user a role that allows it/],
   ])(
     'logs what to do when the server rejects access with %i, and retries until it does not',
     async (code, reason, remedy) => {
@@ -76,7 +76,7 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
         const [line] = await process.said(/.*"message":"API server rejects access, retrying".*/);
         const { server: where, error } = JSON.parse(line) as Record<string, string>;
         expect(where).toBe(url);
-        expect(error).toContain(`GET /version was answered ${code} ${reason}: not you. `);
+        expect(error).toContain(`GET /version returned ${code} ${reason}: not you. `);
         expect(error).toMatch(remedy);
         isRejecting = false;
         await process.said(/"message":"API server reached"/);

@@ -117,7 +117,7 @@ describe('output and logs contain no secrets and no terminal escape sequences', 
     const port = (server.address() as AddressInfo).port;
     server.close();
     const process = home.tutti(['scheduler', '--kubeconfig', await kubeconfig({}), '--secure-port', '0']);
-    await process.said(/list failed, it will be tried again/);
+    await process.said(/list failed; will retry/);
     process.signal('SIGTERM');
     await process.ended();
     for (const line of process.stderr.split('\n')) {

@@ -45,7 +45,7 @@ describe('TMPDIR', () => {
   it('is named in the error if it does not exist', async () => {
     const environment = { TMPDIR: join(home.path, 'missing') };
     expect(await rejection(['up', '--exit'], { environment })).toBe(
-      `cannot write the kubeconfig to ${home.path}/missing: there is no such folder. Set TMPDIR to a folder that can be written to`,
+      `cannot write the kubeconfig to ${home.path}/missing: the folder does not exist. Set TMPDIR to a writable folder`,
     );
   });
 
@@ -63,7 +63,7 @@ describe('TMPDIR', () => {
     const mounting = `mount -t tmpfs -o nr_inodes=${inodes} tmpfs '${home.path}' && exec "$@"`;
     const under = ['unshare', '-rm', 'sh', '-c', mounting, 'sh'];
     expect(await rejection(['up', '--exit'], { environment: { TMPDIR: home.path }, under })).toContain(
-      `${home.path}: there is no room left in it. Set TMPDIR`,
+      `${home.path}: no space is left on the device. Set TMPDIR`,
     );
   });
 });
@@ -101,14 +101,16 @@ async function kubeconfigFile(user: object = {}): Promise<string> {
 describe('a kubeconfig', () => {
   it('is named in the error if it is a directory', async () => {
     expect(await rejection(['scheduler', '--kubeconfig', home.path])).toMatch(
-      new RegExp(`^kubeconfig ${home.path} cannot be read \\(EISDIR.*give another with --kubeconfig$`),
+      new RegExp(`^kubeconfig ${home.path} cannot be read \\(EISDIR.*set another with --kubeconfig$`),
     );
   });
 
   it('is named in the error if its token file cannot be read', async () => {
     const path = await kubeconfigFile({ tokenFile: 'token' });
     expect(await rejection(['controller', '--kubeconfig', path])).toMatch(
-      new RegExp(`^${path}: the tokenFile of user "eve" cannot be read \\(ENOENT.*${home.path}/token.*\\): correct it`),
+      new RegExp(
+        `^${path}: the tokenFile of user "eve" cannot be read \\(ENOENT.*${home.path}/token.*\\): correct the path`,
+      ),
     );
   });
 });
@@ -120,12 +122,12 @@ describe('serving flags', () => {
       ['--tls-cert-file', '/no/file', '--tls-private-key-file', key],
       /^--tls-cert-file \/no\/file cannot be read \(ENOENT/,
     ],
-    [['--tls-cert-file', key], /^--tls-cert-file is given without --tls-private-key-file: give both, or neither/],
+    [['--tls-cert-file', key], /^--tls-cert-file is set without --tls-private-key-file: set both, or neither/],
     [
       ['--tls-cert-file', 'test/fixtures/tls/client.crt', '--tls-private-key-file', key],
-      /^the key of --tls-private-key-file .*server\.key is not that of the first certificate of --tls-cert-file .*client\.crt/,
+      /^the key of --tls-private-key-file .*server\.key does not match the first certificate of --tls-cert-file .*client\.crt/,
     ],
-    [['--client-ca-file', key], /^--client-ca-file .*server\.key has no certificate in it: give a file in PEM/],
+    [['--client-ca-file', key], /^--client-ca-file .*server\.key contains no certificate: use a PEM file/],
     [
       ['--authentication-kubeconfig', '/no/file'],
       /^kubeconfig \/no\/file does not exist: .* --authentication-kubeconfig$/,
@@ -145,7 +147,7 @@ describe('the serving address', () => {
     const kubeconfig = await kubeconfigFile();
     await withPortTaken(async (port) => {
       expect(await rejection([name, '--kubeconfig', kubeconfig, '--secure-port', String(port)])).toBe(
-        `cannot serve on 0.0.0.0, port ${port}: another process has it. Choose another port with --secure-port`,
+        `cannot serve on 0.0.0.0, port ${port}: the port is in use. Choose another port with --secure-port`,
       );
     });
   });
@@ -155,7 +157,7 @@ describe('the serving address', () => {
     async (host) => {
       const flags = ['--kubeconfig', await kubeconfigFile(), '--secure-port', '10259', '--bind-address', host];
       expect(await rejection(['scheduler', ...flags])).toBe(
-        `cannot serve on ${host}, port 10259: the address is not one of this machine. Choose one that is, such as 127.0.0.1, or 0.0.0.0 for all of them`,
+        `cannot serve on ${host}, port 10259: this machine does not have the address. Choose an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all addresses`,
       );
     },
   );

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { AbortListeners } from './abort-listeners.ts';
 
-test('callbacks share one listener, are called in order, and only while they are there', () => {
+test('runs callbacks in order, through one listener, and skips deleted ones', () => {
   const listeners = new AbortListeners();
   const controller = new AbortController();
   const called: string[] = [];
@@ -18,7 +18,7 @@ test('callbacks share one listener, are called in order, and only while they are
   expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
 });
 
-test('the last callback takes the listener with it', () => {
+test('removes the listener with the last callback', () => {
   const listeners = new AbortListeners();
   const { signal } = new AbortController();
   const callback = (): void => undefined;

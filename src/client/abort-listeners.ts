@@ -1,12 +1,12 @@
 /**
- * Callbacks for when signals abort, with one listener a signal however many callbacks it has: an EventTarget looks through
- * all its listeners whenever one is added, which thousands of calls under one signal would pay for with each other.
+ * Runs callbacks when signals abort. It registers one listener per signal: an EventTarget scans all its listeners on every add,
+ * which is expensive when thousands of calls share one signal.
  */
 export class AbortListeners {
-  /** signal -> what to call, and the one listener that does */
+  /** signal -> its callbacks, and the one listener that runs them */
   readonly #bySignal = new Map<AbortSignal, { readonly callbacks: Set<() => void>; readonly listener: () => void }>();
 
-  /** The signal must not have aborted yet. Each callback is called at most once, in the order in which they were added. */
+  /** Adds a callback. The signal must not have aborted yet. Callbacks run at most once each, in the order of their addition. */
   add(signal: AbortSignal, callback: () => void): void {
     let entry = this.#bySignal.get(signal);
     if (entry === undefined) {
@@ -22,7 +22,7 @@ export class AbortListeners {
     entry.callbacks.add(callback);
   }
 
-  /** Does nothing when it is not there any more. */
+  /** Removes a callback. Does nothing if it was already removed. */
   delete(signal: AbortSignal, callback: () => void): void {
     const entry = this.#bySignal.get(signal);
     if (!entry?.callbacks.delete(callback) || entry.callbacks.size > 0) return;

@@ -1,6 +1,6 @@
 import { UserError } from '../base/user-error.ts';
 
-/** One reason why a request was rejected, as the server's Status names it. */
+/** One reason why the server rejected a request, from the details of its Status. */
 export interface StatusCause {
   /** FieldValueInvalid, FieldValueRequired, … */
   readonly reason?: string;
@@ -9,20 +9,20 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** What an error answer of an API server says, whatever its kind. */
+/** The content of an error response from an API server. */
 export interface ApiErrorDetails {
-  /** HTTP status code; for an ERROR on a watch, the code inside the Status. */
+  /** HTTP status code; for an ERROR event on a watch, the code inside the Status. */
   readonly status: number;
-  /** The Status's reason (`NotFound`, `AlreadyExists`, …); empty when the answer carried none. */
+  /** The Status's reason (`NotFound`, `AlreadyExists`, …); empty if the response has none. */
   readonly reason: string;
-  /** `GET /api/v1/nodes/a`: what was asked. */
+  /** Method and path of the request: `GET /api/v1/nodes/a`. */
   readonly request: string;
   readonly causes: readonly StatusCause[];
-  /** How long the server asks to stay away, in milliseconds. */
+  /** How long the server asks the client to wait before a retry, in milliseconds. */
   readonly retryAfterMs?: number;
 }
 
-/** The API server answered, and the answer is an error. One subclass per cause; `name` is stable. */
+/** The API server responded with an error. One subclass per cause; `name` is stable. */
 export class ApiError extends Error {
   override readonly name: string = 'ApiError';
   readonly status: number;
@@ -41,17 +41,17 @@ export class ApiError extends Error {
   }
 }
 
-/** 400, and every 4xx that has no class of its own: sending the same again is useless. */
+/** 400, and every 4xx without a class of its own: sending the same request again cannot succeed. */
 export class BadRequestError extends ApiError {
   override readonly name = 'BadRequestError';
 }
 
-/** 401: the credentials are missing, expired or unknown. The transport has already asked for new ones. */
+/** 401: the credentials are missing, expired or unknown. The transport has already requested new ones. */
 export class UnauthorizedError extends ApiError {
   override readonly name = 'UnauthorizedError';
 }
 
-/** 403: known, but not allowed (RBAC, admission, quota). */
+/** 403: the user is authenticated but not allowed to do this (RBAC, admission, quota). */
 export class ForbiddenError extends ApiError {
   override readonly name = 'ForbiddenError';
 }
@@ -61,12 +61,12 @@ export class NotFoundError extends ApiError {
   override readonly name = 'NotFoundError';
 }
 
-/** 409 with another reason than AlreadyExists: a resourceVersion or uid no longer holds, or a pod is bound already. */
+/** 409 with a reason other than AlreadyExists: a stale resourceVersion or uid, or a pod that is already bound. */
 export class ConflictError extends ApiError {
   override readonly name = 'ConflictError';
 }
 
-/** 409 AlreadyExists: an object of this name is there. */
+/** 409 AlreadyExists: an object with this name exists. */
 export class AlreadyExistsError extends ApiError {
   override readonly name = 'AlreadyExistsError';
 }
@@ -81,25 +81,25 @@ export class InvalidError extends ApiError {
   override readonly name = 'InvalidError';
 }
 
-/** 429: the server sheds load (or a disruption budget forbids an eviction). Nothing was carried out. */
+/** 429: the server sheds load, or a disruption budget forbids an eviction. The server did not carry out the request. */
 export class TooManyRequestsError extends ApiError {
   override readonly name = 'TooManyRequestsError';
 }
 
-/** 5xx: whether a write was carried out is not known, unless the server asks to come again. */
+/** 5xx: the server may have carried out a write, unless it asks for a retry (Retry-After). */
 export class ServerError extends ApiError {
   override readonly name = 'ServerError';
 }
 
-/** An answer with a good status whose body is not what it should be (truncated or no JSON). */
+/** A success response whose body is unusable (truncated or not JSON). */
 export class MalformedAnswerError extends Error {
   override readonly name = 'MalformedAnswerError';
 }
 
-/** No answer: the connection could not be made or was lost. `cause` is what the transport said. */
+/** No response: the connection failed or was lost. `cause` is the transport's error. */
 export class ConnectionError extends UserError {
   override readonly name = 'ConnectionError';
-  /** True when the server may have carried the request out: read back before anything else. Never for a GET. */
+  /** True if the server may have carried out the request: read the object back first. Never for a GET. */
   readonly ambiguous: boolean;
 
   constructor(message: string, options: { readonly ambiguous: boolean; readonly cause: unknown }) {
@@ -108,10 +108,10 @@ export class ConnectionError extends UserError {
   }
 }
 
-/** No answer within the call's deadline. */
+/** No response within the call's deadline. */
 export class TimeoutError extends UserError {
   override readonly name = 'TimeoutError';
-  /** True when the server may have carried the request out. Never for a GET. */
+  /** True if the server may have carried out the request. Never for a GET. */
   readonly ambiguous: boolean;
 
   constructor(message: string, options: { readonly ambiguous: boolean }) {
@@ -120,22 +120,22 @@ export class TimeoutError extends UserError {
   }
 }
 
-/** A write was not sent, or was cut: this process does not hold the Lease, or not any more. */
+/** A write was not sent, or was cut off, because this process does not hold the Lease. */
 export class NotLeadingError extends Error {
   override readonly name = 'NotLeadingError';
 }
 
-/** A write was not sent: whoever asked for it does not want it any more. */
+/** A write was not sent because its caller withdrew it. */
 export class WithdrawnError extends Error {
   override readonly name = 'WithdrawnError';
 }
 
-/** A write was cut because nobody needs its answer any more: what it was to do is done, or cannot be done by now. */
+/** A write was cut off because its response no longer matters: its purpose is already achieved or out of reach. */
 export class SettledError extends Error {
   override readonly name = 'SettledError';
 }
 
-/** Whether after this error it is unknown if the server carried the request out. */
+/** Returns whether the server may have carried out the request despite this error. */
 export function isAmbiguous(error: unknown): boolean {
   return (error instanceof ConnectionError || error instanceof TimeoutError) && error.ambiguous;
 }

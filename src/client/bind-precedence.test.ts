@@ -6,19 +6,19 @@ import type { Lane } from './lane.ts';
 
 let clock: VirtualClock;
 let precedence: BindPrecedence;
-/** Names of the calls that went, in order. */
-let gone: string[];
+/** Names of the calls that started, in order. */
+let started: string[];
 
 beforeEach(() => {
   clock = new VirtualClock();
   precedence = new BindPrecedence({ clock });
-  gone = [];
+  started = [];
 });
 
 function call(lane: Lane, name: string = lane, since?: number): void {
   const turn = precedence.enter(lane, since);
-  if (turn === undefined) gone.push(name);
-  else void turn.then(() => gone.push(name));
+  if (turn === undefined) started.push(name);
+  else void turn.then(() => started.push(name));
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -28,14 +28,14 @@ async function advance(ms: number): Promise<void> {
   await settled();
 }
 
-test('while nothing is bound every call goes at once', () => {
+test('starts every call at once while there are no binds', () => {
   for (const lane of ['verdict', 'condition', 'event', 'lease', 'read'] as const) {
     expect(precedence.enter(lane)).toBeUndefined();
   }
   expect(clock.untilNextTimer()).toBeUndefined();
 });
 
-test('what only tells people something waits for the last bind, then goes by lane and in order of arrival', async () => {
+test('holds verdicts, conditions and Events until the last bind ends, then starts them by lane and in order of arrival', async () => {
   call('bind');
   call('bind');
   for (const name of ['event 1', 'condition 1', 'verdict 1', 'event 2', 'verdict 2', 'condition 2']) {
@@ -43,19 +43,19 @@ test('what only tells people something waits for the last bind, then goes by lan
   }
   precedence.leave('bind');
   await settled();
-  expect(gone).toEqual(['bind', 'bind']);
+  expect(started).toEqual(['bind', 'bind']);
   expect(precedence.held).toBe(6);
 
   precedence.leave('bind');
   await settled();
-  expect(gone.slice(2)).toEqual(['verdict 1', 'verdict 2', 'condition 1', 'condition 2']);
+  expect(started.slice(2)).toEqual(['verdict 1', 'verdict 2', 'condition 1', 'condition 2']);
   await advance(100);
-  expect(gone.slice(6)).toEqual(['event 1', 'event 2']);
+  expect(started.slice(6)).toEqual(['event 1', 'event 2']);
   expect(precedence.held).toBe(0);
   expect(clock.untilNextTimer()).toBeUndefined();
 });
 
-test('an Event waits until no bind has been under way for 100 ms', async () => {
+test('holds an Event until there was no bind for 100 ms', async () => {
   call('bind');
   precedence.leave('bind');
   await advance(60);
@@ -66,59 +66,59 @@ test('an Event waits until no bind has been under way for 100 ms', async () => {
   await advance(50);
   precedence.leave('bind');
   await advance(99);
-  expect(gone).toEqual(['bind', 'condition', 'bind']);
+  expect(started).toEqual(['bind', 'condition', 'bind']);
   await advance(1);
-  expect(gone.slice(3)).toEqual(['early']);
+  expect(started.slice(3)).toEqual(['early']);
   call('event', 'late');
-  expect(gone.slice(4)).toEqual(['late']);
+  expect(started.slice(4)).toEqual(['late']);
 });
 
-test('a dozen of a lane is under way at once, so that the next bind is not behind all of them', async () => {
+test('limits a lane to a dozen concurrent calls, so that the next bind does not wait behind all of them', async () => {
   for (let index = 1; index <= 14; index++) call('condition', `condition ${index}`);
   call('verdict');
-  expect(gone).toHaveLength(13);
-  expect(gone.at(-1)).toBe('verdict');
+  expect(started).toHaveLength(13);
+  expect(started.at(-1)).toBe('verdict');
   precedence.leave('condition');
   await settled();
-  expect(gone.slice(13)).toEqual(['condition 13']);
+  expect(started.slice(13)).toEqual(['condition 13']);
   call('bind');
   precedence.leave('condition');
   await settled();
-  expect(gone.slice(14)).toEqual(['bind']);
+  expect(started.slice(14)).toEqual(['bind']);
   precedence.leave('bind');
   await settled();
-  expect(gone.slice(15)).toEqual(['condition 14']);
+  expect(started.slice(15)).toEqual(['condition 14']);
   expect(clock.untilNextTimer()).toBeUndefined();
 });
 
-test('binds, reads and the Lease never wait', () => {
+test('never holds binds, reads or Lease calls', () => {
   call('bind', 'first');
   for (const lane of ['bind', 'read', 'lease'] as const) call(lane);
-  expect(gone).toEqual(['first', 'bind', 'read', 'lease']);
+  expect(started).toEqual(['first', 'bind', 'read', 'lease']);
 });
 
-test('the end of another call is not the end of a bind', async () => {
+test('does not mistake the end of another call for the end of a bind', async () => {
   call('bind');
   call('read');
   call('event');
   precedence.leave('read');
   await settled();
-  expect(gone).toEqual(['bind', 'read']);
+  expect(started).toEqual(['bind', 'read']);
 });
 
-test('a call is held for a limited time, counted from when it began to wait with its caller', async () => {
+test('limits the time that a call is held, counted from the start of its wait at the caller', async () => {
   await advance(10_000);
   call('bind');
   call('event', 'now');
   call('event', 'since 4 s', 6_000);
   call('event', 'since 5 s', 5_000);
-  expect(gone).toEqual(['bind', 'since 5 s']);
+  expect(started).toEqual(['bind', 'since 5 s']);
   await advance(999);
-  expect(gone).toHaveLength(2);
+  expect(started).toHaveLength(2);
   await advance(1);
-  expect(gone.slice(2)).toEqual(['since 4 s']);
+  expect(started.slice(2)).toEqual(['since 4 s']);
   await advance(4_000);
-  expect(gone.slice(3)).toEqual(['now']);
+  expect(started.slice(3)).toEqual(['now']);
   expect(clock.untilNextTimer()).toBeUndefined();
 });
 
@@ -126,16 +126,16 @@ test.each([
   ['verdict', 500],
   ['condition', 1_000],
   ['event', 5_000],
-] as const)('a %s is held for %i ms at most', async (lane, ms) => {
+] as const)('holds a call of lane %s for %i ms at most', async (lane, ms) => {
   call('bind');
   call(lane);
   await advance(ms - 1);
-  expect(gone).toEqual(['bind']);
+  expect(started).toEqual(['bind']);
   await advance(1);
-  expect(gone).toEqual(['bind', lane]);
+  expect(started).toEqual(['bind', lane]);
 });
 
-test('a call that is given up rejects with the reason and leaves nothing behind', async () => {
+test('rejects an aborted call with its reason and keeps nothing of it', async () => {
   const controller = new AbortController();
   call('bind');
   const turns = [precedence.enter('event', undefined, controller.signal)];
@@ -147,7 +147,7 @@ test('a call that is given up rejects with the reason and leaves nothing behind'
   expect(clock.untilNextTimer()).toBeUndefined();
 });
 
-test('a call that went takes its listener with it', async () => {
+test('removes the abort listener of a call that started', async () => {
   const { signal } = new AbortController();
   call('bind');
   const turn = precedence.enter('event', undefined, signal);

@@ -12,22 +12,22 @@ export interface BindPrecedenceOptions {
 
 interface HeldCall {
   readonly sequence: number;
-  /** Monotonic time at which it goes in any case. */
+  /** Monotonic time from which the call no longer waits. */
   readonly until: number;
   readonly turn: Deferred<void>;
 }
 
-/** Calls under way at most, of one lane that gives way: a bind that comes now finds connections free. */
+/** Maximum number of concurrent calls of one lane that yields to binds, so that a new bind finds a free connection. */
 const underWayLimit = 12;
 
-/** The calls of one lane, which give way to binds. Times in milliseconds. */
+/** The calls of one lane that yields to binds. Times are in milliseconds. */
 class Followers {
-  /** How long no bind must have been under way before its calls go. */
+  /** Time without a bind in flight before calls of this lane start. */
   readonly quietMs: number;
-  /** How long a call may be held. */
+  /** Maximum time to hold a call. */
   readonly maxHoldMs: number;
   underWay = 0;
-  /** Those whose time is up soonest go first: without `since`, those that came first. */
+  /** Held calls, earliest deadline first; without `since` that is the order of arrival. */
   readonly calls = new Heap(bySoonest);
 
   constructor(quietMs: number, maxHoldMs: number) {
@@ -37,15 +37,15 @@ class Followers {
 }
 
 /**
- * Binds first: what only tells people something (lanes verdict, condition and event) does not take the API server's time
- * from Bindings. While a call of lane bind is under way those calls are held, each for a limited time; when the last bind
- * ends verdicts go, then conditions, a few at a time. Events wait until no bind has been under way for a moment, so that a burst of gangs that
- * come and are bound one by one is over before its Events are written. Other lanes are never held.
+ * Gives binds precedence. Calls that only report something (lanes verdict, condition and event) must not take the API server's
+ * time from Bindings. While a call of lane bind is in flight, they are held, each for a limited time. When the last bind ends,
+ * verdicts start first, then conditions, a few at a time. Events wait until there was no bind for a moment: the Events of a burst
+ * of gangs that are bound one by one follow the burst. Other lanes are never held.
  */
 export class BindPrecedence {
   readonly #clock: Clock;
   readonly #aborts = new AbortListeners();
-  /** lane -> its calls; in the order in which they go */
+  /** lane -> its calls, in the order in which lanes start */
   readonly #followers: Readonly<Partial<Record<Lane, Followers>>> = {
     verdict: new Followers(0, 500),
     condition: new Followers(0, 1_000),
@@ -54,25 +54,25 @@ export class BindPrecedence {
   readonly #inOrder: readonly Followers[] = Object.values(this.#followers);
   #sequence = 0;
   #binds = 0;
-  /** Monotonic time at which the last bind ended. */
+  /** Monotonic time of the end of the last bind. */
   #quietSince = -Infinity;
   #timer: Timer | undefined;
-  /** When the timer fires; it is set anew only for something sooner. */
+  /** Time at which the timer fires. The timer is set again only for an earlier time. */
   #timerAt = Infinity;
 
   constructor(options: BindPrecedenceOptions) {
     this.#clock = options.clock;
   }
 
-  /** Calls held now. */
+  /** Number of held calls. */
   get held(): number {
     return this.#inOrder.reduce((sum, { calls }) => sum + calls.size, 0);
   }
 
   /**
-   * A call begins. Undefined: it goes at once. Otherwise resolves when it may go, or rejects with the signal's reason when that
-   * comes first. Unless it rejects, `leave` must follow when the call has ended, however it ended. `since` (monotonic) is
-   * what the time that it may be held counts from; default now. Never throws.
+   * Registers the start of a call. Returns undefined if the call may start at once. Otherwise the promise resolves when it may
+   * start, or rejects with the signal's reason if the signal aborts first. Unless it rejects, call `leave` when the call has ended,
+   * with any outcome. `since` (monotonic) is the start of the time that the call may be held; default now. Never throws.
    */
   enter(lane: Lane, since?: number, signal?: AbortSignal): Promise<void> | undefined {
     if (lane === 'bind') {
@@ -91,7 +91,7 @@ export class BindPrecedence {
     return this.#hold(followers, { sequence: this.#sequence++, until, turn: deferred() }, signal);
   }
 
-  /** A call that went has ended. */
+  /** Registers the end of a call that `enter` let start. */
   leave(lane: Lane): void {
     if (lane === 'bind') {
       if (--this.#binds > 0) return;
@@ -126,7 +126,7 @@ export class BindPrecedence {
     return promise.finally(() => this.#aborts.delete(signal, onAbort));
   }
 
-  /** Whoever need not wait any longer goes. */
+  /** Starts every call that may start now. */
   #letGo(): void {
     const now = this.#clock.monotonic();
     for (const followers of this.#inOrder) {

@@ -8,54 +8,54 @@ import { RateLimiter } from './rate-limiter.ts';
 let clock: VirtualClock;
 let precedence: BindPrecedence;
 let gate: CallGate;
-/** Lanes of the calls that went, in order. */
-let gone: Lane[];
+/** Lanes of the calls that started, in order. */
+let started: Lane[];
 
 beforeEach(() => {
   clock = new VirtualClock();
   precedence = new BindPrecedence({ clock });
   gate = new CallGate({ limiter: new RateLimiter({ clock, qps: 1, burst: 2 }), precedence });
-  gone = [];
+  started = [];
 });
 
 function call(lane: Lane): void {
   const turn = gate.enter(lane);
-  if (turn === undefined) gone.push(lane);
-  else void turn.then(() => gone.push(lane));
+  if (turn === undefined) started.push(lane);
+  else void turn.then(() => started.push(lane));
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('a call that nothing holds up goes without a promise', () => {
+test('returns no promise for a call that may start at once', () => {
   expect(gate.enter('condition')).toBeUndefined();
   expect(gate.enter('bind')).toBeUndefined();
 });
 
-test('a call waits for the binds first, and takes its token only then', async () => {
+test('makes a call wait for the binds before it takes a token', async () => {
   call('bind');
   call('verdict');
-  expect(gone).toEqual(['bind']);
-  call('read'); // has the token that the verdict would have taken
+  expect(started).toEqual(['bind']);
+  call('read'); // takes the token that the verdict would have taken
   gate.leave('bind');
   await settled();
-  expect(gone).toEqual(['bind', 'read']);
+  expect(started).toEqual(['bind', 'read']);
   clock.advance(1_000);
   await settled();
-  expect(gone).toEqual(['bind', 'read', 'verdict']);
+  expect(started).toEqual(['bind', 'read', 'verdict']);
 });
 
-test('a bind that waits for the rate is under way: nothing that gives way goes before it', async () => {
+test('counts a bind that waits for the rate limit as in flight, so that lanes that yield wait for it', async () => {
   call('read');
   call('read');
   call('bind');
   call('verdict');
   clock.advance(499);
   await settled();
-  expect(gone).toEqual(['read', 'read']);
+  expect(started).toEqual(['read', 'read']);
   expect(precedence.held).toBe(1);
 });
 
-test('a bind given up while it waits for the rate holds nobody up any longer', async () => {
+test('releases held calls when a bind that waits for the rate limit is aborted', async () => {
   call('read');
   call('read');
   const controller = new AbortController();
@@ -67,10 +67,10 @@ test('a bind given up while it waits for the rate holds nobody up any longer', a
   expect(precedence.held).toBe(0);
   clock.advance(1_000);
   await settled();
-  expect(gone).toEqual(['read', 'read', 'verdict']);
+  expect(started).toEqual(['read', 'read', 'verdict']);
 });
 
-test('a call given up while binds hold it leaves nothing behind', async () => {
+test('keeps nothing of a call that is aborted while binds hold it', async () => {
   const controller = new AbortController();
   call('bind');
   const event = gate.enter('event', { signal: controller.signal });

@@ -9,13 +9,13 @@ export interface CallGateOptions {
 
 /** How one call waits at the gate. */
 export interface CallWait {
-  /** What the time that binds may hold the call up counts from, as Clock.monotonic(). Default: now. */
+  /** Start of the time that binds may hold the call, as Clock.monotonic(). Default: now. */
   readonly heldSince?: number;
-  /** Ends the waiting, which then rejects with the signal's reason. */
+  /** Aborts the wait, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** Everything that a call may have to wait for before it is sent: first for binds, then for its share of the rate. */
+/** Everything that a call waits for before it is sent: first for binds, then for its share of the rate limit. */
 export class CallGate {
   readonly #limiter: RateLimiter;
   readonly #precedence: BindPrecedence;
@@ -26,8 +26,9 @@ export class CallGate {
   }
 
   /**
-   * A call begins. Undefined: it goes at once. Otherwise resolves when it may go, or rejects with the signal's reason when that
-   * comes first. Unless it rejects, `leave` must follow when the call has ended, however it ended. Never throws.
+   * Registers the start of a call. Returns undefined if it may start at once. Otherwise the promise resolves when it may start,
+   * or rejects with the signal's reason if the signal aborts first. Unless it rejects, call `leave` when the call has ended, with
+   * any outcome. Never throws.
    */
   enter(lane: Lane, wait: CallWait = {}): Promise<void> | undefined {
     const { heldSince, signal } = wait;
@@ -36,7 +37,7 @@ export class CallGate {
     return this.#acquire(lane, signal);
   }
 
-  /** A call that went has ended. */
+  /** Registers the end of a call that `enter` let start. */
   leave(lane: Lane): void {
     this.#precedence.leave(lane);
   }
@@ -45,7 +46,7 @@ export class CallGate {
     const turn = this.#limiter.acquire(lane, signal);
     if (turn === undefined) return undefined;
     return turn.catch((error: unknown) => {
-      this.#precedence.leave(lane); // it will not go, so nobody shall wait for its end
+      this.#precedence.leave(lane); // it will not start, so no call may wait for its end
       throw error;
     });
   }

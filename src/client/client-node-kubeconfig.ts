@@ -1,2 +1,2 @@
-/** The one part of client-node that a scheduler needs; on its own, so that the bundle leaves the generated classes out of it. */
+/** The only part of client-node that a scheduler needs. In its own module, so that the bundle leaves out the generated classes. */
 export { KubeConfig } from '@kubernetes/client-node';

@@ -16,7 +16,7 @@ let server: MisbehavingServer;
 let transport: HttpTransport;
 let clock: VirtualClock;
 let recorder: EventRecorder;
-/** Writes that the server has not answered. */
+/** Number of writes without a response so far. */
 let underWay: number;
 let failures: unknown[];
 
@@ -51,10 +51,10 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Lets everything run on that waits for no answer. */
+/** Runs everything that does not wait for a response. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Whatever was recorded has been written: as long as anything waits, writes are under way. */
+/** Waits until every recorded Event is written: while any waits, writes are in flight. */
 async function written(): Promise<void> {
   await expect
     .poll(
@@ -67,7 +67,7 @@ async function written(): Promise<void> {
     .toBe(0);
 }
 
-function podEvent(name = 'a', note = 'no room'): EventToRecord {
+function podEvent(name = 'a', note = 'insufficient cpu'): EventToRecord {
   return {
     regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name, uid: `uid-${name}` },
     type: 'Warning',
@@ -77,7 +77,7 @@ function podEvent(name = 'a', note = 'no room'): EventToRecord {
   };
 }
 
-test('an Event says what it is about, who reports it, why and when', async () => {
+test('writes an Event with its object, reporter, reason and time', async () => {
   recorder.record(podEvent());
   await written();
   expect(server.requests).toHaveLength(1);
@@ -95,14 +95,14 @@ test('an Event says what it is about, who reports it, why and when', async () =>
     type: 'Warning',
     reason: 'FailedScheduling',
     action: 'Scheduling',
-    note: 'no room',
+    note: 'insufficient cpu',
     regarding: podEvent().regarding,
     reportingController: 'tutti-scheduler',
     reportingInstance: 'host-1',
   });
 });
 
-test('repeats within the window raise the count of one Event; later ones begin another', async () => {
+test('counts repeats within the window in one Event and writes a new Event for later ones', async () => {
   recorder.record(podEvent());
   await written();
   clock.advance(60_000);
@@ -112,7 +112,7 @@ test('repeats within the window raise the count of one Event; later ones begin a
   recorder.record(podEvent());
   await written();
 
-  // The first repeat is written at once; those that come while it is on its way share one write.
+  // The first repeat is written at once. Repeats that arrive during that write share the next one.
   expect(server.requests.map((request) => request.method)).toEqual(['POST', 'PATCH', 'PATCH', 'POST']);
   const [created, , patched, again] = server.requests;
   const { name } = JSON.parse(created!.body).metadata;
@@ -121,7 +121,7 @@ test('repeats within the window raise the count of one Event; later ones begin a
   expect(JSON.parse(again!.body).metadata.name).not.toBe(name);
 });
 
-test('another note, or another object, is another Event', async () => {
+test('writes another Event for another note or another object', async () => {
   recorder.record(podEvent('a', 'one'));
   recorder.record(podEvent('a', 'two'));
   recorder.record(podEvent('b', 'one'));
@@ -129,7 +129,7 @@ test('another note, or another object, is another Event', async () => {
   expect(server.requests.map((request) => request.method)).toEqual(['POST', 'POST', 'POST']);
 });
 
-test('nothing is kept of an Event when repeats of it do not count any more, though no other is recorded', async () => {
+test('frees a series after its window, even if nothing else is recorded', async () => {
   let kept = 1;
   const registry = new FinalizationRegistry<undefined>(() => kept--);
   (() => {
@@ -142,7 +142,7 @@ test('nothing is kept of an Event when repeats of it do not count any more, thou
   await collectGarbage(() => kept === 0);
 });
 
-test('notes that differ only where they are cut are one, however long they are', async () => {
+test('counts notes that differ only beyond the cut as the same note', async () => {
   recorder.record(podEvent('a', `${'x'.repeat(2_000)} one`));
   await written();
   recorder.record(podEvent('a', `${'x'.repeat(2_000)} two`));
@@ -150,7 +150,7 @@ test('notes that differ only where they are cut are one, however long they are',
   expect(server.requests.map((request) => request.method)).toEqual(['POST', 'PATCH']);
 });
 
-test('a series whose Event is gone is written anew', async () => {
+test('creates the Event again when it has expired', async () => {
   recorder.record(podEvent());
   await written();
   server.next(answerStatus(404, 'NotFound', 'expired'));
@@ -160,15 +160,15 @@ test('a series whose Event is gone is written anew', async () => {
   expect(JSON.parse(server.requests[2]!.body).series.count).toBe(2);
 });
 
-test('when too many wait the oldest is dropped', async () => {
+test('drops the oldest Event when too many wait', async () => {
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']) recorder.record(podEvent(name));
   await written();
   const names = server.requests.map((request) => JSON.parse(request.body).regarding.name as string);
-  expect(names.sort()).toEqual(['a', 'b', 'c', 'd', 'g', 'h', 'i']); // the first four were on their way already
+  expect(names.sort()).toEqual(['a', 'b', 'c', 'd', 'g', 'h', 'i']); // the first four were already in flight
   expect(failures).toEqual([]);
 });
 
-test('what others say as well is left out while many wait, and everything that is left out is counted', () => {
+test('drops minor Events while many wait, and counts every dropped Event', () => {
   const many = new EventRecorder({
     client: { create: () => new Promise(() => undefined), patch: () => new Promise(() => undefined) },
     clock,
@@ -177,7 +177,7 @@ test('what others say as well is left out while many wait, and everything that i
     queueLimit: 300,
   });
   for (let i = 0; i < 250; i++) many.record({ ...podEvent(`minor-${i}`), isMinor: true });
-  // Four are on their way, and two hundred wait.
+  // Four are in flight, and two hundred wait.
   expect(many.dropped).toBe(250 - 4 - 200);
   for (let i = 0; i < 100; i++) many.record(podEvent(`own-${i}`));
   expect(many.dropped).toBe(250 - 4 - 200);
@@ -185,7 +185,7 @@ test('what others say as well is left out while many wait, and everything that i
   expect(many.dropped).toBe(250 - 4 - 200 + 1);
 });
 
-test('a failed write is told and hurts nobody', async () => {
+test('reports a failed write and continues with the others', async () => {
   server.next(resetsConnection, answerStatus(403, 'Forbidden', 'no'));
   recorder.record(podEvent('a'));
   recorder.record(podEvent('b'));
@@ -195,17 +195,17 @@ test('a failed write is told and hurts nobody', async () => {
   expect(server.requests).toHaveLength(3);
 });
 
-test('after stop nothing is written', async () => {
+test('writes nothing after stop', async () => {
   recorder.stop();
   recorder.record(podEvent());
   await written();
   expect(server.requests).toHaveLength(0);
 });
 
-/** A write that the API server has not answered yet. */
+/** A write without a response so far. */
 interface PendingWrite {
   readonly method: 'POST' | 'PATCH';
-  /** Of the Event. */
+  /** Name of the Event. */
   readonly name: string;
   readonly count: number;
   readonly heldSince: CallOptions['heldSince'];
@@ -213,10 +213,10 @@ interface PendingWrite {
   readonly fail: (error: Error) => void;
 }
 
-/** The API server as a test that answers every write by hand sees it. */
+/** An API server whose responses the test gives by hand. */
 class Writes {
   readonly pending: PendingWrite[] = [];
-  /** Everything that was ever sent. */
+  /** Every write that was sent. */
   readonly sent: PendingWrite[] = [];
 
   readonly client = {
@@ -249,13 +249,13 @@ class Writes {
   }
 }
 
-describe('several writes at once', () => {
+describe('concurrent writes', () => {
   let writes: Writes;
-  let held: EventRecorder;
+  let limited: EventRecorder;
 
   beforeEach(() => {
     writes = new Writes();
-    held = new EventRecorder({
+    limited = new EventRecorder({
       client: writes.client,
       clock,
       reportingController: 'tutti-scheduler',
@@ -266,18 +266,18 @@ describe('several writes at once', () => {
 
   const names = (): string[] => writes.pending.map(({ name }) => name.split('.')[0]!);
 
-  test('are four, begun in order, the next as soon as one is answered', async () => {
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) held.record(podEvent(name));
+  test('are limited to four, start in order, and follow each response', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) limited.record(podEvent(name));
     expect(names()).toEqual(['a', 'b', 'c', 'd']);
     writes.pending[2]!.answer();
     await settle();
     expect(names()).toEqual(['a', 'b', 'd', 'e']);
   });
 
-  test('are never of one series: a repeat is patched after the create, with all that came meanwhile', async () => {
-    held.record(podEvent('a'));
-    held.record(podEvent('a'));
-    held.record(podEvent('a'));
+  test('never share a series: one patch after the create includes all repeats', async () => {
+    limited.record(podEvent('a'));
+    limited.record(podEvent('a'));
+    limited.record(podEvent('a'));
     expect(writes.pending).toHaveLength(1);
     writes.pending[0]!.answer();
     await settle();
@@ -287,9 +287,9 @@ describe('several writes at once', () => {
     ]);
   });
 
-  test('a repeat during a write that fails is written none the less', async () => {
-    held.record(podEvent('a'));
-    held.record(podEvent('a'));
+  test('include a repeat that arrives during a failing write', async () => {
+    limited.record(podEvent('a'));
+    limited.record(podEvent('a'));
     writes.pending[0]!.fail(new Error('connection lost'));
     await settle();
     writes.pending[0]!.fail(new NotFoundError('gone', { status: 404, reason: 'NotFound', request: '', causes: [] }));
@@ -302,13 +302,13 @@ describe('several writes at once', () => {
     expect(failures).toMatchObject([{ message: 'connection lost' }]);
   });
 
-  test('each may be held up by binds from when it was recorded', async () => {
-    for (const name of ['a', 'b', 'c', 'd', 'e']) held.record(podEvent(name));
+  test('pass on when each Event was recorded, as the start of its wait for binds', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) limited.record(podEvent(name));
     clock.advance(700);
-    held.record(podEvent('e'));
-    held.record(podEvent('a'));
+    limited.record(podEvent('e'));
+    limited.record(podEvent('a'));
     clock.advance(700);
-    held.record(podEvent('a'));
+    limited.record(podEvent('a'));
     for (let write = 0; write < 6; write++) {
       writes.pending[0]!.answer();
       await settle();
@@ -323,17 +323,17 @@ describe('several writes at once', () => {
     ]);
   });
 
-  test('stop ends those under way and begins no other', async () => {
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'a']) held.record(podEvent(name));
-    held.stop();
+  test('end with stop, which starts no others', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'a']) limited.record(podEvent(name));
+    limited.stop();
     await settle();
     expect(writes.pending).toEqual([]);
     expect(writes.sent).toHaveLength(4);
     expect(failures).toEqual([]);
   });
 
-  test('2,000 at once are all written', async () => {
-    for (let pod = 0; pod < 2_000; pod++) held.record(podEvent(`pod-${pod}`));
+  test('complete for 2,000 Events at once', async () => {
+    for (let pod = 0; pod < 2_000; pod++) limited.record(podEvent(`pod-${pod}`));
     while (writes.pending.length > 0) {
       writes.pending[0]!.answer();
       await Promise.resolve();
@@ -344,7 +344,7 @@ describe('several writes at once', () => {
   });
 });
 
-test('whatever is recorded and however it is answered, the writes of one series follow each other and lose nothing', async () => {
+test('never overlaps writes of one series and loses no occurrence, for any order of records and responses', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('record' as const), pod: fc.integer({ min: 0, max: 5 }) }),
     fc.record({ kind: fc.constant('answer' as const), index: fc.nat({ max: 3 }) }),
@@ -353,14 +353,14 @@ test('whatever is recorded and however it is answered, the writes of one series 
   await fc.assert(
     fc.asyncProperty(scenario, fc.integer({ min: 1, max: 4 }), async (steps, concurrency) => {
       const writes = new Writes();
-      const held = new EventRecorder({
+      const limited = new EventRecorder({
         client: writes.client,
         clock,
         reportingController: 'tutti-scheduler',
         reportingInstance: 'host-1',
         concurrency,
       });
-      /** pod -> how often something was recorded of it */
+      /** pod -> number of recorded Events */
       const recorded = new Map<string, number>();
       const expectOrder = (): void => {
         const underWay = writes.pending.map(({ name }) => name);
@@ -371,7 +371,7 @@ test('whatever is recorded and however it is answered, the writes of one series 
         if (each.kind === 'record') {
           const name = `pod-${each.pod}`;
           recorded.set(name, (recorded.get(name) ?? 0) + 1);
-          held.record(podEvent(name));
+          limited.record(podEvent(name));
         } else writes.pending[each.index]?.answer();
         await settle();
         expectOrder();
@@ -393,7 +393,7 @@ test('whatever is recorded and however it is answered, the writes of one series 
   );
 });
 
-test('a note is cut at whole characters', () => {
+test('cuts a note at whole characters', () => {
   expect(cutToBytes('short', 1024)).toBe('short');
   const cut = cutToBytes('ä'.repeat(600), 1024);
   expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(1024);

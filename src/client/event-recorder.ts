@@ -4,11 +4,11 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { NotFoundError } from './api-errors.ts';
 import type { KubeClient } from './kube-client.ts';
 
-/** The object an Event is about. */
+/** The object that an Event is about. */
 export interface EventRegarding {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Absent for cluster-scoped objects; their Events go to namespace default. */
+  /** Absent for cluster-scoped objects; their Events go to the namespace default. */
   readonly namespace?: string;
   readonly name: string;
   readonly uid: string;
@@ -19,38 +19,38 @@ export interface EventToRecord {
   readonly type: 'Normal' | 'Warning';
   /** Why, in CamelCase: `Scheduled`, `FailedScheduling`. At most 128 characters. */
   readonly reason: string;
-  /** What was being done, in CamelCase: `Binding`, `Scheduling`. */
+  /** The action, in CamelCase: `Binding`, `Scheduling`. */
   readonly action: string;
-  /** For people; cut at 1024 bytes of UTF-8, the API's limit: what comes after that tells no two Events apart. */
+  /** The message for people. Cut at 1024 bytes of UTF-8, the API's limit; text beyond the cut does not distinguish two Events. */
   readonly note: string;
-  /** Who says so: the name of the pod's scheduler. Default: that of the recorder. */
+  /** The component that reports the Event: the pod's scheduler name. Default: that of the recorder. */
   readonly reportingController?: string;
-  /** Others say the same: it is left out while many wait. */
+  /** Other Events report the same: the recorder drops this one while many Events wait. */
   readonly isMinor?: boolean;
 }
 
 export interface EventRecorderOptions {
   readonly client: Pick<KubeClient, 'create' | 'patch'>;
   readonly clock: Clock;
-  /** `tutti-scheduler`: shown as the source of Events that name none. */
+  /** `tutti-scheduler`: the source of Events that do not set one. */
   readonly reportingController: string;
-  /** Tells the instances of one controller apart: the host or pod name. */
+  /** Distinguishes the instances of one controller: the host or pod name. */
   readonly reportingInstance: string;
-  /** Writes that may wait; beyond it the oldest is dropped. Default 10,000. */
+  /** Maximum number of waiting writes; beyond it the recorder drops the oldest. Default 10,000. */
   readonly queueLimit?: number;
-  /** Writes that may be under way at once. Default 4. */
+  /** Maximum number of writes in flight. Default 4. */
   readonly concurrency?: number;
-  /** How long a repeat still counts into the same Event, in milliseconds. Default 6 minutes, as in client-go. */
+  /** How long a repeat counts towards the same Event, in milliseconds. Default 6 minutes, as in client-go. */
   readonly seriesWindowMs?: number;
-  /** Told of each write that failed; Events are never written again after a failure. */
+  /** Called for each write that failed. The recorder never retries a failed write. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Where a series is:
- * - `waiting-to-create`, `waiting-to-patch`: in the queue; its write will take up further repeats.
- * - `writing`: a write is under way. `writing-behind`: there were repeats since it began; it is queued again after it.
- * - `written`: the API has all of it.
+ * State of a series:
+ * - `waiting-to-create`, `waiting-to-patch`: in the queue; its write will include further repeats.
+ * - `writing`: a write is in flight. `writing-behind`: repeats arrived since then; the series is queued again afterwards.
+ * - `written`: the API server has everything.
  */
 type SeriesState = 'waiting-to-create' | 'waiting-to-patch' | 'writing' | 'writing-behind' | 'written';
 
@@ -63,39 +63,39 @@ interface Series {
   count: number;
   lastSeen: number;
   lastSeenMonotonic: number;
-  /** Monotonic time of the first occurrence that no write has taken up. */
+  /** Monotonic time of the first occurrence that no write includes yet. */
   waitingSince: number;
   state: SeriesState;
 }
 
-/** While more writes wait, minor Events are left out. */
+/** The recorder drops minor Events while this many writes wait. */
 const minorLimit = 200;
 const noteLimitBytes = 1024;
-/** What one unit of a string's length can come to in UTF-8. */
+/** Maximum UTF-8 bytes of one UTF-16 code unit. */
 const mostBytesPerUnit = 3;
 const nameLimit = 253;
 const seriesLimit = 4096;
 
 /**
- * Writes events.k8s.io/v1 Events in the event lane, a few at a time, begun in order. The same (object, reason, action,
- * note) again within the window raises the count of the first Event's series; repeats that come faster than writes share
- * one. The writes of one series never overlap: what comes during one is queued when it ends. `record` never throws and
- * never waits: Events are a courtesy, losing one loses nothing else.
+ * Writes events.k8s.io/v1 Events in the event lane, a few at a time, started in order. A repeat (same object, reason, action and
+ * note) within the window raises the count of the first Event's series; repeats that arrive faster than writes share one write.
+ * Writes of one series never overlap: repeats that arrive during a write are queued when it ends. `record` never throws and never
+ * waits: a lost Event affects nothing else.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #queueLimit: number;
   readonly #concurrency: number;
   readonly #windowMs: number;
-  /** identity of the Event (regarding uid, type, reason, action, note) -> its series; in order of last occurrence */
+  /** identity of the Event (regarding uid, type, reason, action, note) -> its series, by last occurrence */
   readonly #series = new Map<string, Series>();
   readonly #queue = new Set<Series>();
   readonly #stop = new AbortController();
   #names = 0;
   #dropped = 0;
-  /** Writes under way. */
+  /** Number of writes in flight. */
   #writing = 0;
-  /** Runs while there are series. */
+  /** Set while there are series. */
   #forgetting: Timer | undefined;
 
   constructor(options: EventRecorderOptions) {
@@ -105,19 +105,19 @@ export class EventRecorder {
     this.#windowMs = options.seriesWindowMs ?? 360_000;
   }
 
-  /** Events that were not written because too many waited. */
+  /** Number of Events dropped because too many were waiting. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  record(said: EventToRecord): void {
+  record(given: EventToRecord): void {
     if (this.#stop.signal.aborted) return;
     const { clock } = this.#options;
-    if (said.isMinor === true && this.#queue.size >= minorLimit) {
+    if (given.isMinor === true && this.#queue.size >= minorLimit) {
       this.#dropped++;
       return;
     }
-    const event = { ...said, note: cutToBytes(said.note, noteLimitBytes) };
+    const event = { ...given, note: cutToBytes(given.note, noteLimitBytes) };
     const { regarding, type, reason, action, note } = event;
     const key = JSON.stringify([regarding.uid, type, reason, action, note]);
     const known = this.#series.get(key);
@@ -148,9 +148,9 @@ export class EventRecorder {
     this.#enqueue(series);
   }
 
-  /** Gives up what waits and what is under way; nothing is written afterwards. */
+  /** Drops waiting writes and aborts those in flight; nothing is written afterwards. */
   stop(): void {
-    this.#stop.abort(new Error('the event recorder is stopped'));
+    this.#stop.abort(new Error('the event recorder has stopped'));
     this.#forgetting?.cancel();
     this.#queue.clear();
   }
@@ -184,7 +184,7 @@ export class EventRecorder {
     }
   }
 
-  /** Begins writes while there are any to begin. Something is under way whenever something is queued. */
+  /** Starts as many writes as allowed. A write is always in flight while the queue is not empty. */
   #writeNext(): void {
     while (this.#writing < this.#concurrency) {
       const [next] = this.#queue;
@@ -201,7 +201,7 @@ export class EventRecorder {
     try {
       await this.#write(series, isRepeat);
     } catch (error) {
-      // A repeat of one that failed is a patch none the less: the API may have the Event after all.
+      // A repeat of a failed write is sent as a patch all the same: the API server may have the Event.
       if (!this.#isBehind(series)) this.#forget(series);
       if (!this.#stop.signal.aborted) this.#options.onError?.(error);
     }
@@ -215,7 +215,7 @@ export class EventRecorder {
     this.#writeNext();
   }
 
-  /** Whether there were repeats while the series was written. */
+  /** Returns whether repeats arrived during the write. */
   #isBehind({ state }: Series): boolean {
     return state === 'writing-behind';
   }
@@ -237,7 +237,7 @@ export class EventRecorder {
       await this.#options.client.patch(`${path}/${encodeURIComponent(series.name)}`, 'merge', patch, options);
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
-      await this.#options.client.create(path, this.#toWire(series), options); // it expired meanwhile
+      await this.#options.client.create(path, this.#toWire(series), options); // the Event has expired
     }
   }
 
@@ -259,7 +259,7 @@ export class EventRecorder {
     };
   }
 
-  /** As client-go names them: the object's name, a dot, and hexadecimal digits that no other Event of ours has. */
+  /** Returns a name as client-go builds it: the object's name, a dot, and hexadecimal digits unique to this Event. */
   #nextName(regardingName: string): string {
     const unique = BigInt(Math.trunc(this.#options.clock.now())) * 1_000_000n + BigInt(this.#names++ % 1_000_000);
     const suffix = `.${unique.toString(16)}`;
@@ -288,7 +288,7 @@ function seriesToWire(series: Series): object {
   return { count: series.count, lastObservedTime: toKubernetesMicroTime(series.lastSeen) };
 }
 
-/** The longest beginning of whole characters that fits, with an ellipsis when something was cut. */
+/** Returns the longest prefix of whole characters that fits, with an ellipsis if it had to cut. */
 export function cutToBytes(text: string, limit: number): string {
   if (text.length * mostBytesPerUnit <= limit) return text;
   const bytes = Buffer.from(text, 'utf8');

@@ -5,7 +5,7 @@ import process from 'node:process';
 import type { Clock } from '../base/clock.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 
-/** `exec` of a kubeconfig's user. */
+/** The `exec` section of a kubeconfig user. */
 export interface ExecConfig {
   readonly apiVersion?: string;
   readonly command?: string;
@@ -18,38 +18,38 @@ export interface ExecConfig {
 
 export interface ExecPluginOptions {
   readonly config: ExecConfig;
-  /** Told to the plug-in when it asks for it: the cluster as client.authentication.k8s.io has it. */
+  /** The cluster in the form of client.authentication.k8s.io. Passed to the plugin with `provideClusterInfo`. */
   readonly cluster: object;
   readonly clock: Clock;
 }
 
-/** What a plug-in has answered: a token, or a client certificate with its key, or both. */
+/** Output of a plugin: a token, a client certificate with its key, or both. */
 export interface ExecCredential {
   readonly token?: string;
   readonly certificate?: { readonly cert: string; readonly key: string };
-  /** As Clock.now(); absent: it is good until it is rejected. */
+  /** As Clock.now(). Absent: valid until the server rejects it. */
   readonly expiresAt?: number;
 }
 
-/** As kubectl's since 1.24. */
+/** The versions that kubectl accepts since 1.24. */
 const apiVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
-/** How long a run may take, in milliseconds: those that ask a cloud take seconds. */
+/** Time limit of a run, in milliseconds. Plugins that call a cloud API take seconds. */
 const deadlineMs = 30_000;
-/** So long before it expires, in milliseconds, a credential is not good any more. */
+/** A credential counts as expired this long before it expires, in milliseconds. */
 const earlyMs = 90_000;
 const mostOutputBytes = 1_048_576;
 const mostErrorCharacters = 1_000;
 
-/** The credential plug-in of a user: a command that prints an ExecCredential. What it has printed is kept until that expires. */
+/** The credential plugin of a user: a command that prints an ExecCredential. The result is cached until it expires. */
 export class ExecPlugin {
   readonly #options: ExecPluginOptions;
   #kept: ExecCredential | undefined;
 
-  /** Throws KubeconfigError for one that cannot be run, in words that follow the user's name. */
+  /** Throws KubeconfigError if the plugin cannot run. The message continues a sentence that starts with the user's name. */
   constructor(options: ExecPluginOptions) {
     const { apiVersion, command, interactiveMode } = options.config;
     this.#options = options;
-    if (command === undefined || command === '') throw new KubeconfigError('exec names no command');
+    if (command === undefined || command === '') throw new KubeconfigError('exec has no command');
     if (!apiVersions.includes(apiVersion ?? '')) {
       throw new KubeconfigError(
         `exec has apiVersion ${JSON.stringify(apiVersion ?? '')}; expected ${apiVersions.join(' or ')}`,
@@ -57,12 +57,15 @@ export class ExecPlugin {
     }
     if (interactiveMode === 'Always') {
       throw new KubeconfigError(
-        'exec has interactiveMode Always, but nobody is there to ask: choose one that runs without a terminal',
+        'exec has interactiveMode Always, but Tutti has no terminal: use a plugin that needs no input',
       );
     }
   }
 
-  /** One run at a time is the caller's to see to. Rejects with an Error that names the command and never repeats its output. */
+  /**
+   * Returns the credential, from the cache while it is valid. The caller must not run two at a time. Rejects with an Error that
+   * names the command and never quotes its output.
+   */
   async credential(): Promise<ExecCredential> {
     const { clock } = this.#options;
     const { expiresAt = Infinity } = this.#kept ?? { expiresAt: -Infinity };
@@ -82,14 +85,14 @@ export class ExecPlugin {
       KUBERNETES_EXEC_INFO: JSON.stringify({ kind: 'ExecCredential', apiVersion, spec }),
     };
     return new Promise((resolve, reject) => {
-      // In a group of its own, so that what it has started ends with it.
+      // In its own process group, so that killing it also ends its children.
       const child = spawn(command, args ?? [], { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
       const printed: Buffer[] = [];
       let bytes = 0;
       let complaint = '';
       const timer = clock.setTimer(deadlineMs, () => {
         giveUp(
-          `${command} did not end within ${deadlineMs / 1000} s and was killed: run it by hand to see what it waits for`,
+          `${command} did not finish within ${deadlineMs / 1000} s and was killed: run it by hand to see what it waits for`,
         );
       });
       const giveUp = (problem: string): void => {
@@ -113,8 +116,8 @@ export class ExecPlugin {
           installHint === undefined || installHint === '' ? 'install it, or correct exec.command' : installHint;
         giveUp(
           error.code === 'ENOENT'
-            ? `${command} is not there: ${hint}`
-            : `${command} could not be run: ${error.message}`,
+            ? `${command} was not found: ${hint}`
+            : `${command} failed to start: ${error.message}`,
         );
       });
       child.on('close', (code, signal) => {
@@ -123,7 +126,7 @@ export class ExecPlugin {
         else
           reject(
             new Error(
-              `${command} ended with ${code === null ? signal : `status ${code}`}: ${complaint.trim() || 'it says nothing'}`,
+              `${command} exited with ${code === null ? signal : `status ${code}`}: ${complaint.trim() || 'no output on stderr'}`,
             ),
           );
       });
@@ -132,25 +135,25 @@ export class ExecPlugin {
 
   #read(text: string): ExecCredential {
     const { apiVersion, command } = this.#options.config;
-    const said = parsed(text);
-    if (said === undefined) {
+    const credential = parsed(text);
+    if (credential === undefined) {
       throw new Error(
-        `${command} printed ${text.trim() === '' ? 'nothing' : 'something'} that is not an ExecCredential in JSON`,
+        `${command} printed ${text.trim() === '' ? 'nothing, expected an ExecCredential in JSON' : 'something that is not an ExecCredential in JSON'}`,
       );
     }
-    if (said.kind !== 'ExecCredential' || said.apiVersion !== apiVersion) {
+    if (credential.kind !== 'ExecCredential' || credential.apiVersion !== apiVersion) {
       throw new Error(
-        `${command} printed another kind or version of object than ExecCredential of ${apiVersion}, which exec.apiVersion asks for`,
+        `${command} did not print an ExecCredential of version ${apiVersion}, which exec.apiVersion requests`,
       );
     }
-    const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = said.status ?? {};
+    const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = credential.status ?? {};
     if (isGiven(cert) !== isGiven(key))
       throw new Error(`${command} printed a client certificate or key without the other`);
     if (!isGiven(token) && !isGiven(cert)) {
       throw new Error(`${command} printed an ExecCredential without a token or client certificate in its status`);
     }
     const expiresAt = isGiven(expirationTimestamp) ? Date.parse(expirationTimestamp) : undefined;
-    if (Number.isNaN(expiresAt)) throw new Error(`${command} printed an expirationTimestamp that is no time`);
+    if (Number.isNaN(expiresAt)) throw new Error(`${command} printed an expirationTimestamp that is not a time`);
     return {
       ...(isGiven(token) && { token }),
       ...(isGiven(cert) && isGiven(key) && { certificate: { cert, key } }),
@@ -159,18 +162,18 @@ export class ExecPlugin {
   }
 }
 
-interface SaidCredential {
+interface RawCredential {
   readonly kind?: unknown;
   readonly apiVersion?: unknown;
   readonly status?: Readonly<Record<string, unknown>> | null;
 }
 
-function parsed(text: string): SaidCredential | undefined {
+function parsed(text: string): RawCredential | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
-    return undefined; // the error would repeat what was printed, which may be a secret
+    return undefined; // the error would quote the output, which may be secret
   }
 }
 
@@ -183,6 +186,6 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    child.kill('SIGKILL'); // no groups here, or it has ended
+    child.kill('SIGKILL'); // no process groups on this platform, or the process has exited
   }
 }

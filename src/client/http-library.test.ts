@@ -29,7 +29,7 @@ const binding = {
   body: { metadata: { name: 'a', uid: 'u' }, target: { kind: 'Node', name: 'n' } },
 };
 
-test('a pod is bound by the generated class', async () => {
+test('binds a pod through the generated class', async () => {
   const core = await createTypedApi(CoreV1Api, client, { lane: 'bind' });
   server.otherwise(answerJson({ kind: 'Status', status: 'Success' }, 201));
   await core.createNamespacedPodBinding(binding);
@@ -37,7 +37,7 @@ test('a pod is bound by the generated class', async () => {
   expect(JSON.parse(server.requests[0]!.body)).toMatchObject(binding.body);
 });
 
-test('many bindings share few connections', async () => {
+test('shares few connections between many bindings', async () => {
   const core = await createTypedApi(CoreV1Api, client);
   server.otherwise(answerJson({ kind: 'Status', status: 'Success' }, 201));
   for (let round = 0; round < 5; round++) {
@@ -47,7 +47,7 @@ test('many bindings share few connections', async () => {
   expect(server.connections).toBeLessThanOrEqual(64);
 });
 
-test('a patch is of the kind that its options name', async () => {
+test('sends the patch type that the options set', async () => {
   const core = await createTypedApi(CoreV1Api, client);
   server.otherwise(answerJson({ kind: 'Pod', metadata: { name: 'a' } }));
   const options = setHeaderOptions('Content-Type', PatchStrategy.StrategicMergePatch);
@@ -56,7 +56,7 @@ test('a patch is of the kind that its options name', async () => {
   expect(server.requests[0]!.headers['content-type']).toBe('application/strategic-merge-patch+json');
 });
 
-test('query parameters and custom objects arrive', async () => {
+test('sends query parameters and the paths of custom objects', async () => {
   const custom = await createTypedApi(CustomObjectsApi, client);
   server.otherwise(answerJson({ items: [] }));
   await custom.listNamespacedCustomObject({
@@ -70,7 +70,7 @@ test('query parameters and custom objects arrive', async () => {
   expect(server.requests[0]!.query.get('labelSelector')).toBe('a=b,c');
 });
 
-test('failures are the typed errors of the client', async () => {
+test('rejects with the typed errors of the client', async () => {
   const core = await createTypedApi(CoreV1Api, client);
   server.next(answerStatus(409, 'Conflict', 'pod a is already assigned to node m'), resetsConnection);
   await expect(core.createNamespacedPodBinding(binding)).rejects.toBeInstanceOf(ConflictError);

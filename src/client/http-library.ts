@@ -2,24 +2,23 @@ import type { Configuration, HttpLibrary, RequestContext } from '@kubernetes/cli
 import type { CallOptions, KubeClient } from './kube-client.ts';
 import type { TransportRequest } from './transport.ts';
 
-/** The generated classes insist on an absolute URL; only its path and query are used. */
+/** The generated classes require an absolute URL; only its path and query are used. */
 const placeholderServer = 'http://kubernetes.invalid';
 
 const methods = new Set<string>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] satisfies TransportRequest['method'][]);
 
 /**
- * One of client-node's generated API classes (CoreV1Api, CustomObjectsApi, …) whose calls go through `client`: same
- * connections, rate limit, deadline and typed errors (never an ApiException). `callOptions` hold for every call made with
- * the result, so make one per lane. Patch methods send a JSON patch unless their last argument is
- * `setHeaderOptions('Content-Type', PatchStrategy.…)`. Watches do not go through it: a generated call reads its answer to
- * the end.
+ * Returns one of client-node's generated API classes (CoreV1Api, CustomObjectsApi, …) whose calls go through `client`, with its
+ * connections, rate limit, deadline and typed errors (never an ApiException). `callOptions` apply to every call of the result, so
+ * create one per lane. Patch methods send a JSON patch unless their last argument is `setHeaderOptions('Content-Type',
+ * PatchStrategy.…)`. It cannot watch: a generated call reads the response to its end.
  */
 export async function createTypedApi<Api>(
   ApiClass: new (configuration: Configuration) => Api,
   client: KubeClient,
   callOptions: CallOptions = {},
 ): Promise<Api> {
-  // Loaded late: the package costs half a second, which commands that never come here should not pay.
+  // Imported on first use: the package takes half a second to load, which other commands should not pay.
   const { createConfiguration, ResponseContext, ServerConfiguration, wrapHttpLibrary } =
     await import('@kubernetes/client-node');
   const httpApi: HttpLibrary = wrapHttpLibrary({
@@ -30,7 +29,7 @@ export async function createTypedApi<Api>(
         { ...answer.headers },
         {
           text: () => Promise.resolve(answer.text),
-          binary: () => Promise.reject(new Error('binary answers are not read by this HTTP library')),
+          binary: () => Promise.reject(new Error('this HTTP library does not read binary responses')),
           stream: () => null,
         },
       );
@@ -45,7 +44,7 @@ function toTransportRequest(context: RequestContext): TransportRequest {
   const method = context.getHttpMethod();
   const body = context.getBody();
   if (!isTransportMethod(method)) throw new Error(`${method} is not a method of the Kubernetes API`);
-  if (body !== undefined && typeof body !== 'string') throw new Error('only text bodies can be sent');
+  if (body !== undefined && typeof body !== 'string') throw new Error('the body must be text');
   const headers = Object.fromEntries(
     Object.entries(context.getHeaders()).map(([name, value]) => [name.toLowerCase(), value]),
   );

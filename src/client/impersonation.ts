@@ -1,4 +1,4 @@
-/** `as` and its like in a kubeconfig's user. */
+/** The impersonation fields (`as` and others) of a kubeconfig user. */
 export interface ImpersonatingUser {
   readonly as?: string | null;
   readonly 'as-uid'?: string | null;
@@ -8,17 +8,17 @@ export interface ImpersonatingUser {
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** What may stand in the name of a header, but for `%`, which escapes all else. */
+/** Characters allowed in a header name; `%` is left out because it starts an escape. */
 const plainInName = /[A-Za-z0-9!#$&'*+.^_`|~-]/;
 
-/** The headers that ask to act as somebody else; none where nobody is named. Throws an Error that says what is missing. */
+/** Returns the impersonation headers; none if `as` is not set. Throws an Error that names the missing field. */
 export function impersonationHeaders(user: ImpersonatingUser): Headers {
   const { as, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = user;
   const values = Object.entries(extra ?? {});
   if (!as) {
-    const others = [uid && 'as-uid', groups?.length && 'as-groups', values.length > 0 && 'as-user-extra'];
-    const asked = others.filter(Boolean);
-    if (asked.length > 0) throw new Error(`${asked.join(', ')} without as: name the user to act as`);
+    const names = [uid && 'as-uid', groups?.length && 'as-groups', values.length > 0 && 'as-user-extra'];
+    const present = names.filter(Boolean);
+    if (present.length > 0) throw new Error(`${present.join(', ')} without as: set the user to impersonate`);
     return {};
   }
   return {

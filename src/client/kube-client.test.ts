@@ -71,7 +71,7 @@ function failure(call: Promise<unknown>): Promise<unknown> {
 }
 
 describe('calls', () => {
-  test('create sends JSON and answers the parsed object', async () => {
+  test('create sends JSON and returns the parsed object', async () => {
     server.otherwise(answerJson({ metadata: { name: 'a' } }, 201));
     expect(await client.create('/api/v1/nodes', { kind: 'Node' })).toEqual({ metadata: { name: 'a' } });
     expect(server.requests[0]).toMatchObject({ method: 'POST', body: '{"kind":"Node"}' });
@@ -85,26 +85,26 @@ describe('calls', () => {
     ['json', 'application/json-patch+json'],
     ['merge', 'application/merge-patch+json'],
     ['strategic-merge', 'application/strategic-merge-patch+json'],
-  ] as const)('a %s patch has content type %s', async (kind, contentType) => {
+  ] as const)('send a %s patch with content type %s', async (kind, contentType) => {
     server.otherwise(answerJson({}));
     await client.patch('/api/v1/nodes/a', kind, {});
     expect(server.requests[0]!.headers['content-type']).toBe(contentType);
   });
 
-  test('delete sends its options only when there are any', async () => {
+  test('delete sends its options only if they are set', async () => {
     server.otherwise(answerJson({}));
     await client.delete('/api/v1/nodes/a');
     await client.delete('/api/v1/nodes/a', { preconditions: { uid: 'u' } });
     expect(server.requests.map((request) => request.body)).toEqual(['', '{"preconditions":{"uid":"u"}}']);
   });
 
-  test('an answer that the caller has no use for is not parsed, a rejection is', async () => {
+  test('with discardAnswer ignore the body of a success but parse an error', async () => {
     server.next(answerText('no JSON', 201)).otherwise(answerStatus(403, 'Forbidden', 'not yours'));
     expect(await client.create('/events', {}, { discardAnswer: true })).toBeUndefined();
     await expect(client.create('/events', {}, { discardAnswer: true })).rejects.toThrow('not yours');
   });
 
-  test('list answers one page and where the next begins', async () => {
+  test('list returns one page and the token of the next', async () => {
     server.next(answerJson({ metadata: { resourceVersion: '7', continue: 'more' }, items: [1, 2] }));
     server.next(answerJson({ metadata: { resourceVersion: '7', continue: '' }, items: [3] }));
     const first = await client.list('/api/v1/pods', { limit: 2, fieldSelector: 'status.phase!=Failed' });
@@ -117,7 +117,7 @@ describe('calls', () => {
 });
 
 describe('the rate limit', () => {
-  test('is shared by calls, does not count towards their deadline, and lets the lease pass', async () => {
+  test('applies to all calls except the lease, and does not count towards their deadline', async () => {
     const limiter = new RateLimiter({ clock, qps: 0.1, burst: 1 });
     const limited = new KubeClient({ transport, clock, gate: gateOf({ limiter }), timeoutMs: 1_000 });
     server.otherwise(answerJson({}));
@@ -132,7 +132,7 @@ describe('the rate limit', () => {
 });
 
 describe('binds', () => {
-  test('go before what only tells people something, without taking of its deadline', async () => {
+  test('take precedence over Events, whose deadline does not start while they are held', async () => {
     const first = new KubeClient({ transport, clock, gate: gateOf({}), timeoutMs: 1_000 });
     server.next(saysNothing);
     server.otherwise(answerJson({}));
@@ -148,7 +148,7 @@ describe('binds', () => {
     expect(server.requests.map(({ path }) => path)).toEqual(['/bind', '/old-event', '/read', '/event']);
   });
 
-  test('that were never sent hold nobody up', async () => {
+  test('that were never sent hold no other call', async () => {
     const precedence = new BindPrecedence({ clock });
     const first = new KubeClient({ transport, clock, gate: gateOf({ precedence }) });
     server.otherwise(answerJson({}));
@@ -173,15 +173,15 @@ describe('errors', () => {
     [429, 'TooManyRequests', TooManyRequestsError],
     [500, 'InternalError', ServerError],
     [504, 'Timeout', ServerError],
-  ] as const)('%i %s has its own class', async (code, reason, ErrorClass) => {
+  ] as const)('%i %s maps to its own class', async (code, reason, ErrorClass) => {
     server.otherwise(answerStatus(code, reason, 'the reason why'));
     const error = await failure(client.get('/api/v1/nodes/a'));
     expect(error).toBeInstanceOf(ErrorClass);
     expect(error).toMatchObject({ status: code, reason, name: ErrorClass.name });
-    expect((error as Error).message).toBe(`GET /api/v1/nodes/a was answered ${code} ${reason}: the reason why`);
+    expect((error as Error).message).toBe(`GET /api/v1/nodes/a returned ${code} ${reason}: the reason why`);
   });
 
-  test('a validation error names its fields', async () => {
+  test('keep the fields of a validation error', async () => {
     const causes = [{ reason: 'FieldValueInvalid', message: 'must be positive', field: 'spec.minMember' }];
     server.otherwise(answerStatus(422, 'Invalid', 'invalid', { details: { causes } }));
     expect(await failure(client.create('/p', {}))).toMatchObject({ causes });
@@ -192,48 +192,48 @@ describe('errors', () => {
     ['a date in the header', { headers: { 'retry-after': 'Thu, 01 Jan 2026 00:00:10 GMT' } }, 10_000],
     ['seconds in the Status', { details: { retryAfterSeconds: 2 } }, 2_000],
     ['nothing', {}, undefined],
-  ] as const)('Retry-After is read from %s', async (_, extra, expected) => {
+  ] as const)('read Retry-After from %s', async (_, extra, expected) => {
     server.otherwise(answerStatus(429, 'TooManyRequests', 'slow down', extra));
     expect(((await failure(client.get('/p'))) as ApiError).retryAfterMs).toBe(expected);
   });
 
-  test('an error page of a proxy is quoted', async () => {
+  test('quote the error page of a proxy', async () => {
     server.otherwise(answerText('<h1>Bad Gateway</h1>', 502));
     const error = await failure(client.get('/p'));
     expect(error).toBeInstanceOf(ServerError);
     expect((error as Error).message).toContain('<h1>Bad Gateway</h1>');
   });
 
-  test('a good answer with truncated JSON is malformed', async () => {
+  test('report a success with truncated JSON as malformed', async () => {
     server.otherwise(answerText('{"metadata":{"na'));
     expect(await failure(client.get('/p'))).toBeInstanceOf(MalformedAnswerError);
   });
 
-  test('a list without items is malformed', async () => {
+  test('report a list without items as malformed', async () => {
     server.otherwise(answerJson({ kind: 'Status' }));
     expect(await failure(client.list('/p'))).toBeInstanceOf(MalformedAnswerError);
   });
 });
 
 describe('ambiguity', () => {
-  test('a reset during a POST is ambiguous, during a GET it is not', async () => {
+  test('applies to a reset during a POST, but not during a GET', async () => {
     server.otherwise(resetsConnection);
     const post = await failure(client.create('/p', {}));
     const get = await failure(client.get('/p'));
     expect(post).toBeInstanceOf(ConnectionError);
     expect(isAmbiguous(post)).toBe(true);
     expect((post as Error).cause).toBeInstanceOf(Error);
-    expect((post as Error).message).toContain('it may have been carried out');
+    expect((post as Error).message).toContain('the server may have carried it out');
     expect(get).toBeInstanceOf(ConnectionError);
     expect(isAmbiguous(get)).toBe(false);
   });
 
-  test('an answer cut in the middle is ambiguous too', async () => {
+  test('applies to a truncated response', async () => {
     server.otherwise(cutsAfter('{"half":'));
     expect(isAmbiguous(await failure(client.create('/p', {})))).toBe(true);
   });
 
-  test('a connection that was never made is not', async () => {
+  test('does not apply to a connection that was never made', async () => {
     await server.close();
     const error = await failure(client.create('/p', {}));
     expect(error).toBeInstanceOf(ConnectionError);
@@ -250,7 +250,7 @@ describe('deadlines', () => {
       'half an answer',
       ((response) => void response.writeHead(200).write('{"a":')) satisfies Parameters<typeof server.next>[0],
     ],
-  ])('a POST that gets %s times out at its deadline, ambiguously', async (_, behaviour) => {
+  ])('end a POST that gets %s with an ambiguous timeout', async (_, behaviour) => {
     server.otherwise(behaviour);
     const call = failure(client.create('/p', {}, { timeoutMs: 1_000 }));
     await expect.poll(() => server.requests.length).toBe(1);
@@ -258,10 +258,10 @@ describe('deadlines', () => {
     const error = await call;
     expect(error).toBeInstanceOf(TimeoutError);
     expect(isAmbiguous(error)).toBe(true);
-    expect((error as Error).message).toBe('POST /p was not answered within 1000 ms');
+    expect((error as Error).message).toBe('POST /p got no response within 1000 ms');
   });
 
-  test("the caller's signal ends the call with its reason", async () => {
+  test("leave the caller's signal its own reason", async () => {
     server.otherwise(saysNothing);
     const controller = new AbortController();
     const call = failure(client.get('/p', { signal: controller.signal }));
@@ -271,14 +271,14 @@ describe('deadlines', () => {
     expect(clock.untilNextTimer()).toBeUndefined();
   });
 
-  test('a signal that has aborted already sends nothing', async () => {
+  test('do not matter for an aborted signal: nothing is sent', async () => {
     const signal = AbortSignal.abort(new Error('leadership lost'));
     await expect(client.create('/p', {}, { signal })).rejects.toThrow('leadership lost');
     expect(server.requests).toHaveLength(0);
   });
 });
 
-describe('what a server may make of an answer', () => {
+describe('unusual responses', () => {
   const endless =
     (status: number, onClose: () => void): Behaviour =>
     (response) => {
@@ -293,7 +293,7 @@ describe('what a server may make of an answer', () => {
   test.each([
     ['a call', () => client.get('/api/v1/nodes/a')],
     ['a watch', () => client.watch('/api/v1/nodes', new URLSearchParams(), new AbortController().signal)],
-  ])('an error to %s whose body has no end is one that is quoted, and the connection is closed', async (_, call) => {
+  ])('with an endless error body are cut off and close the connection of %s', async (_, call) => {
     const closed = Promise.withResolvers<void>();
     server.otherwise(endless(503, closed.resolve));
     const error = (await failure(call())) as ServerError;
@@ -305,23 +305,23 @@ describe('what a server may make of an answer', () => {
   test.each([
     ['an error', 500, 20_000],
     ['a good answer', 200, 17_000_000],
-  ])('%s that is too long, but ends, leaves no connection that nobody reads', async (_, status, length) => {
+  ])('do not leak the connection of %s that is too long', async (_, status, length) => {
     server.next(answerText('x'.repeat(length), status)).otherwise(answerJson({ metadata: {} }));
     await failure(client.get('/a'));
     for (let i = 0; i < 3; i++) expect(await client.get('/b')).toEqual({ metadata: {} });
     expect(server.connections).toBe(2);
   });
 
-  test('a good answer without an end is given up at what an object can have', async () => {
+  test('are cut off at the size limit of an object', async () => {
     const closed = Promise.withResolvers<void>();
     server.otherwise(endless(200, closed.resolve));
     const error = await failure(client.get('/api/v1/nodes/a'));
     expect(error).toBeInstanceOf(ConnectionError);
-    expect((error as Error).message).toContain('the answer is longer than 16777216 bytes');
+    expect((error as Error).message).toContain('the response is longer than 16777216 bytes');
     await closed.promise;
   });
 
-  test('a page of a list may be longer than an object, but not without an end', async () => {
+  test('have a higher limit for a page of a list', async () => {
     const text = JSON.stringify({ metadata: {}, items: ['x'.repeat(20_000_000)] });
     server.next(answerText(text)).otherwise(endless(200, () => undefined));
     expect((await client.list('/api/v1/nodes', { limit: 500 })).items).toHaveLength(1);
@@ -329,7 +329,7 @@ describe('what a server may make of an answer', () => {
     expect((error as Error).cause).toBeInstanceOf(AnswerTooLongError);
   });
 
-  test('408 says that the connection was of no use, not that the request was bad', async () => {
+  test('with status 408 count as a lost connection, not as a bad request', async () => {
     server.otherwise(answerText('', 408));
     const [read, write] = [await failure(client.get('/a')), await failure(client.create('/a', {}))];
     expect([read, write].map((error) => [(error as Error).name, isAmbiguous(error)])).toEqual([
@@ -339,21 +339,21 @@ describe('what a server may make of an answer', () => {
   });
 
   test.each([['864000'], ['1e999'], ['Infinity'], ['Fri, 31 Dec 9999 23:59:59 GMT']])(
-    'Retry-After: %s keeps nobody away for more than a minute',
+    'limit Retry-After: %s to one minute',
     async (value) => {
       server.otherwise(answerStatus(429, 'TooManyRequests', 'no', { headers: { 'retry-after': value } }));
       expect(((await failure(client.get('/a'))) as TooManyRequestsError).retryAfterMs).toBe(60_000);
     },
   );
 
-  test('nor do the details of a Status', async () => {
+  test('limit retryAfterSeconds of a Status to one minute', async () => {
     server.otherwise(answerStatus(503, 'ServiceUnavailable', 'no', { details: { retryAfterSeconds: 1e9 } }));
     expect(((await failure(client.get('/a'))) as ServerError).retryAfterMs).toBe(60_000);
   });
 });
 
-describe('calls that wait for a connection behind others', () => {
-  test('have their deadline from being sent, and say that nothing was when they were not', async () => {
+describe('calls that wait for a connection', () => {
+  test('start their deadline when they are sent', async () => {
     await transport.close();
     transport = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
     client = new KubeClient({ transport, clock, timeoutMs: 5_000 });
@@ -376,7 +376,7 @@ describe('calls that wait for a connection behind others', () => {
     expect(server.requests.map(({ path }) => path)).toEqual(['/a', '/b', '/c']);
   });
 
-  test('end with the caller, and are not sent then', async () => {
+  test('are not sent after the caller aborts them', async () => {
     await transport.close();
     transport = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
     client = new KubeClient({ transport, clock, timeoutMs: 5_000 });

@@ -16,7 +16,7 @@ import { errorFromResponse } from './parse-status.ts';
 import type { Lane } from './lane.ts';
 import { isProtobuf, metadataListAccept, readMetadataList } from './metadata-list.ts';
 import { readBeginning, readBytes, readText } from './read-text.ts';
-import { mostErrorBytes } from './transport.ts';
+import { maxErrorBytes } from './transport.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { abortReason } from './wait.ts';
 import type { WriteFence } from './write-fence.ts';
@@ -24,52 +24,58 @@ import type { WriteFence } from './write-fence.ts';
 export interface KubeClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** Absent: calls go as they come. */
+  /** Absent: calls start at once. */
   readonly gate?: CallGate;
-  /** Absent: writes are always allowed. Those of lane lease are in any case. */
+  /** Absent: all writes are allowed. Writes of lane lease are always allowed. */
   readonly fence?: WriteFence;
-  /** Deadline of a call from being sent to the end of its answer, in milliseconds; making a connection counts too. Default 30 s. */
+  /**
+   * Deadline of a call, in milliseconds, from sending the request to the end of the response. Includes the time to connect.
+   * Default 30 s.
+   */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
 }
 
 export interface CallOptions {
-  /** Default: read for a GET, else condition. */
+  /** Default: read for a GET, otherwise condition. */
   readonly lane?: Lane;
   /**
-   * Milliseconds from being sent to the end of the answer. Making a connection counts; waiting does not: for binds, for the rate limit, and
-   * for a connection behind other calls, each of which has a deadline too.
+   * Deadline in milliseconds, from sending the request to the end of the response. Includes the time to connect. Excludes the
+   * wait for binds, for the rate limit, and for a connection behind other calls, each of which has a deadline too.
    */
   readonly timeoutMs?: number;
   /**
-   * What the time that binds may hold the call up counts from, as Clock.monotonic(): earlier than now for what has waited
-   * with the caller. Default: now.
+   * Start of the time that binds may hold the call, as Clock.monotonic(): earlier than now if the call already waited at its
+   * caller. Default: now.
    */
   readonly heldSince?: number;
-  /** A good answer says nothing that the caller needs: it is neither kept nor parsed, and the call resolves with undefined. */
+  /** Neither store nor parse a success response; the call resolves with undefined. */
   readonly discardAnswer?: boolean;
-  /** Asked when the call is about to be written to its connection: what WithdrawnError it throws the call rejects with, and is not sent. */
+  /**
+   * Called just before the request is written to its connection. If it throws a WithdrawnError, the request is not sent and the
+   * call rejects with that error.
+   */
   readonly mayBeSent?: (() => void) | undefined;
-  /** It must not wait for a connection behind others, which may be many, or hang. */
+  /** The call must not wait for a connection behind other calls, which may be many or may hang. */
   readonly isSpare?: boolean;
   /**
-   * Ends the call, whether it waits or is under way; it then rejects with the signal's reason. SettledError: it does not matter what
-   * becomes of it, so that it counts as answered.
+   * Ends the call while it waits or is in flight; the call rejects with the signal's reason. With a SettledError the outcome no
+   * longer matters, and the call counts as answered.
    */
   readonly signal?: AbortSignal;
 }
 
-/** strategic-merge: built-in kinds only, custom resources answer 415. */
+/** strategic-merge: built-in kinds only; the API server rejects it with 415 for custom resources. */
 export type PatchKind = 'json' | 'merge' | 'strategic-merge';
 
-/** A successful answer, read to its end. */
+/** A success response, read to its end. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
-/** One page of a list, as plain JSON that nobody has checked. */
+/** One page of a list, as unchecked JSON. */
 export interface ListPage {
   readonly items: readonly unknown[];
   readonly resourceVersion: string;
@@ -82,17 +88,17 @@ export interface ListOptions extends CallOptions {
   readonly continueToken?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** The items have nothing but metadata, and of that name, namespace, uid and resourceVersion; a server makes and sends them at a fraction of the cost. */
+  /** Request only the name, namespace, uid and resourceVersion of each item, at a fraction of the server's cost. */
   readonly metadataOnly?: boolean;
 }
 
-type ReadBody<Body> = (body: AsyncIterable<Uint8Array>, mostBytes: number) => Promise<Body>;
+type ReadBody<Body> = (body: AsyncIterable<Uint8Array>, maxBytes: number) => Promise<Body>;
 
 /**
- * The longest good answers that are read, in bytes, by what is asked for: an object, of which etcd takes 1.5 MB and an API server 3 MB; a page
- * of a list; and a list in one piece, beyond which there can be no string.
+ * Maximum size of a success response, in bytes, by type of request: an object (etcd accepts 1.5 MB, an API server 3 MB), a page
+ * of a list, and a whole list (the maximum length of a string).
  */
-const mostBytesOf = { object: 16_777_216, page: 134_217_728, list: 536_870_000 };
+const maxBodyBytes = { object: 16_777_216, page: 134_217_728, list: 536_870_000 };
 
 interface Answer<Body> {
   readonly status: number;
@@ -102,15 +108,14 @@ interface Answer<Body> {
 
 type HeaderFields = TransportRequest['headers'];
 
-/** The status of a server that gives up waiting for a request: it may come just when one is sent on a connection that was idle. */
+/** Status of a server that stops waiting for a request. It may arrive just when the client sends one on an idle connection. */
 const requestTimeout = 408;
 
 const noOptions: CallOptions = {};
 
 /**
- * Plain JSON calls to an API server, for the paths where the generated classes cost too much. Every failure is a typed
- * error of api-errors.ts; nothing is ever retried here, see retry.ts. Type arguments are the caller's word: answers are
- * parsed, not checked.
+ * Plain JSON calls to an API server, for paths where the generated classes cost too much. Every failure is a typed error of
+ * api-errors.ts. It never retries; see retry.ts. Type arguments are unchecked: responses are parsed, not validated.
  */
 export class KubeClient {
   readonly #transport: Transport;
@@ -120,7 +125,7 @@ export class KubeClient {
   readonly #timeoutMs: number;
   /** Headers of a call without a body. */
   readonly #headers: HeaderFields;
-  /** kind of body -> headers of a call that has one */
+  /** type of body -> headers of a call with that body */
   readonly #headersOf: Readonly<Record<'object' | PatchKind, HeaderFields>>;
   readonly #aborts = new AbortListeners();
 
@@ -143,19 +148,19 @@ export class KubeClient {
     return this.#json<T>({ method: 'GET', path, headers: this.#headers }, options);
   }
 
-  /** One page; the caller follows `continueToken`. */
+  /** Returns one page; the caller follows `continueToken`. */
   async list(path: string, options: ListOptions = {}): Promise<ListPage> {
     const query = new URLSearchParams();
     if (options.limit !== undefined) query.set('limit', String(options.limit));
     if (options.continueToken !== undefined) query.set('continue', options.continueToken);
     setSelectors(query, options);
-    const mostBytes = options.limit === undefined ? mostBytesOf.list : mostBytesOf.page;
+    const mostBytes = options.limit === undefined ? maxBodyBytes.list : maxBodyBytes.page;
     const request = { method: 'GET', path: withQuery(path, query), headers: this.#headers, mostBytes } as const;
     const list = await (options.metadataOnly === true
       ? this.#metadataList(request, options)
       : this.#json<WireList>(request, options));
     if (!Array.isArray(list?.items)) {
-      throw new MalformedAnswerError(`GET ${path} was answered with something that is not a list`);
+      throw new MalformedAnswerError(`GET ${path} returned something that is not a list`);
     }
     const token = list.metadata?.continue;
     return {
@@ -170,7 +175,7 @@ export class KubeClient {
     return this.#json<T>({ method: 'POST', path, headers, body: JSON.stringify(body) }, options);
   }
 
-  /** PUT: `body` is the whole object; with a metadata.resourceVersion that is not the latest it is rejected with ConflictError. */
+  /** Sends a PUT with the whole object. The server rejects a stale metadata.resourceVersion with ConflictError. */
   replace<T = unknown>(path: string, body: unknown, options?: CallOptions): Promise<T> {
     const headers = this.#headersOf.object;
     return this.#json<T>({ method: 'PUT', path, headers, body: JSON.stringify(body) }, options);
@@ -189,8 +194,8 @@ export class KubeClient {
   }
 
   /**
-   * Opens a watch; resolves when the server has accepted it. No deadline and no rate limit: the signal ends it. The
-   * chunks are raw, and iterating them throws what the transport throws.
+   * Opens a watch; resolves when the server has accepted it. There is no deadline and no rate limit: the signal ends it. The
+   * chunks are raw; iterating them throws the transport's errors.
    */
   async watch(path: string, query: URLSearchParams, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     query.set('watch', 'true');
@@ -209,7 +214,7 @@ export class KubeClient {
     }
   }
 
-  /** Any call, its answer as text. Rejects with a typed error for every status that is not 2xx. */
+  /** Makes any call and returns the response as text. Rejects with a typed error for every status other than 2xx. */
   async call(request: TransportRequest, options: CallOptions = {}): Promise<ApiAnswer> {
     const all = { ...request, headers: { ...this.#headers, ...request.headers } };
     const { status, headers, body: text } = await this.#call(all, options, readText);
@@ -217,13 +222,13 @@ export class KubeClient {
   }
 
   async #metadataList(request: TransportRequest, options: CallOptions): Promise<WireList> {
-    const asking = { ...request, headers: { ...request.headers, accept: metadataListAccept } };
-    const { headers, body } = await this.#call(asking, options, readBytes);
+    const metadataRequest = { ...request, headers: { ...request.headers, accept: metadataListAccept } };
+    const { headers, body } = await this.#call(metadataRequest, options, readBytes);
     try {
       if (isProtobuf(headers['content-type'])) return readMetadataList(body);
       return JSON.parse(body.toString('utf8')) as WireList;
     } catch (cause) {
-      const what = `GET ${request.path} was answered with something that is not a list of metadata`;
+      const what = `GET ${request.path} returned something that is not a list of metadata`;
       throw new MalformedAnswerError(what, { cause });
     }
   }
@@ -234,12 +239,12 @@ export class KubeClient {
     try {
       return JSON.parse(answer.body) as T;
     } catch (cause) {
-      const what = `${request.method} ${request.path} was answered ${answer.status} with a body that is not JSON`;
+      const what = `${request.method} ${request.path} returned ${answer.status} with a body that is not JSON`;
       throw new MalformedAnswerError(what, { cause });
     }
   }
 
-  /** Waits for its turn, then sends; `request` has all its headers. */
+  /** Waits at the gate, then sends. `request` has all its headers. */
   async #call<Body>(request: TransportRequest, options: CallOptions, read: ReadBody<Body>): Promise<Answer<Body>> {
     const lane = options.lane ?? (request.method === 'GET' ? 'read' : 'condition');
     const turn = this.#gate?.enter(lane, options);
@@ -259,7 +264,7 @@ export class KubeClient {
     }
   }
 
-  /** Sends and reads the answer to its end, within the deadline and until the caller's signal, or `cut`, aborts. */
+  /** Sends and reads the response to its end, until the deadline or until the caller's signal or `cut` aborts. */
   async #send<Body>(
     request: TransportRequest,
     { signal, timeoutMs = this.#timeoutMs, mayBeSent: isWanted, discardAnswer, isSpare }: CallOptions,
@@ -267,14 +272,14 @@ export class KubeClient {
     mayBeSent?: () => void,
     cut?: AbortSignal,
   ): Promise<Answer<Body>> {
-    const { mostBytes = mostBytesOf.object } = request;
+    const { mostBytes = maxBodyBytes.object } = request;
     const controller = new AbortController();
     const onAbort = (): void => controller.abort(signal!.reason);
     const onCut = (): void => controller.abort(cut!.reason);
     if (signal !== undefined) this.#aborts.add(signal, onAbort);
     if (cut !== undefined) this.#aborts.add(cut, onCut);
     const onTimeout = (): void => {
-      const what = `${request.method} ${request.path} was not answered within ${timeoutMs} ms`;
+      const what = `${request.method} ${request.path} got no response within ${timeoutMs} ms`;
       controller.abort(new TimeoutError(what, { ambiguous: request.method !== 'GET' }));
     };
     let timer = this.#clock.setTimer(timeoutMs, onTimeout);
@@ -308,9 +313,12 @@ export class KubeClient {
     }
   }
 
-  /** What the answer means; a 408 is none: the server has closed the connection because nothing came, or not all of the request did. */
+  /**
+   * Returns the typed error of a response. A 408 is a ConnectionError: the server closed the connection because the request did
+   * not arrive, or not completely.
+   */
   async #errorOf({ method, path }: TransportRequest, response: TransportResponse): Promise<Error> {
-    const text = await readBeginning(response.body, mostErrorBytes);
+    const text = await readBeginning(response.body, maxErrorBytes);
     const what = `${method} ${path}`;
     const error = errorFromResponse(what, response.status, response.headers, text, this.#clock.now());
     if (response.status !== requestTimeout) return error;
@@ -334,7 +342,7 @@ export class KubeClient {
   }
 }
 
-/** The server has said what became of the call; an error of its own may say little about that. */
+/** Returns whether the server reported the outcome of the call. A 5xx may not say whether the call took effect. */
 function isPlainAnswer(error: unknown): boolean {
   return error instanceof ApiError && !(error instanceof ServerError);
 }

@@ -1,6 +1,6 @@
 import { UserError } from '../base/user-error.ts';
 
-/** There is no usable way to an API server. The message says which file or field, and what to do. */
+/** No usable configuration for an API server. The message names the file or field, and the remedy. */
 export class KubeconfigError extends UserError {
   override readonly name = 'KubeconfigError';
 }

@@ -19,21 +19,21 @@ beforeEach(() => {
 
 afterEach(() => files.remove());
 
-describe('a credential plug-in', () => {
+describe('a credential plugin', () => {
   async function withPlugin(script: string): Promise<KubeconfigEndpoint> {
     chmodSync(files.write('plugin', `#!/bin/sh\n${script}\n`), 0o700);
-    // Beside the kubeconfig, as kubectl takes it.
+    // Relative to the kubeconfig, as in kubectl.
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', provideClusterInfo: true };
     const extensions = [{ name: 'client.authentication.k8s.io/exec', extension: { audience: 'us' } }];
     return files.load(files.write('config', kubeconfig({ user: { exec }, cluster: { extensions } })));
   }
 
-  /** As a word of a shell script. */
+  /** Returns an ExecCredential as a word of a shell script. */
   function credential(status: string): string {
     return `"{\\"kind\\":\\"ExecCredential\\",\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"status\\":${status}}"`;
   }
 
-  /** Each run answers another token: token-1, token-2, … */
+  /** Each run prints another token: token-1, token-2, … */
   function countingPlugin(): Promise<KubeconfigEndpoint> {
     const runs = join(folder, 'runs');
     return withPlugin(`echo run >> ${runs}
@@ -41,13 +41,13 @@ n=$(wc -l < ${runs} | tr -d ' ')
 echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
   }
 
-  test('runs once, however many calls wait for it', async () => {
+  test('runs once for all waiting calls', async () => {
     const endpoint = await countingPlugin();
     const all = await Promise.all(Array.from({ length: 10 }, async () => endpoint.credentials()));
     expect(new Set(all.map((each) => each.headers.authorization))).toEqual(new Set(['Bearer token-1']));
   });
 
-  test('runs again after a rejection, but not for every rejection of a storm', async () => {
+  test('runs again after a rejection, but not for each of many', async () => {
     const endpoint = await countingPlugin();
     const first = await endpoint.credentials();
     endpoint.rejected(first);
@@ -55,15 +55,15 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
     clock.advance(5_000);
     const second = await endpoint.credentials();
     expect(second.headers.authorization).toBe('Bearer token-2');
-    endpoint.rejected(first); // a late answer to an old call
+    endpoint.rejected(first); // a late response to an old call
     clock.advance(5_000);
     expect(await endpoint.credentials()).toBe(second);
   });
 
-  test('that fails is told with what it wrote, and is run again only after a while', async () => {
+  test('that fails is reported with its stderr, and runs again only after a delay', async () => {
     const runs = join(folder, 'runs');
     const endpoint = await withPlugin(`echo run >> ${runs}; echo "log in first" >&2; exit 1`);
-    await expect(endpoint.credentials()).rejects.toThrow(/its credential plug-in.*log in first/);
+    await expect(endpoint.credentials()).rejects.toThrow(/its credential plugin.*log in first/);
     await expect(endpoint.credentials()).rejects.toThrow(/log in first/);
     expect(readFileSync(runs, 'utf8')).toBe('run\n');
     clock.advance(5_000);
@@ -71,7 +71,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
     expect(readFileSync(runs, 'utf8')).toBe('run\nrun\n');
   });
 
-  test('is run again ever more rarely while it fails', async () => {
+  test('backs off while it fails', async () => {
     const runs = join(folder, 'runs');
     const endpoint = await withPlugin(`echo run >> ${runs}; exit 1`);
     const after = async (ms: number): Promise<number> => {
@@ -83,7 +83,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
     expect([await after(10_000), await after(10_000), await after(3_600_000)]).toEqual([3, 4, 5]);
   });
 
-  test('that hangs is killed with all it has started, told by its command, and run again', async () => {
+  test('that hangs is killed with its children, reported by its command, and run again', async () => {
     const runs = join(folder, 'runs');
     const endpoint = await withPlugin(`echo $$ >> ${runs}; sleep 1000 & wait`);
     const first = Promise.resolve(endpoint.credentials());
@@ -91,7 +91,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
     await expect.poll(() => existsSync(runs) && readFileSync(runs, 'utf8').includes('\n')).toBe(true);
     clock.advance(30_000);
     await expect(first).rejects.toThrow(
-      `(its credential plug-in): ${join(folder, 'plugin')} did not end within 30 s and was killed`,
+      `(its credential plugin): ${join(folder, 'plugin')} did not finish within 30 s and was killed`,
     );
     const group = Number(readFileSync(runs, 'utf8').trim());
     await expect.poll(() => groupExists(group)).toBe(false);
@@ -103,7 +103,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
   const withoutAny = 'printed an ExecCredential without a token or client certificate';
 
   test.each([
-    ['nothing', 'true', 'printed nothing that is not an ExecCredential in JSON'],
+    ['nothing', 'true', 'printed nothing, expected an ExecCredential in JSON'],
     ['a bare token', 'echo canary-token', 'printed something that is not an ExecCredential in JSON'],
     ['no token', `echo ${credential('{}')}`, `${withoutAny} in its status`],
     ['an empty token', `echo ${credential('{\\"token\\":\\"\\"}')}`, withoutAny],
@@ -116,32 +116,29 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
     [
       'another version',
       'echo \'{"kind":"ExecCredential","apiVersion":"v9","status":{"token":"canary"}}\'',
-      'printed another kind or version of object than ExecCredential of client.authentication.k8s.io/v1',
+      'did not print an ExecCredential of version client.authentication.k8s.io/v1',
     ],
     [
       'no end of output',
       'while :; do echo canary canary canary canary canary canary canary canary; done',
       'printed more than 1048576 bytes and was killed',
     ],
-  ])(
-    'that prints %s is no permission to be nobody, and what it printed is not repeated',
-    async (_, script, problem) => {
-      const credentials = Promise.resolve((await withPlugin(script)).credentials());
-      const error = (await credentials.catch((thrown: unknown) => thrown)) as Error;
-      expect(error).toBeInstanceOf(KubeconfigError);
-      expect(error.message).toContain(`${join(folder, 'plugin')} ${problem}`);
-      expect(describeError(error)).not.toContain('canary');
-    },
-  );
-
-  test('that is not there is told with how to install it', async () => {
-    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'tutti-absent', installHint: 'brew it' };
-    const endpoint = await files.load(files.write('config', kubeconfig({ user: { exec } })));
-    await expect(endpoint.credentials()).rejects.toThrow('tutti-absent is not there: brew it');
+  ])('that prints %s is an error, which does not quote the output', async (_, script, problem) => {
+    const credentials = Promise.resolve((await withPlugin(script)).credentials());
+    const error = (await credentials.catch((thrown: unknown) => thrown)) as Error;
+    expect(error).toBeInstanceOf(KubeconfigError);
+    expect(error.message).toContain(`${join(folder, 'plugin')} ${problem}`);
+    expect(describeError(error)).not.toContain('canary');
   });
 
-  test('is told what kubectl tells it, and may answer a client certificate', async () => {
-    const reported = join(folder, 'told');
+  test('that is missing is reported with its install hint', async () => {
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'tutti-absent', installHint: 'brew it' };
+    const endpoint = await files.load(files.write('config', kubeconfig({ user: { exec } })));
+    await expect(endpoint.credentials()).rejects.toThrow('tutti-absent was not found: brew it');
+  });
+
+  test('receives the same input as from kubectl, and may return a client certificate', async () => {
+    const reported = join(folder, 'exec-info');
     const status = '{\\"clientCertificateData\\":\\"CERT\\",\\"clientKeyData\\":\\"KEY\\"}';
     const endpoint = await withPlugin(`echo "$KUBERNETES_EXEC_INFO" > ${reported}; echo ${credential(status)}`);
     const { tls, headers } = await endpoint.credentials();
@@ -153,7 +150,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
     });
   });
 
-  test('is run again before what it answered expires', async () => {
+  test('runs again before its credential expires', async () => {
     const runs = join(folder, 'runs');
     const until = new Date(clock.now() + 600_000).toISOString();
     const endpoint = await withPlugin(
@@ -170,7 +167,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
     await expect.poll(count).toBe(2);
   });
 
-  test('does not come in where the user has a token, which goes before it', async () => {
+  test('does not run if the user has a token', async () => {
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'tutti-absent' };
     const endpoint = await files.load(files.write('config', kubeconfig({ user: { exec, token: 'given' } })));
     expect((await endpoint.credentials()).headers).toEqual({ authorization: 'Bearer given' });

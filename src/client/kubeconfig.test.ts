@@ -20,15 +20,15 @@ afterEach(() => files.remove());
 describe('finding the kubeconfig', () => {
   const nowhere = { environment: {}, homeDirectory: '/nonexistent' };
 
-  test('a file that is named must exist', async () => {
+  test('rejects a missing file', async () => {
     const path = join(folder, 'absent');
     await expect(files.load(path)).rejects.toThrow(KubeconfigError);
     await expect(files.load(path)).rejects.toThrow(
-      `kubeconfig ${path} does not exist: give an existing file with --kubeconfig`,
+      `kubeconfig ${path} does not exist: set an existing file with --kubeconfig`,
     );
   });
 
-  test('KUBECONFIG comes before the home directory; missing files in it are passed over and the first entry wins', async () => {
+  test('prefers KUBECONFIG to the home directory, skips missing files in it and uses the first entry with a name', async () => {
     const first = files.write('first', kubeconfig({ server: 'https://first:1' }));
     const second = files.write('second', kubeconfig({ server: 'https://second:1' }));
     const KUBECONFIG = [join(folder, 'absent'), first, second].join(delimiter);
@@ -36,14 +36,14 @@ describe('finding the kubeconfig', () => {
     expect(endpoint.server).toBe('https://first:1');
   });
 
-  test('KUBECONFIG that names no existing file is an error that says so', async () => {
+  test('rejects KUBECONFIG without an existing file', async () => {
     const KUBECONFIG = join(folder, 'absent');
     await expect(loadKubeconfig({ clock, ...nowhere, environment: { KUBECONFIG } })).rejects.toThrow(
       `KUBECONFIG names ${KUBECONFIG}, which does not exist`,
     );
   });
 
-  test('the home directory is the default', async () => {
+  test('falls back to the home directory', async () => {
     mkdirSync(join(folder, '.kube'));
     const path = files.write('.kube/config', kubeconfig());
     const endpoint = await loadKubeconfig({ clock, environment: {}, homeDirectory: folder });
@@ -51,7 +51,7 @@ describe('finding the kubeconfig', () => {
     expect(endpoint.contextName).toBe('main');
   });
 
-  test('with no file anywhere the error tells where it looked', async () => {
+  test('lists the searched locations if there is no file', async () => {
     await expect(loadKubeconfig({ clock, ...nowhere })).rejects.toThrow(
       /KUBECONFIG is not set, .*\.kube.config does not exist.*--kubeconfig/,
     );
@@ -61,21 +61,25 @@ describe('finding the kubeconfig', () => {
 describe('a bad kubeconfig', () => {
   test.each([
     ['is empty', '', 'it is empty'],
-    ['is no YAML', '{"a": [', 'is not a kubeconfig'],
+    ['is not YAML', '{"a": [', 'is not a kubeconfig'],
     ['has no current-context', { ...kubeconfig(), 'current-context': undefined }, 'has no current-context'],
     ['names a context that is absent', { ...kubeconfig(), 'current-context': 'x' }, 'has no context "x": it has main'],
-    ['names a cluster that is absent', { ...kubeconfig(), clusters: [] }, 'names cluster "main", which is not there'],
-    ['names a user that is absent', { ...kubeconfig(), users: [] }, 'names user "main", which is not there'],
-    ['has no URL as server', kubeconfig({ server: '10.0.0.1:6443' }), 'has server "10.0.0.1:6443"; expected a URL'],
+    ['names a cluster that is absent', { ...kubeconfig(), clusters: [] }, 'names cluster "main", which does not exist'],
+    ['names a user that is absent', { ...kubeconfig(), users: [] }, 'names user "main", which does not exist'],
     [
-      'has a login where nobody would look at it',
-      kubeconfig({ server: 'https://admin:canary@10.0.0.1:6443' }),
-      'cluster "main" has a login in its server: put username and password into the user',
+      'has a server that is not a URL',
+      kubeconfig({ server: '10.0.0.1:6443' }),
+      'has server "10.0.0.1:6443"; expected a URL',
     ],
     [
-      'has an odd proxy',
+      'has a login in the server URL',
+      kubeconfig({ server: 'https://admin:canary@10.0.0.1:6443' }),
+      'cluster "main" has a login in its server: move username and password to the user',
+    ],
+    [
+      'has an unsupported proxy',
       kubeconfig({ cluster: { 'proxy-url': 'ftp://p' } }),
-      'has a proxy-url that is a ftp proxy, which is not supported: give an http:// or https:// proxy',
+      'has a proxy-url that is a ftp proxy, which is not supported: set an http:// or https:// proxy',
     ],
     [
       'has a SOCKS proxy',
@@ -83,33 +87,33 @@ describe('a bad kubeconfig', () => {
       'has a proxy-url that is a socks5 proxy, which is not supported',
     ],
     [
-      'has an authority that nobody would look at',
+      'has a certificate authority that would be ignored',
       kubeconfig({ cluster: { 'certificate-authority-data': btoa('CA'), 'insecure-skip-tls-verify': true } }),
-      'has a certificate-authority and insecure-skip-tls-verify, which would not look at it: remove one of the two',
+      'has a certificate-authority and insecure-skip-tls-verify, which would ignore it: remove one of the two',
     ],
     [
-      'acts for groups of nobody',
+      'impersonates groups without a user',
       kubeconfig({ user: { 'as-groups': ['a'], 'as-uid': '1' } }),
-      'user "main" has as-uid, as-groups without as: name the user to act as',
+      'user "main" has as-uid, as-groups without as: set the user to impersonate',
     ],
     [
-      'has a plug-in of another version',
+      'has a plugin of an unsupported version',
       kubeconfig({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1alpha1', command: 'x' } } }),
       'user "main": exec has apiVersion "client.authentication.k8s.io/v1alpha1"; expected client.authentication.k8s.io/v1 or',
     ],
     [
-      'has a plug-in that must ask somebody',
+      'has a plugin that needs a terminal',
       kubeconfig({
         user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'x', interactiveMode: 'Always' } },
       }),
-      'exec has interactiveMode Always, but nobody is there to ask',
+      'exec has interactiveMode Always, but Tutti has no terminal',
     ],
     [
-      'has a plug-in without a command',
+      'has a plugin without a command',
       kubeconfig({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1' } } }),
-      'user "main": exec names no command',
+      'user "main": exec has no command',
     ],
-  ])('that %s is told by its path and what is wrong', async (_, content, message) => {
+  ])('that %s is reported with its path and the problem', async (_, content, message) => {
     const path = files.write('config', content);
     const error: unknown = await files.load(path).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(KubeconfigError);
@@ -118,11 +122,11 @@ describe('a bad kubeconfig', () => {
     expect((error as Error).message).not.toContain('canary');
   });
 
-  test('that cannot be read is told by its path, with the way out', async () => {
-    await expect(files.load(folder)).rejects.toThrow(/cannot be read \(EISDIR.*give another with --kubeconfig$/);
+  test('that cannot be read is reported with its path and a remedy', async () => {
+    await expect(files.load(folder)).rejects.toThrow(/cannot be read \(EISDIR.*set another with --kubeconfig$/);
   });
 
-  test('whose token file cannot be read is told by user and file', async () => {
+  test('with an unreadable token file is reported with the user and the file', async () => {
     const path = files.write('config', kubeconfig({ user: { tokenFile: 'absent' } }));
     const error: unknown = await files.load(path).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(KubeconfigError);
@@ -130,11 +134,11 @@ describe('a bad kubeconfig', () => {
     expect((error as Error).message).toContain(join(folder, 'absent'));
   });
 
-  test('whose token file is empty is told: it would mean to be nobody', async () => {
+  test('with an empty token file is an error rather than anonymous access', async () => {
     files.write('token', ' \n');
     const path = files.write('config', kubeconfig({ user: { tokenFile: 'token' } }));
     await expect(files.load(path)).rejects.toThrow(
-      `${path}: the tokenFile of user "main", ${join(folder, 'token')}, is empty: put the token there`,
+      `${path}: the tokenFile of user "main", ${join(folder, 'token')}, is empty: write the token to it`,
     );
   });
 });
@@ -142,7 +146,7 @@ describe('a bad kubeconfig', () => {
 describe('the proxy', () => {
   const HTTPS_PROXY = 'http://env.example:3128';
 
-  test("is the cluster's own, else that of the environment", async () => {
+  test('is that of the cluster, or else that of the environment', async () => {
     const own = files.write('own', kubeconfig({ cluster: { 'proxy-url': 'http://own.example:3128' } }));
     const none = files.write('none', kubeconfig());
     const environment = { HTTPS_PROXY };
@@ -154,7 +158,7 @@ describe('the proxy', () => {
 });
 
 describe('credentials', () => {
-  test('of plain http are allowed, a user is not needed', async () => {
+  test('are optional: plain HTTP without a user is allowed', async () => {
     const bare = kubeconfig({ server: 'http://127.0.0.1:8080' });
     const path = files.write('config', {
       ...bare,
@@ -166,7 +170,7 @@ describe('credentials', () => {
     expect((await endpoint.credentials()).headers).toEqual({});
   });
 
-  test('hold token, authority, client certificate and server name', async () => {
+  test('include token, CA, client certificate and server name', async () => {
     const caFile = files.write('ca.crt', 'CA');
     const cluster = { 'certificate-authority': 'ca.crt', 'tls-server-name': 'kubernetes' };
     const user = { token: 'secret', 'client-certificate-data': btoa('CERT'), 'client-key-data': btoa('KEY') };
@@ -179,12 +183,12 @@ describe('credentials', () => {
     expect(tls.servername).toBe('kubernetes');
   });
 
-  test('with user name and password are sent as basic authentication', async () => {
+  test('with a username and password are sent as basic authentication', async () => {
     const endpoint = await files.load(files.write('config', kubeconfig({ user: { username: 'a', password: 'b' } })));
     expect((await endpoint.credentials()).headers).toEqual({ authorization: `Basic ${btoa('a:b')}` });
   });
 
-  test('act as somebody else in every respect that is asked for', async () => {
+  test('impersonate the user, uid, groups and extra fields of the kubeconfig', async () => {
     const user = {
       token: 'mine',
       as: 'jane',
@@ -202,7 +206,7 @@ describe('credentials', () => {
     });
   });
 
-  test('are read from their files again after a minute, and the TLS key changes with the authority only', async () => {
+  test('are read from their files again after a minute, and only a new CA changes the TLS key', async () => {
     files.write('ca.crt', 'OLD');
     files.write('token', 'old');
     const cluster = { 'certificate-authority': 'ca.crt' };
@@ -219,7 +223,7 @@ describe('credentials', () => {
     await expect.poll(async () => (await endpoint.credentials()).tlsKey).not.toBe(old.tlsKey);
   });
 
-  test('that cannot be read are an error that names the user', async () => {
+  test('that are unreadable are reported with the user', async () => {
     const endpoint = await files.load(files.write('config', kubeconfig({ user: { 'client-certificate': 'absent' } })));
     await expect(endpoint.credentials()).rejects.toThrow(/no credentials for user "main".*absent/);
   });

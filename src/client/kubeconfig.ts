@@ -14,40 +14,42 @@ export interface KubeconfigOptions extends KubeconfigLocation {
   readonly clock: Clock;
 }
 
-/** How long credentials are used before their files (or plug-in) are asked again, in milliseconds. */
+/** Time after which credentials are read again from their files or plugin, in milliseconds. */
 const refreshAfterMs = 60_000;
-/** After a rejection or failure, how soon new credentials may be fetched again, so that many calls start no storm of plug-ins; twice as long after each further failure. */
+/**
+ * Wait after a rejection or failure before credentials are fetched again, so that many calls cannot start many plugin runs.
+ * Doubles after each further failure.
+ */
 const refreshGap = { initialMs: 5_000, maxMs: 60_000 };
-/** How long getting credentials may take, in milliseconds, whoever has to be asked. A plug-in is given less. */
+/** Time limit to fetch credentials from any source, in milliseconds. A plugin has less. */
 const fetchDeadlineMs = 40_000;
 
 /**
- * Finds and reads the kubeconfig and answers the endpoint of its context. Rejects with KubeconfigError. Certificates and
- * tokens are first read by `credentials()`; nothing is connected to.
+ * Finds and reads the kubeconfig and returns the endpoint of its context. Rejects with KubeconfigError. It opens no connection,
+ * and reads no certificates or tokens: `credentials()` does that.
  */
 export async function loadKubeconfig(options: KubeconfigOptions): Promise<KubeconfigEndpoint> {
   const load = (): Promise<ResolvedKubeconfig> => resolveKubeconfig(options);
   return new KubeconfigEndpoint(options.clock, await load(), load);
 }
-
 /**
- * The endpoint of one kubeconfig context. Credentials are cached: refreshed in the background once they are a minute
- * old, and before the next call when the server rejected them. One refresh runs at a time, however many calls wait.
+ * The endpoint of one kubeconfig context. It caches credentials. It refreshes them in the background once they are a minute old,
+ * and before the next call if the server rejected them. Only one refresh runs at a time, for all waiting calls.
  */
 export class KubeconfigEndpoint implements Endpoint {
   readonly #clock: Clock;
   readonly #load: () => Promise<ResolvedKubeconfig>;
   #resolved: ResolvedKubeconfig;
-  /** That of `#resolved`. */
+  /** The plugin of `#resolved`. */
   #plugin: ExecPlugin | undefined;
   #cached: Credentials | undefined;
   #fetchedAt = -Infinity;
   #rejected = false;
   /** As Clock.now(). */
   #expiresAt = Infinity;
-  /** Fetches that failed in a row. */
+  /** Number of consecutive failed fetches. */
   #failures = 0;
-  /** Why the last attempt gave nothing. */
+  /** Error of the last fetch, if it failed. */
   #failure: Error | undefined;
   #refreshing: Promise<Credentials> | undefined;
 
@@ -66,7 +68,7 @@ export class KubeconfigEndpoint implements Endpoint {
     return this.#resolved.proxyUrl;
   }
 
-  /** Where this came from, for messages and logs. */
+  /** Source of the kubeconfig, for messages and logs. */
   get source(): string {
     return this.#resolved.source;
   }
@@ -86,7 +88,8 @@ export class KubeconfigEndpoint implements Endpoint {
     const isUsedUp = this.#rejected || this.#clock.now() >= this.#expiresAt;
     if (isUsedUp && mayRefresh) return this.#refresh();
     if (age >= refreshAfterMs) {
-      // The old ones serve until the new ones are there; a failure shows when the server rejects the old.
+      // The old credentials stay in use until the new ones arrive. If the refresh fails, the server's rejection of the old ones
+      // shows it.
       this.#refresh().catch(() => undefined);
     }
     return cached;
@@ -113,13 +116,13 @@ export class KubeconfigEndpoint implements Endpoint {
     return this.#refreshing;
   }
 
-  /** Whoever is asked may hang: that must not be the end of all calls. */
+  /** Limits the time of a fetch: a source that hangs must not block all calls. */
   #inTime(fetched: Promise<Credentials>): Promise<Credentials> {
     return new Promise((resolve, reject) => {
       const { source, user } = this.#resolved;
       const timer = this.#clock.setTimer(fetchDeadlineMs, () => {
         const what = `no credentials for user "${user.name}" within ${fetchDeadlineMs / 1000} s`;
-        reject(new KubeconfigError(`${source}: ${what}: whoever was asked for them does not answer`));
+        reject(new KubeconfigError(`${source}: ${what}: their source does not respond`));
       });
       fetched.then(resolve, reject).finally(() => timer.cancel());
     });
@@ -138,7 +141,7 @@ export class KubeconfigEndpoint implements Endpoint {
   async #fetch(): Promise<Credentials> {
     this.#fetchedAt = this.#clock.monotonic();
     this.#failure = undefined;
-    // A plug-in's own cache knows when its token expires, so only a rejection may throw it away; plain files are re-read.
+    // A plugin knows when its token expires, so only a rejection discards its cache. Plain files are read again.
     const hasPlugin = this.#plugin !== undefined || Boolean(this.#resolved.user.authProvider);
     if (this.#cached !== undefined && (this.#rejected || !hasPlugin)) {
       this.#resolved = await this.#load();
@@ -160,19 +163,19 @@ async function readCredentials(
   plugin: ExecPlugin | undefined,
 ): Promise<Credentials & { readonly expiresAt: number }> {
   const applied: RequestOptions = {};
-  let who = user.authProvider ? 'its auth-provider' : 'a certificate or token';
+  let from = user.authProvider ? 'its auth-provider' : 'a certificate or token';
   let expiresAt = Infinity;
   try {
     await config.applyToHTTPSOptions(applied);
     if (plugin !== undefined) {
-      who = 'its credential plug-in';
+      from = 'its credential plugin';
       const { token, certificate, expiresAt: until = Infinity } = await plugin.credential();
       if (token !== undefined) applied.headers = { ...applied.headers, authorization: `Bearer ${token}` };
       Object.assign(applied, certificate);
       expiresAt = until;
     }
   } catch (cause) {
-    throw new KubeconfigError(`${source}: no credentials for user "${user.name}" (${who}): ${messageOf(cause)}`, {
+    throw new KubeconfigError(`${source}: no credentials for user "${user.name}" (${from}): ${messageOf(cause)}`, {
       cause,
     });
   }

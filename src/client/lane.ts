@@ -1,8 +1,7 @@
 /**
- * One of the client's separate rate limits. What a call is for decides how large a share of the rate it gets when there is a
- * queue:
- * - `lease`: never waits and takes nothing from the others; losing the Lease would stop everything;
- * - `bind`: bindings, and reading back what an ambiguous one did;
+ * A class of calls with its own share of the rate limit. When calls wait, the purpose of a call decides how large its share is:
+ * - `lease`: never waits and takes nothing from other lanes, because losing the Lease would stop everything;
+ * - `bind`: bindings, and reading back an ambiguous one;
  * - `verdict`: the first verdict of an entity;
  * - `condition`: other conditions and status;
  * - `read`: one-off reads and lists;

@@ -9,23 +9,23 @@ import type { Journey } from './testing/candidate.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Longer than this nothing is under way, being less than lease duration - renew deadline. */
+/** Maximum delay of a message; less than lease duration - renew deadline. */
 const longestJourneyMs = 4_000;
 const tickMs = 250;
 const candidates = 3;
 
 interface Trouble {
   readonly atTick: number;
-  /** Absent: whoever leads then. */
-  readonly who: number | undefined;
-  /** deaf: its calls for the Lease are lost, and no others. */
+  /** Absent: the leader at that time. */
+  readonly target: number | undefined;
+  /** deaf: its calls for the Lease are lost, but no others. */
   readonly kind: 'pause' | 'deaf' | 'drain' | 'cut' | 'touch' | 'delete';
   readonly ticks: number;
 }
 
 const trouble: fc.Arbitrary<Trouble> = fc.record({
   atTick: fc.nat(200),
-  who: fc.option(fc.nat(candidates - 1), { nil: undefined, freq: 1 }),
+  target: fc.option(fc.nat(candidates - 1), { nil: undefined, freq: 1 }),
   kind: fc.oneof(
     { weight: 20, arbitrary: fc.constantFrom('pause' as const, 'deaf' as const, 'drain' as const, 'cut' as const) },
     { weight: 1, arbitrary: fc.constantFrom('touch' as const, 'delete' as const) },
@@ -35,13 +35,13 @@ const trouble: fc.Arbitrary<Trouble> = fc.record({
 
 const world = fc.record({
   seed: fc.nat(2 ** 31),
-  /** Shares of calls, in percent. */
+  /** Percentages of calls. */
   slow: fc.integer({ min: 0, max: 60 }),
   lost: fc.integer({ min: 0, max: 30 }),
   troubles: fc.array(trouble, { maxLength: 8 }),
 });
 
-/** A process that writes all the time while it may, and can be stopped in two ways. */
+/** A process that writes whenever it may, and can be stopped in two ways. */
 class Writer {
   readonly candidate: Candidate;
   readonly #cut = new AbortController();
@@ -67,12 +67,12 @@ class Writer {
     void write.then(() => this.#underWay.delete(write));
   }
 
-  /** Goes on, and writes before any timer that is overdue has fired. */
+  /** Resumes, and writes before any overdue timer has fired. */
   resume(): void {
     this.candidate.clock.resume(() => this.write());
   }
 
-  /** Waits for the answers to what it has written, or gives them up. */
+  /** Waits for the responses to its writes, or aborts them. */
   async stop(how: 'drain' | 'cut'): Promise<void> {
     this.#isStopping = true;
     if (how === 'cut') this.#cut.abort(new Error('stopped'));
@@ -81,14 +81,14 @@ class Writer {
   }
 }
 
-test('whatever is slow, lost, stopped or deleted: writes of two leaders never mix, and somebody leads in the end', async () => {
+test('never mixes the writes of two leaders, and elects one in the end, despite delays, losses, pauses, stops and deletions', async () => {
   await fc.assert(
     fc.asyncProperty(world, async ({ seed, slow, lost, troubles }) => {
       const clock = new VirtualClock();
       const random = seededRandom(seed);
       const server = new EmbeddedApiServer({ clock, random });
       const transport = new InProcessTransport(server);
-      /** Who wrote, in the order of arrival, repeats left out. */
+      /** The writers in order of arrival, without repeats. */
       const writers: string[] = [];
       let isCalm = false;
       const deaf = new Set<string>();
@@ -125,9 +125,9 @@ test('whatever is slow, lost, stopped or deleted: writes of two leaders never mi
       const due = new Map<number, (() => void)[]>();
       const later = (at: number, action: () => void): void => void due.set(at, [...(due.get(at) ?? []), action]);
       for (let now = 0; now < 320; now++) {
-        for (const { atTick, who, kind, ticks } of troubles) {
+        for (const { atTick, target, kind, ticks } of troubles) {
           if (now !== atTick) continue;
-          const writer = who === undefined ? living.find(({ leads }) => leads) : living[who];
+          const writer = target === undefined ? living.find(({ leads }) => leads) : living[target];
           if (writer === undefined) continue;
           if (kind === 'pause') {
             writer.candidate.clock.pause();
@@ -147,7 +147,7 @@ test('whatever is slow, lost, stopped or deleted: writes of two leaders never mi
         for (const action of due.get(now) ?? []) action();
         await tick();
       }
-      if (!hasDeletions) expect(writers, 'each wrote in one piece').toEqual([...new Set(writers)]);
+      if (!hasDeletions) expect(writers, 'the writes of each process are contiguous').toEqual([...new Set(writers)]);
       isCalm = true;
       living.push(new Writer(create('fresh')));
       for (const writer of living) writer.resume();

@@ -53,7 +53,7 @@ function candidate(identity: string, options: Partial<CandidateOptions> = {}): C
   return one;
 }
 
-/** Everything that needs no time happens. */
+/** Runs everything that needs no time to pass. */
 async function settle(): Promise<void> {
   for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -78,14 +78,14 @@ async function lease(): Promise<Spec> {
 
 const leads = (): string[] => candidates.filter(({ fence }) => fence.isOpen).map(({ identity }) => identity);
 
-/** A logger that keeps its warnings. */
-function listening(): { readonly said: unknown[]; readonly logger: Logger } {
-  const said: unknown[] = [];
-  return { said, logger: { ...silentLogger, warn: (message, fields) => said.push({ message, ...fields }) } };
+/** Returns a logger that records its warnings. */
+function recordingLogger(): { readonly warnings: unknown[]; readonly logger: Logger } {
+  const warnings: unknown[] = [];
+  return { warnings, logger: { ...silentLogger, warn: (message, fields) => warnings.push({ message, ...fields }) } };
 }
 
-/** A server that answers as it is told, and otherwise as it would. */
-function meddled(answer: (request: TransportRequest) => ReturnType<Transport['send']> | undefined): Transport {
+/** Returns a transport with the given answers, and the server's otherwise. */
+function intercepted(answer: (request: TransportRequest) => ReturnType<Transport['send']> | undefined): Transport {
   return {
     send: (request, signal) => answer(request) ?? transport.send(request, signal),
     close: () => Promise.resolve(),
@@ -93,7 +93,7 @@ function meddled(answer: (request: TransportRequest) => ReturnType<Transport['se
 }
 
 describe('a candidate', () => {
-  it('creates the Lease that is not there, and renews it', async () => {
+  it('creates a missing Lease, and renews it', async () => {
     const a = await start('a');
     await a.elector.elected();
     const first = await lease();
@@ -106,7 +106,7 @@ describe('a candidate', () => {
     expect(leads()).toEqual(['a']);
   });
 
-  it('takes a Lease that nobody holds, and keeps what else is in it', async () => {
+  it('takes a Lease without a holder, and keeps its other fields', async () => {
     await admin.create('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', {
       metadata: { name: 'tutti', labels: { kept: 'yes' } },
       spec: { holderIdentity: '', leaseTransitions: 4 },
@@ -118,7 +118,7 @@ describe('a candidate', () => {
     expect(metadata.labels).toEqual({ kept: 'yes' });
   });
 
-  it('waits as long as the holder shows signs of life, and for its lease duration after the last', async () => {
+  it('waits until the holder was silent for its lease duration', async () => {
     const a = await start('a');
     const b = await start('b');
     await pass(60_000);
@@ -133,7 +133,7 @@ describe('a candidate', () => {
     expect(await lease()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
-  it('counts from when it first saw the Lease, whatever time stands in it', async () => {
+  it('counts from when it first saw the Lease, and ignores the renewTime', async () => {
     await admin.create('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', {
       metadata: { name: 'tutti' },
       spec: { holderIdentity: 'gone', leaseDurationSeconds: 6, renewTime: '2001-01-01T00:00:00.000000Z' },
@@ -145,7 +145,7 @@ describe('a candidate', () => {
     expect(leads()).toEqual(['a']);
   });
 
-  it('does not take a touch by others for a sign of life', async () => {
+  it('does not take an edit by others for a sign of life', async () => {
     const a = await start('a');
     await start('b');
     a.clock.pause();
@@ -157,7 +157,7 @@ describe('a candidate', () => {
     expect(leads()).toEqual(['b']);
   });
 
-  it('takes a released Lease at once, without waiting to ask', async () => {
+  it('takes a released Lease at once, without waiting for the retry period', async () => {
     const a = await start('a');
     await start('b');
     await pass(10_000);
@@ -168,8 +168,8 @@ describe('a candidate', () => {
     expect(await lease()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
-  it('without the right to watch sees a release when it asks again', async () => {
-    const forbids = meddled(({ connection }) =>
+  it('sees a release at its next attempt if it may not watch', async () => {
+    const forbids = intercepted(({ connection }) =>
       connection === 'watch' ? Promise.resolve(statusAnswer(403, 'Forbidden', 'no')) : undefined,
     );
     const a = await start('a');
@@ -180,7 +180,7 @@ describe('a candidate', () => {
     expect(leads()).toEqual(['b']);
   });
 
-  it('does not create a Lease that it saw held, before it could have taken it', async () => {
+  it('creates a deleted Lease only when it could have taken it from its holder', async () => {
     const a = await start('a');
     await start('b');
     a.clock.pause();
@@ -191,9 +191,9 @@ describe('a candidate', () => {
     expect(leads()).toEqual(['b']);
   });
 
-  it('tries again for ever when the server fails or rejects', async () => {
+  it('retries forever when the server fails or rejects', async () => {
     let isBroken = true;
-    const failing = meddled(({ connection }) =>
+    const failing = intercepted(({ connection }) =>
       isBroken && connection === 'lease' ? Promise.resolve(statusAnswer(403, 'Forbidden', 'no')) : undefined,
     );
     const a = await start('a', { server: failing });
@@ -205,10 +205,10 @@ describe('a candidate', () => {
     expect(a.elector.isLeading).toBe(true);
   });
 
-  it('says once what keeps it from the Lease, and what to do', async () => {
-    const { said, logger } = listening();
+  it('logs once why it cannot acquire the Lease, with a remedy', async () => {
+    const { warnings, logger } = recordingLogger();
     let rejected = true;
-    const rejecting = meddled(({ connection, method }) => {
+    const rejecting = intercepted(({ connection, method }) => {
       if (connection !== 'lease' || !rejected) return undefined;
       return method === 'GET'
         ? Promise.resolve(statusAnswer(403, 'Forbidden', 'leases "tutti" is forbidden'))
@@ -216,11 +216,11 @@ describe('a candidate', () => {
     });
     await start('a', { server: rejecting, logger });
     await pass(20_000);
-    expect(said).toEqual([
+    expect(warnings).toEqual([
       {
-        message: 'the Lease could not be read or taken',
+        message: 'cannot read or acquire the Lease',
         lease: 'kube-system/tutti',
-        error: expect.stringMatching(/leases "tutti" is forbidden.*give the user a role that allows it/) as string,
+        error: expect.stringMatching(/leases "tutti" is forbidden.*grant the user a role that allows it/) as string,
       },
     ]);
     rejected = false;
@@ -228,25 +228,25 @@ describe('a candidate', () => {
     expect(leads()).toEqual(['a']);
   });
 
-  it('says that the namespace is missing', async () => {
-    const { said, logger } = listening();
-    const missing = meddled(({ connection }) =>
+  it('reports a missing namespace', async () => {
+    const { warnings, logger } = recordingLogger();
+    const missing = intercepted(({ connection }) =>
       connection === 'lease'
         ? Promise.resolve(statusAnswer(404, 'NotFound', 'namespaces "kube-system" not found'))
         : undefined,
     );
     await start('a', { server: missing, logger });
     await pass(10_000);
-    expect(said).toEqual([
+    expect(warnings).toEqual([
       {
-        message: 'the Lease could not be read or taken',
+        message: 'cannot read or acquire the Lease',
         lease: 'kube-system/tutti',
         error: expect.stringMatching(/namespaces "kube-system" not found.*--leader-elect-resource-namespace/) as string,
       },
     ]);
   });
 
-  it('tells how its first attempt ended', async () => {
+  it('reports the result of its first attempt', async () => {
     const a = candidate('a');
     const b = candidate('b');
     const c = candidate('c');
@@ -259,10 +259,10 @@ describe('a candidate', () => {
     expect(await c.elector.tried()).toBe(false);
   });
 
-  it('is a candidate like others when its first attempt takes long, and leads all the same', async () => {
+  it('stops waiting for a slow first attempt, and leads once it succeeds', async () => {
     let go: () => void = () => undefined;
     const gone = new Promise<undefined>((resolve) => (go = () => resolve(undefined)));
-    const slow = meddled((request) => gone.then(() => transport.send(request, new AbortController().signal)));
+    const slow = intercepted((request) => gone.then(() => transport.send(request, new AbortController().signal)));
     const a = await start('a', { server: slow });
     let tried: boolean | undefined;
     void a.elector.tried().then((leads) => (tried = leads));
@@ -277,10 +277,10 @@ describe('a candidate', () => {
   });
 
   it.each([
-    ['nobody', undefined],
-    ['another', { holderIdentity: 'x', leaseDurationSeconds: 15 }],
+    ['no process', undefined],
+    ['another process', { holderIdentity: 'x', leaseDurationSeconds: 15 }],
   ])(
-    'of a Lease that %s holds can be stopped at any moment, needs no time for that and leaves nothing held',
+    'of a Lease that %s holds stops at any moment without delay, and does not leave the Lease held',
     async (_, spec) => {
       const collection = path.slice(0, path.lastIndexOf('/'));
       const late: number[] = [];
@@ -303,11 +303,11 @@ describe('a candidate', () => {
     },
   );
 
-  it('whose process stood still just when it was elected does not keep the Lease', async () => {
+  it('loses the Lease if its process paused during the election', async () => {
     let time = 0;
     const slow: Clock = {
       now: () => clock.now(),
-      monotonic: () => (time += 4_000), // so long it takes from one step to the next
+      monotonic: () => (time += 4_000), // time between two steps
       setTimer: (delayMs, callback) => clock.setTimer(delayMs, callback),
     };
     const elector = new LeaderElector({
@@ -328,7 +328,7 @@ describe('a candidate', () => {
     await elector.stop();
   });
 
-  it('that is stopped before it leads rejects whoever waits', async () => {
+  it('rejects elected() if it is stopped before it leads', async () => {
     await start('a');
     const b = await start('b');
     const elected = expect(b.elector.elected()).rejects.toThrow('stopped');
@@ -339,9 +339,9 @@ describe('a candidate', () => {
 });
 
 describe('a leader', () => {
-  it('whose renewals hang gives up at the deadline, counted from the last that it began with success', async () => {
+  it('whose renewals hang stops leading at the deadline, counted from the start of the last successful one', async () => {
     let hangs = false;
-    const silent = meddled(({ connection }) =>
+    const silent = intercepted(({ connection }) =>
       hangs && connection === 'lease' ? new Promise(() => undefined) : undefined,
     );
     const a = await start('a', { server: silent });
@@ -353,13 +353,13 @@ describe('a leader', () => {
     expect(leads()).toEqual([]);
     await expect(a.elector.lost()).resolves.toMatchObject({
       name: 'NotLeadingError',
-      message: 'the Lease could not be renewed in time',
+      message: 'the Lease was not renewed in time',
     });
   });
 
-  it('survives a time of failures that is shorter than the deadline', async () => {
+  it('survives failures for less than the deadline', async () => {
     let fails = false;
-    const failing = meddled(({ connection }) =>
+    const failing = intercepted(({ connection }) =>
       fails && connection === 'lease' ? Promise.resolve(statusAnswer(500, 'InternalError', 'broken')) : undefined,
     );
     await start('a', { server: failing });
@@ -372,7 +372,7 @@ describe('a leader', () => {
     expect(leads()).toEqual(['a']);
   });
 
-  it('goes on when somebody touches the Lease, or deletes it', async () => {
+  it('keeps leading when the Lease is edited or deleted', async () => {
     await start('a');
     await pass(3_000);
     await admin.patch(path, 'merge', { metadata: { annotations: { seen: 'yes' } } });
@@ -383,7 +383,7 @@ describe('a leader', () => {
     expect((await lease()).holderIdentity).toBe('a');
   });
 
-  it('ends at once when somebody else has written himself in', async () => {
+  it('stops leading at once when another process is written into the Lease', async () => {
     const a = await start('a');
     await admin.patch(path, 'merge', { spec: { holderIdentity: 'intruder' } });
     await pass(2_000);
@@ -393,12 +393,12 @@ describe('a leader', () => {
     expect((await lease()).holderIdentity).toBe('intruder');
   });
 
-  it('releases when it is stopped, though a renewal was under way', async () => {
+  it('releases the Lease when stopped during a renewal', async () => {
     let holdsUp = false;
-    const slow = meddled((request) => {
+    const slow = intercepted((request) => {
       if (!holdsUp || request.method !== 'PUT') return undefined;
       holdsUp = false;
-      void transport.send(request); // it arrives, and its answer is lost
+      void transport.send(request); // the request arrives, but its response is lost
       return new Promise(() => undefined);
     });
     const a = await start('a', { server: slow });
@@ -410,17 +410,17 @@ describe('a leader', () => {
     expect(() => a.fence.check()).toThrow('stopped leading');
   });
 
-  it('is left to expire when something of this process could not be ended', async () => {
+  it('leaves the Lease to expire if a task of this process did not stop', async () => {
     const a = await start('a');
     await a.elector.stop({ isIdle: false });
     expect((await lease()).holderIdentity).toBe('a');
     expect(() => a.fence.check()).toThrow('stopped leading');
   });
 
-  it('gives the Lease up once, however often it is stopped', async () => {
+  it('releases the Lease only once, even if stopped repeatedly', async () => {
     const puts: string[] = [];
     const a = await start('a', {
-      server: meddled(({ method }) => {
+      server: intercepted(({ method }) => {
         puts.push(method);
         return undefined;
       }),
@@ -434,14 +434,14 @@ describe('a leader', () => {
     expect((await lease()).holderIdentity).toBe('');
   });
 
-  describe('when a bind got no answer', () => {
+  describe('when a bind got no response', () => {
     const bind = (one: Candidate, options: CallOptions = {}): Promise<unknown> =>
       one.client
         .create('/api/v1/namespaces/default/pods/p/binding', {}, { lane: 'bind', ...options })
         .catch((error: unknown) => (error as Error).name);
     let isDeaf: boolean;
-    const hanging = meddled(({ path: asked, connection }) => {
-      if (asked.endsWith('/binding')) return new Promise(() => undefined);
+    const hanging = intercepted(({ path: requested, connection }) => {
+      if (requested.endsWith('/binding')) return new Promise(() => undefined);
       return isDeaf && connection === 'lease' ? Promise.resolve(statusAnswer(500, 'InternalError', 'no')) : undefined;
     });
     let a: Candidate;
@@ -451,7 +451,7 @@ describe('a leader', () => {
       a = await start('a', { server: hanging });
     });
 
-    it('because it was cut, leaves the Lease to expire', async () => {
+    it('because it was cut off, leaves the Lease to expire', async () => {
       const cut = new AbortController();
       const bound = bind(a, { signal: cut.signal });
       cut.abort(new Error('stopping'));
@@ -472,7 +472,7 @@ describe('a leader', () => {
       expect((await lease()).holderIdentity).toBe('a');
     });
 
-    it('in time, leaves the Lease to expire, unless that was long ago', async () => {
+    it('longer ago than the lease duration, releases the Lease', async () => {
       const bound = bind(a, { timeoutMs: 1_000 });
       await pass(1_000);
       expect(await bound).toBe('TimeoutError');
@@ -483,7 +483,7 @@ describe('a leader', () => {
     });
   });
 
-  it('releases the Lease when its binds were answered, be it by a rejection', async () => {
+  it('releases the Lease when its binds got a response, even a rejection', async () => {
     const a = await start('a');
     const bind = a.client.create('/api/v1/namespaces/default/pods/p/binding', {}, { lane: 'bind' });
     await expect(bind).rejects.toThrow();
@@ -496,7 +496,7 @@ describe('writes', () => {
   const create = (one: Candidate): Promise<unknown> =>
     one.client.create('/api/v1/namespaces/default/configmaps', { metadata: { generateName: 'c-' } });
 
-  it('are rejected before the election and after the deadline; reads are not', async () => {
+  it('are rejected before the election and after the deadline, unlike reads', async () => {
     const a = candidate('a');
     await expect(create(a)).rejects.toMatchObject({ name: 'NotLeadingError', message: 'not the leader yet' });
     a.elector.start();
@@ -504,13 +504,13 @@ describe('writes', () => {
     await create(a);
     a.clock.pause();
     clock.advance(10_000);
-    await expect(create(a)).rejects.toMatchObject({ message: 'the Lease could not be renewed in time' });
+    await expect(create(a)).rejects.toMatchObject({ message: 'the Lease was not renewed in time' });
     a.clock.resume();
     await a.client.get('/api/v1/nodes');
   });
 
-  it('that are under way when leading ends are cut', async () => {
-    const hanging = meddled(({ method }) => (method === 'DELETE' ? new Promise(() => undefined) : undefined));
+  it('in flight are cut off when this process stops leading', async () => {
+    const hanging = intercepted(({ method }) => (method === 'DELETE' ? new Promise(() => undefined) : undefined));
     const a = await start('a', { server: hanging });
     const deletion = expect(a.client.delete('/api/v1/nodes/n')).rejects.toMatchObject({
       name: 'NotLeadingError',

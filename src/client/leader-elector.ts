@@ -7,19 +7,27 @@ import { explainRejection } from './access-denied-error.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from './api-errors.ts';
 import type { NotLeadingError } from './api-errors.ts';
 import type { CallOptions, KubeClient } from './kube-client.ts';
-import { claimedLease, durationOf, heldLease, holderOf, leaseOf, releasedLease, signOfLifeOf } from './lease-record.ts';
-import type { Lease, LeaseClaim } from './lease-record.ts';
+import {
+  acquiredOrRenewedLease,
+  durationOf,
+  heldLease,
+  holderOf,
+  leaseOf,
+  releasedLease,
+  signOfLifeOf,
+} from './lease-record.ts';
+import type { Lease, LeaseHolder } from './lease-record.ts';
 import { LeaseWatch } from './lease-watch.ts';
 import { wait } from './wait.ts';
 import type { WriteFence } from './write-fence.ts';
 
-/** Times in milliseconds, as kube-scheduler's --leader-elect-* have them: lease duration > renew deadline > retry period. */
+/** Times in milliseconds, as in kube-scheduler's --leader-elect-* flags: lease duration > renew deadline > retry period. */
 export interface LeaderElectionTimes {
   /** How long candidates wait after the holder's last sign of life before they take the Lease. */
   readonly leaseDurationMs: number;
-  /** How long the leader may go on after the last renewal that it began with success. */
+  /** How long the leader may continue after the start of its last successful renewal. */
   readonly renewDeadlineMs: number;
-  /** Between two attempts to take or to renew it. */
+  /** Time between two attempts to acquire or renew the Lease. */
   readonly retryPeriodMs: number;
 }
 
@@ -28,44 +36,44 @@ export interface LeaderElectorOptions extends LeaderElectionTimes {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Unlike that of any other process, an earlier one of the same pod included. */
+  /** Unique to this process: it differs even from an earlier process of the same pod. */
   readonly identity: string;
   readonly namespace: string;
-  /** Of the Lease. */
+  /** Name of the Lease. */
   readonly name: string;
-  /** Opened while this process leads; nobody else has opened it. */
+  /** Open while this process leads. Only the elector opens it. */
   readonly fence: WriteFence;
-  /** Told when it begins to lead, and when it does so no more. */
+  /** Called when this process starts to lead, and when it stops leading. */
   readonly onChange?: (leads: boolean) => void;
 }
 
-/** How it stands with the Lease, when this process does not hold it. */
+/** The last observed state of a Lease held by another process. */
 interface Observation {
   readonly holder: string;
   readonly signOfLife: string;
-  /** Monotonic time from which it may be taken: the holder has then been silent for its lease duration. */
+  /** Monotonic time from which a candidate may take the Lease: the holder was then silent for its lease duration. */
   readonly freeAt: number;
 }
 
 type LeaseCall = Pick<CallOptions, 'lane' | 'timeoutMs' | 'signal'>;
 
-/** So long nobody waits for the first attempt: the picture is not to come late because the Lease does. */
+/** How long `tried()` waits for the first attempt: a slow Lease must not delay the cluster cache. */
 const firstAttemptMs = 500;
-/** Attempts are never closer together, however often the Lease changes. */
-const leastGapMs = 100;
+/** Minimum time between attempts, however often the Lease changes. */
+const minGapMs = 100;
 const releaseCall: LeaseCall = { lane: 'lease', timeoutMs: 2_000 };
 
 /**
- * One candidate for a Lease, by client-go's rules: whoever holds it renews it; a candidate takes it when it is free, or has
- * seen no sign of life for the duration that stands in it, measured on its own monotonic clock. Every write names the version
- * that was read, so only one candidate wins.
+ * A candidate for a Lease, by client-go's rules. The holder renews the Lease. A candidate takes it when it is free, or when the
+ * candidate saw no sign of life for the duration written in the Lease, measured on its own monotonic clock. Every write names the
+ * version that was read, so only one candidate wins.
  *
- * The fence is open from the moment at which the taking write was *sent* until `renewDeadlineMs` later, and each renewal moves
- * that on in the same way. Others begin to count when they *see* that write and wait for longer, so they cannot begin before
- * the fence has closed. A Lease that is deleted under its holder is not created again by a candidate that saw it held, before it
- * could have taken it.
+ * The fence opens when the acquiring write is *sent* and closes `renewDeadlineMs` later; each renewal extends it in the same
+ * way. Other candidates start to count when they *see* that write and wait longer, so they cannot start before the fence has
+ * closed. If the Lease is deleted under its holder, a candidate that saw it held creates it only at the time at which it could
+ * have taken it.
  *
- * Candidates watch the Lease, so that a release is seen at once; without the right to watch they ask every `retryPeriodMs`.
+ * Candidates watch the Lease, so that they see a release at once. Without permission to watch, they read it every `retryPeriodMs`.
  */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
@@ -77,38 +85,38 @@ export class LeaderElector {
   readonly #lost = deferred<NotLeadingError>();
   #running: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
-  /** What was last read or written. */
+  /** The Lease as last read or written. */
   #lease: Lease | undefined;
   #observed: Observation | undefined;
   #isLeading = false;
-  /** It was written that this process holds it, or that may have been written. */
+  /** A write with this process as the holder was sent, so the Lease may name it. */
   #mayHold = false;
-  /** Why the last attempt failed; said when it changes. */
+  /** Why the last attempt failed. Logged as a warning only when it changes. */
   #problem: string | undefined;
 
   constructor(options: LeaderElectorOptions) {
     this.#options = options;
     this.#collection = `/apis/coordination.k8s.io/v1/namespaces/${options.namespace}/leases`;
     this.#path = `${this.#collection}/${options.name}`;
-    this.#elected.promise.catch(() => undefined); // nobody may be waiting when it is stopped
+    this.#elected.promise.catch(() => undefined); // there may be no waiter when it stops
   }
 
-  /** Begins; a second call does nothing. */
+  /** Starts the election; a second call does nothing. */
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when the first attempt has ended, or takes longer than a moment, or it is stopped: whether this process led then. */
+  /** Resolves with whether this process leads, once the first attempt has ended, takes too long, or `stop` is called. */
   tried(): Promise<boolean> {
     return this.#tried.promise;
   }
 
-  /** Resolves when this process leads. Rejects when it is stopped before. */
+  /** Resolves when this process leads. Rejects if it is stopped first. */
   elected(): Promise<void> {
     return this.#elected.promise;
   }
 
-  /** Resolves when it led and does so no more, though nobody stopped it. The fence has ended then, and stays so: begin anew in a new process. */
+  /** Resolves when this process lost the Lease without `stop`. The fence has then ended for good: start a new process. */
   lost(): Promise<NotLeadingError> {
     return this.#lost.promise;
   }
@@ -117,15 +125,15 @@ export class LeaderElector {
     return this.#isLeading && this.#options.fence.isOpen;
   }
 
-  /** Who holds the Lease as far as this process knows; empty: nobody, or it has not been read. */
+  /** The holder of the Lease as far as this process knows. Empty: the Lease is free or has not been read. */
   get holder(): string {
     return this.#lease === undefined ? '' : holderOf(this.#lease);
   }
 
   /**
-   * Ends the candidacy; a second call waits for the same end. A Lease that is held is given up, so that another takes it at once; unless a bind was
-   * left without an answer lately, whose fate is not known: then others have to wait for the Lease to expire. Everything that writes
-   * must have been stopped before; `isIdle: false` says that something could not be, which has the same effect.
+   * Ends the candidacy; a second call waits for the same end. It releases a Lease that this process holds, so that another
+   * candidate takes it at once. If a recent bind got no response, its outcome is unknown and the Lease is left to expire. Stop
+   * all writers first; `isIdle: false` reports that one did not stop, which also leaves the Lease to expire.
    */
   stop({ isIdle = true }: { readonly isIdle?: boolean } = {}): Promise<void> {
     return (this.#stopped ??= this.#endCandidacy(isIdle));
@@ -142,9 +150,9 @@ export class LeaderElector {
     fence.end('this process has stopped leading');
     const lease = this.#leaseName;
     if (fence.hasBindInDoubt(leaseDurationMs)) {
-      logger.warn('left the Lease to expire: a bind got no answer and may still be carried out', { lease });
+      logger.warn('left the Lease to expire: a bind got no response and may still take effect', { lease });
     } else if (!isIdle) {
-      logger.warn('left the Lease to expire: something that does not end may still write', { lease });
+      logger.warn('left the Lease to expire: a task did not stop and may still write', { lease });
     } else {
       await this.#release();
     }
@@ -156,7 +164,7 @@ export class LeaderElector {
     return `${this.#options.namespace}/${this.#options.name}`;
   }
 
-  get #claim(): LeaseClaim {
+  get #asHolder(): LeaseHolder {
     const { identity, leaseDurationMs, clock } = this.#options;
     return { identity, durationMs: leaseDurationMs, now: clock.now() };
   }
@@ -181,7 +189,7 @@ export class LeaderElector {
     this.#lost.resolve(reason);
   }
 
-  /** Returns when the fence is open, or it was stopped. */
+  /** Returns when the fence is open or the elector is stopped. */
   async #acquire(): Promise<void> {
     const { client, clock, random, retryPeriodMs } = this.#options;
     const { signal } = this.#stop;
@@ -203,20 +211,20 @@ export class LeaderElector {
         watch.keepOpen(this.#lease?.metadata.resourceVersion);
       } catch (error) {
         if (signal.aborted) break;
-        this.#report('the Lease could not be read or taken', error);
+        this.#report('cannot read or acquire the Lease', error);
       }
       this.#tried.resolve(false);
       const freeIn = (this.#observed?.freeAt ?? Infinity) - clock.monotonic();
-      // Up to a fifth more each time, as in client-go, so that candidates that began together do not stay together.
+      // Up to a fifth more each time, as in client-go, so that candidates that started together drift apart.
       const delayMs = Math.min(retryPeriodMs * (1 + 0.2 * random()), freeIn > 0 ? freeIn : Infinity);
       await this.#either(changed.promise, delayMs);
-      const gapMs = leastGapMs - (clock.monotonic() - begunAt);
+      const gapMs = minGapMs - (clock.monotonic() - begunAt);
       if (gapMs > 0) await wait(clock, gapMs, signal).catch(() => undefined);
     }
     watch.close();
   }
 
-  /** Resolves with the promise, after the time, or when it is stopped. */
+  /** Resolves with the promise, after the delay, or when the elector is stopped. */
   async #either(promise: Promise<void>, delayMs: number): Promise<void> {
     const over = new AbortController();
     void promise.then(() => over.abort());
@@ -224,7 +232,7 @@ export class LeaderElector {
     await wait(this.#options.clock, delayMs, end).catch(() => undefined);
   }
 
-  /** Whether this process leads now. */
+  /** Tries once to acquire the Lease; returns whether this process leads now. */
   async #tryToTake(): Promise<boolean> {
     const { clock, identity } = this.#options;
     const call = this.#callUntil(this.#stop.signal);
@@ -237,10 +245,13 @@ export class LeaderElector {
     this.#observe(lease, now);
     const holder = holderOf(lease);
     if (holder !== '' && holder !== identity && now < this.#observed!.freeAt) return false;
-    return this.#opens(() => this.#claimFor(lease, call));
+    return this.#opens(() => this.#acquireOrRenew(lease, call));
   }
 
-  /** Writes a claim and opens the fence for as long as it allows; false when the answer took too long to be of use. */
+  /**
+   * Runs the write that makes this process the holder, and opens the fence for as long as it allows. Returns false if the
+   * response came too late.
+   */
   async #opens(write: () => Promise<void>): Promise<boolean> {
     const { clock, fence, renewDeadlineMs } = this.#options;
     const until = clock.monotonic() + renewDeadlineMs;
@@ -261,7 +272,7 @@ export class LeaderElector {
     this.#observed = { holder, signOfLife, freeAt: now + durationOf(lease, leaseDurationMs) };
   }
 
-  /** Renews until the fence has ended or it is stopped. */
+  /** Renews until the fence has ended or the elector is stopped. */
   async #keep(): Promise<void> {
     const { clock, fence, retryPeriodMs } = this.#options;
     const end = AbortSignal.any([fence.signal, this.#stop.signal]);
@@ -272,14 +283,14 @@ export class LeaderElector {
         await this.#opens(() => this.#renew(this.#callUntil(end)));
         this.#problem = undefined;
       } catch (error) {
-        if (!end.aborted) this.#report('the Lease could not be renewed', error);
+        if (!end.aborted) this.#report('cannot renew the Lease', error);
       }
     }
   }
 
   async #renew(call: LeaseCall): Promise<void> {
     try {
-      await this.#claimFor(this.#lease!, call);
+      await this.#acquireOrRenew(this.#lease!, call);
     } catch (error) {
       if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
       const lease = await this.#read(call);
@@ -288,8 +299,8 @@ export class LeaderElector {
         return;
       }
       const holder = holderOf(lease);
-      if (holder === this.#options.identity) await this.#claimFor(lease, call);
-      else this.#options.fence.end(holder === '' ? 'somebody gave the Lease up' : `${holder} took the Lease`);
+      if (holder === this.#options.identity) await this.#acquireOrRenew(lease, call);
+      else this.#options.fence.end(holder === '' ? 'another process released the Lease' : `${holder} took the Lease`);
     }
   }
 
@@ -297,17 +308,17 @@ export class LeaderElector {
     const { clock, logger, identity } = this.#options;
     const fields = { lease: this.#leaseName };
     try {
-      // A write that was given up may have been carried out after all, so what was written last says little.
+      // An abandoned write may have taken effect, so the result of the last write is not enough.
       const lease = await this.#read(releaseCall);
       if (lease === undefined || holderOf(lease) !== identity) return;
       await this.#replace(releasedLease(lease, clock.now()), releaseCall);
       logger.info('released the Lease', fields);
     } catch (error) {
-      logger.warn('the Lease could not be released and is left to expire', { ...fields, error: messageOf(error) });
+      logger.warn('cannot release the Lease; it expires on its own', { ...fields, error: messageOf(error) });
     }
   }
 
-  /** Undefined: there is none. */
+  /** Returns undefined if the Lease does not exist. */
   async #read(call: LeaseCall): Promise<Lease | undefined> {
     try {
       this.#lease = leaseOf(await this.#options.client.get(this.#path, call));
@@ -322,29 +333,29 @@ export class LeaderElector {
     const { client, namespace, name } = this.#options;
     this.#mayHold = true;
     try {
-      this.#lease = leaseOf(await client.create(this.#collection, heldLease(namespace, name, this.#claim), call));
+      this.#lease = leaseOf(await client.create(this.#collection, heldLease(namespace, name, this.#asHolder), call));
     } catch (cause) {
       if (!(cause instanceof NotFoundError)) throw cause;
-      const remedy = 'create the namespace, or name another with --leader-elect-resource-namespace';
-      throw new Error(`no Lease can be made in namespace ${namespace}: ${cause.message}; ${remedy}`, { cause });
+      const remedy = 'create the namespace, or set another with --leader-elect-resource-namespace';
+      throw new Error(`cannot create a Lease in namespace ${namespace}: ${cause.message}; ${remedy}`, { cause });
     }
   }
 
-  #claimFor(lease: Lease, call: LeaseCall): Promise<void> {
+  #acquireOrRenew(lease: Lease, call: LeaseCall): Promise<void> {
     this.#mayHold = true;
-    return this.#replace(claimedLease(lease, this.#claim), call);
+    return this.#replace(acquiredOrRenewedLease(lease, this.#asHolder), call);
   }
 
   async #replace(lease: Lease, call: LeaseCall): Promise<void> {
     this.#lease = leaseOf(await this.#options.client.replace(this.#path, lease, call));
   }
 
-  /** A call that hangs leaves time for another one. */
+  /** The deadline of a call leaves time for a second one if the first hangs. */
   #callUntil(signal: AbortSignal): LeaseCall {
     return { lane: 'lease', timeoutMs: this.#options.renewDeadlineMs / 2, signal };
   }
 
-  /** Somebody else being quicker is no problem. */
+  /** Logs a failure. A conflict is not one: another candidate was faster. */
   #report(what: string, error: unknown): void {
     if (error instanceof ConflictError || error instanceof AlreadyExistsError) return;
     const problem = messageOf(explainRejection(error));

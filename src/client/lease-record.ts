@@ -1,7 +1,7 @@
 import { toKubernetesMicroTime } from '../api/kubernetes-time.ts';
 import { MalformedAnswerError } from './api-errors.ts';
 
-/** A Lease as the API has it; what is not named here is kept as it is. */
+/** A Lease in the API's form. Fields not declared here are preserved. */
 export interface Lease {
   readonly metadata: { readonly resourceVersion?: string; readonly [field: string]: unknown };
   readonly spec?: LeaseSpec | null;
@@ -17,43 +17,43 @@ interface LeaseSpec {
   readonly [field: string]: unknown;
 }
 
-/** What is to be written into a Lease. */
-export interface LeaseClaim {
+/** The holder to write into a Lease. */
+export interface LeaseHolder {
   readonly identity: string;
-  /** How long others wait after they last saw it change, in milliseconds; written in whole seconds, rounded up. */
+  /** How long others wait after they last saw the Lease change, in milliseconds; written in whole seconds, rounded up. */
   readonly durationMs: number;
-  /** Wall clock, for people alone. */
+  /** Wall clock; only people read it. */
   readonly now: number;
 }
 
-/** Checks what the server answered. */
+/** Checks a Lease in a response and returns it. Throws MalformedAnswerError. */
 export function leaseOf(answer: unknown): Lease {
   const lease = answer as Partial<Lease> | null;
   if (typeof lease !== 'object' || typeof lease?.metadata?.resourceVersion !== 'string') {
-    throw new MalformedAnswerError('a Lease was answered without metadata.resourceVersion');
+    throw new MalformedAnswerError('the response holds no Lease with a metadata.resourceVersion');
   }
   return lease as Lease;
 }
 
-/** Who holds it; empty: nobody. */
+/** Returns the holder's identity; empty if there is none. */
 export function holderOf({ spec }: Lease): string {
   return typeof spec?.holderIdentity === 'string' ? spec.holderIdentity : '';
 }
 
-/** How long its holder may be silent before others take it, in milliseconds. */
-export function durationOf({ spec }: Lease, otherwiseMs: number): number {
+/** Returns how long the holder may be silent before others take the Lease, in milliseconds. */
+export function durationOf({ spec }: Lease, defaultMs: number): number {
   const seconds = spec?.leaseDurationSeconds;
-  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : otherwiseMs;
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : defaultMs;
 }
 
-/** Changes whenever the holder shows a sign of life, and with nothing that others do to the Lease's metadata. */
+/** Returns a text that changes with every sign of life of the holder, but not when others edit the Lease's metadata. */
 export function signOfLifeOf({ spec }: Lease): string {
   return JSON.stringify([spec?.holderIdentity, spec?.acquireTime, spec?.renewTime, spec?.leaseTransitions]);
 }
 
-/** A new Lease that is held. */
-export function heldLease(namespace: string, name: string, claim: LeaseClaim): Lease {
-  const { identity, durationMs, now } = claim;
+/** Returns a new Lease with this holder. */
+export function heldLease(namespace: string, name: string, holder: LeaseHolder): Lease {
+  const { identity, durationMs, now } = holder;
   const time = toKubernetesMicroTime(now);
   return {
     apiVersion: 'coordination.k8s.io/v1',
@@ -69,9 +69,9 @@ export function heldLease(namespace: string, name: string, claim: LeaseClaim): L
   };
 }
 
-/** The Lease with its holder's sign of life: the same holder renews it, another one takes it over. */
-export function claimedLease(lease: Lease, claim: LeaseClaim): Lease {
-  const { identity, durationMs, now } = claim;
+/** Returns the Lease renewed for its current holder, or taken over by another one. */
+export function acquiredOrRenewedLease(lease: Lease, holder: LeaseHolder): Lease {
+  const { identity, durationMs, now } = holder;
   const time = toKubernetesMicroTime(now);
   const isRenewal = holderOf(lease) === identity;
   return {
@@ -87,7 +87,7 @@ export function claimedLease(lease: Lease, claim: LeaseClaim): Lease {
   };
 }
 
-/** The Lease given up: whoever sees it may take it at once. */
+/** Returns the Lease without a holder: a candidate that sees it may take it at once. */
 export function releasedLease(lease: Lease, now: number): Lease {
   const time = toKubernetesMicroTime(now);
   return {

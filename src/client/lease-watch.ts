@@ -4,18 +4,21 @@ import type { KubeClient } from './kube-client.ts';
 export interface LeaseWatchOptions {
   readonly client: Pick<KubeClient, 'watch'>;
   readonly clock: Clock;
-  /** Of the collection. */
+  /** Path of the collection. */
   readonly path: string;
   readonly name: string;
-  /** Something has happened to the Lease, perhaps: read it. */
+  /** Called when the Lease may have changed: read it. */
   readonly onChange: () => void;
-  /** Ends it. */
+  /** Ends the watch. */
   readonly signal: AbortSignal;
 }
 
 const lifeSeconds = 300;
 
-/** Tells when a Lease may have changed. What the server sends is not read, and whatever fails is a missing hint, no error. */
+/**
+ * Watches a Lease and reports when it may have changed. It does not decode what the server sends. A failure only costs a hint and
+ * is not an error.
+ */
 export class LeaseWatch {
   readonly #options: LeaseWatchOptions;
   readonly #closed = new AbortController();
@@ -25,7 +28,7 @@ export class LeaseWatch {
     this.#options = options;
   }
 
-  /** Opens it from there when it is not open; the version is that of the Lease as it was read. */
+  /** Opens the watch at this version of the Lease, unless it is open. */
   keepOpen(resourceVersion: string | undefined): void {
     if (this.#isOpen || resourceVersion === undefined) return;
     this.#isOpen = true;
@@ -37,7 +40,7 @@ export class LeaseWatch {
   }
 
   close(): void {
-    this.#closed.abort(new Error('the watch is not needed any more'));
+    this.#closed.abort(new Error('the watch is no longer needed'));
   }
 
   async #run(resourceVersion: string): Promise<void> {

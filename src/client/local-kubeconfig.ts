@@ -1,16 +1,17 @@
 import { Buffer } from 'node:buffer';
 import { stringify } from 'yaml';
 
-/** How to be let in by a server that asks: kubectl sends a token only where it can verify whom it sends it to. */
+/** Credentials for a server that requires them. kubectl sends a token only to a server that it can verify. */
 export interface LocalCredentials {
-  /** PEM: the server's own. */
+  /** The server's own certificate, in PEM. */
   readonly certificate: string;
   readonly token: string;
 }
 
 /**
- * A kubeconfig, as YAML, for an API server on loopback. Without credentials: for one that speaks plain HTTP and knows no users. client-node
- * rejects plain HTTP unless verification is off, and applies nothing of a cluster without a user, so it has both.
+ * Returns a kubeconfig, as YAML, for an API server on loopback. Omit the credentials for a server that speaks plain HTTP without
+ * users. client-node rejects plain HTTP unless verification is off, and ignores a cluster without a user, so the kubeconfig has
+ * both.
  */
 export function localKubeconfig(server: string, credentials?: LocalCredentials): string {
   const trust =

@@ -5,7 +5,7 @@ import { createMetricRegistry } from '../observability/metric-registry.ts';
 import { MeasuredTransport } from './measured-transport.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
-it('counts requests by what answered them, and times those that are no watches', async () => {
+it('counts requests by response status, and times all but watches', async () => {
   const registry = createMetricRegistry({ processMetrics: false });
   const clock = new VirtualClock();
   const answers: (number | Error)[] = [200, 409, new Error('lost'), 200];
@@ -45,7 +45,7 @@ it('counts requests by what answered them, and times those that are no watches',
   expect(text).not.toContain('duration_seconds_count{verb="GET"');
 });
 
-it('tells each request at debug, also one that nobody answers', async () => {
+it('logs each request at level debug, even one without a response', async () => {
   const lines: unknown[] = [];
   const clock = new VirtualClock();
   const answers: (number | Error)[] = [201, new Error('lost')];
@@ -67,9 +67,9 @@ it('tells each request at debug, also one that nobody answers', async () => {
   const request: TransportRequest = { method: 'POST', path: '/a/binding', headers: { authorization: 'Bearer secret' } };
   await transport.send(request);
   await expect(transport.send(request)).rejects.toThrow('lost');
-  const said = { method: 'POST', path: '/a/binding', ms: 7 };
+  const common = { method: 'POST', path: '/a/binding', ms: 7 };
   expect(lines).toEqual([
-    ['request', { ...said, code: '201' }],
-    ['request', { ...said, code: '<error>', error: 'Error: lost' }],
+    ['request', { ...common, code: '201' }],
+    ['request', { ...common, code: '<error>', error: 'Error: lost' }],
   ]);
 });

@@ -11,21 +11,21 @@ export interface MeasuredTransportOptions {
   readonly transport: Transport;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly registry: MetricRegistry;
-  /** Where the API server is, as in Endpoint. */
+  /** Address of the API server, as in Endpoint. */
   readonly server: string;
-  /** Gets a line at level debug for each request. Absent: nobody does. */
+  /** Logs each request at level debug. Absent: requests are not logged. */
   readonly logger?: Pick<Logger, 'debug'>;
 }
 
 type Code = number | '<error>';
 
-/** Another transport, whose requests are counted and timed under the names that client-go gives them, and logged. */
+/** Counts and times the requests of another transport, under client-go's metric names, and logs them. */
 export class MeasuredTransport implements Transport {
   readonly #transport: Transport;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #logger: Pick<Logger, 'debug'> | undefined;
   readonly #host: string;
-  /** method -> status that answered -> requests */
+  /** method -> status of the response -> number of requests */
   readonly #requests = new Map<string, Map<Code, number>>();
   readonly #durations: Histogram<'verb' | 'host'>;
 
@@ -38,7 +38,7 @@ export class MeasuredTransport implements Transport {
     const requests = this.#requests;
     readCounter({
       name: 'rest_client_requests_total',
-      help: 'Requests to the API server, watches included, by method and by the status that answered it; "<error>" where none did.',
+      help: 'Requests to the API server, watches included, by method and response status; "<error>" if there was no response.',
       labelNames: ['code', 'method', 'host'],
       registry,
       *read() {
@@ -49,7 +49,7 @@ export class MeasuredTransport implements Transport {
     });
     this.#durations = new Histogram({
       name: 'rest_client_request_duration_seconds',
-      help: 'Seconds from sending a request to the API server until it was answered; watches are left out.',
+      help: 'Seconds from sending a request to the API server until its response; watches are excluded.',
       labelNames: ['verb', 'host'],
       buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
       registry,

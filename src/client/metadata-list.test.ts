@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ProtobufError } from '../base/wire-reader.ts';
 import { readMetadataList } from './metadata-list.ts';
 
-/** A field of a message: a text, or a message. */
+/** Encodes a field with a string or a message. */
 function field(number: number, content: string | Uint8Array): Buffer {
   const bytes = Buffer.from(content as string);
   const length = bytes.length < 128 ? [bytes.length] : [(bytes.length & 0x7f) | 0x80, bytes.length >> 7];
@@ -19,7 +19,7 @@ function envelope(list: Buffer): Buffer {
 }
 
 describe('a list of metadata in protobuf', () => {
-  it('is read as it would be in JSON', () => {
+  it('decodes to the same objects as JSON', () => {
     const list = message(
       field(1, message(field(1, ''), field(2, '42'), field(3, 'more'), Buffer.from([0x20, 7]))),
       item(field(1, 'ä'), field(2, 'generated-'), field(3, 'default'), field(5, 'uid-1'), field(6, '41')),
@@ -39,8 +39,8 @@ describe('a list of metadata in protobuf', () => {
     ['JSON', Buffer.from('{"items":[]}')],
     ['a list that is cut short', envelope(item(field(1, 'a'))).subarray(0, -8)],
     ['a number where metadata belongs', envelope(Buffer.from([0x08, 1]))],
-    ['a name that is no UTF-8', envelope(item(field(1, Buffer.from([0xff]))))],
-  ])('is rejected when it is %s', (_, bytes) => {
+    ['a name that is not UTF-8', envelope(item(field(1, Buffer.from([0xff]))))],
+  ])('is rejected if it is %s', (_, bytes) => {
     expect(() => readMetadataList(bytes)).toThrow(ProtobufError);
   });
 });

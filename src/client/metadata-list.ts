@@ -1,12 +1,12 @@
 import { ProtobufError, WireReader } from '../base/wire-reader.ts';
 import type { WireField } from '../base/wire-reader.ts';
 
-/** What tells an object from others and from its own past, as JSON has it; fields that are not set are not there. */
+/** The metadata that identifies an object and its version, as in JSON. Unset fields are absent. */
 export interface ListedMetadata {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** A list of nothing but that, as JSON has it. */
+/** A list of such metadata, as in JSON. */
 export interface MetadataList {
   readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
   readonly items: readonly ListedMetadata[];
@@ -15,10 +15,10 @@ export interface MetadataList {
 const protobuf = 'application/vnd.kubernetes.protobuf';
 const kind = 'as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
-/** Asks for such a list: in protobuf, which costs a server a fraction of JSON, or whatever else there is. */
+/** Accept header for such a list: protobuf, which costs a server a fraction of JSON, or else JSON. */
 export const metadataListAccept = `${protobuf};${kind},application/json;${kind},application/json`;
 
-/** Whether the answer is such a list in protobuf. */
+/** Returns whether the response is in protobuf. */
 export function isProtobuf(contentType: string | undefined): boolean {
   return contentType?.startsWith(protobuf) === true;
 }
@@ -39,7 +39,7 @@ const envelope = [0x6b, 0x38, 0x73, 0x00];
 /** Reads a PartialObjectMetadataList in Kubernetes' protobuf envelope. Throws ProtobufError. */
 export function readMetadataList(bytes: Uint8Array): MetadataList {
   if (!envelope.every((byte, index) => bytes[index] === byte)) {
-    throw new ProtobufError('it does not begin with "k8s" and a zero byte');
+    throw new ProtobufError('the list does not start with "k8s" and a zero byte');
   }
   const items: ListedMetadata[] = [];
   let metadata: Record<string, string> = {};
@@ -63,7 +63,7 @@ function* messagesIn(message: Uint8Array, number: number): Iterable<Uint8Array> 
 }
 
 function messageOf({ number, value }: WireField): Uint8Array {
-  if (value.type !== 'bytes') throw new ProtobufError(`field ${number} is a ${value.type}, which it cannot be`);
+  if (value.type !== 'bytes') throw new ProtobufError(`field ${number} is of type ${value.type}, expected bytes`);
   return value.bytes;
 }
 
@@ -79,7 +79,7 @@ function textsIn(message: Uint8Array, names: ReadonlyMap<number, string>): Recor
       if (text !== '') texts[name] = text;
     } catch (cause) {
       if (cause instanceof ProtobufError) throw cause;
-      throw new ProtobufError(`${name} is not text in UTF-8`, { cause });
+      throw new ProtobufError(`${name} is not UTF-8 text`, { cause });
     }
   }
   return texts;

@@ -13,12 +13,12 @@ import {
 import type { ApiError, ApiErrorDetails, StatusCause } from './api-errors.ts';
 
 const longestQuotedBody = 300;
-/** A server that asks to stay away longer is asked again after so long, in milliseconds: nothing may wait for days because one answer said so. */
+/** Maximum Retry-After, in milliseconds: one response must not block the client for days. */
 const longestRetryAfterMs = 60_000;
 
 /**
- * The one place where an error answer becomes a typed error. `body` is the raw text: a Status when the API server wrote
- * it, anything when a proxy did. `now` (wall clock, ms) is for a Retry-After that names a date.
+ * Converts an error response to a typed error; no other code does. `body` is the raw text: a Status from the API server, anything
+ * from a proxy. `now` (wall clock, ms) resolves a Retry-After that is a date.
  */
 export function errorFromResponse(
   request: string,
@@ -38,13 +38,13 @@ export function errorFromResponse(
   return build(request, status, parsed, fallback, fromHeader);
 }
 
-/** The typed error for the Status object of an ERROR on a watch. */
+/** Converts the Status of an ERROR event on a watch to a typed error. */
 export function errorFromStatus(request: string, status: unknown): ApiError {
   const code = isRecord(status) && typeof status.code === 'number' ? status.code : 500;
   return build(request, code, status, 'no message', undefined);
 }
 
-/** Retry-After in milliseconds: seconds or an HTTP date; undefined when absent or unreadable. */
+/** Parses Retry-After (seconds or an HTTP date) to milliseconds. Returns undefined if it is absent or invalid. */
 function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   const seconds = Number(value);
@@ -66,7 +66,7 @@ function build(
 ): ApiError {
   const fields = isRecord(status) && status.kind === 'Status' ? status : {};
   const reason = typeof fields.reason === 'string' ? fields.reason : '';
-  const said = typeof fields.message === 'string' && fields.message !== '' ? fields.message : fallback;
+  const text = typeof fields.message === 'string' && fields.message !== '' ? fields.message : fallback;
   const details = isRecord(fields.details) ? fields.details : {};
   const retryAfterMs =
     retryAfterHeaderMs ??
@@ -78,7 +78,7 @@ function build(
     causes: Array.isArray(details.causes) ? details.causes.filter(isRecord).map(toCause) : [],
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
-  const message = `${request} was answered ${code}${reason === '' ? '' : ` ${reason}`}: ${said}`;
+  const message = `${request} returned ${code}${reason === '' ? '' : ` ${reason}`}: ${text}`;
   switch (code) {
     case 401:
       return new UnauthorizedError(message, all);

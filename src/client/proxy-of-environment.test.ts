@@ -7,7 +7,7 @@ function proxyFor(server: string, environment: Record<string, string>): string |
   return proxyOfEnvironment(new URL(server), environment);
 }
 
-describe('the proxy that the environment names', () => {
+describe('the proxy of the environment', () => {
   it.each([
     ['https://api.example', { HTTPS_PROXY: proxy }, proxy],
     ['https://api.example', { https_proxy: proxy }, proxy],
@@ -44,17 +44,17 @@ describe('the proxy that the environment names', () => {
     ['fd00::1', 'https://[fd00::1]:6443', true],
     ['10.96.0.0/12', 'https://api.example', false],
     [',,', 'https://api.example', false],
-  ])('is passed by with NO_PROXY=%s for %s: %s', (exceptions, server, isPassedBy) => {
+  ])('with NO_PROXY=%s is bypassed for %s: %s', (exceptions, server, isBypassed) => {
     const environment = { HTTPS_PROXY: proxy, no_proxy: exceptions };
-    expect(proxyFor(server, environment)).toBe(isPassedBy ? undefined : proxy);
+    expect(proxyFor(server, environment)).toBe(isBypassed ? undefined : proxy);
   });
 
   it.each([
     ['socks5://user:canary@proxy:1080', 'HTTPS_PROXY in the environment is a socks5 proxy, which is not supported'],
-    ['http://', 'HTTPS_PROXY in the environment is no URL of a proxy'],
-  ])('%s cannot be used, which is told without what may be secret in it', (value, message) => {
-    const fails = (): unknown => proxyFor('https://api.example', { HTTPS_PROXY: value });
-    expect(fails).toThrow(message);
-    expect(fails).not.toThrow('canary');
+    ['http://', 'HTTPS_PROXY in the environment is not the URL of a proxy'],
+  ])('%s is rejected without quoting its secrets', (value, message) => {
+    const read = (): unknown => proxyFor('https://api.example', { HTTPS_PROXY: value });
+    expect(read).toThrow(message);
+    expect(read).not.toThrow('canary');
   });
 });

@@ -4,10 +4,10 @@ import { KubeconfigError } from './kubeconfig-error.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy that the environment names for a server, by the rules of kubectl (Go's httpproxy): `HTTPS_PROXY` for https, `HTTP_PROXY` for http,
- * in upper case before lower; none for loopback, and for what `NO_PROXY` lists: host names with all below them, `.example.com` with
- * those below it alone, addresses, ranges such as 10.0.0.0/8, each with or without a port, and `*`. Throws KubeconfigError for one that
- * cannot be used.
+ * Returns the proxy that the environment sets for a server, by kubectl's rules (Go's httpproxy): `HTTPS_PROXY` for https,
+ * `HTTP_PROXY` for http; upper case wins over lower case. Returns none for loopback and for the entries of `NO_PROXY`: host names
+ * with all subdomains, `.example.com` for subdomains only, addresses, ranges such as 10.0.0.0/8, each with or without a port, and
+ * `*`. Throws KubeconfigError if the proxy is unusable.
  */
 export function proxyOfEnvironment(server: URL, environment: Environment): string | undefined {
   const variable = server.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
@@ -16,18 +16,21 @@ export function proxyOfEnvironment(server: URL, environment: Environment): strin
   if (given === '' || isLoopback(host)) return undefined;
   const port = server.port === '' ? (server.protocol === 'https:' ? '443' : '80') : server.port;
   const exceptions = valueOf('NO_PROXY', environment).split(',');
-  if (exceptions.some((exception) => isMeant(exception.trim().toLowerCase(), host, port))) return undefined;
+  if (exceptions.some((exception) => matches(exception.trim().toLowerCase(), host, port))) return undefined;
   const url = given.includes('://') ? given : `http://${given}`;
   const problem = proxyProblem(url);
   if (problem !== undefined) throw new KubeconfigError(`${variable} in the environment ${problem}`);
   return url;
 }
 
-/** Undefined: it can be used. Else what is wrong with it, beginning with a verb; what it holds itself is not repeated but for its scheme. */
+/**
+ * Returns what is wrong with a proxy URL, as a phrase that starts with a verb; undefined if it is usable. The phrase quotes only
+ * the scheme of the URL.
+ */
 export function proxyProblem(url: string): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const remedy = 'give an http:// or https:// proxy that tunnels with CONNECT';
-  if (parsed === undefined || parsed.hostname === '') return `is no URL of a proxy: ${remedy}`;
+  const remedy = 'set an http:// or https:// proxy that supports CONNECT';
+  if (parsed === undefined || parsed.hostname === '') return `is not the URL of a proxy: ${remedy}`;
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
     return `is a ${parsed.protocol.slice(0, -1)} proxy, which is not supported: ${remedy}`;
   }
@@ -42,7 +45,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host.startsWith('127.') || host === '::1';
 }
 
-function isMeant(exception: string, host: string, port: string): boolean {
+function matches(exception: string, host: string, port: string): boolean {
   if (exception === '*') return true;
   if (exception === '') return false;
   if (exception.includes('/')) return isInRange(exception, host);

@@ -3,25 +3,25 @@ import { VirtualClock } from '../base/virtual-clock.ts';
 import type { Lane } from './lane.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
-/** Records which calls were let go, in order. */
+/** Records which calls started, in order. */
 class Callers {
-  readonly gone: string[] = [];
+  readonly started: string[] = [];
   readonly #limiter: RateLimiter;
 
   constructor(limiter: RateLimiter) {
     this.#limiter = limiter;
   }
 
-  ask(lane: Lane, times = 1): void {
+  call(lane: Lane, times = 1): void {
     for (let n = 0; n < times; n++) {
       const turn = this.#limiter.acquire(lane);
-      if (turn === undefined) this.gone.push(lane);
-      else void turn.then(() => this.gone.push(lane));
+      if (turn === undefined) this.started.push(lane);
+      else void turn.then(() => this.started.push(lane));
     }
   }
 
   count(lane: Lane): number {
-    return this.gone.filter((each) => each === lane).length;
+    return this.started.filter((each) => each === lane).length;
   }
 }
 
@@ -34,33 +34,33 @@ async function advanceInSteps(clock: VirtualClock, ms: number, step = 100): Prom
   }
 }
 
-test('a burst goes at once, the rest at the rate', async () => {
+test('starts a burst at once, the rest at the rate', async () => {
   const clock = new VirtualClock();
   const callers = new Callers(new RateLimiter({ clock, qps: 10, burst: 5 }));
-  callers.ask('bind', 30);
+  callers.call('bind', 30);
   await settled();
-  expect(callers.gone).toHaveLength(5);
+  expect(callers.started).toHaveLength(5);
   await advanceInSteps(clock, 1_000);
-  expect(callers.gone).toHaveLength(15);
+  expect(callers.started).toHaveLength(15);
 });
 
-test('what was not used in a quiet time is saved up to the burst, no further', async () => {
+test('saves unused tokens up to the burst', async () => {
   const clock = new VirtualClock();
   const callers = new Callers(new RateLimiter({ clock, qps: 10, burst: 5 }));
-  callers.ask('bind', 5);
+  callers.call('bind', 5);
   await settled();
   clock.advance(60_000);
-  callers.ask('bind', 20);
+  callers.call('bind', 20);
   await settled();
-  expect(callers.gone).toHaveLength(10);
+  expect(callers.started).toHaveLength(10);
 });
 
-test('the lease never waits and takes no token', async () => {
+test('never makes the lease wait, and takes no token for it', async () => {
   const clock = new VirtualClock();
   const callers = new Callers(new RateLimiter({ clock, qps: 1, burst: 1 }));
-  callers.ask('lease', 10);
-  callers.ask('bind', 3);
-  callers.ask('lease', 10);
+  callers.call('lease', 10);
+  callers.call('bind', 3);
+  callers.call('lease', 10);
   await settled();
   expect(callers.count('lease')).toBe(20);
   expect(callers.count('bind')).toBe(1);
@@ -68,10 +68,10 @@ test('the lease never waits and takes no token', async () => {
   expect(callers.count('bind')).toBe(3);
 });
 
-test('under pressure binds get most of the rate, and no lane gets nothing', async () => {
+test('under load gives binds most of the rate, and every lane some', async () => {
   const clock = new VirtualClock();
   const callers = new Callers(new RateLimiter({ clock, qps: 100, burst: 1 }));
-  for (const lane of ['event', 'condition', 'read', 'verdict', 'bind'] as const) callers.ask(lane, 1_000);
+  for (const lane of ['event', 'condition', 'read', 'verdict', 'bind'] as const) callers.call(lane, 1_000);
   await advanceInSteps(clock, 3_300);
   expect(callers.count('bind')).toBeGreaterThan(150);
   expect(callers.count('verdict')).toBeGreaterThan(70);
@@ -80,62 +80,62 @@ test('under pressure binds get most of the rate, and no lane gets nothing', asyn
   expect(callers.count('event')).toBeLessThan(20);
 });
 
-test('a lane that was idle saves up no share: it does not shut the others out when it comes back', async () => {
+test('saves no share for an idle lane, which cannot block the others when it returns', async () => {
   const clock = new VirtualClock();
   const callers = new Callers(new RateLimiter({ clock, qps: 100, burst: 1 }));
-  callers.ask('bind', 1_000);
+  callers.call('bind', 1_000);
   await advanceInSteps(clock, 5_000);
   const before = callers.count('bind');
-  callers.ask('event', 1_000);
+  callers.call('event', 1_000);
   await advanceInSteps(clock, 1_000);
   expect(callers.count('bind') - before).toBeGreaterThan(80);
 });
 
-test('a lane alone gets the whole rate', async () => {
+test('gives a single lane the whole rate', async () => {
   const clock = new VirtualClock();
   const callers = new Callers(new RateLimiter({ clock, qps: 100, burst: 1 }));
-  callers.ask('event', 1_000);
+  callers.call('event', 1_000);
   await advanceInSteps(clock, 2_000);
   expect(callers.count('event')).toBeGreaterThanOrEqual(200);
 });
 
-test('a call given up while it waits uses no token', async () => {
+test('takes no token for a call aborted while it waits', async () => {
   const clock = new VirtualClock();
   const limiter = new RateLimiter({ clock, qps: 1, burst: 1 });
   await limiter.acquire('bind');
   const controller = new AbortController();
-  const given = limiter.acquire('bind', controller.signal);
-  const kept = limiter.acquire('event');
+  const aborted = limiter.acquire('bind', controller.signal);
+  const other = limiter.acquire('event');
   controller.abort(new Error('leadership lost'));
-  await expect(given).rejects.toThrow('leadership lost');
+  await expect(aborted).rejects.toThrow('leadership lost');
   clock.advance(1_000);
-  await kept;
+  await other;
   expect(clock.untilNextTimer()).toBeUndefined();
 });
 
-test('a call that is given up leaves no timer and no turn behind', async () => {
+test('keeps no timer and no place in the queue for an aborted call', async () => {
   const clock = new VirtualClock();
   const limiter = new RateLimiter({ clock, qps: 1, burst: 1 });
   const controller = new AbortController();
   void limiter.acquire('bind');
-  const given = [limiter.acquire('bind', controller.signal), limiter.acquire('event', controller.signal)];
-  for (const turn of given) expect(turn).toBeInstanceOf(Promise);
+  const aborted = [limiter.acquire('bind', controller.signal), limiter.acquire('event', controller.signal)];
+  for (const turn of aborted) expect(turn).toBeInstanceOf(Promise);
   controller.abort(new Error('leadership lost'));
-  for (const turn of given) await expect(turn).rejects.toThrow('leadership lost');
+  for (const turn of aborted) await expect(turn).rejects.toThrow('leadership lost');
   await expect(limiter.acquire('bind', controller.signal)).rejects.toThrow('leadership lost');
   clock.advance(1_000);
   expect(clock.untilNextTimer()).toBeUndefined();
   expect(limiter.acquire('bind')).toBeUndefined();
 });
 
-test('without a rate nothing waits', () => {
+test('makes no call wait without a rate', () => {
   const clock = new VirtualClock();
   const limiter = new RateLimiter({ clock, qps: 0, burst: 1 });
   for (let call = 0; call < 100; call++) expect(limiter.acquire('event')).toBeUndefined();
   expect(clock.untilNextTimer()).toBeUndefined();
 });
 
-test('a call that finds a token and nobody waiting goes without a promise', () => {
+test('returns no promise for a call that finds a token and an empty queue', () => {
   const clock = new VirtualClock();
   const limiter = new RateLimiter({ clock, qps: 10, burst: 2 });
   expect(limiter.acquire('event')).toBeUndefined();
@@ -143,23 +143,23 @@ test('a call that finds a token and nobody waiting goes without a promise', () =
   expect(limiter.acquire('bind')).toBeInstanceOf(Promise);
 });
 
-test('a token that came in meanwhile goes to whose turn it is, not to who asks first', async () => {
+test('gives a new token to the lane that is next, not to the latest call', async () => {
   const clock = new VirtualClock();
   const callers = new Callers(new RateLimiter({ clock, qps: 1, burst: 1 }));
-  clock.setTimer(1_000, () => callers.ask('event')); // before the limiter's own timer hands the token out
-  callers.ask('event');
-  callers.ask('bind');
+  clock.setTimer(1_000, () => callers.call('event')); // before the limiter's own timer serves the token
+  callers.call('event');
+  callers.call('bind');
   clock.advance(1_000);
   await settled();
-  expect(callers.gone).toEqual(['event', 'bind']);
+  expect(callers.started).toEqual(['event', 'bind']);
 });
 
-test('what went without waiting counts towards the shares of those who wait later', async () => {
+test('counts calls that did not wait towards the shares of later ones', async () => {
   const clock = new VirtualClock();
   const callers = new Callers(new RateLimiter({ clock, qps: 100, burst: 200 }));
-  callers.ask('bind', 200);
-  callers.ask('event', 100);
-  callers.ask('bind', 100);
+  callers.call('bind', 200);
+  callers.call('event', 100);
+  callers.call('bind', 100);
   await advanceInSteps(clock, 200, 10);
   expect(callers.count('bind')).toBeGreaterThanOrEqual(217);
 });

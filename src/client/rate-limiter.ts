@@ -7,9 +7,9 @@ import { abortReason } from './wait.ts';
 
 export interface RateLimiterOptions {
   readonly clock: Clock;
-  /** Calls a second in the long run, as in client-go; 0 or less: no limit. */
+  /** Long-run calls per second, as in client-go; 0 or less: no limit. */
   readonly qps: number;
-  /** Calls that may go at once after a quiet time; at least 1. */
+  /** Calls that may start at once after a quiet time; at least 1. */
   readonly burst: number;
 }
 
@@ -18,14 +18,14 @@ type QueuedLane = Exclude<Lane, 'lease'>;
 interface LaneQueue {
   readonly weight: number;
   readonly waiting: Set<Deferred<void>>;
-  /** Shares this lane has used up: the waiting lane with the least goes next. */
+  /** Share that this lane has used. The waiting lane with the least used share is next. */
   used: number;
 }
 
 /**
- * A token bucket shared by lanes. Each token goes to the waiting lane that has used least of its share (stride
- * scheduling), so a lane alone gets the whole rate, under pressure binds get most of it, and no lane ever waits for
- * another to run empty. Within a lane calls go in order.
+ * A token bucket shared by lanes. Each token goes to the waiting lane that has used the least of its share (stride scheduling). A
+ * single lane gets the whole rate; under load, binds get most of it. No lane waits until another one is empty. Within a lane,
+ * calls are served in order.
  */
 export class RateLimiter {
   readonly #clock: Clock;
@@ -41,9 +41,9 @@ export class RateLimiter {
   };
   readonly #queues: readonly LaneQueue[] = Object.values(this.#lanes);
   readonly #aborts = new AbortListeners();
-  /** Calls waiting now, over all lanes. */
+  /** Number of waiting calls over all lanes. */
   #waiting = 0;
-  /** What the lane served last had used before it: where a lane that was idle starts, so that idling saves up nothing. */
+  /** Used share of the last served lane, before it was served. An idle lane starts here, so that it saves no share while idle. */
   #level = 0;
   #tokens: number;
   #filledAt: number;
@@ -58,8 +58,8 @@ export class RateLimiter {
   }
 
   /**
-   * Undefined: the call may go at once, and its token is taken. Otherwise resolves when a call of this lane may go, or
-   * rejects with the signal's reason when that comes first; then no token is used. Never throws.
+   * Returns undefined if the call may start at once; its token is then taken. Otherwise the promise resolves when a call of this
+   * lane may start, or rejects with the signal's reason if the signal aborts first; it then uses no token. Never throws.
    */
   acquire(lane: Lane, signal?: AbortSignal): Promise<void> | undefined {
     if (signal?.aborted) return Promise.reject(abortReason(signal));
@@ -67,7 +67,7 @@ export class RateLimiter {
     const queue = this.#lanes[lane];
     if (queue.waiting.size === 0) queue.used = Math.max(queue.used, this.#level);
     this.#refill();
-    // Tokens that came in while others wait go by share: the lane that asks now is one of several.
+    // Tokens that arrive while calls wait are distributed by share: this lane is only one of several.
     if (this.#waiting > 0 || this.#tokens < 1) return this.#wait(queue, signal);
     this.#take(queue);
     return undefined;
@@ -111,7 +111,7 @@ export class RateLimiter {
     this.#tokens -= 1;
   }
 
-  /** The waiting lane that has used least of its share. */
+  /** Returns the waiting lane that has used the least of its share. */
   #next(): LaneQueue | undefined {
     if (this.#waiting === 0) return undefined;
     let next: LaneQueue | undefined;

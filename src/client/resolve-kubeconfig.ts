@@ -11,11 +11,11 @@ import type { ImpersonatingUser } from './impersonation.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import { proxyOfEnvironment, proxyProblem } from './proxy-of-environment.ts';
 
-/** Where to look for a kubeconfig. */
+/** Where to find a kubeconfig. */
 export interface KubeconfigLocation {
-  /** `--kubeconfig`. Absent: the files of KUBECONFIG, else ~/.kube/config, else the service account of the pod. */
+  /** `--kubeconfig`. Absent: the files of KUBECONFIG, or ~/.kube/config, or the service account of the pod. */
   readonly path?: string;
-  /** What names `path`, for advice. Default: `--kubeconfig`. */
+  /** The flag or field that sets `path`, for error messages. Default: `--kubeconfig`. */
   readonly pathFrom?: string;
   /** Absent: the kubeconfig's current-context. */
   readonly context?: string;
@@ -23,58 +23,58 @@ export interface KubeconfigLocation {
   readonly homeDirectory?: string;
 }
 
-/** The one cluster, user and context of a kubeconfig that are used. */
+/** The selected cluster, user and context of a kubeconfig. */
 export interface ResolvedKubeconfig {
-  /** For messages: the file names, or `in-cluster service account`. */
+  /** For messages: the file names, or `the in-cluster service account`. */
   readonly source: string;
-  /** Holds exactly the one cluster, user and context that are used. */
+  /** Holds only the selected cluster, user and context. */
   readonly config: KubeConfig;
   readonly cluster: Cluster;
   readonly user: User;
   readonly context: Context;
-  /** The proxy to go through: the cluster's own, else what the environment names. */
+  /** The proxy: that of the cluster, or else that of the environment. */
   readonly proxyUrl: string | undefined;
-  /** What client-node passes over, or would do in another way. */
+  /** Fields that client-node ignores or handles differently. */
   readonly extras: {
-    /** `exec`; `user` and `config` are without it. Absent also where the user has a token or a password, which go before. */
+    /** The `exec` section, which `user` and `config` lack. Absent if the user has a token or a password: they take precedence. */
     readonly exec: ExecConfig | undefined;
     /** Header names in lower case. */
     readonly impersonation: Readonly<Record<string, string | readonly string[]>>;
-    /** The cluster as a plug-in is told of it. */
+    /** The cluster in the form that a plugin receives. */
     readonly clusterInfo: object;
   };
 }
 
-/** A user as it stands in the file. */
+/** A user as written in the file. */
 interface RawUser extends ImpersonatingUser {
   token?: string;
   tokenFile?: string;
   exec?: ExecConfig | null;
 }
 
-/** A cluster as it stands in the file. */
+/** A cluster as written in the file. */
 interface RawCluster {
   readonly extensions?: readonly { readonly name?: string; readonly extension?: unknown }[] | null;
 }
 
 interface FoundKubeconfig {
   readonly config: KubeConfig;
-  /** name -> the first of that name */
+  /** name -> the first entry with that name */
   readonly users: ReadonlyMap<string, RawUser>;
   readonly clusters: ReadonlyMap<string, RawCluster>;
 }
 
 const serviceAccountToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
-/** Finds, reads and checks the kubeconfig. Rejects with KubeconfigError, naming the file and what is wrong with it. */
+/** Finds, reads and checks the kubeconfig. Rejects with a KubeconfigError that names the file and the problem. */
 export async function resolveKubeconfig(options: KubeconfigLocation): Promise<ResolvedKubeconfig> {
-  // Loaded late: the package costs half a second, which commands that need no cluster should not pay.
+  // Imported on first use: the package takes half a second to load, which commands without a cluster should not pay.
   const { KubeConfig } = await import('./client-node-kubeconfig.ts');
   const { source, found: all } = find(options, () => new KubeConfig());
   const found = all.config;
   const contextName = options.context ?? found.getCurrentContext();
   const contextNames = found.getContexts().map((each) => each.name);
-  const known = contextNames.length === 0 ? 'it has none' : `it has ${contextNames.join(', ')}`;
+  const known = contextNames.length === 0 ? 'it has no contexts' : `it has ${contextNames.join(', ')}`;
   if (!contextName) {
     throw new KubeconfigError(`${source} has no current-context: set one with kubectl config use-context (${known})`);
   }
@@ -83,16 +83,16 @@ export async function resolveKubeconfig(options: KubeconfigLocation): Promise<Re
   const cluster = found.getCluster(context.cluster);
   if (!cluster) {
     throw new KubeconfigError(
-      `${source}: context "${contextName}" names cluster "${context.cluster}", which is not there`,
+      `${source}: context "${contextName}" names cluster "${context.cluster}", which does not exist`,
     );
   }
   const given = context.user ? found.getUser(context.user) : { name: 'anonymous' };
   if (!given) {
-    throw new KubeconfigError(`${source}: context "${contextName}" names user "${context.user}", which is not there`);
+    throw new KubeconfigError(`${source}: context "${contextName}" names user "${context.user}", which does not exist`);
   }
   checkCluster(source, cluster);
   const raw = all.users.get(given.name) ?? {};
-  // As with kubectl a token or password goes before the plug-in.
+  // As in kubectl, a token or password takes precedence over the plugin.
   const exec = given.token || given.username ? undefined : (raw.exec ?? undefined);
   const user: User = { ...given, exec: undefined, impersonateUser: undefined };
   const extras = {
@@ -104,7 +104,7 @@ export async function resolveKubeconfig(options: KubeconfigLocation): Promise<Re
   const own = cluster.proxyUrl ?? '';
   const proxyUrl = own === '' ? proxyOfEnvironment(new URL(cluster.server), environment) : own;
   const config = new KubeConfig();
-  // client-node rejects plain http unless this is set; there is no certificate to skip then.
+  // client-node rejects plain HTTP unless this is set. With plain HTTP there is no certificate to skip.
   const isPlain = cluster.server.startsWith('http:');
   config.loadFromOptions({
     clusters: [{ ...cluster, skipTLSVerify: cluster.skipTLSVerify || isPlain }],
@@ -115,15 +115,15 @@ export async function resolveKubeconfig(options: KubeconfigLocation): Promise<Re
   return { source, config, cluster, user, context, proxyUrl, extras };
 }
 
-function impersonationOf(who: string, user: ImpersonatingUser): ReturnType<typeof impersonationHeaders> {
+function impersonationOf(subject: string, user: ImpersonatingUser): ReturnType<typeof impersonationHeaders> {
   try {
     return impersonationHeaders(user);
   } catch (cause) {
-    throw new KubeconfigError(`${who} has ${messageOf(cause)}`, { cause });
+    throw new KubeconfigError(`${subject} has ${messageOf(cause)}`, { cause });
   }
 }
 
-/** As client.authentication.k8s.io has it. */
+/** Returns the cluster in the form of client.authentication.k8s.io. */
 function clusterInfoOf(cluster: Cluster, raw: RawCluster | undefined): object {
   const { server, caData, caFile, skipTLSVerify, tlsServerName, proxyUrl } = cluster;
   const config = raw?.extensions?.find(({ name }) => name === 'client.authentication.k8s.io/exec')?.extension;
@@ -153,12 +153,12 @@ function find(options: KubeconfigLocation, empty: () => KubeConfig): { source: s
     return { source: 'the in-cluster service account', found: { config, users: new Map(), clusters: new Map() } };
   }
   throw new KubeconfigError(
-    `no kubeconfig: KUBECONFIG is not set, ${standard} does not exist, and this is no pod with a service account; ` +
-      'give a file with --kubeconfig',
+    `no kubeconfig: KUBECONFIG is not set, ${standard} does not exist, and this process does not run in a pod with a service account; ` +
+      'set a file with --kubeconfig',
   );
 }
 
-/** As kubectl merges: files that do not exist are passed over, and of two entries with one name the first wins. */
+/** Merges as kubectl does: it skips missing files, and the first of two entries with the same name wins. */
 function mergeFiles(paths: readonly string[], empty: () => KubeConfig): FoundKubeconfig {
   const present = paths.filter(exists);
   if (present.length === 0) {
@@ -173,7 +173,7 @@ function mergeFiles(paths: readonly string[], empty: () => KubeConfig): FoundKub
     contexts: firstOfEachName(configs.flatMap((config) => config.getContexts())),
     currentContext: configs.map((config) => config.getCurrentContext()).find((name) => Boolean(name)),
   });
-  // The last entry of a name is the one that a Map keeps.
+  // A Map keeps the last entry with a name.
   const firsts = <T>(of: (file: FoundKubeconfig) => ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
     new Map(files.toReversed().flatMap((file) => [...of(file)]));
   return { config: merged, users: firsts(({ users }) => users), clusters: firsts(({ clusters }) => clusters) };
@@ -192,13 +192,13 @@ function readFile(path: string, config: KubeConfig, pathFrom = '--kubeconfig'): 
     const { code } = cause as NodeJS.ErrnoException;
     const what =
       code === 'ENOENT'
-        ? `does not exist: give an existing file with ${pathFrom}`
-        : `cannot be read (${messageOf(cause)}): make it readable, or give another with ${pathFrom}`;
+        ? `does not exist: set an existing file with ${pathFrom}`
+        : `cannot be read (${messageOf(cause)}): make it readable, or set another with ${pathFrom}`;
     throw new KubeconfigError(`kubeconfig ${path} ${what}`, { cause });
   }
   try {
     const document: unknown = parse(text);
-    if (typeof document !== 'object' || document === null) throw new TypeError('it is no map of fields');
+    if (typeof document !== 'object' || document === null) throw new TypeError('it is not a YAML mapping');
     const raw = document as RawKubeconfig;
     completeUsers(raw, path);
     config.loadFromString(JSON.stringify(raw));
@@ -229,8 +229,8 @@ function named<Entry extends { readonly name?: string }, T>(
 }
 
 /**
- * client-node passes over `tokenFile`, so its content is put where it looks; as in client-go it wins over `token`. A plug-in's command with a
- * slash is one beside the kubeconfig.
+ * Fills in fields that client-node ignores. The content of `tokenFile` becomes `token`; as in client-go, it overrides `token`. A
+ * plugin's command with a slash is relative to the kubeconfig.
  */
 function completeUsers({ users }: RawKubeconfig, path: string): void {
   if (!Array.isArray(users)) return;
@@ -245,11 +245,11 @@ function completeUsers({ users }: RawKubeconfig, path: string): void {
       token = readFileSync(tokenFile, 'utf8').trim();
     } catch (cause) {
       const what = `the tokenFile of user "${name}" cannot be read (${messageOf(cause)})`;
-      throw new KubeconfigError(`${path}: ${what}: correct it, or make the file readable`, { cause });
+      throw new KubeconfigError(`${path}: ${what}: correct the path, or make the file readable`, { cause });
     }
     if (token === '') {
       throw new KubeconfigError(
-        `${path}: the tokenFile of user "${name}", ${tokenFile}, is empty: put the token there`,
+        `${path}: the tokenFile of user "${name}", ${tokenFile}, is empty: write the token to it`,
       );
     }
     user.token = token;
@@ -260,19 +260,19 @@ function checkCluster(source: string, cluster: Cluster): void {
   const where = `${source}: cluster "${cluster.name}"`;
   const { server, proxyUrl, caData, caFile, skipTLSVerify } = cluster;
   if (!/^https?:\/\//.test(server) || !URL.canParse(server)) {
-    // What precedes an @ may be a password.
+    // Text before an @ may contain a password.
     const shown = server.replace(/^.*@/, '[…]@');
     throw new KubeconfigError(`${where} has server "${shown}"; expected a URL such as https://10.0.0.1:6443`);
   }
   const { username, password } = new URL(server);
   if (username !== '' || password !== '') {
-    throw new KubeconfigError(`${where} has a login in its server: put username and password into the user`);
+    throw new KubeconfigError(`${where} has a login in its server: move username and password to the user`);
   }
   const problem = proxyUrl ? proxyProblem(proxyUrl) : undefined;
   if (problem !== undefined) throw new KubeconfigError(`${where} has a proxy-url that ${problem}`);
   if (skipTLSVerify && (caData || caFile)) {
     throw new KubeconfigError(
-      `${where} has a certificate-authority and insecure-skip-tls-verify, which would not look at it: remove one of the two`,
+      `${where} has a certificate-authority and insecure-skip-tls-verify, which would ignore it: remove one of the two`,
     );
   }
 }
@@ -282,6 +282,6 @@ function exists(path: string): boolean {
     readFileSync(path);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT'; // there, but unreadable: the reading will say why
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'; // exists but is unreadable: reading it reports why
   }
 }

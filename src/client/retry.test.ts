@@ -19,15 +19,15 @@ const reset = new ConnectionError('reset', { ambiguous: true, cause: undefined }
 const neverSent = new ConnectionError('rejected', { ambiguous: false, cause: undefined });
 const timeout = new TimeoutError('slow', { ambiguous: true });
 
-describe('what may be sent again', () => {
+describe('a call may be sent again after', () => {
   test.each([
     ['429', tooMany, true, true],
-    ['a server error that names a time to come again', comeAgain, true, true],
+    ['a server error with Retry-After', comeAgain, true, true],
     ['a server error', serverError, true, false],
     ['a connection that was never made', neverSent, true, true],
     ['a reset', reset, true, false],
-    ['a time-out', timeout, true, false],
-    ['an answer that cannot be read', new MalformedAnswerError('cut short'), true, false],
+    ['a timeout', timeout, true, false],
+    ['a malformed response', new MalformedAnswerError('cut short'), true, false],
     ['a conflict', conflict, false, false],
     ['anything else', new Error('bug'), false, false],
   ])('%s', (_, error, ifIdempotent, ifNot) => {
@@ -36,7 +36,7 @@ describe('what may be sent again', () => {
   });
 });
 
-/** Runs a call that fails with `errors` one after the other, then succeeds; answers when each attempt was made. */
+/** Runs a call that fails with each of `errors` in turn, then succeeds. Returns the time of each attempt. */
 async function attemptsAt(errors: Error[], maxAttempts = 5): Promise<{ times: number[]; outcome: unknown }> {
   const clock = new VirtualClock();
   const times: number[] = [];
@@ -62,7 +62,7 @@ async function attemptsAt(errors: Error[], maxAttempts = 5): Promise<{ times: nu
   }
 }
 
-test('retries wait longer each time, and as long as the server asks', async () => {
+test('waits longer before each retry, and as long as the server asks', async () => {
   expect(await attemptsAt([serverError, reset, tooMany, timeout])).toEqual({
     times: [0, 100, 300, 4_300, 5_100],
     outcome: 'done',
@@ -73,11 +73,11 @@ test('gives up with the last error after the last attempt', async () => {
   expect(await attemptsAt([serverError, serverError, reset], 3)).toEqual({ times: [0, 100, 300], outcome: reset });
 });
 
-test('a cause that trying again cannot mend ends it at once', async () => {
+test('gives up at once on an error that a retry cannot fix', async () => {
   expect(await attemptsAt([conflict])).toEqual({ times: [0], outcome: conflict });
 });
 
-test('its signal ends the waiting', async () => {
+test('ends the wait when its signal aborts', async () => {
   const controller = new AbortController();
   const call = retry(() => Promise.reject(serverError), {
     clock: new VirtualClock(),

@@ -14,21 +14,21 @@ import { wait } from './wait.ts';
 export interface RetryOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Whether carrying the call out twice does no harm. If not, only calls that were surely not carried out are repeated. */
+  /** Whether carrying out the call twice is harmless. If not, only calls that the server certainly did not carry out are retried. */
   readonly idempotent: boolean;
-  /** Attempts in all, the first included. Default 5. */
+  /** Maximum number of attempts, including the first. Default 5. */
   readonly maxAttempts?: number;
-  /** Default 100 ms, doubling, to 10 s. A longer Retry-After wins. */
+  /** Default: 100 ms, doubling up to 10 s. A longer Retry-After overrides it. */
   readonly backoff?: BackoffPolicy;
-  /** Ends the waiting; the call gets it from the caller. */
+  /** Ends the wait between attempts. The caller passes it to the call itself. */
   readonly signal?: AbortSignal;
 }
 
 const defaultBackoff: BackoffPolicy = { initialMs: 100, maxMs: 10_000 };
 
 /**
- * Calls until it succeeds, fails for a reason that trying again cannot mend, or the attempts are used up; then rejects
- * with the last error. A conflict is never repeated: whoever made the write must look again first.
+ * Calls until it succeeds, fails with an error that a retry cannot fix, or runs out of attempts; then rejects with the last
+ * error. It never retries a conflict: the writer must first read the object again.
  */
 export async function retry<T>(call: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const maxAttempts = options.maxAttempts ?? 5;
@@ -43,7 +43,7 @@ export async function retry<T>(call: (attempt: number) => Promise<T>, options: R
   }
 }
 
-/** Whether the same call may be sent again after this error. */
+/** Returns whether the same call may be sent again after this error. */
 export function isRetryable(error: unknown, idempotent: boolean): boolean {
   if (error instanceof TooManyRequestsError) return true;
   if (error instanceof MalformedAnswerError) return idempotent;

@@ -1,59 +1,68 @@
 /**
- * What kind of call it is decides which connections carry it, so that no kind can starve another. `spare`: a call that must not wait
- * behind others, which may be many, or hang.
+ * Selects the connections for a call, so that no kind can starve another. `spare`: for a call that must not wait behind other
+ * calls, which may be many or may hang.
  */
 export type ConnectionKind = 'watch' | 'lease' | 'call' | 'spare';
 
 export interface TransportRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path and query, percent-encoded, beginning with a slash: `/api/v1/pods?watch=true`. */
+  /** Path and query, percent-encoded, with a leading slash: `/api/v1/pods?watch=true`. */
   readonly path: string;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   /** Default: call. */
   readonly connection?: ConnectionKind;
-  /** The body of a good answer (2xx) to a call may be thrown away: nobody will read it. */
+  /** The body of a success response (2xx) to a call may be discarded: no caller reads it. */
   readonly discardsBody?: boolean;
-  /** Called when the request has to wait for a connection behind others, and not only for one to be made; `mayBeSent` ends that. At once or never. */
+  /**
+   * Called, at once or never, if the request must wait for a connection behind other requests, rather than only for a new
+   * connection. The call of `mayBeSent` ends that wait.
+   */
   readonly onQueued?: () => void;
-  /** Called when the request is about to be written, however long it waited for a connection. What it throws ends the call, of which nothing was sent. */
+  /**
+   * Called just before the request is written, however long it waited for a connection. If it throws, the call ends with that
+   * error and nothing was sent.
+   */
   readonly mayBeSent?: () => void;
-  /** Of a call: a longer good answer is given up, with AnswerTooLongError. Default: as long as it is. The body of an error is cut, see `mostErrorBytes`. */
+  /**
+   * For a call: the maximum size of a success response; a longer one ends with AnswerTooLongError. Default: no limit. The body of
+   * an error is cut, see `maxErrorBytes`.
+   */
   readonly mostBytes?: number;
 }
 
 export interface TransportResponse {
   readonly status: number;
-  /** Header names in lower case; a header sent more than once is joined with ", ". */
+  /** Header names in lower case; the values of a repeated header are joined with ", ". */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The body as it arrives; that of a call may have arrived whole before. Ends when the server ends it; throws when the connection is lost or the signal aborts.
-   * Must be read to its end or given up with the iterator's `return`, else its connection stays taken.
+   * The body as it arrives; the body of a call may already be complete. It ends when the server ends it, and throws when the
+   * connection is lost or the signal aborts. Read it to its end or call the iterator's `return`; otherwise its connection stays
+   * in use.
    */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** What is read of the body of an error answer. A Status has some hundred bytes; what a proxy writes may be a page, or have no end. */
-export const mostErrorBytes = 16_384;
+/** Maximum bytes read of an error's body. A Status has a few hundred bytes; a proxy may send a page, or never end. */
+export const maxErrorBytes = 16_384;
 
-/** The answer of a call is longer than `mostBytes`; the rest of it was not read. */
+/** The response to a call is longer than `mostBytes`; the rest of it was not read. */
 export class AnswerTooLongError extends Error {
   override readonly name = 'AnswerTooLongError';
 }
 
 /**
- * The seam under everything that talks to an API server. One implementation carries requests over HTTP, another hands
- * them to the embedded plane in the same process.
+ * The layer below everything that talks to an API server. One implementation sends requests over HTTP, another one passes them to
+ * the embedded plane in the same process.
  */
 export interface Transport {
   /**
-   * Sends one request. A watch answers as soon as the response's head is there. Any status is an answer; it rejects only when
-   * there is none (connection refused or lost, aborted). Never retries. A ConnectionError that it rejects with is taken
-   * at its word; after any other error a call that writes counts as ambiguous, unless it is plain that the connection was
-   * never made.
+   * Sends one request. A watch resolves as soon as the response headers arrive. Every status is a response: it rejects only if there
+   * is none (connection refused, connection lost, aborted). It never retries. The caller trusts the ambiguity of a ConnectionError.
+   * After any other error, a write counts as ambiguous unless the connection was never made.
    */
   send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse>;
-  /** Ends all connections, watches included; calls under way reject. */
+  /** Closes all connections, including watches; calls in flight reject. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Resolves after `ms` on the given clock; rejects with the signal's reason when that aborts first. */
+/** Resolves after `ms` on the given clock; rejects with the signal's reason if it aborts first. */
 export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
@@ -19,13 +19,13 @@ export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<vo
   });
 }
 
-/** What a signal was aborted with, always as an Error. */
+/** Returns the abort reason of a signal, always as an Error. */
 export function abortReason(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
 }
 
-/** The promise's outcome, or a rejection with the signal's reason when that aborts first; the promise itself goes on. */
+/** Returns the promise's outcome, or rejects with the signal's reason if it aborts first. It does not stop the promise itself. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {

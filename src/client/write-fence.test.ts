@@ -3,7 +3,7 @@ import { clockThatCountsSleep } from '../base/clock-that-counts-sleep.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { WriteFence } from './write-fence.ts';
 
-/** A process's clocks, over a virtual one that is its monotonic time awake. */
+/** The clocks of a process. This virtual clock is its monotonic time without sleep. */
 let awake: VirtualClock;
 let sleptMs: number;
 let wallSetMs: number;
@@ -32,27 +32,27 @@ const write = (): Promise<string> =>
     () => false,
   );
 
-it('lets writes through until its deadline, and none from then on', async () => {
+it('lets writes through until its deadline, and rejects them from then on', async () => {
   awake.advance(9_999);
   expect(await write()).toBe('sent');
   awake.advance(1);
-  await expect(write()).rejects.toThrow('could not be renewed in time');
+  await expect(write()).rejects.toThrow('was not renewed in time');
   expect(fence.signal.aborted).toBe(true);
 });
 
-it.each([3_600_000, -3_600_000])('does not go by a wall clock that is set by %i ms', async (ms) => {
+it.each([3_600_000, -3_600_000])('ignores a change of the wall clock by %i ms', async (ms) => {
   wallSetMs = ms;
   expect(await write()).toBe('sent');
   awake.advance(10_000);
-  await expect(write()).rejects.toThrow('could not be renewed in time');
+  await expect(write()).rejects.toThrow('was not renewed in time');
 });
 
-it('is closed for a process whose machine has slept over the deadline, before any timer has fired', async () => {
+it('is closed after the machine slept past the deadline, before any timer has fired', async () => {
   sleptMs = 10_000;
-  await expect(write()).rejects.toThrow('could not be renewed in time');
+  await expect(write()).rejects.toThrow('was not renewed in time');
 });
 
-it('is closed for what waited in a blocked event loop, or on its way to the connection', async () => {
+it('is closed for a write that was delayed by a blocked event loop or on its way to the connection', async () => {
   const waiting = fence.pass(
     async (mayBeSent) => {
       await Promise.resolve();
@@ -62,5 +62,5 @@ it('is closed for what waited in a blocked event loop, or on its way to the conn
     },
     () => false,
   );
-  await expect(waiting).rejects.toThrow('could not be renewed in time');
+  await expect(waiting).rejects.toThrow('was not renewed in time');
 });

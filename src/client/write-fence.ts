@@ -2,23 +2,23 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { NotLeadingError } from './api-errors.ts';
 
 /**
- * Whether this process may write. Closed at first; open until a deadline on the monotonic clock that each renewal of the Lease
- * moves on; and ended for good when the deadline passes, or by `end`. Whoever writes asks `check` at the last moment: a
- * process that was stopped for a while finds its writes rejected when it goes on, before any timer has fired.
+ * Decides whether this process may write. The fence is closed at first, then open until a deadline on the monotonic clock, which
+ * each renewal of the Lease extends. It ends for good when the deadline passes or when `end` is called. Writers call `check` at
+ * the last moment, so that a process that was paused finds its writes rejected when it resumes, before any timer has fired.
  */
 export class WriteFence {
   readonly #clock: Clock;
   readonly #end = new AbortController();
   #until = -Infinity;
   #timer: Timer | undefined;
-  /** Monotonic time at which a write that may bind was last left without an answer. */
+  /** Monotonic time at which a write that may have bound a pod last got no response. */
   #inDoubtSince = -Infinity;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Aborts with a NotLeadingError when the permission has ended: what is under way is given up. */
+  /** Aborts with a NotLeadingError when the fence ends, to cut off writes in flight. */
   get signal(): AbortSignal {
     return this.#end.signal;
   }
@@ -35,7 +35,10 @@ export class WriteFence {
     throw new NotLeadingError('not the leader yet');
   }
 
-  /** Open until then, as Clock.monotonic(). Does nothing once it has ended, which it has when the earlier deadline has passed. */
+  /**
+   * Opens the fence until this time, as Clock.monotonic(). Does nothing once the fence has ended, for example because the earlier
+   * deadline has passed.
+   */
   openUntil(until: number): void {
     if (this.#end.signal.aborted) return;
     if (this.#until > -Infinity && this.#clock.monotonic() >= this.#until) {
@@ -47,16 +50,16 @@ export class WriteFence {
     this.#timer = this.#clock.setTimer(until - this.#clock.monotonic(), () => this.#expire());
   }
 
-  /** No write is sent any more; those under way are cut. */
+  /** Ends the fence: it rejects further writes and cuts off those in flight. */
   end(reason: string): void {
     this.#timer?.cancel();
     if (!this.#end.signal.aborted) this.#end.abort(new NotLeadingError(reason));
   }
 
   /**
-   * Sends a write, while the fence is open. `send` must see to it that `mayBeSent` is called at the last moment, which throws NotLeadingError when
-   * the fence has closed meanwhile, and that what is under way ends when `signal` aborts. `leavesDoubt`: of what a write failed with
-   * that had been sent, whether a bind may still come of it.
+   * Sends a write while the fence is open. `send` must call `mayBeSent` at the last moment, which throws NotLeadingError if the
+   * fence has closed, and must end the write when `signal` aborts. `leavesDoubt` decides, for an error after the write was sent,
+   * whether it may still bind a pod.
    */
   async pass<T>(
     send: (mayBeSent: () => void, signal: AbortSignal) => Promise<T>,
@@ -76,12 +79,15 @@ export class WriteFence {
     }
   }
 
-  /** Whether a bind was left without an answer in the last so many milliseconds, cut by this process or lost: it may still be carried out. */
+  /**
+   * Returns whether a bind within this time got no response, because this process cut it off or lost it: it may still take
+   * effect.
+   */
   hasBindInDoubt(withinMs: number): boolean {
     return this.#clock.monotonic() - this.#inDoubtSince < withinMs;
   }
 
   #expire(): void {
-    this.end('the Lease could not be renewed in time');
+    this.end('the Lease was not renewed in time');
   }
 }

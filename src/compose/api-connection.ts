@@ -11,26 +11,26 @@ import type { WriteFence } from '../client/write-fence.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 
-/** How a process reaches its API server. */
+/** The connection of a process to its API server. */
 export interface ApiConnectionOptions {
   readonly clock: Clock;
   readonly userAgent: string;
-  /** Where to; or the kubeconfig file and context, found as kubectl finds them when absent. */
+  /** The API server. Absent: the kubeconfig file and context, or the defaults of kubectl. */
   readonly endpoint?: Endpoint;
   readonly kubeconfig?: string;
-  /** What names that file, where it is not --kubeconfig. */
+  /** The flag that sets that file, if it is not --kubeconfig. */
   readonly kubeconfigFrom?: string;
   readonly context?: string;
-  /** Calls a second in the long run, and at once; as kube-scheduler's --kube-api-qps and --kube-api-burst. */
+  /** Calls per second in the long run, and burst; like kube-scheduler's --kube-api-qps and --kube-api-burst. */
   readonly qps: number;
   readonly burst: number;
-  /** Stops the writes of a process that does not lead. Absent: it may always write. */
+  /** Blocks the writes of a process that does not lead. Absent: writes are always allowed. */
   readonly fence?: WriteFence;
-  /** Where requests are counted and timed; of one registry there is one connection. Absent: nowhere. */
+  /** Registry of the request metrics; use one connection per registry. Absent: no metrics. */
   readonly registry?: MetricRegistry;
-  /** Gets a line for each request at level debug, where they are counted. Absent: nobody does. */
+  /** Logs each request at level debug, if there is a registry. Absent: requests are not logged. */
   readonly logger?: Logger;
-  /** As HttpTransport has them. */
+  /** As in HttpTransport. */
   readonly callConnections?: number;
 }
 
@@ -40,7 +40,7 @@ export interface ApiConnection {
   close(): Promise<void>;
 }
 
-/** Rejects with KubeconfigError when there is no usable kubeconfig. Connects to nothing yet. */
+/** Prepares the connection. Rejects with KubeconfigError if there is no usable kubeconfig. It opens no connection yet. */
 export async function connectToApi(options: ApiConnectionOptions): Promise<ApiConnection> {
   const { clock, userAgent, qps, burst, fence, registry, logger } = options;
   const endpoint =

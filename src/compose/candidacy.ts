@@ -10,9 +10,9 @@ import type { MetricRegistry } from '../observability/metric-registry.ts';
 
 export interface CandidacyOptions {
   readonly configuration: LeaderElectionConfiguration;
-  /** As LeaderElector has it. */
+  /** As in LeaderElector. */
   readonly identity: string;
-  /** That of the process; its writes stop at the fence. */
+  /** Client of the process; the fence blocks its writes. */
   readonly client: Pick<KubeClient, 'get' | 'create' | 'replace' | 'watch'>;
   readonly fence: WriteFence;
   readonly clock: Clock;
@@ -21,8 +21,8 @@ export interface CandidacyOptions {
   readonly registry: MetricRegistry;
 }
 
-/** The process stands for election. */
-export function standForElection(options: CandidacyOptions): LeaderElector {
+/** Starts the leader election of this process. */
+export function startLeaderElection(options: CandidacyOptions): LeaderElector {
   const { configuration, registry, ...rest } = options;
   const { resourceName, resourceNamespace } = configuration;
   const status = leadershipGauge(registry);
@@ -41,7 +41,7 @@ export function standForElection(options: CandidacyOptions): LeaderElector {
 export function leadershipGauge(registry: MetricRegistry): Gauge<'name'> {
   return new Gauge({
     name: 'leader_election_master_status',
-    help: 'Whether this process leads: 1, or 0 while it stands by. "name" is the name of the Lease.',
+    help: '1 while this process is the leader, 0 while it is on standby. "name" is the name of the Lease.',
     labelNames: ['name'],
     registers: [registry],
   });

@@ -16,14 +16,14 @@ export interface ControllerProcessOptions {
   readonly serving: ServingChoice;
   readonly qps: number;
   readonly burst: number;
-  /** Absent: it is the only controller, and leads. */
+  /** Absent: this process is the only controller and always leads. */
   readonly leaderElection?: LeaderElectionConfiguration;
-  /** Groups reconciled at once. */
+  /** Maximum number of concurrent reconciliations. */
   readonly workers: number;
   readonly logger: Logger;
 }
 
-/** The controller process; resolves and rejects as `runScheduler` does, plugins aside. */
+/** Runs the controller process. It resolves and rejects like `runScheduler`, except for plugins. */
 export async function runController(options: ControllerProcessOptions): Promise<RunningProcess> {
   const { logger, workers, qps, burst, leaderElection } = options;
   const clock = systemClock;
@@ -46,7 +46,7 @@ export async function runController(options: ControllerProcessOptions): Promise<
       configuration: ['tutti-controller', { clientConnection: { qps, burst }, workers }],
       debug: [],
     });
-    const elector = process.stand();
+    const elector = process.startElection();
     const controller = startPodGroupController({
       client,
       clock,

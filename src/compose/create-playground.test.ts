@@ -19,7 +19,7 @@ afterEach(async () => {
   playground = undefined;
 });
 
-/** The ordinary client of a playground. */
+/** Returns a playground and an ordinary client for it. */
 async function open(options: PlaygroundOptions): Promise<{ readonly core: CoreV1Api; readonly ground: Playground }> {
   const ground = await createPlayground({ logger: silentLogger, ...options });
   playground = ground;
@@ -39,7 +39,7 @@ async function addPod(core: CoreV1Api, name: string, schedulerName?: string): Pr
 const read = (core: CoreV1Api, name: string): ReturnType<CoreV1Api['readNamespacedPod']> =>
   core.readNamespacedPod({ name, namespace: 'default' });
 
-it('a playground runs pods on simulated nodes, whatever scheduler of its own they name, until it is stopped', async () => {
+it('runs pods of each of its scheduler names on simulated nodes, until it is stopped', async () => {
   const { core, ground } = await open({ nodes: 2 });
   const nodes = await core.listNode();
   expect(nodes.items.map(({ metadata }) => metadata?.name)).toEqual(['node-1', 'node-2']);
@@ -55,7 +55,7 @@ it('a playground runs pods on simulated nodes, whatever scheduler of its own the
   await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-it('a profile has the plugins that it names, and no others', async () => {
+it('runs only the plugins that a profile enables', async () => {
   const bound: string[] = [];
   const reported = (name: string): { name: string; factory: () => object } => ({
     name,
@@ -80,28 +80,28 @@ it('a profile has the plugins that it names, and no others', async () => {
   expect(bound).toEqual(['Sample special']);
 });
 
-it('profiles that cannot be are rejected, and nothing is left running', async () => {
+it('rejects invalid profiles, and leaves nothing running', async () => {
   const profile = { schedulerName: 'mine', disabled: ['NodeRessourcesFit'] };
   await expect(createPlayground({ profiles: [profile] })).rejects.toMatchObject({
     name: 'ProfileError',
     message: expect.stringContaining('profile mine disables NodeRessourcesFit, which is not enabled by default'),
   });
   await expect(createPlayground({ profiles: [{ schedulerName: 'mine', enabled: ['NodeName'] }] })).rejects.toThrow(
-    'profile mine enables NodeName, which is enabled by default; to give it another place, weight or arguments, disable it as well',
+    'profile mine enables NodeName, which is enabled by default; to change its position, weight or arguments, disable it too',
   );
   const twins = [1, 2].map(() => ({ name: 'Twin', factory: () => ({ name: 'Twin' }) }));
   await expect(createPlayground({ plugins: twins, logger: silentLogger })).rejects.toThrow(
-    'two plugins are called Twin',
+    'two plugins have the name Twin',
   );
 });
 
-it.each([-1, 1.5, NaN, Infinity])('%d nodes there cannot be', async (nodes) => {
+it.each([-1, 1.5, NaN, Infinity])('rejects %d nodes', async (nodes) => {
   await expect(createPlayground({ nodes })).rejects.toThrow(
     new TypeError(`nodes must be a whole number of at least 0, or a list of nodes, not ${nodes}`),
   );
 });
 
-it('two are strangers to each other, and one that was stopped can be stopped again', async () => {
+it('runs independently of a second playground, and may be stopped twice', async () => {
   const [one, other] = await Promise.all([open({ nodes: 1 }), open({ nodes: 2 })]);
   await Promise.all([one.ground.stop(), one.ground.stop()]);
   await one.ground.stop();
@@ -111,16 +111,16 @@ it('two are strangers to each other, and one that was stopped can be stopped aga
   await other.ground.stop();
 });
 
-it('what does not come in time is named', async () => {
+it('names a condition that does not become true in time', async () => {
   const { ground } = await open({});
   await expect(ground.until(() => false, { what: 'pigs fly', timeoutMs: 20 })).rejects.toMatchObject({
     name: 'ConditionError',
-    message: 'waited 0.02 s until pigs fly, in vain',
+    message: 'timed out after 0.02 s waiting until pigs fly',
   });
   await expect(ground.until(() => Promise.reject(new Error('no such pig')))).rejects.toThrow('no such pig');
 });
 
-it('a playground lets in who has its kubeconfig, and nobody else on the machine', async () => {
+it('accepts only requests with the token of its kubeconfig', async () => {
   const { ground } = await open({});
   const text = await readFile(ground.kubeconfigPath, 'utf8');
   const { clusters, users } = parse(text) as {

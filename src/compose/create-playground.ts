@@ -12,10 +12,10 @@ import type { UntilOptions } from './until.ts';
 
 export type { UntilOptions };
 
-/** A node that is not there, and says it is. */
+/** A simulated node. */
 export interface PlaygroundNode {
   readonly name: string;
-  /** Resource name -> quantity; what is not named there is none of. `pods` is 110 by default. Default: 4 CPU and 16Gi. */
+  /** Resource name -> quantity; a missing resource is 0, except `pods`, which is 110. Default: 4 CPU and 16Gi of memory. */
   readonly allocatable?: Readonly<Record<string, string | number>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: readonly {
@@ -23,37 +23,37 @@ export interface PlaygroundNode {
     readonly value?: string;
     readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
   }[];
-  /** Cordoned from the beginning. */
+  /** Cordoned from the start. */
   readonly unschedulable?: boolean;
 }
 
 export interface PlaygroundOptions {
-  /** How many simulated nodes, `node-1` on, or which. Default: none. */
+  /** Number of simulated nodes (`node-1` and so on), or their specs. Default: none. */
   readonly nodes?: number | readonly PlaygroundNode[];
-  /** Of the scheduler. Default: Tutti's plugins, for pods that name `tutti`, `default-scheduler` or no scheduler. */
+  /** Profiles of the scheduler. Default: Tutti's plugins, for pods that name `tutti`, `default-scheduler` or no scheduler. */
   readonly profiles?: readonly ProfileOptions[];
-  /** As `createScheduler` takes them. */
+  /** As in `createScheduler`. */
   readonly plugins?: readonly OwnPlugin[];
-  /** Port of the API server on 127.0.0.1. Default: any free one. */
+  /** Port of the API server on 127.0.0.1. Default: any free port. */
   readonly port?: number;
-  /** Default: text on standard error, from level warn. */
+  /** Default: text on standard error, at level warn. */
   readonly logger?: Logger;
 }
 
-/** A cluster in this process. Any Kubernetes client can use it, kubectl too. */
+/** A cluster in this process. It works with any Kubernetes client, including kubectl. */
 export interface Playground {
-  /** Of the API server: HTTPS, with a certificate and for a token that the kubeconfig has. */
+  /** URL of the API server: HTTPS; the kubeconfig has its certificate and token. */
   readonly url: string;
-  /** Of a kubeconfig file that leads to it; gone after `stop`. */
+  /** Path of a kubeconfig file for it; `stop` removes the file. */
   readonly kubeconfigPath: string;
-  /** Health and metrics of the scheduler. */
+  /** URL of the scheduler's health and metrics endpoints. */
   readonly schedulerUrl: string;
   /**
-   * Asks again and again until the condition answers something true, and resolves with that. Rejects with what the condition throws,
-   * and with ConditionError when the time runs out.
+   * Polls the condition until it returns a truthy value, and resolves with that value. Rejects with the condition's error, and
+   * with ConditionError on timeout.
    */
   until<T>(condition: () => T | Promise<T>, options?: UntilOptions): Promise<NonNullable<T>>;
-  /** Ends everything; idempotent. */
+  /** Stops everything; idempotent. */
   stop(): Promise<void>;
 }
 
@@ -61,8 +61,8 @@ const schedulerNames = ['tutti', 'default-scheduler'];
 const defaultAllocatable = { cpu: '4', memory: '16Gi' };
 
 /**
- * A whole control plane in this process, to play with and to test against: API server, simulated nodes, the controller of
- * PodGroups, and a scheduler with your profiles and plugins.
+ * Starts a whole control plane in this process, to try things out and for tests: API server, simulated nodes, PodGroup controller,
+ * and a scheduler with your profiles and plugins.
  *
  *     import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
  *     import { createPlayground } from 'tutti-scheduler';
@@ -80,9 +80,8 @@ const defaultAllocatable = { cpu: '4', memory: '16Gi' };
  *     console.log(`pod1 is on ${node}`);
  *     await playground.stop();
  *
- * Simulated nodes run the pods that are bound to them; a Node that you create through the API is an object that nobody stands
- * behind, and pods stay there as they are bound. Rejects with ProfileError, PortTakenError, PortDeniedError, or
- * TemporaryFolderError; then nothing is left running.
+ * Simulated nodes run the pods that are bound to them. Nodes that you create through the API are simulated too, unless they have a
+ * kubelet. Rejects with ProfileError, PortTakenError, PortDeniedError or TemporaryFolderError; then nothing is left running.
  */
 export async function createPlayground(options: PlaygroundOptions = {}): Promise<Playground> {
   const { nodes = 0, plugins = [], port = 0 } = options;
@@ -92,7 +91,7 @@ export async function createPlayground(options: PlaygroundOptions = {}): Promise
   const specs: readonly PlaygroundNode[] =
     typeof nodes === 'number' ? Array.from({ length: nodes }, (_, index) => ({ name: `node-${index + 1}` })) : nodes;
   const logger = options.logger ?? createLogger({ level: 'warn', format: 'text', destination: process.stderr });
-  // Loaded when it is called for: a scheduler has no use for the embedded plane.
+  // Imported on first use: a scheduler does not need the embedded plane.
   const { startPlane } = await import('./plane.ts');
   const plane = await startPlane({
     port,

@@ -55,18 +55,18 @@ async function expectNode(pod: string, node: string): Promise<void> {
     .toBe(node);
 }
 
-/** Takes no node but the one that its arguments name. */
+/** Accepts only the node that its arguments name. */
 const only: OwnPlugin = {
   name: 'Only',
   args: { node: 'a' },
   factory: (args) => {
-    const { node: wanted } = args as { readonly node: string };
-    return { name: 'Only', preFilter: () => ({ nodeNames: new Set([wanted]) }) };
+    const { node: allowed } = args as { readonly node: string };
+    return { name: 'Only', preFilter: () => ({ nodeNames: new Set([allowed]) }) };
   },
 };
 
-describe('a scheduler made through the library', () => {
-  it('runs a configuration file, and the plugins of its caller where a profile enables them', async () => {
+describe('createScheduler', () => {
+  it('runs a configuration file with the plugins that its profiles enable', async () => {
     const file = await configFile(
       'profiles:',
       '- schedulerName: plain',
@@ -88,16 +88,16 @@ describe('a scheduler made through the library', () => {
     await expectNode('second', 'a');
   });
 
-  it('says what is wrong with a plugin that has nothing to do where the file names it', async () => {
+  it('reports a plugin that does not implement the extension point in the file', async () => {
     const file = await configFile('profiles:', '- plugins: {score: {enabled: [{name: Only}]}}');
     await expect(createScheduler({ configFile: file, plugins: [only], logger: silentLogger })).rejects.toThrow(
       new RegExp(
-        `:5:\\d+: profiles\\[0\\].plugins.score.enabled\\[0\\].name cannot be used: plugin Only has nothing to do at score; its points are preFilter$`,
+        `:5:\\d+: profiles\\[0\\].plugins.score.enabled\\[0\\].name cannot be used: plugin Only does not implement score; it implements preFilter$`,
       ),
     );
   });
 
-  it('takes a configuration that was made in code', async () => {
+  it('accepts a configuration object', async () => {
     scheduler = await createScheduler({
       kubeconfig: plane.kubeconfigPath,
       configuration: defaultConfiguration(),
@@ -108,19 +108,19 @@ describe('a scheduler made through the library', () => {
     await expectNode('worker', 'a');
   });
 
-  it('takes its profiles from one place', async () => {
+  it('rejects more than one source of profiles', async () => {
     await expect(createScheduler({ configFile: 'a', schedulerNames: ['b'] })).rejects.toThrow(
-      new TypeError('give one of configFile and schedulerNames: each says which profiles there are'),
+      new TypeError('set only one of configFile and schedulerNames: each defines the profiles'),
     );
   });
 
-  it('does not go on without what an extender needs to be asked', async () => {
+  it('rejects an extender whose files are missing', async () => {
     const extender = 'urlPrefix: "https://127.0.0.1:1/x", filterVerb: filter, tlsConfig: {caFile: /does/not/exist}';
     const file = await configFile(`extenders: [{${extender}}]`);
     await expect(createScheduler({ configFile: file, logger: silentLogger })).rejects.toThrow(
       expect.objectContaining({
         name: 'ExtenderConfigurationError',
-        message: expect.stringContaining('extenders[0].tlsConfig.caFile must be a file that can be read'),
+        message: expect.stringContaining('extenders[0].tlsConfig.caFile must be a readable file'),
       }),
     );
   });

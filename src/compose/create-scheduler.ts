@@ -18,37 +18,37 @@ import type { RunningProcess } from './running-process.ts';
 import { runScheduler } from './scheduler.ts';
 
 export interface CreateSchedulerOptions {
-  /** Kubeconfig file and context. Default: as the configuration says, else as kubectl finds them. */
+  /** Kubeconfig file and context. Default: as in the configuration, or the defaults of kubectl. */
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** A KubeSchedulerConfiguration, or the file of one, of which there can be one. Its profiles say which plugins run. */
+  /** A KubeSchedulerConfiguration object, or a file with one; not both. Its profiles define which plugins run. */
   readonly configuration?: SchedulerConfiguration;
   readonly configFile?: string;
-  /** The profiles in short, where there is no configuration: how each differs from the default. */
+  /** Profiles in short form, if there is no configuration: how each differs from the default. */
   readonly profiles?: readonly ProfileOptions[];
-  /** Names of profiles with Tutti's plugins, where there is nothing of the above. Default: `tutti`. */
+  /** Names of profiles with Tutti's plugins, if there are no profiles and no configuration. Default: `tutti`. */
   readonly schedulerNames?: readonly string[];
   /**
-   * Plugins of your own; one with the name of ours takes its place. Where profiles are stated they are enabled by those that name
-   * them, and their `args` are those of profiles that give none; otherwise in every profile, after Tutti's.
+   * Your own plugins; a plugin with the name of one of Tutti's replaces it. With explicit profiles, each profile enables them by
+   * name; their `args` apply to profiles that set none. Otherwise every profile runs them, after Tutti's.
    */
   readonly plugins?: readonly OwnPlugin[];
-  /** Of health, metrics and /debug, over plain HTTP, for this machine alone. Default: any free port. */
+  /** Port of health, metrics and /debug over plain HTTP, on loopback only. Default: any free port. */
   readonly port?: number;
-  /** HTTPS in its place, as `tutti scheduler` serves: what is not given is as its flags are by default. */
+  /** Serves HTTPS instead, like `tutti scheduler`; missing options have the defaults of its flags. */
   readonly secureServing?: Partial<SecureServingOptions>;
-  /** Calls a second in the long run, and at once. Default: as the configuration says, else 50 and 100, as kube-scheduler. */
+  /** Calls per second in the long run, and burst. Default: as in the configuration, or 50 and 100 like kube-scheduler. */
   readonly qps?: number;
   readonly burst?: number;
-  /** Default: text on standard error, from level info. */
+  /** Default: text on standard error, at level info. */
   readonly logger?: Logger;
 }
 
 /**
- * Starts a scheduler and resolves once its health endpoint answers; it schedules as soon as it has seen the cluster, and leads, where a
- * configuration or its file does not switch leader election off. Without one there is no election. Rejects
- * with ConfigurationError (whatever is wrong with a file, its profiles included), KubeconfigError, CertificateError, PortUnavailableError,
- * ProfileError, UnsupportedConfigurationError or ExtenderConfigurationError.
+ * Starts a scheduler and resolves once its health endpoint responds. It schedules as soon as its caches have synced and it leads.
+ * With a configuration there is leader election unless the configuration disables it; without one there is none. Rejects with
+ * ConfigurationError (for anything wrong in a file, including its profiles), KubeconfigError, CertificateError,
+ * PortUnavailableError, ProfileError, UnsupportedConfigurationError or ExtenderConfigurationError.
  */
 export async function createScheduler(options: CreateSchedulerOptions = {}): Promise<RunningProcess> {
   const { plugins = [], kubeconfig, qps, burst, context, secureServing, port = 0 } = options;
@@ -76,7 +76,7 @@ export async function createScheduler(options: CreateSchedulerOptions = {}): Pro
   return errorOf === undefined ? run() : inTermsOfFile({ errorOf }, run);
 }
 
-/** With `errorOf` where it is that of a file. */
+/** Returns the configuration; with `errorOf` if it comes from a file. */
 async function configurationOf(
   options: CreateSchedulerOptions,
   logger: Logger,
@@ -86,12 +86,12 @@ async function configurationOf(
     ([, value]) => value !== undefined,
   );
   if (given.length > 1) {
-    throw new TypeError(`give one of ${given.map(([name]) => name).join(' and ')}: each says which profiles there are`);
+    throw new TypeError(`set only one of ${given.map(([name]) => name).join(' and ')}: each defines the profiles`);
   }
   if (configuration !== undefined) return { configuration };
   if (configFile !== undefined) {
     const loaded = await loadConfiguration(configFile, plugins.map(knownPlugin));
-    for (const warning of loaded.warnings) logger.warn('about the configuration', { remark: formatRemark(warning) });
+    for (const warning of loaded.warnings) logger.warn('configuration warning', { remark: formatRemark(warning) });
     return loaded;
   }
   const configured = defaultConfiguration({

@@ -2,11 +2,11 @@ import type { EventRecorder } from '../client/event-recorder.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 import { readCounter } from '../observability/read-counter.ts';
 
-/** Exports how many Events the recorder has left out. */
+/** Exports the number of Events that the recorder dropped. */
 export function countDroppedEvents(registry: MetricRegistry, recorder: Pick<EventRecorder, 'dropped'>): void {
   readCounter({
     name: 'tutti_events_dropped_total',
-    help: 'Events that were not written because too many waited: members that say what another of their group says, first.',
+    help: 'Number of Events dropped because too many were waiting. Events of members that repeat another member of their group are dropped first.',
     labelNames: [],
     registry,
     read: () => [[{}, recorder.dropped]],

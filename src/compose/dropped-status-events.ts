@@ -4,8 +4,8 @@ import { statusDropped } from '../scheduler/verdicts/events.ts';
 import type { ServedSchemaWatch } from './watch-served-schema.ts';
 
 /**
- * Hands Events on. Each of a PodGroup is followed by one on the same group that says which fields of its status are dropped, while
- * the served definition drops any: who describes the group sees there why its status says so little.
+ * Passes Events on. If the served CRD drops status fields, each Event of a PodGroup is followed by one on the same group that
+ * lists these fields: `kubectl describe` then shows why the status is incomplete.
  */
 export function withDroppedStatusEvents(
   events: EventSink,

@@ -1,21 +1,21 @@
 import { ForbiddenError } from '../client/api-errors.ts';
 import type { Logger } from '../observability/logger.ts';
 
-/** As API servers word it, whoever authorizes; quotas and namespaces that end are rejections of other kinds. */
-const lacksRight = / cannot (?:create|patch) /;
+/** The wording of API servers, with any authorizer. Quotas and terminating namespaces cause other rejections. */
+const lacksPermission = / cannot (?:create|patch) /;
 
 /**
- * Told of Events that could not be written. That the process lacks the right is a warning, once; the rest is for who looks closely,
- * for Events are a courtesy.
+ * Returns a handler for Events that could not be written. It warns once about a missing permission and logs other failures at
+ * level debug, because Events are not essential.
  */
 export function eventFailureLog(logger: Logger): (error: unknown) => void {
   let hasWarned = false;
   return (error) => {
-    if (hasWarned || !(error instanceof ForbiddenError && lacksRight.test(error.message))) {
-      logger.debug('could not write an event', { error });
+    if (hasWarned || !(error instanceof ForbiddenError && lacksPermission.test(error.message))) {
+      logger.debug('cannot write an Event', { error });
       return;
     }
     hasWarned = true;
-    logger.warn('Events may not be written, and nobody sees them: give the right that the error names', { error });
+    logger.warn('cannot write Events: missing RBAC permission', { error });
   };
 }

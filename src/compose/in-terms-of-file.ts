@@ -1,7 +1,10 @@
 import type { ParsedConfiguration } from '../config/parse-configuration.ts';
 import { ProfileError } from '../framework/profile-error.ts';
 
-/** Runs what is made of the file's configuration; rejects with ConfigurationError, which has lines, in the place of a ProfileError. */
+/**
+ * Runs a function that uses the file's configuration. Replaces a ProfileError with a ConfigurationError, which names lines of the
+ * file.
+ */
 export async function inTermsOfFile<T>(
   { errorOf }: Pick<ParsedConfiguration, 'errorOf'>,
   run: () => T | Promise<T>,

@@ -42,28 +42,28 @@ afterEach(async () => {
 interface Watched {
   readonly process: RunningProcess;
   readonly proxy: ApiProxy;
-  /** What it asked the server, in order. */
-  readonly asked: string[];
+  /** Its requests to the server, in order. */
+  readonly requests: string[];
 }
 
 type Replica = Parameters<typeof runScheduler>[0];
 
-type Run = (place: Pick<Replica, 'endpoint' | 'serving' | 'logger'>) => Promise<RunningProcess>;
-/** What a call waits for before it is let through. */
+type Run = (connection: Pick<Replica, 'endpoint' | 'serving' | 'logger'>) => Promise<RunningProcess>;
+/** Returns what a call must wait for before it is forwarded. */
 type Delay = (call: string) => Promise<void> | undefined;
 
 async function start(run: Run, delay?: Delay): Promise<Watched> {
   const proxy = await ApiProxy.open(plane.transport);
   proxies.push(proxy);
-  const asked: string[] = [];
+  const requests: string[] = [];
   proxy.fault = async ({ method, path }) => {
-    asked.push(`${method} ${path}`);
+    requests.push(`${method} ${path}`);
     await delay?.(`${method} ${path}`);
     return undefined;
   };
   const process = await run({ endpoint: proxy.endpoint, serving: { kind: 'local', port: 0 }, logger: silentLogger });
   running.push(process);
-  return { process, proxy, asked };
+  return { process, proxy, requests };
 }
 
 function scheduler(
@@ -72,9 +72,9 @@ function scheduler(
   drainMs?: number,
 ): Promise<Watched> {
   return start(
-    (place) =>
+    (connection) =>
       runScheduler({
-        ...place,
+        ...connection,
         ...(drainMs !== undefined && { drainMs }),
         configuration: defaultConfiguration({
           profiles: [defaultProfile('tutti')],
@@ -88,7 +88,7 @@ function scheduler(
 }
 
 function controller(delay?: Delay): Promise<Watched> {
-  return start((place) => runController({ ...place, leaderElection, qps: 0, burst: 1, workers: 1 }), delay);
+  return start((connection) => runController({ ...connection, leaderElection, qps: 0, burst: 1, workers: 1 }), delay);
 }
 
 const holder = async (): Promise<string> =>
@@ -98,10 +98,10 @@ async function untilReady({ process }: Watched): Promise<void> {
   await expect.poll(async () => (await fetch(`${process.url}/readyz`)).status).toBe(200);
 }
 
-/** As one that has seen what happens now would have written by now. */
-async function untilItHasSeen(watched: Watched, kind: string): Promise<void> {
+/** Waits until the process has seen the current state, so that it would have written by now. */
+async function untilSynced(watched: Watched, kind: string): Promise<void> {
   await untilReady(watched);
-  await expect.poll(() => watched.asked.filter((call) => call.includes(`/${kind}?`)).length).toBeGreaterThan(1);
+  await expect.poll(() => watched.requests.filter((call) => call.includes(`/${kind}?`)).length).toBeGreaterThan(1);
 }
 
 async function addNode(): Promise<void> {
@@ -138,8 +138,8 @@ async function expectBound(name: string): Promise<void> {
   await expect.poll(async () => (await plane.client.get<SeenPod>(path)).spec.nodeName).toBe('node');
 }
 
-/** Whatever a leader writes something about. */
-async function addOccasionsToWrite(): Promise<void> {
+/** Creates objects for which a leader writes something. */
+async function addObjectsToWriteAbout(): Promise<void> {
   const key = 'scheduling.x-k8s.io/pod-group';
   await addNode();
   await addGroup('red');
@@ -157,45 +157,45 @@ describe.each([
   ['scheduler', scheduler],
   ['controller', controller],
 ])('a %s', (_, replica) => {
-  it('that stands by writes nothing, until the leader has gone', async () => {
+  it('on standby writes nothing until the leader stops', async () => {
     const leader = await replica();
     await untilReady(leader);
     await expect.poll(holder).not.toBe('');
     const standby = await replica();
-    await untilItHasSeen(standby, 'pods');
-    await addOccasionsToWrite();
-    await expect.poll(() => leader.asked.filter((call) => call.includes('/status')).length).toBeGreaterThan(0);
-    const seen = standby.asked.length;
-    await plane.client.patch(lease, 'merge', { metadata: { annotations: { seen: 'yes' } } }); // it asks about that
-    await expect.poll(() => standby.asked.length).toBeGreaterThan(seen);
-    expect(standby.asked.filter(isWrite)).toEqual([]);
+    await untilSynced(standby, 'pods');
+    await addObjectsToWriteAbout();
+    await expect.poll(() => leader.requests.filter((call) => call.includes('/status')).length).toBeGreaterThan(0);
+    const seen = standby.requests.length;
+    await plane.client.patch(lease, 'merge', { metadata: { annotations: { seen: 'yes' } } }); // it reads the Lease then
+    await expect.poll(() => standby.requests.length).toBeGreaterThan(seen);
+    expect(standby.requests.filter(isWrite)).toEqual([]);
     await leader.process.stop();
-    await expect.poll(() => standby.asked.find(isWrite)).toBe(`PUT ${lease}`);
+    await expect.poll(() => standby.requests.find(isWrite)).toBe(`PUT ${lease}`);
   });
 
-  it('lists everything although reading the Lease hangs, and leads when that does not any more', async () => {
-    const going = deferred();
-    const standby = await replica((call) => (call === `GET ${lease}` ? going.promise : undefined));
+  it('lists everything while reading the Lease hangs, and leads once that succeeds', async () => {
+    const unblocked = deferred();
+    const standby = await replica((call) => (call === `GET ${lease}` ? unblocked.promise : undefined));
     await untilReady(standby);
-    // A call to the Lease is given up after 5 s, and made again: the lists have not waited for that.
-    const calls = standby.asked.filter((call) => call === `GET ${lease}` || isList(call));
+    // A call for the Lease times out after 5 s and is retried; the lists do not wait for that.
+    const calls = standby.requests.filter((call) => call === `GET ${lease}` || isList(call));
     const givenUpAt = calls.indexOf(`GET ${lease}`, calls.indexOf(`GET ${lease}`) + 1);
     expect((givenUpAt === -1 ? calls : calls.slice(0, givenUpAt)).some(isList)).toBe(true);
-    expect(standby.asked.filter(isWrite)).toEqual([]);
-    going.resolve();
+    expect(standby.requests.filter(isWrite)).toEqual([]);
+    unblocked.resolve();
     await expect.poll(holder).not.toBe('');
-    await addOccasionsToWrite();
-    await expect.poll(() => standby.asked.some((call) => call.includes('/status'))).toBe(true);
+    await addObjectsToWriteAbout();
+    await expect.poll(() => standby.requests.some((call) => call.includes('/status'))).toBe(true);
   });
 
-  it('that leads from its first attempt lists everything once', async () => {
+  it('that leads after its first attempt lists everything once', async () => {
     for (let isTimely = false; !isTimely;) {
-      await addOccasionsToWrite();
+      await addObjectsToWriteAbout();
       const leader = await replica();
-      await expect.poll(() => leader.asked.some((call) => call.includes('/status'))).toBe(true);
-      // It waits for its first attempt, but not for long: on a busy machine another one may be quicker.
-      isTimely = leader.asked.indexOf(`POST ${lease.slice(0, -6)}`) < leader.asked.findIndex(isList);
-      const lists = leader.asked.filter(isList).map((call) => /\/(\w+)\?/.exec(call)![1]);
+      await expect.poll(() => leader.requests.some((call) => call.includes('/status'))).toBe(true);
+      // It waits for its first attempt only briefly: on a busy machine the lists may be faster.
+      isTimely = leader.requests.indexOf(`POST ${lease.slice(0, -6)}`) < leader.requests.findIndex(isList);
+      const lists = leader.requests.filter(isList).map((call) => /\/(\w+)\?/.exec(call)![1]);
       if (isTimely) expect(lists).toEqual([...new Set(lists)]);
       await leader.process.stop();
       await plane.stop();
@@ -205,20 +205,20 @@ describe.each([
 });
 
 describe('a scheduler', () => {
-  it('with delayCacheUntilActive is ready and has listed nothing, until the leader has gone', async () => {
+  it('with delayCacheUntilActive is ready but lists nothing until the leader stops', async () => {
     const leader = await scheduler();
-    await expect.poll(() => leader.asked.some(isList)).toBe(true);
+    await expect.poll(() => leader.requests.some(isList)).toBe(true);
     const standby = await scheduler(undefined, { delayCacheUntilActive: true });
     await untilReady(standby);
-    expect(standby.asked.filter(isList)).toEqual([]);
+    expect(standby.requests.filter(isList)).toEqual([]);
     await leader.process.stop();
     await addNode();
     await addPod('later');
     await expectBound('later');
-    expect(standby.asked.filter(isList)).toHaveLength(3);
+    expect(standby.requests.filter(isList)).toHaveLength(3);
   });
 
-  it.each([false, true])('that ends frees the Lease, or not, when a Binding hangs: %s', async (hangs) => {
+  it.each([false, true])('releases the Lease when it stops, unless a Binding hangs (%s)', async (hangs) => {
     const leader = await scheduler();
     const bound = deferred();
     const record = leader.proxy.fault!;
@@ -237,12 +237,12 @@ describe('a scheduler', () => {
     expect(await holder()).toBe(hangs ? before : '');
   });
 
-  describe('that ends while a gang is being bound', () => {
+  describe('that stops while it binds a gang', () => {
     const names = ['red-0', 'red-1', 'red-2', 'red-3'];
     const labels = { 'scheduling.x-k8s.io/pod-group': 'red' };
 
-    /** Binds four members one after the other. Resolves when the first one is bound. */
-    async function inMidGang(): Promise<Watched> {
+    /** Binds four members one by one. Resolves when the first one is bound. */
+    async function startToBindGang(): Promise<Watched> {
       const leader = await scheduler(undefined, { clientConnection: { qps: 2, burst: 1 } }, hangsMs);
       await addNode();
       await plane.client.create(podGroupPath('default'), {
@@ -262,8 +262,8 @@ describe('a scheduler', () => {
       return pods.flatMap(({ spec, metadata }) => (spec.nodeName === undefined ? [] : [metadata.name])).sort();
     }
 
-    it('binds the rest of it, and gives the Lease up then', async () => {
-      const leader = await inMidGang();
+    it('binds the other members, and then releases the Lease', async () => {
+      const leader = await startToBindGang();
       const before = await holder();
       const stopping = leader.process.stop();
       expect(await holder()).toBe(before);
@@ -273,9 +273,9 @@ describe('a scheduler', () => {
     });
   });
 
-  it('that ends keeps the Lease while an extender may still bind', async () => {
-    const asked = deferred();
-    extender = createServer(() => asked.resolve()).listen(0, '127.0.0.1');
+  it('keeps the Lease when it stops while an extender may still bind', async () => {
+    const called = deferred();
+    extender = createServer(() => called.resolve()).listen(0, '127.0.0.1');
     await once(extender, 'listening');
     const binds: ExtenderConfiguration = {
       urlPrefix: `http://127.0.0.1:${(extender.address() as AddressInfo).port}`,
@@ -290,7 +290,7 @@ describe('a scheduler', () => {
     const leader = await scheduler(undefined, { extenders: [binds] });
     await addNode();
     await addPod('one');
-    await asked.promise;
+    await called.promise;
     const before = await holder();
     expect(before).not.toBe('');
     await leader.process.stop();

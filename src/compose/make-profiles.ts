@@ -8,20 +8,20 @@ import { SchedulerCore } from '../scheduler/scheduler-core.ts';
 import { registryWith } from './own-plugins.ts';
 
 /**
- * The profiles as a scheduler would have them, of one that is never begun and has no cluster: makes every plugin that they enable.
- * Throws ProfileError.
+ * Returns the profiles of a scheduler that is never started and has no cluster. It creates every plugin that they enable. Throws
+ * ProfileError.
  */
 export function makeProfiles({ profiles }: SchedulerConfiguration, own: readonly OwnPlugin[]): readonly Profile[] {
-  const nowhere = (): Promise<never> => Promise.reject(new Error('there is no cluster'));
+  const noCluster = (): Promise<never> => Promise.reject(new Error('there is no cluster'));
   const core = new SchedulerCore({
     profiles,
     plugins: registryWith(own),
     ports: {
-      binder: { bind: nowhere },
-      verdicts: { write: nowhere },
+      binder: { bind: noCluster },
+      verdicts: { write: noCluster },
       events: { record: () => undefined },
-      evictor: { evict: nowhere, release: nowhere },
-      volumes: { bind: nowhere, provision: nowhere },
+      evictor: { evict: noCluster, release: noCluster },
+      volumes: { bind: noCluster, provision: noCluster },
     },
     clock: systemClock,
     random: Math.random,

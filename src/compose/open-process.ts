@@ -10,46 +10,46 @@ import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 import { connectToApi } from './api-connection.ts';
 import type { ApiConnectionOptions } from './api-connection.ts';
-import { standForElection } from './candidacy.ts';
+import { startLeaderElection } from './candidacy.ts';
 import { processIdentity } from './process-identity.ts';
 import { processRegistry } from './process-registry.ts';
 import { prepareServing } from './process-serving.ts';
 import type { ProcessServing, ServingChoice, ShownParts } from './process-serving.ts';
 
 export interface OpenProcessOptions {
-  /** `tutti-scheduler`: what the API server is told, and the name of certificates. */
+  /** `tutti-scheduler`: the user agent, and the name of certificates. */
   readonly name: string;
   readonly api: Pick<ApiConnectionOptions, 'endpoint' | 'kubeconfig' | 'context' | 'qps' | 'burst'>;
   readonly serving: ServingChoice;
-  /** Absent, or without `leaderElect`: the process is the only one, and leads. */
+  /** Absent, or without `leaderElect`: this process is the only one and always leads. */
   readonly leaderElection: LeaderElectionConfiguration | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
 }
 
-/** What each of the processes stands on, whatever it does. */
+/** The common parts of all processes. */
 export interface OpenProcess {
   readonly identity: string;
   readonly registry: MetricRegistry;
   readonly client: KubeClient;
-  /** Undefined where there is no election. */
+  /** Undefined without leader election. */
   readonly fence: WriteFence | undefined;
-  /** Answers from now on; rejects with PortUnavailableError. */
+  /** Starts serving; rejects with PortUnavailableError. */
   serve(shown: Omit<ShownParts, 'registry'>): Promise<ProcessServing>;
-  /** From now on it stands for election; undefined where there is none. */
-  stand(): LeaderElector | undefined;
-  /** Closes what was opened; what serves and who stands is ended before. */
+  /** Starts the leader election; undefined without one. */
+  startElection(): LeaderElector | undefined;
+  /** Closes the connections; stop serving and the election first. */
   close(): Promise<void>;
 }
 
 /**
- * Opens it, before anything is started. Rejects with KubeconfigError, CertificateError or AuthenticationLookupError, and has then
- * closed what it had opened.
+ * Opens the common parts, before anything is started. Rejects with KubeconfigError, CertificateError or
+ * AuthenticationLookupError; it then closes everything that it has opened.
  */
 export async function openProcess(options: OpenProcessOptions): Promise<OpenProcess> {
   const { name, api, clock, random, logger, leaderElection } = options;
-  // The other candidates go by their own clocks while this machine sleeps.
+  // The clocks of the other candidates run while this machine sleeps.
   const leaseClock = clockThatCountsSleep(clock, () => uptimeMs(clock));
   const fence = leaderElection?.leaderElect === true ? new WriteFence(leaseClock) : undefined;
   const registry = processRegistry();
@@ -75,9 +75,9 @@ export async function openProcess(options: OpenProcessOptions): Promise<OpenProc
     client,
     fence,
     serve: (shown) => prepared.start({ ...shown, registry }),
-    stand: () =>
+    startElection: () =>
       fence &&
-      standForElection({
+      startLeaderElection({
         ...{ configuration: leaderElection!, identity, client, fence },
         ...{ clock: leaseClock, random, logger, registry },
       }),
@@ -92,6 +92,6 @@ function uptimeMs(clock: Clock): number {
   try {
     return uptime() * 1_000;
   } catch {
-    return clock.monotonic(); // a sandbox that does not tell: then sleep is not seen
+    return clock.monotonic(); // not available in some sandboxes; then sleep is not detected
   }
 }

@@ -5,15 +5,18 @@ import { factoryOf } from '../plugins/own-plugin.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { pluginRegistry } from '../plugins/registry.ts';
 
-/** Tutti's plugins and the caller's; one of the caller's goes before one of Tutti's with its name. Throws ProfileError. */
+/**
+ * Returns Tutti's plugins and the caller's; a plugin of the caller replaces one of Tutti's with the same name. Throws
+ * ProfileError.
+ */
 export function registryWith(own: readonly OwnPlugin[]): PluginRegistry {
   const names = own.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) throw new ProfileError(`two plugins are called ${twice}; give one of them another name`);
+  if (twice !== undefined) throw new ProfileError(`two plugins have the name ${twice}; rename one of them`);
   return new Map([...pluginRegistry, ...own.map((plugin) => [plugin.name, factoryOf(plugin)] as const)]);
 }
 
-/** The profiles with the caller's plugins in each of them, after the others; one that has the name of another takes its place. */
+/** Adds the caller's plugins to the end of every profile; a plugin with the name of an existing one replaces it. */
 export function enableOwn(
   profiles: readonly ProfileConfiguration[],
   own: readonly OwnPlugin[],

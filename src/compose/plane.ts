@@ -23,51 +23,51 @@ import { runScheduler } from './scheduler.ts';
 import { checkKubeconfigFile, writeKubeconfigFile, writeTemporaryKubeconfig } from './write-kubeconfig.ts';
 
 export interface PlaneOptions {
-  /** Of the API server on 127.0.0.1; 0 takes any free one. */
+  /** Port of the API server on 127.0.0.1; 0: any free port. */
   readonly port: number;
   readonly nodes: readonly SimulatedNodeSpec[];
-  /** Of the scheduler; undefined: none runs. */
+  /** Profiles of the scheduler; undefined: no scheduler runs. */
   readonly profiles: readonly ProfileConfiguration[] | undefined;
-  /** As `runScheduler` takes them. */
+  /** As in `runScheduler`. */
   readonly plugins?: readonly OwnPlugin[];
   readonly logger: Logger;
-  /** Where the kubeconfig is written, and stays; absent: to a temporary folder, which goes with the plane. */
+  /** File for the kubeconfig, which stays; absent: a temporary folder, which `stop` removes. */
   readonly kubeconfigFile?: string;
-  /** Registers what a process that exits at once must still do, synchronously. */
+  /** Registers work that a process must do synchronously before it exits. */
   readonly onExit?: (callback: () => void) => void;
 }
 
 export interface RunningPlane {
-  /** Of the API server: HTTPS, to whoever brings the token that the kubeconfig has. */
+  /** URL of the API server: HTTPS, with the token of the kubeconfig. */
   readonly url: string;
-  /** Leads there, as administrator. */
+  /** Endpoint of the API server, as administrator. */
   readonly endpoint: Endpoint;
   readonly kubeconfigPath: string;
-  /** Health and metrics of the scheduler, when one runs, and of the controller. */
+  /** Health and metrics of the scheduler, if it runs, and of the controller. */
   readonly schedulerUrl: string | undefined;
   readonly controllerUrl: string;
-  /** Whether something will become of a pod on a node, or of a workload, by itself, however long that takes. */
+  /** Whether a pod on a node, or a workload, will still change by itself, however long that takes. */
   isMoving(): boolean;
-  /** Ends everything, a temporary kubeconfig included; idempotent. */
+  /** Stops everything and removes a temporary kubeconfig; idempotent. */
   stop(): Promise<void>;
 }
 
 const unlimited = { qps: 0, burst: 1 };
-/** What clients on this machine may call the API server. */
+/** Names and addresses under which clients on this machine reach the API server. */
 const serverNames = ['127.0.0.1', 'localhost', '::1'];
 const certificateYears = 1;
 
 /**
- * A whole control plane in this process: API server, simulated nodes and volumes, workload controllers, controller and scheduler, joined only
- * over HTTP.
- * Resolves when all of them run. Rejects with PortTakenError, PortDeniedError, TemporaryFolderError, KubeconfigFileError, or the errors of the profiles
- * and plugins; then nothing is left running.
+ * Starts a whole control plane in this process: API server, simulated nodes and volumes, workload controllers, PodGroup
+ * controller and scheduler, connected only over HTTP. Resolves when all of them run. Rejects with PortTakenError,
+ * PortDeniedError, TemporaryFolderError, KubeconfigFileError, or the errors of profiles and plugins; then nothing is left
+ * running.
  */
 export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
   const { logger, profiles, plugins = [], kubeconfigFile } = options;
   if (kubeconfigFile !== undefined) checkKubeconfigFile(kubeconfigFile);
   const onProblem = ({ message, subject, error }: BackgroundProblem): void => logger.warn(message, { subject, error });
-  /** What has been started; stopped in reverse order. */
+  /** Stop functions of everything that was started; called in reverse order. */
   const started: (() => Promise<void>)[] = [];
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
@@ -77,7 +77,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     return stopping;
   };
   try {
-    // Others on this machine can reach the port: only who may read the kubeconfig gets in.
+    // Other users of this machine can reach the port, so the API server requires the token of the kubeconfig.
     const token = randomBytes(32).toString('base64url');
     const certificate = await makeSelfSignedCertificate(serverNames, systemClock.now(), certificateYears);
     const server = new EmbeddedApiServer({
@@ -110,7 +110,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       onProblem,
     });
     started.push(() => nodes.stop());
-    // First, so that the scheduler's first look at the cluster shows all of them.
+    // First, so that the scheduler's first lists include all of them.
     await nodes.start();
     const volumes = new SimulatedVolumes({
       transport,

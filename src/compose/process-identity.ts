@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 
-/** A name for this process that no other has or had: in a container every process has the same number, and a pod that starts again its old name. */
+/**
+ * Returns an identity that no other process has or had. In containers every process has the same id, and a restarted pod keeps
+ * its name.
+ */
 export function processIdentity(): string {
   return `${hostname()}_${randomUUID()}`;
 }

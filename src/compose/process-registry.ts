@@ -3,7 +3,7 @@ import { registerBuildInfo } from '../observability/build-info.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 
-/** The registry of a process, with what it is. */
+/** Returns the registry of a process, with its build information. */
 export function processRegistry(): MetricRegistry {
   const registry = createMetricRegistry({ processMetrics: true });
   registerBuildInfo(registry, packageVersion());

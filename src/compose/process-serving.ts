@@ -16,49 +16,49 @@ import { connectToApi } from './api-connection.ts';
 import type { ApiConnection, ApiConnectionOptions } from './api-connection.ts';
 
 /**
- * How a process can be looked at:
- * - `secure`: over HTTPS, by whom the API server allows it, as kube-scheduler; port 0 serves nothing;
- * - `local`: over plain HTTP, by whoever is on this machine; port 0 takes any free one. For what somebody plays with.
+ * How a process serves its endpoints:
+ * - `secure`: over HTTPS to users that the API server authorizes, like kube-scheduler; port 0 disables it;
+ * - `local`: over plain HTTP on loopback, without authentication; port 0 is any free port. For playgrounds.
  */
 export type ServingChoice =
   ({ readonly kind: 'secure' } & SecureServingOptions) | { readonly kind: 'local'; readonly port: number };
 
 export interface ProcessServingOptions {
   readonly choice: ServingChoice;
-  /** Of the process: `tutti-scheduler`. */
+  /** Name of the process: `tutti-scheduler`. */
   readonly name: string;
-  /** As the process itself reaches the API server. */
+  /** The process's own connection to the API server. */
   readonly api: Pick<ApiConnectionOptions, 'endpoint' | 'kubeconfig' | 'context'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** What a process has to show. */
+/** The endpoints of a process. */
 export interface ShownParts {
   readonly registry: MetricRegistry;
   readonly live: readonly HealthCheck[];
   readonly ready: readonly HealthCheck[];
-  /** Under this name /configz shows the configuration. */
+  /** The configuration that /configz shows, and its name there. */
   readonly configuration: readonly [name: string, value: object];
   readonly debug: readonly Route[];
 }
 
-/** What answers for a process while it runs. */
+/** The running server of a process. */
 export interface ProcessServing {
-  /** Undefined where nothing is served. */
+  /** Undefined if nothing is served. */
   readonly url: string | undefined;
-  /** The process begins to end: it is not ready any more, but goes on to answer. */
+  /** Marks the process as not ready because it shuts down; it still responds. */
   drain(): void;
   close(): Promise<void>;
 }
 
-/** Reviews a second in the long run, and at once: more than scrapers and people need, and little to an API server. */
+/** Rate of reviews and burst: more than scrapers and people need, and little for an API server. */
 const reviewLimits = { qps: 20, burst: 40 };
 const reviewConnections = 2;
 
 /**
- * Gets ready to serve, before the process starts anything: rejects with CertificateError, KubeconfigError or AuthenticationLookupError
- * when that cannot be. What it answers serves, and rejects with PortUnavailableError.
+ * Prepares serving before the process starts anything. Rejects with CertificateError, KubeconfigError or
+ * AuthenticationLookupError. The result's `start` serves, and rejects with PortUnavailableError.
  */
 export async function prepareServing(
   options: ProcessServingOptions,

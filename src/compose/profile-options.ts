@@ -3,24 +3,24 @@ import type { ProfileConfiguration } from '../config/scheduler-configuration.ts'
 import type { EnabledPlugin } from '../framework/profile.ts';
 import { ProfileError } from '../framework/profile-error.ts';
 
-/** A profile, as it differs from the one that says nothing about its plugins. */
+/** A profile, described by its differences from the default one. */
 export interface ProfileOptions {
-  /** The pods that say so in spec.schedulerName are scheduled by this profile. */
+  /** Name by which pods select this profile in spec.schedulerName. */
   readonly schedulerName: string;
-  /** Names of plugins that are enabled by default and are not here; `*` for all of them. */
+  /** Default plugins that this profile disables; `*` for all. */
   readonly disabled?: readonly string[];
-  /** Enabled after the others, in this order: by name, or with weight and arguments. */
+  /** Plugins that run after the others, in this order: a name, or a plugin with weight and arguments. */
   readonly enabled?: readonly (string | EnabledPlugin)[];
 }
 
-/** Throws ProfileError when it disables what is not enabled, or enables what is. */
+/** Returns the profile. Throws ProfileError if it disables a plugin that is not a default, or enables one that is still enabled. */
 export function profileFrom({ schedulerName, disabled = [], enabled = [] }: ProfileOptions): ProfileConfiguration {
   const { plugins } = defaultProfile(schedulerName);
   const unknown = disabled.find((name) => name !== '*' && !plugins.some((plugin) => plugin.name === name));
   if (unknown !== undefined) {
     const names = plugins.map(({ name }) => name).join(', ');
     throw new ProfileError(
-      `profile ${schedulerName} disables ${unknown}, which is not enabled by default; these are: ${names}`,
+      `profile ${schedulerName} disables ${unknown}, which is not enabled by default; the default plugins are ${names}`,
     );
   }
   const kept = disabled.includes('*') ? [] : plugins.filter(({ name }) => !disabled.includes(name));
@@ -28,7 +28,7 @@ export function profileFrom({ schedulerName, disabled = [], enabled = [] }: Prof
   const twice = more.find(({ name }) => kept.some((plugin) => plugin.name === name));
   if (twice !== undefined) {
     throw new ProfileError(
-      `profile ${schedulerName} enables ${twice.name}, which is enabled by default; to give it another place, weight or arguments, disable it as well`,
+      `profile ${schedulerName} enables ${twice.name}, which is enabled by default; to change its position, weight or arguments, disable it too`,
     );
   }
   return { schedulerName, plugins: [...kept, ...more] };

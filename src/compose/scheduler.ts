@@ -29,25 +29,25 @@ import { UnsupportedConfigurationError } from './unsupported-configuration-error
 import { watchServedSchema } from './watch-served-schema.ts';
 
 export interface SchedulerProcessOptions {
-  /** Where the API server is; absent: what `configuration.clientConnection.kubeconfig` leads to. */
+  /** The API server; absent: the one of `configuration.clientConnection.kubeconfig`. */
   readonly endpoint?: Endpoint;
-  /** Of the kubeconfig. */
+  /** Context of the kubeconfig. */
   readonly context?: string;
   readonly configuration: SchedulerConfiguration;
   readonly serving: ServingChoice;
-  /** What the profiles may name besides Tutti's plugins; one that has the name of ours takes its place. */
+  /** Plugins that profiles may enable besides Tutti's; a plugin with the name of one of Tutti's replaces it. */
   readonly plugins?: readonly OwnPlugin[];
   readonly logger: Logger;
   /**
-   * How long gangs whose binding has begun may take to be bound whole when the process is stopped, in milliseconds. All in all the stop takes
-   * up to 10 s more. Default 1 s.
+   * How long a stop may take to finish binding gangs whose binding has started, in milliseconds. The whole stop takes up to 10 s
+   * longer. Default 1 s.
    */
   readonly drainMs?: number;
 }
 
 /**
- * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, CertificateError, AuthenticationLookupError, PortUnavailableError, ProfileError,
+ * Runs the scheduler process. Resolves once its endpoints respond. It schedules as soon as its caches have synced, and retries
+ * until then. Rejects with KubeconfigError, CertificateError, AuthenticationLookupError, PortUnavailableError, ProfileError,
  * UnsupportedConfigurationError or ExtenderConfigurationError.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
@@ -56,7 +56,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   const preempting = configurations.findIndex(({ preemptVerb }) => preemptVerb !== undefined);
   if (preempting >= 0) {
     throw new UnsupportedConfigurationError(
-      `extenders[${preempting}].preemptVerb is not supported yet: remove it; an extender is not asked about preemption`,
+      `extenders[${preempting}].preemptVerb is not supported yet: remove it. Tutti does not call extenders for preemption`,
     );
   }
   const clock = systemClock;
@@ -114,21 +114,20 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       ready: [
         {
           name: 'caches-synced',
-          check: () =>
-            scheduler.hasSynced || scheduler.standsByWithoutCache || 'the cluster has not been seen whole yet',
+          check: () => scheduler.hasSynced || scheduler.standsByWithoutCache || 'the caches have not synced yet',
         },
       ],
       configuration: ['kubescheduler.config.k8s.io', configurationObject(configuration)],
       debug: [queueRoute(scheduler, clock), cacheRoute(scheduler), groupsRoute(scheduler)],
     });
-    const elector = process.stand();
+    const elector = process.startElection();
     const candidacy = elector && {
       tried: () => elector.tried(),
       elected: () => elector.elected(),
       delayCacheUntilActive: configuration.delayCacheUntilActive,
     };
     const stalls = new LoopStalls({ registry, clock });
-    // Rejects only when it is stopped before the cluster has been seen, or before it was elected.
+    // Rejects only if it is stopped before its caches have synced or before it is elected.
     scheduler.start(candidacy).catch((error: unknown) => logger.debug('not started', { error }));
     return {
       url: serving.url,

@@ -2,21 +2,21 @@ import { tmpdir } from 'node:os';
 import { UserError } from '../base/user-error.ts';
 
 const problems: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such folder',
+  ENOENT: 'the folder does not exist',
   ENOTDIR: 'it is not a folder',
   EACCES: 'this user may not write to it',
   EPERM: 'this user may not write to it',
-  EROFS: 'it cannot be written to',
-  ENOSPC: 'there is no room left in it',
-  EDQUOT: 'there is no room left in it',
+  EROFS: 'it is read-only',
+  ENOSPC: 'no space is left on the device',
+  EDQUOT: 'no space is left on the device',
 };
 
-/** The folder for temporary files cannot be written to. The message names it and how to choose another. */
+/** The temporary folder is not writable. The message names the folder and the remedy. */
 export class TemporaryFolderError extends UserError {
   override readonly name = 'TemporaryFolderError';
 
   constructor(what: string, cause: NodeJS.ErrnoException) {
     const problem = problems[cause.code ?? ''] ?? cause.message;
-    super(`cannot write ${what} to ${tmpdir()}: ${problem}. Set TMPDIR to a folder that can be written to`, { cause });
+    super(`cannot write ${what} to ${tmpdir()}: ${problem}. Set TMPDIR to a writable folder`, { cause });
   }
 }

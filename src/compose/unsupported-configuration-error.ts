@@ -1,6 +1,6 @@
 import { UserError } from '../base/user-error.ts';
 
-/** The configuration is valid and asks for something that Tutti cannot do; to go on without it would do something else. */
+/** The configuration is valid but needs a feature that Tutti does not have; ignoring it would change the behavior. */
 export class UnsupportedConfigurationError extends UserError {
   override readonly name = 'UnsupportedConfigurationError';
 }

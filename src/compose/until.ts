@@ -2,13 +2,13 @@ import type { Clock } from '../base/clock.ts';
 import { UserError } from '../base/user-error.ts';
 
 export interface UntilOptions {
-  /** What is waited for, as it follows "until": `pod1 is bound`. For the message when it does not come. */
+  /** The condition, as a clause after "until": `pod1 is bound`. For the message on timeout. */
   readonly what?: string;
   /** Milliseconds. Default 15,000. */
   readonly timeoutMs?: number;
 }
 
-/** What was waited for did not come in time. */
+/** The condition did not become true in time. */
 export class ConditionError extends UserError {
   override readonly name = 'ConditionError';
 }
@@ -16,8 +16,8 @@ export class ConditionError extends UserError {
 const intervalMs = 10;
 
 /**
- * Asks again and again until the condition answers something true, and resolves with that. Rejects with what the condition throws,
- * and with ConditionError when the time runs out.
+ * Polls the condition until it returns a truthy value, and resolves with that value. Rejects with the condition's error, and with
+ * ConditionError on timeout.
  */
 export async function until<T>(
   clock: Clock,
@@ -29,7 +29,7 @@ export async function until<T>(
     const answer = await condition();
     if (answer) return answer;
     if (clock.monotonic() >= deadline) {
-      throw new ConditionError(`waited ${timeoutMs / 1000} s until ${what}, in vain`);
+      throw new ConditionError(`timed out after ${timeoutMs / 1000} s waiting until ${what}`);
     }
     await new Promise<void>((resolve) => {
       clock.setTimer(intervalMs, resolve);

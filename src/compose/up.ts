@@ -5,23 +5,23 @@ import { startPlane } from './plane.ts';
 import type { PlaneOptions, RunningPlane } from './plane.ts';
 
 export interface UpPlaneOptions extends Omit<PlaneOptions, 'profiles'> {
-  /** Coscheduling off: what a scheduler without gangs does. */
+  /** Without Coscheduling, to show how a scheduler without gang scheduling behaves. */
   readonly naive: boolean;
-  /** Without one somebody else has to schedule. */
+  /** False: another scheduler must schedule the pods. */
   readonly scheduler: boolean;
 }
 
-/** Pods that name no scheduler are ours as well: nobody else is there. */
+/** Also schedules pods that name no scheduler, because there is no other one. */
 const schedulerNames = ['tutti', 'default-scheduler'];
 
-/** The plane of `tutti up`, as `startPlane` starts it. */
+/** Starts the plane of `tutti up`, with the same results as `startPlane`. */
 export function startUpPlane({ naive, scheduler, ...options }: UpPlaneOptions): Promise<RunningPlane> {
   if (!scheduler) return startPlane({ ...options, profiles: undefined });
   const profiles = schedulerNames.map((name) => (naive ? withoutGangs(name) : defaultProfile(name)));
   return startPlane({ ...options, profiles: enableOwn(profiles, options.plugins ?? []) });
 }
 
-/** Every pod is a lone pod. */
+/** Returns a profile that schedules every pod individually. */
 function withoutGangs(schedulerName: string): ProfileConfiguration {
   const { plugins } = defaultProfile(schedulerName);
   return { schedulerName, plugins: plugins.filter(({ name }) => name !== 'Coscheduling') };

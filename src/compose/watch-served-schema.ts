@@ -18,45 +18,45 @@ export interface ServedSchemaOptions {
 
 export interface ServedSchemaWatch {
   /**
-   * The status fields that are dropped, as of the last look that told; while none has, after the first one: none. Such as
-   * `status.conditions`.
+   * Returns the status fields that the CRD drops, such as `status.conditions`, from the last successful check. It waits for the
+   * first check; empty if no check has succeeded.
    */
   droppedFields(): Promise<readonly string[]>;
-  /** Resolves when it has ended. */
+  /** Stops the checks. Resolves when they have ended. */
   stop(): Promise<void>;
 }
 
-/** How long until the next look: at what is right, at what is not, or is not known. */
-const rightMs = 10 * 60_000;
+/** Interval until the next check: after a compatible result, and after an incompatible or unknown one. */
+const compatibleMs = 10 * 60_000;
 const otherwiseMs = 60_000;
 
 /**
- * Looks now, and again and again, whether the API server's definition of PodGroup keeps the status that Tutti writes: one that
- * another project left behind drops parts of it without a word. Says so by a metric and in the log, and to who asks; a condition on
- * PodGroups would itself be among what is dropped. Needs no more than the right to read what the server serves. Never throws.
+ * Checks now and periodically whether the PodGroup CRD in the API server keeps the status that Tutti writes. A CRD of another
+ * project silently drops parts of it. It reports the result by a metric, in the log, and to callers; a condition on the PodGroup
+ * would itself be dropped. It only needs permission to read the served schema. Never throws.
  */
 export function watchServedSchema({ client, clock, logger, registry }: ServedSchemaOptions): ServedSchemaWatch {
   const { name: crd } = podGroupDefinition.metadata;
   const compatible = new Gauge({
     name: 'tutti_crd_compatible',
-    help: 'Whether the definition that the API server has keeps all of the status that Tutti writes: 1, or 0 when it drops some. Absent while that is not known, or there is no definition.',
+    help: '1 if the CRD in the API server keeps all status fields that Tutti writes, 0 if it drops some. Absent while that is unknown, or if there is no CRD.',
     labelNames: ['crd'],
     registers: [registry],
   });
   const stop = new AbortController();
   const { signal } = stop;
-  const looked = Promise.withResolvers<void>();
+  const checked = Promise.withResolvers<void>();
   let known: readonly string[] = [];
   let reported = '';
-  const look = async (): Promise<number> => {
+  const check = async (): Promise<number> => {
     let dropped: readonly string[] | undefined;
     try {
       dropped = droppedStatusFields(await client.get<ServedDocument>(servedSchemaPath, { signal }));
     } catch (error) {
       if (signal.aborted) return 0;
-      // What was known before stands, unless there is nothing any more that it would be about.
+      // The last result stays valid, unless the CRD no longer exists.
       if (!(error instanceof NotFoundError)) {
-        logger.debug('could not read the schema of PodGroups', { error });
+        logger.debug('cannot read the schema of PodGroups', { error });
         return otherwiseMs;
       }
     }
@@ -67,27 +67,26 @@ export function watchServedSchema({ client, clock, logger, registry }: ServedSch
     }
     compatible.set({ crd }, dropped.length === 0 ? 1 : 0);
     const fields = dropped.join(', ');
-    if (fields !== reported && fields === '')
-      logger.info('the definition of PodGroup keeps all status fields now', { crd });
+    if (fields !== reported && fields === '') logger.info('the PodGroup CRD now keeps all status fields', { crd });
     if (fields !== reported && fields !== '') {
       logger.error(
-        'the definition of PodGroup in the cluster is not that of Tutti and drops status fields: groups are scheduled, but do not show how they are; apply crds/',
+        'the PodGroup CRD in the cluster is not that of Tutti and drops status fields: groups are scheduled, but their status is incomplete; apply crds/',
         { crd, dropped: fields },
       );
     }
     reported = fields;
-    return fields === '' ? rightMs : otherwiseMs;
+    return fields === '' ? compatibleMs : otherwiseMs;
   };
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      const untilNext = await look();
-      looked.resolve();
+      const untilNext = await check();
+      checked.resolve();
       await wait(clock, untilNext, signal).catch(() => undefined);
     }
   };
   const running = run();
   return {
-    droppedFields: () => looked.promise.then(() => known),
+    droppedFields: () => checked.promise.then(() => known),
     stop: async () => {
       stop.abort(new Error('stopped'));
       await running;

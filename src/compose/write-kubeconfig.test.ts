@@ -6,10 +6,10 @@ import { UserError } from '../base/user-error.ts';
 import { localKubeconfig } from '../client/local-kubeconfig.ts';
 import { writeKubeconfigFile, writeTemporaryKubeconfig } from './write-kubeconfig.ts';
 
-const failure = (code: string): Error => Object.assign(new Error(`${code}: said by the system`), { code });
+const failure = (code: string): Error => Object.assign(new Error(`${code}: system message`), { code });
 
 describe('a temporary kubeconfig', () => {
-  it('is readable by this user only, and is removed with its folder', () => {
+  it('is readable only by this user, and is removed with its folder', () => {
     const kubeconfig = writeTemporaryKubeconfig('kind: Config\n');
     const { path } = kubeconfig;
     expect(readFileSync(path, 'utf8')).toBe('kind: Config\n');
@@ -20,10 +20,10 @@ describe('a temporary kubeconfig', () => {
   });
 
   it.each([
-    ['ENOENT', 'there is no such folder'],
+    ['ENOENT', 'the folder does not exist'],
     ['EACCES', 'this user may not write to it'],
-    ['EIO', 'EIO: said by the system'],
-  ])('that cannot be written (%s) is an error that names the folder and TMPDIR', (code, problem) => {
+    ['EIO', 'EIO: system message'],
+  ])('that is not writable (%s) is reported with the folder and TMPDIR', (code, problem) => {
     const mkdtempFails = (): never => {
       throw failure(code);
     };
@@ -32,12 +32,12 @@ describe('a temporary kubeconfig', () => {
     expect(rejected).toBeInstanceOf(UserError);
     expect(rejected).toMatchObject({
       name: 'TemporaryFolderError',
-      message: `cannot write the kubeconfig to ${tmpdir()}: ${problem}. Set TMPDIR to a folder that can be written to`,
+      message: `cannot write the kubeconfig to ${tmpdir()}: ${problem}. Set TMPDIR to a writable folder`,
       cause: { code },
     });
   });
 
-  it('leaves nothing behind when there is space for the folder, but not for the file', () => {
+  it('leaves nothing behind if there is space for the folder but not for the file', () => {
     let folder = '';
     const files = {
       mkdtempSync: (prefix: string) => (folder = mkdtempSync(prefix)),
@@ -45,7 +45,7 @@ describe('a temporary kubeconfig', () => {
         throw failure('ENOSPC');
       },
     };
-    expect(() => writeTemporaryKubeconfig('', files)).toThrow(/there is no room left in it.*TMPDIR/);
+    expect(() => writeTemporaryKubeconfig('', files)).toThrow(/no space is left on the device.*TMPDIR/);
     expect(folder).not.toBe('');
     expect(existsSync(folder)).toBe(false);
   });
@@ -61,7 +61,7 @@ describe('a kubeconfig file', () => {
     return folder;
   }
 
-  it('is created for this user only, overwritten by the next start, and stays', () => {
+  it('is created for this user only, is overwritten by the next start, and stays', () => {
     const folder = newFolder();
     const path = join(folder, 'config');
     writeKubeconfigFile(path, kubeconfigOf(1)).remove();
@@ -73,18 +73,18 @@ describe('a kubeconfig file', () => {
 
   it.each([
     ['of another cluster', 'kind: Config\nclusters: [{name: prod, cluster: {server: "https://prod"}}]\n'],
-    ['with other clusters beside ours', kubeconfigOf(1).replace('clusters:\n', 'clusters:\n  - name: prod\n')],
-    ['that is no YAML', '{'],
-  ])('%s is rejected and left as it is', (_what, text) => {
+    ['with additional clusters', kubeconfigOf(1).replace('clusters:\n', 'clusters:\n  - name: prod\n')],
+    ['that is not YAML', '{'],
+  ])('%s is rejected and stays unchanged', (_what, text) => {
     const path = join(newFolder(), 'config');
     writeFileSync(path, text);
     expect(() => writeKubeconfigFile(path, kubeconfigOf(1))).toThrow(
-      `cannot write the kubeconfig to ${path}: the file was not written by tutti up. Name another file, or move this one away`,
+      `cannot write the kubeconfig to ${path}: the file was not written by tutti up. Use another file, or move this one`,
     );
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  it('in a folder that does not exist is an error that names the path', () => {
+  it('in a missing folder is reported with its path', () => {
     const path = join(newFolder(), 'missing', 'config');
     expect(() => writeKubeconfigFile(path, kubeconfigOf(1))).toThrow(`cannot write the kubeconfig to ${path}: ENOENT`);
   });

@@ -7,17 +7,17 @@ import { TemporaryFolderError } from './temporary-folder-error.ts';
 
 export interface WrittenKubeconfig {
   readonly path: string;
-  /** Idempotent. Synchronous, for a process that exits at once. */
+  /** Removes a temporary file. Idempotent, and synchronous for a process that exits at once. */
   remove(): void;
 }
 
-/** What is done to files; tests let it fail. */
+/** File operations; tests replace them to fail. */
 export interface FileOperations {
   mkdtempSync(prefix: string): string;
   writeFileSync(path: string, text: string, options: { readonly mode: number }): void;
 }
 
-/** The file that --kubeconfig names cannot be used. */
+/** The file of --kubeconfig is unusable. */
 export class KubeconfigFileError extends UserError {
   override readonly name = 'KubeconfigFileError';
 
@@ -27,8 +27,8 @@ export class KubeconfigFileError extends UserError {
 }
 
 /**
- * Writes a kubeconfig that only this user may read, to a folder of its own under TMPDIR. Synchronous, so that no exit of the process can come between the folder
- * and its removal. Throws TemporaryFolderError; then nothing is left there.
+ * Writes a kubeconfig that only this user may read, to its own folder under TMPDIR. It is synchronous, so that the process cannot
+ * exit between creating the folder and registering its removal. Throws TemporaryFolderError; then nothing is left there.
  */
 export function writeTemporaryKubeconfig(
   text: string,
@@ -50,8 +50,8 @@ export function writeTemporaryKubeconfig(
 }
 
 /**
- * Throws KubeconfigFileError unless the path is free or holds a kubeconfig that `tutti up` wrote: one cluster, user and context, all named tutti, and a server
- * on this machine.
+ * Throws KubeconfigFileError unless the path is free or has a kubeconfig from `tutti up`: one cluster, user and context, all
+ * named tutti, and a server on this machine.
  */
 export function checkKubeconfigFile(path: string): void {
   let text: string;
@@ -63,10 +63,13 @@ export function checkKubeconfigFile(path: string): void {
     throw new KubeconfigFileError(path, message, error);
   }
   if (text.trim() === '' || isOwn(text)) return;
-  throw new KubeconfigFileError(path, 'the file was not written by tutti up. Name another file, or move this one away');
+  throw new KubeconfigFileError(path, 'the file was not written by tutti up. Use another file, or move this one');
 }
 
-/** Writes a kubeconfig, mode 0600, in one step: readers see the old file or the new one. The same exceptions as `checkKubeconfigFile`. */
+/**
+ * Writes a kubeconfig atomically, with mode 0600: readers see the old file or the new one. Throws the same errors as
+ * `checkKubeconfigFile`.
+ */
 export function writeKubeconfigFile(path: string, text: string): WrittenKubeconfig {
   checkKubeconfigFile(path);
   const target = resolve(path);
@@ -81,7 +84,7 @@ export function writeKubeconfigFile(path: string, text: string): WrittenKubeconf
   } finally {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
-  // The file stays: the next start overwrites it, and until then kubectl says which server does not answer.
+  // The file stays: the next start overwrites it, and until then kubectl reports which server does not respond.
   return { path: target, remove: () => undefined };
 }
 
@@ -99,9 +102,9 @@ function isOwn(text: string): boolean {
     return false;
   }
   const sections: unknown[] = [config?.clusters, config?.users, config?.contexts];
-  const isNamedSo = sections.every(
+  const hasOwnNames = sections.every(
     (section) =>
       Array.isArray(section) && section.length === 1 && (section[0] as { name?: string } | null)?.name === 'tutti',
   );
-  return isNamedSo && config?.clusters?.[0]?.cluster?.server?.startsWith('https://127.0.0.1:') === true;
+  return hasOwnNames && config?.clusters?.[0]?.cluster?.server?.startsWith('https://127.0.0.1:') === true;
 }

@@ -69,7 +69,9 @@ describe('a field', () => {
   it.each([
     [
       'paralelism: 1',
-      expect.stringMatching(/^3:1: paralelism is not known; did you mean parallelism\? The fields are parallelism, /),
+      expect.stringMatching(
+        /^3:1: paralelism is not a known field; did you mean parallelism\? The fields are parallelism, /,
+      ),
     ],
     ['parallelism: many', '3:1: parallelism must be a whole number from 1 to 2147483647, not "many"'],
     ['parallelism: 1.5', '3:1: parallelism must be a whole number from 1 to 2147483647, not 1.5'],
@@ -200,7 +202,7 @@ describe("kube-scheduler's rules", () => {
     ],
     [
       'pluginConfig: [{name: NodeName, args: {x: 1}}]',
-      '4:42: profiles[0].pluginConfig[0].args.x is not known; there is nothing to set here',
+      '4:42: profiles[0].pluginConfig[0].args.x is not a known field; no field can be set here',
     ],
     [
       'plugins: {score: {enabled: [{name: TaintToleration, weight: -1}]}}',
@@ -244,7 +246,7 @@ describe("kube-scheduler's rules", () => {
     [
       'plugins: {PreFilter: {}}',
       expect.stringMatching(
-        /^4:13: profiles\[0\].plugins.PreFilter is not known; did you mean preFilter\? The fields are multiPoint, /,
+        /^4:13: profiles\[0\].plugins.PreFilter is not a known field; did you mean preFilter\? The fields are multiPoint, /,
       ),
     ],
     ['plugins: {unreserve: {}}', '4:13: profiles[0].plugins.unreserve is part of reserve: name its plugins there'],
@@ -388,7 +390,7 @@ describe("kube-scheduler's rules", () => {
     [
       'NodeResourcesBalancedAllocation',
       '{resources: [{name: cpu, weight: 2}]}',
-      'resources[0].weight must be 1, for all resources count alike, not 2',
+      'resources[0].weight must be 1, because all resources have the same weight, not 2',
     ],
     [
       'NodeResourcesBalancedAllocation',
@@ -399,7 +401,7 @@ describe("kube-scheduler's rules", () => {
     [
       'PodTopologySpread',
       '{defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]}',
-      'defaultConstraints must be empty where defaultingType is System; write defaultingType: List to use them',
+      'defaultConstraints must be empty if defaultingType is System; set defaultingType: List to use them',
     ],
     [
       'PodTopologySpread',
@@ -419,7 +421,7 @@ describe("kube-scheduler's rules", () => {
     [
       'PodTopologySpread',
       '{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway, labelSelector: {}}]}',
-      'defaultConstraints[0].labelSelector must be absent: it is made from the services and owners of each pod',
+      'defaultConstraints[0].labelSelector must be absent: it is deduced from the services and owners of each pod',
     ],
     [
       'PodTopologySpread',
@@ -431,7 +433,7 @@ describe("kube-scheduler's rules", () => {
     [
       'VolumeBinding',
       '{shape: [{utilization: 50, score: 1}, {utilization: 50, score: 2}]}',
-      'shape[1].utilization must be greater than 50, that of the point before it, not 50',
+      'shape[1].utilization must be greater than 50, the utilization of the previous point, not 50',
     ],
     [
       'VolumeBinding',
@@ -443,7 +445,7 @@ describe("kube-scheduler's rules", () => {
     [
       'NodeResourcesFit',
       '{ignoredResourceGroups: [a/b]}',
-      expect.stringMatching(/^ignoredResourceGroups\[0\] must be what stands before/),
+      expect.stringMatching(/^ignoredResourceGroups\[0\] must be the part of a resource name before/),
     ],
     [
       'NodeResourcesFit',
@@ -504,13 +506,13 @@ it('everything that is wrong with a file is said at once, in its order, each wit
   expect(remarksOf(text).problems).toEqual([
     '3:1: podInitialBackoffSeconds must be a whole number from 1 to 9007199254740, not 0',
     '5:3: clientConnection.qps must be a number, not "fast"',
-    '6:3: clientConnection.kubeConfig is not known; did you mean kubeconfig? ' +
+    '6:3: clientConnection.kubeConfig is not a known field; did you mean kubeconfig? ' +
       'The fields are kubeconfig, acceptContentTypes, contentType, qps, burst',
     '14:9: profiles[0].plugins.score.enabled[1].name is DefaultPreemption, a plugin of kube-scheduler that Tutti does not ' +
       `have yet: remove it, or take one of ${pluginNames}`,
     '15:9: profiles[0].plugins.score.enabled[1].weight must be a whole number from 0 to 2147483647, not "heavy"',
     '16:5: profiles[0].plugins.queueSort must leave exactly one plugin that sorts the queue, not none: enable PrioritySort',
-    '22:7: profiles[0].pluginConfig[0].args.permitWaitTimeSeconds is not known; did you mean permitWaitingTimeSeconds? ' +
+    '22:7: profiles[0].pluginConfig[0].args.permitWaitTimeSeconds is not a known field; did you mean permitWaitingTimeSeconds? ' +
       'The fields are permitWaitingTimeSeconds, podGroupBackoffSeconds, podGroupRejectPercentage',
     '23:3: profiles[1].schedulerName must differ from profiles[0].schedulerName; both are "batch"',
     '24:3: profiles[1].schedulerName is given twice; the first is on line 23',

@@ -3,30 +3,30 @@ import { podGroupNameOf } from '../api/pod-group-membership.ts';
 import { planAnnotations, plannedQuorumOf } from '../api/pod.ts';
 import type { PodPhase, PodScheduledCondition, RawPod } from '../api/pod.ts';
 
-/** What the controller keeps of a pod: what a PodGroup's status is derived from, nothing else. */
+/** The parts of a pod from which the controller derives a PodGroup's status. */
 export interface MemberPod {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** namespace/name of the PodGroup it names, whether or not that exists; undefined for a pod of its own. */
+  /** namespace/name of the PodGroup that the pod names, whether or not it exists; undefined for a single pod. */
   readonly groupKey: string | undefined;
-  /** uid of the PodGroup that it was bound for, as the Binding's annotation says. */
+  /** uid of the PodGroup whose plan bound the pod, from the Binding's annotation. */
   readonly plannedGroupUid: string | undefined;
-  /** minMember of that PodGroup when it was bound with others, as the annotation says. */
+  /** minMember of that PodGroup when its plan bound the pod, from the annotation. */
   readonly plannedQuorum: number | undefined;
   readonly phase: PodPhase;
   /** Empty until bound. */
   readonly nodeName: string;
   /** Its Ready condition is True. */
   readonly ready: boolean;
-  /** Deletion has begun: it may still run for its grace period, but it is leaving. */
+  /** Deletion has started: the pod may still run for its grace period. */
   readonly deleting: boolean;
-  /** It has scheduling gates: it exists, but may not be scheduled yet. */
+  /** The pod has scheduling gates, so it may not be scheduled yet. */
   readonly gated: boolean;
   readonly podScheduled: PodScheduledCondition | undefined;
-  /** Why it has failed, as status.reason says; empty for one that has not, or does not say. */
+  /** status.reason of a failed pod; empty if the pod has not failed or has no reason. */
   readonly failedBecause: string;
-  /** Why it has to go, or had to: the reason of its condition DisruptionTarget. */
+  /** Reason of the DisruptionTarget condition. */
   readonly disruptedBy: string | undefined;
   /** namespace/name of its owners, sorted. */
   readonly owners: readonly string[];
@@ -37,7 +37,7 @@ type RawMemberPod = Pick<RawPod, 'metadata' | 'spec' | 'status'>;
 const none: readonly never[] = Object.freeze([]);
 const phases: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
-/** Reads a pod as JSON gives it. Throws MalformedObjectError, naming the field, for what is not a pod. */
+/** Projects a pod from JSON. Throws MalformedObjectError, which names the invalid field. */
 export function projectMemberPod(input: unknown): MemberPod {
   const { metadata, spec, status } = input as Partial<RawMemberPod>;
   for (const field of ['uid', 'namespace', 'name'] as const) {
@@ -72,7 +72,7 @@ export function projectMemberPod(input: unknown): MemberPod {
   };
 }
 
-/** Whether nothing that a status is derived from differs. */
+/** Returns whether two versions lead to the same status. */
 export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
   if (a.groupKey === undefined && b.groupKey === undefined) return true;
   return (

@@ -5,11 +5,11 @@ import type { MetricRegistry } from '../observability/metric-registry.ts';
 import { WorkQueueMetrics } from './work-queue/work-queue-metrics.ts';
 
 /**
- * - unchanged: the status said it already, nothing was written.
- * - patched: it was written.
- * - conflict: the group changed meanwhile; it is derived again.
- * - gone: the group does not exist any more.
- * - error: the write failed; it is tried again after a back-off.
+ * - unchanged: the status was already correct; nothing was written.
+ * - patched: the status was written.
+ * - conflict: the group changed meanwhile; it is reconciled again.
+ * - gone: the group no longer exists.
+ * - error: the write failed; it is retried after a backoff.
  */
 export type ReconcileResult = 'unchanged' | 'patched' | 'conflict' | 'gone' | 'error';
 
@@ -17,18 +17,18 @@ export class PodGroupControllerMetrics {
   readonly queue: WorkQueueMetrics;
   readonly reconciles: Counter<'result'>;
 
-  /** `groups` is read when metrics are collected. */
+  /** Reads `groups` when metrics are collected. */
   constructor(registry: MetricRegistry, groups: () => Iterable<PodGroup>) {
     this.queue = new WorkQueueMetrics(registry);
     this.reconciles = new Counter({
       name: 'tutti_podgroup_reconciles_total',
-      help: 'Times that the status of a PodGroup was derived from its members, by what came of it.',
+      help: 'Number of times that the controller derived the status of a PodGroup from its members, by result.',
       labelNames: ['result'],
       registers: [registry],
     });
     new Gauge({
       name: 'tutti_podgroups',
-      help: 'PodGroups by the phase in their status.',
+      help: 'Number of PodGroups, by the phase in their status.',
       labelNames: ['phase'],
       registers: [registry],
       collect(): void {

@@ -13,17 +13,17 @@ import { creation, memberPod, memberPods, podGroup } from './testing/objects.ts'
 
 const settleMs = 100;
 
-/** What an API server and two caches are to the controller: writes are versioned, and are seen when `deliver` is called. */
+/** The API server and the two caches of the controller. Writes are versioned; the caches receive them on `deliver`. */
 class TestPlane {
   readonly clock = new VirtualClock(creation);
   readonly registry: MetricRegistry = createMetricRegistry({ processMetrics: false });
   readonly controller: PodGroupController;
   readonly patches: { readonly key: string; readonly patch: StatusPatch }[] = [];
-  /** Thrown by the next writes, one each. */
+  /** Errors for the next writes, one each. */
   readonly failures: Error[] = [];
-  /** group key -> as the server has it */
+  /** group key -> the server's version */
   readonly #stored = new Map<string, PodGroup>();
-  /** group key -> as the controller's cache has it */
+  /** group key -> the version in the controller's cache */
   readonly #cached = new Map<string, PodGroup>();
   /** pod uid -> pod */
   readonly #members = new Map<string, MemberPod>();
@@ -78,12 +78,12 @@ class TestPlane {
     this.controller.memberHandler.onDelete(member, false);
   }
 
-  /** The group changes on the server, unseen. */
+  /** Changes the group on the server; the cache does not receive the change yet. */
   touch(key: string, change: Partial<PodGroup> = {}): void {
     this.#stored.set(key, { ...this.#stored.get(key)!, ...change, resourceVersion: String(++this.#version) });
   }
 
-  /** The controller's cache catches up with the server. */
+  /** Brings the controller's cache up to date. */
   deliver(): void {
     for (const [key, group] of this.#stored) {
       const previous = this.#cached.get(key)!;
@@ -97,7 +97,7 @@ class TestPlane {
     return this.#stored.get(key)!.status;
   }
 
-  /** Time passes until all that is due has been done. */
+  /** Advances the time and runs everything that is due. */
   async pass(ms = settleMs): Promise<void> {
     this.clock.advance(ms);
     await new Promise((resolve) => setImmediate(resolve));
@@ -133,7 +133,7 @@ async function synced(...groups: readonly PodGroup[]): Promise<TestPlane> {
 }
 
 describe('PodGroupController', () => {
-  it('writes nothing before it knows all groups and all pods', async () => {
+  it('writes nothing before both caches have synced', async () => {
     const plane = new TestPlane();
     plane.add(podGroup({ minMember: 2, status: { phase: 'Running', running: 2 } }));
     plane.controller.groupHandler.onSynced!();
@@ -146,7 +146,7 @@ describe('PodGroupController', () => {
     expect(plane.status()).toMatchObject({ phase: 'Running', running: 2 });
   });
 
-  it('follows the pods: pending, running, done', async () => {
+  it('follows the pods through pending, running and succeeded', async () => {
     const plane = await synced(podGroup({ minMember: 3 }));
     expect(plane.status()).toMatchObject({ phase: 'Pending', running: 0, succeeded: 0, failed: 0 });
     for (const [phase, expected] of [
@@ -161,7 +161,7 @@ describe('PodGroupController', () => {
     }
   });
 
-  it('writes only when something differs, and only that', async () => {
+  it('writes only fields that differ', async () => {
     const plane = await synced(podGroup({ minMember: 2 }));
     const members = memberPods(2, { phase: 'Running' });
     plane.set(...members);
@@ -177,7 +177,7 @@ describe('PodGroupController', () => {
     expect(Object.keys(plane.patches[1]!.patch)).toEqual(['ready', 'conditions']);
   });
 
-  it('gathers the changes of a group into one write', async () => {
+  it('batches the changes of a group into one write', async () => {
     const plane = await synced(podGroup({ minMember: 50 }));
     for (const member of memberPods(50, { phase: 'Running' })) {
       plane.set(member);
@@ -187,7 +187,7 @@ describe('PodGroupController', () => {
     expect(plane.patches.map(({ patch }) => patch.running)).toEqual([50]);
   });
 
-  it('keeps groups of one name in two namespaces apart', async () => {
+  it('separates groups with the same name in two namespaces', async () => {
     const plane = await synced(podGroup({ minMember: 2 }), podGroup({ minMember: 2, namespace: 'other' }));
     plane.set(memberPod({ uid: 'a' }), memberPod({ uid: 'b', namespace: 'other' }));
     await plane.pass();
@@ -195,7 +195,7 @@ describe('PodGroupController', () => {
     expect(plane.status('other/group')).toMatchObject({ phase: 'Pending', members: 1 });
   });
 
-  it('leaves out what runs or has ended for a former group of the same name', async () => {
+  it('ignores pods that were bound for a former group with the same name', async () => {
     const plane = await synced(podGroup({ minMember: 2 }));
     const { uid } = podGroup();
     plane.set(
@@ -204,7 +204,7 @@ describe('PodGroupController', () => {
       memberPod({ uid: 'c', phase: 'Running', nodeName: 'a', plannedGroupUid: 'former' }),
       memberPod({ uid: 'f', phase: 'Running', nodeName: 'a' }),
       memberPod({ uid: 'g', phase: 'Running', nodeName: 'a', plannedGroupUid: uid }),
-      // An annotation that was copied says nothing of a pod that is on no node.
+      // On an unbound pod the annotation is only a copy and has no meaning.
       memberPod({ uid: 'h', phase: 'Pending', plannedGroupUid: 'former' }),
       memberPod({ uid: 'd', phase: 'Succeeded', plannedGroupUid: uid }),
       memberPod({ uid: 'e', phase: 'Failed' }),
@@ -213,7 +213,7 @@ describe('PodGroupController', () => {
     expect(plane.status()).toMatchObject({ members: 5, running: 2, succeeded: 1, failed: 1, scheduled: 3 });
   });
 
-  it('looks at both groups when a pod changes its group, and at the group of a pod that is deleted', async () => {
+  it('reconciles both groups when a pod changes its group, and the group of a deleted pod', async () => {
     const plane = await synced(podGroup({ name: 'red' }), podGroup({ name: 'blue' }));
     plane.set(memberPod({ group: 'red' }));
     await plane.pass();
@@ -227,7 +227,7 @@ describe('PodGroupController', () => {
     expect(plane.status('default/blue')).toMatchObject({ members: 0 });
   });
 
-  it('derives anew from the spec when it changes', async () => {
+  it('derives the status again when the spec changes', async () => {
     const plane = await synced(podGroup({ minMember: 3 }));
     plane.set(...memberPods(2, { phase: 'Running' }));
     await plane.pass();
@@ -237,7 +237,7 @@ describe('PodGroupController', () => {
     expect(plane.status()).toMatchObject({ phase: 'Running', observedGeneration: 2 });
   });
 
-  it('goes on from what it wrote itself while its cache does not show it yet', async () => {
+  it('continues from its own write while the cache does not have it yet', async () => {
     const plane = await synced(podGroup({ minMember: 2 }));
     plane.set(...memberPods(2, { uid: 'pod' }));
     await plane.pass();
@@ -252,7 +252,7 @@ describe('PodGroupController', () => {
     expect(await plane.registry.metrics()).not.toContain('result="conflict"');
   });
 
-  it('looks again when somebody else changed the group meanwhile', async () => {
+  it('reconciles again after a conflict', async () => {
     const plane = await synced(podGroup({ minMember: 2 }));
     plane.touch('default/group', { minMember: 1, generation: 2 });
     plane.set(memberPod({ phase: 'Running' }));
@@ -265,7 +265,7 @@ describe('PodGroupController', () => {
     expect(await plane.registry.metrics()).toContain('tutti_podgroup_reconciles_total{result="conflict"} 1');
   });
 
-  it('tries again with growing delays when a write fails', async () => {
+  it('retries a failed write with growing delays', async () => {
     const plane = await synced(podGroup());
     plane.failures.push(new Error('down'), new Error('down'));
     plane.set(memberPod({ phase: 'Running' }));
@@ -278,7 +278,7 @@ describe('PodGroupController', () => {
     expect(plane.status().phase).toBe('Running');
   });
 
-  it('remembers that a group has started until that is written, though its members are gone by then', async () => {
+  it('remembers that a group has started until it is written, even if its members are gone by then', async () => {
     const plane = await synced(podGroup({ minMember: 2 }));
     const started = (): string | undefined => {
       return plane.status().conditions?.find(({ type }) => type === 'Started')?.status;
@@ -293,7 +293,7 @@ describe('PodGroupController', () => {
     expect([started(), plane.status().scheduled]).toEqual(['True', 1]);
   });
 
-  it('remembers nothing of a group that is made anew under the same name', async () => {
+  it('remembers nothing for a new group with the same name', async () => {
     const plane = await synced(podGroup({ minMember: 2 }));
     plane.failures.push(new Error('connection refused'));
     plane.set(...memberPods(2, { nodeName: 'node' }));
@@ -304,9 +304,9 @@ describe('PodGroupController', () => {
     expect(plane.status().conditions?.find(({ type }) => type === 'Started')?.status).toBe('False');
   });
 
-  it('has nothing to do for a group that does not exist, is gone, or has come anew', async () => {
+  it('ignores a group that does not exist or was deleted, and reconciles a new one with its name', async () => {
     const plane = await synced(podGroup({ minMember: 2 }));
-    plane.set(memberPod({ group: 'nobody' }), ...memberPods(2, { phase: 'Running' }));
+    plane.set(memberPod({ group: 'missing' }), ...memberPods(2, { phase: 'Running' }));
     await plane.pass();
     plane.delete('default/group');
     plane.set(memberPod({ uid: 'Running-0', phase: 'Succeeded' }));
@@ -317,7 +317,7 @@ describe('PodGroupController', () => {
     expect(plane.status()).toMatchObject({ phase: 'Finished', succeeded: 1, running: 1 });
   });
 
-  it('writes nothing any more once it is stopped', async () => {
+  it('writes nothing after stop', async () => {
     const plane = await synced(podGroup());
     plane.set(memberPod({ phase: 'Running' }));
     await plane.controller.stop();
@@ -325,7 +325,7 @@ describe('PodGroupController', () => {
     expect(plane.patches).toEqual([]);
   });
 
-  it('tells how many groups are in which phase', async () => {
+  it('exports the number of groups per phase', async () => {
     const plane = await synced(podGroup({ name: 'red' }), podGroup({ name: 'blue' }));
     plane.set(memberPod({ group: 'red', phase: 'Running' }));
     await plane.pass();

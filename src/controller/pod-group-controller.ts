@@ -14,18 +14,18 @@ import { statusPatch } from './status-patch.ts';
 import type { StatusPatch } from './status-patch.ts';
 import { WorkQueue } from './work-queue/work-queue.ts';
 
-/** Everything known of the groups and their members; keys are namespace/name. */
+/** Read access to the groups and their members; keys are namespace/name. */
 export interface PodGroupLookup {
   groups(): Iterable<PodGroup>;
   group(key: string): PodGroup | undefined;
-  /** The pods that name the group, in any order. */
+  /** Returns the pods that name the group, in any order. */
   membersOf(key: string): Iterable<MemberPod>;
 }
 
 export interface PodGroupStatusWriter {
   /**
-   * Writes the fields to the group's status, only if nobody has changed the group since `group` was read; gives the group
-   * as it is then. Rejects with ConflictError when somebody has, with NotFoundError when the group is gone.
+   * Writes the fields to the group's status, unless the group has changed since `group` was read, and returns the new group.
+   * Rejects with ConflictError if it has changed, with NotFoundError if it no longer exists.
    */
   patchStatus(group: PodGroup, patch: StatusPatch, signal: AbortSignal): Promise<PodGroup>;
 }
@@ -37,29 +37,29 @@ export interface PodGroupControllerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: PodGroupControllerMetrics;
-  /** Groups whose status is written at the same time, at most. Default 4. */
+  /** Maximum number of concurrent status writes. Default 4. */
   readonly workers?: number;
-  /** How long changes of one group are gathered before its status is derived, in milliseconds. Default 100. */
+  /** How long changes of one group are batched before its status is derived, in milliseconds. Default 100. */
   readonly settleMs?: number;
 }
 
 /**
- * Keeps the status of every PodGroup what `derivePodGroupStatus` makes of its members. Told of changes through its two
- * handlers, it looks at the group and all its members anew each time and writes only what differs. It begins when it has
- * been started and both handlers are synced, because half a list would look like lost members; then it looks at every group.
+ * Keeps the status of every PodGroup equal to the result of `derivePodGroupStatus`. Its two handlers report changes; it then
+ * reads the group and all its members and writes only the fields that differ. It works once it has been started and both handlers
+ * have synced, because an incomplete list would look like lost members. At first it reconciles every group.
  */
 export class PodGroupController {
   readonly #options: PodGroupControllerOptions;
   readonly #queue: WorkQueue;
   readonly #settleMs: number;
   /**
-   * group key -> the group as our last write left it; used while the lookup still gives a version that our writes have
-   * replaced, so that no status is derived from one of those
+   * group key -> the group after our last write, and the versions that our writes replaced. Used while the lookup returns a
+   * replaced version, so that no status is derived from a stale one.
    */
   readonly #written = new Map<string, { readonly replaced: Set<string>; readonly group: PodGroup }>();
   /**
-   * group key -> uid of the group that was seen to have started, until that is written: when a write fails, those by whom it was seen may be gone
-   * before the next
+   * group key -> uid of a group that has started, until that is written. If the write fails, the members that show it may be gone
+   * before the next one.
    */
   readonly #seenStarted = new Map<string, string>();
   #started = false;
@@ -104,16 +104,15 @@ export class PodGroupController {
       process: (key, signal) => this.#process(key, signal),
       onRetry: ({ key, error, failures, delayMs }) => {
         const fields = { podGroup: key, failures, delayMs, error: describeError(error) };
-        // A conflict is how a stale cache shows; the next look at the group settles it.
-        if (error instanceof ConflictError)
-          options.logger.debug('PodGroup changed while its status was written', fields);
-        else options.logger.warn('writing the status of a PodGroup failed', fields);
+        // A conflict means that the cache is stale; the next reconciliation resolves it.
+        if (error instanceof ConflictError) options.logger.debug('PodGroup changed during a status write', fields);
+        else options.logger.warn('cannot write PodGroup status', fields);
       },
       metrics: options.metrics.queue,
     });
   }
 
-  /** True once both caches are synced and the workers run. */
+  /** Whether both caches are synced and the workers run. */
   get isWorking(): boolean {
     return this.#started && this.#groupsSynced && this.#membersSynced;
   }
@@ -123,7 +122,7 @@ export class PodGroupController {
     this.#begin();
   }
 
-  /** Resolves when no write is under way any more; nothing is written after. */
+  /** Stops all writes. Resolves when none is in flight. */
   stop(): Promise<void> {
     return this.#queue.stop();
   }
@@ -168,11 +167,11 @@ export class PodGroupController {
     this.#seenStarted.delete(key);
     const replaced = this.#written.get(key)?.replaced ?? new Set();
     this.#written.set(key, { replaced: replaced.add(group.resourceVersion), group: after });
-    // Its deletion may have been seen meanwhile; then there is nothing to remember.
+    // The watch may have reported the deletion meanwhile; then there is nothing to remember.
     const current = lookup.group(key);
     if (current === undefined || !replaced.has(current.resourceVersion)) this.#written.delete(key);
     if (patch.phase !== undefined) {
-      logger.info('PodGroup changed its phase', { podGroup: key, from: group.status.phase ?? '', to: patch.phase });
+      logger.info('PodGroup phase changed', { podGroup: key, from: group.status.phase ?? '', to: patch.phase });
     }
     return 'patched';
   }

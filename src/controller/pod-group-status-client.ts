@@ -4,7 +4,7 @@ import type { KubeClient } from '../client/kube-client.ts';
 import type { PodGroupStatusWriter } from './pod-group-controller.ts';
 import type { StatusPatch } from './status-patch.ts';
 
-/** Writes statuses by merge patch on the status subresource; the resourceVersion in the patch makes a stale one a conflict. */
+/** Writes statuses by merge patch on the status subresource. The resourceVersion in the patch turns a stale write into a conflict. */
 export class PodGroupStatusClient implements PodGroupStatusWriter {
   readonly #client: Pick<KubeClient, 'patch'>;
 

@@ -34,78 +34,78 @@ const succeeded = (count: number): MemberPod[] => memberPods(count, { phase: 'Su
 const failed = (count: number): MemberPod[] => memberPods(count, { phase: 'Failed' });
 
 describe('the phase of a PodGroup', () => {
-  it('C1 two of two run: Running', () => {
+  it('C1 is Running when two of two run', () => {
     expect(counters(derive(2, running(2), { phase: 'Scheduling' }))).toBe('Running 2/0/0');
   });
 
-  it('C2 four run where two are needed: Running', () => {
+  it('C2 is Running when four run and two are needed', () => {
     expect(counters(derive(2, running(4), { phase: 'Scheduling' }))).toBe('Running 4/0/0');
   });
 
-  it('C3 two of two failed: Failed', () => {
+  it('C3 is Failed when two of two failed', () => {
     expect(counters(derive(2, failed(2), { phase: 'Scheduling' }))).toBe('Failed 0/0/2');
   });
 
-  it('C4 two of two succeeded: Finished', () => {
+  it('C4 is Finished when two of two succeeded', () => {
     expect(counters(derive(2, succeeded(2), { phase: 'Scheduling' }))).toBe('Finished 0/2/0');
   });
 
-  it('C5 two pending pods of two: Scheduling', () => {
+  it('C5 is Scheduling with two pending pods of two', () => {
     expect(counters(derive(2, pending(2), { phase: 'Pending' }))).toBe('Scheduling 0/0/0');
   });
 
-  it('C6 two pending pods, both then succeed: Finished', () => {
+  it('C6 goes from Scheduling to Finished when two pending pods succeed', () => {
     const before = derive(2, pending(2), { phase: 'Scheduling' });
     expect(counters(before)).toBe('Scheduling 0/0/0');
     expect(counters(derive(2, [...pending(1), ...succeeded(1)], before))).toBe('Scheduling 0/1/0');
     expect(counters(derive(2, succeeded(2), before))).toBe('Finished 0/2/0');
   });
 
-  it('C7 two run where three are needed: Pending', () => {
+  it('C7 is Pending when two run and three are needed', () => {
     expect(counters(derive(3, running(2), { phase: 'Pending' }))).toBe('Pending 2/0/0');
   });
 
-  it('C8 a Pending group whose two members succeed goes through Scheduling to Finished', () => {
+  it('C8 goes from Pending through Scheduling to Finished when two members succeed', () => {
     const first = derive(2, pending(2), { phase: 'Pending' });
     expect(first.phase).toBe('Scheduling');
     expect(counters(derive(2, succeeded(2), first))).toBe('Finished 0/2/0');
   });
 
-  // The older controller stops looking at a group that has not started for 48 hours, and then says Pending while its pods
-  // run. The status here never stops following the pods; since when a group waits is told by the Scheduled condition.
-  it('C9 two of two run in a group created three days ago: Running, because age does not change what the pods do', () => {
+  // The older controller ignores a group that has not started for 48 hours, and then reports Pending while its pods run. This
+  // controller always follows the pods; the Scheduled condition shows since when a group waits.
+  it('C9 is Running when two of two run in a group created three days ago', () => {
     const createdAt = now - 72 * 3_600_000;
     const status = { phase: 'Pending', scheduleStartTime: new Date(now).toISOString() };
     const derived = derivePodGroupStatus(podGroup({ minMember: 2, createdAt, status }), running(2), now);
     expect(counters(derived)).toBe('Running 2/0/0');
   });
 
-  it('C10 two pending pods of three: Pending', () => {
+  it('C10 is Pending with two pending pods of three', () => {
     expect(counters(derive(3, pending(2), { phase: 'Pending' }))).toBe('Pending 0/0/0');
   });
 
-  it('C11 a group that ran and has two pending pods of four left: Pending', () => {
+  it('C11 is Pending when a group that ran has two pending pods of four left', () => {
     expect(counters(derive(4, pending(2), { phase: 'Running' }))).toBe('Pending 0/0/0');
   });
 
   it.each<[string, number, MemberPod[], string]>([
     ['three run', 3, running(3), 'Running 3/0/0'],
-    ['two run, one is done', 3, [...running(2), ...succeeded(1)], 'Running 2/1/0'],
-    ['three are done', 3, succeeded(3), 'Finished 0/3/0'],
-    ['three are done, a fourth failed', 3, [...succeeded(3), ...failed(1)], 'Finished 0/3/1'],
-    ['two of three run, the third failed and nobody replaced it', 3, [...running(2), ...failed(1)], 'Failed 2/0/1'],
+    ['two run, one succeeded', 3, [...running(2), ...succeeded(1)], 'Running 2/1/0'],
+    ['three succeeded', 3, succeeded(3), 'Finished 0/3/0'],
+    ['three succeeded, a fourth failed', 3, [...succeeded(3), ...failed(1)], 'Finished 0/3/1'],
+    ['two of three run, the third failed without a replacement', 3, [...running(2), ...failed(1)], 'Failed 2/0/1'],
     ['one runs, one is pending', 2, [...running(1), ...pending(1)], 'Scheduling 1/0/0'],
     ['no pod exists', 1, [], 'Pending 0/0/0'],
-  ])('follows the counts: %s', (_name, minMember, members, expected) => {
+  ])('follows the counts when %s', (_name, minMember, members, expected) => {
     expect(counters(derive(minMember, members))).toBe(expected);
   });
 
-  // The older controller calls the next two Failed: any failed pod was enough.
-  it('is Running while the quorum runs, though a member beyond it failed', () => {
+  // The older controller reports Failed for the next two: any failed pod was enough.
+  it('is Running while the quorum runs, even if an additional member failed', () => {
     expect(counters(derive(3, [...running(3), ...failed(1)]))).toBe('Running 3/0/1');
   });
 
-  it('is Scheduling while a replacement for a failed member is on its way', () => {
+  it('is Scheduling while a replacement for a failed member is pending', () => {
     expect(counters(derive(3, [...running(2), ...failed(1), ...pending(1)]))).toBe('Scheduling 2/0/1');
   });
 
@@ -115,9 +115,9 @@ describe('the phase of a PodGroup', () => {
     expect(counters(derive(3, [...running(3), ...failed(1)], lost))).toBe('Running 3/0/1');
   });
 
-  it('does not take gated or leaving members for ones that can run', () => {
+  it('does not count gated or terminating members as usable', () => {
     expect(derive(2, [...pending(1), ...pending(1, { uid: 'gated', gated: true })]).phase).toBe('Pending');
-    expect(counters(derive(2, [...running(1), ...running(1, { uid: 'leaving', deleting: true })]))).toBe(
+    expect(counters(derive(2, [...running(1), ...running(1, { uid: 'terminating', deleting: true })]))).toBe(
       'Pending 2/0/0',
     );
   });
@@ -125,21 +125,21 @@ describe('the phase of a PodGroup', () => {
   it.each<[string, MemberPod[]]>([
     ['Finished', succeeded(2)],
     ['Failed', failed(2)],
-  ])('keeps %s and its counts when the pods are cleaned up, until new members come', (phase, members) => {
-    const settled = derive(2, members);
-    expect(settled.phase).toBe(phase);
-    const swept = derive(2, [], settled);
-    expect(swept).toMatchObject({ phase, succeeded: settled.succeeded, failed: settled.failed, members: 0 });
-    expect(derive(2, members.slice(1), swept)).toMatchObject({
+  ])('keeps %s and its counts after pod cleanup, until new members arrive', (phase, members) => {
+    const final = derive(2, members);
+    expect(final.phase).toBe(phase);
+    const cleanedUp = derive(2, [], final);
+    expect(cleanedUp).toMatchObject({ phase, succeeded: final.succeeded, failed: final.failed, members: 0 });
+    expect(derive(2, members.slice(1), cleanedUp)).toMatchObject({
       phase,
-      succeeded: settled.succeeded,
-      failed: settled.failed,
+      succeeded: final.succeeded,
+      failed: final.failed,
     });
-    expect(counters(derive(2, pending(2), swept))).toBe('Scheduling 0/0/0');
-    expect(counters(derive(2, running(2), swept))).toBe('Running 2/0/0');
+    expect(counters(derive(2, pending(2), cleanedUp))).toBe('Scheduling 0/0/0');
+    expect(counters(derive(2, running(2), cleanedUp))).toBe('Running 2/0/0');
   });
 
-  it('takes a status that another controller wrote for no reason to stop', () => {
+  it('replaces a status that another controller wrote', () => {
     const foreign = { phase: 'PreScheduling', conditions: 'none' } as unknown as PodGroupStatus;
     expect(derive(2, running(2), foreign).phase).toBe('Running');
   });
@@ -163,7 +163,7 @@ describe('occupiedBy', () => {
     expect(derive(2, pending(2), { phase: 'Pending' }).occupiedBy).toBe('');
   });
 
-  it('keeps to one owner whatever the order of the pods, and follows when that owner has no members left', () => {
+  it('keeps the same owner for any order of the pods, and changes when that owner has no members left', () => {
     const [first, second] = [owned('a', 'job-1'), owned('b', 'job-2')];
     const status = derive(2, [second, first]);
     expect(status.occupiedBy).toBe('default/job-1');
@@ -173,7 +173,7 @@ describe('occupiedBy', () => {
   });
 });
 
-describe('the counts', () => {
+describe('the counters', () => {
   it('count bound members as scheduled, and succeeded ones once the group has started', () => {
     const bound = pending(2, { uid: 'bound', nodeName: 'node-a' });
     expect(derive(4, [...bound, ...pending(1), ...succeeded(1)])).toMatchObject({ members: 4, scheduled: 2, ready: 0 });
@@ -187,7 +187,7 @@ describe('the counts', () => {
     });
   });
 
-  it('count no failed or leaving member as scheduled', () => {
+  it('count no failed or terminating member as scheduled', () => {
     expect(derive(3, [...running(1), ...failed(1), ...running(1, { uid: 'l', deleting: true })]).scheduled).toBe(1);
   });
 });
@@ -195,7 +195,7 @@ describe('the counts', () => {
 describe('the Scheduled condition', () => {
   const verdict = (message: string, reason = 'Unschedulable'): TestMember['verdict'] => ({ reason, message });
 
-  it('is True when the quorum is on nodes', () => {
+  it('is True when the quorum is scheduled', () => {
     expect(conditionOf(derive(2, running(2)), 'Scheduled')).toEqual({
       type: 'Scheduled',
       status: 'True',
@@ -210,8 +210,8 @@ describe('the Scheduled condition', () => {
     const members = [
       memberPod({ uid: 'c', verdict: verdict('of c') }),
       memberPod({ uid: 'b', verdict: verdict('of b') }),
-      memberPod({ uid: 'a', nodeName: 'node-a', verdict: verdict('of a, out of date') }),
-      memberPod({ uid: '0', deleting: true, verdict: verdict('of one that leaves') }),
+      memberPod({ uid: 'a', nodeName: 'node-a', verdict: verdict('of a, stale') }),
+      memberPod({ uid: '0', deleting: true, verdict: verdict('of a terminating member') }),
     ];
     expect(conditionOf(derive(3, members), 'Scheduled')).toMatchObject({
       status: 'False',
@@ -227,7 +227,7 @@ describe('the Scheduled condition', () => {
     expect(conditionOf(derive(2, [gated]), 'Scheduled').reason).toBe('SchedulingGated');
   });
 
-  it('says what is missing while there is no verdict', () => {
+  it('explains the missing members while there is no verdict', () => {
     expect(conditionOf(derive(3, pending(1)), 'Scheduled')).toMatchObject({
       reason: 'WaitingForGang',
       message: '1 member is able to run, 3 are needed',
@@ -235,7 +235,7 @@ describe('the Scheduled condition', () => {
     expect(conditionOf(derive(1, pending(1)), 'Scheduled').reason).toBe('WaitingForScheduler');
   });
 
-  it('makes a reason of any text that another scheduler wrote fit the syntax', () => {
+  it('replaces a reason of another scheduler that is not valid', () => {
     const odd = memberPod({ verdict: verdict('x'.repeat(40_000), 'not a reason!') });
     const condition = conditionOf(derive(1, [odd]), 'Scheduled');
     expect(condition.reason).toBe('UnknownReason');
@@ -244,7 +244,7 @@ describe('the Scheduled condition', () => {
 });
 
 describe('the Started and Ready conditions', () => {
-  it('stay Started when the quorum is lost again', () => {
+  it('keep Started True when the quorum is lost again', () => {
     const started = derive(2, running(2));
     expect(conditionOf(started, 'Started')).toMatchObject({ status: 'True', reason: 'QuorumReached' });
     const lost = derive(2, pending(1), started, now + 60_000);
@@ -255,7 +255,7 @@ describe('the Started and Ready conditions', () => {
     });
   });
 
-  it('are Started when those on nodes were the quorum when they were bound, though more are asked for since', () => {
+  it('set Started when the bound members were the quorum at their binding, even if minMember was raised since', () => {
     const bound = (uid: string, more: TestMember = {}): MemberPod =>
       memberPod({ uid, nodeName: 'a', plannedQuorum: 2, ...more });
     const startedBy = (...members: MemberPod[]): string => conditionOf(derive(4, members), 'Started').status;
@@ -266,7 +266,7 @@ describe('the Started and Ready conditions', () => {
     expect(startedBy(bound('a'), bound('b', { deleting: true }))).toBe('False');
   });
 
-  it('are not Started while part of the quorum is on nodes, nor by failed members, which a node may have rejected', () => {
+  it('do not set Started for part of the quorum, nor for failed members, which a node may have rejected', () => {
     expect(conditionOf(derive(3, [...running(2), ...pending(1), ...failed(1)]), 'Started')).toMatchObject({
       status: 'False',
       reason: 'QuorumNotReached',
@@ -274,7 +274,7 @@ describe('the Started and Ready conditions', () => {
     });
   });
 
-  it('are Ready when the quorum is, and not any more when it has finished', () => {
+  it('set Ready while the quorum is ready, until the group has finished', () => {
     expect(conditionOf(derive(2, running(2, { ready: true })), 'Ready')).toMatchObject({
       status: 'True',
       reason: 'QuorumReady',
@@ -283,7 +283,7 @@ describe('the Started and Ready conditions', () => {
     expect(conditionOf(derive(2, succeeded(2)), 'Ready')).toMatchObject({ status: 'False', reason: 'GroupFinished' });
   });
 
-  it('leave the conditions of other controllers alone', () => {
+  it('leave the conditions of other controllers unchanged', () => {
     const foreign: Condition = {
       type: 'Admitted',
       status: 'True',
@@ -295,7 +295,7 @@ describe('the Started and Ready conditions', () => {
   });
 });
 
-describe('any members', () => {
+describe('arbitrary members', () => {
   const anyMember = fc.record({
     phase: fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'),
     deleting: fc.boolean(),
@@ -309,7 +309,7 @@ describe('any members', () => {
     .map((all) => all.map((options, index) => memberPod({ ...options, uid: String(index) })));
   const minMember = fc.integer({ min: 1, max: 5 });
 
-  it('give a status that the API accepts, and nothing more to write the next time', () => {
+  it('yield a status that the API server accepts, and nothing to write the next time', () => {
     const schema = podGroupDefinition.spec.versions[0].schema.openAPIV3Schema;
     const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
     fc.assert(
@@ -324,7 +324,7 @@ describe('any members', () => {
     );
   });
 
-  it('give the same status in any order', () => {
+  it('yield the same status in any order', () => {
     fc.assert(
       fc.property(minMember, anyMembers, (quorum, members) => {
         expect(derive(quorum, members.toReversed())).toEqual(derive(quorum, members));
@@ -333,42 +333,42 @@ describe('any members', () => {
   });
 });
 
-describe('the condition Incomplete', () => {
+describe('the Incomplete condition', () => {
   const incomplete = (minMember: number, members: readonly MemberPod[], status?: PodGroupStatus): string => {
     const { status: value, reason, message } = conditionOf(derive(minMember, members, status), 'Incomplete');
     return `${value} ${reason}: ${message}`;
   };
   const hasStarted = derive(3, running(3));
 
-  it('is False while nothing of the group is on nodes, and when all of it is', () => {
+  it('is False when no member is scheduled, and when all are', () => {
     expect(incomplete(3, pending(3))).toBe('False NotScheduled: 0 members are scheduled, 3 are needed');
     expect(incomplete(3, running(3))).toBe('False QuorumScheduled: 3 members are scheduled, 3 are needed');
     expect(incomplete(3, [...running(1), ...succeeded(2)])).toMatch(/^False QuorumScheduled/);
     expect(incomplete(3, succeeded(3))).toMatch(/^False GroupFinished/);
   });
 
-  it('is True when some of it are on nodes, too few, whether or not it has started', () => {
+  it('is True when too few members are scheduled, before and after the start', () => {
     const some = [...running(2), ...pending(1)];
     expect(incomplete(3, some)).toBe('True PartlyScheduled: 2 members are scheduled, 3 are needed');
     expect(incomplete(3, some, hasStarted)).toBe('True MemberLost: 2 members are scheduled, 3 are needed');
   });
 
-  it('says what became of those that are missing', () => {
+  it('explains what happened to the missing members', () => {
     const rejected = memberPod({ uid: 'x', phase: 'Failed', reason: 'OutOfcpu' });
     expect(incomplete(3, [...running(2), rejected], hasStarted)).toBe(
       'True MemberRefused: 2 members are scheduled, 3 are needed: node node-a did not admit pod-x (OutOfcpu)',
     );
     const evicted = memberPod({ uid: 'x', phase: 'Running', deleting: true, disruptedBy: 'DeletionByTaintManager' });
     expect(incomplete(3, [...running(2), evicted], hasStarted)).toMatch(
-      /True MemberDisrupted: .*: pod-x has to leave node node-a \(DeletionByTaintManager\)$/,
+      /True MemberDisrupted: .*: pod-x must leave node node-a \(DeletionByTaintManager\)$/,
     );
     expect(incomplete(3, [...running(2), ...failed(1)])).toMatch(/True MemberFailed: .*: pod-Failed-0 has failed$/);
-    // One that is disrupted and stays counts still.
+    // A disrupted pod counts as long as it runs.
     const stays = memberPod({ uid: 'x', phase: 'Running', disruptedBy: 'EvictionByEvictionAPI' });
     expect(incomplete(3, [...running(2), stays])).toMatch(/^False QuorumScheduled/);
   });
 
-  it('of a group that has lost all of it is that of one that waits', () => {
+  it('is False for a group that has lost all its members, as for a waiting one', () => {
     expect(incomplete(3, pending(3), hasStarted)).toMatch(/^False NotScheduled/);
   });
 });
@@ -377,7 +377,7 @@ describe('a group that can never start', () => {
   const scheduledOf = (options: Parameters<typeof podGroup>[0], members = pending(2)): Condition =>
     conditionOf(derivePodGroupStatus(podGroup({ minMember: 2, ...options }), members, now), 'Scheduled');
 
-  it('says so when its name fits no label', () => {
+  it('reports a name that is too long for a label', () => {
     expect(scheduledOf({ name: 'a'.repeat(64) }, [])).toMatchObject({
       status: 'False',
       reason: 'InvalidSpec',
@@ -388,7 +388,7 @@ describe('a group that can never start', () => {
   });
 
   it.each(['', ' ', '/gpu', 'nvidia.com/', 'a/b/c', '-cpu', 'x'.repeat(64), `${'a'.repeat(254)}/b`])(
-    'says so when minResources names %j, and not what its members say of it',
+    'reports the resource name %j in minResources, instead of the verdict of its members',
     (name) => {
       const members = pending(2, { verdict: { reason: 'Unschedulable', message: 'no' } });
       const { status, reason, message } = scheduledOf({ minResources: { [name]: '1' } }, members);
@@ -398,13 +398,13 @@ describe('a group that can never start', () => {
   );
 
   it.each(['cpu', 'memory', 'hugepages-2Mi', 'nvidia.com/gpu', 'example.com/A_b.c', 'pods'])(
-    'is not one whose minResources name %s',
+    'does not include a group with %s in minResources',
     (name) => {
       expect(scheduledOf({ minResources: { [name]: '-1' } }).reason).toBe('WaitingForScheduler');
     },
   );
 
-  it('is none any more once it is on nodes', () => {
+  it('does not include a group that is already scheduled', () => {
     expect(scheduledOf({ minResources: { '': '1' } }, running(2)).status).toBe('True');
   });
 });

@@ -12,43 +12,43 @@ export type DerivedStatus = Required<Omit<PodGroupStatus, 'scheduleStartTime' | 
   readonly phase: PodGroupPhase;
 };
 
-/** Members by what they are good for; the counters that users see are made of these. */
+/** Counts of members by state, from which the status counters are derived. */
 interface Tally {
   readonly members: number;
-  /** In phase Running, those that are leaving included. */
+  /** Members in phase Running, including terminating ones. */
   readonly running: number;
-  /** Running and not leaving: these count. */
+  /** Running and not terminating: they count towards the quorum. */
   readonly active: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** On a node, unfinished, not leaving. */
+  /** Bound, unfinished and not terminating. */
   readonly bound: number;
-  /** Unfinished, not leaving, not gated: with the succeeded ones, those from which a quorum can be made. */
+  /** Unfinished, not terminating and not gated: with the succeeded ones, they can form a quorum. */
   readonly usable: number;
-  /** Unfinished, those that are leaving included. */
+  /** Unfinished, including terminating ones. */
   readonly unfinished: number;
   readonly ready: number;
 }
 
 /**
- * The status that follows from the members as they are now. It is derived anew each time; of the previous status only this
- * is used: Started is sticky, conditions keep their times, and what a finished group achieved stays when its pods are
- * cleaned up. `now` is in milliseconds and only dates conditions, so the same members give the same status. `seenStarted`: the group has been
- * seen to have started, though its status does not say so.
+ * Derives the status from the current members. It uses only three facts of the previous status: Started is sticky, conditions keep
+ * their transition times, and the counts of a finished group stay when its pods are cleaned up. `now` (milliseconds) only dates
+ * conditions, so the same members yield the same status. `seenStarted`: the group has started although its status does not
+ * show it yet.
  *
- * Phases, first match, with m = minMember and R, S, F = members running, succeeded, failed; P = usable members that do not
- * run yet (not gated); a member that is being deleted counts for none but S and F:
+ * Phases, first match, with m = minMember; R, S, F = running, succeeded, failed members; P = usable members that do not run yet
+ * (not gated). A member that is being deleted counts only in S and F.
  *
  * | phase      | when                                            | meaning                                              |
  * | ---------- | ----------------------------------------------- | ---------------------------------------------------- |
- * | Finished   | S ≥ m                                           | the quorum has done its work                         |
+ * | Finished   | S ≥ m                                           | the quorum has succeeded                             |
  * | Running    | R + S ≥ m                                       | the quorum runs                                      |
- * | Scheduling | R + S + P ≥ m                                   | enough members exist, not all of them run            |
- * | Failed     | F > 0 and R + S + F ≥ m                         | the quorum is lost and cannot come back by itself    |
+ * | Scheduling | R + S + P ≥ m                                   | enough members exist, but not all of them run        |
+ * | Failed     | F > 0 and R + S + F ≥ m                         | the quorum is lost and cannot recover by itself      |
  * | Pending    | otherwise                                       | too few members exist                                |
  *
- * No phase is final while members can come: a Failed or Finished group is looked at like any other as soon as it has an
- * unfinished member. Without one, Finished and Failed stay, and `succeeded` and `failed` do not sink.
+ * No phase is final while members can arrive: a Failed or Finished group is treated like any other as soon as it has an
+ * unfinished member. Without one, Finished and Failed stay, and `succeeded` and `failed` do not decrease.
  *
  * Limit: a succeeded member that is removed while others still run no longer counts.
  */
@@ -89,9 +89,12 @@ export function derivePodGroupStatus(
   };
 }
 
-/** Whether as many are on nodes, or have succeeded, as the quorum was when they were bound; it may have been raised since. */
+/**
+ * Returns whether enough members are bound or have succeeded for the quorum at their binding; minMember may have been raised
+ * since.
+ */
 function hadQuorum(members: readonly MemberPod[]): boolean {
-  /** quorum -> how many were bound when it was that */
+  /** quorum -> number of members bound while it was the quorum */
   const counts = new Map<number, number>();
   for (const member of members) {
     const { plannedQuorum: quorum, phase } = member;
@@ -126,7 +129,7 @@ function tallyOf(members: readonly MemberPod[]): Tally {
   return { ...tally, unfinished, ready };
 }
 
-/** Adds what a settled group's status remembers of members whose pods are gone, as long as nothing new has begun. */
+/** Adds the counts that a settled group's status keeps for deleted pods, unless new members have arrived. */
 function settle(tally: Tally, settled: PodGroupStatus | undefined): Tally {
   if (settled === undefined || tally.unfinished > 0) return tally;
   return {
@@ -153,9 +156,9 @@ interface Counts extends Tally {
 type State = Omit<ConditionState, 'observedGeneration'>;
 
 /**
- * Scheduled. True: QuorumScheduled. False: InvalidSpec with what keeps the group from ever starting (`problem`); else what the scheduler says of the unbound member with the lowest uid (the one whose
- * verdict is written first), word for word; without a verdict WaitingForGang when too few members exist, else
- * WaitingForScheduler.
+ * Returns the Scheduled condition. True: QuorumScheduled. False: InvalidSpec with the reason why the group can never start
+ * (`problem`); else the verbatim verdict of the unbound member with the lowest uid (whose verdict is written first); without a
+ * verdict WaitingForGang if too few members exist, or else WaitingForScheduler.
  */
 function scheduledCondition(counts: Counts, members: readonly MemberPod[], problem: string | undefined): State {
   const type = podGroupConditions.scheduled;
@@ -170,25 +173,28 @@ function scheduledCondition(counts: Counts, members: readonly MemberPod[], probl
       type,
       status: 'False',
       reason: validReason(verdict.reason),
-      message: verdict.message.slice(0, longestMessage),
+      message: verdict.message.slice(0, maxMessageLength),
     };
   }
   if (usable + succeeded < minMember) {
     const reason: VerdictReason = 'WaitingForGang';
     return { type, status: 'False', reason, message: needed('able to run', usable + succeeded, minMember) };
   }
-  const message = 'the scheduler has not said yet what it makes of the members';
+  const message = 'the scheduler has not reported on the members yet';
   return { type, status: 'False', reason: 'WaitingForScheduler', message };
 }
 
-/** Started. True: QuorumReached, from then on for ever. False: QuorumNotReached. */
+/** Returns the Started condition. True: QuorumReached, from then on forever. False: QuorumNotReached. */
 function startedCondition({ started, scheduled, minMember }: Counts): State {
   const type = podGroupConditions.started;
-  if (started) return { type, status: 'True', reason: 'QuorumReached', message: 'the quorum was on nodes' };
+  if (started) return { type, status: 'True', reason: 'QuorumReached', message: 'the quorum was scheduled' };
   return { type, status: 'False', reason: 'QuorumNotReached', message: needed('scheduled', scheduled, minMember) };
 }
 
-/** Ready. True: QuorumReady. False: QuorumNotReady, or GroupFinished when there is nothing left to become ready. */
+/**
+ * Returns the Ready condition. True: QuorumReady. False: QuorumNotReady, or GroupFinished when no member can become ready
+ * anymore.
+ */
 function readyCondition({ ready, succeeded, minMember, started }: Counts, phase: PodGroupPhase): State {
   const type = podGroupConditions.ready;
   if (phase === 'Finished')
@@ -200,9 +206,10 @@ function readyCondition({ ready, succeeded, minMember, started }: Counts, phase:
 }
 
 /**
- * Incomplete. True, by what is known of those that are missing: MemberRefused (a node did not admit one), MemberDisrupted (one was, or is being,
- * evicted or preempted), MemberFailed, else MemberLost once the group has started and PartlyScheduled before. False: QuorumScheduled,
- * NotScheduled (no member is on a node, it waits as a whole), or GroupFinished.
+ * Returns the Incomplete condition. True, with the cause of the missing members: MemberRefused (a node did not admit one),
+ * MemberDisrupted (one was, or is being, evicted or preempted), MemberFailed, or else MemberLost after the start and
+ * PartlyScheduled before. False: QuorumScheduled, NotScheduled (no member is bound; the group waits as a whole), or
+ * GroupFinished.
  */
 function incompleteCondition(counts: Counts, members: readonly MemberPod[], phase: PodGroupPhase): State {
   const type = podGroupConditions.incomplete;
@@ -218,7 +225,7 @@ function incompleteCondition(counts: Counts, members: readonly MemberPod[], phas
   return { type, status: 'True', reason, message: cause.message === '' ? message : `${message}: ${cause.message}` };
 }
 
-/** What happened to the member with the lowest uid of those that are not on nodes any more; what tells more comes first. */
+/** Returns why members are missing: the most specific cause, for the affected member with the lowest uid. */
 function causeOf(members: readonly MemberPod[], started: boolean): Pick<State, 'reason' | 'message'> {
   const first = (is: (member: MemberPod) => boolean): MemberPod | undefined =>
     members.filter(is).reduce<MemberPod | undefined>((a, b) => (a === undefined || b.uid < a.uid ? b : a), undefined);
@@ -231,22 +238,25 @@ function causeOf(members: readonly MemberPod[], started: boolean): Pick<State, '
   const disrupted = first((member) => isOver(member) && member.disruptedBy !== undefined);
   if (disrupted !== undefined) {
     const { name, nodeName, disruptedBy } = disrupted;
-    return { reason: 'MemberDisrupted', message: `${name} has to leave node ${nodeName} (${disruptedBy})` };
+    return { reason: 'MemberDisrupted', message: `${name} must leave node ${nodeName} (${disruptedBy})` };
   }
   const failed = first(({ phase }) => phase === 'Failed');
   if (failed !== undefined) return { reason: 'MemberFailed', message: `${failed.name} has failed` };
   return { reason: started ? 'MemberLost' : 'PartlyScheduled', message: '' };
 }
 
-function needed(what: string, count: number, minMember: number): string {
-  return `${count} ${count === 1 ? 'member is' : 'members are'} ${what}, ${minMember} ${minMember === 1 ? 'is' : 'are'} needed`;
+function needed(state: string, count: number, minMember: number): string {
+  return `${count} ${count === 1 ? 'member is' : 'members are'} ${state}, ${minMember} ${minMember === 1 ? 'is' : 'are'} needed`;
 }
 
 function isBound(member: MemberPod): boolean {
   return member.nodeName !== '' || member.phase === 'Running';
 }
 
-/** Gated members come last: their condition is the API server's and says nothing about the group. */
+/**
+ * Returns the unbound member with the lowest uid. Gated members come last: their condition is the API server's and is unrelated
+ * to the group.
+ */
 function firstUnbound(members: readonly MemberPod[]): MemberPod | undefined {
   let first: MemberPod | undefined;
   for (const member of members) {
@@ -261,8 +271,8 @@ function isBefore(a: MemberPod, b: MemberPod): boolean {
 }
 
 /**
- * Who uses the group: the owners of one member, set when the group first has enough members. Kept while a member still has
- * these owners or none has any, so that it does not change with the order of pods.
+ * Returns who uses the group: the owners of one member, set when the group first has enough members. They stay as long as a
+ * member has these owners or no member has any, so that they do not depend on the order of pods.
  */
 function occupants(members: readonly MemberPod[], previous: string, phase: PodGroupPhase): string {
   if (previous === '' && phase === 'Pending') return '';
@@ -275,9 +285,9 @@ function occupants(members: readonly MemberPod[], previous: string, phase: PodGr
   return first === undefined ? previous : first.owners.join(',');
 }
 
-const longestMessage = 32_768;
+const maxMessageLength = 32_768;
 
-/** Another scheduler's pod may carry any text; a condition's reason has a syntax, and a rejected patch would say nothing. */
+/** Replaces an invalid reason: another scheduler's pod may carry any text, and the API server would reject the whole patch. */
 function validReason(reason: string): string {
   return reason.length <= 1024 && /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason) ? reason : 'UnknownReason';
 }

@@ -17,7 +17,7 @@ const metadata = (name: string, more = {}): object => ({
   ...more,
 });
 
-/** Answers two lists, watches that stay silent, and patches, which it keeps. */
+/** Responds to two lists, to watches (which stay silent), and to patches, which it records. */
 class ScriptedServer implements Transport {
   readonly patches: TransportRequest[] = [];
   podLists = 0;
@@ -38,7 +38,7 @@ class ScriptedServer implements Transport {
   }
 
   async close(): Promise<void> {
-    // It has no connections.
+    // There are no connections.
   }
 }
 
@@ -75,7 +75,7 @@ function start(server: ScriptedServer, logger: Logger = silentLogger): RunningPo
   return running;
 }
 
-it('writes the status of a group from its pods, by a merge patch that a stale cache cannot make', async () => {
+it('writes the status of a group from its pods, by a merge patch that fails if the cache is stale', async () => {
   const server = new ScriptedServer();
   const annotations = { 'scheduling.x-k8s.io/pod-group': 'red' };
   server.groups = [{ metadata: metadata('red'), spec: { minMember: 2 } }];
@@ -97,7 +97,7 @@ it('writes the status of a group from its pods, by a merge patch that a stale ca
   expect(controller.state()).toBe(true);
 });
 
-it('skips malformed objects, says so, and goes on with the others', async () => {
+it('skips and logs malformed objects, and continues with the others', async () => {
   const server = new ScriptedServer();
   server.groups = [
     { metadata: metadata('broken'), spec: { minMember: 0 } },

@@ -21,25 +21,25 @@ export interface StartPodGroupControllerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Must not have been given to another one before: metric names would clash. */
+  /** Not shared with another controller: metric names would clash. */
   readonly registry: MetricRegistry;
-  /** As PodGroupControllerOptions has them. */
+  /** As in PodGroupControllerOptions. */
   readonly workers?: number;
   readonly settleMs?: number;
-  /** How it stands for election: it watches before it leads, and writes only from then on. Absent: it is the only one. */
+  /** Leader election: the controller watches before it leads and writes only while it leads. Absent: it is the only instance. */
   readonly candidacy?: Pick<LeaderElector, 'tried' | 'elected'>;
 }
 
 export interface RunningPodGroupController {
-  /** For a readiness check: true, or what it still waits for. */
+  /** For a readiness check: true, or the reason why it is not ready. */
   state(): true | string;
-  /** Nothing is written after. Resolves when calls and watches have ended. */
+  /** Stops all writes. Resolves when calls and watches have ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Watches all PodGroups and all pods (membership by annotation cannot be selected by the server) and runs the controller on
- * them until it is stopped. An unreachable server is logged and tried again. Only one may write in a cluster at a time.
+ * Watches all PodGroups and all pods (the server cannot select membership by annotation) and runs the controller until it is
+ * stopped. It logs an unreachable server and retries. Only one instance per cluster may write at a time.
  */
 export function startPodGroupController(options: StartPodGroupControllerOptions): RunningPodGroupController {
   const { client, clock, random, logger, registry, workers, settleMs } = options;
@@ -84,14 +84,14 @@ export function startPodGroupController(options: StartPodGroupControllerOptions)
     const leads = candidacy === undefined || (await candidacy.tried());
     groups.start();
     pods.start();
-    // What is first listed after the election needs no second look.
+    // A first list after the election is already current.
     if (!leads) {
       await candidacy.elected();
       await Promise.all([groups.catchUp(), pods.catchUp()]);
     }
     controller.start();
   };
-  // Rejects only when it is stopped before.
+  // Rejects only if it is stopped first.
   begin().catch((error: unknown) => logger.debug('not started', { error }));
   return {
     state(): true | string {

@@ -6,7 +6,7 @@ import { creation, memberPods, podGroup } from './testing/objects.ts';
 
 const derived = derivePodGroupStatus(podGroup({ minMember: 2 }), memberPods(2, { phase: 'Running' }), creation);
 
-it('writes every count the first time, zeros too, but no empty occupiedBy', () => {
+it('writes every counter the first time, including zeros, but no empty occupiedBy', () => {
   const patch = statusPatch({}, derived)!;
   expect(patch).toMatchObject({
     phase: 'Running',
@@ -20,13 +20,13 @@ it('writes every count the first time, zeros too, but no empty occupiedBy', () =
   expect(patch).not.toHaveProperty('occupiedBy');
 });
 
-it('writes nothing when the status says it already, in whatever order its fields come', () => {
+it('writes nothing if the status is equal, in any order of its fields', () => {
   const reversed = (value: object): object => Object.fromEntries(Object.entries(value).reverse());
   const status = { ...reversed(derived), conditions: derived.conditions.map(reversed) } as PodGroupStatus;
   expect(statusPatch(status, derived)).toBeUndefined();
 });
 
-it('writes only the fields that differ, and all conditions when one does', () => {
+it('writes only the fields that differ, and all conditions if one differs', () => {
   expect(statusPatch({ ...derived, running: 1 }, derived)).toEqual({ running: 2 });
   const [first, ...others] = derived.conditions;
   const status = { ...derived, conditions: [{ ...first!, message: 'old' }, ...others] };

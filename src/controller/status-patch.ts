@@ -2,10 +2,10 @@ import type { Condition } from '../api/condition.ts';
 import type { PodGroupStatus } from '../api/pod-group.ts';
 import type { DerivedStatus } from './pod-group-status.ts';
 
-/** The fields to write. A merge patch: fields that are absent stay, lists are replaced whole. */
+/** The fields to write, as a merge patch: absent fields stay, lists are replaced as a whole. */
 export type StatusPatch = Partial<DerivedStatus>;
 
-/** What must be written so that `previous` says what `derived` says; undefined when it does already. */
+/** Returns the patch from `previous` to `derived`; undefined if they are equal. */
 export function statusPatch(previous: PodGroupStatus, derived: DerivedStatus): StatusPatch | undefined {
   const patch: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(derived)) {
@@ -17,7 +17,7 @@ export function statusPatch(previous: PodGroupStatus, derived: DerivedStatus): S
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
-/** Without an owner occupiedBy is left out rather than written empty. */
+/** Returns the value of an absent field: occupiedBy is omitted instead of written empty. */
 function absent(field: string): unknown {
   return field === 'occupiedBy' ? '' : undefined;
 }

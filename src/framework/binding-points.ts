@@ -8,7 +8,7 @@ import { outcomeOf } from './plugin-meter.ts';
 import type { Plugin } from './plugin.ts';
 import { Status } from './status.ts';
 
-/** PreBind, Bind and PostBind: the points that may be waited for. */
+/** Runs the asynchronous points PreBind, Bind and PostBind. */
 export class BindingPoints {
   readonly #at: Pick<MadePlugins['at'], 'preBind' | 'bind' | 'postBind'>;
   readonly #calls: PluginCalls;
@@ -18,7 +18,7 @@ export class BindingPoints {
     this.#calls = calls;
   }
 
-  /** Whether some plugin has work to do before the pod is bound. One that fails to say has. */
+  /** Returns whether a plugin has work to do before the pod is bound. A plugin that fails to answer counts as having work. */
   needsPreBind(state: CycleState, pod: Pod, nodeName: string): boolean {
     return this.#at.preBind.some((plugin) => hasWork(plugin, state, pod, nodeName));
   }
@@ -49,7 +49,7 @@ export class BindingPoints {
   async #preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
     for (const plugin of this.#at.preBind) {
       if (!hasWork(plugin, state, pod, nodeName)) continue;
-      // Its own, so that it learns that it took too long.
+      // Also aborts when this plugin exceeds its deadline.
       const late = new AbortController();
       const either = AbortSignal.any([signal, late.signal]);
       const run = (): Promise<Status | undefined> => plugin.preBind!(state, pod, nodeName, either);

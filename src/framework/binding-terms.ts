@@ -3,7 +3,7 @@ import type { CycleState } from './cycle-state.ts';
 
 const key = 'Binding/terms';
 
-/** What goes with the pod's Binding beside its node. */
+/** Options of the pod's Binding besides its node. */
 export type BindingTerms = Pick<PodBinding, 'annotations' | 'mayBeSent'>;
 
 const noTerms: BindingTerms = { annotations: {} };

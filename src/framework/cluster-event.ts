@@ -4,9 +4,9 @@ import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
 
 /**
- * A change of the cluster that may help what could not be scheduled: only what changes something that scheduling reads is one.
- * `AssignedPod` is a pod on a node, confirmed or assumed, and names the node: its Delete also stands for a committed assumption
- * that was given up, and for room that is no longer kept.
+ * A cluster change that may make an unschedulable entity schedulable. A change that scheduling does not read causes no event.
+ * `AssignedPod` is a bound or assumed pod with its node name. Its Delete also reports that the scheduler has given up a committed
+ * assumption or released a reservation.
  */
 export type ClusterEvent =
   | { readonly resource: 'Node'; readonly action: 'Add' | 'Update'; readonly old: Node | undefined; readonly new: Node }
@@ -16,20 +16,20 @@ export type ClusterEvent =
       readonly resource: 'AssignedPod' | 'UnscheduledPod';
       readonly action: 'Update';
       readonly pod: Pod;
-      /** As it was before. */
+      /** The state before the update. */
       readonly old: Pod;
     }
   | {
       readonly resource: ListedKind;
       readonly action: 'Add' | 'Update' | 'Delete';
-      /** As it is, or last was. */
+      /** The current or last known state. */
       readonly object: ListedObject;
-      /** As it was before an Update. */
+      /** The state before an Update. */
       readonly old: ListedObject | undefined;
     }
   | { readonly resource: 'PodGroup'; readonly action: 'Add' | 'Update' | 'Delete'; readonly gang: GangView };
 
-/** The event that says that room which the pod had on the node, or which was kept for it there, is free. */
+/** Returns the event for capacity on the node that the pod, or a reservation for it, no longer uses. */
 export function capacityFreed(pod: Pod, nodeName: string): ClusterEvent {
   return { resource: 'AssignedPod', action: 'Delete', pod: pod.nodeName === nodeName ? pod : { ...pod, nodeName } };
 }
@@ -37,20 +37,20 @@ export function capacityFreed(pod: Pod, nodeName: string): ClusterEvent {
 export type ClusterResource = ClusterEvent['resource'];
 
 /**
- * Asked for an event that a plugin registered: could it make `pod`, which this plugin turned away, schedulable?
- * True queues it again. A throw counts as true.
+ * Called for an event that a plugin registered. Returns whether the event may make `pod`, which this plugin rejected, schedulable; if
+ * so, the queue retries it. An exception counts as true.
  */
 export type QueueingHint = (pod: Pod, event: ClusterEvent) => boolean;
 
 /**
- * What a plugin wants to hear of. A change of a waiting pod or gang itself needs no registration: whoever asks for something else
- * than before is tried again.
+ * Events that a plugin subscribes to. A change to a waiting pod or gang itself needs no registration: the queue retries an entity whose
+ * requirements change.
  */
 export interface EventRegistration {
   readonly resource: ClusterResource;
   readonly actions: readonly ClusterEvent['action'][];
-  /** Absent: every such event queues. */
+  /** Absent: every such event requeues. */
   readonly hint?: QueueingHint;
-  /** Gangs are asked about whichever plugin turned them away. */
+  /** True: the hint also runs for gangs that other plugins rejected. */
   readonly concernsGangs?: boolean;
 }

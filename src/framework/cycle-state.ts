@@ -1,16 +1,16 @@
 const none: ReadonlySet<string> = new Set();
 
 /**
- * What plugins keep between the points of one attempt for one pod. Keys are the plugins' own; by convention
- * `PluginName/what`. `group` is shared by all members of a gang in the same cycle.
+ * Data that plugins share between the extension points of one attempt for one pod. Plugins choose their own keys; by convention
+ * `PluginName/what`. All members of a gang share `group` within a cycle.
  */
 export class CycleState {
   readonly group: CycleState | undefined;
   readonly #base: CycleState | undefined;
-  // A gang of thousands has a state for each member, and few of them differ.
+  // A gang of thousands has one state per member, but few differ, so forks share the sets.
   #skippedFilters: ReadonlySet<string>;
   #skippedScores: ReadonlySet<string>;
-  /** key -> whatever its plugin keeps */
+  /** key -> value that the plugin stored */
   #values: Map<string, unknown> | undefined;
 
   constructor(group?: CycleState, base?: CycleState) {
@@ -20,23 +20,23 @@ export class CycleState {
     this.#skippedScores = base === undefined ? none : base.#skippedScores;
   }
 
-  /** The state of another pod of the same kind: it reads what is written here, and keeps to itself what it writes. */
+  /** Returns a state for another pod with the same signature. It reads the values of this state; its own writes stay private. */
   fork(): CycleState {
     return new CycleState(this.group, this);
   }
 
-  /** Names of Filter plugins that PreFilter told to skip. */
+  /** Names of the Filter plugins to skip, as set by PreFilter. */
   get skippedFilters(): ReadonlySet<string> {
     return this.#skippedFilters;
   }
 
-  /** Names of Score plugins that PreScore told to skip. */
+  /** Names of the Score plugins to skip, as set by PreScore. */
   get skippedScores(): ReadonlySet<string> {
     return this.#skippedScores;
   }
 
   skipFilter(plugin: string): void {
-    // As a rule its kind has been told already.
+    // Usually the base state already skips it.
     if (!this.#skippedFilters.has(plugin)) this.#skippedFilters = new Set(this.#skippedFilters).add(plugin);
   }
 
@@ -44,7 +44,7 @@ export class CycleState {
     this.#skippedScores = new Set(this.#skippedScores).add(plugin);
   }
 
-  /** PreScore begins anew. */
+  /** Clears the skipped Score plugins before PreScore runs again. */
   skipNoScores(): void {
     this.#skippedScores = none;
   }

@@ -1,33 +1,33 @@
 import type { Pod } from '../api/pod.ts';
 import type { Diagnosis } from './diagnosis.ts';
 
-/** A member with the node that it would take. */
+/** A member and the node that it would get. */
 export interface Nomination {
   readonly pod: Pod;
   readonly nodeName: string;
 }
 
-/** How a trial differs from the cluster as it is. */
+/** How a dry run differs from the current cluster state. */
 export interface DryRunOptions {
   /**
-   * These pods, whole gangs too, are gone: their room is free, and their groups do not count them. `others`: all but the entity's
-   * own.
+   * Pods to treat as deleted, possibly whole gangs: their capacity is free and their groups do not count them. `others`: all pods
+   * except the entity's own.
    */
   readonly without?: Iterable<Pod> | 'others';
-  /** Names of the only nodes that are looked at. Default: all. */
+  /** Names of the nodes to consider. Default: all. */
   readonly within?: ReadonlySet<string>;
-  /** The only members that are placed, of those that may be. Default: all. */
+  /** Members to place, out of those that can be placed. Default: all. */
   readonly members?: readonly Pod[];
-  /** How many members must be placed. Default: as many as the entity is short of once `without` are gone. */
+  /** Number of members to place. Default: the number that the entity still needs once the pods in `without` are gone. */
   readonly need?: number;
 }
 
-/** What would happen to an entity. */
+/** Outcome of a dry run for an entity. */
 export interface DryRunResult {
-  /** As many as were needed find nodes, together. */
+  /** True when enough members find nodes at the same time. */
   readonly fits: boolean;
-  /** Where they would go, in the order in which they were placed: all that were needed, or as far as it went. */
+  /** Node assignments in the order they were made: all needed ones, or those made before the dry run failed. */
   readonly plan: readonly Nomination[];
-  /** Why the hardest member that found no node found none; undefined when it fits. */
+  /** Diagnosis of the most constrained member that fits no node; undefined when the entity fits. */
   readonly blocked: Diagnosis | undefined;
 }

@@ -1,37 +1,37 @@
 import type { ExtensionPoint } from './extension-point.ts';
 
-/** A plugin that a profile names, for all its points or for one; order matters. */
+/** A plugin that a profile enables, at all its points or at one. Order matters. */
 export interface EnabledPlugin {
   readonly name: string;
-  /** Multiplies the plugin's scores; at least 1. Default 1. What the point score says goes before what is said for all points. */
+  /** Multiplies the plugin's scores; at least 1. Default 1. A weight at the score point overrides the weight set for all points. */
   readonly weight?: number;
-  /** There is one of a plugin in a profile, so they are the same wherever it is named; the first ones are used. */
+  /** Arguments of the plugin. A profile has one instance of each plugin, so the first arguments given apply at all points. */
   readonly args?: unknown;
 }
 
-/** What a profile says of one point, beside the plugins that it enables at all of theirs. */
+/** Configuration of one extension point, in addition to the plugins enabled at all points. */
 export interface PointPlugins {
-  /** Enabled here, in order, also where `disabled` names them. */
+  /** Plugins enabled here, in order, even if `disabled` names them. */
   readonly enabled?: readonly EnabledPlugin[];
-  /** Not enabled here by being enabled everywhere; `*` for all. */
+  /** Plugins enabled at all points but disabled here; `*` for all. */
   readonly disabled?: readonly string[];
 }
 
-/** point -> what is different there; a point that is absent runs every enabled plugin that implements it */
+/** point -> its configuration; a point that is absent runs every enabled plugin that implements it */
 export type PointsConfiguration = Readonly<Partial<Record<ExtensionPoint, PointPlugins>>>;
 
-/** The names of plugins that run at a point, in order, and what they are taken from. */
+/** Input for computing the plugins that run at one point. */
 export interface PluginsAtPointOptions {
-  /** Enabled at all their points, in order. */
+  /** Names of the plugins enabled at all their points, in order. */
   readonly everywhere: readonly string[];
   readonly here: PointPlugins | undefined;
-  /** Whether a plugin has something to do at the point. */
+  /** Returns whether a plugin implements the point. */
   readonly implementing: (name: string) => boolean;
 }
 
 /**
- * The plugins of one point, in kube-scheduler's order: first those named here which are enabled everywhere as well, then the
- * rest of those that are enabled everywhere, then the others named here.
+ * Returns the plugins of one point in kube-scheduler's order: first the plugins named here that are also enabled at all points, then
+ * the remaining plugins enabled at all points, then the other plugins named here.
  */
 export function pluginsAtPoint({ everywhere, here, implementing }: PluginsAtPointOptions): readonly string[] {
   const { enabled = [], disabled = [] } = here ?? {};

@@ -13,7 +13,7 @@ const nodeAdded: ClusterEvent = { resource: 'Node', action: 'Add', old: undefine
 const podDeleted: ClusterEvent = { resource: 'AssignedPod', action: 'Delete', pod: build.projectedPod() };
 const [a, b] = [build.projectedPod({ name: 'a' }), build.projectedPod({ name: 'b' })];
 
-const turnedAway = (
+const rejectionBy = (
   unschedulablePlugins: ReadonlySet<string>,
   rejectedPods: readonly Pod[],
   isGang = false,
@@ -30,25 +30,25 @@ function hintsOf(registrations: Record<string, readonly EventRegistration[]>): E
   return new EventHints(new Profile({ schedulerName: 's', enabled: plugins, registry, handle: pluginHandle(build) }));
 }
 
-describe('an event may help', () => {
-  it('only what a plugin rejected that registered it', () => {
+describe('EventHints.retryAfter()', () => {
+  it('returns a retry only if a plugin that rejected the entity registered the event', () => {
     const hints = hintsOf({ One: [{ resource: 'Node', actions: ['Add'] }], Two: [] });
-    expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['One']), [a]))).toBe('afterBackoff');
-    expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['Two']), [a]))).toBeUndefined();
-    expect(hints.retryAfter(podDeleted, turnedAway(new Set(['One']), [a]))).toBeUndefined();
+    expect(hints.retryAfter(nodeAdded, rejectionBy(new Set(['One']), [a]))).toBe('afterBackoff');
+    expect(hints.retryAfter(nodeAdded, rejectionBy(new Set(['Two']), [a]))).toBeUndefined();
+    expect(hints.retryAfter(podDeleted, rejectionBy(new Set(['One']), [a]))).toBeUndefined();
   });
 
-  it('when one of the plugins says so of one of the pods', () => {
+  it('returns a retry if one hint returns true for one of the pods', () => {
     const hints = hintsOf({
       One: [{ resource: 'Node', actions: ['Add'], hint: (pod) => pod.name === 'b' }],
       Two: [{ resource: 'Node', actions: ['Add'], hint: () => false }],
     });
     const both = new Set(['One', 'Two']);
-    expect(hints.retryAfter(nodeAdded, turnedAway(both, [a]))).toBeUndefined();
-    expect(hints.retryAfter(nodeAdded, turnedAway(both, [a, b]))).toBe('afterBackoff');
+    expect(hints.retryAfter(nodeAdded, rejectionBy(both, [a]))).toBeUndefined();
+    expect(hints.retryAfter(nodeAdded, rejectionBy(both, [a, b]))).toBe('afterBackoff');
   });
 
-  it('when the hint fails, because nobody knows', () => {
+  it('returns a retry if the hint throws', () => {
     const hints = hintsOf({
       One: [
         {
@@ -60,34 +60,34 @@ describe('an event may help', () => {
         },
       ],
     });
-    expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['One']), [a]))).toBe('afterBackoff');
+    expect(hints.retryAfter(nodeAdded, rejectionBy(new Set(['One']), [a]))).toBe('afterBackoff');
   });
 
-  it('for a gang also as a plugin says that speaks for gangs, whoever rejected it', () => {
+  it('runs hints with concernsGangs for every gang, whichever plugins rejected it', () => {
     const hints = hintsOf({ One: [{ resource: 'Node', actions: ['Add'], concernsGangs: true }] });
-    expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['Two']), [a], true))).toBe('afterBackoff');
-    expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['Two']), [a]))).toBeUndefined();
+    expect(hints.retryAfter(nodeAdded, rejectionBy(new Set(['Two']), [a], true))).toBe('afterBackoff');
+    expect(hints.retryAfter(nodeAdded, rejectionBy(new Set(['Two']), [a]))).toBeUndefined();
   });
 
-  it('always, when no plugin is named', () => {
-    expect(hintsOf({}).retryAfter(podDeleted, turnedAway(new Set(), [a]))).toBe('afterBackoff');
+  it('always returns a retry if no plugin is named', () => {
+    expect(hintsOf({}).retryAfter(podDeleted, rejectionBy(new Set(), [a]))).toBe('afterBackoff');
   });
 
-  it('at once, when it comes from a plugin that waited for somebody outside, whoever else may be helped', () => {
+  it('retries at once if a plugin that returned Pending expects the event to help', () => {
     const hints = hintsOf({
       One: [{ resource: 'Node', actions: ['Add'] }],
       Two: [{ resource: 'Node', actions: ['Add'], hint: (pod) => pod.name === 'b' }],
     });
     const both = new Set(['One', 'Two']);
-    const waitingFor = (...names: string[]): Rejection => ({ ...turnedAway(both, [a]), pending: new Set(names) });
-    expect(hints.retryAfter(nodeAdded, waitingFor('One'))).toBe('atOnce');
-    expect(hints.retryAfter(nodeAdded, waitingFor('Two'))).toBe('afterBackoff');
-    expect(hints.retryAfter(nodeAdded, { ...waitingFor('Two'), rejectedPods: [b] })).toBe('atOnce');
-    expect(hints.retryAfter(podDeleted, waitingFor('One', 'Two'))).toBeUndefined();
+    const pendingOn = (...names: string[]): Rejection => ({ ...rejectionBy(both, [a]), pending: new Set(names) });
+    expect(hints.retryAfter(nodeAdded, pendingOn('One'))).toBe('atOnce');
+    expect(hints.retryAfter(nodeAdded, pendingOn('Two'))).toBe('afterBackoff');
+    expect(hints.retryAfter(nodeAdded, { ...pendingOn('Two'), rejectedPods: [b] })).toBe('atOnce');
+    expect(hints.retryAfter(podDeleted, pendingOn('One', 'Two'))).toBeUndefined();
   });
 });
 
-describe('a gate may be opened by an event', () => {
+describe('EventHints.mayUngate()', () => {
   const gate: Plugin = { name: 'Gate', preEnqueue: () => undefined };
   const nodes: readonly EventRegistration[] = [{ resource: 'Node', actions: ['Add'] }];
   const hintsWith = (plugin: Plugin): EventHints => {
@@ -96,13 +96,13 @@ describe('a gate may be opened by an event', () => {
     return new EventHints(new Profile({ schedulerName: 's', enabled: plugins, registry, handle: pluginHandle(build) }));
   };
 
-  it('of a plugin that wants to hear of some', () => {
+  it('is true for a PreEnqueue plugin that registered events', () => {
     expect(hintsWith({ ...gate, eventsToRegister: () => nodes }).mayUngate('Gate')).toBe(true);
     expect(hintsWith(gate).mayUngate('Gate')).toBe(false);
     expect(hintsWith({ name: 'Gate', eventsToRegister: () => nodes }).mayUngate('Gate')).toBe(false);
   });
 
-  it('but not that of a gang, which goes by the gang alone', () => {
+  it('is false for the plugin that decides what a gang is', () => {
     expect(hintsWith({ ...gate, decidesGangs: true, eventsToRegister: () => nodes }).mayUngate('Gate')).toBe(false);
   });
 });

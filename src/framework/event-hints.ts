@@ -10,60 +10,59 @@ import type { Profile } from './profile.ts';
 import type { ResourceDemand } from './resource-demand.ts';
 
 /**
- * Stands among the names of plugins for extenders, which cannot say what helps: any event may, as in kube-scheduler. Only that an
- * unbound pod changed helps nobody but itself.
+ * Pseudo plugin name for extenders. An extender cannot register events, so any event may help, as in kube-scheduler. The exception is
+ * an update of an unscheduled pod, which helps only that pod.
  */
 export const outsiders = 'Extenders';
 
-/** What one plugin registered for one kind of event. */
+/** Registration of one plugin for one kind of event. */
 export interface Registered {
   readonly plugin: string;
   readonly hint: QueueingHint | undefined;
   readonly concernsGangs: boolean;
 }
 
-/** Why an entity was rejected. When `unschedulablePlugins` is empty any event is worth a try. */
+/** Why an entity was rejected. If `unschedulablePlugins` is empty, any event may help. */
 export interface Rejection {
   readonly isGang: boolean;
-  /** Names of the plugins. */
+  /** Names of the plugins that rejected the entity. */
   readonly unschedulablePlugins: ReadonlySet<string>;
-  /** Of these, those that answered Pending. */
+  /** Subset of `unschedulablePlugins` that returned Pending. */
   readonly pending: ReadonlySet<string>;
-  /** One pod of each kind that was rejected: the queueing hints are asked about these. */
+  /** One pod per rejected pod class; queueing hints run for these pods. */
   readonly rejectedPods: readonly Pod[];
-  /** What has to be placed; undefined: not known. */
+  /** Pods to place; undefined: unknown. */
   readonly demand?: ResourceDemand | undefined;
 }
 
 /**
- * How an entity may be tried again: once what is left of its penalty is over, or at once, because a plugin that answered Pending has what
- * it waited for.
+ * When to retry an entity: after the rest of its backoff, or at once because a plugin that returned Pending has got what it waited for.
  */
 export type Retry = 'afterBackoff' | 'atOnce';
 
-/** What a hint came to; one that throws counts as one that says Queue. */
+/** Result of a queueing hint. An exception is reported as Error and requeues the pod like Queue. */
 export type HintAnswer = 'Queue' | 'QueueSkip' | 'Error';
 
-/** Told of one call of a hint in so many, picked by chance. Must be cheap, and must not throw. */
+/** Called for a random sample of hint calls. Must be cheap, and must not throw. */
 export type HintMeter = (plugin: string, event: ClusterEvent, answer: HintAnswer, ms: number) => void;
 
-/** Hints are asked about each kind of pod that waits, at each event. */
+/** Mean number of hint calls per timed call. Hints run for each waiting pod class at each event. */
 const timedCalls = 16;
 
 const none: readonly Registered[] = [];
 
-/** Which plugins of a profile want to hear of which events, asked once at start. */
+/** The events that the plugins of a profile registered, read once at start. */
 export class EventHints {
-  /** Some plugin wants gangs to be asked whoever turned them away. */
+  /** True if a plugin's hints run for gangs whichever plugins rejected them. */
   readonly concernsGangs: boolean;
   /** "resource/action" -> the plugins that registered it */
   readonly #registered = new Map<string, Registered[]>();
   /** name -> plugin */
   readonly #plugins: ReadonlyMap<string, Plugin>;
-  /** Plugins whose PreEnqueue may answer otherwise after an event that they have registered. */
-  readonly #gatekeepers: ReadonlySet<string>;
-  /** Those that can rule out what they have rejected. */
-  readonly #judges: readonly Plugin[];
+  /** Names of the plugins whose PreEnqueue result may change after an event that they registered. */
+  readonly #gatingPlugins: ReadonlySet<string>;
+  /** Plugins with `rulesOut`. */
+  readonly #pluginsWithRulesOut: readonly Plugin[];
   readonly #timing: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter } | undefined;
   readonly #calls = new CallSampler(timedCalls);
 
@@ -71,9 +70,9 @@ export class EventHints {
   constructor(profile: Profile, timing?: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter }) {
     this.#timing = timing;
     this.#plugins = new Map(profile.plugins.map((plugin) => [plugin.name, plugin]));
-    // Where room may be made, what is short now is no reason not to ask.
+    // A PostFilter may free capacity, so a shortage now does not rule out the entity.
     const filters = profile.hasPostFilter ? [] : [...profile.localFilters, ...profile.otherFilters];
-    this.#judges = filters.map(({ plugin }) => plugin).filter((plugin) => plugin.rulesOut !== undefined);
+    this.#pluginsWithRulesOut = filters.map(({ plugin }) => plugin).filter((plugin) => plugin.rulesOut !== undefined);
     for (const plugin of profile.plugins) {
       for (const { resource, actions, hint, concernsGangs = false } of registrationsOf(plugin, profile.schedulerName)) {
         for (const action of actions) {
@@ -85,24 +84,24 @@ export class EventHints {
       }
     }
     const registrants = new Set([...this.#registered.values()].flat().map(({ plugin }) => plugin));
-    const gatekeepers = profile.plugins.filter(
+    const gating = profile.plugins.filter(
       (plugin) => plugin.preEnqueue !== undefined && plugin.decidesGangs !== true && registrants.has(plugin.name),
     );
-    this.#gatekeepers = new Set(gatekeepers.map(({ name }) => name));
+    this.#gatingPlugins = new Set(gating.map(({ name }) => name));
     this.concernsGangs = [...this.#registered.values()].flat().some((registered) => registered.concernsGangs);
   }
 
-  /** Nobody registered such events, so nothing needs to be asked. */
+  /** Returns whether no plugin registered this kind of event. */
   ignores(event: ClusterEvent): boolean {
     return this.registered(event) === none;
   }
 
-  /** What was registered for events of this kind. */
+  /** Returns the registrations for this kind of event. */
   registered({ resource, action }: ClusterEvent): readonly Registered[] {
     return this.#registered.get(`${resource}/${action}`) ?? none;
   }
 
-  /** How, if the event could help one of the rejected pods; undefined: it cannot. */
+  /** Returns when to retry the entity if the event may help one of the rejected pods; undefined if it cannot. */
   retryAfter(
     event: ClusterEvent,
     { isGang, unschedulablePlugins, pending, rejectedPods }: Rejection,
@@ -120,26 +119,26 @@ export class EventHints {
     return retry;
   }
 
-  /** As `retryAfter`, for the events that happened during an attempt. */
+  /** Like `retryAfter`, for all events that happened during an attempt. */
   retryAfterAny(events: readonly ClusterEvent[], rejection: Rejection): Retry | undefined {
     let retry: Retry | undefined;
     for (const event of events) {
       retry = this.retryAfter(event, rejection) ?? retry;
-      // No event can do more for it, unless a plugin waits for something.
+      // No later event can retry it sooner, unless a plugin returned Pending.
       if (retry === 'atOnce' || (retry !== undefined && rejection.pending.size === 0)) break;
     }
     return retry;
   }
 
   /**
-   * Whether some event may make the plugin let in what its PreEnqueue has rejected. Not the one that decides what a gang is: that goes by
-   * the gang alone, and is asked whenever it changes.
+   * Returns whether an event may change the plugin's PreEnqueue rejection. Excludes the plugin that decides what a gang is: it depends
+   * only on the gang, and the queue calls it whenever the gang changes.
    */
   mayUngate(plugin: string): boolean {
-    return this.#gatekeepers.has(plugin);
+    return this.#gatingPlugins.has(plugin);
   }
 
-  /** Could the event help this pod, as far as the plugin is concerned? */
+  /** Returns whether the plugin's hint expects the event to help this pod. */
   helps({ plugin, hint }: Registered, pod: Pod, event: ClusterEvent): boolean {
     if (hint === undefined) return true;
     const timing = this.#calls.picks() ? this.#timing : undefined;
@@ -149,17 +148,18 @@ export class EventHints {
     return answer !== 'QueueSkip';
   }
 
-  /** Whether one of the plugins that rejected it is certain that it would again. */
+  /** Returns whether one of the plugins that rejected the entity is certain to reject it again. */
   rulesOut({ unschedulablePlugins, demand }: Rejection): boolean {
     return (
       demand !== undefined &&
-      this.#judges.some((plugin) => unschedulablePlugins.has(plugin.name) && isRuledOut(plugin, demand))
+      this.#pluginsWithRulesOut.some((plugin) => unschedulablePlugins.has(plugin.name) && isRuledOut(plugin, demand))
     );
   }
 
   /**
-   * What makes pods alike to the plugin's hints: pods with equal texts get equal answers. Undefined: nothing that is known. Pods may be
-   * alike although their claims are their own; what happens to a claim is about one of them.
+   * Returns the text that identifies the pod's class for the plugin's hints: pods with equal texts get equal results. Undefined: no two
+   * pods are known to be equal. Excludes pods with volumes: their signatures may be equal although each pod has its own claims, and an
+   * event on a claim concerns only one of them.
    */
   kindOf(plugin: string, pod: Pod): string | undefined {
     if (pod.volumes !== noVolumes) return undefined;
@@ -172,7 +172,7 @@ export class EventHints {
   }
 }
 
-/** What became of extenders' rejections by the event. */
+/** Returns whether the event may change an extender's rejection. */
 export function mayHelpOutside({ resource, action }: ClusterEvent): boolean {
   return resource !== 'UnscheduledPod' || action !== 'Update';
 }
@@ -191,7 +191,7 @@ function registrationsOf(plugin: Plugin, schedulerName: string): readonly EventR
   }
   dropPromise(answer);
   if (Array.isArray(answer) && answer.every(isRegistration)) return answer;
-  return reject('must answer a list of { resource, actions }, and where a hint is given, a function');
+  return reject('must return a list of { resource, actions, hint? }; hint must be a function');
 }
 
 function isRegistration(value: unknown): value is EventRegistration {
@@ -202,7 +202,7 @@ function isRegistration(value: unknown): value is EventRegistration {
 
 function isRuledOut(plugin: Plugin, demand: ResourceDemand): boolean {
   try {
-    // An answer of another type is none.
+    // Any other value counts as false.
     return (plugin.rulesOut!(demand) as unknown) === true;
   } catch {
     return false;

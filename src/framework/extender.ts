@@ -1,39 +1,39 @@
 import type { Node } from '../api/node.ts';
 import type { PodBinding } from './plugin-handle.ts';
 
-/** The whole pod as the API has it, which the scheduler itself does not keep. */
+/** The complete pod as the API server returns it. The scheduler itself keeps only the fields it needs. */
 export interface WholePod {
   /** One JSON object. */
   readonly json: string;
 }
 
-/** What an extender says of the nodes that it was asked about. */
+/** An extender's response to a Filter request. */
 export interface ExtenderFilterResult {
-  /** Names of the nodes that it leaves; only such as it was asked about. */
+  /** Names of the nodes that pass; a subset of the requested nodes. */
   readonly passed: ReadonlySet<string>;
-  /** node name -> why not */
+  /** node name -> reason */
   readonly failed: ReadonlyMap<string, string>;
-  /** As `failed`, for nodes where taking other pods away would not help; stands before it. */
+  /** Like `failed`, for nodes where preemption cannot help. Takes precedence over `failed`. */
   readonly unresolvable: ReadonlyMap<string, string>;
 }
 
 /**
- * Somebody outside this process who has a say in scheduling, in kube-scheduler's terms. Every method ends in bounded time,
- * with the signal's reason when that aborts, and rejects for whatever keeps an answer from coming.
+ * A kube-scheduler extender. Every method settles in bounded time. It rejects with the signal's reason when the signal aborts, and
+ * with an error when the extender returns no usable response.
  */
 export interface Extender {
-  /** For messages: where it is. */
+  /** Address of the extender, for messages. */
   readonly name: string;
-  /** Pods are scheduled without it when it fails. */
+  /** True: when the extender fails, the scheduler continues without it. */
   readonly isIgnorable: boolean;
-  /** Pods that request none of these resources are not its business; empty: all pods are. */
+  /** Resources the extender manages. It is called only for pods that request at least one of them; empty: for all pods. */
   readonly managedResources: readonly string[];
-  /** Multiplies what `prioritize` answers. */
+  /** Multiplies the scores of `prioritize`. */
   readonly weight: number;
-  /** Which of these nodes may the pod run on? */
+  /** Returns which of these nodes may run the pod. */
   filter?(pod: WholePod, nodes: readonly Node[], signal: AbortSignal): Promise<ExtenderFilterResult>;
-  /** How good are these nodes, from 0 to 10? node name -> score; a node that is not in it has 0. */
+  /** Scores these nodes from 0 to 10. Returns node name -> score; missing nodes score 0. */
   prioritize?(pod: WholePod, nodes: readonly Node[], signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
-  /** Binds the pod; resolves when the API server shows it on the node. */
+  /** Binds the pod. Resolves once the API server shows the pod on the node. */
   bind?(binding: PodBinding, signal: AbortSignal): Promise<void>;
 }

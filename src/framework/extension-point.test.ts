@@ -5,7 +5,7 @@ import type { Plugin } from './plugin.ts';
 const pointsOf = (plugin: Plugin): readonly string[] =>
   extensionPoints.filter((point) => implementsPoint(plugin, point));
 
-it('a plugin implements the points whose methods it has', () => {
+it('finds the points whose methods a plugin has', () => {
   const nothing = (): undefined => undefined;
   expect(pointsOf({ name: 'None', sign: nothing })).toEqual([]);
   expect(pointsOf({ name: 'Some', filter: nothing, compare: () => 0 })).toEqual(['queueSort', 'filter']);

@@ -1,6 +1,6 @@
 import type { Plugin } from './plugin.ts';
 
-/** The points at which plugins run, as a configuration names them, in the order in which a pod meets them. */
+/** The extension points by their names in the configuration, in the order in which a pod passes them. */
 export const extensionPoints = [
   'preEnqueue',
   'queueSort',
@@ -18,7 +18,7 @@ export const extensionPoints = [
 
 export type ExtensionPoint = (typeof extensionPoints)[number];
 
-/** Whether the plugin has something to do at the point. Reserve and Unreserve are one point. */
+/** Returns whether the plugin implements the point. Reserve and Unreserve are one point. */
 export function implementsPoint(plugin: Plugin, point: ExtensionPoint): boolean {
   switch (point) {
     case 'queueSort':

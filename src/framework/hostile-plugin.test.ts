@@ -21,11 +21,11 @@ const pod = build.projectedPod({ name: 'pod' });
 const never = new Promise<never>(() => undefined);
 const basics = ['PrioritySort', 'DefaultBinder'].map((name) => ({ name, factory: pluginRegistry.get(name)! }));
 
-/** As JavaScript could have written it. */
+/** A plugin as untyped JavaScript might define it. */
 type Hostile = Record<string, unknown>;
 const asPlugin = (points: Hostile): Plugin => ({ name: 'Hostile', ...points });
 
-/** A scheduler with one node and one pod. */
+/** Returns a scheduler with one node and one pod. */
 function scheduling(points: Hostile): Scheduling {
   const scheduling = new Scheduling({ plugins: basics, extra: [asPlugin(points)] });
   scheduling.node({ name: 'node' });
@@ -33,13 +33,13 @@ function scheduling(points: Hostile): Scheduling {
   return scheduling;
 }
 
-/** What the pod is told after one attempt, by a core in which the next pod is scheduled all the same. */
+/** Returns the pod's verdict after one attempt, and checks that the scheduler then still schedules the next pod. */
 async function verdictOf(points: Hostile): Promise<string | undefined> {
   let isOver = false;
   const switched = Object.entries(points).map(([point, run]) => {
     if (typeof run !== 'function') return [point, run];
-    const fine = point === 'score' ? 0 : undefined;
-    return [point, (...args: unknown[]): unknown => (isOver ? fine : (run as (...a: unknown[]) => unknown)(...args))];
+    const valid = point === 'score' ? 0 : undefined;
+    return [point, (...args: unknown[]): unknown => (isOver ? valid : (run as (...a: unknown[]) => unknown)(...args))];
   });
   const core = scheduling(Object.fromEntries(switched) as Hostile);
   await core.attempt();
@@ -52,20 +52,20 @@ async function verdictOf(points: Hostile): Promise<string | undefined> {
   return message;
 }
 
-const aStatus = 'it must answer undefined or a Status, not';
+const expectsStatus = 'it must return undefined or a Status, not';
 
-describe('a Reserve that fails after it has reserved', () => {
+describe('a Reserve plugin that fails after it has reserved', () => {
   it.each<[string, () => unknown]>([
-    ['answers a text', () => 'no'],
-    ['answers null', () => null],
-    ['answers a promise', () => Promise.resolve()],
+    ['returns a string', () => 'no'],
+    ['returns null', () => null],
+    ['returns a promise', () => Promise.resolve()],
     [
       'throws',
       () => {
         throw new Error('late');
       },
     ],
-  ])('and %s is undone for every member, the one it failed on too', async (_how, fails) => {
+  ])('and %s is unreserved for every member, including the one it failed for', async (_how, fails) => {
     const reserved = new Set<string>();
     const core = new Scheduling({
       plugins: defaultPlugins,
@@ -87,68 +87,68 @@ describe('a Reserve that fails after it has reserved', () => {
   });
 });
 
-describe('a plugin that answers nonsense fails its pod by name, and the next pod is scheduled', () => {
+describe('a plugin with an invalid result fails its pod by name, and the next pod is scheduled', () => {
   it.each<[string, Hostile, string]>([
-    ['Filter: a text', { filter: () => 'no' }, `Hostile failed in Filter: ${aStatus} "no"`],
-    ['Filter: null', { filter: () => null }, `Hostile failed in Filter: ${aStatus} null`],
-    ['Filter: false', { filter: () => false }, `Hostile failed in Filter: ${aStatus} false`],
-    ['Filter: a promise', { filter: async () => undefined }, `Hostile failed in Filter: ${aStatus} a Promise`],
-    ['Filter: a promise that fails', { filter: () => Promise.reject(new Error('x')) }, `${aStatus} a Promise`],
-    ['Filter: Skip', { filter: () => new Status('Skip', '') }, 'Hostile failed in Filter: it may not answer Skip here'],
+    ['Filter: a string', { filter: () => 'no' }, `Hostile failed in Filter: ${expectsStatus} "no"`],
+    ['Filter: null', { filter: () => null }, `Hostile failed in Filter: ${expectsStatus} null`],
+    ['Filter: false', { filter: () => false }, `Hostile failed in Filter: ${expectsStatus} false`],
+    ['Filter: a promise', { filter: async () => undefined }, `Hostile failed in Filter: ${expectsStatus} a Promise`],
+    ['Filter: a promise that rejects', { filter: () => Promise.reject(new Error('x')) }, `${expectsStatus} a Promise`],
+    ['Filter: Skip', { filter: () => new Status('Skip', '') }, 'Hostile failed in Filter: Skip is not allowed here'],
     [
-      'Filter: a Status from elsewhere',
+      'Filter: a Status of another module',
       { filter: () => ({ code: 'Unschedulable', reasons: ['no'] }) },
-      'not a Status of another copy of tutti-scheduler; take the one that the handle has',
+      'not a Status of another copy of tutti-scheduler; use handle.Status',
     ],
     ['Score: NaN', { score: () => NaN }, 'Hostile failed in Score: a score must be a finite number, not NaN'],
-    ['Score: nothing', { score: () => undefined }, 'a score must be a finite number, not undefined'],
-    ['Score: a text', { score: () => '7' }, 'a score must be a finite number, not "7"'],
+    ['Score: undefined', { score: () => undefined }, 'a score must be a finite number, not undefined'],
+    ['Score: a string', { score: () => '7' }, 'a score must be a finite number, not "7"'],
     ['Score: a promise', { score: async () => 7 }, 'a score must be a finite number, not a Promise'],
     [
       'NormalizeScore: NaN',
       { score: () => 1, normalizeScore: (_s: unknown, _p: unknown, scores: Float64Array) => scores.fill(NaN) },
-      'Hostile failed in NormalizeScore: it must leave finite numbers',
+      'Hostile failed in NormalizeScore: scores must be finite numbers',
     ],
     ['PreFilter: null', { preFilter: () => null }, 'undefined, a Status, or { nodeNames } with a Set, not null'],
     ['PreFilter: a list', { preFilter: () => ({ nodeNames: ['node'] }) }, 'or { nodeNames } with a Set, not an object'],
-    ['PreScore: true', { score: () => 0, preScore: () => true }, `Hostile failed in PreScore: ${aStatus} true`],
-    ['Reserve: 0', { reserve: () => 0 }, `Hostile failed in Reserve: ${aStatus} 0`],
+    ['PreScore: true', { score: () => 0, preScore: () => true }, `Hostile failed in PreScore: ${expectsStatus} true`],
+    ['Reserve: 0', { reserve: () => 0 }, `Hostile failed in Reserve: ${expectsStatus} 0`],
     [
       'Permit: a wait of -1',
       { permit: () => ({ waitMs: -1 }) },
       'Hostile failed in Permit: waitMs must be a number of at least 0, not -1',
     ],
     ['Permit: a wait of NaN', { permit: () => ({ waitMs: NaN }) }, 'waitMs must be a number of at least 0, not NaN'],
-    ['Permit: a list', { permit: () => [] }, 'it must answer undefined, a Status, or { waitMs }, not a list'],
+    ['Permit: a list', { permit: () => [] }, 'it must return undefined, a Status, or { waitMs }, not a list'],
     [
       'sign: a number',
       { filter: () => undefined, sign: () => 7 },
-      'Hostile failed in Sign: it must answer undefined or a text, not 7',
+      'Hostile failed in Sign: it must return undefined or a string, not 7',
     ],
     [
       'sign: throws',
       { filter: () => undefined, sign: () => (undefined as any).x },
       'Hostile failed in Sign: Cannot read properties',
     ],
-    ['PreBind: a text', { preBind: () => 'done' }, `Hostile failed in PreBind: ${aStatus} "done"`],
+    ['PreBind: a string', { preBind: () => 'done' }, `Hostile failed in PreBind: ${expectsStatus} "done"`],
     [
-      'PreBind: throws at once',
+      'PreBind: throws synchronously',
       { preBind: () => (undefined as any).x },
       'Hostile failed in PreBind: Cannot read properties',
     ],
-    ['a throw of nothing', { filter: () => thrown(undefined) }, 'Hostile failed in Filter: undefined'],
+    ['a throw of undefined', { filter: () => thrown(undefined) }, 'Hostile failed in Filter: undefined'],
     [
-      'a throw that no text shows',
+      'a throw of an object without toString',
       { filter: () => thrown(Object.create(null)) },
       'Hostile failed in Filter: an object',
     ],
     [
-      'a throw of what cannot be looked at',
+      'a throw of an object that throws on access',
       { filter: () => thrown(new Proxy({}, { getPrototypeOf: () => thrown(new Error('no')), has: () => thrown(0) })) },
-      'Hostile failed in Filter: something that cannot be looked at',
+      'Hostile failed in Filter: a value that cannot be read',
     ],
     [
-      'a throw of an Error without a text',
+      'a throw of an Error whose message is not a string',
       { filter: () => thrown(Object.assign(new Error('x'), { message: { toString: null } })) },
       'Hostile failed in Filter: an object',
     ],
@@ -167,17 +167,17 @@ describe('a plugin that answers nonsense fails its pod by name, and the next pod
     expect(await verdictOf(points)).toContain(message);
   });
 
-  it('Bind: a text', async () => {
+  it('Bind: a string', async () => {
     const core = new Scheduling({ plugins: basics.slice(0, 1), extra: [asPlugin({ bind: () => 'bound' })] });
     core.node({ name: 'node' });
     core.pod({ name: 'pod' });
     await core.attempt();
-    expect(core.harness.verdicts).toEqual([`pod Hostile failed in Bind: ${aStatus} "bound".`]);
+    expect(core.harness.verdicts).toEqual([`pod Hostile failed in Bind: ${expectsStatus} "bound".`]);
   });
 
   it.each([
-    ['nothing that counts', () => ({}), 'it must answer undefined or { message }, not an object'],
-    ['victims that are no pods', () => ({ message: '', victims: [1] }), 'victims must be a list of pods'],
+    ['an object without a message', () => ({}), 'it must return undefined or { message }, not an object'],
+    ['victims that are not pods', () => ({ message: '', victims: [1] }), 'victims must be a list of pods'],
     [
       'nominations without pods',
       () => ({ message: '', nominations: [{}] }),
@@ -189,7 +189,7 @@ describe('a plugin that answers nonsense fails its pod by name, and the next pod
     expect(core.harness.verdicts[0]).toContain(`no. Hostile failed in PostFilter: ${message}`);
   });
 
-  it('a sign that failed is asked again', async () => {
+  it('calls sign again after it failed', async () => {
     let calls = 0;
     const core = scheduling({
       filter: () => undefined,
@@ -202,7 +202,7 @@ describe('a plugin that answers nonsense fails its pod by name, and the next pod
     expect(core.binds).toHaveLength(1);
   });
 
-  it('a gang of which one member is not answered is rejected whole', async () => {
+  it('rejects the whole gang if the plugin fails for one member', async () => {
     const core = new Scheduling({
       plugins: [...basics, { name: 'Coscheduling', factory: pluginRegistry.get('Coscheduling')! }],
       extra: [
@@ -223,11 +223,11 @@ describe('a plugin that answers nonsense fails its pod by name, and the next pod
 });
 
 describe('a plugin that hangs', () => {
-  it('in PreBind has failed after ten minutes, is told so, and its place is free again', async () => {
-    let reported: AbortSignal | undefined;
+  it('fails in PreBind after ten minutes; its signal aborts and the assumed capacity is released', async () => {
+    let received: AbortSignal | undefined;
     const core = scheduling({
       preBind: (_state: unknown, _pod: unknown, _node: unknown, signal: AbortSignal) => {
-        reported = signal;
+        received = signal;
         return never;
       },
     });
@@ -235,16 +235,16 @@ describe('a plugin that hangs', () => {
     core.harness.clock.advance(asyncPointDeadlineMs - 1);
     await core.settle();
     expect(core.harness.verdicts).toEqual([]);
-    expect(reported?.aborted).toBe(false);
+    expect(received?.aborted).toBe(false);
     core.harness.clock.advance(1);
     await core.settle();
-    expect(core.harness.verdicts).toEqual(['pod Hostile failed in PreBind: it has not ended after 10m.']);
-    expect(reported?.aborted).toBe(true);
+    expect(core.harness.verdicts).toEqual(['pod Hostile failed in PreBind: timed out after 10m.']);
+    expect(received?.aborted).toBe(true);
     expect(core.harness.cluster.assumedCount).toBe(0);
     expect(asyncPointDeadlineMs).toBe(600_000);
   });
 
-  it('does not keep other pods waiting', async () => {
+  it('does not block other pods', async () => {
     const core = scheduling({
       preBind: (_state: unknown, { name }: { name: string }) => (name === 'pod' ? never : undefined),
     });
@@ -254,14 +254,14 @@ describe('a plugin that hangs', () => {
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['other']);
   });
 
-  it('in Bind has failed after ten minutes', async () => {
+  it('fails in Bind after ten minutes', async () => {
     const core = new Scheduling({ plugins: basics.slice(0, 1), extra: [asPlugin({ bind: () => never })] });
     core.node({ name: 'node' });
     core.pod({ name: 'pod' });
     await core.attempt();
     core.harness.clock.advance(asyncPointDeadlineMs);
     await core.settle();
-    expect(core.harness.verdicts).toEqual(['pod Hostile failed in Bind: it has not ended after 10m.']);
+    expect(core.harness.verdicts).toEqual(['pod Hostile failed in Bind: timed out after 10m.']);
   });
 
   it('does not keep the scheduler from stopping', async () => {
@@ -276,7 +276,7 @@ describe('a plugin that hangs', () => {
   });
 });
 
-describe('where nothing can be failed', () => {
+describe('a failure at a point that fails no pod', () => {
   const lines: string[] = [];
   const logger: Logger = {
     ...silentLogger,
@@ -299,19 +299,19 @@ describe('where nothing can be failed', () => {
   it.each([
     ['throws', () => thrown(new Error('late'))],
     ['rejects', () => Promise.reject(new Error('late'))],
-  ])('a PostBind or Unreserve that %s is logged', async (_how, run) => {
+  ])('logs a PostBind or Unreserve that %s', async (_how, run) => {
     const profile = profileOf({ postBind: run, unreserve: run });
     profile.postBind(new CycleState(), pod, 'node');
     profile.unreserve(new CycleState(), pod, 'node');
     await Promise.resolve();
-    expect(lines).toEqual(['a plugin failed Hostile PostBind late', 'a plugin failed Hostile Unreserve late']);
+    expect(lines).toEqual(['plugin failed Hostile PostBind late', 'plugin failed Hostile Unreserve late']);
   });
 
   it.each([
     ['throws', () => thrown(new Error('no'))],
-    ['answers NaN', () => NaN],
-    ['answers a text', () => 'first'],
-  ])('a QueueSort that %s leaves the order to who was ready first', (_how, compare) => {
+    ['returns NaN', () => NaN],
+    ['returns a string', () => 'first'],
+  ])('falls back to ready time if QueueSort %s', (_how, compare) => {
     const key = { priority: 0, readySince: 1, uid: 'a', incomplete: false };
     const profile = profileOf({ compare });
     expect(profile.compare(key, { ...key, readySince: 2 })).toBeLessThan(0);
@@ -319,33 +319,37 @@ describe('where nothing can be failed', () => {
     expect(profile.compare(key, key)).toBe(0);
   });
 
-  it('a timer that throws is logged', () => {
+  it('logs a timer callback that throws', () => {
     lines.length = 0;
     const clock = new VirtualClock();
     new PluginClock(clock, logger).setTimer(10, () => thrown(new Error('late')));
     clock.advance(10);
-    expect(lines).toEqual(['a timer of a plugin failed']);
+    expect(lines).toEqual(['plugin timer failed']);
   });
 
   it.each<[string, unknown, string]>([
-    ['throws', () => thrown(new Error('no disk')), 'could not be made: no disk'],
+    ['throws', () => thrown(new Error('no disk')), 'could not be created: no disk'],
     [
-      'answers nothing',
+      'returns undefined',
       () => undefined,
-      'could not be made: its factory must answer an object with a name and points, not undefined',
+      'could not be created: its factory must return an object with a name and extension points, not undefined',
     ],
     [
       'is async',
       async () => asPlugin({}),
-      'could not be made: its factory must answer an object with a name and points, not a Promise',
+      'could not be created: its factory must return an object with a name and extension points, not a Promise',
     ],
     [
-      'answers another name',
+      'returns a plugin with another name',
       () => ({ name: 'Other' }),
-      'calls itself "Other": its factory must answer an object of its name',
+      'has the name "Other": its factory must return a plugin named Hostile',
     ],
-    ['answers no function', () => ({ name: 'Hostile', filter: true }), 'has a filter that is not a function but true'],
-  ])('a factory that %s makes no profile', (_how, factory, message) => {
+    [
+      'returns a point that is not a function',
+      () => ({ name: 'Hostile', filter: true }),
+      'has a filter that is not a function but true',
+    ],
+  ])('rejects the profile if a factory %s', (_how, factory, message) => {
     const make = (): Profile =>
       new Profile({
         schedulerName: 'mine',
@@ -360,19 +364,19 @@ describe('where nothing can be failed', () => {
 
   it.each([
     ['throws', () => thrown(new Error('no')), 'failed: no'],
+    ['returns an object', () => ({}), 'must return a list of { resource, actions, hint? }; hint must be a function'],
     [
-      'answers an object',
-      () => ({}),
-      'must answer a list of { resource, actions }, and where a hint is given, a function',
+      'returns a hint that is not a function',
+      () => [{ resource: 'Node', actions: ['Add'], hint: true }],
+      'must return a list',
     ],
-    ['answers a hint that is none', () => [{ resource: 'Node', actions: ['Add'], hint: true }], 'must answer a list'],
-  ])('eventsToRegister that %s makes no profile', (_how, eventsToRegister, message) => {
+  ])('rejects the profile if eventsToRegister %s', (_how, eventsToRegister, message) => {
     expect(() => new EventHints(profileOf({ eventsToRegister }))).toThrow(
       `profile mine: eventsToRegister of plugin Hostile ${message}`,
     );
   });
 });
 
-function thrown(what: unknown): never {
-  throw what;
+function thrown(value: unknown): never {
+  throw value;
 }

@@ -7,8 +7,8 @@ import { problemsOfMembers } from './plugin-members.ts';
 import { ProfileError } from './profile-error.ts';
 
 /**
- * The plugin that the factory makes for a profile. Its log lines carry its name. Throws a ProfileError that names the plugin and says
- * what is wrong with what was made, or has the text of what the factory threw, if that is a UserError.
+ * Creates a profile's plugin. Its log lines carry its name. Throws a ProfileError that names the plugin and describes the problem. If
+ * the factory throws a UserError, the ProfileError has its text.
  */
 export function makePlugin(name: string, factory: PluginFactory, args: unknown, handle: PluginHandle): Plugin {
   const place = { schedulerName: handle.schedulerName, plugin: name };
@@ -20,16 +20,18 @@ export function makePlugin(name: string, factory: PluginFactory, args: unknown, 
     made = factory(args, { ...handle, logger: handle.logger.child({ plugin: name }) });
   } catch (error) {
     if (error instanceof UserError) throw new ProfileError([{ ...place, text: error.message, cause: error }]);
-    return reject(`could not be made: ${describeThrown(error)}`, error);
+    return reject(`could not be created: ${describeThrown(error)}`, error);
   }
   dropPromise(made);
   if (isPromise(made) || typeof made !== 'object' || made === null) {
-    return reject(`could not be made: its factory must answer an object with a name and points, not ${describe(made)}`);
+    return reject(
+      `could not be created: its factory must return an object with a name and extension points, not ${describe(made)}`,
+    );
   }
   const problems = problemsOfMembers(made).map((problem) => ({ ...place, text: `plugin ${name} ${problem}` }));
   if (problems.length > 0) throw new ProfileError(problems);
   const plugin = made as Plugin;
   if (plugin.name !== name)
-    reject(`calls itself ${describe(plugin.name)}: its factory must answer an object of its name`);
+    reject(`has the name ${describe(plugin.name)}: its factory must return a plugin named ${name}`);
   return plugin;
 }

@@ -12,24 +12,24 @@ export type PluginRegistry = ReadonlyMap<string, PluginFactory>;
 
 export interface ProfilePlugins {
   readonly schedulerName: string;
-  /** Enabled at all their points, but for what `points` says. */
+  /** Plugins enabled at all their points, except where `points` differs. */
   readonly enabled: readonly EnabledPlugin[];
   readonly points?: PointsConfiguration;
   readonly registry: PluginRegistry;
   readonly handle: PluginHandle;
 }
 
-/** The plugins of a profile, one of each that is named anywhere. */
+/** The plugins of a profile, with one instance per name. */
 export interface MadePlugins {
-  /** Those that have something to do, or no point of their own, in order. */
+  /** Plugins that run at some point, or that implement no point, in order. */
   readonly plugins: readonly Plugin[];
   /** point -> the plugins that run there, in order */
   readonly at: Readonly<Record<ExtensionPoint, readonly Plugin[]>>;
-  /** plugin -> what its scores are multiplied by */
+  /** plugin -> weight of its scores */
   readonly weights: ReadonlyMap<Plugin, number>;
 }
 
-/** Throws ProfileError, with all that is wrong. */
+/** Creates the plugins of a profile. Throws a ProfileError with all problems. */
 export function makePlugins(options: ProfilePlugins): MadePlugins {
   const { enabled, points = {} } = options;
   const problems = new ProfileProblems();
@@ -49,11 +49,11 @@ export function makePlugins(options: ProfilePlugins): MadePlugins {
   return { plugins, at, weights };
 }
 
-/** configured name -> plugin, those that are enabled everywhere first, without those that cannot be made */
+/** Returns configured name -> plugin, those enabled at all points first, without plugins whose creation failed. */
 function instantiate(options: ProfilePlugins, problems: ProfileProblems): ReadonlyMap<string, Plugin> {
   const { schedulerName, enabled, points = {}, registry, handle } = options;
   const instances = new Map<string, Plugin>();
-  /** Names of plugins that were made, or could not be. */
+  /** Names of plugins that were created or whose creation failed. */
   const tried = new Set<string>();
   const add = (list: readonly EnabledPlugin[], point?: ExtensionPoint): void => {
     const names = new Set<string>();
@@ -68,7 +68,7 @@ function instantiate(options: ProfilePlugins, problems: ProfileProblems): Readon
       tried.add(name);
       const factory = registry.get(name);
       if (factory === undefined) {
-        reject(`no plugin is called ${name}; known are ${[...registry.keys()].join(', ')}`);
+        reject(`unknown plugin ${name}; known plugins: ${[...registry.keys()].join(', ')}`);
         continue;
       }
       const made = problems.collect(() => makePlugin(name, factory, args, handle));
@@ -95,10 +95,10 @@ function runningAt(
     const plugin = instances.get(name);
     if (plugin === undefined || implementsPoint(plugin, point)) continue;
     const own = extensionPoints.filter((other) => implementsPoint(plugin, other));
-    const advice = `its points are ${own.join(', ') || 'none'}`;
+    const advice = `it implements ${own.join(', ') || 'no extension point'}`;
     problems.add({
       schedulerName,
-      text: `plugin ${name} has nothing to do at ${point}; ${advice}`,
+      text: `plugin ${name} does not implement ${point}; ${advice}`,
       plugin: name,
       point,
     });

@@ -3,19 +3,19 @@ import type { NodeNames, PostFilterResult, Wait } from './plugin.ts';
 import { Status } from './status.ts';
 
 /**
- * What a plugin answered, looked at as if it had no type: plugins come from elsewhere. Each function answers what the point may
- * answer, and throws a TypeError that says what came instead.
+ * Validates values that plugins return. The values are untyped at run time, because plugins come from outside. Each function returns the
+ * value if the extension point allows it, and otherwise throws a TypeError that describes it.
  */
 
-/** Of the points that answer nothing or a rejection. */
+/** For points that return nothing or a rejection. */
 export function readRejection(answer: unknown): Status | undefined {
   if (answer === undefined) return undefined;
   if (!(answer instanceof Status)) throw wrong(answer, 'undefined or a Status');
-  if (answer.code === 'Skip') throw new TypeError('it may not answer Skip here');
+  if (answer.code === 'Skip') throw new TypeError('Skip is not allowed here');
   return answer;
 }
 
-/** Of PreScore, PreBind and Bind. */
+/** For PreScore, PreBind and Bind. */
 export function readRejectionOrSkip(answer: unknown): Status | undefined {
   if (answer === undefined || answer instanceof Status) return answer;
   throw wrong(answer, 'undefined or a Status');
@@ -27,10 +27,10 @@ export function readPreFilterResult(answer: unknown): Status | NodeNames | undef
   throw wrong(answer, 'undefined, a Status, or { nodeNames } with a Set');
 }
 
-/** Of a point that answers how many of these are left. */
-export function readCount(answer: unknown, most: number): number {
-  if (typeof answer === 'number' && Number.isInteger(answer) && answer >= 0 && answer <= most) return answer;
-  throw wrong(answer, `a whole number from 0 to ${most}`);
+/** For a point that returns how many of `max` nodes remain. */
+export function readCount(answer: unknown, max: number): number {
+  if (typeof answer === 'number' && Number.isInteger(answer) && answer >= 0 && answer <= max) return answer;
+  throw wrong(answer, `a whole number from 0 to ${max}`);
 }
 
 export function readPermitResult(answer: unknown): Status | Wait | undefined {
@@ -56,34 +56,34 @@ export function readPostFilterResult(answer: unknown): PostFilterResult | undefi
   return answer as unknown as PostFilterResult;
 }
 
-/** Of `sign`. */
+/** For `sign`. */
 export function readSignature(answer: unknown): string | undefined {
   if (answer === undefined || typeof answer === 'string') return answer;
-  throw wrong(answer, 'undefined or a text');
+  throw wrong(answer, 'undefined or a string');
 }
 
-/** What was thrown, in words; never throws itself, whatever it is. */
+/** Describes a thrown value. Never throws. */
 export function describeThrown(thrown: unknown): string {
   try {
     if (!(thrown instanceof Error)) return describe(thrown);
     const { message }: { readonly message: unknown } = thrown;
     return typeof message === 'string' ? message : describe(message);
   } catch {
-    return 'something that cannot be looked at';
+    return 'a value that cannot be read';
   }
 }
 
-/** A promise that nobody will look at must not end the process when it fails. */
+/** Ignores the failure of a promise that has no consumer, so that it does not end the process. */
 export function dropPromise(answer: unknown): void {
   if (isPromise(answer)) answer.catch(() => undefined);
 }
 
 function wrong(answer: unknown, expected: string): TypeError {
   dropPromise(answer);
-  return new TypeError(`it must answer ${expected}, not ${describe(answer)}`);
+  return new TypeError(`it must return ${expected}, not ${describe(answer)}`);
 }
 
-/** In a few words. */
+/** Describes a value in a few words. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   if (value === null) return 'null';
@@ -92,9 +92,9 @@ export function describe(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   if (value === undefined) return 'undefined';
   if (typeof value !== 'object') return (value as boolean | number | bigint | symbol).toString();
-  // As one of another copy of this module has it.
+  // A Status created by another copy of this module.
   if ('code' in value && 'reasons' in value) {
-    return 'a Status of another copy of tutti-scheduler; take the one that the handle has';
+    return 'a Status of another copy of tutti-scheduler; use handle.Status';
   }
   return 'an object';
 }

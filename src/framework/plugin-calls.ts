@@ -9,15 +9,15 @@ import type { Plugin } from './plugin.ts';
 import { Status } from './status.ts';
 import { asyncPointDeadlineMs, withinDeadline } from './within-deadline.ts';
 
-/** One call in so many is timed: at Filter and Score, which are asked about each node, and at the other points. */
+/** Mean number of calls per timed call: at Filter and Score, which run for each node, and at the other points. */
 const timedNodeCalls = 256;
 const timedCalls = 10;
-/** One run in so many is timed at the points that each member of a gang passes in the cycle. */
+/** Mean number of runs per timed run, at points that every member of a gang passes in the cycle. */
 const timedMemberRuns = 8;
 
 /**
- * How plugins are called, whatever the point: what they throw or answer wrongly becomes a Status that names them, and some calls,
- * picked by chance, are timed.
+ * Calls plugins at all points. An exception or an invalid result becomes a Status that names the plugin. Times a random sample of the
+ * calls.
  */
 export class PluginCalls {
   readonly #clock: Clock;
@@ -34,32 +34,32 @@ export class PluginCalls {
     this.#meter = options.meter;
   }
 
-  /** When what is told to `ran` begins, as Clock.monotonic(); NaN: it is not timed. */
+  /** Returns the start time to pass to `ran`, as Clock.monotonic(); NaN: not timed. */
   begin(): number {
     return this.#meter === undefined ? NaN : this.#clock.monotonic();
   }
 
-  /** At the points that each member of a gang passes, where two looks at the clock would be a good part of the work. */
+  /** Like `begin`, for points that every member of a gang passes. Samples the runs, because reading the clock costs as much as the run. */
   beginOfMany(): number {
     return this.#meter !== undefined && this.#memberRuns.picks() ? this.begin() : NaN;
   }
 
-  /** All plugins of the point have been asked, from `begun` on. */
+  /** Records a run of all plugins of the point since `begun`. */
   ran(point: MeasuredPoint, outcome: Outcome, begun: number): void {
     if (!Number.isNaN(begun)) this.#meter?.ran(point, outcome, this.#clock.monotonic() - begun);
   }
 
-  /** Whether this call, about one node, is to be timed. */
+  /** Returns whether to time this call for one node. */
   picksNodeCall(): boolean {
     return this.#meter !== undefined && this.#nodeCalls.picks();
   }
 
-  /** One call that was picked has ended. */
+  /** Records a sampled call that has ended. */
   called(plugin: Plugin, point: MeasuredPoint, outcome: Outcome, begun: number): void {
     this.#meter?.called(plugin.name, point, outcome, this.#clock.monotonic() - begun);
   }
 
-  /** What the plugin answers, or its failure. */
+  /** Returns the plugin's result, or a Status if the plugin failed. */
   call<T>(plugin: Plugin, point: MeasuredPoint, run: () => T): T | Status {
     if (this.#meter === undefined || !this.#otherCalls.picks()) return guarded(plugin, point, run);
     const begun = this.begin();
@@ -68,7 +68,7 @@ export class PluginCalls {
     return answer;
   }
 
-  /** As `call`, for what is waited for, though not for ever. */
+  /** Like `call`, for a result to await with a deadline. */
   async callAsync(
     plugin: Plugin,
     point: 'PreBind' | 'Bind',
@@ -87,10 +87,10 @@ export class PluginCalls {
     return status;
   }
 
-  /** A point that nothing depends on: what goes wrong is logged. It may be async, and is not waited for. */
+  /** Runs a point without a result. Logs failures. An async call is not awaited. */
   inform(plugin: Plugin, point: string, pod: Pod, run: () => unknown): void {
     const fail = (error: unknown): void =>
-      this.#logger.warn('a plugin failed', { plugin: plugin.name, point, pod: pod.key, error: describeThrown(error) });
+      this.#logger.warn('plugin failed', { plugin: plugin.name, point, pod: pod.key, error: describeThrown(error) });
     try {
       const answer = run();
       if (answer instanceof Promise) answer.catch(fail);
@@ -99,13 +99,13 @@ export class PluginCalls {
     }
   }
 
-  /** A plugin failed where its pod goes on all the same. */
+  /** Logs a plugin failure that does not stop the pod. */
   failed(message: string, plugin: Plugin, error: unknown): void {
     this.#logger.error(message, { plugin: plugin.name, error });
   }
 }
 
-/** What the plugin answers, or its failure; never timed. */
+/** Returns the plugin's result, or a Status if it failed. Never timed. */
 export function guarded<T>(plugin: Plugin, point: string, run: () => T): T | Status {
   try {
     return run();

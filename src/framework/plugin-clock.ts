@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { describeThrown, dropPromise } from './plugin-answers.ts';
 
-/** The clock as plugins get it: what fails in one of their timers is logged, and nobody else notices. */
+/** Clock for plugins. Logs errors thrown in their timers, so that they do not end the process. */
 export class PluginClock implements Clock {
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -25,7 +25,7 @@ export class PluginClock implements Clock {
       try {
         dropPromise(callback());
       } catch (error) {
-        this.#logger.error('a timer of a plugin failed', { error: describeThrown(error) });
+        this.#logger.error('plugin timer failed', { error: describeThrown(error) });
       }
     });
   }

@@ -1,7 +1,7 @@
 import { describeThrown } from './plugin-answers.ts';
 import { Status } from './status.ts';
 
-/** A plugin failed where no Status can be answered; `status` names it. */
+/** A plugin failed at a point that cannot return a Status; `status` names the plugin. */
 export class PluginFailure extends Error {
   override readonly name = 'PluginFailure';
   readonly status: Status;
@@ -12,7 +12,7 @@ export class PluginFailure extends Error {
   }
 }
 
-/** What becomes of a plugin that failed: Error, which names plugin and point, unless it threw a Status that says Error itself. */
+/** Returns the Error status of a failed plugin. It names plugin and point, unless the plugin threw a Status with code Error. */
 export function failureOf(plugin: { readonly name: string }, point: string, error: unknown): Status {
   const status = statusOf(error);
   if (status?.code === 'Error') return status.from(plugin.name);
@@ -25,6 +25,6 @@ function statusOf(error: unknown): Status | undefined {
     if (error instanceof PluginFailure) return error.status;
     return error instanceof Status ? error : undefined;
   } catch {
-    return undefined; // a proxy may throw whatever it is asked
+    return undefined; // any access to a proxy may throw
   }
 }

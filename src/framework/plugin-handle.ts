@@ -21,7 +21,7 @@ import type { Status } from './status.ts';
 import type { DryRunOptions, DryRunResult } from './dry-run.ts';
 import type { WaitingPods } from './waiting-pods.ts';
 
-/** Who writes a Binding; answers when the API server has accepted it, rejects with a typed client error otherwise. */
+/** Writes Bindings. Resolves when the API server has accepted the Binding; rejects with a typed client error otherwise. */
 export interface PodBinder {
   bind(binding: PodBinding, signal: AbortSignal): Promise<void>;
 }
@@ -33,15 +33,16 @@ export interface PodBinding {
   readonly nodeName: string;
   /** Merged into the pod by the API server in the same write. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Asked each time at the last moment: throws WithdrawnError when the pod is not to be bound any more. Absent: it is in any case. */
+  /** Called right before each request; throws WithdrawnError when the pod must not be bound anymore. Absent: always bind. */
   readonly mayBeSent?: () => void;
 }
 
-/** Who writes what has been chosen for PersistentVolumeClaims. Rejects when it cannot be written, or with the signal's reason. */
+/** Writes the scheduler's decisions about PersistentVolumeClaims. Rejects when a write fails, or with the signal's reason. */
 export interface VolumeWriter {
   /**
-   * Keeps the volume for the claim; whoever binds volumes does the rest. `isOurChoice`: nobody had kept it for the claim before. Answers
-   * the volume's resourceVersion from which on it is so. Rejects when it has gone to another claim.
+   * Reserves the volume for the claim; the PersistentVolume controller completes the binding. `isOurChoice`: the volume was not
+   * reserved for the claim before. Returns the resourceVersion of the volume from which on the reservation is visible. Rejects when the
+   * volume belongs to another claim.
    */
   bind(
     volume: PersistentVolume,
@@ -49,8 +50,8 @@ export interface VolumeWriter {
     options: { readonly isOurChoice: boolean; readonly signal: AbortSignal },
   ): Promise<string>;
   /**
-   * Has a volume made for the claim where the node can reach it. Answers the claim's resourceVersion from which on it is so. Rejects when
-   * it is to be made for another node.
+   * Requests provisioning of a volume for the claim that the node can access. Returns the resourceVersion of the claim from which on
+   * the request is visible. Rejects when the claim already selects another node.
    */
   provision(reservation: PersistentVolumeClaim, nodeName: string, signal: AbortSignal): Promise<string>;
 }
@@ -59,32 +60,32 @@ export interface VolumeWriter {
 export interface ClusterLister {
   readonly nodes: readonly NodeView[];
   readonly resources: ResourceNames;
-  /** Changes with everything that happens to any node, and what runs or is kept there. */
+  /** Changes with every change to a node, its pods or its reservations. */
   readonly generation: number;
-  /** Changes when a node comes or goes, or changes in what scheduling reads of it; what runs on nodes does not count. */
+  /** Changes when a node is added or removed, or when a field that scheduling reads changes. Pods on nodes don't count. */
   readonly nodesRevision: number;
-  /** Pods on nodes by what tells them apart. It is kept from the first time on that somebody asks. */
+  /** Index of the pods on nodes, by the properties that distinguish them. Built on first use and then kept up to date. */
   readonly placed: PlacedPodsView;
-  /** What pods say of other pods, those included that are still to be placed. */
+  /** Index of the pods' affinity terms, including terms of pods that are not scheduled yet. */
   readonly affinityTerms: AffinityTermIndexView;
-  /** What the plugin reads of the kinds that its `reads` names. */
+  /** Objects of the kinds that the plugin's `reads` names. */
   readonly listed: ListedObjectsView;
-  /** Volumes and claims as they will be when what has been decided is written. */
+  /** Volumes and claims, including decisions that are not written yet. */
   readonly assumedVolumes: AssumedVolumes;
-  /** Which claims pods on nodes use. It is kept from the first time on that somebody asks. */
+  /** Claims in use by pods on nodes. Built on first use and then kept up to date. */
   readonly claimsInUse: ClaimsInUseView;
-  /** What is free, in sum. */
+  /** Free capacity of the whole cluster. */
   readonly capacity: FreeCapacityView;
-  /** What nodes have and what is taken there, in columns: for `scoreAll`. */
+  /** Allocatable and requested amounts per node, in columns, for `scoreAll`. */
   readonly amounts: AmountColumnsView;
-  /** Which images nodes have, if some enabled plugin `readsImages`. */
+  /** Images on nodes; kept if an enabled plugin sets `readsImages`. */
   readonly images: ImagesView;
   node(name: string): NodeView | undefined;
-  /** Which nodes have the same value of a label, by `NodeView.index`. Good for as long as `nodesRevision` stands. */
+  /** Nodes grouped by the value of a label, by `NodeView.index`. Valid while `nodesRevision` stays the same. */
   topology(key: string): Topology;
-  /** The node that the pod is bound to or assumed on. */
+  /** Returns the node that the pod is bound to or assumed on. */
   nodeOf(pod: Pod): NodeView | undefined;
-  /** The pod as it is now if it still waits for a node. */
+  /** Returns the current state of the pod if it is not scheduled yet. */
   openPod(uid: string): Pod | undefined;
   pods(): Iterable<Pod>;
   gang(key: string): GangView | undefined;
@@ -92,40 +93,41 @@ export interface ClusterLister {
 }
 
 /**
- * What a plugin may use beside its arguments. It is the only way to values of Tutti's: a plugin that is loaded by path imports
- * types alone.
+ * Everything that a plugin may use besides its arguments. A plugin loaded by path imports only types from Tutti, so it gets all values
+ * through this handle.
  */
 export interface PluginHandle {
-  /** The profile's name: pods of other schedulers are not ours to place. */
+  /** Name of the profile. Pods with another `schedulerName` belong to other schedulers. */
   readonly schedulerName: string;
-  /** The class, to make rejections with. */
+  /** Class for creating rejections. */
   readonly Status: typeof Status;
-  /** The only time there is; a test's may be a virtual one. */
+  /** The only source of time; tests may pass a virtual clock. */
   readonly clock: Clock;
-  /** The only source of chance; a test's repeats itself. */
+  /** The only source of randomness; tests pass a seeded one. */
   readonly random: Random;
-  /** Its lines carry the plugin's name. */
+  /** Logger whose lines carry the plugin's name. */
   readonly logger: Logger;
   readonly cluster: ClusterLister;
   readonly waitingPods: WaitingPods;
   readonly binder: PodBinder;
   readonly volumes: VolumeWriter;
   /**
-   * Would the entity fit, whole, if the cluster were otherwise? Plans on the picture as `options` change it, and puts everything
-   * back as it was. Costs what a plan costs. For PostFilter and for what runs between cycles: throws while a plan is being
-   * made, as in Filter, Reserve or Permit. An attempt that has paused is decided first, in one piece. Extenders are not asked: where they have a say, a yes is the plugins' alone.
+   * Returns whether the whole entity would fit in the cluster as changed by `options`. Makes a plan and then rolls everything back, so
+   * it costs as much as a plan. For PostFilter and for code that runs between cycles: throws while a plan is being made, for example in
+   * Filter, Reserve or Permit. If an attempt has paused, the scheduler first completes it without further pauses. Does not call
+   * extenders: where extenders matter, a positive result covers only the plugins.
    */
   dryRun(schedulingEntity: SchedulingEntity, options?: DryRunOptions): DryRunResult;
   /**
-   * Whoever waits with one of these pods, alone or as a gang, is tried now, without the rest of its back-off, and asked about again if
-   * it was gated. An attempt that is under way decides first; if it fails there is another, after a back-off. For what no event tells of:
-   * somebody outside has done what a plugin asked for. Pods that do not wait are passed over.
+   * Retries the entities of these pods now, without the rest of their backoff, and runs PreEnqueue again for gated entities. If an
+   * attempt is in progress, it finishes first; if it fails, the queue retries the entity after a backoff. For changes that cause no event,
+   * such as an external component that completed a plugin's request. Ignores pods that are not in the queue.
    */
   activate(pods: Iterable<Pod>): void;
   /**
-   * Makes a change of what this plugin's synchronous points read: at once, or when the attempt that is under way has ended. A large
-   * attempt pauses to let others do I/O; what a plugin learns meanwhile from anywhere else than `cluster` and its timers on
-   * `clock`, which wait by themselves, must not move under it. In order with all other changes.
+   * Applies a change to state that this plugin's synchronous points read, at once or when the attempt in progress has ended. A large
+   * attempt pauses to let I/O run. During a pause, state that does not come from `cluster` or from timers on `clock` must not change;
+   * those two are deferred automatically. All deferred changes run in order.
    */
   betweenAttempts(change: () => void): void;
 }

@@ -18,7 +18,7 @@ const rejected = (plugin: object): string => {
 };
 
 const remedy = 'make it #private, or move it out of the plugin';
-const noPoint = 'which is no extension point';
+const isNoPoint = 'which is not an extension point';
 const pass = (): undefined => undefined;
 
 class Misspelled {
@@ -52,25 +52,29 @@ class WithPrivates {
   }
 }
 
-describe('a plugin is rejected for a member that is no extension point', () => {
+describe('loading rejects a plugin with a member that is not an extension point', () => {
   it.each<[string, object, string]>([
-    ['own', { name: 'Zone', filtr: pass }, `filtr, ${noPoint}; did you mean filter? Otherwise ${remedy}`],
-    ['in other case', { name: 'Zone', PreFilter: pass }, `PreFilter, ${noPoint}; did you mean preFilter?`],
-    ['as configurations say', { name: 'Zone', queueSort: pass }, `queueSort, ${noPoint}; did you mean compare?`],
+    ['an own member', { name: 'Zone', filtr: pass }, `filtr, ${isNoPoint}; did you mean filter? Otherwise ${remedy}`],
+    ['misspelled only in case', { name: 'Zone', PreFilter: pass }, `PreFilter, ${isNoPoint}; did you mean preFilter?`],
+    [
+      'the configuration’s name of a point',
+      { name: 'Zone', queueSort: pass },
+      `queueSort, ${isNoPoint}; did you mean compare?`,
+    ],
     [
       'not a function',
       { name: 'Zone', readsOtherNode: true },
-      `readsOtherNode, ${noPoint}; did you mean readsOtherNodes?`,
+      `readsOtherNode, ${isNoPoint}; did you mean readsOtherNodes?`,
     ],
-    ['undefined', { name: 'Zone', filtr: undefined }, `filtr, ${noPoint}; did you mean filter?`],
-    ['not like any', { name: 'Zone', zones: new Set() }, `zones, ${noPoint}; ${remedy}`],
+    ['whose value is undefined', { name: 'Zone', filtr: undefined }, `filtr, ${isNoPoint}; did you mean filter?`],
+    ['not similar to any point', { name: 'Zone', zones: new Set() }, `zones, ${isNoPoint}; ${remedy}`],
     ['not enumerable', Object.defineProperty({ name: 'Zone' }, 'scor', { value: pass }), 'scor, '],
-    ['with a name of many words', { name: 'Zone', 'my filter\n': pass }, '"my filter\\n", '],
-    ['a method of its class', new Misspelled(), `filtr, ${noPoint}; did you mean filter?`],
-    ['a method of a base class', new Inherits(), `filtr, ${noPoint}; did you mean filter?`],
-    ['inherited from an object', Object.create({ name: 'Zone', bindd: pass }) as object, 'bindd, '],
+    ['whose name is not an identifier', { name: 'Zone', 'my filter\n': pass }, '"my filter\\n", '],
+    ['a method of its class', new Misspelled(), `filtr, ${isNoPoint}; did you mean filter?`],
+    ['a method of a base class', new Inherits(), `filtr, ${isNoPoint}; did you mean filter?`],
+    ['inherited from a plain object', Object.create({ name: 'Zone', bindd: pass }) as object, 'bindd, '],
     [
-      'of an object without a prototype',
+      'on an object without a prototype',
       Object.assign(Object.create(null) as object, { name: 'Zone', filtr: pass }),
       'filtr, ',
     ],
@@ -78,13 +82,13 @@ describe('a plugin is rejected for a member that is no extension point', () => {
     expect(rejected(plugin)).toContain(`profile mine: plugin Zone has a member ${message}`);
   });
 
-  it('and names all such members at once', () => {
+  it('names all such members at once', () => {
     const message = rejected({ name: 'Zone', filtr: pass, scor: pass });
     expect(message).toContain('did you mean filter?');
     expect(message).toContain('did you mean score?');
   });
 
-  it('without running a getter of it', () => {
+  it('does not run the getter of such a member', () => {
     const plugin = {
       name: 'Zone',
       get filtr(): never {
@@ -95,7 +99,7 @@ describe('a plugin is rejected for a member that is no extension point', () => {
   });
 });
 
-describe('a plugin is rejected', () => {
+describe('loading rejects a plugin', () => {
   it.each(['filter', 'rulesOut', 'name', 'reads'])('when the getter of %s throws', (member) => {
     const get = (): never => {
       throw new Error('not now');
@@ -123,12 +127,12 @@ describe('a plugin is rejected', () => {
     );
   });
 
-  it.each(['dependsOnAssignedPods', 'rulesOut', 'domainsFor', 'filter'])('when %s is no function', (member) => {
+  it.each(['dependsOnAssignedPods', 'rulesOut', 'domainsFor', 'filter'])('when %s is not a function', (member) => {
     expect(rejected({ name: 'Zone', [member]: true })).toContain(`has a ${member} that is not a function but true`);
   });
 });
 
-describe('a plugin is loaded', () => {
+describe('loading accepts a plugin', () => {
   it.each<[string, object]>([
     ['with private fields and methods', new WithPrivates()],
     ['with members that are symbols', { name: 'Zone', [Symbol('filtr')]: pass, [Symbol.toStringTag]: 'Zone' }],
@@ -139,7 +143,7 @@ describe('a plugin is loaded', () => {
     expect(load(plugin)).toBe(plugin);
   });
 
-  it.each([...pluginRegistry])('%s, which is one of ours', (name, factory) => {
+  it.each([...pluginRegistry])('of Tutti itself: %s', (name, factory) => {
     expect(makePlugin(name, factory, undefined, handle).name).toBe(name);
   });
 });

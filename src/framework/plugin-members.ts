@@ -2,7 +2,7 @@ import { closestName } from '../base/closest-name.ts';
 import { describe, describeThrown } from './plugin-answers.ts';
 import type { Plugin } from './plugin.ts';
 
-/** Every member of the contract -> whether it has to be a function. */
+/** plugin member -> whether it must be a function */
 const members: Readonly<Record<keyof Plugin, boolean>> = {
   name: false,
   decidesGangs: false,
@@ -37,7 +37,7 @@ const members: Readonly<Record<keyof Plugin, boolean>> = {
   eventsToRegister: true,
 };
 
-/** name that kube-scheduler or the configuration uses -> member that it is here */
+/** name in kube-scheduler or in the configuration -> name of the plugin member */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['queueSort', 'compare'],
   ['less', 'compare'],
@@ -47,9 +47,9 @@ const otherNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns what is wrong with the members of what a factory made, as ends of sentences that begin with the plugin's name. A misspelled
- * point would never be called, so own and inherited members that are not in the contract are rejected. Symbols and what all objects
- * have, such as `toString`, are not looked at, and no getter of an unknown member runs.
+ * Returns the problems with the members of an object that a factory returned; each text continues a sentence that begins with the
+ * plugin's name. The scheduler would never call a misspelled point, so own and inherited members outside the contract are rejected.
+ * Ignores symbols and members that all objects have, such as `toString`. Runs no getter of an unknown member.
  */
 export function problemsOfMembers(made: object): readonly string[] {
   try {
@@ -78,7 +78,7 @@ function rejection(member: string): string {
   const shown = /^[\w$]{1,64}$/.test(member) ? member : describe(member);
   const meant = otherNames.get(member) ?? closestName(member, Object.keys(members));
   const advice = meant === undefined ? '' : `did you mean ${meant}? Otherwise `;
-  return `has a member ${shown}, which is no extension point; ${advice}make it #private, or move it out of the plugin`;
+  return `has a member ${shown}, which is not an extension point; ${advice}make it #private, or move it out of the plugin`;
 }
 
 function problemsOfValues(made: object): readonly string[] {

@@ -2,7 +2,7 @@ import { seededRandom } from '../base/random.ts';
 import type { Plugin } from './plugin.ts';
 import type { Status, StatusCode } from './status.ts';
 
-/** The points whose work is measured, by kube-scheduler's names. */
+/** The points with duration metrics, by kube-scheduler's names. */
 export type MeasuredPoint =
   | 'PreEnqueue'
   | 'PreFilter'
@@ -17,28 +17,28 @@ export type MeasuredPoint =
   | 'Bind'
   | 'PostBind';
 
-/** How a run or a call ended. */
+/** Result of a run of a point or of a plugin call. */
 export type Outcome = StatusCode | 'Success' | 'Wait';
 
-/** The points at which calls are counted, as kube-scheduler does. */
+/** The points that count plugin calls, as in kube-scheduler. */
 export type CountedPoint = 'PreFilter' | 'Filter' | 'PreScore' | 'Score';
 
-/** What a profile tells of the work of its plugins. Called often: must be cheap, and must not throw. */
+/** Receives durations of plugin work. Called often: must be cheap, and must not throw. */
 export interface PluginMeter {
-  /** All plugins of a point have run, for one pod (PreEnqueue and PostFilter: one entity). */
+  /** Called after all plugins of a point have run for one pod (PreEnqueue and PostFilter: for one entity). */
   ran(point: MeasuredPoint, outcome: Outcome, ms: number): void;
-  /** One call of a plugin, picked by chance. */
+  /** Called for a random sample of plugin calls. */
   called(plugin: string, point: MeasuredPoint, outcome: Outcome, ms: number): void;
 }
 
-/** Calls of one plugin at one point, ever. */
+/** Total number of calls of one plugin at one point. */
 export interface CallCount {
   readonly plugin: string;
   readonly point: CountedPoint;
   calls: number;
 }
 
-/** plugin -> its calls at the point */
+/** Returns plugin -> its number of calls at the point. */
 export function countersOf(plugins: readonly Plugin[], point: CountedPoint): ReadonlyMap<Plugin, CallCount> {
   return new Map(plugins.map((plugin) => [plugin, { plugin: plugin.name, point, calls: 0 }]));
 }
@@ -48,8 +48,8 @@ export function outcomeOf(status: Status | undefined): Outcome {
 }
 
 /**
- * Picks one call in so many, by chance, so that calls that come in a fixed order all have their turn. Draws a number only when it
- * picks one.
+ * Picks one of `mean` calls on average. The choice is random, so that every call of a fixed sequence gets picked at times. Draws a random
+ * number only when it picks a call.
  */
 export class CallSampler {
   readonly #mean: number;

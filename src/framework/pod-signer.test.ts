@@ -6,7 +6,7 @@ import type { Plugin } from './plugin.ts';
 
 const build = new Builders();
 
-/** Signs a pod with so many characters as its priority says. */
+/** A plugin whose signature of a pod is padded to as many characters as the pod's priority. */
 const plugin: Plugin = {
   name: 'Long',
   sign: ({ name, priority }) => name.padEnd(priority, '.'),
@@ -14,7 +14,7 @@ const plugin: Plugin = {
 };
 const at = { filter: [plugin], score: [], preFilter: [] } as unknown as MadePlugins['at'];
 
-it('pods that are alike have the very same signatures, until too much would be kept', () => {
+it('returns the same object for pods with equal fragments until it reaches a limit', () => {
   const signer = new PodSigner([plugin], at);
   const signed = (name: string, characters: number): unknown =>
     signer.sign(build.projectedPod({ name, priority: characters }));
@@ -26,23 +26,23 @@ it('pods that are alike have the very same signatures, until too much would be k
   expect(signed('a', 10)).toBe(signed('a', 10));
 });
 
-it('pods are alike where each plugin signs them alike, whatever came before and between', () => {
-  const plugins = ['colour', 'shape', 'size'].map((label): Plugin => ({
+it('returns the same signatures exactly for pods that every plugin signs equally, in any order', () => {
+  const plugins = ['color', 'shape', 'size'].map((label): Plugin => ({
     name: label,
     sign: ({ labels }) => labels[label] ?? '',
     filter: () => undefined,
   }));
   const signer = new PodSigner(plugins, { filter: plugins, score: [], preFilter: [] } as unknown as MadePlugins['at']);
-  /** what its labels say -> what was signed */
+  /** labels as JSON -> signatures */
   const known = new Map<string, unknown>();
   for (let i = 0; i < 300; i++) {
-    const [colour, shape, size] = [i % 2, (i * 7) % 3, (i * i) % 5].map(String);
-    const labels = { colour: colour!, shape: shape!, size: size! };
+    const [color, shape, size] = [i % 2, (i * 7) % 3, (i * i) % 5].map(String);
+    const labels = { color: color!, shape: shape!, size: size! };
     const signed = signer.sign(build.projectedPod({ labels }));
     const text = JSON.stringify(labels);
     if (known.has(text)) expect(signed).toBe(known.get(text));
     known.set(text, signed);
-    expect(signed.fragments).toEqual([colour, shape, size]);
+    expect(signed.fragments).toEqual([color, shape, size]);
   }
   expect(new Set(known.values()).size).toBe(known.size);
 });

@@ -3,59 +3,59 @@ import type { MadePlugins } from './make-plugins.ts';
 import { readSignature } from './plugin-answers.ts';
 import { failureOf, PluginFailure } from './plugin-failure.ts';
 import type { Plugin } from './plugin.ts';
-import { keepsUp } from './keeps-up.ts';
+import { hasPreFilterExtensions } from './pre-filter-extensions.ts';
 
-/** What makes pods alike to the plugins of a profile; undefined: nothing that could be reused. */
+/** The signatures of a pod for the plugins of a profile; undefined: results cannot be reused. */
 export interface PodSignatures {
-  /** For those that read one node at a time: equal texts share their answers about nodes. */
+  /** For plugins that read one node at a time: pods with equal texts share their results per node. */
   readonly local: string | undefined;
   /**
-   * For those that read other nodes, together with `local`: equal texts share what PreFilter computed, along a plan. Undefined
-   * also where such a plugin cannot keep that up to date.
+   * For plugins that read other nodes, together with `local`: along a plan, pods with equal texts share what PreFilter computed. Also
+   * undefined if one of these plugins cannot keep that up to date.
    */
   readonly others: string | undefined;
-  /** Both in one: pods with equal texts are alike to all of them. Undefined where one of the two is. */
+  /** Both combined: pods with equal texts are equal to all plugins. Undefined if one of the two is. */
   readonly whole: string | undefined;
   /**
-   * What `local` is made of, in the order of `PodSigner.local`, each with what its plugin read of the picture meanwhile; undefined:
-   * that plugin does not sign the pod. For answers that are kept.
+   * The parts of `local`, in the order of `PodSigner.local`, each with the plugin's `signCluster` text. For cached results. Undefined: the
+   * plugin does not sign the pod.
    */
   readonly fragments: readonly (string | undefined)[];
 }
 
-/** A beginning that signatures have in common. */
-interface Stem {
-  /** What the next plugin signs -> the longer stem; absent while the last pod went the one way that there is. */
-  longer: Map<string | undefined, Stem> | undefined;
-  /** Where the last pod went on, because the next one is often like it. */
-  last: { readonly fragment: string | undefined; readonly stem: Stem } | undefined;
-  /** At the end. */
+/** A node of the trie of signatures: a common prefix of fragments. */
+interface TrieNode {
+  /** fragment of the next plugin -> child; absent while there is only one child */
+  children: Map<string | undefined, TrieNode> | undefined;
+  /** The child of the last pod; the next pod is often equal to it. */
+  last: { readonly fragment: string | undefined; readonly node: TrieNode } | undefined;
+  /** Set at the end of a signature. */
   signatures: PodSignatures | undefined;
 }
 
-/** Signatures that are kept, and their characters; beyond them all are forgotten, and made anew as they are met. */
+/** Maximum number of signatures to keep, and of their characters. Beyond either limit the signer drops all of them and starts over. */
 const signatureLimit = 256;
 const characterLimit = 1_000_000;
 
 /**
- * Signs pods for all plugins of a profile that judge them. Pods that are alike get the very same signatures, so that a gang of
- * thousands keeps one.
+ * Signs pods for all plugins of a profile that evaluate them. Pods with equal fragments get the same object, so that a gang of thousands
+ * needs only one.
  */
 export class PodSigner {
-  /** Those that read one node at a time, in the profile's order. */
+  /** Plugins that read one node at a time, in the profile's order. */
   readonly local: readonly Plugin[];
   readonly #others: readonly Plugin[];
-  /** What the others' PreFilters compute is brought up to date after a placement, not computed again. */
-  readonly #othersKeepUp: boolean;
-  /** Those whose texts count. */
+  /** Whether all plugins in `#others` with PreFilter update its results after an assignment, instead of computing them again. */
+  readonly #othersUpdatePreFilter: boolean;
+  /** Plugins whose fragments are part of the signature. */
   readonly #signers: readonly Plugin[];
-  /** What they have signed for the pod at hand. */
+  /** Fragments of the current pod. */
   readonly #fragments: (string | undefined)[] = [];
-  /** What those of `#picturing` read of the picture for it, in that order. */
-  readonly #readings: string[] = [];
-  /** Positions, among the signers, of the local ones that sign the picture. */
-  readonly #picturing: readonly number[];
-  #root = newStem();
+  /** `signCluster` texts of the plugins in `#clusterSigners` for the current pod, in that order. */
+  readonly #clusterFragments: string[] = [];
+  /** Positions, among the signers, of the local plugins that implement `signCluster`. */
+  readonly #clusterSigners: readonly number[];
+  #root = newTrieNode();
   #count = 0;
   #characters = 0;
 
@@ -64,12 +64,14 @@ export class PodSigner {
       judgesNodes(plugin, at) || (at.preFilter.includes(plugin) && plugin.sign !== undefined);
     this.local = plugins.filter((plugin) => plugin.readsOtherNodes !== true && signs(plugin));
     this.#others = plugins.filter((plugin) => plugin.readsOtherNodes === true && signs(plugin));
-    this.#othersKeepUp = this.#others.every((plugin) => !at.preFilter.includes(plugin) || keepsUp(plugin));
-    this.#signers = this.#othersKeepUp ? [...this.local, ...this.#others] : this.local;
-    this.#picturing = [...this.local.keys()].filter((i) => this.local[i]!.signCluster !== undefined);
+    this.#othersUpdatePreFilter = this.#others.every(
+      (plugin) => !at.preFilter.includes(plugin) || hasPreFilterExtensions(plugin),
+    );
+    this.#signers = this.#othersUpdatePreFilter ? [...this.local, ...this.#others] : this.local;
+    this.#clusterSigners = [...this.local.keys()].filter((i) => this.local[i]!.signCluster !== undefined);
   }
 
-  /** Its PreFilter, run where something comes of it, reads other nodes. */
+  /** Returns whether the plugin reads other nodes and Filter, Score or a signature uses its PreFilter results. */
   isOther(plugin: Plugin): boolean {
     return this.#others.includes(plugin);
   }
@@ -77,54 +79,54 @@ export class PodSigner {
   /** Throws PluginFailure. */
   sign(pod: Pod): PodSignatures {
     const fragments = this.#fragments;
-    let stem = this.#root;
+    let node = this.#root;
     for (let i = 0; i < this.#signers.length; i++)
-      stem = longer(stem, (fragments[i] = fragmentOf(this.#signers[i]!, pod)));
-    for (let i = 0; i < this.#picturing.length; i++)
-      stem = longer(stem, (this.#readings[i] = readingOf(this.local[this.#picturing[i]!]!, pod)));
-    return (stem.signatures ??= this.#made(fragments));
+      node = childOf(node, (fragments[i] = fragmentOf(this.#signers[i]!, pod)));
+    for (let i = 0; i < this.#clusterSigners.length; i++)
+      node = childOf(node, (this.#clusterFragments[i] = clusterFragmentOf(this.local[this.#clusterSigners[i]!]!, pod)));
+    return (node.signatures ??= this.#made(fragments));
   }
 
   #made(fragments: readonly (string | undefined)[]): PodSignatures {
-    // The stem that was just reached is still the caller's.
+    // The caller still uses the trie node it just reached.
     const characters = fragments.reduce((sum, fragment) => sum + (fragment?.length ?? 0), 0);
     this.#characters += characters;
     if (++this.#count > signatureLimit || this.#characters > characterLimit) {
       this.#count = 1;
       this.#characters = characters;
-      this.#root = newStem();
+      this.#root = newTrieNode();
     }
     const own = fragments.slice(0, this.local.length);
     const local = joined(own);
-    const others = this.#othersKeepUp ? joined(fragments.slice(own.length)) : undefined;
+    const others = this.#othersUpdatePreFilter ? joined(fragments.slice(own.length)) : undefined;
     const whole = local === undefined || others === undefined ? undefined : `${others}${local}`;
-    for (const [i, position] of this.#picturing.entries()) {
-      if (own[position] !== undefined) own[position] += `\u0001${this.#readings[i]}`;
+    for (const [i, position] of this.#clusterSigners.entries()) {
+      if (own[position] !== undefined) own[position] += `\u0001${this.#clusterFragments[i]}`;
     }
     return { local, others, whole, fragments: own };
   }
 }
 
-/** Filters or scores nodes. */
+/** Returns whether the plugin runs at Filter or Score. */
 export function judgesNodes(plugin: Plugin, at: MadePlugins['at']): boolean {
   return at.filter.includes(plugin) || at.score.includes(plugin);
 }
 
-function newStem(): Stem {
-  return { longer: undefined, last: undefined, signatures: undefined };
+function newTrieNode(): TrieNode {
+  return { children: undefined, last: undefined, signatures: undefined };
 }
 
-function longer(stem: Stem, fragment: string | undefined): Stem {
-  if (stem.last?.fragment === fragment && stem.last !== undefined) return stem.last.stem;
-  let found = stem.longer?.get(fragment);
+function childOf(parent: TrieNode, fragment: string | undefined): TrieNode {
+  if (parent.last?.fragment === fragment && parent.last !== undefined) return parent.last.node;
+  let found = parent.children?.get(fragment);
   if (found === undefined) {
-    found = newStem();
-    if (stem.last !== undefined) {
-      stem.longer ??= new Map([[stem.last.fragment, stem.last.stem]]);
-      stem.longer.set(fragment, found);
+    found = newTrieNode();
+    if (parent.last !== undefined) {
+      parent.children ??= new Map([[parent.last.fragment, parent.last.node]]);
+      parent.children.set(fragment, found);
     }
   }
-  stem.last = { fragment, stem: found };
+  parent.last = { fragment, node: found };
   return found;
 }
 
@@ -136,7 +138,7 @@ function fragmentOf(plugin: Plugin, pod: Pod): string | undefined {
   }
 }
 
-function readingOf(plugin: Plugin, pod: Pod): string {
+function clusterFragmentOf(plugin: Plugin, pod: Pod): string {
   try {
     return readSignature(plugin.signCluster!(pod)) ?? '';
   } catch (error) {
@@ -144,7 +146,7 @@ function readingOf(plugin: Plugin, pod: Pod): string {
   }
 }
 
-/** Undefined when one of them is. */
+/** Returns undefined if one of the fragments is undefined. */
 function joined(fragments: readonly (string | undefined)[]): string | undefined {
   let text = '';
   for (const fragment of fragments) {

@@ -1,7 +1,7 @@
 import type { Pod } from '../api/pod.ts';
 import type { NodeView } from '../cluster/node-info.ts';
 import type { CycleState } from './cycle-state.ts';
-import { keepsUp } from './keeps-up.ts';
+import { hasPreFilterExtensions } from './pre-filter-extensions.ts';
 import type { MadePlugins } from './make-plugins.ts';
 import { readPreFilterResult, readRejection } from './plugin-answers.ts';
 import { guarded } from './plugin-calls.ts';
@@ -15,40 +15,41 @@ import type { PodSigner } from './pod-signer.ts';
 import { Status } from './status.ts';
 
 /**
- * PreFilter's answer for a pod: a rejection, or the nodes worth looking at (undefined: all). `mayChange`: a plugin that reads other
- * nodes rejected the pod, skipped it or named nodes, and may answer otherwise once more pods have landed.
+ * PreFilter's result for a pod: a rejection, or the nodes to consider (undefined: all). `mayChange`: a plugin that reads other nodes
+ * rejected the pod, skipped it or named nodes, and may return another result after further assignments.
  */
 export type PreFilterResult = { readonly mayChange: boolean } & (
   { readonly status: Status } | { readonly status: undefined; readonly nodeNames: ReadonlySet<string> | undefined }
 );
 
-/** PreFilter left the node out. */
+/** Status of a node that PreFilter excluded. */
 export const notPreselected = new Status(
   'UnschedulableAndUnresolvable',
   "node(s) didn't satisfy plugin(s) [PreFilter]",
 );
 
-/** PreFilter, of all plugins that have it or of a part of them, and AddPod and RemovePod, which bring its results up to date. */
+/** Runs PreFilter for all plugins or a subset, and updates its results with AddPod and RemovePod. */
 export class PreFilterPoint {
   readonly #all: readonly Plugin[];
-  /** Their answers are the same for pods with equal signatures. */
+  /** Plugins whose results are the same for pods with equal signatures. */
   readonly #shared: readonly Plugin[];
-  /** They are asked about every pod, because they sign nothing or note things about one pod later on. */
+  /** Plugins that run for every pod, because they sign nothing or later store data about the single pod. */
   readonly #own: readonly Plugin[];
-  /** They read other nodes, and Filter or Score uses what they compute. */
+  /** Plugins that read other nodes and whose results Filter or Score uses. */
   readonly #others: readonly Plugin[];
-  readonly #followers: readonly Plugin[];
+  /** Plugins with both AddPod and RemovePod. */
+  readonly #withExtensions: readonly Plugin[];
   readonly #calls: PluginCalls;
-  /** plugin -> its calls */
+  /** plugin -> its number of calls */
   readonly #counts: ReadonlyMap<Plugin, CallCount>;
 
   constructor(at: MadePlugins['at'], signer: PodSigner, calls: PluginCalls) {
     const isSigned = (plugin: Plugin): boolean => plugin.sign !== undefined || judgesNodes(plugin, at);
     this.#all = at.preFilter;
     this.#shared = at.preFilter.filter(isSigned);
-    this.#own = at.preFilter.filter((plugin) => !isSigned(plugin) || notesLater(plugin));
+    this.#own = at.preFilter.filter((plugin) => !isSigned(plugin) || storesLater(plugin));
     this.#others = at.preFilter.filter((plugin) => signer.isOther(plugin));
-    this.#followers = at.preFilter.filter(keepsUp);
+    this.#withExtensions = at.preFilter.filter(hasPreFilterExtensions);
     this.#calls = calls;
     this.#counts = countersOf(at.preFilter, 'PreFilter');
   }
@@ -61,25 +62,25 @@ export class PreFilterPoint {
     return this.#run(this.#all, state, pod, undefined);
   }
 
-  /** The part whose answers hold for all pods with equal signatures. */
+  /** Runs the plugins whose results hold for all pods with equal signatures. */
   shared(state: CycleState, pod: Pod): PreFilterResult {
     return this.#run(this.#shared, state, pod, undefined);
   }
 
   /**
-   * The part that is asked about each pod, after `shared` for one with equal signatures: `state` is a fork of
-   * that one's, `among` the nodes that it left.
+   * Runs the plugins that need a call per pod, after `shared` ran for a pod with an equal signature. `state` is a fork of that pod's
+   * state; `among` are the nodes that `shared` left.
    */
   own(state: CycleState, pod: Pod, among: ReadonlySet<string> | undefined): PreFilterResult {
     return this.#run(this.#own, state, pod, among);
   }
 
-  /** The plugins that read other nodes alone. */
+  /** Runs only the plugins that read other nodes. */
   others(state: CycleState, pod: Pod): PreFilterResult {
     return this.#run(this.#others, state, pod, undefined);
   }
 
-  /** As `others`; returns a rejection, also of this node. */
+  /** Like `others`; returns a rejection of the pod or of this node. */
   othersReject(state: CycleState, pod: Pod, nodeName: string): Status | undefined {
     const { status, ...answer } = this.others(state, pod);
     if (status !== undefined || !('nodeNames' in answer)) return status;
@@ -116,14 +117,14 @@ export class PreFilterPoint {
     return { status: undefined, nodeNames, mayChange };
   }
 
-  /** Some plugin keeps up to date what PreFilter computed. */
+  /** True if a plugin implements AddPod and RemovePod. */
   get followsAssignedPods(): boolean {
-    return this.#followers.length > 0;
+    return this.#withExtensions.length > 0;
   }
 
-  /** `added` is now on `node`, as far as `pod` is concerned. Returns a failure. */
+  /** Updates the PreFilter results of `pod` after `added` was assigned to `node`. Returns a failure. */
   addPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): Status | undefined {
-    for (const plugin of this.#followers) {
+    for (const plugin of this.#withExtensions) {
       if (state.skippedFilters.has(plugin.name)) continue;
       const status = guarded(plugin, 'AddPod', () => readRejection(plugin.preFilterAddPod!(state, pod, added, node)));
       if (status !== undefined) return failureOf(plugin, 'AddPod', status);
@@ -131,9 +132,9 @@ export class PreFilterPoint {
     return undefined;
   }
 
-  /** Takes `addPod` back. Returns a failure. */
+  /** Reverts `addPod`. Returns a failure. */
   removePod(state: CycleState, pod: Pod, removed: Pod, node: NodeView): Status | undefined {
-    for (const plugin of this.#followers) {
+    for (const plugin of this.#withExtensions) {
       if (state.skippedFilters.has(plugin.name)) continue;
       const status = guarded(plugin, 'RemovePod', () =>
         readRejection(plugin.preFilterRemovePod!(state, pod, removed, node)),
@@ -144,7 +145,7 @@ export class PreFilterPoint {
   }
 }
 
-/** After PreFilter it may write about one pod into what PreFilter made, so each needs one of its own. */
-function notesLater(plugin: Plugin): boolean {
+/** Returns whether a later point of the plugin may write to the state that PreFilter created, so that each pod needs its own state. */
+function storesLater(plugin: Plugin): boolean {
   return (['reserve', 'permit', 'preBind', 'bind', 'postBind'] as const).some((point) => plugin[point] !== undefined);
 }

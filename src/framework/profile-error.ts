@@ -1,45 +1,45 @@
 import { UserError } from '../base/user-error.ts';
 import type { ExtensionPoint } from './extension-point.ts';
 
-/** Something that cannot be in a profile, and where it is, as far as that is known. */
+/** A problem in a profile, with its location where known. */
 export interface ProfileProblem {
   readonly schedulerName: string;
-  /** "plugin Zone has nothing to do at score; its points are filter" */
+  /** "plugin Zone does not implement score; it implements filter" */
   readonly text: string;
   readonly plugin?: string;
   readonly point?: ExtensionPoint;
-  /** What a plugin's factory threw. */
+  /** The error that a plugin's factory threw. */
   readonly cause?: unknown;
 }
 
-/** The configuration names something that cannot be; `message` says what and where. */
+/** A profile is invalid; `message` describes all problems with their locations. */
 export class ProfileError extends UserError {
   override readonly name = 'ProfileError';
-  /** Empty where no single profile is to blame. */
+  /** Empty if the error does not concern a single profile. */
   readonly problems: readonly ProfileProblem[];
 
-  /** Takes the text, or all that is wrong with some profiles, at least one problem. */
-  constructor(what: string | readonly ProfileProblem[]) {
-    const problems = typeof what === 'string' ? [] : what;
-    super(typeof what === 'string' ? what : messageOf(what), { cause: problems[0]?.cause });
+  /** Takes a text, or at least one problem of one or more profiles. */
+  constructor(cause: string | readonly ProfileProblem[]) {
+    const problems = typeof cause === 'string' ? [] : cause;
+    super(typeof cause === 'string' ? cause : messageOf(cause), { cause: problems[0]?.cause });
     this.problems = problems;
   }
 }
 
-/** What is wrong with several profiles is said once. */
+/** Reports a problem of several profiles only once. */
 function messageOf(problems: readonly ProfileProblem[]): string {
-  const lines = [...Map.groupBy(problems, ({ text }) => text)].map(([text, alike]) => {
-    const names = [...new Set(alike.map(({ schedulerName }) => schedulerName))];
+  const lines = [...Map.groupBy(problems, ({ text }) => text)].map(([text, sameText]) => {
+    const names = [...new Set(sameText.map(({ schedulerName }) => schedulerName))];
     return `profile${names.length > 1 ? 's' : ''} ${names.join(', ')}: ${text}`;
   });
-  return lines.length > 1 ? ['the profiles cannot be used:', ...lines].join('\n  ') : (lines[0] ?? '');
+  return lines.length > 1 ? ['invalid profiles:', ...lines].join('\n  ') : (lines[0] ?? '');
 }
 
-/** Runs each, and throws one ProfileError with the problems of all that fail. */
+/** Collects the problems of several steps, to throw them in one ProfileError. */
 export class ProfileProblems {
   readonly #found: ProfileProblem[] = [];
 
-  /** Undefined when it throws a ProfileError. */
+  /** Returns the result of `run`, or undefined when it throws a ProfileError. */
   collect<T>(run: () => T): T | undefined {
     try {
       return run();
@@ -54,7 +54,7 @@ export class ProfileProblems {
     this.#found.push(problem);
   }
 
-  /** Throws what was found, if anything was. */
+  /** Throws if there is any problem. */
   throwAny(): void {
     if (this.#found.length > 0) throw new ProfileError(this.#found);
   }

@@ -28,7 +28,7 @@ function bug(): never {
 }
 
 describe('a profile', () => {
-  it('cannot name a plugin that nobody knows', () => {
+  it('rejects an unknown plugin', () => {
     const make = (): Profile =>
       new Profile({
         schedulerName: 'mine',
@@ -39,21 +39,19 @@ describe('a profile', () => {
         ]),
         handle: pluginHandle(build),
       });
-    expect(make).toThrow('profile mine: no plugin is called Typo; known are Order, Binder');
+    expect(make).toThrow('profile mine: unknown plugin Typo; known plugins: Order, Binder');
   });
 
-  it('has exactly one plugin that sorts the queue', () => {
-    expect(() => profileOf(binder)).toThrow(
-      'profile mine: exactly one enabled plugin must sort the queue, but enabled is none',
-    );
-    expect(() => withBasics({ name: 'Other', compare: () => 0 })).toThrow('but enabled is Order, Other');
+  it('requires exactly one QueueSort plugin', () => {
+    expect(() => profileOf(binder)).toThrow('profile mine: exactly one QueueSort plugin must be enabled (got none)');
+    expect(() => withBasics({ name: 'Other', compare: () => 0 })).toThrow('must be enabled (got Order, Other)');
   });
 
-  it('has a plugin that binds', () => {
-    expect(() => profileOf(order)).toThrow('profile mine: no enabled plugin binds; enable DefaultBinder');
+  it('requires a Bind plugin', () => {
+    expect(() => profileOf(order)).toThrow('profile mine: no Bind plugin is enabled; enable DefaultBinder');
   });
 
-  it('keeps plugins that read other nodes apart from those whose answers may be reused', () => {
+  it('separates plugins that read other nodes from those whose results can be reused', () => {
     const profile = withBasics(
       { name: 'Local', filter: () => undefined, sign: () => '' },
       { name: 'Global', filter: () => undefined, readsOtherNodes: true },
@@ -63,50 +61,50 @@ describe('a profile', () => {
   });
 });
 
-describe('a profile that treats some points otherwise', () => {
-  const asked: string[] = [];
-  const asks = (name: string, ...points: string[]): Plugin => ({
+describe('a profile with configuration per point', () => {
+  const calls: string[] = [];
+  const recording = (name: string, ...points: string[]): Plugin => ({
     name,
     sign: () => '',
-    ...Object.fromEntries(points.map((point) => [point, () => void asked.push(`${point} ${name}`)])),
+    ...Object.fromEntries(points.map((point) => [point, () => void calls.push(`${point} ${name}`)])),
   });
-  const one = asks('One', 'preFilter', 'filter', 'preScore', 'reserve', 'permit');
-  const two = asks('Two', 'preFilter', 'filter', 'preScore', 'reserve', 'permit');
-  const three = asks('Three', 'preFilter', 'filter');
+  const one = recording('One', 'preFilter', 'filter', 'preScore', 'reserve', 'permit');
+  const two = recording('Two', 'preFilter', 'filter', 'preScore', 'reserve', 'permit');
+  const three = recording('Three', 'preFilter', 'filter');
 
   function profileWith(points: PointsConfiguration, enabled: readonly Plugin[] = [order, one, two, binder]): Profile {
-    asked.length = 0;
+    calls.length = 0;
     const registry = new Map([order, one, two, three, binder].map((plugin) => [plugin.name, () => plugin]));
     return new Profile({ schedulerName: 'mine', enabled, points, registry, handle: pluginHandle(build) });
   }
   const filters = (profile: Profile): readonly string[] => profile.localFilters.map(({ name }) => name);
 
-  it('runs those that the point names first, then the others that are enabled everywhere, then those named there alone', () => {
+  it('first runs plugins named at the point and enabled everywhere, then the rest enabled everywhere, then the rest named', () => {
     const profile = profileWith({ filter: { enabled: [{ name: 'Three' }, { name: 'Two' }] } });
     expect(filters(profile)).toEqual(['Two', 'One', 'Three']);
     profile.preFilter(new CycleState(), pod);
-    expect(asked).toEqual(['preFilter One', 'preFilter Two']);
+    expect(calls).toEqual(['preFilter One', 'preFilter Two']);
   });
 
-  it('leaves out what is disabled there, and there alone', () => {
+  it('omits a plugin only at the point where it is disabled', () => {
     const profile = profileWith({ filter: { disabled: ['One'] }, reserve: { disabled: ['*'] } });
     expect(filters(profile)).toEqual(['Two']);
     profile.reserve(new CycleState(), pod, node);
     profile.permit(new CycleState(), pod, 'a');
-    expect(asked).toEqual(['permit One', 'permit Two']);
+    expect(calls).toEqual(['permit One', 'permit Two']);
   });
 
-  it('runs what is enabled there though it is disabled there', () => {
+  it('runs a plugin that is both enabled and disabled at the point', () => {
     expect(filters(profileWith({ filter: { enabled: [{ name: 'Two' }], disabled: ['*'] } }))).toEqual(['Two']);
     expect(filters(profileWith({ filter: { enabled: [{ name: 'One' }], disabled: ['One'] } }))).toEqual(['Two', 'One']);
   });
 
-  it('runs a PreScore without its Score', () => {
+  it('runs PreScore of a plugin that has no Score', () => {
     profileWith({ preScore: { disabled: ['One'] } }).scoring.preScore(new CycleState(), pod, () => []);
-    expect(asked).toEqual(['preScore Two']);
+    expect(calls).toEqual(['preScore Two']);
   });
 
-  it('takes the weight of a score from the point, else from where all points are named', () => {
+  it('uses the weight of the score point before the weight set for all points', () => {
     const scorer = (name: string): Plugin => ({ name, score: () => 0 });
     const plugins = [order, scorer('A'), scorer('B'), binder];
     const registry = new Map(plugins.map((plugin) => [plugin.name, () => plugin]));
@@ -125,10 +123,10 @@ describe('a profile that treats some points otherwise', () => {
     ]);
   });
 
-  it('has one of each plugin, also of one that several points name', () => {
-    let made = 0;
+  it('creates one instance of a plugin that several points name', () => {
+    let created = 0;
     const factory = (): Plugin => {
-      made++;
+      created++;
       return three;
     };
     const named = { enabled: [{ name: 'Three' }] };
@@ -140,10 +138,10 @@ describe('a profile that treats some points otherwise', () => {
     const enabled = [order, binder];
     const points = { preFilter: named, filter: named };
     new Profile({ schedulerName: 'mine', enabled, points, registry, handle: pluginHandle(build) });
-    expect(made).toBe(1);
+    expect(created).toBe(1);
   });
 
-  it('does not count a plugin that runs nowhere', () => {
+  it('ignores a plugin that runs at no point', () => {
     const gangs: Plugin = { name: 'Gangs', decidesGangs: true, permit: () => undefined };
     const registry = new Map([order, gangs, binder].map((plugin) => [plugin.name, () => plugin]));
     const options = { schedulerName: 'mine', enabled: [order, gangs, binder], registry, handle: pluginHandle(build) };
@@ -151,37 +149,39 @@ describe('a profile that treats some points otherwise', () => {
     expect(new Profile({ ...options, points: { permit: { disabled: ['Gangs'] } } }).gangPolicy).toBeUndefined();
   });
 
-  it('asks for no signature of a plugin that neither filters nor scores there', () => {
-    const mute: Plugin = { name: 'Mute', filter: () => undefined };
-    const registry = new Map([order, mute, binder].map((plugin) => [plugin.name, () => plugin]));
-    const options = { schedulerName: 'mine', enabled: [order, mute, binder], registry, handle: pluginHandle(build) };
+  it('needs no signature from a plugin that neither filters nor scores', () => {
+    const unsigned: Plugin = { name: 'Unsigned', filter: () => undefined };
+    const registry = new Map([order, unsigned, binder].map((plugin) => [plugin.name, () => plugin]));
+    const options = {
+      schedulerName: 'mine',
+      enabled: [order, unsigned, binder],
+      registry,
+      handle: pluginHandle(build),
+    };
     expect(new Profile(options).signaturesOf(pod).local).toBeUndefined();
     const points = { filter: { disabled: ['*'] } };
     expect(new Profile({ ...options, points }).signaturesOf(pod).local).toBe('');
   });
 
   it.each<[PointsConfiguration, string]>([
-    [
-      { bind: { enabled: [{ name: 'One' }] } },
-      'plugin One has nothing to do at bind; its points are preFilter, filter',
-    ],
-    [{ filter: { enabled: [{ name: 'Typo' }] } }, 'no plugin is called Typo; known are Order, One, Two'],
+    [{ bind: { enabled: [{ name: 'One' }] } }, 'plugin One does not implement bind; it implements preFilter, filter'],
+    [{ filter: { enabled: [{ name: 'Typo' }] } }, 'unknown plugin Typo; known plugins: Order, One, Two'],
     [{ filter: { enabled: [{ name: 'One' }, { name: 'One' }] } }, 'plugin One is enabled twice at filter'],
     [{ score: { enabled: [{ name: 'One', weight: 0 }] } }, 'weight of One must be at least 1, not 0'],
-    [{ queueSort: { disabled: ['*'] } }, 'exactly one enabled plugin must sort the queue, but enabled is none'],
-    [{ bind: { disabled: ['Binder'] } }, 'no enabled plugin binds; enable DefaultBinder'],
-  ])('is rejected when it cannot be: %j', (points, problem) => {
+    [{ queueSort: { disabled: ['*'] } }, 'exactly one QueueSort plugin must be enabled (got none)'],
+    [{ bind: { disabled: ['Binder'] } }, 'no Bind plugin is enabled; enable DefaultBinder'],
+  ])('rejects an invalid configuration: %j', (points, problem) => {
     expect(() => profileWith(points)).toThrow(`profile mine: ${problem}`);
   });
 });
 
 describe('a signature', () => {
-  it('is what the plugins that filter or score read of the pod, those aside that read other nodes', () => {
+  it('consists of what the plugins that filter or score read of the pod, except those that read other nodes', () => {
     const profile = withBasics(
       { name: 'One', filter: () => undefined, sign: ({ name }) => name },
       { name: 'Two', score: () => 0, sign: ({ namespace }) => namespace },
       { name: 'Global', filter: () => undefined, readsOtherNodes: true },
-      { name: 'Neither', sign: () => 'not asked' },
+      { name: 'Neither', sign: () => 'not called' },
     );
     const of = (options: Parameters<Builders['projectedPod']>[0]): string | undefined =>
       profile.signaturesOf(build.projectedPod(options)).local;
@@ -190,24 +190,24 @@ describe('a signature', () => {
     expect(of({ name: 'x', namespace: 'y' })).not.toBe(of({ name: 'y', namespace: 'x' }));
   });
 
-  it('stays the same, and its fragments do not, when something changes that a plugin reads of the picture', () => {
-    let harness = 'before';
+  it('keeps its texts but changes a fragment when the state behind signCluster changes', () => {
+    let clusterText = 'before';
     const profile = withBasics(
       { name: 'One', filter: () => undefined, sign: ({ name }) => name },
-      { name: 'Two', score: () => 0, sign: () => 'x', signCluster: () => harness },
+      { name: 'Two', score: () => 0, sign: () => 'x', signCluster: () => clusterText },
     );
     const before = profile.signaturesOf(pod);
     expect(profile.signaturesOf(pod)).toBe(before);
-    harness = 'after';
+    clusterText = 'after';
     const after = profile.signaturesOf(pod);
     expect([after.local, after.whole]).toEqual([before.local, before.whole]);
     expect(after.fragments[0]).toBe(before.fragments[0]);
     expect(after.fragments[1]).not.toBe(before.fragments[1]);
-    harness = 'before';
+    clusterText = 'before';
     expect(profile.signaturesOf(pod)).toBe(before);
   });
 
-  it('fails the pod where a plugin cannot say what it reads of the picture', () => {
+  it('fails the pod if signCluster returns an invalid value', () => {
     const profile = withBasics({
       name: 'One',
       filter: () => undefined,
@@ -219,23 +219,23 @@ describe('a signature', () => {
     );
   });
 
-  it('is none when one plugin cannot sign the pod', () => {
-    expect(withBasics({ name: 'Mute', filter: () => undefined }).signaturesOf(pod).local).toBeUndefined();
+  it('is undefined if a plugin cannot sign the pod', () => {
+    expect(withBasics({ name: 'Unsigned', filter: () => undefined }).signaturesOf(pod).local).toBeUndefined();
   });
 });
 
 describe('PreFilter', () => {
-  it('ends with the first rejection, in the name of its plugin', () => {
-    const asked: string[] = [];
+  it('ends with the first rejection and names its plugin', () => {
+    const calls: string[] = [];
     const profile = withBasics(
       { name: 'One', preFilter: () => no },
-      { name: 'Two', preFilter: () => void asked.push('Two') },
+      { name: 'Two', preFilter: () => void calls.push('Two') },
     );
     expect(profile.preFilter(new CycleState(), pod).status).toMatchObject({ message: 'no', plugin: 'One' });
-    expect(asked).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
-  it('keeps the nodes that all plugins which name some have in common', () => {
+  it('returns the intersection of the nodes that plugins name', () => {
     const profile = withBasics(
       { name: 'One', preFilter: () => ({ nodeNames: new Set(['a', 'b']) }) },
       { name: 'Two', preFilter: () => undefined },
@@ -253,7 +253,7 @@ describe('PreFilter', () => {
     });
   });
 
-  it('that skips switches the plugin’s Filter off for this attempt', () => {
+  it('disables the Filter of a plugin that skips, for this attempt', () => {
     const profile = withBasics({ name: 'One', preFilter: () => skip, filter: () => no, sign: () => '' });
     const state = new CycleState();
     profile.preFilter(state, pod);
@@ -263,7 +263,7 @@ describe('PreFilter', () => {
 });
 
 describe('Permit', () => {
-  it('collects what every plugin wants to wait, also after one that does', () => {
+  it('collects the waits of all plugins', () => {
     const profile = withBasics(
       { name: 'One', permit: () => ({ waitMs: 1 }) },
       { name: 'Two', permit: () => undefined },
@@ -279,14 +279,14 @@ describe('Permit', () => {
     });
   });
 
-  it('that rejects beats those that wait', () => {
+  it('returns a rejection rather than a wait', () => {
     const profile = withBasics({ name: 'One', permit: () => ({ waitMs: 1 }) }, { name: 'Two', permit: () => no });
     expect(profile.permit(new CycleState(), pod, 'a').status).toMatchObject({ plugin: 'Two' });
   });
 });
 
 describe('Bind', () => {
-  it('is up to the first plugin that does not skip', async () => {
+  it('uses the first plugin that does not skip', async () => {
     const profile = withBasics(
       { name: 'One', bind: () => Promise.resolve(skip) },
       { name: 'Two', bind: () => Promise.resolve(no) },
@@ -295,7 +295,7 @@ describe('Bind', () => {
     expect(status).toMatchObject({ plugin: 'Two', message: 'no' });
   });
 
-  it('fails when all of them skip', async () => {
+  it('fails when all plugins skip', async () => {
     const profile = profileOf(order, { name: 'One', bind: () => Promise.resolve(skip) });
     const status = await profile.bind(new CycleState(), pod, 'a', new AbortController().signal);
     expect(status).toMatchObject({ code: 'Error', message: 'every Bind plugin skipped the pod' });
@@ -303,7 +303,7 @@ describe('Bind', () => {
 });
 
 describe('Unreserve', () => {
-  it('runs in reverse order, past plugins that fail', () => {
+  it('runs in reverse order and continues after a plugin fails', () => {
     const undone: string[] = [];
     const profile = withBasics(
       { name: 'One', unreserve: () => void undone.push('One') },
@@ -316,7 +316,7 @@ describe('Unreserve', () => {
 });
 
 describe('PostFilter', () => {
-  it('ends with the first plugin that has a result', () => {
+  it('ends with the first plugin that returns a result', () => {
     const profile = withBasics(
       { name: 'One', postFilter: () => undefined },
       { name: 'Two', postFilter: () => ({ message: 'two' }) },
@@ -354,11 +354,11 @@ describe('a plugin that throws', () => {
     ['Permit', () => profile.permit(new CycleState(), pod, 'a').status],
     ['PreBind', () => profile.preBind(new CycleState(), pod, 'a', signal)],
     ['Bind', () => profile.bind(new CycleState(), pod, 'a', signal)],
-  ])('in %s answers Error, and is named', async (point, run) => {
+  ])('in %s returns an Error that names it', async (point, run) => {
     expect(await run()).toMatchObject({ code: 'Error', plugin: 'Broken', message: `Broken failed in ${point}: a bug` });
   });
 
-  it('in PostBind harms nobody', () => {
+  it('in PostBind does not fail the pod', () => {
     expect(() => profile.postBind(new CycleState(), pod, 'a')).not.toThrow();
   });
 });

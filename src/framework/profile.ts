@@ -32,32 +32,32 @@ export { ProfileError } from './profile-error.ts';
 export interface FilterPlugin {
   readonly name: string;
   readonly plugin: Plugin;
-  /** How often it was asked. */
+  /** Number of calls. */
   calls: number;
 }
 
-/** What the Permit plugins together want: `waits` maps plugin -> milliseconds, empty when the pod may go on at once. */
+/** Combined result of the Permit plugins. `waits`: plugin -> milliseconds; empty when the pod can be bound at once. */
 export type PermitAnswer =
   { readonly status: Status } | { readonly status: undefined; readonly waits: ReadonlyMap<string, number> };
 
 /**
- * The enabled plugins of one schedulerName, and how each point runs them. A plugin that throws, answers what its point cannot
- * answer, or does not end in time answers Error, named; no method here throws on a plugin's behalf.
+ * The enabled plugins of one schedulerName and how each point runs them. If a plugin throws, returns an invalid value or exceeds its
+ * deadline, the point returns an Error status that names the plugin. Methods throw plugin failures only where they say so.
  */
 export class Profile {
   readonly schedulerName: string;
-  /** Those that have something to do, or no point of their own. */
+  /** Plugins that run at some point, or that implement no point. */
   readonly plugins: readonly Plugin[];
-  /** Filters whose answers may be reused for a signature, in order. */
+  /** Filters whose results can be reused by signature, in order. */
   readonly localFilters: readonly FilterPlugin[];
   /** Filters that read other nodes or pods, in order. */
   readonly otherFilters: readonly FilterPlugin[];
   readonly scorers: readonly ScorePlugin[];
   readonly preFilters: PreFilterPoint;
   readonly scoring: ScorePoints;
-  /** Name of the plugin that decides what a gang is; undefined: members of groups are lone pods. */
+  /** Name of the plugin that decides what a gang is; undefined: members of groups are scheduled as single pods. */
   readonly gangPolicy: string | undefined;
-  /** Some plugin besides the gang policy judges pods by what it does not sign: pods that are alike may fare differently. */
+  /** True if a plugin besides the gang policy evaluates pods without signing them: pods with equal signatures may get different results. */
   readonly judgesUnsigned: boolean;
   readonly #signer: PodSigner;
   /** point -> the plugins that run there, in order */
@@ -94,12 +94,12 @@ export class Profile {
     this.#otherScorers = at.score.filter((plugin) => plugin.readsOtherNodes === true);
     if (at.queueSort.length !== 1) {
       const names = at.queueSort.map((plugin) => plugin.name).join(', ') || 'none';
-      const text = `exactly one enabled plugin must sort the queue, but enabled is ${names}`;
+      const text = `exactly one QueueSort plugin must be enabled (got ${names})`;
       throw new ProfileError([{ schedulerName: this.schedulerName, text, point: 'queueSort' }]);
     }
     this.#queueSort = at.queueSort[0]!;
     if (at.bind.length === 0) {
-      const text = 'no enabled plugin binds; enable DefaultBinder';
+      const text = 'no Bind plugin is enabled; enable DefaultBinder';
       throw new ProfileError([{ schedulerName: this.schedulerName, text, point: 'bind' }]);
     }
   }
@@ -109,12 +109,12 @@ export class Profile {
     return this.#signer.sign(pod);
   }
 
-  /** The plugins that the fragments of a pod's signatures are of, in that order. */
+  /** Plugins whose fragments make up a pod's signatures, in that order. */
   get signers(): readonly Plugin[] {
     return this.#signer.local;
   }
 
-  /** Once PreFilter has run: does a Filter that did not skip this pod read other nodes? */
+  /** Returns whether a Filter that did not skip this pod reads other nodes. Call it after PreFilter. */
   filtersByOthers(state: CycleState, pod: Pod): boolean {
     return this.otherFilters.some(
       ({ name, plugin }) => !state.skippedFilters.has(name) && dependsOnAssignedPods(plugin, state, pod),
@@ -122,8 +122,8 @@ export class Profile {
   }
 
   /**
-   * Once PreFilter and PreScore have run: does a Filter or Score that did not skip this pod read other nodes? Then what it
-   * answers changes with every placement.
+   * Returns whether a Filter or Score that did not skip this pod reads other nodes, so that every assignment may change its results. Call
+   * it after PreFilter and PreScore.
    */
   readsOthers(state: CycleState, pod: Pod): boolean {
     if (this.filtersByOthers(state, pod)) return true;
@@ -132,24 +132,24 @@ export class Profile {
     );
   }
 
-  /** Name of the plugin that sorts the queue. */
+  /** Name of the QueueSort plugin. */
   get queueSort(): string {
     return this.#queueSort.name;
   }
 
-  /** Where the plugin fails, whoever was ready first goes first. */
+  /** Orders by ready time if the plugin fails. */
   compare(a: QueueKey, b: QueueKey): number {
     let order: unknown;
     try {
       order = this.#queueSort.compare!(a, b);
     } catch (error) {
-      this.#calls.failed('a plugin failed to sort the queue', this.#queueSort, error);
+      this.#calls.failed('QueueSort plugin failed', this.#queueSort, error);
     }
     if (typeof order === 'number' && !Number.isNaN(order)) return order;
     return a.readySince - b.readySince || (a.uid < b.uid ? -1 : a.uid === b.uid ? 0 : 1);
   }
 
-  /** How often plugins were asked, at the points where it is counted. */
+  /** Number of plugin calls, at the points that count them. */
   *calls(): Iterable<CallCount> {
     yield* this.preFilters.counts();
     for (const { name, calls } of [...this.localFilters, ...this.otherFilters]) {
@@ -159,7 +159,7 @@ export class Profile {
     for (const { plugin, calls } of this.scorers) yield { plugin: plugin.name, point: 'Score', calls };
   }
 
-  /** How often plugins were asked about a node. */
+  /** Number of plugin calls for single nodes. */
   get nodeCalls(): number {
     let sum = 0;
     for (const { calls } of this.localFilters) sum += calls;
@@ -168,12 +168,12 @@ export class Profile {
     return sum;
   }
 
-  /** When what is told to `ran` begins; NaN: it is not timed. */
+  /** Returns the start time to pass to `ran`; NaN: not timed. */
   begin(): number {
     return this.#calls.begin();
   }
 
-  /** For the points whose runs others put together of several calls: all plugins have been asked, from `begun` on. */
+  /** Records a run of all plugins since `begun`, at points where the caller combines several calls into a run. */
   ran(point: MeasuredPoint, outcome: Outcome, begun: number): void {
     this.#calls.ran(point, outcome, begun);
   }
@@ -194,7 +194,7 @@ export class Profile {
     return this.preFilters.all(state, pod);
   }
 
-  /** Whether no plugin that reads other nodes has anything to say of the pod, wherever it is. */
+  /** Returns whether all plugins that read other nodes skip the pod, so that its node does not matter to them. */
   skipOthers(pod: Pod): boolean {
     if (this.otherFilters.length === 0) return true;
     const state = new CycleState();
@@ -202,12 +202,12 @@ export class Profile {
     return status === undefined && filtersFor(state, this.otherFilters).length === 0;
   }
 
-  /** Runs the given filters on one node, but for those that PreFilter told to skip; the first rejection stands. */
+  /** Runs the given filters on one node, except those that PreFilter skipped. Returns the first rejection. */
   filter(filters: readonly FilterPlugin[], state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     return this.filterAll(filtersFor(state, filters), state, pod, node);
   }
 
-  /** As `filter`, of filters that are all to be asked. The hot loop: allocates nothing. */
+  /** Like `filter`, but runs all the given filters. The hot loop: allocates nothing. */
   filterAll(filters: readonly FilterPlugin[], state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     for (let i = 0; i < filters.length; i++) {
       const filter = filters[i]!;
@@ -227,8 +227,8 @@ export class Profile {
   }
 
   /**
-   * As `filterAll` of each of these nodes, of filters that all have a way to be asked about many at once: leaves those that pass at the
-   * beginning and answers how many. A failure is answered as such.
+   * Like `filterAll` for many nodes, for filters that all implement `filterAll`. Moves the indexes of the nodes that pass to the front and
+   * returns their number, or the Status of a failure.
    */
   keepPassing(
     filters: readonly FilterPlugin[],
@@ -257,7 +257,7 @@ export class Profile {
     return status;
   }
 
-  /** Sets of nodes of which one has to hold those of the members that some Filter ties to each other. Throws PluginFailure. */
+  /** Returns sets of nodes, one of which must contain the members that a Filter keeps together. Throws PluginFailure. */
   domainsFor(members: readonly Pod[]): readonly (readonly number[])[] {
     return this.otherFilters.flatMap(({ plugin }) => {
       if (plugin.domainsFor === undefined) return [];
@@ -269,12 +269,12 @@ export class Profile {
     });
   }
 
-  /** Some plugin may find a way to make room. */
+  /** True if a plugin may free capacity. */
   get hasPostFilter(): boolean {
     return this.#at.postFilter.length > 0;
   }
 
-  /** The first answer; a Status when a plugin failed. */
+  /** Returns the first result, or a Status when a plugin failed. */
   postFilter(schedulingEntity: SchedulingEntity, diagnosis: Diagnosis): PostFilterResult | Status | undefined {
     if (!this.hasPostFilter) return undefined;
     const begun = this.begin();
@@ -286,7 +286,7 @@ export class Profile {
       this.ran('PostFilter', result instanceof Status ? result.code : 'Success', begun);
       return result;
     }
-    // As in kube-scheduler: nobody has found a way.
+    // As in kube-scheduler: no plugin returned a result.
     this.ran('PostFilter', 'Unschedulable', begun);
     return undefined;
   }
@@ -304,7 +304,7 @@ export class Profile {
     return undefined;
   }
 
-  /** In reverse plugin order. What a plugin throws here is logged: there is nothing left to undo. */
+  /** Runs in reverse plugin order. Logs exceptions, since there is nothing left to undo. */
   unreserve(state: CycleState, pod: Pod, nodeName: string): void {
     if (this.#at.reserve.length === 0) return;
     const begun = this.#calls.beginOfMany();
@@ -314,7 +314,7 @@ export class Profile {
     this.ran('Unreserve', 'Success', begun);
   }
 
-  /** Asks every Permit plugin, also when one already wants to wait. */
+  /** Runs every Permit plugin, even after one returned Wait. */
   permit(state: CycleState, pod: Pod, nodeName: string): PermitAnswer {
     const waits = new Map<string, number>();
     if (this.#at.permit.length === 0) return { status: undefined, waits };
@@ -332,7 +332,7 @@ export class Profile {
     return { status: undefined, waits };
   }
 
-  /** Whether some plugin has work to do before the pod is bound. */
+  /** Returns whether a plugin has work to do before the pod is bound. */
   needsPreBind(state: CycleState, pod: Pod, nodeName: string): boolean {
     return this.#binding.needsPreBind(state, pod, nodeName);
   }
@@ -350,23 +350,23 @@ export class Profile {
   }
 }
 
-/** Those of the filters that PreFilter did not tell to skip the pod. */
+/** Returns the filters that PreFilter did not skip for the pod. */
 export function filtersFor({ skippedFilters }: CycleState, filters: readonly FilterPlugin[]): readonly FilterPlugin[] {
   return skippedFilters.size === 0 ? filters : filters.filter(({ name }) => !skippedFilters.has(name));
 }
 
-/** One that fails to say may. */
+/** Treats a failure as true. */
 function dependsOnAssignedPods(plugin: Plugin, state: CycleState, pod: Pod): boolean {
   if (plugin.dependsOnAssignedPods === undefined) return true;
   try {
-    // An answer of another type is none.
+    // Any value other than false counts as true.
     return (plugin.dependsOnAssignedPods(state, pod) as unknown) !== false;
   } catch {
     return true;
   }
 }
 
-/** The rejection that the plugin answered, named. */
+/** Returns the plugin's rejection with the plugin's name. */
 function rejection(plugin: Plugin, point: string, answer: unknown): Status {
   try {
     return readRejection(answer)!.from(plugin.name);

@@ -1,20 +1,20 @@
 import type { Pod } from '../api/pod.ts';
 
-/** What has to be placed: this many of these pods, whichever. */
+/** Pods to place: at least `needed` of these, in any combination. */
 export interface ResourceDemand {
-  /** One of each kind, and how many of them there are. */
+  /** One pod per pod class, with the number of pods in the class. */
   readonly podClasses: readonly { readonly pod: Pod; readonly count: number }[];
   readonly needed: number;
 }
 
-/** Pods of one template are of one kind. */
+/** Returns the demand of `needed` members. Pods of one template are one pod class. */
 export function resourceDemandOf(members: readonly Pod[], needed: number): ResourceDemand {
   /** template -> pods */
   const podClasses = new Map<Pod['template'], { readonly pod: Pod; count: number }>();
   for (const pod of members) {
-    const kind = podClasses.get(pod.template);
-    if (kind === undefined) podClasses.set(pod.template, { pod, count: 1 });
-    else kind.count++;
+    const podClass = podClasses.get(pod.template);
+    if (podClass === undefined) podClasses.set(pod.template, { pod, count: 1 });
+    else podClass.count++;
   }
   return { podClasses: [...podClasses.values()], needed };
 }

@@ -12,17 +12,17 @@ import type { Status } from './status.ts';
 export interface ScorePlugin {
   readonly plugin: Plugin;
   readonly weight: number;
-  /** How often it was asked. */
+  /** Number of calls. */
   calls: number;
 }
 
-/** PreScore and Score. */
+/** Runs PreScore and Score. */
 export class ScorePoints {
   readonly #preScorers: readonly Plugin[];
-  /** Those that read other nodes. */
+  /** PreScore plugins that read other nodes. */
   readonly #otherPreScorers: readonly Plugin[];
   readonly #calls: PluginCalls;
-  /** plugin -> its calls of PreScore */
+  /** plugin -> its number of PreScore calls */
   readonly #counts: ReadonlyMap<Plugin, CallCount>;
 
   constructor(at: MadePlugins['at'], calls: PluginCalls) {
@@ -36,7 +36,7 @@ export class ScorePoints {
     return this.#counts.values();
   }
 
-  /** Throws what the plugin throws; what it answers may be anything. */
+  /** Runs Score for one node. Throws what the plugin throws; the caller must validate the result. */
   score(scorer: ScorePlugin, state: CycleState, pod: Pod, node: NodeView): number {
     const { plugin } = scorer;
     scorer.calls++;
@@ -47,7 +47,7 @@ export class ScorePoints {
     return score;
   }
 
-  /** `score` of many nodes at once, for a plugin that has a way to be asked so. Throws what the plugin throws. */
+  /** Runs `scoreAll` of a plugin that implements it. Throws what the plugin throws. */
   scoreAll(
     scorer: ScorePlugin,
     state: CycleState,
@@ -65,7 +65,7 @@ export class ScorePoints {
     return this.#preScore(this.#preScorers, state, pod, feasible);
   }
 
-  /** PreScore of the plugins that read other nodes alone: enough to know which of them skip the pod. */
+  /** Runs PreScore only for plugins that read other nodes, to find out which of them skip the pod. */
   preScoreOthers(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
     return this.#preScore(this.#otherPreScorers, state, pod, feasible);
   }

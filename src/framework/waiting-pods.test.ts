@@ -12,12 +12,12 @@ function waitingFor(waits: Record<string, number>): { clock: VirtualClock; pods:
 }
 
 describe('a pod that waits on Permit', () => {
-  it('goes on when every plugin that holds it has allowed it', async () => {
+  it('continues when every plugin it waits for has allowed it', async () => {
     const { clock, pods, waiting } = waitingFor({ One: 1000, Two: 2000 });
     expect([pods.get('x'), pods.size, waiting.nodeName]).toEqual([waiting, 1, 'a']);
     waiting.allow('One');
     waiting.allow('One');
-    waiting.allow('Nobody');
+    waiting.allow('Other');
     expect([waiting.pendingPlugins, waiting.settled]).toEqual([['Two'], undefined]);
     waiting.allow('Two');
     expect(await waiting.outcome).toBeUndefined();
@@ -25,7 +25,7 @@ describe('a pod that waits on Permit', () => {
     expect(clock.untilNextTimer()).toBeUndefined();
   });
 
-  it('is rejected by the first plugin that says so; what comes later changes nothing', async () => {
+  it('is rejected by the first plugin that rejects; later calls change nothing', async () => {
     const { clock, pods, waiting } = waitingFor({ One: 1000, Two: 2000 });
     waiting.reject('Two', 'no');
     waiting.reject('One', 'not either');
@@ -36,7 +36,7 @@ describe('a pod that waits on Permit', () => {
     expect(clock.untilNextTimer()).toBeUndefined();
   });
 
-  it('is rejected when the shortest wait runs out, in that plugin’s name', async () => {
+  it('is rejected when the shortest wait times out, in the name of that plugin', async () => {
     const { clock, waiting } = waitingFor({ One: 30_000, Two: 2000 });
     clock.advance(1999);
     expect(waiting.settled).toBeUndefined();
@@ -55,7 +55,7 @@ describe('a pod that waits on Permit', () => {
     expect(waiting.settled?.status?.message).toBe('timed out after 900 s of waiting on Permit');
   });
 
-  it('may be let go while all that wait are gone through', () => {
+  it('can be allowed during an iteration over all waiting pods', () => {
     const { pods } = waitingFor({ One: 1000 });
     pods.add(new Builders().projectedPod({ uid: 'y' }), 'a', new Map([['One', 1000]]));
     for (const waiting of pods.all()) waiting.allow('One');
@@ -64,7 +64,7 @@ describe('a pod that waits on Permit', () => {
 });
 
 describe('pods that wait on Permit', () => {
-  it('share one timer, and each is rejected when its own wait runs out', async () => {
+  it('share one timer, and each is rejected when its own wait times out', async () => {
     const clock = new VirtualClock();
     const pods = new WaitingPods(clock);
     const build = new Builders();

@@ -4,25 +4,25 @@ import { deferred } from '../base/deferred.ts';
 import type { Deferred } from '../base/deferred.ts';
 import { Status } from './status.ts';
 
-/** kube-scheduler cuts every Permit wait to 15 minutes; so do we, and `maxPermitWaitMs` says so to plugins. */
+/** Longest Permit wait. kube-scheduler also cuts every wait to 15 minutes. */
 export const maxPermitWaitMs = 15 * 60 * 1000;
 
-/** How long a plugin holds a pod, and until when on the clock. */
-interface Hold {
+/** How long a plugin makes a pod wait, and the deadline on the monotonic clock. */
+interface PermitWait {
   readonly ms: number;
   readonly until: number;
 }
 
 /**
- * A pod that Permit plugins hold. It leaves when every one of them has allowed it, when one rejects it, or when a wait
- * runs out; the first outcome stands.
+ * A pod that waits for Permit plugins. It stops waiting when all of them have allowed it, when one rejects it, or when a wait times out.
+ * The first outcome stands.
  */
 export class WaitingPod {
   readonly pod: Pod;
   readonly nodeName: string;
-  /** plugin -> how long it holds the pod */
-  readonly #holds = new Map<string, Hold>();
-  readonly #left: () => void;
+  /** plugin -> how long it makes the pod wait */
+  readonly #waits = new Map<string, PermitWait>();
+  readonly #onSettled: () => void;
   #outcome: Deferred<Status | undefined> | undefined;
   #settled: { readonly status: Status | undefined } | undefined;
 
@@ -33,19 +33,19 @@ export class WaitingPod {
     readonly waits: ReadonlyMap<string, number>;
     /** Clock.monotonic() */
     readonly now: number;
-    readonly left: () => void;
+    readonly onSettled: () => void;
   }) {
     this.pod = options.pod;
     this.nodeName = options.nodeName;
-    this.#left = options.left;
+    this.#onSettled = options.onSettled;
     for (const [plugin, waitMs] of options.waits) {
       const ms = Math.min(waitMs, maxPermitWaitMs);
-      this.#holds.set(plugin, { ms, until: options.now + ms });
+      this.#waits.set(plugin, { ms, until: options.now + ms });
     }
   }
 
   get pendingPlugins(): readonly string[] {
-    return [...this.#holds.keys()];
+    return [...this.#waits.keys()];
   }
 
   /** Undefined while waiting; `status` is undefined when all plugins allowed it. */
@@ -62,45 +62,45 @@ export class WaitingPod {
     return this.#outcome.promise;
   }
 
-  /** When the first wait runs out, on Clock.monotonic(). */
+  /** Time of the first timeout, as Clock.monotonic(). */
   get deadline(): number {
     let first = Infinity;
-    for (const { until } of this.#holds.values()) first = Math.min(first, until);
+    for (const { until } of this.#waits.values()) first = Math.min(first, until);
     return first;
   }
 
   allow(plugin: string): void {
-    if (!this.#holds.delete(plugin)) return;
-    if (this.#holds.size === 0) this.#settle(undefined);
+    if (!this.#waits.delete(plugin)) return;
+    if (this.#waits.size === 0) this.#settle(undefined);
   }
 
   reject(plugin: string, reason: string): void {
     this.#settle(new Status('Unschedulable', reason, plugin));
   }
 
-  /** It is that late: rejects the pod if a wait has run out. */
+  /** Rejects the pod if a wait has timed out at `now`. */
   expire(now: number): void {
     const { deadline } = this;
     if (deadline > now) return;
-    const [plugin, { ms }] = [...this.#holds].find(([, { until }]) => until === deadline)!;
+    const [plugin, { ms }] = [...this.#waits].find(([, { until }]) => until === deadline)!;
     this.reject(plugin, `timed out after ${Math.round(ms / 1000)} s of waiting on Permit`);
   }
 
   #settle(status: Status | undefined): void {
     if (this.#settled !== undefined) return;
     this.#settled = { status };
-    this.#left();
+    this.#onSettled();
     this.#outcome?.resolve(status);
   }
 }
 
-/** All pods that wait on Permit, by uid. One timer serves all of them: a gang of thousands waits for a moment only. */
+/** All pods that wait on Permit, by uid. They share one timer, because a gang of thousands waits only for a moment. */
 export class WaitingPods {
   readonly #clock: Clock;
   /** uid -> waiting pod */
   readonly #waiting = new Map<string, WaitingPod>();
-  /** For the first wait that runs out, or for an earlier one that has ended since. */
-  #alarm: { readonly timer: Timer; readonly at: number } | undefined;
+  /** Set for the earliest timeout, or for an earlier wait that has ended since. */
+  #timer: { readonly timer: Timer; readonly at: number } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -114,35 +114,41 @@ export class WaitingPods {
     return this.#waiting.get(uid);
   }
 
-  /** A copy, so that pods may be allowed or rejected on the way. */
+  /** Returns a copy, so that the caller may allow or reject pods while iterating. */
   all(): readonly WaitingPod[] {
     return [...this.#waiting.values()];
   }
 
   add(pod: Pod, nodeName: string, waits: ReadonlyMap<string, number>): WaitingPod {
     const now = this.#clock.monotonic();
-    const waiting: WaitingPod = new WaitingPod({ pod, nodeName, waits, now, left: () => this.#left(pod.uid, waiting) });
+    const waiting: WaitingPod = new WaitingPod({
+      pod,
+      nodeName,
+      waits,
+      now,
+      onSettled: () => this.#remove(pod.uid, waiting),
+    });
     this.#waiting.set(pod.uid, waiting);
     this.#wakeAt(waiting.deadline, now);
     return waiting;
   }
 
-  #left(uid: string, waiting: WaitingPod): void {
+  #remove(uid: string, waiting: WaitingPod): void {
     if (this.#waiting.get(uid) !== waiting) return;
     this.#waiting.delete(uid);
     if (this.#waiting.size > 0) return;
-    this.#alarm?.timer.cancel();
-    this.#alarm = undefined;
+    this.#timer?.timer.cancel();
+    this.#timer = undefined;
   }
 
   #wakeAt(at: number, now: number): void {
-    if (at === Infinity || (this.#alarm !== undefined && this.#alarm.at <= at)) return;
-    this.#alarm?.timer.cancel();
-    this.#alarm = { at, timer: this.#clock.setTimer(Math.max(0, at - now), () => this.#ring()) };
+    if (at === Infinity || (this.#timer !== undefined && this.#timer.at <= at)) return;
+    this.#timer?.timer.cancel();
+    this.#timer = { at, timer: this.#clock.setTimer(Math.max(0, at - now), () => this.#expireWaits()) };
   }
 
-  #ring(): void {
-    this.#alarm = undefined;
+  #expireWaits(): void {
+    this.#timer = undefined;
     const now = this.#clock.monotonic();
     for (const waiting of this.all()) waiting.expire(now);
     let next = Infinity;

@@ -2,10 +2,10 @@ import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import { formatDuration } from '../base/format-duration.ts';
 
-/** How long a PreBind or Bind plugin may take for one pod unless it says otherwise. What takes longer has failed. */
+/** Default deadline of a PreBind or Bind plugin for one pod. A call that takes longer fails. */
 export const asyncPointDeadlineMs = 10 * 60 * 1000;
 
-/** What `run` settles with, unless it takes longer than the deadline; then this rejects, and `onLate` is told. */
+/** Settles like `run`. If `run` takes longer than the deadline, rejects and calls `onLate`. */
 export async function withinDeadline<T>(
   clock: Clock,
   deadlineMs: number,
@@ -14,7 +14,7 @@ export async function withinDeadline<T>(
 ): Promise<T> {
   const late = deferred<never>();
   const timer = clock.setTimer(deadlineMs, () => {
-    const error = new Error(`it has not ended after ${formatDuration(deadlineMs)}`);
+    const error = new Error(`timed out after ${formatDuration(deadlineMs)}`);
     late.reject(error);
     onLate?.(error);
   });

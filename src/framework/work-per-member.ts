@@ -1,2 +1,2 @@
-/** What it costs to sign or place one member, in looks at a node. The looks at nodes that placing it takes come on top. */
+/** Cost of signing or placing one member, in node evaluations. The node evaluations that placing it takes are not included. */
 export const workPerMember = 40;

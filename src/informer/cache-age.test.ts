@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
 import { registerCacheAge } from './cache-age.ts';
 
-it('tells of those that have begun to look', async () => {
+it('reports the age only of reflectors that have started', async () => {
   const registry = createMetricRegistry({ processMetrics: false });
   const nodes = { silentMs: undefined as number | undefined };
   registerCacheAge(registry, { nodes, pods: { silentMs: 61_500 } });

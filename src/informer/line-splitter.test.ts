@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LineSplitter } from './line-splitter.ts';
 
-test('lines are the same however the bytes are cut into chunks', () => {
+test('splits the same lines for any chunk borders', () => {
   const line = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !text.includes('\n'));
   fc.assert(
     fc.property(fc.array(line), fc.array(fc.nat(200)), (lines, cuts) => {
@@ -22,7 +22,7 @@ test('lines are the same however the bytes are cut into chunks', () => {
   );
 });
 
-test('what has no end yet is counted as pending', () => {
+test('counts an incomplete line as pending', () => {
   const splitter = new LineSplitter();
   const seen: string[] = [];
   splitter.push(Buffer.from('one\ntwo'), (each) => seen.push(each));
@@ -30,7 +30,7 @@ test('what has no end yet is counted as pending', () => {
   expect(splitter.pendingBytes).toBe(3);
 });
 
-test('a line that never ends is an error before it fills the memory', () => {
+test('throws before an endless line fills the memory', () => {
   const splitter = new LineSplitter();
   const chunk = Buffer.alloc(8 * 1024 * 1024, 'x');
   const push = (): void => splitter.push(chunk, () => undefined);

@@ -1,28 +1,28 @@
 import { Buffer } from 'node:buffer';
 
-/** A line that never ends must not fill the memory. etcd rejects objects far smaller than this. */
-export const longestLineBytes = 32 * 1024 * 1024;
+/** Maximum length of a line, so that an endless one cannot fill the memory. etcd rejects objects far smaller than this. */
+export const maxLineBytes = 32 * 1024 * 1024;
 
-/** The line that has begun is longer than `longestLineBytes`. */
+/** The current line is longer than `maxLineBytes`. */
 export class LineTooLongError extends Error {
   override readonly name = 'LineTooLongError';
 
   constructor() {
-    super(`a line is longer than ${longestLineBytes} bytes`);
+    super(`a line is longer than ${maxLineBytes} bytes`);
   }
 }
 
 const newline = 0x0a;
 
 /**
- * Cuts a stream of bytes into lines of text. Only whole lines are decoded, so a UTF-8 character cut in two by a chunk
- * border survives. Empty lines are dropped.
+ * Splits a stream of bytes into lines of text. It decodes only whole lines, so that a UTF-8 character split by a chunk border
+ * survives. It drops empty lines.
  */
 export class LineSplitter {
   #pending: Uint8Array[] = [];
   #pendingBytes = 0;
 
-  /** Calls `onLine` for each line that ends in this chunk, in order. Throws LineTooLongError, and what `onLine` throws. */
+  /** Calls `onLine` for each line that ends in this chunk, in order. Throws LineTooLongError and the errors of `onLine`. */
   push(chunk: Uint8Array, onLine: (line: string) => void): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let start = 0;
@@ -35,12 +35,12 @@ export class LineSplitter {
     if (start === bytes.length) return;
     this.#pending.push(bytes.subarray(start));
     this.#pendingBytes += bytes.length - start;
-    if (this.#pendingBytes > longestLineBytes) {
+    if (this.#pendingBytes > maxLineBytes) {
       throw new LineTooLongError();
     }
   }
 
-  /** Bytes of a line whose end has not come: not 0 at the end of a stream means that it was cut. */
+  /** Bytes of the incomplete line. If not 0 at the end of a stream, the stream was truncated. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }

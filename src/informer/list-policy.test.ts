@@ -14,23 +14,23 @@ import { WatchMalformedError, WatchSilentError } from './watch-stream.ts';
 let policy: ListPolicy;
 
 beforeEach(() => {
-  policy = new ListPolicy({ random: () => 0, pageSize: 500 }); // the least that jitter leaves: half of the back-off
+  policy = new ListPolicy({ random: () => 0, pageSize: 500 }); // minimum jitter: half of the backoff
 });
 
-function answered<E>(ErrorClass: new (message: string, details: ApiErrorDetails) => E, retryAfterMs?: number): E {
+function response<E>(ErrorClass: new (message: string, details: ApiErrorDetails) => E, retryAfterMs?: number): E {
   const details = { status: 0, reason: '', request: 'GET /things', causes: [] };
   return new ErrorClass('no', { ...details, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }
 
-const unanswered = new ConnectionError('no answer', { ambiguous: false, cause: undefined });
+const noResponse = new ConnectionError('no response', { ambiguous: false, cause: undefined });
 
 const watchEnds = (error?: Error, lastedMs = 0): number =>
   policy.delayAfter({ step: 'watch', lastedMs, ...(error === undefined ? {} : { error }) });
 const listFails = (error: Error): number => policy.delayAfter({ step: 'list', lastedMs: 0, error });
 const times = (count: number, round: () => number): number[] => Array.from({ length: count }, round);
 
-describe('where it goes on', () => {
-  test('it lists first, then watches from where the list was made, then from where a watch came', () => {
+describe('the resourceVersion', () => {
+  test('is undefined before the first list, then that of the list, then that of the last watch event', () => {
     expect(policy.resourceVersion).toBeUndefined();
     policy.listed('5');
     expect(policy.resourceVersion).toBe('5');
@@ -40,20 +40,20 @@ describe('where it goes on', () => {
   });
 
   test.each([
-    ['without an answer', unanswered],
+    ['without a response', noResponse],
     ['in silence', new WatchSilentError('silent')],
-    ['with the server shedding load', answered(TooManyRequestsError)],
-  ])('a watch that ends %s, however often, is no doubt about the place', (_, error) => {
+    ['with the server shedding load', response(TooManyRequestsError)],
+  ])('stays the same after any number of watches that end %s', (_, error) => {
     policy.listed('5');
     times(20, () => watchEnds(error));
     expect(policy.resourceVersion).toBe('5');
   });
 
   test.each([
-    ['rejected', answered(ForbiddenError)],
-    ['failed by the server', answered(ServerError)],
-    ['garbled', new WatchMalformedError('no JSON')],
-  ])('a place from which watches are %s three times in a row is doubted', (_, error) => {
+    ['rejected', response(ForbiddenError)],
+    ['failed by the server', response(ServerError)],
+    ['garbled', new WatchMalformedError('not JSON')],
+  ])('is discarded after three consecutive watches are %s', (_, error) => {
     policy.listed('500');
     times(2, () => watchEnds(error));
     expect(policy.resourceVersion).toBe('500');
@@ -64,84 +64,84 @@ describe('where it goes on', () => {
   test.each([
     ['progress', () => policy.reached('6'), 0],
     ['a watch that lasted', () => undefined, 10_000],
-  ])('%s ends the doubt', (_, happens, lastedMs) => {
+  ])('has its failure count reset by %s', (_, happens, lastedMs) => {
     policy.listed('5');
-    times(2, () => watchEnds(answered(ServerError)));
+    times(2, () => watchEnds(response(ServerError)));
     happens();
-    watchEnds(answered(ServerError), lastedMs);
-    times(1, () => watchEnds(answered(ServerError)));
+    watchEnds(response(ServerError), lastedMs);
+    times(1, () => watchEnds(response(ServerError)));
     expect(policy.resourceVersion).toBeDefined();
-    watchEnds(answered(ServerError));
+    watchEnds(response(ServerError));
     expect(policy.resourceVersion).toBeUndefined();
   });
 
-  test('a place that the server has forgotten is given up at once', () => {
+  test('is discarded at once when it is too old for the server', () => {
     policy.listed('5');
-    expect(watchEnds(answered(GoneError))).toBe(0);
+    expect(watchEnds(response(GoneError))).toBe(0);
     expect(policy.resourceVersion).toBeUndefined();
   });
 });
 
-describe('the size of a page', () => {
-  test('is lifted by a continue token that has expired, until a list is whole', () => {
+describe('the page size', () => {
+  test('is unlimited from an expired continue token until the next complete list', () => {
     expect(policy.pageSize).toBe(500);
-    listFails(answered(GoneError));
+    listFails(response(GoneError));
     expect(policy.pageSize).toBeUndefined();
-    listFails(unanswered);
+    listFails(noResponse);
     expect(policy.pageSize).toBeUndefined();
     policy.listed('9');
     expect(policy.pageSize).toBe(500);
   });
 
-  test('stays when it is a watch whose place is gone', () => {
+  test('is unaffected by an expired watch', () => {
     policy.listed('5');
-    watchEnds(answered(GoneError));
+    watchEnds(response(GoneError));
     expect(policy.pageSize).toBe(500);
   });
 });
 
 describe('the delay', () => {
-  test('doubles with each failure, to 30 s, jitter taking up to half of it', () => {
-    expect(times(7, () => listFails(unanswered))).toEqual([500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+  test('doubles with each failure up to 30 s, and jitter takes off up to half', () => {
+    expect(times(7, () => listFails(noResponse))).toEqual([500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
     expect(policy.failures).toBe(7);
   });
 
-  test('is none after a watch that lasted and ended in good order, and short after one that ended soon', () => {
+  test('is zero after a long watch that ended normally, and short after a short one', () => {
     policy.listed('5');
     expect(watchEnds(undefined, 10_000)).toBe(0);
     expect(times(2, () => watchEnds(undefined, 9_999))).toEqual([500, 1_000]);
   });
 
-  test('begins anew after progress', () => {
+  test('restarts after progress', () => {
     policy.listed('5');
-    times(3, () => watchEnds(unanswered));
+    times(3, () => watchEnds(noResponse));
     policy.reached('6');
-    expect(watchEnds(unanswered)).toBe(500);
-    expect(watchEnds(unanswered)).toBe(1_000);
+    expect(watchEnds(noResponse)).toBe(500);
+    expect(watchEnds(noResponse)).toBe(1_000);
   });
 
-  test('is what the server asks for, when that is longer', () => {
-    expect(listFails(answered(TooManyRequestsError, 17_000))).toBe(17_000);
-    expect(listFails(answered(TooManyRequestsError, 1))).toBe(1_000);
+  test("is the server's Retry-After if that is longer", () => {
+    expect(listFails(response(TooManyRequestsError, 17_000))).toBe(17_000);
+    expect(listFails(response(TooManyRequestsError, 1))).toBe(1_000);
   });
 
-  test('begins anew with the first answer after an outage, whatever that says', () => {
-    times(6, () => listFails(new TimeoutError('no answer', { ambiguous: false })));
-    expect(listFails(answered(ServerError))).toBe(500);
-    expect(listFails(answered(ServerError))).toBe(1_000);
+  test('restarts with the first response after an outage, even an error', () => {
+    times(6, () => listFails(new TimeoutError('no response', { ambiguous: false })));
+    expect(listFails(response(ServerError))).toBe(500);
+    expect(listFails(response(ServerError))).toBe(1_000);
   });
 
-  test('does not begin anew when no answer was bad luck', () => {
-    listFails(answered(ServerError));
-    times(2, () => listFails(unanswered));
-    expect(listFails(answered(ServerError))).toBe(4_000);
+  test('does not restart after fewer missing responses than an outage has', () => {
+    listFails(response(ServerError));
+    times(2, () => listFails(noResponse));
+    expect(listFails(response(ServerError))).toBe(4_000);
   });
 
-  test('grows when places are forgotten again and again, so that lists do not become a storm', () => {
+  test('grows while the resourceVersion keeps expiring, to limit the rate of lists', () => {
     const forgotten = (): number => {
       policy.listed('5');
       policy.reached('6');
-      return watchEnds(answered(GoneError));
+      return watchEnds(response(GoneError));
     };
     expect(times(4, forgotten)).toEqual([0, 1_000, 2_000, 4_000]);
   });

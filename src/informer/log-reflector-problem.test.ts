@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { silentLogger } from '../observability/silent-logger.ts';
 import { logReflectorProblem } from './log-reflector-problem.ts';
 
-it('warns of the first failures in a row and then ever more rarely', () => {
-  const warned: unknown[] = [];
-  const logger = { ...silentLogger, warn: (_message: string, fields?: object) => void warned.push(fields) };
+it('warns about the 1st, 2nd, 4th, 8th, … consecutive failure', () => {
+  const warnings: unknown[] = [];
+  const logger = { ...silentLogger, warn: (_message: string, fields?: object) => void warnings.push(fields) };
   for (let failures = 1; failures <= 20; failures++) {
     logReflectorProblem(logger, {
       kind: 'watch',
@@ -14,10 +14,10 @@ it('warns of the first failures in a row and then ever more rarely', () => {
       error: new Error('gone'),
     });
   }
-  expect(warned.map((fields) => (fields as { failures: number }).failures)).toEqual([1, 2, 4, 8, 16]);
+  expect(warnings.map((fields) => (fields as { failures: number }).failures)).toEqual([1, 2, 4, 8, 16]);
 });
 
-it('always tells of malformed objects and of handlers that fail', () => {
+it('always logs malformed objects and failing handlers', () => {
   const lines: string[] = [];
   const logger = {
     ...silentLogger,
@@ -27,5 +27,5 @@ it('always tells of malformed objects and of handlers that fail', () => {
   const error = new Error('no uid');
   logReflectorProblem(logger, { kind: 'malformed', path: '/api/v1/pods', where: 'default/a', error });
   logReflectorProblem(logger, { kind: 'handler', path: '/api/v1/pods', where: 'default/a', error });
-  expect(lines).toEqual(['skipped a malformed object', 'handling a watch change failed']);
+  expect(lines).toEqual(['skipped a malformed object', 'event handler failed']);
 });

@@ -6,19 +6,19 @@ import { Store } from './store.ts';
 import type { Indexers } from './store.ts';
 
 export interface ObjectCacheOptions<T> {
-  /** Makes the small thing that is kept of an object. Throws on a malformed one. */
+  /** Returns the projection of an object that the store keeps. Throws on a malformed object. */
   readonly project: (raw: unknown) => T;
-  /** True when the difference is nothing the owner reads: then only the resourceVersion is taken over, and nobody is told. */
+  /** Returns true if the owner reads no changed field: then only the resourceVersion changes, and the handler is not called. */
   readonly isSame?: (previous: T, object: T) => boolean;
   readonly handler: InformerHandler<T>;
   /** Must not throw. */
   readonly indexers?: Indexers<T>;
-  /** `where` names the object, or the place of one that has no name. */
+  /** `where` names the object, or its position if it has no name. */
   readonly onMalformed: (where: string, error: Error) => void;
   readonly onHandlerError: (where: string, error: Error) => void;
 }
 
-/** Turns what a list or watch says into changes of a store, and tells the handler of each. Knows no network. Never throws. */
+/** Applies the objects of lists and watches to a store, and notifies the handler of each change. It uses no network. Never throws. */
 export class ObjectCache<T> {
   readonly store: Store<T>;
   readonly #options: ObjectCacheOptions<T>;
@@ -31,8 +31,8 @@ export class ObjectCache<T> {
   }
 
   /**
-   * The object exists in this state. Answers its key, or undefined when its metadata is malformed; an object that cannot
-   * be projected keeps its last known state. `where` tells the place for a message.
+   * Applies this state of an existing object. Returns its key, or undefined if its metadata is malformed. If the projection
+   * fails, the object keeps its last known state. `where` is the position, for messages.
    */
   exists(raw: unknown, where: string): string | undefined {
     const meta = this.#metaOf(raw, where);
@@ -40,7 +40,7 @@ export class ObjectCache<T> {
     const { key, uid } = meta;
     const known = this.store.entry(key);
     if (known?.uid === uid && known.resourceVersion === meta.resourceVersion) return key;
-    // Another uid: its predecessor is gone, whatever becomes of this one, and the deletion was missed.
+    // Another uid: the predecessor is gone, even if this object is malformed, and its deletion was missed.
     if (known !== undefined && known.uid !== uid) this.#delete(key, known.object, true);
     let object: T;
     try {
@@ -61,7 +61,7 @@ export class ObjectCache<T> {
     return key;
   }
 
-  /** The object was deleted in this state. One that is not known, or has been replaced already, changes nothing. */
+  /** Applies a deletion with this last state. An unknown or already replaced object changes nothing. */
   deleted(raw: unknown, where: string): void {
     const meta = this.#metaOf(raw, where);
     if (meta === undefined) return;
@@ -76,7 +76,7 @@ export class ObjectCache<T> {
     this.#delete(meta.key, last, false);
   }
 
-  /** A whole list has been seen: whatever is not in it is gone. */
+  /** Deletes every object that is not in this complete list. */
   retain(keys: ReadonlySet<string>): void {
     for (const key of [...this.store.keys()]) {
       if (!keys.has(key)) this.#delete(key, this.store.get(key)!, true);

@@ -1,8 +1,8 @@
 /**
- * Something a reflector met and went on from. Nothing here needs an answer; it is for logs and metrics.
- * - malformed: an object or watch line that could not be read; it is skipped, and what was known of the object stays.
- * - list, watch: a request failed or a watch broke; it is tried again in `delayMs`.
- * - oversized: an object is so large that no watch can tell of it; it is only seen when everything is listed.
+ * A problem from which the reflector recovered by itself. It is for logs and metrics and needs no reaction.
+ * - malformed: an unreadable object or watch line; it is skipped, and the last known state of the object stays.
+ * - list, watch: a request failed or a watch broke; the reflector retries after `delayMs`.
+ * - oversized: an object is too large for a watch event; only lists update it.
  * - handler: a handler threw.
  */
 export type ReflectorProblem =
@@ -10,7 +10,7 @@ export type ReflectorProblem =
   | {
       readonly kind: 'list' | 'watch';
       readonly path: string;
-      /** Failures in a row, this one included. */
+      /** Number of consecutive failures, including this one. */
       readonly failures: number;
       readonly delayMs: number;
       readonly error: Error;

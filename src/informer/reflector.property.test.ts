@@ -62,7 +62,7 @@ function sorted(objects: Iterable<Projection>): Projection[] {
   return [...objects].sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Keeps its own copy from what the handler is told, and fails when a call does not fit what was told before. */
+/** Builds its own copy from the handler calls, and fails if a call does not match the earlier ones. */
 class Mirror {
   readonly objects = new Map<string, Projection>();
 
@@ -83,7 +83,7 @@ class Mirror {
   }
 }
 
-test('whatever is cut, held back or forgotten, store and handler end with what the server has', async () => {
+test("store and handler converge to the server's state despite broken, delayed and expired watches", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80, size: 'max' }), fc.integer(), async (steps, seed) => {
       const collection = new ServedCollection();
@@ -107,8 +107,8 @@ test('whatever is cut, held back or forgotten, store and handler end with what t
       });
       const turn = async (): Promise<void> => {
         await new Promise((resolve) => setImmediate(resolve));
-        // Nothing under way: it waits out a back-off.
-        if (client.underWay === 0) clock.advance(clock.untilNextTimer() ?? 0);
+        // Without a request in flight the reflector waits out a backoff.
+        if (client.inFlight === 0) clock.advance(clock.untilNextTimer() ?? 0);
       };
       const served = (): Projection[] => sorted([...collection.objects.values()].map(project));
       const isEqual = (): boolean =>
@@ -136,22 +136,22 @@ test('whatever is cut, held back or forgotten, store and handler end with what t
             for (let n = 0; n < each.turns; n++) await turn();
             break;
           case 'settle':
-            // With the server holding back it cannot get there: then some time passes.
+            // While the server holds back events, the states cannot become equal; then only some time passes.
             for (let n = 0; !isEqual() && n < 100; n++) await turn();
             break;
         }
       }
       collection.isDelivering = true;
-      collection.endWatches('clean'); // what was held back comes with the next watch
+      collection.endWatches('clean'); // the next watch delivers what was held back
       for (let turns = 0; !isEqual() && turns < 5_000; turns++) await turn();
       await reflector.stop();
-      const wanted = served();
-      expect(sorted(reflector.store.values())).toEqual(wanted);
-      expect(sorted(mirror.objects.values())).toEqual(wanted);
+      const expected = served();
+      expect(sorted(reflector.store.values())).toEqual(expected);
+      expect(sorted(mirror.objects.values())).toEqual(expected);
       expect(problems).toEqual([]);
       for (const value of [0, 1, 2, 3]) {
         const filed = sorted(reflector.store.byIndex('value', String(value)));
-        expect(filed).toEqual(wanted.filter((object) => object.value === value));
+        expect(filed).toEqual(expected.filter((object) => object.value === value));
       }
     }),
     { numRuns: 150 },

@@ -40,7 +40,7 @@ let reflector: Reflector<Small>;
 
 beforeEach(async () => {
   server = await MisbehavingServer.start();
-  server.otherwise(streams()); // a watch on which nothing happens
+  server.otherwise(streams()); // a watch without events
   transport = new HttpTransport({ endpoint: fixedEndpoint(server.url) });
   clock = new VirtualClock();
   client = new ObservedClient(new KubeClient({ transport, clock }));
@@ -99,8 +99,8 @@ const bookmark = (version: number): object => ({
 });
 const expired = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } };
 
-/** The requests so far: `list`, `list+TOKEN`, `watch@RV`, `versions`. */
-function asked(): string[] {
+/** Returns the requests so far: `list`, `list+TOKEN`, `watch@RV`, `versions`. */
+function requests(): string[] {
   return server.requests.map(({ query, headers }) => {
     if (query.get('watch') === 'true') return `watch@${query.get('resourceVersion')}`;
     const what = headers.accept?.includes('PartialObjectMetadataList') === true ? 'versions' : 'list';
@@ -109,17 +109,17 @@ function asked(): string[] {
   });
 }
 
-/** Whether it waits out a back-off; a reflector that has been started does that whenever it asks for nothing. */
-const isWaiting = (): boolean => server.requests.length > 0 && client.underWay === 0;
+/** Whether the reflector waits out a backoff: a started reflector without a request in flight does. */
+const isWaiting = (): boolean => server.requests.length > 0 && client.inFlight === 0;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Waits for the condition in real time, moving the virtual time on only through the reflector's own back-offs. */
+/** Waits for the condition in real time. The virtual time advances only through the reflector's own backoffs. */
 async function until(condition: () => boolean): Promise<void> {
   await expect
     .poll(
       async () => {
-        await turn(); // what follows from an answer at once has happened then
+        await turn(); // runs everything that follows directly from a response
         if (condition()) return true;
         if (isWaiting()) clock.advance(clock.untilNextTimer() ?? 0);
         return condition();
@@ -132,7 +132,7 @@ async function until(condition: () => boolean): Promise<void> {
 const untilRequests = (count: number): Promise<void> => until(() => server.requests.length >= count);
 
 describe('list and watch', () => {
-  test('the pages of a list are added, then the store is synced, then watched from where the list was made', async () => {
+  test("adds the pages of a list, reports the sync, then watches from the list's resourceVersion", async () => {
     server.next(answerJson({ metadata: { resourceVersion: '9', continue: 'p2' }, items: [thing('a', 1)] }));
     server.next(answerJson({ metadata: { resourceVersion: '9' }, items: [thing('b', 2)] }));
     reflector = create({ fieldSelector: 'status.phase!=Failed', labelSelector: 'app' });
@@ -141,7 +141,7 @@ describe('list and watch', () => {
     await reflector.synced();
     await untilRequests(3);
     expect(changes).toEqual(['add a=1', 'add b=2', 'synced']);
-    expect(asked()).toEqual(['list', 'list+p2', 'watch@9']);
+    expect(requests()).toEqual(['list', 'list+p2', 'watch@9']);
     expect(reflector.hasSynced).toBe(true);
     const [first, , watch] = server.requests;
     expect(first!.query.get('limit')).toBe('500');
@@ -155,17 +155,17 @@ describe('list and watch', () => {
     expect(seconds).toBeLessThan(600);
   });
 
-  test('changes on the watch reach store and handler in order', async () => {
+  test('delivers watch events to store and handler in order', async () => {
     server.next(list(5, thing('a', 1)));
     server.next(streamsAndEnds(added('b', 6), modified('a', 7), deleted('a', 8, 70)));
     reflector.start();
     await untilRequests(3);
-    expect(asked()[2]).toBe('watch@8');
+    expect(requests()[2]).toBe('watch@8');
     expect(changes).toEqual(['add a=1', 'synced', 'add b=6', 'update a=1 a=7', 'delete a=70']);
     expect([...reflector.store.values()].map(text)).toEqual(['b=6']);
   });
 
-  test('what is known already is not told again', async () => {
+  test('does not deliver known state again', async () => {
     server.next(list(5, thing('a', 1)));
     server.next(streams(added('a', 1), deleted('unknown', 6), deleted('a', 7, 0, 'older-uid'), added('b', 8)));
     reflector.start();
@@ -173,16 +173,16 @@ describe('list and watch', () => {
     expect(changes).toEqual(['add a=1', 'synced', 'add b=8']);
   });
 
-  test('a difference that the owner does not read is not told, but resumed after', async () => {
+  test('does not deliver a change that the owner does not read, but resumes after it', async () => {
     reflector = create({ isSame: (old, object) => old.value === object.value });
     server.next(list(5, thing('a', 1)), streamsAndEnds(modified('a', 6, 1)));
     reflector.start();
     await untilRequests(3);
     expect(changes).toEqual(['add a=1', 'synced']);
-    expect(asked()[2]).toBe('watch@6');
+    expect(requests()[2]).toBe('watch@6');
   });
 
-  test('the same name with another uid is a deletion and an addition', async () => {
+  test('delivers a new uid under the same name as a deletion and an addition', async () => {
     server.next(list(5, thing('a', 1)));
     server.next(streams(added('a', 6, 6, 'other-uid')));
     reflector.start();
@@ -190,7 +190,7 @@ describe('list and watch', () => {
     expect(changes.slice(2)).toEqual(['delete a=1 (missed)', 'add a=6']);
   });
 
-  test('UTF-8 cut anywhere and many lines in one chunk arrive whole', async () => {
+  test('decodes UTF-8 split anywhere and many lines in one chunk', async () => {
     reflector = create({ project: (raw) => ({ name: JSON.stringify((raw as { value: unknown }).value), value: 0 }) });
     const lines = Buffer.from(`${JSON.stringify(added('a', 6, 'ä€😀'))}\n\n${JSON.stringify(added('b', 7, 'ö'))}\n`);
     server.next(list(5), (response) => {
@@ -207,35 +207,35 @@ describe('list and watch', () => {
 });
 
 describe('resuming', () => {
-  test('a watch that ends in good order is resumed from the last change or bookmark', async () => {
+  test('continues a watch that ended normally from the last change or bookmark', async () => {
     server.next(list(5), streamsAndEnds(added('a', 6), bookmark(20)), streamsAndEnds(added('b', 21)));
     reflector.start();
     await untilRequests(4);
-    expect(asked()).toEqual(['list', 'watch@5', 'watch@20', 'watch@21']);
+    expect(requests()).toEqual(['list', 'watch@5', 'watch@20', 'watch@21']);
     expect(problems).toEqual([]);
   });
 
   test.each([
-    ['reset before the answer', resetsConnection, 'watch@5'],
+    ['reset before the response', resetsConnection, 'watch@5'],
     ['cut in the middle of a line', cutsAfter(`${JSON.stringify(added('a', 6))}\n{"type":"ADD`), 'watch@6'],
-    ['ended in good order in the middle of a line', answerText(`${JSON.stringify(added('a', 6))}\n{"type"`), 'watch@6'],
-    ['garbled', streamsAndEnds(added('a', 6), 'no event'), 'watch@6'],
+    ['ended normally in the middle of a line', answerText(`${JSON.stringify(added('a', 6))}\n{"type"`), 'watch@6'],
+    ['malformed', streamsAndEnds(added('a', 6), 'no event'), 'watch@6'],
     ['broken by an ERROR event', streamsAndEnds(added('a', 6), { type: 'ERROR', object: { code: 500 } }), 'watch@6'],
     ['answered 500', answerStatus(500, 'InternalError', 'broken'), 'watch@5'],
     ['answered 403', answerStatus(403, 'Forbidden', 'no'), 'watch@5'],
-  ])('a watch that is %s is resumed after a back-off, and reported', async (_, behaviour, resumed) => {
+  ])('reports a watch that is %s, and resumes it after a backoff', async (_, behaviour, resumed) => {
     server.next(list(5), behaviour);
     reflector.start();
     await until(isWaiting);
-    expect(asked()).toHaveLength(2);
+    expect(requests()).toHaveLength(2);
     expect(clock.untilNextTimer()).toBeGreaterThanOrEqual(500);
     expect(clock.untilNextTimer()).toBeLessThanOrEqual(1_000);
     expect(problems).toMatchObject([{ kind: 'watch', failures: 1, path: '/api/v1/things' }]);
     await untilRequests(3);
-    expect(asked()[2]).toBe(resumed);
+    expect(requests()[2]).toBe(resumed);
   });
 
-  test('a failing list is tried again with growing back-off until it works', async () => {
+  test('retries a failing list with growing backoff until it succeeds', async () => {
     server.next(
       resetsConnection,
       answerStatus(503, 'ServiceUnavailable', 'starting'),
@@ -251,7 +251,7 @@ describe('resuming', () => {
     expect(changes).toEqual(['add a=1', 'synced']);
   });
 
-  test('Retry-After is waited for', async () => {
+  test('waits for Retry-After', async () => {
     server.next(list(5), answerStatus(429, 'TooManyRequests', 'slow', { headers: { 'retry-after': '17' } }));
     reflector.start();
     await until(isWaiting);
@@ -259,16 +259,16 @@ describe('resuming', () => {
     expect(problems).toMatchObject([{ kind: 'watch', delayMs: 17_000 }]);
   });
 
-  test('a server that closes every watch at once is asked ever more rarely', async () => {
+  test('backs off from a server that closes every watch at once', async () => {
     server.next(list(5)).otherwise(streamsAndEnds());
     reflector.start();
     await untilRequests(21);
-    // 0.5-1 s, 1-2 s, … and from the sixth on 15-30 s.
+    // 0.5-1 s, 1-2 s, … and 15-30 s from the sixth on.
     expect(clock.monotonic()).toBeGreaterThan(15_000 * 14);
-    expect(asked().filter((each) => each === 'list')).toHaveLength(1);
+    expect(requests().filter((each) => each === 'list')).toHaveLength(1);
   });
 
-  test('a server that closes after each change is asked at most twice a second', async () => {
+  test('retries at most twice a second if the server closes the watch after each change', async () => {
     let version = 5;
     server.next(list(5)).otherwise((response, request) => {
       streamsAndEnds(modified('a', ++version))(response, request);
@@ -279,7 +279,7 @@ describe('resuming', () => {
     expect(clock.monotonic()).toBeLessThanOrEqual(1_000 * 20);
   });
 
-  test('progress resets the back-off', async () => {
+  test('resets the backoff after progress', async () => {
     server.next(
       list(5),
       resetsConnection,
@@ -293,27 +293,27 @@ describe('resuming', () => {
   });
 });
 
-describe('silence', () => {
+describe('deadlines', () => {
   test.each([
-    ['accepts and says nothing', saysNothing],
+    ['never responds', saysNothing],
     ['falls silent', streams(added('a', 6))],
-  ])('a watch that %s is given up after the dead-man time and resumed', async (_, behaviour) => {
+  ])('end and resume a watch that %s, after the dead-man time', async (_, behaviour) => {
     server.next(list(5), behaviour);
     reflector = create({ deadManMs: 90_000 });
     reflector.start();
     await untilRequests(2);
-    const quiet = behaviour === saysNothing;
-    if (!quiet) await until(() => reflector.store.size === 1);
+    const isEmpty = behaviour === saysNothing;
+    if (!isEmpty) await until(() => reflector.store.size === 1);
     clock.advance(89_999);
     await turn();
-    expect(client.underWay).toBe(1);
+    expect(client.inFlight).toBe(1);
     clock.advance(1);
     await untilRequests(3);
-    expect(asked()[2]).toBe(quiet ? 'watch@5' : 'watch@6');
+    expect(requests()[2]).toBe(isEmpty ? 'watch@5' : 'watch@6');
     expect(problems[0]).toMatchObject({ kind: 'watch', error: { name: 'WatchSilentError' } });
   });
 
-  test('a bookmark is a sign of life', async () => {
+  test('leave a watch open on which bookmarks arrive', async () => {
     let write = (_line: string): void => undefined;
     server.next(list(5), (response) => {
       response.writeHead(200).flushHeaders();
@@ -326,12 +326,12 @@ describe('silence', () => {
       write(`${JSON.stringify(bookmark(minute))}\n`);
       await until(() => client.chunks === minute - 5);
     }
-    expect(client.underWay).toBe(1);
+    expect(client.inFlight).toBe(1);
     expect(server.requests).toHaveLength(2);
     expect(problems).toEqual([]);
   });
 
-  test('a watch that the server forgets to end is ended and resumed without complaint', async () => {
+  test('end and resume a watch that the server fails to end, without a report', async () => {
     let write = (_line: string): void => undefined;
     server.next(list(5), (response) => {
       response.writeHead(200).flushHeaders();
@@ -348,7 +348,7 @@ describe('silence', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a list that is never answered is given up at its deadline', async () => {
+  test('end a list without a response', async () => {
     server.next(saysNothing, list(5));
     reflector.start();
     await untilRequests(1);
@@ -358,16 +358,16 @@ describe('silence', () => {
   });
 });
 
-describe('a place in the history that is gone', () => {
+describe('with a resourceVersion that the server no longer knows, the reflector', () => {
   test.each([
     ['an HTTP 410', answerStatus(410, 'Expired', 'too old')],
     ['an ERROR event with 410', streams(expired)],
-  ])('%s leads to a list at once, whose differences are told', async (_, gone) => {
+  ])('lists at once after %s, and delivers the differences', async (_, gone) => {
     server.next(list(5, thing('stays', 1), thing('goes', 2), thing('changes', 3), thing('reborn', 4)), gone);
     server.next(list(9, thing('stays', 1), thing('changes', 8), thing('reborn', 9, 9, 'other'), thing('comes', 7)));
     reflector.start();
     await untilRequests(4);
-    expect(asked()).toEqual(['list', 'watch@5', 'list', 'watch@9']);
+    expect(requests()).toEqual(['list', 'watch@5', 'list', 'watch@9']);
     expect(clock.monotonic()).toBe(0);
     expect(changes.slice(5)).toEqual([
       'update changes=3 changes=8',
@@ -381,22 +381,22 @@ describe('a place in the history that is gone', () => {
 
   test.each([
     [
-      'turns it away for a second is asked again after it',
+      'asks to wait for a second',
       answerStatus(429, 'TooManyRequests', 'storage is initializing', { headers: { 'retry-after': '1' } }),
       1_000,
     ],
-    ['has forgotten the place is asked for a list at once', answerStatus(410, 'Expired', 'too old'), 0],
-    ['is still starting is asked again soon', answerStatus(503, 'ServiceUnavailable', 'starting'), 1_000],
-  ])('a server that comes back from an outage and %s', async (_, answer, mostMs) => {
+    ['responds with 410', answerStatus(410, 'Expired', 'too old'), 0],
+    ['is still starting', answerStatus(503, 'ServiceUnavailable', 'starting'), 1_000],
+  ])('retries soon after an outage when the server %s', async (_, answer, maxMs) => {
     server.next(list(5), ...Array.from({ length: 6 }, () => resetsConnection), answer);
     reflector.start();
     await until(() => problems.length === 7);
     const delays = problems.map((problem) => (problem as { delayMs: number }).delayMs);
     expect(delays[5]).toBeGreaterThan(15_000);
-    expect(delays[6]).toBeLessThanOrEqual(mostMs);
+    expect(delays[6]).toBeLessThanOrEqual(maxMs);
   });
 
-  test('410 again and again does not become a storm of lists', async () => {
+  test('limits the rate of lists under repeated 410s', async () => {
     server.otherwise((response, request) => {
       const isWatch = request.query.get('watch') === 'true';
       (isWatch ? streams(added('a', 6), expired) : list(5))(response, request);
@@ -406,7 +406,7 @@ describe('a place in the history that is gone', () => {
     expect(clock.monotonic()).toBeGreaterThan(60_000);
   });
 
-  test('a list whose continue token expires is made in one piece', async () => {
+  test('lists in one piece after an expired continue token', async () => {
     server.next(answerJson({ metadata: { resourceVersion: '5', continue: 'p2' }, items: [thing('a', 1)] }));
     server.next(answerStatus(410, 'Expired', 'continue token too old'), list(9, thing('b', 2)));
     reflector.start();
@@ -415,18 +415,18 @@ describe('a place in the history that is gone', () => {
     expect(changes).toEqual(['add a=1', 'add b=2', 'delete a=1 (missed)', 'synced']);
   });
 
-  test('a resourceVersion that the server keeps rejecting is doubted, and the list made again', async () => {
+  test('lists again after repeated rejections of the resourceVersion', async () => {
     const tooLarge = answerStatus(504, 'Timeout', 'Too large resource version');
     server.next(list(500, thing('a', 1)), tooLarge, tooLarge, tooLarge, list(3, thing('b', 2)));
     reflector.start();
     await untilRequests(6);
-    expect(asked()).toEqual(['list', 'watch@500', 'watch@500', 'watch@500', 'list', 'watch@3']);
+    expect(requests()).toEqual(['list', 'watch@500', 'watch@500', 'watch@500', 'list', 'watch@3']);
     expect(changes).toEqual(['add a=1', 'synced', 'add b=2', 'delete a=1 (missed)', 'replaced']);
   });
 });
 
-describe('catching up with a consistent read', () => {
-  /** Resolves to true when the promise has, false when it has not as far as one can see. */
+describe('catchUp', () => {
+  /** Returns whether the promise resolves within a few turns. */
   async function isOver(promise: Promise<void>): Promise<boolean> {
     let over = false;
     void promise.then(() => (over = true));
@@ -434,16 +434,16 @@ describe('catching up with a consistent read', () => {
     return over;
   }
 
-  const untilItWaits = (ms: number): Promise<void> =>
+  const untilNextTimerIs = (ms: number): Promise<void> =>
     expect.poll(() => clock.untilNextTimer(), { interval: 1 }).toBe(ms);
 
-  /** Watches from its first list, reads how far the server is, and waits for the watch until that is not worth it any more. */
-  async function catchUpInVain(): Promise<{ readonly ends: Promise<void> }> {
+  /** Starts a catch-up whose watch does not reach the version in time. */
+  async function catchUpWithoutEvent(): Promise<{ readonly ends: Promise<void> }> {
     reflector.start();
     await untilRequests(2);
     const ends = reflector.catchUp();
     await untilRequests(3);
-    await untilItWaits(100);
+    await untilNextTimerIs(100);
     expect(await isOver(ends)).toBe(false);
     clock.advance(100);
     return { ends };
@@ -451,12 +451,12 @@ describe('catching up with a consistent read', () => {
 
   const limits = (): (string | null)[] => server.requests.map(({ query }) => query.get('limit'));
 
-  test('takes one small read when the store is as new as that', async () => {
+  test('takes one small read if the store is current', async () => {
     server.next(list(9, thing('a', 1)), streams(), list(9, thing('a', 1)));
     reflector.start();
     await untilRequests(2);
     await reflector.catchUp();
-    expect(asked()).toEqual(['list', 'watch@9', 'list']);
+    expect(requests()).toEqual(['list', 'watch@9', 'list']);
     expect(limits()).toEqual(['500', null, '1']);
     expect(changes).toEqual(['add a=1', 'synced']);
   });
@@ -464,7 +464,7 @@ describe('catching up with a consistent read', () => {
   test.each([
     ['change', added('b', 1000), ['add a=1', 'synced', 'add b=1000']],
     ['bookmark', bookmark(1000), ['add a=1', 'synced']],
-  ])('waits a moment for the %s that is on its way', async (_, line, expected) => {
+  ])('waits a moment for a pending %s', async (_, line, expected) => {
     let send: () => void = () => expect.unreachable('not watched yet');
     server.next(list(999, thing('a', 1)), (response, request) => {
       streams()(response, request);
@@ -482,13 +482,13 @@ describe('catching up with a consistent read', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test('compares the versions of all objects when the watch says nothing, page by page', async () => {
+  test('compares the versions of all objects page by page if the watch stays silent', async () => {
     server.next(list(9, thing('a', 1), thing('b', 2)), streams(), list(10));
     server.next(answerJson({ metadata: { resourceVersion: '11', continue: 'p2' }, items: [thing('a', 1)] }));
     server.next(list(11, thing('b', 2)));
-    const caughtUp = await catchUpInVain();
+    const caughtUp = await catchUpWithoutEvent();
     await caughtUp.ends;
-    expect(asked()).toEqual(['list', 'watch@9', 'list', 'versions', 'versions+p2']);
+    expect(requests()).toEqual(['list', 'watch@9', 'list', 'versions', 'versions+p2']);
     expect(limits().slice(3)).toEqual(['5000', '5000']);
     expect(changes).toEqual(['add a=1', 'add b=2', 'synced']);
   });
@@ -496,22 +496,22 @@ describe('catching up with a consistent read', () => {
   test.each([
     ['another version', [thing('a', 1), thing('b', 11)]],
     ['another uid', [thing('a', 1), thing('b', 2, 2, 'another')]],
-    ['an object more', [thing('a', 1), thing('b', 2), thing('c', 11)]],
-    ['an object less', [thing('b', 2)]],
-    ['something that is no object', [null]],
-  ])('lists everything when they show %s, and watches from there', async (_, items) => {
+    ['an additional object', [thing('a', 1), thing('b', 2), thing('c', 11)]],
+    ['a missing object', [thing('b', 2)]],
+    ['an item that is not an object', [null]],
+  ])('lists everything if they show %s, and watches from there', async (_, items) => {
     server.next(list(9, thing('a', 1), thing('b', 2)), streams(), list(10), list(11, ...items));
     server.next(list(12, thing('b', 2), thing('c', 12)));
-    const caughtUp = await catchUpInVain();
+    const caughtUp = await catchUpWithoutEvent();
     await caughtUp.ends;
     expect(changes.slice(3)).toEqual(['add c=12', 'delete a=1 (missed)', 'replaced']);
     await untilRequests(6);
-    expect(asked()).toEqual(['list', 'watch@9', 'list', 'versions', 'list', 'watch@12']);
+    expect(requests()).toEqual(['list', 'watch@9', 'list', 'versions', 'list', 'watch@12']);
   });
 
-  test('is content with a watch that has come further while versions are compared', async () => {
+  test('accepts a watch that reaches the version during the comparison', async () => {
     let send: () => void = () => expect.unreachable('not watched yet');
-    let answer: () => void = () => expect.unreachable('not asked yet');
+    let answer: () => void = () => expect.unreachable('not requested yet');
     server.next(list(9, thing('a', 1)), (response, request) => {
       streams()(response, request);
       send = () => response.write(`${JSON.stringify(modified('a', 12))}\n`);
@@ -519,26 +519,26 @@ describe('catching up with a consistent read', () => {
     server.next(list(10), (response, request) => {
       answer = () => list(11, thing('a', 11))(response, request);
     });
-    const caughtUp = await catchUpInVain();
+    const caughtUp = await catchUpWithoutEvent();
     await untilRequests(4);
     send();
     await caughtUp.ends;
     answer();
-    await until(() => client.underWay === 1);
-    expect(asked()).toEqual(['list', 'watch@9', 'list', 'versions']);
+    await until(() => client.inFlight === 1);
+    expect(requests()).toEqual(['list', 'watch@9', 'list', 'versions']);
     expect(changes).toEqual(['add a=1', 'synced', 'update a=1 a=12']);
   });
 
-  test('lists everything when versions cannot be compared', async () => {
+  test('lists everything if the comparison fails', async () => {
     server.next(list(9, thing('a', 1)), streams(), list(10), answerStatus(500, 'InternalError', 'broken'));
     server.next(list(11, thing('a', 1)));
-    const caughtUp = await catchUpInVain();
+    const caughtUp = await catchUpWithoutEvent();
     await caughtUp.ends;
-    expect(asked().slice(3)).toEqual(['versions', 'list']);
+    expect(requests().slice(3)).toEqual(['versions', 'list']);
     expect(problems).toMatchObject([{ kind: 'list', error: { message: expect.stringMatching(/broken/) as string } }]);
   });
 
-  test('is content with a list that was under way', async () => {
+  test('accepts a list that was in flight', async () => {
     let answer: () => void = () => expect.unreachable('not listed yet');
     server.next(list(9), streams(expired));
     server.next((response, request) => {
@@ -549,28 +549,28 @@ describe('catching up with a consistent read', () => {
     server.next(list(10));
     const caughtUp = reflector.catchUp();
     await untilRequests(4);
-    await untilItWaits(100);
+    await untilNextTimerIs(100);
     clock.advance(100);
     answer();
     await caughtUp;
     await untilRequests(5);
-    expect(asked()).toEqual(['list', 'watch@9', 'list', 'list', 'watch@11']);
+    expect(requests()).toEqual(['list', 'watch@9', 'list', 'list', 'watch@11']);
   });
 
-  test('lists everything once where versions are no numbers', async () => {
-    const unlike = (version: string, ...items: object[]): Behaviour =>
+  test('lists everything once if versions are not numbers', async () => {
+    const opaque = (version: string, ...items: object[]): Behaviour =>
       answerJson({ metadata: { resourceVersion: version }, items });
-    server.next(unlike('aa'), streams(), unlike('bb'), unlike('cc', thing('a', 1)), unlike('cc', thing('a', 1)));
-    const caughtUp = await catchUpInVain();
+    server.next(opaque('aa'), streams(), opaque('bb'), opaque('cc', thing('a', 1)), opaque('cc', thing('a', 1)));
+    const caughtUp = await catchUpWithoutEvent();
     await caughtUp.ends;
     await untilRequests(6);
-    expect(asked()).toEqual(['list', 'watch@aa', 'list', 'versions', 'list', 'watch@cc']);
+    expect(requests()).toEqual(['list', 'watch@aa', 'list', 'versions', 'list', 'watch@cc']);
   });
 
-  test('goes on trying when the read fails, and does not wait for a back-off of the watch', async () => {
+  test("retries a failing read, and does not wait for the watch's backoff", async () => {
     server.next(list(9), answerStatus(500, 'InternalError', 'broken'));
     reflector.start();
-    await until(() => problems.length === 1); // the watch waits out its back-off
+    await until(() => problems.length === 1); // the watch waits out its backoff
     server.next(answerStatus(503, 'ServiceUnavailable', 'starting'), list(10));
     server.next(list(10, thing('a', 10)), list(10, thing('a', 10)));
     const caughtUp = reflector.catchUp();
@@ -578,24 +578,24 @@ describe('catching up with a consistent read', () => {
     await expect.poll(() => problems.length, inRealTime).toBe(2);
     clock.advance((problems[1] as { delayMs: number }).delayMs);
     await expect.poll(() => server.requests.length, inRealTime).toBe(4);
-    await untilItWaits(100);
+    await untilNextTimerIs(100);
     clock.advance(100);
     await caughtUp;
     expect(changes).toEqual(['synced', 'add a=10', 'replaced']);
   });
 
-  test('ends when the reflector is stopped', async () => {
+  test('rejects when the reflector is stopped', async () => {
     server.next(list(9), streams(), saysNothing);
     reflector.start();
     await untilRequests(2);
     const caughtUp = reflector.catchUp();
     await untilRequests(3);
-    await Promise.all([expect(caughtUp).rejects.toThrow('is stopped'), reflector.stop()]);
+    await Promise.all([expect(caughtUp).rejects.toThrow('has stopped'), reflector.stop()]);
   });
 });
 
 describe('malformed objects', () => {
-  test('are skipped and reported with their place, and the stream goes on', async () => {
+  test('are skipped and reported with their position, and the stream continues', async () => {
     server.next(list(5, thing('good', 1), thing('bad', 2, 'text'), null, { metadata: { name: 'x' } }));
     server.next(streams(modified('good', 6, null), { type: 'ADDED' }, { type: 'WHAT' }, added('next', 7)));
     reflector.start();
@@ -609,11 +609,11 @@ describe('malformed objects', () => {
       'item 3 of page 1: metadata.uid is missing',
       'default/good: value: expected a number, got null',
       'watch after resourceVersion 6: metadata is missing',
-      'watch after resourceVersion 6: a watch event has type "WHAT", which is none',
+      'watch after resourceVersion 6: a watch event has the unknown type "WHAT"',
     ]);
   });
 
-  test('keep the last good state until the object is deleted or good again', async () => {
+  test('keep their last valid state until they are deleted or valid again', async () => {
     server.next(list(5, thing('a', 1), thing('b', 2)));
     server.next(streams(modified('a', 6, null), modified('b', 7, null), deleted('a', 8, null), modified('b', 9)));
     reflector.start();
@@ -621,7 +621,7 @@ describe('malformed objects', () => {
     expect(changes.slice(3)).toEqual(['delete a=1', 'update b=2 b=9']);
   });
 
-  test('with another uid still end their predecessor', async () => {
+  test('with a new uid still delete their predecessor', async () => {
     server.next(list(5, thing('a', 1)), streams(added('a', 6, null, 'other'), added('b', 7)));
     reflector.start();
     await until(() => changes.length === 4);
@@ -630,7 +630,7 @@ describe('malformed objects', () => {
 });
 
 describe('handlers', () => {
-  test('a handler that throws is reported and the change stands', async () => {
+  test('that throw are reported, and the change stays applied', async () => {
     const handler = { onAdd: () => { throw new Error('bug'); }, onUpdate: () => undefined, onDelete: () => undefined }; // prettier-ignore
     reflector = create({ handler });
     server.next(list(5, thing('a', 1), thing('b', 2)));
@@ -643,7 +643,7 @@ describe('handlers', () => {
     expect(reflector.store.size).toBe(2);
   });
 
-  test('after stop no handler is called and no connection is left', async () => {
+  test('are not called after stop, which closes all connections', async () => {
     let write = (_line: string): void => undefined;
     server.next(list(5, thing('a', 1)), (response) => {
       response.writeHead(200).flushHeaders();
@@ -656,30 +656,30 @@ describe('handlers', () => {
     write(`${JSON.stringify(modified('a', 6))}\n`);
     await stopped;
     expect(changes).toEqual(['add a=1', 'synced']);
-    expect(client.underWay).toBe(0);
+    expect(client.inFlight).toBe(0);
     expect(clock.untilNextTimer()).toBeUndefined();
     expect(server.requests).toHaveLength(2);
     expect(problems).toEqual([]);
     await expect(reflector.synced()).resolves.toBeUndefined();
   });
 
-  test('a reflector that is stopped while it lists is never synced', async () => {
+  test('are not called if the reflector is stopped during its first list', async () => {
     server.next(saysNothing);
     reflector.start();
     await untilRequests(1);
     await reflector.stop();
     expect(changes).toEqual([]);
-    expect(client.underWay).toBe(0);
+    expect(client.inFlight).toBe(0);
     expect(clock.untilNextTimer()).toBeUndefined();
     expect(problems).toEqual([]);
-    await expect(reflector.synced()).rejects.toThrow('the reflector of /api/v1/things is stopped');
+    await expect(reflector.synced()).rejects.toThrow('the reflector of /api/v1/things has stopped');
   });
 
   test.each([
     ['a list', ['add a=1', 'add b=2'], 'add b=2', ['list']],
     ['the end of a list', ['add a=1', 'add b=2', 'add c=3', 'synced'], 'synced', ['list']],
     ['a watch', ['add a=1', 'add b=2', 'add c=3', 'synced', 'add d=6'], 'add d=6', ['list', 'watch@5']],
-  ])('a handler may stop it during %s, and is told nothing after', async (_, reported, last, requests) => {
+  ])('may stop the reflector during %s, and are not called afterwards', async (_, reported, last, expectedRequests) => {
     const stops = (change: string): void => {
       changes.push(change);
       if (change === last) void reflector.stop();
@@ -696,31 +696,31 @@ describe('handlers', () => {
     await until(() => changes.includes(last));
     await reflector.stop();
     expect(changes).toEqual(reported);
-    expect(asked()).toEqual(requests);
-    expect(client.underWay).toBe(0);
+    expect(requests()).toEqual(expectedRequests);
+    expect(client.inFlight).toBe(0);
     expect(clock.untilNextTimer()).toBeUndefined();
   });
 });
 
-describe('a server that does not do what servers do', () => {
-  test('a watch that goes back leads to a new list: the server was set back to an earlier state', async () => {
+describe('with a server that breaks the protocol, the reflector', () => {
+  test('lists again if the watch goes back, as after a restore of the server', async () => {
     server.next(list(50, thing('a', 50)), streams(modified('a', 60), modified('b', 7)), list(8, thing('b', 7)));
     reflector.start();
     await untilRequests(4);
-    expect(asked().slice(0, 4)).toEqual(['list', 'watch@50', 'list', 'watch@8']);
+    expect(requests().slice(0, 4)).toEqual(['list', 'watch@50', 'list', 'watch@8']);
     expect(changes).toEqual(['add a=50', 'synced', 'update a=50 a=60', 'add b=7', 'delete a=60 (missed)', 'replaced']);
     expect(problems.map(({ error }) => error.message)).toEqual([
       'GET /api/v1/things: the watch went back from resourceVersion 60 to 7',
     ]);
   });
 
-  test('a list whose pages have no end fails, whether a token comes back or there is always a new one', async () => {
+  test('ends a list with endless pages, whether the token repeats or is always new', async () => {
     let pages = 0;
     const token = (page: number): string => (page <= 3 ? 'same' : String(page));
     reflector = create({
       client: {
         list: () => Promise.resolve({ items: [thing('a', 1)], resourceVersion: '1', continueToken: token(++pages) }),
-        watch: () => Promise.reject(new Error('there is nothing to watch yet')),
+        watch: () => Promise.reject(new Error('not watched yet')),
       },
     });
     reflector.start();
@@ -730,18 +730,18 @@ describe('a server that does not do what servers do', () => {
     await expect.poll(() => problems.length).toBe(2);
     expect(pages).toBe(10_002);
     expect(problems.map(({ error }) => error.message)).toEqual([
-      'the list of /api/v1/things has no end: it goes on with page 2 after page 2',
+      'the list of /api/v1/things has no end: it repeats the continue token of page 2',
       'the list of /api/v1/things has no end: it has more than 10000 pages',
     ]);
     expect(reflector.hasSynced).toBe(false);
   });
 
-  test('a watch line that is too long leads to a list, which shows whose it is', async () => {
+  test('lists again after a watch line that is too long, and reports its object', async () => {
     const large = { ...(thing('large', 6) as { metadata: object }), text: 'x'.repeat(34 * 1024 * 1024) };
     server.next(list(5, thing('a', 5)), streams({ type: 'MODIFIED', object: large }), list(6, thing('a', 5), large));
     reflector.start();
     await until(() => changes.includes('replaced'));
-    expect(asked().slice(0, 3)).toEqual(['list', 'watch@5', 'list']);
+    expect(requests().slice(0, 3)).toEqual(['list', 'watch@5', 'list']);
     expect(changes).toEqual(['add a=5', 'synced', 'add large=6', 'replaced']);
     expect(problems.map((problem) => [problem.kind, 'where' in problem ? problem.where : ''])).toEqual([
       ['watch', ''],
@@ -749,17 +749,17 @@ describe('a server that does not do what servers do', () => {
     ]);
   });
 
-  test('pages that are too long to be read are made shorter', async () => {
+  test('shortens pages that are too long to read', async () => {
     const limits: (number | undefined)[] = [];
     reflector = create({
       client: {
         list: (_path, { limit } = {}) => {
           limits.push(limit);
           if (limit! <= 50) return Promise.resolve({ items: [], resourceVersion: '1' });
-          const cause = new AnswerTooLongError('the answer is longer than 134217728 bytes');
-          return Promise.reject(new ConnectionError('no answer', { ambiguous: false, cause }));
+          const cause = new AnswerTooLongError('the response is longer than 134217728 bytes');
+          return Promise.reject(new ConnectionError('no response', { ambiguous: false, cause }));
         },
-        watch: () => Promise.reject(new Error('there is nothing to watch yet')),
+        watch: () => Promise.reject(new Error('not watched yet')),
       },
     });
     reflector.start();

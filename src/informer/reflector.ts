@@ -15,7 +15,7 @@ import { readObjectMeta } from './object-meta.ts';
 import { toError } from '../base/to-error.ts';
 import type { ReflectorProblem } from './reflector-problem.ts';
 import type { Indexers, Lister } from './store.ts';
-import { longestLineBytes, LineTooLongError } from './line-splitter.ts';
+import { maxLineBytes, LineTooLongError } from './line-splitter.ts';
 import { WatchLostError, WatchStream } from './watch-stream.ts';
 import type { WatchEvent } from './watch-stream.ts';
 
@@ -23,48 +23,47 @@ export interface ReflectorOptions<T> {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly clock: Clock;
   readonly random: Random;
-  /** The collection: `/api/v1/pods`. */
+  /** Path of the collection: `/api/v1/pods`. */
   readonly path: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
-  /** Makes the small thing that is kept of an object. Throws on a malformed one, which is then skipped and reported. */
+  /** Returns the projection of an object that the store keeps. Throws on a malformed object, which is then skipped and reported. */
   readonly project: (raw: unknown) => T;
-  /** True when the difference is nothing the owner reads: then nobody is told. */
+  /** Returns true if the owner reads no changed field: then the handler is not called. */
   readonly isSame?: (previous: T, object: T) => boolean;
   readonly handler: InformerHandler<T>;
   readonly indexers?: Indexers<T>;
   readonly onProblem?: (problem: ReflectorProblem) => void;
-  /** Objects a page. Default 500. */
+  /** Objects per page. Default 500. */
   readonly pageSize?: number;
   /**
-   * A watch on which nothing, not even a bookmark, has come for so long is taken for dead, in milliseconds. API servers
-   * send a bookmark about every minute. Default 90 s.
+   * Time without any data, even a bookmark, after which a watch counts as dead, in milliseconds. API servers send a bookmark
+   * about every minute. Default 90 s.
    */
   readonly deadManMs?: number;
 }
 
-/** Who waits until the store is as new as that. */
+/** A call of `catchUp` that waits until the store has reached a resourceVersion. */
 interface CatchUp {
   readonly resourceVersion: string;
   readonly done: Deferred<void>;
 }
 
 const pageTimeoutMs = 60_000;
-/** Pages of a list at most: far more than the largest cluster has, and its tokens do not live as long. */
-const mostPages = 10_000;
-/** How long the watch is given to bring what a consistent read has shown to be there, before everything is listed. */
+/** Maximum pages of a list: far more than the largest cluster has. Its continue tokens would expire before. */
+const maxPages = 10_000;
+/** How long the watch may take to reach the version of a consistent read before all versions are compared. */
 const catchUpMs = 100;
-/** Objects a page where nothing but versions are listed. */
+/** Page size of a list that has only versions. */
 const versionsPageSize = 5_000;
-/** `{"type":"MODIFIED","object":}` and kind and version, which a list leaves out, in bytes: about as many. */
+/** Approximate bytes that a watch event adds to an object of a list: `{"type":"MODIFIED","object":}`, kind and apiVersion. */
 const oversizedMargin = 100;
 const newestVersionBackoff = { initialMs: 200, maxMs: 5_000 };
 
 /**
- * Keeps a store equal to one collection of an API server, for ever: lists it in pages, watches it from there, resumes
- * where a watch ended, and lists again when the server has forgotten that place. Whatever goes wrong is reported and
- * tried again after the ListPolicy's delay; there are never more than about two attempts a second, however the server
- * behaves.
+ * Keeps a store equal to one collection of an API server until it is stopped. It lists the collection in pages, watches it from
+ * there, resumes where a watch ended, and lists again when the server no longer knows that resourceVersion. It reports every
+ * failure and retries after the ListPolicy's delay: at most about two attempts a second, whatever the server does.
  */
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
@@ -74,13 +73,13 @@ export class Reflector<T> {
   readonly #synced = deferred();
   #hasSynced = false;
   readonly #catchUps = new Set<CatchUp>();
-  /** Ends the watch, or the waiting, of the present round, because everything is to be listed. */
+  /** Ends the watch or the delay of this round, in order to list again. */
   #interrupt = new AbortController();
   #running: Promise<void> | undefined;
-  /** The last watch broke because a line was too long: the next list shows whose it was. */
+  /** The last watch broke because a line was too long. The next list shows which object it was. */
   #suspectsOversized = false;
-  /** Clock.monotonic() when the server last said something of the collection; at first when it was started. */
-  #heardAt: number | undefined;
+  /** Clock.monotonic() of the last data from the server for the collection; at first that of the start. */
+  #lastActivityAt: number | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -93,27 +92,27 @@ export class Reflector<T> {
       onMalformed: (where, error) => this.#report({ kind: 'malformed', path: options.path, where, error }),
       onHandlerError: (where, error) => this.#report({ kind: 'handler', path: options.path, where, error }),
     });
-    this.#synced.promise.catch(() => undefined); // nobody may be waiting when it is stopped
+    this.#synced.promise.catch(() => undefined); // there may be no waiter when it stops
   }
 
   get store(): Lister<T> {
     return this.#cache.store;
   }
 
-  /** Whether the first list has been delivered whole. */
+  /** Whether the first list has been delivered completely. */
   get hasSynced(): boolean {
     return this.#hasSynced;
   }
 
-  /** Resolves once the first list has been delivered whole; rejects when the reflector is stopped before. */
+  /** Resolves once the first list has been delivered completely; rejects if the reflector is stopped first. */
   synced(): Promise<void> {
     return this.#synced.promise;
   }
 
   /**
-   * Resolves once the store holds all that a consistent read finds which is made after this call. That read is small; when the
-   * watch has not come as far in a moment, be it that nothing happens there, the versions of all objects are compared, and only when
-   * they differ everything is listed. Failures are reported and tried again; rejects only when the reflector is stopped.
+   * Resolves once the store holds everything that a consistent read after this call returns. That read is small. If the watch
+   * does not reach its version within a moment, perhaps because nothing happens there, the versions of all objects are compared,
+   * and everything is listed only if they differ. Failures are reported and retried; it rejects only if the reflector is stopped.
    */
   async catchUp(): Promise<void> {
     await this.synced();
@@ -130,20 +129,20 @@ export class Reflector<T> {
     }
   }
 
-  /** For how long the server has said nothing of the collection, bookmarks included; undefined before it was started. */
+  /** Time since the server last sent data for the collection, including bookmarks; undefined before the start. */
   get silentMs(): number | undefined {
-    return this.#heardAt === undefined ? undefined : this.#options.clock.monotonic() - this.#heardAt;
+    return this.#lastActivityAt === undefined ? undefined : this.#options.clock.monotonic() - this.#lastActivityAt;
   }
 
-  /** Begins; a second call does nothing. */
+  /** Starts the reflector; a second call does nothing. */
   start(): void {
-    this.#heardAt ??= this.#options.clock.monotonic();
+    this.#lastActivityAt ??= this.#options.clock.monotonic();
     this.#running ??= this.#run();
   }
 
-  /** From this call on no handler is called. Resolves when the connections are given up. */
+  /** Stops the reflector. No handler is called after this call. Resolves when the connections are closed. */
   async stop(): Promise<void> {
-    const reason = new Error(`the reflector of ${this.#options.path} is stopped`);
+    const reason = new Error(`the reflector of ${this.#options.path} has stopped`);
     this.#stop.abort(reason);
     this.#synced.reject(reason);
     await this.#running;
@@ -160,7 +159,7 @@ export class Reflector<T> {
       if (this.#isStopped) return;
       if (signal.aborted) {
         this.#interrupt = new AbortController();
-        // A list that was under way may have been what they waited for.
+        // The waiting calls may have been waiting for the interrupted list.
         if (this.#catchUps.size > 0) this.#policy.listAgain();
         continue;
       }
@@ -173,13 +172,13 @@ export class Reflector<T> {
     }
   }
 
-  /** Resolves after the time, or sooner when it is stopped or interrupted. */
+  /** Resolves after the delay, or earlier when the reflector is stopped or interrupted. */
   async #waitFor(ms: number, interrupted: AbortSignal): Promise<void> {
     const either = AbortSignal.any([this.#stop.signal, interrupted]);
     await wait(this.#options.clock, ms, either).catch(() => undefined);
   }
 
-  /** Where the collection is now, by a read that the server answers from its newest state. */
+  /** Returns the current resourceVersion of the collection, by a consistent read. */
   async #newestVersion(): Promise<string> {
     const { client, clock, path, random } = this.#options;
     const { signal } = this.#stop;
@@ -196,9 +195,9 @@ export class Reflector<T> {
     }
   }
 
-  /** Ends the waiting when the store holds what the server has; else everything is listed. */
+  /** Ends a catch-up if the store equals the server's state; otherwise lists everything. */
   async #compare(catchUp: CatchUp): Promise<void> {
-    // Without a place to watch from everything is listed anyway.
+    // Without a resourceVersion to watch from, the next round lists anyway.
     const isListing = this.#policy.resourceVersion === undefined;
     try {
       if (!isListing && (await this.#holdsAll())) {
@@ -212,7 +211,7 @@ export class Reflector<T> {
     if (this.#catchUps.has(catchUp)) this.#listAgain();
   }
 
-  /** Whether the store has each object that the server has, in the same version or a newer one, and no other. */
+  /** Returns whether the store has exactly the server's objects, each in the same version or a newer one. */
   async #holdsAll(): Promise<boolean> {
     let count = 0;
     let isHeld = true;
@@ -229,7 +228,7 @@ export class Reflector<T> {
   }
 
   #listAgain(): void {
-    this.#interrupt.abort(new Error('everything is listed anew'));
+    this.#interrupt.abort(new Error('the collection is listed again'));
   }
 
   #notifyCatchUps(): void {
@@ -252,8 +251,8 @@ export class Reflector<T> {
         for (const catchUp of catchUps) this.#endCatchUp(catchUp);
         this.#notifyCatchUps();
       } catch (thrown) {
-        // There is no such collection: that is an answer too.
-        if (thrown instanceof NotFoundError) this.#heard();
+        // The collection does not exist, which is a response too.
+        if (thrown instanceof NotFoundError) this.#noteActivity();
         return { step: 'list', error: toError(thrown), lastedMs: 0 };
       }
     }
@@ -269,7 +268,7 @@ export class Reflector<T> {
     }
   }
 
-  /** Applies the collection page by page; what is gone from it is deleted at the end. Answers where to watch from. */
+  /** Lists the collection page by page, then deletes the objects that are gone. Returns the resourceVersion to watch from. */
   async #list(): Promise<string> {
     const { path } = this.#options;
     const { pageSize: limit } = this.#policy;
@@ -278,7 +277,7 @@ export class Reflector<T> {
     this.#suspectsOversized = false;
     const resourceVersion = await this.#eachPage({ ...(limit !== undefined && { limit }) }, (items, page) => {
       for (const [index, raw] of items.entries()) {
-        this.#stop.signal.throwIfAborted(); // a handler may have stopped it
+        this.#stop.signal.throwIfAborted(); // a handler may have stopped the reflector
         const key = this.#cache.exists(raw, `item ${index} of page ${page}`);
         if (key === undefined) continue;
         keys.add(key);
@@ -300,24 +299,25 @@ export class Reflector<T> {
   }
 
   /**
-   * Reads the collection page by page, until `take` answers false. Waiting for each page lets everything else run in between; none
-   * is held while the next one is read. Answers the last one's resourceVersion. Rejects with MalformedAnswerError when there is no end of pages.
+   * Reads the collection page by page until `take` returns false. Other tasks run while it waits for a page, and no page is kept
+   * while it reads the next. Returns the resourceVersion of the last page. Rejects with MalformedAnswerError if the pages never
+   * end.
    */
   async #eachPage(
     options: Pick<ListOptions, 'limit' | 'metadataOnly'>,
     take: (items: ListPage['items'], page: number) => boolean,
   ): Promise<string> {
     const { client, path } = this.#options;
-    const given = (
+    const deliver = (
       { items, ...rest }: ListPage,
       page: number,
-    ): Omit<ListPage, 'items'> & { readonly goesOn: boolean } => {
-      this.#heard();
-      return { ...rest, goesOn: take(items, page) && rest.continueToken !== undefined };
+    ): Omit<ListPage, 'items'> & { readonly hasNext: boolean } => {
+      this.#noteActivity();
+      return { ...rest, hasNext: take(items, page) && rest.continueToken !== undefined };
     };
     let continueToken: string | undefined;
     for (let page = 1; ; page++) {
-      const { resourceVersion, goesOn, ...next } = given(
+      const { resourceVersion, hasNext, ...next } = deliver(
         await client.list(path, {
           ...this.#selectors(),
           ...options,
@@ -327,10 +327,10 @@ export class Reflector<T> {
         }),
         page,
       );
-      if (!goesOn) return resourceVersion;
-      if (next.continueToken === continueToken || page >= mostPages) {
+      if (!hasNext) return resourceVersion;
+      if (next.continueToken === continueToken || page >= maxPages) {
         const what =
-          page >= mostPages ? `has more than ${mostPages} pages` : `goes on with page ${page} after page ${page}`;
+          page >= maxPages ? `has more than ${maxPages} pages` : `repeats the continue token of page ${page}`;
         throw new MalformedAnswerError(`the list of ${path} has no end: it ${what}`);
       }
       continueToken = next.continueToken;
@@ -339,7 +339,7 @@ export class Reflector<T> {
 
   async #watch(resourceVersion: string, interrupted: AbortSignal): Promise<void> {
     const { client, clock, random, path, deadManMs = 90_000 } = this.#options;
-    // Drawn anew each time, so that the watches of many clients do not end together.
+    // A new random value each time, so that the watches of many clients do not end together.
     const timeoutSeconds = 300 + Math.floor(random() * 300);
     const query = new URLSearchParams({
       ...this.#selectors(),
@@ -356,19 +356,19 @@ export class Reflector<T> {
     });
   }
 
-  #heard(): void {
-    this.#heardAt = this.#options.clock.monotonic();
+  #noteActivity(): void {
+    this.#lastActivityAt = this.#options.clock.monotonic();
   }
 
   #receive(event: WatchEvent): void {
-    this.#heard();
+    this.#noteActivity();
     const where = `watch after resourceVersion ${this.#policy.resourceVersion}`;
     const version = event.object?.metadata?.resourceVersion;
     if (typeof version === 'string' && version !== '') {
       const before = this.#policy.resourceVersion;
       if (before !== undefined && isAtLeast(before, version) && before !== version) {
-        if (this.#isHeld(event)) return; // said twice
-        // A server that was set back to an earlier state: what it has now is not what is held.
+        if (this.#isKnown(event)) return; // a duplicate
+        // The server was restored to an earlier state, so the store no longer matches it.
         throw new WatchLostError(
           `GET ${this.#options.path}: the watch went back from resourceVersion ${before} to ${version}`,
         );
@@ -386,7 +386,7 @@ export class Reflector<T> {
       case 'BOOKMARK':
         return;
       default: {
-        const error = new Error(`a watch event has type ${JSON.stringify(event.type)}, which is none`);
+        const error = new Error(`a watch event has the unknown type ${JSON.stringify(event.type)}`);
         this.#report({ kind: 'malformed', path: this.#options.path, where, error });
       }
     }
@@ -400,8 +400,8 @@ export class Reflector<T> {
     };
   }
 
-  /** Whether the event says of an object just what is known of it. */
-  #isHeld({ type, object }: WatchEvent): boolean {
+  /** Returns whether the event repeats the known state of an object. */
+  #isKnown({ type, object }: WatchEvent): boolean {
     if (type !== 'ADDED' && type !== 'MODIFIED') return false;
     try {
       const { key, uid, resourceVersion } = readObjectMeta(object);
@@ -413,10 +413,10 @@ export class Reflector<T> {
   }
 
   #reportOversized(where: string, raw: unknown): void {
-    // With what the line of a watch has around the object.
+    // The margin accounts for the rest of a watch line.
     const bytes = Buffer.byteLength(JSON.stringify(raw));
-    if (bytes + oversizedMargin <= longestLineBytes) return;
-    const error = new Error(`the object has ${bytes} bytes; watches are read in lines of up to ${longestLineBytes}`);
+    if (bytes + oversizedMargin <= maxLineBytes) return;
+    const error = new Error(`the object has ${bytes} bytes; a watch event may have at most ${maxLineBytes}`);
     this.#report({ kind: 'oversized', path: this.#options.path, where, error });
   }
 
@@ -425,10 +425,13 @@ export class Reflector<T> {
   }
 }
 
-/** Whether the first resourceVersion is as new as the second: they are numbers of any length, though servers may have others. */
-function isAtLeast(version: string | undefined, wanted: string): boolean {
+/**
+ * Returns whether the first resourceVersion is at least as new as the second. They are usually numbers of any length; other
+ * versions are only compared for equality.
+ */
+function isAtLeast(version: string | undefined, minimum: string): boolean {
   if (version === undefined) return false;
-  if (version === wanted) return true;
-  if (!/^\d+$/.test(version) || !/^\d+$/.test(wanted)) return false;
-  return version.length === wanted.length ? version > wanted : version.length > wanted.length;
+  if (version === minimum) return true;
+  if (!/^\d+$/.test(version) || !/^\d+$/.test(minimum)) return false;
+  return version.length === minimum.length ? version > minimum : version.length > minimum.length;
 }

@@ -18,7 +18,7 @@ function metaOf(key: string, resourceVersion = '1'): { key: string; uid: string;
 }
 
 describe('an index', () => {
-  test('files an object under its values, and under the new ones when it changes', () => {
+  test('finds an object by its current values', () => {
     const store = storeOf({ name: 'a' }, { name: 'b', node: 'n1' }, { name: 'c', node: 'n1' });
     store.set(metaOf('a', '2'), { name: 'a', node: 'n1' });
     store.set(metaOf('b', '2'), { name: 'b', node: 'n2' });
@@ -28,11 +28,11 @@ describe('an index', () => {
     expect([...store.byIndex('node', 'n3')]).toEqual([]);
   });
 
-  test('that does not exist is an error', () => {
+  test('throws if it does not exist', () => {
     expect(() => storeOf().byIndex('color', 'red')).toThrow('there is no index "color"');
   });
 
-  test('keeps an object that is set again with another resourceVersion only', () => {
+  test('keeps an object of which only the resourceVersion changed', () => {
     const pod = { name: 'a', node: 'n1' };
     const store = storeOf(pod);
     store.set(metaOf('a', '2'), pod);
@@ -42,7 +42,7 @@ describe('an index', () => {
 });
 
 describe('object metadata', () => {
-  test('the key has a namespace only when the object has one', () => {
+  test('yields a key with a namespace only for namespaced objects', () => {
     expect(objectKey('default', 'a')).toBe('default/a');
     expect(objectKey(undefined, 'a')).toBe('a');
     expect(objectKey('', 'a')).toBe('a');
@@ -54,7 +54,7 @@ describe('object metadata', () => {
     [{ metadata: { uid: 'u', resourceVersion: '1' } }, 'metadata.name is missing'],
     [{ metadata: { name: 'a', resourceVersion: '1' } }, 'metadata.uid is missing'],
     [{ metadata: { name: 'a', uid: 'u' } }, 'metadata.resourceVersion is missing'],
-    [{ metadata: { name: 'a', uid: 'u', resourceVersion: '1', namespace: 1 } }, 'metadata.namespace is no string'],
+    [{ metadata: { name: 'a', uid: 'u', resourceVersion: '1', namespace: 1 } }, 'metadata.namespace is not a string'],
   ])('of %j is malformed: %s', (raw, message) => {
     expect(() => readObjectMeta(raw)).toThrow(message);
   });

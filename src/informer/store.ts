@@ -1,15 +1,15 @@
 import type { ObjectMeta } from './object-meta.ts';
 
-/** index name -> the values under which it files an object; an empty array: under none */
+/** index name -> function that returns the values of an object in that index; empty: not indexed */
 export type Indexers<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
 
-/** What is known of one kind, to be read. It changes between two reads only when a watch change is delivered. */
+/** Read access to the objects of one kind. They change between two reads only when a watch event is delivered. */
 export interface Lister<T> {
   readonly size: number;
   /** `key`: `namespace/name`, or `name` for cluster-scoped objects. */
   get(key: string): T | undefined;
   values(): Iterable<T>;
-  /** The objects that the named index files under `value`. Throws when there is no such index. */
+  /** Returns the objects with this value in the named index. Throws if there is no such index. */
   byIndex(index: string, value: string): Iterable<T>;
 }
 
@@ -19,7 +19,7 @@ export interface StoreEntry<T> {
   readonly object: T;
 }
 
-/** The projections of one kind, with indexes. Written by its reflector only. */
+/** The projections of one kind, with indexes. Only its reflector writes to it. */
 export class Store<T> implements Lister<T> {
   readonly #indexers: Indexers<T>;
   /** object key -> its entry */

@@ -5,7 +5,7 @@ import type { KubeClient } from '../client/kube-client.ts';
 import { errorFromStatus } from '../client/parse-status.ts';
 import { LineSplitter, LineTooLongError } from './line-splitter.ts';
 
-/** One line of a watch, parsed but not checked. */
+/** One watch event, parsed but not checked. */
 export interface WatchEvent {
   readonly type?: unknown;
   readonly object?: { readonly metadata?: { readonly resourceVersion?: unknown } | null } | null;
@@ -16,31 +16,31 @@ export interface WatchStreamOptions {
   readonly clock: Clock;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Silence after which the connection is taken for dead, in milliseconds. */
+  /** Time without data after which the connection counts as dead, in milliseconds. */
   readonly deadManMs: number;
-  /** When the server has promised to end the watch; it is given half a minute more, then it is ended from here. */
+  /** Time after which the server promised to end the watch, in milliseconds. Half a minute later the client ends it. */
   readonly lifeMs: number;
 }
 
-/** Nothing came for so long that the connection must be dead (half-open). */
+/** The watch was silent for so long that the connection must be dead (half-open). */
 export class WatchSilentError extends Error {
   override readonly name = 'WatchSilentError';
 }
 
-/** A watch sent what is no line of JSON, or ended in the middle of one. */
+/** The watch sent a line that is not JSON, or ended in the middle of a line. */
 export class WatchMalformedError extends Error {
   override readonly name = 'WatchMalformedError';
 }
 
-/** What a watch has to say cannot be taken, from where it is now or at all: the collection must be listed. */
+/** The watch cannot continue, from this resourceVersion or at all: the collection must be listed. */
 export class WatchLostError extends Error {
   override readonly name = 'WatchLostError';
 }
 
 const overdueMs = 30_000;
-const longestQuotedLine = 200;
+const maxQuotedLength = 200;
 
-/** One watch request, from being sent to its end. */
+/** One watch request, from start to end. */
 export class WatchStream {
   readonly #options: WatchStreamOptions;
 
@@ -49,13 +49,13 @@ export class WatchStream {
   }
 
   /**
-   * Hands on each event in order. Resolves when the watch has ended in good order (by the server, or because it is
-   * overdue); rejects with an ApiError (an HTTP error or an ERROR event), a ConnectionError, WatchSilentError,
-   * WatchMalformedError or WatchLostError, and with what `onEvent` throws.
+   * Passes on each event in order. Resolves when the watch ended normally (by the server, or because it is overdue). Rejects with
+   * an ApiError (an HTTP error or an ERROR event), a ConnectionError, WatchSilentError, WatchMalformedError or WatchLostError,
+   * and with the errors of `onEvent`.
    */
   async run(signal: AbortSignal, onEvent: (event: WatchEvent) => void): Promise<void> {
     const { client, clock, path, query, deadManMs, lifeMs } = this.#options;
-    signal.throwIfAborted(); // it would not tell its listeners again
+    signal.throwIfAborted(); // an aborted signal does not call new listeners
     const controller = new AbortController();
     const onStop = (): void => controller.abort(signal.reason);
     signal.addEventListener('abort', onStop, { once: true });
@@ -64,11 +64,11 @@ export class WatchStream {
       isOverdue = true;
       controller.abort(new Error('the watch is overdue'));
     });
-    let lastHeard = clock.monotonic();
-    // One timer that looks back, instead of one set anew for every chunk.
+    let lastActivity = clock.monotonic();
+    // One timer that checks the last activity, instead of a new timer for every chunk.
     const listen = (delayMs: number): Timer =>
       clock.setTimer(delayMs, () => {
-        const silentMs = clock.monotonic() - lastHeard;
+        const silentMs = clock.monotonic() - lastActivity;
         if (silentMs < deadManMs) deadMan = listen(deadManMs - silentMs);
         else controller.abort(new WatchSilentError(`GET ${path}: the watch was silent for ${silentMs} ms`));
       });
@@ -77,7 +77,7 @@ export class WatchStream {
     try {
       const body = await client.watch(path, query, controller.signal);
       for await (const chunk of body) {
-        lastHeard = clock.monotonic();
+        lastActivity = clock.monotonic();
         splitter.push(chunk, (line) => this.#onLine(line, onEvent));
       }
       if (splitter.pendingBytes > 0) {
@@ -98,12 +98,12 @@ export class WatchStream {
     try {
       event = JSON.parse(line) as WatchEvent | null;
     } catch (cause) {
-      const quoted = line.slice(0, longestQuotedLine);
+      const quoted = line.slice(0, maxQuotedLength);
       throw new WatchMalformedError(`GET ${this.#options.path}: a line is not JSON: ${quoted}`, { cause });
     }
     if (typeof event !== 'object' || event === null) {
       throw new WatchMalformedError(
-        `GET ${this.#options.path}: a line is no object: ${line.slice(0, longestQuotedLine)}`,
+        `GET ${this.#options.path}: a line is not an object: ${line.slice(0, maxQuotedLength)}`,
       );
     }
     if (event.type === 'ERROR') throw errorFromStatus(`GET ${this.#options.path} (watch)`, event.object);
@@ -114,7 +114,7 @@ export class WatchStream {
     if (error instanceof ApiError || error instanceof WatchMalformedError || error instanceof WatchLostError)
       return error;
     if (error instanceof LineTooLongError) {
-      // It would come again and again from the same place.
+      // The same line would come again from the same resourceVersion.
       return new WatchLostError(`GET ${this.#options.path}: ${error.message}`, { cause: error });
     }
     return connectionFailure('GET', this.#options.path, error);

@@ -5,7 +5,7 @@ import { createMetricRegistry, exponentialBounds } from './metric-registry.ts';
 
 const options = { name: 'x_seconds', help: 'Help.', labelNames: ['a', 'b'] as const, buckets: [0.1, 1, 10] };
 
-it('is exported as one of prom-client is', async () => {
+it('exports the same text as a prom-client histogram', async () => {
   const [ours, theirs] = [1, 2].map(() => createMetricRegistry({ processMetrics: false }));
   const own = new Histogram({ ...options, registry: ours! });
   const other = new PromHistogram({ ...options, labelNames: ['a', 'b'], registers: [theirs!] });
@@ -26,7 +26,7 @@ it('is exported as one of prom-client is', async () => {
   expect(lines(await ours!.metrics())).toEqual(lines(await theirs!.metrics()));
 });
 
-it('takes what is no number, or below 0, for 0', async () => {
+it('counts NaN and negative values as 0', async () => {
   const registry = createMetricRegistry({ processMetrics: false });
   const series = new Histogram({ ...options, labelNames: [], registry }).of({});
   for (const value of [NaN, -5, -Infinity, 0.5]) series.observe(value);
@@ -36,7 +36,7 @@ it('takes what is no number, or below 0, for 0', async () => {
   expect(text).toContain('x_seconds_count 4');
 });
 
-it('has one series for the same labels, which stays when it begins anew', async () => {
+it('returns the same series for the same labels, even after a reset', async () => {
   const registry = createMetricRegistry({ processMetrics: false });
   const histogram = new Histogram({ ...options, buckets: exponentialBounds(1, 2, 3), registry });
   const series = histogram.of({ a: '1', b: '2' });
@@ -47,7 +47,7 @@ it('has one series for the same labels, which stays when it begins anew', async 
   expect(await registry.metrics()).toContain('x_seconds_sum{a="1",b="2"} 3');
 });
 
-it('of a name that is taken is rejected', () => {
+it('rejects a name that is already registered', () => {
   const registry = createMetricRegistry({ processMetrics: false });
   new Histogram({ ...options, registry });
   expect(() => new Histogram({ ...options, registry })).toThrow('already been registered');

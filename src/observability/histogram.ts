@@ -5,18 +5,18 @@ export interface HistogramOptions<Label extends string> {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly Label[];
-  /** Upper bounds, ascending, without the infinite one. */
+  /** Upper bounds, ascending, without infinity. */
   readonly buckets: readonly number[];
   readonly registry: MetricRegistry;
 }
 
 /**
- * One series of a histogram. What is no number, or below 0, counts as 0: a wall clock that was set back must neither lower a sum
- * nor spoil it for good.
+ * One series of a histogram. NaN and negative values count as 0: a wall clock that was set back must not lower or corrupt the
+ * sum.
  */
 export class HistogramSeries {
   readonly #bounds: readonly number[];
-  /** Observations per bucket, not cumulated; the last is beyond all bounds. */
+  /** Observations per bucket, not cumulative; the last bucket is beyond all bounds. */
   readonly #counts: Float64Array;
   readonly #sum = new Float64Array(1);
 
@@ -55,8 +55,8 @@ interface Labelled {
 }
 
 /**
- * A histogram for where each microsecond counts: whoever observes holds on to the series, so that no labels are looked up on the
- * way. Is exported like those of prom-client; a series is there from the moment at which somebody asked for it.
+ * A histogram for hot paths: callers keep the series, so that observing needs no label lookup. It is exported like a prom-client
+ * histogram; a series exists from the first call of `of`.
  */
 export class Histogram<Label extends string = never> {
   readonly name: string;
@@ -73,11 +73,11 @@ export class Histogram<Label extends string = never> {
     this.labelNames = labelNames;
     this.buckets = buckets;
     if (labelNames.length === 0) this.of({} as Record<Label, string>);
-    // A registry reads no more of a metric than its name and `get`; the types want the class of prom-client.
+    // A registry only uses the name and `get` of a metric; its types require the class of prom-client.
     registry.registerMetric(this as unknown as PromHistogram);
   }
 
-  /** The series of these labels; the same one for the same values. */
+  /** Returns the series of these labels; the same one for the same values. */
   of(labels: Readonly<Record<Label, string>>): HistogramSeries {
     let key = '';
     for (let i = 0; i < this.labelNames.length; i++) key += `${labels[this.labelNames[i]!]}\u0000`;
@@ -89,7 +89,7 @@ export class Histogram<Label extends string = never> {
     return labelled.series;
   }
 
-  /** As prom-client's metrics answer it. */
+  /** Returns the values in the form of prom-client's metrics. */
   get(): Promise<unknown> {
     const { name, help, type, buckets } = this;
     const values: { labels: object; value: number; metricName: string }[] = [];
@@ -106,7 +106,7 @@ export class Histogram<Label extends string = never> {
     return Promise.resolve({ name, help, type, values, aggregator: 'sum' });
   }
 
-  /** Every series begins anew. */
+  /** Resets every series. */
   reset(): void {
     for (const { series } of this.#series.values()) series.reset();
   }

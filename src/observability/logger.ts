@@ -8,7 +8,7 @@ export type LogLevel = (typeof logLevels)[number];
 export const logFormats = ['text', 'json'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-/** What goes with a message: values that JSON can hold, or Errors (logged with name, message, stack and cause). */
+/** Fields of a line: JSON values, or Errors (logged with name, message, stack and cause). */
 export type LogFields = Readonly<Record<string, unknown>> & {
   readonly time?: never;
   readonly level?: never;
@@ -16,34 +16,34 @@ export type LogFields = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * A structured logger. The message is constant text; everything that varies is a field, so that lines can be found and
- * counted. `time`, `level` and `message` are not for fields. Every line passes through `safeText`; of fields that are named `…Ms` whole
- * milliseconds are told.
+ * A structured logger. The message is constant text and everything variable is a field, so that lines can be found and counted.
+ * `time`, `level` and `message` are reserved. Every line passes through `safeText`. Fields named `…Ms` are rounded to whole
+ * milliseconds.
  */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** A logger whose lines carry these fields as well; the line's own win. */
+  /** Returns a logger whose lines also carry these fields; the fields of a line take precedence. */
   child(fields: LogFields): Logger;
 }
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  /** text: one line for people; json: one object a line. */
+  /** text: one line for people; json: one object per line. */
   readonly format: LogFormat;
-  /** Where lines go; process.stderr in a process, so that standard output stays the command's own. */
+  /** Output stream: process.stderr in a process, so that standard output belongs to the command. */
   readonly destination: NodeJS.WritableStream;
 }
 
-/** A logger over winston. */
+/** Creates a logger based on winston. */
 export function createLogger(options: LoggerOptions): Logger {
   const toLine = options.format === 'json' ? jsonLine : textLine;
   const winston = createWinston({
     level: options.level,
     levels: Object.fromEntries(logLevels.map((level, severity) => [level, severity])),
-    // One format: of several each makes a copy or another pass of every line.
+    // A single format: each additional one copies or rescans every line.
     format: format.printf((info) => toLine(info as unknown as Line)),
     transports: [new transports.Stream({ stream: options.destination, eol: '\n' })],
   });
@@ -52,7 +52,7 @@ export function createLogger(options: LoggerOptions): Logger {
 
 class LeveledLogger implements Logger {
   readonly #winston: WinstonLogger;
-  /** Position among the levels of the last that is written: asking winston would cost a look at each of its transports. */
+  /** Index of the last enabled level; asking winston would check each of its transports. */
   readonly #last: number;
   readonly #fields: LogFields;
 
@@ -89,7 +89,7 @@ class LeveledLogger implements Logger {
   }
 }
 
-/** What goes through winston; the fields under one key, so that none stands in for what winston reads. */
+/** The record that passes through winston. The fields have their own key, so that none replaces what winston reads. */
 interface Line {
   readonly level: LogLevel;
   readonly message: string;
@@ -120,7 +120,7 @@ function stringify(value: unknown): string {
   try {
     return JSON.stringify(value, plain) ?? 'undefined';
   } catch (error) {
-    // A line must never be the reason why a process fails.
+    // A log line must never make a process fail.
     return JSON.stringify(`not loggable: ${describeError(error)}`);
   }
 }
@@ -131,7 +131,7 @@ function plain(key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-/** As an object, for JSON; the stack is without the message. */
+/** Converts an error to an object for JSON; the stack does not repeat the message. */
 function plainError(error: Error): unknown {
   return linksOf(error).reduceRight<unknown>((cause, { error: link, text }) => {
     if (!(link instanceof Error)) return text;
@@ -140,32 +140,32 @@ function plainError(error: Error): unknown {
   }, undefined);
 }
 
-/** `name: message`, and those of the causes that say what has not been said yet; for people. */
+/** Returns `name: message` of an error and of those causes that add information; for people. */
 export function describeError(error: unknown): string {
   return linksOf(error)
     .map(({ error: link, text }) => (link instanceof Error ? `${link.name}: ${text}` : text))
     .join(', caused by ');
 }
 
-/** An error of a chain of causes, and what it says. */
+/** An error of a chain of causes, and its message. */
 interface Link {
   readonly error: unknown;
   readonly text: string;
 }
 
-const longestChain = 8;
+const maxChainLength = 8;
 
-/** The error, and those of its causes that say what has not been said yet: many only pass on the message of their cause. */
+/** Returns the error and those of its causes that add information: many errors only repeat the message of their cause. */
 function linksOf(error: unknown): readonly Link[] {
   const links: Link[] = [];
   let current = error;
-  for (let depth = 0; current !== undefined && depth < longestChain; depth++) {
+  for (let depth = 0; current !== undefined && depth < maxChainLength; depth++) {
     const isError = current instanceof Error;
     const text = isError ? (current as Error).message : typeof current === 'string' ? current : stringify(current);
-    const isNews = text !== '' && !links.some((link) => link.text.includes(text));
-    if (links.length === 0 || isNews) links.push({ error: current, text });
+    const isNew = text !== '' && !links.some((link) => link.text.includes(text));
+    if (links.length === 0 || isNew) links.push({ error: current, text });
     if (!isError) break;
-    // Several addresses may have been tried; the first failure speaks for all.
+    // After several addresses failed, the first failure represents all.
     const { cause } = current as Error;
     current = cause ?? (current instanceof AggregateError ? (current.errors as unknown[])[0] : undefined);
   }

@@ -4,7 +4,7 @@ import type { Timer } from '../base/clock.ts';
 import { LoopStalls } from './loop-stalls.ts';
 import { createMetricRegistry } from './metric-registry.ts';
 
-it('sees how late timers come, and looks no more once it is stopped', async () => {
+it('measures how late timers fire, until it is stopped', async () => {
   const registry = createMetricRegistry({ processMetrics: false });
   let lateMs = 0;
   const clock = new (class extends VirtualClock {
@@ -16,7 +16,7 @@ it('sees how late timers come, and looks no more once it is stopped', async () =
   clock.advance(97);
   expect(await registry.metrics()).toContain('tutti_loop_stall_seconds_sum 0\n');
   lateMs = 2_000;
-  clock.advance(97); // This timer was set before.
+  clock.advance(97); // This timer was set earlier.
   clock.advance(2_097);
   expect(await registry.metrics()).toContain('tutti_loop_stall_seconds_sum 2\n');
   stalls.stop();

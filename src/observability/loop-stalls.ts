@@ -3,17 +3,17 @@ import { Histogram } from './histogram.ts';
 import { exponentialBounds } from './metric-registry.ts';
 import type { MetricRegistry } from './metric-registry.ts';
 
-/** Prime, so that it does not run in step with what else is done at regular times. */
+/** A prime number, so that it does not coincide with other periodic work. */
 const everyMs = 97;
 
-/** Looks some ten times a second how late a timer comes: what is being done meanwhile keeps everything else waiting. */
+/** Measures about ten times a second how late a timer fires: so long other work blocked the event loop. */
 export class LoopStalls {
   #timer: Timer | undefined;
 
   constructor({ registry, clock }: { readonly registry: MetricRegistry; readonly clock: Clock }) {
     const late = new Histogram({
       name: 'tutti_loop_stall_seconds',
-      help: 'Seconds by which a timer that is due some ten times a second came late: for so long everything else had to wait.',
+      help: 'Seconds by which a timer that is due about ten times a second fired late: the event loop was blocked for that time.',
       labelNames: [],
       buckets: exponentialBounds(0.001, 2, 14),
       registry,

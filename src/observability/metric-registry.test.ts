@@ -2,7 +2,7 @@ import { Counter } from 'prom-client';
 import { expect, it } from 'vitest';
 import { createMetricRegistry, exponentialBounds } from './metric-registry.ts';
 
-it('keeps the metrics of two registries apart', async () => {
+it('separates the metrics of two registries', async () => {
   const [first, second] = [
     createMetricRegistry({ processMetrics: false }),
     createMetricRegistry({ processMetrics: false }),
@@ -15,17 +15,17 @@ it('keeps the metrics of two registries apart', async () => {
   expect(await second.metrics()).toContain('x_total 5');
 });
 
-it('adds the metrics of the process only when asked', async () => {
+it('adds process metrics only on request', async () => {
   expect(await createMetricRegistry({ processMetrics: false }).metrics()).not.toContain('process_cpu');
   expect(await createMetricRegistry({ processMetrics: true }).metrics()).toContain('process_cpu_seconds_total');
 });
 
-it('leaves out what would have the process sample its event loop all the time', async () => {
+it('omits metrics that require continuous sampling of the event loop', async () => {
   const text = await createMetricRegistry({ processMetrics: true }).metrics();
   const lags = text.split('\n').filter((line) => line.startsWith('nodejs_eventloop_lag'));
   expect(lags).toEqual([expect.stringMatching(/^nodejs_eventloop_lag_seconds /)]);
 });
 
-it("gives the bounds of Kubernetes' histograms", () => {
+it("computes the bounds of Kubernetes' histograms", () => {
   expect(exponentialBounds(0.001, 2, 4)).toEqual([0.001, 0.002, 0.004, 0.008]);
 });

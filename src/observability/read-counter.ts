@@ -1,10 +1,10 @@
 import { Counter } from 'prom-client';
 import type { MetricRegistry } from './metric-registry.ts';
 
-/** One series of a counter that others count: the values of its labels, and how far it has come. */
+/** One series of a counter that is counted elsewhere: its label values and its current value. */
 export type Reading<Label extends string> = readonly [labels: Readonly<Record<Label, string>>, value: number];
 
-/** A counter whose owner counts by itself, in the cheapest way that there is; it is read when metrics are collected. */
+/** Registers a counter whose owner counts by itself in the cheapest way; it is read when metrics are collected. */
 export function readCounter<Label extends string>(options: {
   readonly name: string;
   readonly help: string;

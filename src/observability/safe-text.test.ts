@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { safeLines, safeText } from './safe-text.ts';
 
-describe('text that is shown', () => {
+describe('safeText', () => {
   it.each([
     ['https://admin:canary@10.0.0.1:6443/x', 'https://[redacted]@10.0.0.1:6443/x'],
     ['via http://admin:can@ary@proxy:1 and back', 'via http://[redacted]@proxy:1 and back'],
@@ -13,7 +13,7 @@ describe('text that is shown', () => {
     ['it printed eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.sig-canary', 'it printed [redacted]'],
     ['GET /x?token=canary&b=c', 'GET /x?token=[redacted]&b=c'],
     ['-----BEGIN RSA PRIVATE KEY-----\\ncanary\\n-----END RSA PRIVATE KEY-----, and more', '[redacted], and more'],
-  ])('%s has no secret', (text, shown) => {
+  ])('removes the secret from %s', (text, shown) => {
     expect(safeText(text)).toBe(shown);
   });
 
@@ -23,11 +23,11 @@ describe('text that is shown', () => {
     'Bearer tokens expire',
     'GET /api/v1/pods?limit=500&continue=eyJ2IjoibWV0YSJ9',
     'zone-a, München, 東京, 😀',
-  ])('%s is shown as it is', (text) => {
+  ])('leaves %s unchanged', (text) => {
     expect(safeText(text)).toBe(text);
   });
 
-  it('has nothing that a terminal acts upon', () => {
+  it('escapes everything that a terminal interprets', () => {
     expect(safeText('a\u001b[2Jb\u009b31mc\u0000d\r\ne\u2028f\u202eg\u007f')).toBe(
       'a\\u001b[2Jb\\u009b31mc\\u0000d\\u000d\\u000ae\\u2028f\\u202eg\\u007f',
     );

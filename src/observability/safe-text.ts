@@ -1,6 +1,6 @@
-/** What may be secret in a text, and what stays of it. */
+/** Patterns of secrets, and their replacements. */
 const secrets: readonly (readonly [RegExp, string])[] = [
-  // The login in a URL, however it is written there.
+  // The login in a URL, in any notation.
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/"'<>]*@/gi, '$1[redacted]@'],
   [/\b(Bearer\s+)[\w.~+/-]{8,}=*/gi, '$1[redacted]'],
   // Not "basic authentication".
@@ -10,19 +10,19 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gs, '[redacted]'],
 ];
 
-/** What a terminal or a viewer of logs would act upon: C0, DEL, C1, ends of lines, and what turns the direction of text. */
+/** Characters that a terminal or log viewer interprets: C0, DEL, C1, line ends, and changes of the text direction. */
 // eslint-disable-next-line no-control-regex -- to find them is the purpose
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * The text as it may be shown to people who read logs or a terminal: without logins in URLs, tokens and private keys, and with control
- * characters written as `\u001b`. The one place for it: every line of a log and every error of a command passes through.
+ * Makes text safe to show in a log or terminal: it removes logins in URLs, tokens and private keys, and escapes control
+ * characters as `\u001b`. Every log line and every error of a command passes through it.
  */
 export function safeText(text: string): string {
   return withoutSecrets(text).replace(controls, escaped);
 }
 
-/** As `safeText`, for text in lines, whose ends are meant. */
+/** Like `safeText`, but keeps line breaks. */
 export function safeLines(text: string): string {
   return withoutSecrets(text).replace(controls, (character) => (character === '\n' ? '\n' : escaped(character)));
 }

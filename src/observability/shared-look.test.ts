@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sharedLook } from './shared-look.ts';
 
-it('looks once for all who ask in one go, and again for those who ask later', async () => {
+it('shares one result between calls in the same turn, and computes it again later', async () => {
   let looks = 0;
   const look = sharedLook(() => ++looks);
   expect([look(), look()]).toEqual([1, 1]);

@@ -1,6 +1,4 @@
-/**
- * What `look` answers, the same for all who ask in one go: the gauges of one collection share one look at what they measure.
- */
+/** Wraps `look` so that all calls in the same turn share one result: the gauges of one collection share one measurement. */
 export function sharedLook<T>(look: () => T): () => T {
   let seen: { readonly value: T } | undefined;
   return () => {

@@ -1,7 +1,7 @@
 import type { Logger } from './logger.ts';
 
 function nothing(): void {
-  // Says nothing, on purpose.
+  // Deliberately empty.
 }
 
 /** A logger that writes nothing. */

@@ -1,11 +1,11 @@
 import { fieldSchema, isListSchema, isObject, isObjectSchema } from './argument-schema.ts';
 import type { ArgumentSchema } from './argument-schema.ts';
 
-/** A copy as deep as the schema, in which no field is null and absent ones have their defaults. */
+/** Returns a copy, as deep as the schema, without null fields and with defaults for absent fields. */
 export function withDefaults(schema: ArgumentSchema, value: unknown): unknown {
   if (isListSchema(schema) && Array.isArray(value)) return value.map((element) => withDefaults(schema.items, element));
   if (!isObjectSchema(schema) || !isObject(value)) return value;
-  // Made from entries, so that a field called __proto__ stays a field.
+  // Built from entries, so that a field called __proto__ stays a field.
   const fields = new Map<string, unknown>();
   for (const [name, field] of Object.entries(value)) {
     if (field === null || field === undefined) continue;

@@ -1,17 +1,15 @@
 import type { FieldPath } from './field-path.ts';
 
-/** Says what is wrong with a field; `path` begins at the value that is checked. `problem` follows the path: "must not be empty". */
+/** Reports a problem with a field. `path` starts at the checked value; `problem` continues a sentence: "must not be empty". */
 export type ReportProblem = (path: FieldPath, problem: string) => void;
 
 interface Annotations {
   readonly description?: string;
-  /** What the field holds when it is absent or null. Objects in it get their own defaults as well. */
+  /** Value of the field when it is absent or null. Objects in it also get their own defaults. */
   readonly default?: unknown;
-  /**
-   * What is right, as it follows "must be", where that says more than the other keywords: `a resource name such as "cpu"`.
-   */
+  /** Description of a valid value that follows "must be", if the other keywords don't suffice: `a resource name such as "cpu"`. */
   readonly mustBe?: string;
-  /** What no keyword says. Asked only when the keywords are content with the value and with all in it. */
+  /** Validation beyond the keywords. Runs only if the keywords accept the value and everything in it. */
   readonly check?: (value: never, report: ReportProblem) => void;
 }
 
@@ -41,21 +39,21 @@ interface ListSchema extends Annotations {
   readonly items: ArgumentSchema;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** No two elements, which are objects, may agree in all of these fields. */
+  /** The elements must be objects; no two of them may be equal in all of these fields. */
   readonly uniqueBy?: readonly string[];
 }
 
-/** A field that exists elsewhere and not here, and why: "belongs to …". */
+/** A field that another version or object has but this one does not. `rejected` says why: "belongs to …". */
 interface RejectedSchema {
   readonly rejected: string;
 }
 
-/** Anything but null, which counts as absent. */
+/** Any value except null, which counts as absent. */
 interface AnythingSchema extends Annotations {
   readonly type?: never;
 }
 
-/** An object. Say `additionalProperties: false`, so that a misspelt field is found. */
+/** An object. Set `additionalProperties: false` to report misspelled fields. */
 export interface ObjectSchema extends Annotations {
   readonly type: 'object';
   readonly properties?: Readonly<Record<string, ArgumentSchema>>;
@@ -64,8 +62,8 @@ export interface ObjectSchema extends Annotations {
 }
 
 /**
- * The JSON schema of an argument: the keywords of JSON Schema that can be told in a sentence, and a few more. There is no
- * `$ref`, so no schema is endless, and no value is looked at deeper than its schema is.
+ * JSON schema of an argument: the keywords of JSON Schema that an error message can describe, and a few more. `$ref` is not supported,
+ * so schemas are finite, and validation goes no deeper into a value than its schema.
  */
 export type ArgumentSchema =
   | ChoiceSchema
@@ -77,7 +75,7 @@ export type ArgumentSchema =
   | RejectedSchema
   | AnythingSchema;
 
-/** The TypeScript type of what such a schema accepts, defaults filled in. */
+/** TypeScript type of the values that a schema accepts, with defaults filled in. */
 export type ValueOf<S> = S extends { readonly rejected: string }
   ? never
   : S extends { readonly enum: readonly (infer Value)[] }
@@ -100,12 +98,12 @@ type FieldsOf<S> = S extends { readonly properties: infer Fields }
     }
   : Readonly<Record<string, unknown>>;
 
-/** Names of the fields that are always there: required, or with a default. */
+/** Names of the fields that are always present: required, or with a default. */
 type Present<S, Fields> =
   | { [Name in keyof Fields]: Fields[Name] extends { readonly default: unknown } ? Name : never }[keyof Fields]
   | (S extends { readonly required: readonly (infer Name)[] } ? Name : never);
 
-/** The schema of a field of an object; undefined for a field that is not known, or of which nothing is said. */
+/** Returns the schema of an object's field; undefined for an unknown field or one without a schema. */
 export function fieldSchema(schema: ObjectSchema, name: string): ArgumentSchema | undefined {
   const { properties = {}, additionalProperties } = schema;
   if (Object.hasOwn(properties, name)) return properties[name];
@@ -120,10 +118,10 @@ export function isListSchema(schema: ArgumentSchema): schema is ListSchema {
   return 'type' in schema && schema.type === 'array';
 }
 
-/** An object as JSON has them, which neither null nor a list is. */
+/** Returns whether the value is a JSON object, that is, neither null nor a list. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What every pluginConfig entry may carry beside its plugin's own fields. */
+/** Fields that every pluginConfig entry may have besides the plugin's own fields. */
 export const typeFields = ['apiVersion', 'kind'] as const;

@@ -2,7 +2,7 @@ import type { ArgumentSchema, ObjectSchema } from './argument-schema.ts';
 import { closestName } from '../base/closest-name.ts';
 import { shortText } from './field-path.ts';
 
-/** What is right, as it follows "must be". */
+/** Describes a valid value, to follow "must be". */
 export function expectation(schema: ArgumentSchema): string {
   if ('rejected' in schema) return 'absent';
   if (schema.mustBe !== undefined) return schema.mustBe;
@@ -26,22 +26,22 @@ export function expectation(schema: ArgumentSchema): string {
   }
 }
 
-/** ` from 1 to 100`, ` of at least 1 element`; empty without bounds. */
-function range(least: number | undefined, most: number | undefined, unit?: string): string {
+/** Returns ` from 1 to 100` or ` of at least 1 element`; empty without bounds. */
+function range(min: number | undefined, max: number | undefined, unit?: string): string {
   const counted = (bound: number): string =>
     unit === undefined ? `${bound}` : `${bound} ${bound === 1 ? unit : `${unit}s`}`;
-  if (least !== undefined && most !== undefined) {
-    return `${unit === undefined ? ' from' : ' of'} ${least} to ${counted(most)}`;
+  if (min !== undefined && max !== undefined) {
+    return `${unit === undefined ? ' from' : ' of'} ${min} to ${counted(max)}`;
   }
-  if (least !== undefined) return ` of at least ${counted(least)}`;
-  return most === undefined ? '' : ` of at most ${counted(most)}`;
+  if (min !== undefined) return ` of at least ${counted(min)}`;
+  return max === undefined ? '' : ` of at most ${counted(max)}`;
 }
 
 function alternatives(names: readonly string[]): string {
   return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
 
-/** What was found, as it follows "not". Never long, whatever it is. */
+/** Describes an invalid value, to follow "not". Always short. */
 export function found(value: unknown): string {
   if (typeof value === 'string') return shortText(value);
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
@@ -49,20 +49,22 @@ export function found(value: unknown): string {
   return typeof value === 'function' ? 'a function' : String(value);
 }
 
-/** Of a field that an object does not have. `known` are those that it has and a user may write. */
+/** Describes an unknown field of an object. `known` are the fields that a user may set. */
 export function unknownField(field: string, known: readonly string[]): string {
-  if (known.length === 0) return 'is not known; there is nothing to set here';
+  if (known.length === 0) return 'is not a known field; no field can be set here';
   const meant = closestName(field, known);
-  if (meant !== undefined && known.length === 1) return `is not known; did you mean ${meant}?`;
+  if (meant !== undefined && known.length === 1) return `is not a known field; did you mean ${meant}?`;
   const list = known.length === 1 ? `the only field is ${known[0]}` : `the fields are ${known.join(', ')}`;
-  return meant === undefined ? `is not known; ${list}` : `is not known; did you mean ${meant}? ${capitalized(list)}`;
+  return meant === undefined
+    ? `is not a known field; ${list}`
+    : `is not a known field; did you mean ${meant}? ${capitalized(list)}`;
 }
 
 function capitalized(sentence: string): string {
   return sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
 }
 
-/** The fields of an object that a user may write. */
+/** Returns the fields of an object that a user may set. */
 export function knownFields({ properties = {} }: ObjectSchema): readonly string[] {
   return Object.keys(properties).filter((name) => !('rejected' in properties[name]!));
 }

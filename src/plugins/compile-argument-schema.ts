@@ -7,80 +7,80 @@ import { formatFieldPath } from './field-path.ts';
 import type { FieldPath } from './field-path.ts';
 import type { ArgumentProblem } from './plugin-arguments-error.ts';
 
-/** Everything that is wrong with arguments whose defaults are filled in, in their order; empty when they are right. */
+/** Returns all problems of arguments whose defaults are filled in, in order; empty if they are valid. */
 export type ArgumentValidator = (value: unknown) => readonly ArgumentProblem[];
 
 const ajvOptions: Options = {
   allErrors: true,
-  verbose: true, // errors carry the value and its schema, of which the sentences are made
+  verbose: true, // errors carry the value and its schema, which the messages need
   ownProperties: true,
-  strict: true, // what looks like a mistake in the schema is one, and is thrown, not printed
-  // The schema's type has said what may stand in it; to compile JSON Schema's own schema takes thirty times as long.
+  strict: true, // a likely mistake in the schema throws instead of printing a warning
+  // The type of the schema already restricts its content; compiling JSON Schema's own schema takes thirty times as long.
   meta: false,
   validateSchema: false,
 };
 
-/** Takes a millisecond: keep the answer. Throws for a schema that is none, which is a defect of the plugin. */
+/** Takes a millisecond, so keep the result. Throws for an invalid schema, which is a defect of the plugin. */
 export function compileArgumentSchema(schema: ObjectSchema): ArgumentValidator {
   const ajv = new Ajv(ajvOptions).addVocabulary(['mustBe', 'check', 'uniqueBy']);
   ajv.addKeyword({ keyword: 'rejected', schemaType: 'string', validate: () => false });
   const validate = ajv.compile(schema);
   return (value) => {
     const errors = validate(value) ? [] : (validate.errors ?? []);
-    validate.errors = null; // it would keep the value
+    validate.errors = null; // it would retain the value
     const problems: ArgumentProblem[] = [];
     const report: ReportProblem = (path, problem) => problems.push({ path, problem });
-    const open = Map.groupBy(errors, ({ instancePath }) => instancePath);
-    inspect({ schema, value, path: [], pointer: '' }, open, report);
-    // A keyword that ArgumentSchema does not have may lead elsewhere; what it rejects is rejected.
-    for (const [pointer, left] of open) reportErrors(left, pathOf(pointer, value), report);
+    const unreported = Map.groupBy(errors, ({ instancePath }) => instancePath);
+    inspect({ schema, value, path: [], pointer: '' }, unreported, report);
+    // The schema may use a keyword that ArgumentSchema does not have; report what it rejects.
+    for (const [pointer, left] of unreported) reportErrors(left, pathOf(pointer, value), report);
     return problems;
   };
 }
 
-interface Place {
+interface Location {
   readonly schema: ArgumentSchema;
   readonly value: unknown;
   readonly path: FieldPath;
-  /** The same as a JSON pointer, which is how ajv names it. */
+  /** The path as a JSON pointer, which is how ajv identifies a location. */
   readonly pointer: string;
 }
 
 /**
- * Reports what is wrong with a value and all in it, and answers whether nothing is. `open` maps pointer -> ajv's errors; what is
- * reported is taken out of it. To ajv's come uniqueBy and check.
+ * Reports the problems of a value and everything in it: ajv's errors, uniqueBy and check. Returns whether the value is valid.
+ * `unreported`: pointer -> ajv's errors; removes the errors it reports.
  */
-function inspect(place: Place, open: Map<string, readonly ErrorObject[]>, report: ReportProblem): boolean {
-  const { schema, value, path, pointer } = place;
-  const errors = open.get(pointer) ?? [];
-  open.delete(pointer);
+function inspect(location: Location, unreported: Map<string, readonly ErrorObject[]>, report: ReportProblem): boolean {
+  const { schema, value, path, pointer } = location;
+  const errors = unreported.get(pointer) ?? [];
+  unreported.delete(pointer);
   reportErrors(errors, path, report);
-  let isRight = errors.length === 0;
+  let isValid = errors.length === 0;
   const descend = (segment: string | number, inner: ArgumentSchema, field: unknown): void => {
     const escaped = String(segment).replaceAll('~', '~0').replaceAll('/', '~1');
     const next = { schema: inner, value: field, path: [...path, segment], pointer: `${pointer}/${escaped}` };
-    isRight = inspect(next, open, report) && isRight;
+    isValid = inspect(next, unreported, report) && isValid;
   };
   if (isListSchema(schema) && Array.isArray(value)) {
     for (const [index, element] of value.entries()) descend(index, schema.items, element);
-    if (schema.uniqueBy !== undefined) isRight = isUnique(value, schema.uniqueBy, path, report) && isRight;
+    if (schema.uniqueBy !== undefined) isValid = isUnique(value, schema.uniqueBy, path, report) && isValid;
   } else if (isObjectSchema(schema) && isObject(value)) {
     for (const [name, field] of Object.entries(value)) {
       const inner = fieldSchema(schema, name);
       if (inner !== undefined) descend(name, inner, field);
     }
   }
-  if (!isRight || 'rejected' in schema || schema.check === undefined) return isRight;
+  if (!isValid || 'rejected' in schema || schema.check === undefined) return isValid;
   schema.check(value as never, (inner, problem) => {
-    isRight = false;
+    isValid = false;
     report([...path, ...inner], problem);
   });
-  return isRight;
+  return isValid;
 }
 
-/** Of one value. Several of its keywords may make the same sentence, which is said once. */
+/** Reports the errors of one value. Several keywords may produce the same message; reports it once. */
 function reportErrors(errors: readonly ErrorObject[], path: FieldPath, report: ReportProblem): void {
-  const said = new Set<string>();
+  const reported = new Set<string>();
   for (const error of errors) {
     const schema = error.parentSchema as ArgumentSchema;
     const params = error.params as { readonly missingProperty?: string; readonly additionalProperty?: string };
@@ -96,8 +96,8 @@ function reportErrors(errors: readonly ErrorObject[], path: FieldPath, report: R
       continue;
     }
     const problem = 'rejected' in schema ? schema.rejected : `must be ${expectation(schema)}, not ${found(error.data)}`;
-    if (said.has(problem)) continue;
-    said.add(problem);
+    if (reported.has(problem)) continue;
+    reported.add(problem);
     report(path, problem);
   }
 }
@@ -106,34 +106,34 @@ function isTypeField(name: string): boolean {
   return (typeFields as readonly string[]).includes(name);
 }
 
-/** Every element that is like an earlier one in these fields is reported. */
+/** Reports every element that equals an earlier one in these fields. Returns whether there is none. */
 function isUnique(
   list: readonly unknown[],
   fields: readonly string[],
   path: FieldPath,
   report: ReportProblem,
 ): boolean {
-  let isRight = true;
-  // The fields' values -> the first element that has them
-  const firsts = new Map<string, number>();
+  let isValid = true;
+  // field values as JSON -> index of the first element that has them
+  const firstIndexes = new Map<string, number>();
   for (const [index, element] of list.entries()) {
     const values = fields.map((field) => (isObject(element) ? element[field] : undefined));
     if (!values.every((value) => typeof value === 'string' || typeof value === 'number')) continue;
     const key = JSON.stringify(values);
-    const first = firsts.get(key);
+    const first = firstIndexes.get(key);
     if (first === undefined) {
-      firsts.set(key, index);
+      firstIndexes.set(key, index);
       continue;
     }
-    isRight = false;
+    isValid = false;
     const other = formatFieldPath([...path, first]);
     const both = values.map(found).join(' and ');
     report([...path, index], `must differ from ${other} in ${fields.join(' or ')}; both have ${both}`);
   }
-  return isRight;
+  return isValid;
 }
 
-/** Of a JSON pointer into `root`, which alone says whether a segment is an index or a name. */
+/** Returns the path of a JSON pointer into `root`. Needs `root` to tell an index from a name. */
 function pathOf(pointer: string, root: unknown): FieldPath {
   const path: (string | number)[] = [];
   let value = root;

@@ -7,18 +7,18 @@ export interface PreferredTerm {
   readonly matches: NodePredicate;
 }
 
-/** Node affinity rules, ready to be asked about many nodes. */
+/** Node affinity rules, compiled for matching many nodes. */
 export interface CompiledNodeAffinity {
-  /** One of them must match; undefined when nothing is required, empty when nothing can match. */
+  /** A node must match at least one; undefined: no requirement; empty: no node matches. */
   readonly required: readonly NodePredicate[] | undefined;
-  /** The only nodes that `required` can match, when every term names nodes by field. */
+  /** The only nodes that can match `required`, if every term selects nodes by name. */
   readonly nodeNames: ReadonlySet<string> | undefined;
   readonly preferred: readonly PreferredTerm[];
 }
 
 /**
- * Throws SelectorError for rules that cannot be understood; its path begins with `path`. With `onMalformed` it is told of terms
- * that cannot be understood instead, and they match no node.
+ * Compiles node affinity rules. Throws SelectorError for an invalid rule; its path begins with `path`. With `onMalformed`, reports
+ * invalid terms there instead and lets them match no node.
  */
 export function compileNodeAffinity(
   rules: NodeAffinityRules,
@@ -36,21 +36,21 @@ export function compileNodeAffinity(
     ),
     nodeNames: terms && namedNodes(terms),
     preferred: preferred.map((entry, index) =>
-      lenient(() => compilePreferred(entry, `${preferredPath}[${index}]`), worthless, onMalformed.preferred),
+      lenient(() => compilePreferred(entry, `${preferredPath}[${index}]`), neverPreferred, onMalformed.preferred),
     ),
   };
 }
 
 const matchesNothing: NodePredicate = () => false;
-const worthless: PreferredTerm = { weight: 0, matches: matchesNothing };
+const neverPreferred: PreferredTerm = { weight: 0, matches: matchesNothing };
 
-function lenient<T>(compile: () => T, instead: T, onMalformed: ((error: SelectorError) => void) | undefined): T {
+function lenient<T>(compile: () => T, fallback: T, onMalformed: ((error: SelectorError) => void) | undefined): T {
   try {
     return compile();
   } catch (error) {
     if (onMalformed === undefined || !(error instanceof SelectorError)) throw error;
     onMalformed(error);
-    return instead;
+    return fallback;
   }
 }
 
@@ -88,14 +88,14 @@ function compileTerm(term: NodeSelectorTerm, path: string): NodePredicate {
     return compileNodeSelectorTerm(term);
   } catch (error) {
     if (!(error instanceof SelectorError)) throw error;
-    // Its message begins with its own path, relative to the term.
+    // The message begins with its own path, relative to the term.
     throw new SelectorError(`${path}.${error.path}`, error.message.slice(error.path.length + 1));
   }
 }
 
 /**
- * Union of the names that each term allows; undefined when some term does not name nodes. Also of terms that cannot be understood
- * otherwise, as in kube-scheduler.
+ * Returns the union of the names that each term allows; undefined if a term does not select nodes by name. As in kube-scheduler,
+ * includes terms that are otherwise invalid.
  */
 function namedNodes(terms: readonly NodeSelectorTerm[]): ReadonlySet<string> | undefined {
   const names = new Set<string>();

@@ -10,10 +10,10 @@ it.each<[FieldPath, string]>([
   [['a\nb'], '["a\\nb"]'],
   [['labels', '0'], 'labels["0"]'],
   [['__proto__'], '__proto__'],
-])('the path %j is written %s', (path, text) => {
+])('formats the path %j as %s', (path, text) => {
   expect(formatFieldPath(path)).toBe(text);
 });
 
-it('a name of any length is cut', () => {
+it('truncates a long name', () => {
   expect(formatFieldPath(['x'.repeat(1_000_000)])).toBe(`["${'x'.repeat(60)}…"]`);
 });

@@ -1,12 +1,12 @@
 /**
- * The way to a field from the outermost value: names of fields and indexes of list elements. It is what `getIn` of a YAML
- * document takes, so that the line of a field can be found.
+ * Path from the outermost value to a field: field names and list indexes. `getIn` of a YAML document takes this form, which locates
+ * the line of a field.
  */
 export type FieldPath = readonly (string | number)[];
 
 const plainName = /^[A-Za-z_][\w-]{0,62}$/;
 
-/** As kube-scheduler writes it: `scoringStrategy.resources[0].weight`; a name with other characters is quoted: `labels["a b"]`. */
+/** Formats a path as kube-scheduler does: `scoringStrategy.resources[0].weight`. Quotes names with other characters: `labels["a b"]`. */
 export function formatFieldPath(path: FieldPath): string {
   let text = '';
   for (const segment of path) {
@@ -17,9 +17,9 @@ export function formatFieldPath(path: FieldPath): string {
   return text;
 }
 
-const longestShown = 60;
+const maxShownLength = 60;
 
-/** Quoted, and cut when it is long: what a user wrote may be anything. */
+/** Quotes a text that a user wrote, and truncates it if it is long. */
 export function shortText(text: string): string {
-  return JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+  return JSON.stringify(text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text);
 }

@@ -7,13 +7,13 @@ const hosts = ['a', 'b', 'c', 'd'] as const;
 const driver = 'csi.example';
 
 const cluster = fc.record({
-  /** Volumes of the driver that each host can have; undefined: it says nothing of them. */
+  /** Volume limit of the driver per host; undefined: the host has no CSINode. */
   limits: fc.array(fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }), { minLength: 4, maxLength: 4 }),
-  /** Local volumes of each host, in GiB. */
+  /** Sizes of the local volumes per host, in GiB. */
   locals: fc.array(fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 2 }), { minLength: 4, maxLength: 4 }),
-  /** Room for volumes that are to be made on each host, in GiB; undefined: nobody says. */
+  /** Published storage capacity per host, in GiB; undefined: the driver publishes none. */
   capacities: fc.option(fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 4, maxLength: 4 }), { nil: undefined }),
-  /** Hosts where a pod with a volume of the driver runs. */
+  /** Hosts that run a pod with a volume of the driver. */
   running: fc.subarray([...hosts]),
 });
 const gang = fc.record({
@@ -21,17 +21,17 @@ const gang = fc.record({
   storageClass: fc.constantFrom('wait', 'wait', 'manual'),
   size: fc.integer({ min: 1, max: 3 }),
   mode: fc.constantFrom('ReadWriteOnce', 'ReadWriteOncePod'),
-  /** Claims of each member. */
+  /** Number of claims per member. */
   claims: fc.integer({ min: 1, max: 2 }),
-  /** All have one more, which is theirs together. */
+  /** All members use one more claim together. */
   shares: fc.boolean(),
-  /** The claim of one is otherwise than those of the others. */
+  /** How the claim of one member differs from the others. */
   odd: fc.option(fc.constantFrom('bound', 'selected', 'kept', 'deleted', 'shared', 'missing'), { nil: undefined }),
 });
 type World = typeof cluster extends fc.Arbitrary<infer T> ? T : never;
 type Wanted = typeof gang extends fc.Arbitrary<infer T> ? T : never;
 
-/** `areNamed`: somebody else names each claim, so that it matters which one a member has. */
+/** `areNamed`: another pod uses each claim, so that the claims are not interchangeable. */
 function build(world: World, wanted: Wanted, areNamed: boolean): StorageScheduling {
   const core = new StorageScheduling();
   core.hosts(...hosts);
@@ -44,7 +44,7 @@ function build(world: World, wanted: Wanted, areNamed: boolean): StorageScheduli
     }
     if (world.capacities === undefined) continue;
     core.object('CSIStorageCapacity', {
-      metadata: { namespace: 'default', name: `room-${host}` },
+      metadata: { namespace: 'default', name: `capacity-${host}` },
       storageClassName: 'wait',
       nodeTopology: { matchLabels: { 'kubernetes.io/hostname': host } },
       capacity: `${world.capacities[index]}Gi`,
@@ -70,7 +70,7 @@ function build(world: World, wanted: Wanted, areNamed: boolean): StorageScheduli
   core.gang('red', all, '100m');
   if (areNamed) {
     for (const claim of claims.flat()) {
-      core.pod({ name: `namer-${claim}`, schedulerName: 'nobody', spec: { volumes: volumesOf([claim]) } });
+      core.pod({ name: `user-${claim}`, schedulerName: 'other', spec: { volumes: volumesOf([claim]) } });
     }
   }
   return core;
@@ -110,7 +110,7 @@ function volumesOf(claims: readonly string[]): readonly object[] {
   return claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } }));
 }
 
-/** What holds of every plan, whatever has been found alike. */
+/** Checks the invariants of every plan, whichever claims are interchangeable. */
 function expectSound(core: StorageScheduling, world: World, wanted: Wanted): void {
   const { cluster: harness } = core.harness;
   const members = [...harness.gang('default/red')!.members.values()];
@@ -129,26 +129,26 @@ function expectSound(core: StorageScheduling, world: World, wanted: Wanted): voi
     if (limit === undefined || !isMade) continue;
     const here = [...nodeOf.values()].filter((node) => node === host).length;
     const before = world.running.includes(host) ? 1 : 0;
-    // The one that they share, and what the odd one has, may be counted already.
-    if (here > 0) expect(here * wanted.claims + before, `${host} has room`).toBeLessThanOrEqual(limit);
+    // The shared claim and the odd member's volume may already be counted.
+    if (here > 0) expect(here * wanted.claims + before, `${host} exceeds its limit`).toBeLessThanOrEqual(limit);
   }
 }
 
-it('pods whose claims are their own get what they would get if each was looked at for itself', async () => {
+it('gives pods with interchangeable claims the same result as evaluating each pod separately', async () => {
   const outcomes = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(cluster, gang, async (world, wanted) => {
-      const alike = build(world, wanted, false);
+      const shared = build(world, wanted, false);
       const each = build(world, wanted, true);
-      const [outcome, expected] = [await alike.attempt(), await each.attempt()];
-      // Where the first takes the claim that all share is a matter of whose turn it is, and which of equal nodes comes first.
+      const [outcome, expected] = [await shared.attempt(), await each.attempt()];
+      // The node of the shared claim depends on which member comes first and on the order of equal nodes.
       if (!wanted.shares) expect(outcome).toBe(expected);
       outcomes.set(String(outcome), (outcomes.get(String(outcome)) ?? 0) + 1);
       if (outcome !== 'planned') return;
-      await alike.settle();
+      await shared.settle();
       await each.settle();
-      if (expected === 'planned') expect(alike.written.length).toBe(each.written.length);
-      if (wanted.odd === undefined) expectSound(alike, world, wanted);
+      if (expected === 'planned') expect(shared.written.length).toBe(each.written.length);
+      if (wanted.odd === undefined) expectSound(shared, world, wanted);
     }),
     { numRuns: 250 },
   );

@@ -5,28 +5,28 @@ import { waitsForConsumer } from '../api/storage-class.ts';
 import type { ClusterLister } from '../framework/plugin-handle.ts';
 import type { ClaimVolume } from './pod-claims.ts';
 
-/** No claim of the API's is called so. */
-const nobody = '\u0000';
+/** Not a valid name of an API object. */
+const anonymous = '\u0000';
 
 /**
- * Claims that are their pod's own and for which nothing has been decided: their volumes are chosen, or made, once the pod has its node,
- * nobody has kept a volume or a node for them, and no other pod names them. Which of two such claims a pod has is all the same if they ask
- * for the same, so that the members of a StatefulSet are alike although each has claims of its own.
+ * Finds claims that are interchangeable: their volume is chosen or provisioned after the pod gets its node, no volume or node is
+ * reserved for them, and no other pod uses them. If two such claims request the same, it does not matter which one a pod has. So the
+ * members of a StatefulSet have equal signatures although each has claims of its own.
  *
- * Of pods that are not placed yet. What is said here holds within one attempt, but for pods that it has placed meanwhile.
+ * Only for pods that are not scheduled yet. A result holds within one attempt, except for pods that the attempt has placed meanwhile.
  */
 export class InterchangeableClaims {
   readonly #cluster: Pick<ClusterLister, 'listed' | 'assumedVolumes' | 'claimsInUse' | 'openPod'>;
-  /** class -> "namespace/name" of claims for which one of its volumes is kept */
-  readonly #kept = new Map<string, ReadonlySet<string>>();
-  /** Of the assumed volumes, to which `#kept` belongs. */
+  /** StorageClass -> "namespace/name" of the claims that have an assumed volume of this class */
+  readonly #withVolume = new Map<string, ReadonlySet<string>>();
+  /** Revision of the assumed volumes from which `#withVolume` was built. */
   #revision = -1;
 
   constructor(cluster: Pick<ClusterLister, 'listed' | 'assumedVolumes' | 'claimsInUse' | 'openPod'>) {
     this.#cluster = cluster;
   }
 
-  /** The claim as that of nobody in particular; undefined: it matters which one it is. */
+  /** Returns the claim without its identity if it is interchangeable; undefined otherwise. */
   of(pod: Pod, { claimName, isEphemeral }: ClaimVolume): PersistentVolumeClaim | undefined {
     const { assumedVolumes, listed, claimsInUse } = this.#cluster;
     const claim = assumedVolumes.claim(pod.namespace, claimName);
@@ -35,16 +35,23 @@ export class InterchangeableClaims {
     if (isEphemeral && claim.ownerUid !== pod.uid) return undefined;
     const storageClass = listed.get('StorageClass', '', claim.className);
     if (storageClass === undefined || !waitsForConsumer(storageClass)) return undefined;
-    if (claimsInUse.namersOf(pod.namespace, claimName) !== 1 || this.#isKept(claim)) return undefined;
-    // The one that names it is this one, and is still to be placed.
+    if (claimsInUse.namersOf(pod.namespace, claimName) !== 1 || this.#hasVolume(claim)) return undefined;
+    // This pod is the only one that uses the claim. It must still be unscheduled.
     if (this.#cluster.openPod(pod.uid) === undefined) return undefined;
-    return { ...claim, namespace: nobody, name: nobody, uid: nobody, resourceVersion: '', ownerUid: undefined };
+    return {
+      ...claim,
+      namespace: anonymous,
+      name: anonymous,
+      uid: anonymous,
+      resourceVersion: '',
+      ownerUid: undefined,
+    };
   }
 
-  /** What makes pods alike to plugins that look up what stands behind their volumes; empty for those that have none of these. */
+  /** Returns a signature for plugins that look up the objects behind the pod's volumes; empty for a pod without volumes. */
   signVolumes(pod: Pod): string {
     if (pod.volumes === noVolumes) return '';
-    // Whether a claim was made for the pod depends on which pod it is.
+    // Whether the claim was created for the pod depends on the pod's identity.
     let isOwn = false;
     const volumes = pod.volumes.map((volume) => {
       const claim = volume.type === 'claim' ? this.of(pod, volume) : undefined;
@@ -54,7 +61,7 @@ export class InterchangeableClaims {
     return JSON.stringify([pod.namespace, isOwn ? pod.uid : '', volumes]);
   }
 
-  /** As `signVolumes`, for plugins to which only claims matter that are there for any pod. */
+  /** Like `signVolumes`, for plugins that ignore ephemeral volumes. */
   signSharedClaims(pod: Pod): string {
     if (pod.volumes === noVolumes) return '';
     const claims = pod.volumes.flatMap((volume) =>
@@ -63,20 +70,20 @@ export class InterchangeableClaims {
     return claims.length === 0 ? '' : JSON.stringify([pod.namespace, claims]);
   }
 
-  #isKept({ className, namespace, name }: PersistentVolumeClaim): boolean {
+  #hasVolume({ className, namespace, name }: PersistentVolumeClaim): boolean {
     const { assumedVolumes } = this.#cluster;
     if (this.#revision !== assumedVolumes.revision) {
       this.#revision = assumedVolumes.revision;
-      this.#kept.clear();
+      this.#withVolume.clear();
     }
-    let kept = this.#kept.get(className);
-    if (kept === undefined) {
+    let claims = this.#withVolume.get(className);
+    if (claims === undefined) {
       const keys = new Set<string>();
       for (const { claim } of assumedVolumes.volumesOfClass(className)) {
         if (claim !== undefined) keys.add(`${claim.namespace}/${claim.name}`);
       }
-      this.#kept.set(className, (kept = keys));
+      this.#withVolume.set(className, (claims = keys));
     }
-    return kept.has(`${namespace}/${name}`);
+    return claims.has(`${namespace}/${name}`);
   }
 }

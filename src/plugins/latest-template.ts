@@ -1,10 +1,10 @@
 import type { PodTemplate } from '../api/pod.ts';
 
-/** As `read`, remembering its answer for the template asked about last: members of a gang that come one after the other share one. */
+/** Wraps `read` with a cache of one entry, the latest template. Consecutive members of a gang share their template. */
 export function latestTemplate<T>(read: (template: PodTemplate) => T): (template: PodTemplate) => T {
-  let latest: { readonly template: PodTemplate; readonly answer: T } | undefined;
+  let latest: { readonly template: PodTemplate; readonly result: T } | undefined;
   return (template) => {
-    if (latest?.template !== template) latest = { template, answer: read(template) };
-    return latest.answer;
+    if (latest?.template !== template) latest = { template, result: read(template) };
+    return latest.result;
   };
 }

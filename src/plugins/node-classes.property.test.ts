@@ -25,7 +25,7 @@ const asking = fc.record({
   nodeName: fc.constantFrom('', '', 'n1'),
 });
 
-it('plugins that are asked about nodes by their kind say what they say of each, whatever has happened to nodes in between', () => {
+it('gives the same results by node class as for single nodes, however the nodes change', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ changes: fc.array(change, { maxLength: 8 }), asking })), (rounds) => {
       const build = new Builders();
@@ -41,7 +41,7 @@ it('plugins that are asked about nodes by their kind say what they say of each, 
           else cluster.setNode(build.projectedNode({ name: `n${node}`, ...given }));
         }
         const pod = build.projectedPod({ name: 'asking', ...round.asking });
-        // Every other node, from the end: the order is the asker's.
+        // Every other node, from the end, because the caller chooses the order.
         const indexes = Int32Array.from([...cluster.nodes.keys()].reverse().filter((index) => index % 2 === 0));
         for (const plugin of plugins) {
           const left = indexes.slice();

@@ -1,52 +1,52 @@
 import type { Node } from '../api/node.ts';
 import type { ClusterLister } from '../framework/plugin-handle.ts';
 
-/** The nodes by what one plugin reads of them. */
+/** The nodes grouped by what one plugin reads of them. */
 interface NodeClassesView {
-  /** node index -> number of its kind */
-  readonly kinds: Uint32Array;
-  /** One node of each kind, by number. */
+  /** node index -> number of its class */
+  readonly classes: Uint32Array;
+  /** class number -> one node of the class */
   readonly samples: readonly Node[];
 }
 
 /**
- * For a plugin that is asked about many nodes at once, of which few differ in what it reads: it is asked about one of each kind. Found out
- * anew when nodes change.
+ * Groups nodes into classes that are equal for one plugin, so that the plugin evaluates only one node per class. For plugins that
+ * evaluate many nodes at once. Rebuilt when nodes change.
  */
 export class NodeClasses {
   readonly #cluster: Pick<ClusterLister, 'nodes' | 'nodesRevision'>;
   readonly #textOf: (node: Node) => string;
-  #found: NodeClassesView = { kinds: new Uint32Array(0), samples: [] };
+  #found: NodeClassesView = { classes: new Uint32Array(0), samples: [] };
   #nodesRevision = -1;
 
-  /** `textOf`: equal texts, equal answers; may read what moves `nodesRevision` alone. */
+  /** `textOf` must return equal texts for nodes with equal results. It may read only fields that change `nodesRevision`. */
   constructor(cluster: Pick<ClusterLister, 'nodes' | 'nodesRevision'>, textOf: (node: Node) => string) {
     this.#cluster = cluster;
     this.#textOf = textOf;
   }
 
-  /** Leaves the nodes of whose kind this is true, in their order, at the beginning; answers how many. */
+  /** Moves the indexes of the nodes whose class passes to the front, in their order. Returns their number. */
   keep(indexes: Int32Array, size: number, isKept: (sample: Node) => boolean): number {
-    const { kinds, samples } = this.#find();
+    const { classes, samples } = this.#find();
     const keeps = Uint8Array.from(samples, (sample) => (isKept(sample) ? 1 : 0));
-    return keepOf(indexes, size, kinds, keeps);
+    return keepOf(indexes, size, classes, keeps);
   }
 
-  /** Gives the nodes what their kind is worth. */
-  score(indexes: Int32Array, size: number, scores: Float64Array, worthOf: (sample: Node) => number): void {
-    const { kinds, samples } = this.#find();
-    scoreBy(indexes, size, scores, kinds, Float64Array.from(samples, worthOf));
+  /** Writes the score of each node's class to `scores`. */
+  score(indexes: Int32Array, size: number, scores: Float64Array, scoreOf: (sample: Node) => number): void {
+    const { classes, samples } = this.#find();
+    scoreBy(indexes, size, scores, classes, Float64Array.from(samples, scoreOf));
   }
 
-  /** Good until the nodes change. */
+  /** Returns the classes, which stay valid until the nodes change. */
   #find(): NodeClassesView {
     const { nodes, nodesRevision } = this.#cluster;
     if (this.#nodesRevision === nodesRevision) return this.#found;
     this.#nodesRevision = nodesRevision;
     const samples: Node[] = [];
-    /** text -> number */
+    /** text -> class number */
     const numbers = new Map<string, number>();
-    const kinds = Uint32Array.from(nodes, ({ node }) => {
+    const classes = Uint32Array.from(nodes, ({ node }) => {
       const text = this.#textOf(node);
       let number = numbers.get(text);
       if (number === undefined) {
@@ -55,17 +55,17 @@ export class NodeClasses {
       }
       return number;
     });
-    this.#found = { kinds, samples };
+    this.#found = { classes, samples };
     return this.#found;
   }
 }
 
-function keepOf(indexes: Int32Array, size: number, kinds: Uint32Array, keeps: Uint8Array): number {
+function keepOf(indexes: Int32Array, size: number, classes: Uint32Array, keeps: Uint8Array): number {
   let left = 0;
   for (let i = 0; i < size; i++) {
     const index = indexes[i]!;
     indexes[left] = index;
-    left += keeps[kinds[index]!]!;
+    left += keeps[classes[index]!]!;
   }
   return left;
 }
@@ -74,11 +74,11 @@ function scoreBy(
   indexes: Int32Array,
   size: number,
   scores: Float64Array,
-  kinds: Uint32Array,
-  worths: Float64Array,
+  classes: Uint32Array,
+  classScores: Float64Array,
 ): void {
   for (let i = 0; i < size; i++) {
     const index = indexes[i]!;
-    scores[index] = worths[kinds[index]!]!;
+    scores[index] = classScores[classes[index]!]!;
   }
 }

@@ -1,2 +1,2 @@
-/** The best that a plugin may say of a node; 0 is the worst. */
+/** The highest node score; 0 is the lowest. */
 export const maxNodeScore = 100;

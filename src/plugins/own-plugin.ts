@@ -5,20 +5,21 @@ import type { ObjectSchema } from './argument-schema.ts';
 import { PluginArguments } from './plugin-arguments.ts';
 
 /**
- * An out-of-tree plugin. `args` stands for profiles that give none, `weight` is that of profiles that do not name it. `Args` is what its factory gets: what
- * `argumentsSchema` accepts, defaults filled in, or without a schema whatever the configuration says.
+ * An out-of-tree plugin. `args` applies to profiles that configure no arguments, `weight` to profiles that do not name the plugin.
+ * `Args` is the factory's input: arguments that `argumentsSchema` accepts, with defaults filled in, or without a schema the raw
+ * configuration.
  */
 export interface OwnPlugin<Args = unknown> extends EnabledPlugin {
-  /** Called once for each profile that enables the plugin; throws when the plugin cannot work there. */
+  /** Called once per profile that enables the plugin. Throws if the plugin cannot work in that profile. */
   factory(args: Args, handle: PluginHandle): Plugin;
   /**
-   * What its arguments have to be; whoever gives others is told everything that is wrong with them. The type of what it accepts is
-   * `ArgumentsOf<typeof argumentsSchema>`, if the schema is declared `as const`.
+   * Schema of the plugin's arguments; Tutti reports every violation. If you declare the schema `as const`, the type of valid arguments
+   * is `ArgumentsOf<typeof argumentsSchema>`.
    */
   readonly argumentsSchema?: ObjectSchema;
 }
 
-/** Its factory as a registry has it: what it gets has been checked. */
+/** Returns a factory for a registry that validates the arguments first. */
 export function factoryOf(plugin: OwnPlugin): PluginFactory {
   const { name, argumentsSchema } = plugin;
   if (argumentsSchema === undefined) return (args, handle) => plugin.factory(args ?? plugin.args, handle);
@@ -26,7 +27,7 @@ export function factoryOf(plugin: OwnPlugin): PluginFactory {
   return (args, handle) => plugin.factory(schema.read(args ?? plugin.args), handle);
 }
 
-/** What a configuration that names it can be checked against. */
+/** Returns what is needed to validate a configuration that names the plugin. */
 export function knownPlugin({ name, argumentsSchema, args: own }: OwnPlugin): {
   readonly name: string;
   readonly arguments?: { read(args: unknown): unknown };

@@ -2,19 +2,19 @@ import { UserError } from '../base/user-error.ts';
 import { formatFieldPath } from './field-path.ts';
 import type { FieldPath } from './field-path.ts';
 
-/** What is wrong with one field of the arguments. */
+/** A problem with one field of the arguments. */
 export interface ArgumentProblem {
-  /** From the arguments on; empty for the arguments as a whole. A field that is missing is named all the same. */
+  /** Path from the arguments to the field, even if it is missing; empty for the arguments as a whole. */
   readonly path: FieldPath;
-  /** Follows the path: "must be a whole number from 1 to 100, not 101". */
+  /** Continues a sentence after the path: "must be a whole number from 1 to 100, not 101". */
   readonly problem: string;
 }
 
-const mostShown = 10;
+const maxShown = 10;
 
 /**
- * The arguments that the configuration gives a plugin are not valid. `problems` holds everything that is wrong with them; the
- * message names the plugin, and for each of the first ten problems the field, what was found and what would be right.
+ * A plugin's arguments are invalid. `problems` lists all problems. The message names the plugin and shows the first ten: the field, its
+ * value and what a valid value is.
  */
 export class PluginArgumentsError extends UserError {
   override readonly name = 'PluginArgumentsError';
@@ -31,9 +31,9 @@ export class PluginArgumentsError extends UserError {
 
 function messageOf(plugin: string, problems: readonly ArgumentProblem[]): string {
   const lines = problems
-    .slice(0, mostShown)
+    .slice(0, maxShown)
     .map(({ path, problem }) => `${formatFieldPath(path)} ${problem}`.trimStart());
-  if (problems.length > mostShown) lines.push(`and ${problems.length - mostShown} more`);
+  if (problems.length > maxShown) lines.push(`and ${problems.length - maxShown} more`);
   return lines.length === 1
     ? `arguments of ${plugin}: ${lines[0]}`
     : `arguments of ${plugin}:\n  ${lines.join('\n  ')}`;

@@ -67,7 +67,7 @@ describe('the arguments of a plugin', () => {
     expect(nightNodes.read({ rooms: [{ name: 'a' }] }).rooms).toEqual([{ name: 'a', floor: 0 }]);
   });
 
-  it('have the types that their schema says', () => {
+  it('have the types of their schema', () => {
     const args = nightNodes.read({ rooms: [{ name: 'a' }] });
     expectTypeOf(args.from).toEqualTypeOf<number>();
     expectTypeOf(args.zone).toEqualTypeOf<string | undefined>();
@@ -77,7 +77,7 @@ describe('the arguments of a plugin', () => {
     expectTypeOf(args.rooms[0]!.floor).toEqualTypeOf<number>();
   });
 
-  it('may carry apiVersion and kind, which are not handed on', () => {
+  it('may have apiVersion and kind, which are not passed on', () => {
     const given = { apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'NightNodesArgs', zone: 'x' };
     expect(nightNodes.read(given)).toEqual({ ...nightNodes.read({}), zone: 'x' });
     expect(problemsOf({ kind: 'NodeAffinityArgs' })).toEqual([
@@ -85,7 +85,7 @@ describe('the arguments of a plugin', () => {
     ]);
   });
 
-  it('stay as the configuration gives them', () => {
+  it('are not modified in place', () => {
     const given = { zone: null, rooms: [{ name: 'a', floor: null }] };
     const before = structuredClone(given);
     nightNodes.read(given);
@@ -98,9 +98,13 @@ describe('the arguments of a plugin', () => {
     [
       { zome: 'x' },
       ['zome'],
-      'is not known; did you mean zone? The fields are from, zone, mode, holidays, share, rooms, limits',
+      'is not a known field; did you mean zone? The fields are from, zone, mode, holidays, share, rooms, limits',
     ],
-    [{ colour: 'x' }, ['colour'], 'is not known; the fields are from, zone, mode, holidays, share, rooms, limits'],
+    [
+      { colour: 'x' },
+      ['colour'],
+      'is not a known field; the fields are from, zone, mode, holidays, share, rooms, limits',
+    ],
     [{ from: 24 }, ['from'], 'must be a whole number from 0 to 23, not 24'],
     [{ from: Number.NaN }, ['from'], 'must be a whole number from 0 to 23, not NaN'],
     [{ zone: '' }, ['zone'], 'must be a string of at least 1 character, not ""'],
@@ -119,11 +123,11 @@ describe('the arguments of a plugin', () => {
     ],
     [{ limits: { 'a/b~c': 'x' } }, ['limits', 'a/b~c'], 'must be a number of pods, not "x"'],
     [{ gone: 1 }, ['gone'], 'was dropped; use limits'],
-  ])('that are wrong are told where and what would be right: %j', (args, path, problem) => {
+  ])('are rejected with the path and a valid value: %j', (args, path, problem) => {
     expect(problemsOf(args)).toEqual([[path, problem]]);
   });
 
-  it('that are wrong in several places are told all of it, in their order', () => {
+  it('are rejected with all problems, in their order', () => {
     const rooms = [{ name: 'attic' }, { nmae: 'b' }, { name: 'c' }, { name: 'c' }];
     expect(problemsOf({ mode: 1, rooms, from: -1 }).map(([path]) => path)).toEqual([
       ['mode'],
@@ -136,15 +140,15 @@ describe('the arguments of a plugin', () => {
     ]);
   });
 
-  it('may be refused because none are taken', () => {
+  it('are rejected by a plugin that takes none', () => {
     expect(noArguments('NodeName').read(null)).toEqual({});
     expect(noArguments('NodeName').read({ kind: 'NodeNameArgs' })).toEqual({});
     expect(() => noArguments('NodeName').read({ name: 'x' })).toThrow(
-      'arguments of NodeName: name is not known; there is nothing to set here',
+      'arguments of NodeName: name is not a known field; no field can be set here',
     );
   });
 
-  it('need not all be there, unless one is required', () => {
+  it('may be absent, except required ones', () => {
     const strict = new PluginArguments('Strict', {
       type: 'object',
       additionalProperties: false,
@@ -156,7 +160,7 @@ describe('the arguments of a plugin', () => {
   });
 });
 
-it('a schema with keywords that ours does not have refuses all the same', () => {
+it('a schema with keywords outside ArgumentSchema still rejects', () => {
   const patterned = new PluginArguments('Patterned', {
     type: 'object',
     additionalProperties: true,
@@ -168,7 +172,7 @@ it('a schema with keywords that ours does not have refuses all the same', () => 
 });
 
 describe('the error', () => {
-  it('is one that the user can put right', () => {
+  it('is a UserError', () => {
     expect(() => nightNodes.read({ from: 24 })).toThrow(UserError);
     expect(() => nightNodes.read({ from: 24 })).toThrow(
       expect.objectContaining({
@@ -179,7 +183,7 @@ describe('the error', () => {
     );
   });
 
-  it('gives each problem a line, the first ten of them, and counts the rest', () => {
+  it('shows the first ten problems, one per line, and counts the rest', () => {
     const limits = Object.fromEntries(Array.from({ length: 13 }, (_, index) => [`l${index}`, 'x']));
     expect(() => nightNodes.read({ limits })).toThrow(
       expect.objectContaining({
@@ -193,7 +197,7 @@ describe('the error', () => {
     );
   });
 
-  it('has paths by which YAML finds the line', () => {
+  it('has paths that locate the line in YAML', () => {
     const lines = new LineCounter();
     const text = ['zone: x', 'rooms:', '- name: a', '- name: attic'].join('\n');
     const document = parseDocument(text, { lineCounter: lines });
@@ -205,16 +209,16 @@ describe('the error', () => {
 
 describe('hostile arguments', () => {
   it.each<[string, unknown]>([
-    ['nested deep', JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)],
-    ['nested deep in a field', { zone: JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`) }],
-    ['nested deep in a field that nobody knows', { x: JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) }],
+    ['deeply nested', JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)],
+    ['deeply nested in a field', { zone: JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`) }],
+    ['deeply nested in an unknown field', { x: JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) }],
     ['a long list', { rooms: Array.from({ length: 50_000 }, () => 7) }],
     ['many fields', Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`forms${index}`, 1]))],
     ['a long name', { ['a'.repeat(1_000_000)]: 1 }],
-    ['a long text', { mode: 'a'.repeat(1_000_000) }],
-    ['names that every object has', JSON.parse('{"__proto__":{"from":1},"constructor":1,"rooms":[{"__proto__":1}]}')],
-    ['what JSON cannot hold', { from: 1n, zone: Symbol('a'), mode: () => 1, rooms: new Map() }],
-  ])('are refused in a message of a bounded length: %s', (_, args) => {
+    ['a long string', { mode: 'a'.repeat(1_000_000) }],
+    ['names of Object.prototype', JSON.parse('{"__proto__":{"from":1},"constructor":1,"rooms":[{"__proto__":1}]}')],
+    ['values that JSON cannot represent', { from: 1n, zone: Symbol('a'), mode: () => 1, rooms: new Map() }],
+  ])('are rejected with a message of bounded length: %s', (_, args) => {
     expect(() => nightNodes.read(args)).toThrow(
       expect.objectContaining({
         name: 'PluginArgumentsError',
@@ -230,7 +234,7 @@ describe('hostile arguments', () => {
   });
 });
 
-/** JSON values in which names, and texts, that plugins know are frequent. */
+/** JSON values with many field names and strings that plugins know. */
 function likelyArguments(): fc.Arbitrary<unknown> {
   const words = [
     ['ignoredResources', 'ignoredResourceGroups', 'scoringStrategy', 'type', 'resources', 'name', 'weight'],
@@ -253,7 +257,7 @@ function likelyArguments(): fc.Arbitrary<unknown> {
   })).object;
 }
 
-/** Plugin -> arguments of the shape that it takes, most of which are right. */
+/** plugin -> arguments of its shape, mostly valid */
 function shapes(): Record<string, fc.Arbitrary<unknown>> {
   const some = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<unknown> =>
     fc.record(fields, { requiredKeys: [] });
@@ -288,7 +292,7 @@ function shapes(): Record<string, fc.Arbitrary<unknown>> {
   };
 }
 
-/** The value with something else at one place: the turns of the route say where to go in, and it ends where that ends. */
+/** Returns the value with one part replaced; `route` selects the path to it. */
 function disturbed(value: unknown, route: readonly number[], replacement: unknown): unknown {
   const [turn, ...rest] = route;
   if (typeof value !== 'object' || value === null || turn === undefined) return replacement;
@@ -300,7 +304,7 @@ function disturbed(value: unknown, route: readonly number[], replacement: unknow
   return copy;
 }
 
-/** Whether the field, or else what it is missing from, is in the value. */
+/** Returns whether the value contains the field, or the object that lacks it. */
 function leadsSomewhere(path: readonly (string | number)[], value: unknown): boolean {
   let inner = value;
   for (const [depth, segment] of path.entries()) {
@@ -316,7 +320,7 @@ describe('any arguments', () => {
   const handle = pluginHandle(new Builders());
 
   it.each(defaultPlugins.map(({ name, factory }) => [name, factory] as const))(
-    'of %s are taken, or refused with fields that are there',
+    'of %s are accepted, or rejected with existing fields',
     (name, factory) => {
       const shape = shapes()[name] ?? fc.constant({});
       const something = fc.oneof(fc.jsonValue(), likelyArguments());

@@ -6,7 +6,7 @@ import type { ArgumentValidator } from './compile-argument-schema.ts';
 import { PluginArgumentsError } from './plugin-arguments-error.ts';
 
 /**
- * What a plugin's arguments have to be, stated as a JSON schema, and the one way to read them:
+ * Reads and validates a plugin's arguments by a JSON schema:
  *
  *     const nightNodesArguments = new PluginArguments('NightNodes', {
  *       type: 'object',
@@ -17,8 +17,8 @@ import { PluginArgumentsError } from './plugin-arguments-error.ts';
  *     });
  *     const { untilHour } = nightNodesArguments.read(args);
  *
- * Arguments may always carry `apiVersion` and `kind`, as every pluginConfig entry may; the kind is the plugin's name and
- * "Args". What a schema cannot say goes into a `check` in it. The schema is compiled when there are arguments to read.
+ * Like every pluginConfig entry, arguments may have `apiVersion` and `kind`; the kind is the plugin's name followed by "Args". Put rules
+ * that the keywords cannot express into a `check`. The schema is compiled on the first use.
  */
 export class PluginArguments<const Schema extends ObjectSchema> {
   readonly plugin: string;
@@ -31,9 +31,8 @@ export class PluginArguments<const Schema extends ObjectSchema> {
   }
 
   /**
-   * The arguments with their defaults filled in. `args` is what JSON or YAML decodes to, and stays as it is. As in
-   * kube-scheduler, null counts as absent, as a whole and in every field that the schema knows. Throws PluginArgumentsError
-   * with everything that is wrong.
+   * Returns the arguments with defaults filled in. `args` is decoded JSON or YAML and is not modified. As in kube-scheduler, null counts
+   * as absent, for the arguments as a whole and for every known field. Throws a PluginArgumentsError with all problems.
    */
   read(args: unknown): ValueOf<Schema> {
     const value = withDefaults(this.schema, args ?? {});
@@ -47,7 +46,7 @@ export class PluginArguments<const Schema extends ObjectSchema> {
   }
 }
 
-/** The arguments of a plugin that takes none. */
+/** Returns the schema of a plugin without arguments. */
 export function noArguments(plugin: string): PluginArguments<{ type: 'object'; additionalProperties: false }> {
   return new PluginArguments(plugin, { type: 'object', additionalProperties: false });
 }
@@ -61,6 +60,6 @@ function withTypeFields(plugin: string, schema: ObjectSchema): ObjectSchema {
 }
 
 function withoutTypeFields({ properties = {} }: ObjectSchema, value: unknown): unknown {
-  const unasked = new Set<string>(typeFields.filter((name) => !Object.hasOwn(properties, name)));
-  return Object.fromEntries(Object.entries(value as object).filter(([name]) => !unasked.has(name)));
+  const implicit = new Set<string>(typeFields.filter((name) => !Object.hasOwn(properties, name)));
+  return Object.fromEntries(Object.entries(value as object).filter(([name]) => !implicit.has(name)));
 }

@@ -7,7 +7,7 @@ import { defaultPlugins, pluginRegistry } from './registry.ts';
 const handle = pluginHandle(new Builders());
 
 describe('the default plugins', () => {
-  it('are registered under the name that they carry', () => {
+  it('are registered under their names', () => {
     for (const { name, factory } of defaultPlugins) {
       expect(factory(undefined, handle).name).toBe(name);
       expect(pluginRegistry.get(name)).toBe(factory);
@@ -15,14 +15,14 @@ describe('the default plugins', () => {
     expect(pluginRegistry.size).toBe(defaultPlugins.length);
   });
 
-  it('say themselves which points they implement', () => {
+  it('implement the points that the registry lists', () => {
     for (const { name, factory, points } of defaultPlugins) {
       const plugin = factory(undefined, handle);
       expect(points, name).toEqual(extensionPoints.filter((point) => implementsPoint(plugin, point)));
     }
   });
 
-  it("stand in kube-scheduler's order", () => {
+  it("have kube-scheduler's order", () => {
     const upstream = [
       'SchedulingGates',
       'PrioritySort',
@@ -39,7 +39,7 @@ describe('the default plugins', () => {
       'PodTopologySpread',
       'InterPodAffinity',
       'DynamicResources',
-      // DefaultPreemption stands here.
+      // DefaultPreemption follows here in kube-scheduler.
       'NodeResourcesBalancedAllocation',
       'ImageLocality',
       'DefaultBinder',
@@ -64,7 +64,7 @@ describe('the default plugins', () => {
     ]);
   });
 
-  it('sign the pod where they filter or score, so that answers can be reused', () => {
+  it('sign pods if they filter or score, so that results can be reused', () => {
     for (const { factory } of defaultPlugins) {
       const plugin = factory(undefined, handle);
       if (plugin.filter === undefined && plugin.score === undefined) continue;
@@ -72,13 +72,13 @@ describe('the default plugins', () => {
     }
   });
 
-  it('reject arguments that they do not have, naming them', () => {
+  it('reject unknown arguments by name', () => {
     for (const { name, factory } of defaultPlugins) {
       expect(() => factory({ typo: 1 }, handle), name).toThrow(new RegExp(`${name}.*typo`));
     }
   });
 
-  it('read their arguments as they say', () => {
+  it('read their arguments by the listed schema', () => {
     for (const { name, factory, arguments: its } of defaultPlugins) {
       expect(() => its.read({ typo: 1 }), name).toThrow(new RegExp(`${name}.*typo`));
       const read = its.read(undefined);

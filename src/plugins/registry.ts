@@ -35,15 +35,15 @@ import { createVolumeZone } from './volumezone/volume-zone.ts';
 export interface DefaultPlugin {
   readonly name: string;
   readonly factory: PluginFactory;
-  /** What it implements: known here without making it, so that a configuration can be checked. */
+  /** Extension points that the plugin implements, so that a configuration can be validated without creating the plugin. */
   readonly points: readonly ExtensionPoint[];
-  /** Reads its arguments: checks them and fills in their defaults. Throws PluginArgumentsError. */
+  /** Validates the plugin's arguments and fills in defaults. Throws PluginArgumentsError. */
   readonly arguments: { readonly schema: ObjectSchema; read(args: unknown): unknown };
-  /** Multiplies its scores; absent: 1, or it does not score. */
+  /** Default score weight. Absent: 1, or the plugin does not score. */
   readonly weight?: number;
 }
 
-/** The plugins that a profile enables unless told otherwise: kube-scheduler's, in its order and with its weights. */
+/** Plugins that a profile enables by default: kube-scheduler's, in its order and with its weights, and Coscheduling. */
 export const defaultPlugins: readonly DefaultPlugin[] = [
   {
     name: 'SchedulingGates',
@@ -175,5 +175,5 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
   },
 ];
 
-/** Every plugin that comes with Tutti. */
+/** All plugins that come with Tutti. */
 export const pluginRegistry: PluginRegistry = new Map(defaultPlugins.map(({ name, factory }) => [name, factory]));

@@ -1,7 +1,7 @@
 import type { PersistentVolumeClaim } from '../api/persistent-volume-claim.ts';
 import type { Pod } from '../api/pod.ts';
 
-// In kube-scheduler's words.
+// Wording of kube-scheduler.
 
 export function claimNotFound(name: string): string {
   return `persistentvolumeclaim ${JSON.stringify(name)} not found`;
@@ -19,7 +19,7 @@ export function withoutBindingMode(className: string): string {
   return `VolumeBindingMode not set for StorageClass ${JSON.stringify(className)}`;
 }
 
-/** Why a claim of the name that the pod's own would have is not it; undefined: it is. */
+/** Returns why a claim is not the ephemeral claim of the pod although it has its name; undefined: it is. */
 export function notOwned(pod: Pod, { namespace, name, ownerUid }: PersistentVolumeClaim): string | undefined {
   if (ownerUid === pod.uid) return undefined;
   return `PVC ${namespace}/${name} was not created for pod ${pod.key} (pod is not owner)`;

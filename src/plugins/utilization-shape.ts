@@ -1,14 +1,14 @@
 import type { ReportProblem } from './argument-schema.ts';
 
-/** Where a broken line has a corner. */
+/** A point of a piecewise linear function. */
 export interface ShapePoint {
-  /** In percent of what the node has. */
+  /** Percentage of the node's capacity. */
   readonly utilization: number;
   /** 0 to 10 */
   readonly score: number;
 }
 
-/** Kube-scheduler's: a line through points, utilization in percent against a score of 0 to 10. */
+/** kube-scheduler's shape: points of a line from utilization in percent to a score from 0 to 10. */
 export const utilizationShape = {
   type: 'array',
   minItems: 1,
@@ -22,14 +22,20 @@ export const utilizationShape = {
   },
   check: (points: readonly ShapePoint[], report: ReportProblem) => {
     for (const [index, { utilization }] of points.entries()) {
-      const before = points[index - 1]?.utilization ?? -1;
-      if (utilization > before) continue;
-      report([index, 'utilization'], `must be greater than ${before}, that of the point before it, not ${utilization}`);
+      const previous = points[index - 1]?.utilization ?? -1;
+      if (utilization > previous) continue;
+      report(
+        [index, 'utilization'],
+        `must be greater than ${previous}, the utilization of the previous point, not ${utilization}`,
+      );
     }
   },
 } as const;
 
-/** Of the line through the points, in tenths of their score, rounded towards the earlier point; constant before the first and after the last. */
+/**
+ * Returns the value of the line in tenths of a score, rounded toward the lower point. The line is constant before the first and after
+ * the last point.
+ */
 export function valueAt(shape: readonly ShapePoint[], utilization: number): number {
   const next = shape.findIndex((point) => utilization <= point.utilization);
   if (next <= 0) return 10 * shape.at(next)!.score;

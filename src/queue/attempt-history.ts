@@ -2,13 +2,13 @@ import type { SchedulingEntity } from '../framework/scheduling-entity.ts';
 import { groupUidOf } from './queued-entity.ts';
 import type { QueuedEntity } from './queued-entity.ts';
 
-/** What the attempts of an entity have come to so far. */
+/** Results of an entity's attempts so far. */
 export type AttemptHistory = Pick<QueuedEntity, 'attempts' | 'rejections' | 'errors' | 'erredAt' | 'readySince'>;
 
 /**
- * Counts a failure at `now` (Clock.monotonic()). A rejection between two errors does not end the series of errors, unless `errorsHoldMs` have
- * passed since the last one: of pods that take turns on a node that binds none, each is rejected while another holds the
- * capacity, and would forever be retried at the shortest back-off.
+ * Counts a failure at `now` (Clock.monotonic()). A rejection between two errors ends the series of errors only if `errorsHoldMs` have
+ * passed since the last error. Otherwise pods that take turns on a node where no Bind succeeds would always retry at the shortest backoff:
+ * each of them is rejected while another one occupies the capacity.
  */
 export function countFailure(history: AttemptHistory, isError: boolean, now: number, errorsHoldMs: number): void {
   if (isError) {
@@ -20,7 +20,7 @@ export function countFailure(history: AttemptHistory, isError: boolean, now: num
   if (now - history.erredAt >= errorsHoldMs) history.errors = 0;
 }
 
-/** A group that was deleted and created again under its name starts without history. */
+/** Clears the history of a group that was deleted and created again under the same name. */
 export function restartForNewGroup(entity: QueuedEntity, now: number): void {
   const uid = groupUidOf(entity.schedulingEntity);
   if (uid === undefined || uid === entity.groupUid) return;
@@ -34,7 +34,7 @@ export function restartForNewGroup(entity: QueuedEntity, now: number): void {
   entity.groupUid = uid;
 }
 
-/** A gang that is queued as one again has failed as often as the member that failed most often; `of` finds the queued member. */
+/** Returns the history for a gang that is queued as a whole again: that of the queued member (found by `of`) with the most errors. */
 export function longestHistory(
   schedulingEntity: SchedulingEntity,
   own: AttemptHistory,

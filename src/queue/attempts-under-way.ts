@@ -3,27 +3,27 @@ import { EventLog } from './event-log.ts';
 import type { QueuedEntity } from './queued-entity.ts';
 
 /**
- * The entity in flight, those whose attempts wait for somebody outside, and what has happened since each was taken: it is replayed
- * for those that fail.
+ * The entity in flight, the entities whose attempts wait for an external response, and the events since each was popped. The queue replays
+ * these events when an attempt fails.
  */
 export class AttemptsUnderWay {
   #inFlight: { readonly entity: QueuedEntity; readonly events: ClusterEvent[] } | undefined;
-  /** entity whose attempt waits for somebody outside -> what to tell when it leaves */
+  /** entity that is set aside -> callback for when it leaves the queue */
   readonly #setAside = new Map<QueuedEntity, () => void>();
-  /** What happened while they wait. */
-  readonly #meanwhile = new EventLog<QueuedEntity>();
+  /** Events while entities are set aside. */
+  readonly #eventLog = new EventLog<QueuedEntity>();
 
-  /** Throws when one is in flight: its cycle must have ended before another begins. */
+  /** Throws if an entity is in flight: its cycle must end before the next one begins. */
   mustBeFree(): void {
     if (this.#inFlight !== undefined) throw new Error(`${this.#inFlight.entity.key} is still in flight`);
   }
 
-  /** The entity is in flight. */
+  /** Marks the entity as in flight. */
   begin(entity: QueuedEntity): void {
     this.#inFlight = { entity, events: [] };
   }
 
-  /** Nobody is in flight any more. Answers what has happened since the entity was taken; nothing when that was another. */
+  /** Ends the flight of any entity. Returns the events since `entity` was popped; none if another entity was in flight. */
   end(entity: QueuedEntity): readonly ClusterEvent[] {
     const events = this.#inFlight?.entity === entity ? this.#inFlight.events : [];
     this.#inFlight = undefined;
@@ -34,37 +34,37 @@ export class AttemptsUnderWay {
     return this.#inFlight?.entity === entity;
   }
 
-  /** The attempt waits for somebody outside; `events` have happened since it began. */
-  setAside(entity: QueuedEntity, events: readonly ClusterEvent[], left: () => void): void {
-    this.#setAside.set(entity, left);
-    this.#meanwhile.open(entity, events);
+  /** Sets the entity aside while its attempt waits for an external response; `events` are those since it was popped. */
+  setAside(entity: QueuedEntity, events: readonly ClusterEvent[], onLeave: () => void): void {
+    this.#setAside.set(entity, onLeave);
+    this.#eventLog.open(entity, events);
   }
 
-  /** In flight again, with all that happened meanwhile. False, and nothing done, when it has left. */
+  /** Marks the entity as in flight again, with all events since. Returns false, without effect, if it has left the queue. */
   resume(entity: QueuedEntity): boolean {
     this.mustBeFree();
     if (!this.#setAside.delete(entity)) return false;
-    this.#inFlight = { entity, events: this.#meanwhile.close(entity) };
+    this.#inFlight = { entity, events: this.#eventLog.close(entity) };
     return true;
   }
 
-  /** One that is set aside will not be resumed. */
+  /** Removes an entity that is set aside; it will not be resumed. */
   leave(entity: QueuedEntity): void {
-    const left = this.#setAside.get(entity);
+    const onLeave = this.#setAside.get(entity);
     this.#setAside.delete(entity);
-    this.#meanwhile.close(entity);
-    left?.();
+    this.#eventLog.close(entity);
+    onLeave?.();
   }
 
   add(event: ClusterEvent): void {
     this.#inFlight?.events.push(event);
-    this.#meanwhile.add(event);
+    this.#eventLog.add(event);
   }
 
-  /** event -> how many are kept */
+  /** event -> number of stored events */
   get counts(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
-    for (const { resource, action } of [...(this.#inFlight?.events ?? []), ...this.#meanwhile.events]) {
+    for (const { resource, action } of [...(this.#inFlight?.events ?? []), ...this.#eventLog.events]) {
       const label = `${resource}${action}`;
       counts.set(label, (counts.get(label) ?? 0) + 1);
     }

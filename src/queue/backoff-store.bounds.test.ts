@@ -13,7 +13,7 @@ function entity(name: string, priority: number, now: number): QueuedEntity {
   return failedEntity(build.projectedPod({ name, uid: name }), { priority, failedAt: now });
 }
 
-it('keeps nothing of entities whose penalty ended while nobody was taken early', () => {
+it('keeps nothing of entities whose backoff ended, even if no entity was taken early', () => {
   const clock = new VirtualClock();
   let compared = 0;
   const store = new BackoffStore({
@@ -23,9 +23,9 @@ it('keeps nothing of entities whose penalty ended while nobody was taken early',
       compared++;
       return byPriority(a, b);
     },
-    ended: () => undefined,
+    onEnd: () => undefined,
   });
-  // Busy: something is always active, so nobody is taken early.
+  // Busy: an entity is always active, so that none is taken early.
   for (let i = 0; i < 5_000; i++) {
     store.add(entity(`e${i}`, 0, clock.monotonic()), false);
     clock.advance(1000);

@@ -16,12 +16,12 @@ function entity(name: string, priority: number, now: number): QueuedEntity {
   return failedEntity(build.projectedPod({ name, uid: name }), { priority, failedAt: now });
 }
 
-it('does what a list of entities would do', () => {
+it('behaves like a plain list of entities', () => {
   for (let seed = 1; seed <= runs(150); seed++) {
     const random = seededRandom(seed);
     const clock = new VirtualClock();
     const ended: string[] = [];
-    const store = new BackoffStore({ clock, policy, compare: byPriority, ended: ({ key }) => ended.push(key) });
+    const store = new BackoffStore({ clock, policy, compare: byPriority, onEnd: ({ key }) => ended.push(key) });
     let list: { e: QueuedEntity; until: number; early: boolean }[] = [];
     const known = Array.from({ length: 8 }, (_, i) => entity(`e${i}`, i % 4, 0));
     for (let step = 0; step < 60; step++) {

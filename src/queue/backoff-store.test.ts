@@ -9,7 +9,7 @@ import { byPriority } from './testing/queue-fixture.ts';
 const build = new Builders();
 let clock: VirtualClock;
 let store: BackoffStore;
-/** Names of those whose penalty ended, in order. */
+/** Names of the entities whose backoff ended, in order. */
 let ended: string[];
 
 beforeEach(() => {
@@ -19,11 +19,11 @@ beforeEach(() => {
     clock,
     policy: { initialMs: 1000, maxMs: 10_000 },
     compare: byPriority,
-    ended: ({ key }) => ended.push(key),
+    onEnd: ({ key }) => ended.push(key),
   });
 });
 
-/** One that has just failed for the nth time. */
+/** An entity that has just failed for the nth time. */
 function failed(name: string, rejections: number, { priority = 0, errors = 0 } = {}): QueuedEntity {
   return failedEntity(build.projectedPod({ name, uid: name }), {
     failedAt: clock.monotonic(),
@@ -33,8 +33,8 @@ function failed(name: string, rejections: number, { priority = 0, errors = 0 } =
   });
 }
 
-describe('the penalty', () => {
-  it('doubles with each attempt, or with each error in a row, and ends by itself', () => {
+describe('backoff', () => {
+  it('doubles with each attempt, or with each consecutive error, and ends by itself', () => {
     store.add(failed('third attempt', 3), false);
     store.add(failed('first attempt', 1), false);
     store.add(failed('second error', 9, { errors: 2 }), true);
@@ -48,7 +48,7 @@ describe('the penalty', () => {
     expect(clock.untilNextTimer()).toBeUndefined();
   });
 
-  it('that is over already takes nobody in', () => {
+  it('that is already over admits no entity to the store', () => {
     const late = failed('late', 1);
     clock.advance(1000);
     expect(store.add(late, false)).toBe(false);
@@ -56,7 +56,7 @@ describe('the penalty', () => {
   });
 });
 
-describe('an entity that backs off', () => {
+describe('an entity in backoff', () => {
   it('is taken early by rank, unless it failed with an error', () => {
     store.add(failed('low', 1), false);
     store.add(failed('broken', 1, { priority: 9, errors: 1 }), true);
@@ -70,7 +70,7 @@ describe('an entity that backs off', () => {
     expect(ended).toEqual(['broken']);
   });
 
-  it('that has left is neither taken nor told of', () => {
+  it('is neither taken nor reported after it has left', () => {
     const gone = failed('gone', 1);
     store.add(gone, false);
     store.leave(gone.state as BackoffState);
@@ -80,7 +80,7 @@ describe('an entity that backs off', () => {
     expect(ended).toEqual([]);
   });
 
-  it('may leave and come again, with a longer penalty', () => {
+  it('can leave and return with a longer backoff', () => {
     const entity = failed('again', 1);
     store.add(entity, false);
     store.takeEarly();

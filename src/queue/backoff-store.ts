@@ -9,32 +9,32 @@ export interface BackoffStoreOptions {
   readonly clock: Clock;
   readonly policy: BackoffPolicy;
   readonly compare: (a: QueueKey, b: QueueKey) => number;
-  /** The entity's penalty is over; it has left the store. */
-  readonly ended: (entity: QueuedEntity) => void;
+  /** Called when an entity's backoff is over; it has left the store. */
+  readonly onEnd: (entity: QueuedEntity) => void;
 }
 
-/** Entries that have left and may stay in a heap, besides as many as there are. */
+/** Number of outdated entries that a heap may hold beyond the number of current ones. */
 const slack = 64;
 
-/** An entity that came into the store with this state. */
+/** An entity that entered the store with this state. */
 interface BackingOff {
   readonly entity: QueuedEntity;
   readonly state: BackoffState;
-  /** The entity's key when it came: that of one that has left may change while it is still in a heap. */
+  /** The entity's key when it entered. After it has left, its own key may change while the entry is still in a heap. */
   readonly rank: QueueKey;
 }
 
 /**
- * Entities that wait for a penalty to end, which grows with each failure. Those that were rejected may be taken early, by rank;
- * those that failed with an error sit it out.
+ * Entities in backoff, which grows with each failure. Entities that were rejected may be taken early, by rank; entities that failed with
+ * an error wait for the whole backoff.
  */
 export class BackoffStore {
   readonly #options: BackoffStoreOptions;
-  /** By the end of the penalty. */
+  /** Ordered by the end of the backoff. */
   readonly #byEnd: Heap<BackingOff>;
-  /** By rank, those that may be taken early. */
+  /** Entities that may be taken early, ordered by rank. */
   readonly #early: Heap<BackingOff>;
-  /** The states of those that are in the store; a heap may still hold one that has left. */
+  /** States of the entities in the store. A heap may still hold entities that have left. */
   readonly #present = new Set<BackoffState>();
   #timer: Timer | undefined;
   #stopped = false;
@@ -50,7 +50,7 @@ export class BackoffStore {
     return this.#present.size;
   }
 
-  /** Takes the entity in for what is left of its penalty; false, and nothing done, when none is left. */
+  /** Adds the entity for the rest of its backoff. Returns false, without effect, if the backoff is over. */
   add(entity: QueuedEntity, afterError: boolean): boolean {
     const { clock, policy } = this.#options;
     const until = entity.failedAt + backoffDelay(policy, afterError ? entity.errors : entity.rejections);
@@ -61,7 +61,7 @@ export class BackoffStore {
     const backingOff = { entity, state, rank: entity.sortKey };
     this.#byEnd.push(backingOff);
     if (!afterError) this.#early.push(backingOff);
-    // What has left stays in a heap until it comes up, which in a scheduler that is never idle may be never.
+    // Outdated entries leave a heap only when they reach the top, which may never happen in a busy scheduler.
     for (const heap of [this.#byEnd, this.#early]) {
       if (heap.size > 2 * this.#present.size + slack) heap.retain((entry) => this.#present.has(entry.state));
     }
@@ -69,7 +69,7 @@ export class BackoffStore {
     return true;
   }
 
-  /** The highest-ranking one that may be taken early, out of the store; the caller gives it another state. */
+  /** Removes and returns the highest-ranking entity that may be taken early; the caller sets its new state. */
   takeEarly(): QueuedEntity | undefined {
     const next = this.#first(this.#early);
     if (next === undefined) return undefined;
@@ -78,19 +78,19 @@ export class BackoffStore {
     return next.entity;
   }
 
-  /** The entity, whose state this is, leaves some other way. */
+  /** Removes the entity with this state. */
   leave(state: BackoffState): void {
     this.#present.delete(state);
   }
 
-  /** Nothing ends any more. */
+  /** Stops the timer. */
   stop(): void {
     this.#stopped = true;
     this.#timer?.cancel();
   }
 
   #setTimer(): void {
-    const { clock, ended } = this.#options;
+    const { clock, onEnd } = this.#options;
     this.#timer?.cancel();
     const next = this.#first(this.#byEnd);
     if (next === undefined || this.#stopped) return;
@@ -100,13 +100,13 @@ export class BackoffStore {
         if (due.state.until > now) break;
         this.#byEnd.pop();
         this.#present.delete(due.state);
-        ended(due.entity);
+        onEnd(due.entity);
       }
       this.#setTimer();
     });
   }
 
-  /** The first of the heap that is still in the store; what has left some other way is dropped here. */
+  /** Returns the first entry that is still in the store; drops outdated ones. */
   #first(heap: Heap<BackingOff>): BackingOff | undefined {
     for (let next = heap.peek(); next !== undefined; next = heap.peek()) {
       if (this.#present.has(next.state)) return next;

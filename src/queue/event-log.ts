@@ -1,32 +1,32 @@
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 
 interface Reader {
-  /** What it knew of before it began to read here. */
+  /** Events from before the reader was opened. */
   readonly before: readonly ClusterEvent[];
-  /** Number of the first event since. */
+  /** Number of the first event after that. */
   readonly from: number;
 }
 
-/** Events that no reader needs any more are dropped when they are so many. */
+/** Number of events that no reader needs at which the log drops them. */
 const trimAt = 1024;
 
 /**
- * What happened while each of several readers was away: one log for all of them, because they are away at the same time and each
- * event concerns all. Keeps no more than the reader needs that has been away longest.
+ * Events for several absent readers. They share one log, because they are absent at the same time and each event concerns all of them. Keeps
+ * no more than the longest-absent reader needs.
  */
 export class EventLog<Key> {
-  /** key -> where its part begins; in order of beginning */
+  /** key -> start of its part, in order of absence */
   readonly #readers = new Map<Key, Reader>();
   #events: ClusterEvent[] = [];
-  /** Number of the first event that is kept. */
+  /** Number of the first stored event. */
   #first = 0;
 
-  /** Those that are kept, in order. */
+  /** Stored events, in order. */
   get events(): readonly ClusterEvent[] {
     return this.#events;
   }
 
-  /** `key` is away from now on. */
+  /** Starts recording for `key`; `before` are earlier events that `close` returns as well. */
   open(key: Key, before: readonly ClusterEvent[]): void {
     this.#readers.set(key, { before, from: this.#first + this.#events.length });
   }
@@ -35,7 +35,7 @@ export class EventLog<Key> {
     if (this.#readers.size > 0) this.#events.push(event);
   }
 
-  /** `key` is back: what happened before it left and since. */
+  /** Stops recording for `key`. Returns its earlier events and those since. */
   close(key: Key): ClusterEvent[] {
     const reader = this.#readers.get(key);
     if (reader === undefined) return [];

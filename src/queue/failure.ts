@@ -2,12 +2,12 @@ import type { Rejection } from '../framework/event-hints.ts';
 
 /** Why an attempt failed. */
 export interface Failure extends Omit<Rejection, 'isGang' | 'pending'> {
-  /** Of `unschedulablePlugins`, the plugins that answered Pending. Absent: none. */
+  /** Subset of `unschedulablePlugins` that returned Pending. Absent: none. */
   readonly pending?: ReadonlySet<string> | undefined;
-  /** An error rather than a rejection: retried after the back-off without waiting for an event. */
+  /** An error rather than a rejection: retried after the backoff without waiting for an event. */
   readonly error: boolean;
-  /** Plugins ruled the entity out without an attempt, so that the cause that it was given may be out of date. */
+  /** True if plugins ruled the entity out without an attempt, so that its reported cause may be outdated. */
   readonly isStale?: boolean;
-  /** Of the equivalence class that the rejection holds for. Absent: it holds for this entity only. */
+  /** Key of the equivalence class for which the rejection holds. Absent: it holds only for this entity. */
   readonly key?: string | undefined;
 }

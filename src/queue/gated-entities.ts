@@ -5,20 +5,20 @@ import type { EventHints } from '../framework/event-hints.ts';
 import type { QueuedEntity } from './queued-entity.ts';
 
 /**
- * Entities that PreEnqueue rejected, by the plugin that did, where events may change its mind. What depends on the entity alone (its gates,
- * its group) is asked about again when that changes, and costs nothing here.
+ * Entities that PreEnqueue rejected, indexed by plugin if events may change the plugin's result. If the result depends only on the entity
+ * (its gates or its group), the queue runs PreEnqueue when that changes, and this index ignores the entity.
  */
 export class GatedEntities {
-  /** hints of a profile -> plugin -> those that it rejected */
-  readonly #listening = new Map<EventHints, Map<string, Set<QueuedEntity>>>();
-  /** entity -> the set above that it is in, if it is in one */
+  /** hints of a profile -> plugin -> entities it rejected */
+  readonly #byHints = new Map<EventHints, Map<string, Set<QueuedEntity>>>();
+  /** entity -> the set above that contains it, if any */
   readonly #sets = new Map<QueuedEntity, Set<QueuedEntity> | undefined>();
 
   get size(): number {
     return this.#sets.size;
   }
 
-  /** The plugin rejects the entity from now on, whoever did before. */
+  /** Records that the plugin rejects the entity, replacing an earlier plugin. */
   add(entity: QueuedEntity, plugin: string, hints: EventHints): void {
     this.remove(entity);
     const set = hints.mayUngate(plugin) ? this.#setOf(hints, plugin) : undefined;
@@ -31,10 +31,10 @@ export class GatedEntities {
     this.#sets.delete(entity);
   }
 
-  /** Those that their plugin may let in because of the event, in the order in which they came. */
+  /** Returns the entities that their plugin may accept after the event, in order of arrival. */
   helpedBy(event: ClusterEvent): readonly QueuedEntity[] {
     const helped: QueuedEntity[] = [];
-    for (const [hints, byPlugin] of this.#listening) {
+    for (const [hints, byPlugin] of this.#byHints) {
       for (const registered of hints.registered(event)) {
         for (const entity of byPlugin.get(registered.plugin) ?? []) {
           if (podsOf(entity.schedulingEntity).some((pod) => hints.helps(registered, pod, event))) helped.push(entity);
@@ -46,8 +46,8 @@ export class GatedEntities {
   }
 
   #setOf(hints: EventHints, plugin: string): Set<QueuedEntity> {
-    const byPlugin = this.#listening.get(hints) ?? new Map<string, Set<QueuedEntity>>();
-    this.#listening.set(hints, byPlugin);
+    const byPlugin = this.#byHints.get(hints) ?? new Map<string, Set<QueuedEntity>>();
+    this.#byHints.set(hints, byPlugin);
     const set = byPlugin.get(plugin) ?? new Set();
     byPlugin.set(plugin, set);
     return set;

@@ -20,7 +20,7 @@ export interface QueueStoresOptions {
   readonly backoff: BackoffPolicy;
 }
 
-/** The stores of the queue. Each method that puts an entity into a store sets its state and notifies the observer. */
+/** The stores of the queue. Each method that moves an entity into a store sets its state and notifies the observer. */
 export class QueueStores {
   readonly underWay = new AttemptsUnderWay();
   readonly classes: EquivalenceClasses;
@@ -40,7 +40,7 @@ export class QueueStores {
       clock,
       policy: backoff,
       compare,
-      ended: (entity) => this.activate(entity, 'BackoffComplete'),
+      onEnd: (entity) => this.activate(entity, 'BackoffComplete'),
     });
     this.classes = new EquivalenceClasses({ clock, compare });
     this.retries = new ClassRetries({
@@ -55,7 +55,7 @@ export class QueueStores {
     });
   }
 
-  /** Entities by store, as the pending_pods metric names them. */
+  /** Number of entities per store, by the label values of the pending_pods metric. */
   get sizes(): Readonly<Record<'active' | 'backoff' | 'unschedulable' | 'gated', number>> {
     return {
       active: this.#active.size,
@@ -72,7 +72,7 @@ export class QueueStores {
     this.#observer.ready();
   }
 
-  /** To the backoff store for the rest of the penalty, or straight to the active store. */
+  /** Moves the entity to the backoff queue for the rest of its backoff, or to the active queue if none is left. */
   backOff(entity: QueuedEntity, event: string, afterError: boolean): void {
     if (!this.#backingOff.add(entity, afterError)) {
       this.activate(entity, event);
@@ -82,7 +82,7 @@ export class QueueStores {
     if (!afterError) this.#observer.ready();
   }
 
-  /** PreEnqueue rejects the entity. */
+  /** Gates an entity that PreEnqueue rejected. */
   gate(entity: QueuedEntity, status: Status, event: string): void {
     if (entity.state.kind !== 'gated') this.#observer.moved('gated', event);
     this.#gated.add(entity, status.plugin, this.#policy.hints(entity.schedulingEntity));
@@ -94,12 +94,12 @@ export class QueueStores {
     this.#gated.remove(entity);
   }
 
-  /** The gated entities that their plugin may let in because of the event. */
+  /** Returns the gated entities that their plugin may accept after the event. */
   ungatedBy(event: ClusterEvent): readonly QueuedEntity[] {
     return this.#gated.size === 0 ? [] : this.#gated.helpedBy(event);
   }
 
-  /** The entity is unschedulable: it waits in its equivalence class. */
+  /** Moves an unschedulable entity to its equivalence class. */
   park(entity: QueuedEntity, joining: Joining): void {
     const before = this.classes.of(entity);
     const joined = this.classes.add(entity, joining, this.#policy.hints(entity.schedulingEntity));
@@ -107,7 +107,7 @@ export class QueueStores {
     if (before !== undefined && before !== joined) this.retries.next(before);
   }
 
-  /** An entity has joined the class: its representative is active now, whatever is left of its penalty. */
+  /** Activates the representative of a class that an entity has joined, whatever is left of its backoff. */
   bringForward(of: EquivalenceClass): void {
     if (of.isWoken) this.retries.send(of, 'EqualArrived');
     const { representative } = of;
@@ -116,7 +116,7 @@ export class QueueStores {
     this.activate(representative, 'EqualArrived');
   }
 
-  /** The next entity, out of its store: the first active one, else one that backs off after a rejection. */
+  /** Removes and returns the next entity: the first active one, or else one in backoff after a rejection. */
   take(): QueuedEntity | undefined {
     this.retries.sendDue();
     const entity = this.#active.pop() ?? this.#backingOff.takeEarly();
@@ -124,7 +124,7 @@ export class QueueStores {
     return entity;
   }
 
-  /** The entity leaves its store; the caller gives it another state. */
+  /** Removes the entity from its store; the caller sets its new state. */
   leave(entity: QueuedEntity): void {
     switch (entity.state.kind) {
       case 'active':
@@ -148,7 +148,7 @@ export class QueueStores {
     }
   }
 
-  /** No back-off ends from now on. */
+  /** Stops the backoff timer. */
   stop(): void {
     this.#backingOff.stop();
   }

@@ -11,12 +11,12 @@ export function entityKeyOf(schedulingEntity: SchedulingEntity): EntityKey {
 }
 
 /**
- * Where an entity is:
- * - `gated`: outside the three stores, rejected by PreEnqueue; asked again when the entity changes.
- * - `active`: waits for its turn. `backoff`: waits for its penalty to end, then becomes active.
+ * State of an entity:
+ * - `gated`: rejected by PreEnqueue and outside the three stores; PreEnqueue runs again when the entity changes.
+ * - `active`: waits for its turn. `backoff`: waits for its backoff to end, then becomes active.
  * - `unschedulable`: failed; waits for an event that may help it.
- * - `inFlight`: popped, its scheduling cycle runs.
- * - `setAside`: popped, and its attempt waits for somebody outside, while other entities go on.
+ * - `inFlight`: popped; its scheduling cycle runs.
+ * - `setAside`: popped; its attempt waits for an external response while other entities continue.
  */
 export type EntityState =
   | { readonly kind: 'gated'; readonly status: Status }
@@ -26,54 +26,54 @@ export type EntityState =
   | { readonly kind: 'inFlight' }
   | { readonly kind: 'setAside' };
 
-/** `until` is Clock.monotonic() at the end of the penalty. */
+/** `until` is Clock.monotonic() at the end of the backoff. */
 export interface BackoffState {
   readonly kind: 'backoff';
   readonly until: number;
 }
 
-/** `since` is Clock.monotonic() when it was rejected. */
+/** `since` is Clock.monotonic() at the rejection. */
 export interface UnschedulableState {
   readonly kind: 'unschedulable';
   readonly since: number;
 }
 
-/** What the queue holds and one scheduling cycle decides: a lone pod, or a whole gang. */
+/** The unit that the queue holds and one scheduling cycle decides: a single pod, or a whole gang. */
 export interface QueuedEntity {
   readonly key: EntityKey;
   schedulingEntity: SchedulingEntity;
   state: EntityState;
-  /** What QueueSort compares; frozen while queued. */
+  /** Input of QueueSort; frozen while the entity is queued. */
   sortKey: QueueKey;
-  /** When it first became ready, milliseconds since the epoch; undefined until then. */
+  /** Time at which the entity first became ready, in milliseconds since the epoch; undefined until then. */
   readySince: number | undefined;
-  /** When it was first known, milliseconds since the epoch. */
+  /** Time at which the entity was first observed, in milliseconds since the epoch. */
   since: number;
-  /** uid of the group object, once one has been seen; undefined for a pod. */
+  /** uid of the group object once observed; undefined for a pod. */
   groupUid: string | undefined;
-  /** Scheduling attempts so far. */
+  /** Number of scheduling attempts. */
   attempts: number;
-  /** Of these, those that ended in a rejection: what its back-off after one grows with. */
+  /** Number of attempts that ended in a rejection; determines the backoff after a rejection. */
   rejections: number;
-  /** Failed attempts that ended in an error, until it is rejected long after the last of them: what its back-off after one grows with. */
+  /** Number of attempts that ended in an error, reset by a rejection long after the last error; determines the backoff after an error. */
   errors: number;
   /** Monotonic time of the last error. */
   erredAt: number;
   /** Monotonic time of the last failure. */
   failedAt: number;
-  /** Why its last attempt was rejected. */
+  /** Rejection of the last attempt. */
   rejection: Rejection;
-  /** If its attempt fails it is tried again: since it was taken it has come to ask for something else, or was to be activated. */
+  /** True if a failed attempt must be retried: since the entity was popped, its demand has changed or it was activated. */
   triesAgain: boolean;
-  /** Somebody has asked for its attempt: what it, or others like it, were told before does not stand in its way. */
+  /** True if a plugin activated the entity: earlier rejections of it, or of its class, must not prevent the attempt. */
   isActivated: boolean;
-  /** No event, only time has brought it to its attempt. */
+  /** True if the flush, not an event, caused the attempt. */
   isFlushed: boolean;
 }
 
 const noPlugins: ReadonlySet<string> = new Set();
 
-/** One that is in no store and has not been tried, or has the past that is `known`; `since` in milliseconds since the epoch. */
+/** Creates an entity that is in no store. It has no attempts, except as `known` says. `since` is in milliseconds since the epoch. */
 export function newEntity(
   schedulingEntity: SchedulingEntity,
   sortKey: QueueKey,
@@ -108,12 +108,12 @@ export function rejectionOf(
   return { isGang: kind === 'gang', unschedulablePlugins, pending, rejectedPods, demand };
 }
 
-/** The last rejection no longer holds, so any event may help. */
+/** Drops the last rejection, so that any event may help. */
 export function forgetRejection(entity: QueuedEntity): void {
   entity.rejection = { ...entity.rejection, unschedulablePlugins: noPlugins, pending: noPlugins };
 }
 
-/** The uid of the group object, once there is one; undefined for a pod. */
+/** Returns the uid of the group object if it exists; undefined for a pod. */
 export function groupUidOf(schedulingEntity: SchedulingEntity): string | undefined {
   return schedulingEntity.kind === 'gang' ? schedulingEntity.gang.spec?.uid : undefined;
 }

@@ -27,7 +27,7 @@ const command = fc.oneof(
       kind: fc.constant('gate' as const),
       name: fc.constantFrom(...names),
       shut: fc.boolean(),
-      // The gate is another's, who hears of events: nobody says that it has changed.
+      // The gate belongs to a plugin with registered events, so no update reports its change.
       isOutside: fc.boolean(),
     }),
   },
@@ -39,8 +39,8 @@ const command = fc.oneof(
       kind: fc.constant('attempt' as const),
       meanwhile: fc.array(happening, { maxLength: 1 }),
       outcome: fc.constantFrom('done' as const, 'rejected' as const, 'rejected' as const, 'error' as const),
-      unschedulablePlugins: fc.subarray(['NodeLover', 'Neighbour']),
-      pending: fc.subarray(['NodeLover', 'Neighbour']),
+      unschedulablePlugins: fc.subarray(['NodeWatcher', 'Neighbor']),
+      pending: fc.subarray(['NodeWatcher', 'Neighbor']),
       isActivated: fc.integer({ min: 0, max: 9 }).map((tenth) => tenth === 0),
     }),
   },
@@ -65,12 +65,12 @@ interface ModelEntity {
   isFlushed: boolean;
 }
 
-/** What the queue should do, in the plainest way: lists are searched, time goes in ticks. */
+/** A simple model of the queue: it searches lists, and time advances in ticks. */
 class Model {
   readonly entities = new Map<string, ModelEntity>();
-  /** name -> whether the gate is that of a plugin that hears of events */
+  /** name -> whether the gate belongs to a plugin with registered events */
   readonly shut = new Map<string, boolean>();
-  /** name -> the same, of those that are gated, as PreEnqueue said it last */
+  /** name -> the same for gated entities, as of the last PreEnqueue */
   readonly gatedBy = new Map<string, boolean>();
   flushed = 0;
   now = 0;
@@ -198,15 +198,15 @@ class Model {
     return unschedulablePlugins.length === 0 || this.#isHeardBy(unschedulablePlugins, name, what);
   }
 
-  /** Somebody outside has done what a plugin waits for. */
+  /** Completes what a plugin that returned Pending waits for. */
   #endsWait(name: string, { pending }: ModelEntity, what: string): boolean {
     return this.#isHeardBy(pending, name, what);
   }
 
   #isHeardBy(unschedulablePlugins: readonly string[], name: string, what: string): boolean {
-    if (what === 'nodeAdded') return unschedulablePlugins.includes('NodeLover');
+    if (what === 'nodeAdded') return unschedulablePlugins.includes('NodeWatcher');
     return (
-      unschedulablePlugins.includes('Neighbour') && namespaceOf(name) === (what === 'podDeletedHere' ? 'here' : 'there')
+      unschedulablePlugins.includes('Neighbor') && namespaceOf(name) === (what === 'podDeletedHere' ? 'here' : 'there')
     );
   }
 
@@ -233,13 +233,13 @@ function run(fixture: QueueFixture, model: Model, todo: Command): void {
       break;
     case 'gate': {
       const { isOutside } = todo;
-      const gate = new Status('UnschedulableAndUnresolvable', 'shut', isOutside ? 'Gatekeeper' : 'Own');
+      const gate = new Status('UnschedulableAndUnresolvable', 'shut', isOutside ? 'Gate' : 'Own');
       if (todo.shut) model.shut.set(todo.name, isOutside);
       else model.shut.delete(todo.name);
       if (todo.shut) fixture.gates.set(todo.name, gate);
       else fixture.gates.delete(todo.name);
       if (isOutside) break;
-      // The gate is the candidate's own, so a change of it is a change of the candidate.
+      // The gate is part of the entity, so a change of it is an update of the entity.
       const known = model.entities.get(todo.name);
       if (known !== undefined) run(fixture, model, { kind: 'upsert', name: todo.name, priority: known.priority });
       break;
@@ -302,8 +302,8 @@ function expectSame(fixture: QueueFixture, model: Model): void {
   expect(fixture.queue.flushed).toBe(model.flushed);
 }
 
-describe('the scheduling queue', () => {
-  it('does what a plain model of it does, whatever happens in whatever order', () => {
+describe('SchedulingQueue', () => {
+  it('behaves like a simple model for any sequence of operations', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 80, size: 'max' }), (commands) => {
         const fixture = new QueueFixture({ maxUnschedulableMs });

@@ -5,8 +5,8 @@ import { nameOf, QueueFixture } from './testing/queue-fixture.ts';
 
 const shut = new Status('UnschedulableAndUnresolvable', 'the gate is shut');
 
-describe('the order', () => {
-  it('is by priority, then by who was ready first, then by uid', () => {
+describe('the queue order', () => {
+  it('is by priority, then by ready time, then by uid', () => {
     const fixture = new QueueFixture();
     fixture.add('b');
     fixture.add('a');
@@ -21,7 +21,7 @@ describe('the order', () => {
     expect(order).toEqual(['important', 'a', 'b', 'late']);
   });
 
-  it('is frozen while an entity is queued, whatever becomes of its pod', () => {
+  it('is frozen while an entity is queued, even if its pod changes', () => {
     const fixture = new QueueFixture();
     fixture.add('a', { priority: 1 });
     fixture.add('b', { priority: 2 });
@@ -30,27 +30,27 @@ describe('the order', () => {
     expect(fixture.pop()).toBe('b');
   });
 
-  it('is kept by an entity that failed: a failure costs back-off, not rank', () => {
+  it('is the same after a failure, which costs backoff but not rank', () => {
     const fixture = new QueueFixture();
     fixture.add('old');
     fixture.clock.advance(10);
     fixture.add('young');
-    fixture.fail('old', 'NodeLover');
+    fixture.fail('old', 'NodeWatcher');
     fixture.clock.advance(1000);
     fixture.queue.moveOnEvent(fixture.nodeAdded());
     expect(fixture.pop()).toBe('old');
   });
 
-  it('lets nobody wait behind an entity that failed', () => {
+  it('lets no entity wait behind a failed one', () => {
     const fixture = new QueueFixture();
     fixture.add('stuck', { priority: 9 });
     fixture.add('other');
-    fixture.fail('stuck', 'NodeLover');
+    fixture.fail('stuck', 'NodeWatcher');
     expect(fixture.stateOf('stuck')).toBe('unschedulable');
     expect(fixture.pop()).toBe('other');
   });
 
-  it('holds one entity in flight at a time', () => {
+  it('allows one entity in flight at a time', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     fixture.add('b');
@@ -59,8 +59,8 @@ describe('the order', () => {
   });
 });
 
-describe('back-off', () => {
-  it('starts at a second and doubles to ten', () => {
+describe('backoff', () => {
+  it('starts at 1 s and doubles up to 10 s', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const penalties = [];
@@ -74,10 +74,10 @@ describe('back-off', () => {
     expect(penalties).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000]);
   });
 
-  it('counts from the failure, so that an event that comes late finds it over', () => {
+  it('starts at the failure, so that it is over when a late event arrives', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
-    fixture.fail('a', 'NodeLover');
+    fixture.fail('a', 'NodeWatcher');
     fixture.clock.advance(600);
     fixture.queue.moveOnEvent(fixture.nodeAdded());
     expect(fixture.stateOf('a')).toBe('backoff');
@@ -93,14 +93,14 @@ describe('back-off', () => {
     ]);
   });
 
-  it('is cut short for an idle scheduler, by rank, but only after a rejection', () => {
+  it('ends early for an idle scheduler, by rank, but only after a rejection', () => {
     const fixture = new QueueFixture();
     fixture.add('erred', { priority: 9 });
     fixture.failWithError('erred');
     fixture.add('low');
-    fixture.fail('low', 'NodeLover');
+    fixture.fail('low', 'NodeWatcher');
     fixture.add('high', { priority: 1 });
-    fixture.fail('high', 'NodeLover');
+    fixture.fail('high', 'NodeWatcher');
     fixture.queue.moveOnEvent(fixture.nodeAdded());
     expect([fixture.stateOf('low'), fixture.stateOf('high'), fixture.stateOf('erred')]).toEqual(
       Array(3).fill('backoff'),
@@ -115,16 +115,16 @@ describe('back-off', () => {
     expect(fixture.pop()).toBe('erred');
   });
 
-  it('does not let one that backs off go before one that is active', () => {
+  it('keeps an entity behind active ones', () => {
     const fixture = new QueueFixture();
     fixture.add('high', { priority: 9 });
-    fixture.fail('high', 'NodeLover');
+    fixture.fail('high', 'NodeWatcher');
     fixture.queue.moveOnEvent(fixture.nodeAdded());
     fixture.add('low');
     expect(fixture.pop()).toBe('low');
   });
 
-  it('after errors goes on growing when a rejection comes between two of them', () => {
+  it('after errors keeps growing if a rejection occurs between them', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     for (const wait of [1000, 2000, 4000, 8000, 10_000, 10_000]) {
@@ -132,12 +132,12 @@ describe('back-off', () => {
       fixture.clock.advance(wait - 1);
       expect(fixture.stateOf('a')).toBe('backoff');
       fixture.clock.advance(1);
-      fixture.fail('a', 'NodeLover');
+      fixture.fail('a', 'NodeWatcher');
       fixture.queue.moveOnEvent(fixture.nodeAdded());
     }
   });
 
-  it('after errors begins anew when it was rejected long after the last of them', () => {
+  it('after errors restarts after a rejection long after the last error', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     for (let attempt = 0; attempt < 4; attempt++) {
@@ -145,18 +145,18 @@ describe('back-off', () => {
       fixture.clock.advance(10_000);
     }
     fixture.clock.advance(10_000);
-    fixture.fail('a', 'NodeLover');
+    fixture.fail('a', 'NodeWatcher');
     fixture.queue.moveOnEvent(fixture.nodeAdded());
     fixture.failWithError('a');
     fixture.clock.advance(1000);
     expect(fixture.stateOf('a')).toBe('active');
   });
 
-  it('after errors counts the errors, not the attempts', () => {
+  it('after errors depends on the number of errors, not of attempts', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     for (let attempt = 0; attempt < 3; attempt++) {
-      fixture.fail('a', 'NodeLover');
+      fixture.fail('a', 'NodeWatcher');
       fixture.clock.advance(10_000);
       fixture.queue.moveOnEvent(fixture.nodeAdded());
     }
@@ -165,7 +165,7 @@ describe('back-off', () => {
     expect(fixture.stateOf('a')).toBe('active');
   });
 
-  it('after a rejection counts the rejections, not the errors before them', () => {
+  it('after a rejection depends on the number of rejections, not of earlier errors', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     for (const wait of [1000, 2000, 4000]) {
@@ -177,61 +177,61 @@ describe('back-off', () => {
     expect(fixture.queue.get('pod/a')!.state).toEqual({ kind: 'backoff', until: fixture.clock.monotonic() + 1000 });
   });
 
-  it('keeps its order when the key of one that has left it changes', () => {
+  it('keeps its order when the key of an entity that has left changes', () => {
     const fixture = new QueueFixture();
     fixture.add('p', { priority: 5 });
     fixture.add('q', { priority: 2 });
-    fixture.fail('p', 'NodeLover');
-    fixture.fail('q', 'NodeLover');
+    fixture.fail('p', 'NodeWatcher');
+    fixture.fail('q', 'NodeWatcher');
     fixture.queue.moveOnEvent(fixture.nodeAdded());
     fixture.add('x', { priority: 3 });
-    for (const name of ['x', 'p', 'q']) fixture.fail(name, 'NodeLover');
+    for (const name of ['x', 'p', 'q']) fixture.fail(name, 'NodeWatcher');
     fixture.queue.moveOnEvent(fixture.nodeAdded());
-    // x is through with its shorter penalty, and ranks higher from its next failure on.
+    // The shorter backoff of x is over, and x ranks higher from its next failure on.
     fixture.clock.advance(1000);
     fixture.add('x', { priority: 9 });
-    fixture.fail('x', 'Neighbour');
+    fixture.fail('x', 'Neighbor');
     fixture.add('n', { priority: 7 });
-    fixture.fail('n', 'NodeLover');
+    fixture.fail('n', 'NodeWatcher');
     fixture.queue.moveOnEvent(fixture.nodeAdded());
     expect(fixture.pop()).toBe('n');
   });
 });
 
 describe('events', () => {
-  it('move only what a plugin that rejected it says they may help', () => {
+  it('move only entities that a rejecting plugin’s hint accepts', () => {
     const fixture = new QueueFixture();
     fixture.add('a', { namespace: 'one' });
     fixture.add('b', { namespace: 'two' });
-    fixture.fail('a', 'Neighbour');
-    fixture.fail('b', 'Neighbour');
+    fixture.fail('a', 'Neighbor');
+    fixture.fail('b', 'Neighbor');
     fixture.queue.moveOnEvent(fixture.nodeAdded());
     expect(fixture.queue.sizes.unschedulable).toBe(2);
     fixture.queue.moveOnEvent(fixture.podDeleted('two'));
     expect([fixture.stateOf('a'), fixture.stateOf('b')]).toEqual(['unschedulable', 'backoff']);
   });
 
-  it('that come while an attempt runs are replayed when it fails', () => {
+  it('during an attempt are replayed when it fails', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const entity = fixture.queue.pop()!;
     fixture.queue.moveOnEvent(fixture.nodeAdded());
-    fixture.queue.failed(entity, fixture.failure(entity, ['NodeLover'], false));
+    fixture.queue.failed(entity, fixture.failure(entity, ['NodeWatcher'], false));
     expect(fixture.stateOf('a')).toBe('backoff');
   });
 
-  it('that came during another attempt are not replayed', () => {
+  it('during another attempt are not replayed', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     fixture.add('b');
     const a = fixture.queue.pop()!;
     fixture.queue.moveOnEvent(fixture.nodeAdded());
     fixture.queue.done(a);
-    fixture.fail('b', 'NodeLover');
+    fixture.fail('b', 'NodeWatcher');
     expect(fixture.stateOf('b')).toBe('unschedulable');
   });
 
-  it('all help an entity that no plugin is named for', () => {
+  it('always move an entity that no plugin rejected', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     fixture.fail('a');
@@ -239,33 +239,33 @@ describe('events', () => {
     expect(fixture.stateOf('a')).toBe('backoff');
   });
 
-  it('that a plugin waited for, which answered Pending, spare the back-off; those that help otherwise do not', () => {
+  it('for which a plugin returned Pending skip the backoff; other helpful events do not', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
-    fixture.failPending('a', 'NodeLover');
+    fixture.failPending('a', 'NodeWatcher');
     fixture.queue.moveOnEvent(fixture.nodeAdded());
     expect(fixture.stateOf('a')).toBe('active');
     const a = fixture.queue.pop()!;
-    fixture.queue.failed(a, fixture.failure(a, ['NodeLover', 'Neighbour'], false, ['NodeLover']));
+    fixture.queue.failed(a, fixture.failure(a, ['NodeWatcher', 'Neighbor'], false, ['NodeWatcher']));
     fixture.queue.moveOnEvent(fixture.podDeleted());
     expect(fixture.stateOf('a')).toBe('backoff');
   });
 
-  it('that a plugin waits for, which answers Pending, spare it also when they come while the attempt runs', () => {
+  it('for which a plugin returns Pending also skip the backoff if they arrive during the attempt', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const a = fixture.queue.pop()!;
     fixture.queue.moveOnEvent(fixture.podDeleted());
     fixture.queue.moveOnEvent(fixture.nodeAdded());
-    fixture.queue.failed(a, fixture.failure(a, ['NodeLover', 'Neighbour'], false, ['NodeLover']));
+    fixture.queue.failed(a, fixture.failure(a, ['NodeWatcher', 'Neighbor'], false, ['NodeWatcher']));
     expect(fixture.stateOf('a')).toBe('active');
   });
 
-  it('wake the scheduler when something can be popped', () => {
+  it('wake the scheduler when an entity can be popped', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     expect(fixture.ready).toBe(1);
-    fixture.fail('a', 'NodeLover');
+    fixture.fail('a', 'NodeWatcher');
     fixture.queue.moveOnEvent(fixture.nodeAdded());
     expect(fixture.ready).toBe(2);
     fixture.clock.advance(1000);
@@ -273,8 +273,8 @@ describe('events', () => {
   });
 });
 
-describe('a candidate that PreEnqueue rejects', () => {
-  it('waits outside the stores with the reason, until a change of it is let in', () => {
+describe('an entity that PreEnqueue rejects', () => {
+  it('stays gated with the reason until PreEnqueue accepts a change', () => {
     const fixture = new QueueFixture();
     fixture.gates.set('a', shut);
     fixture.add('a');
@@ -290,12 +290,12 @@ describe('a candidate that PreEnqueue rejects', () => {
     expect(fixture.queue.get('pod/a')!.readySince).toBe(fixture.clock.now());
   });
 
-  it('leaves whatever store it is in, and comes back with the rank it had', () => {
+  it('leaves its store, and returns with the same rank', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const since = fixture.clock.now();
     fixture.add('b');
-    fixture.fail('a', 'NodeLover');
+    fixture.fail('a', 'NodeWatcher');
     fixture.gates.set('a', shut);
     fixture.add('a');
     expect(fixture.queue.sizes).toEqual({ active: 1, backoff: 0, unschedulable: 0, gated: 1 });
@@ -306,7 +306,7 @@ describe('a candidate that PreEnqueue rejects', () => {
     expect(fixture.pop()).toBe('a');
   });
 
-  it('is gated when its attempt fails or finds it not ready, which does not count as an attempt', () => {
+  it('is gated when its attempt fails or finds it not ready; the latter does not count as an attempt', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const a = fixture.queue.pop()!;
@@ -317,15 +317,15 @@ describe('a candidate that PreEnqueue rejects', () => {
     fixture.add('a');
     fixture.pop();
     fixture.gates.set('a', shut);
-    fixture.queue.failed(a, fixture.failure(a, ['NodeLover'], false));
+    fixture.queue.failed(a, fixture.failure(a, ['NodeWatcher'], false));
     expect([a.state.kind, a.attempts]).toEqual(['gated', 1]);
   });
 });
 
-describe('a candidate that a plugin gates which hears of events', () => {
-  const barred = new Status('UnschedulableAndUnresolvable', 'barred', 'Gatekeeper');
+describe('an entity gated by a plugin with registered events', () => {
+  const barred = new Status('UnschedulableAndUnresolvable', 'barred', 'Gate');
 
-  it('is asked about again at those that the plugin registered, and no others', () => {
+  it('goes through PreEnqueue again at the registered events only', () => {
     const fixture = new QueueFixture();
     fixture.gates.set('a', barred);
     fixture.gates.set('b', shut);
@@ -338,7 +338,7 @@ describe('a candidate that a plugin gates which hears of events', () => {
     expect([fixture.stateOf('a'), fixture.stateOf('b')]).toEqual(['active', 'gated']);
   });
 
-  it('has to sit out its penalty all the same, so that a gate that flips is no way round it', () => {
+  it('waits for its backoff, so that a flapping gate does not skip it', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const a = fixture.queue.pop()!;
@@ -353,13 +353,13 @@ describe('a candidate that a plugin gates which hears of events', () => {
   });
 });
 
-describe('a candidate that is activated', () => {
+describe('an entity that is activated', () => {
   it.each(['unschedulable', 'backoff', 'gated'] as const)('is active at once: %s', (store) => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const a = fixture.queue.pop()!;
     if (store === 'gated') fixture.gates.set('a', shut);
-    fixture.queue.failed(a, fixture.failure(a, ['NodeLover'], store === 'backoff'));
+    fixture.queue.failed(a, fixture.failure(a, ['NodeWatcher'], store === 'backoff'));
     expect(a.state.kind).toBe(store);
     fixture.gates.clear();
     fixture.queue.activate(a.rejection.rejectedPods[0]!);
@@ -368,15 +368,15 @@ describe('a candidate that is activated', () => {
     expect(fixture.pop()).toBe('a');
   });
 
-  it('while its attempt runs is tried again after a back-off if that fails', () => {
+  it('during its attempt is retried after a backoff if the attempt fails', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const a = fixture.queue.pop()!;
     fixture.queue.activate(fixture.build.projectedPod({ name: 'a', uid: 'a' }));
-    fixture.queue.failed(a, fixture.failure(a, ['NodeLover'], false));
+    fixture.queue.failed(a, fixture.failure(a, ['NodeWatcher'], false));
     expect(a.state.kind).toBe('backoff');
     fixture.clock.advance(1000);
-    fixture.fail('a', 'NodeLover');
+    fixture.fail('a', 'NodeWatcher');
     expect(a.state.kind).toBe('unschedulable');
   });
 
@@ -385,7 +385,7 @@ describe('a candidate that is activated', () => {
     for (const name of ['a', 'b']) {
       fixture.add(name);
       const entity = fixture.queue.pop()!;
-      fixture.queue.failed(entity, { ...fixture.failure(entity, ['NodeLover'], false), key: 'same' });
+      fixture.queue.failed(entity, { ...fixture.failure(entity, ['NodeWatcher'], false), key: 'same' });
     }
     const verdict: Verdict = { reason: 'Unschedulable', message: '', waitsFor: 'unknown' };
     fixture.queue.classOf(fixture.queue.get('pod/a')!)!.report = {
@@ -397,35 +397,35 @@ describe('a candidate that is activated', () => {
     fixture.queue.activate(rejectedPods[0]!);
     const b = fixture.queue.pop()!;
     expect([nameOf(b), fixture.queue.classToJoin(b, 'same', 1)]).toEqual(['b', undefined]);
-    fixture.queue.failed(b, { ...fixture.failure(b, ['NodeLover'], false), key: 'same' });
+    fixture.queue.failed(b, { ...fixture.failure(b, ['NodeWatcher'], false), key: 'same' });
     expect(fixture.queue.sizes.unschedulable).toBe(2);
     expect(fixture.queue.classToJoin(b, 'same', 1)).toBeDefined();
   });
 
-  it('is still gated when PreEnqueue says so', () => {
+  it('stays gated if PreEnqueue rejects it', () => {
     const fixture = new QueueFixture();
     fixture.gates.set('a', shut);
     fixture.add('a');
     fixture.queue.activate(fixture.build.projectedPod({ name: 'a', uid: 'a' }));
     expect(fixture.stateOf('a')).toBe('gated');
-    fixture.queue.activate(fixture.build.projectedPod({ name: 'nobody' }));
+    fixture.queue.activate(fixture.build.projectedPod({ name: 'unknown' }));
     expect(fixture.queue.sizes).toEqual({ active: 0, backoff: 0, unschedulable: 0, gated: 1 });
   });
 });
 
 describe('the flush', () => {
-  it('tries again what no event has helped for too long, and counts it if it is scheduled then', () => {
+  it('retries an entity that no event has helped for too long, and counts it if it is then scheduled', () => {
     const fixture = new QueueFixture();
     fixture.queue.start();
     fixture.add('a');
     fixture.clock.advance(15_000);
-    fixture.fail('a', 'NodeLover');
+    fixture.fail('a', 'NodeWatcher');
     fixture.clock.advance(5 * 60_000);
     expect([fixture.stateOf('a'), fixture.queue.flushed]).toEqual(['unschedulable', 0]);
     fixture.clock.advance(15_000);
     expect([fixture.stateOf('a'), fixture.queue.flushed]).toEqual(['active', 0]);
     expect(fixture.moves.at(-1)).toBe('UnschedulableTimeout -> active');
-    // A hint was missed if it can be scheduled now.
+    // If it can be scheduled now, a hint was missed.
     fixture.queue.done(fixture.queue.pop()!);
     expect(fixture.queue.flushed).toBe(1);
     fixture.queue.stop();
@@ -433,8 +433,8 @@ describe('the flush', () => {
   });
 });
 
-describe('a candidate that comes back', () => {
-  it('has its history, and backs off as after an error', () => {
+describe('an entity that comes back', () => {
+  it('keeps its history, and backs off as after an error', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const past = fixture.queue.pop()!;
@@ -448,7 +448,7 @@ describe('a candidate that comes back', () => {
     expect(fixture.queue.get('pod/a')!.attempts).toBe(2);
   });
 
-  it('is tried again at once when the rest of its group is bound, but only the first time', () => {
+  it('is retried at once if the rest of its gang is bound, but only the first time', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const past = fixture.queue.pop()!;
@@ -464,7 +464,7 @@ describe('a candidate that comes back', () => {
     expect(fixture.pop()).toBe('a');
   });
 
-  it('does nothing when it is queued already', () => {
+  it('has no effect if it is already queued', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const past = { ...fixture.queue.get('pod/a')!, attempts: 7 };
@@ -472,7 +472,7 @@ describe('a candidate that comes back', () => {
     expect(fixture.queue.get('pod/a')).toMatchObject({ attempts: 0, state: { kind: 'active' } });
   });
 
-  it('is gated when it is not ready any more', () => {
+  it('is gated if it is not ready anymore', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     const past = fixture.queue.pop()!;
@@ -483,13 +483,13 @@ describe('a candidate that comes back', () => {
   });
 });
 
-describe('a candidate that is removed', () => {
-  it.each(['active', 'backoff', 'unschedulable', 'gated', 'inFlight'])('while %s is gone for good', (state) => {
+describe('an entity that is removed', () => {
+  it.each(['active', 'backoff', 'unschedulable', 'gated', 'inFlight'])('while %s does not return', (state) => {
     const fixture = new QueueFixture();
     if (state === 'gated') fixture.gates.set('a', shut);
     fixture.add('a');
     if (state === 'backoff') fixture.failWithError('a');
-    if (state === 'unschedulable') fixture.fail('a', 'NodeLover');
+    if (state === 'unschedulable') fixture.fail('a', 'NodeWatcher');
     const entity = state === 'inFlight' ? fixture.queue.pop()! : fixture.queue.get('pod/a')!;
     expect(fixture.stateOf('a')).toBe(state);
     fixture.queue.remove('pod/a');

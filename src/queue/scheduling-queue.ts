@@ -20,34 +20,34 @@ export interface SchedulingQueueOptions {
   readonly observer: QueueObserver;
   /** Default: kube-scheduler's 1 s, doubling to 10 s. */
   readonly backoff?: BackoffPolicy;
-  /** An entity that no event has helped for so long is tried again; default 5 minutes. A safety net that counts as a missed hint. */
+  /** Time after which an entity that no event has helped is retried. Default: 5 minutes. A safety net; each such retry counts as a missed hint. */
   readonly maxUnschedulableMs?: number;
 }
 
 const flushIntervalMs = 30_000;
 const activateEvent = 'ForceActivate';
 
-/** What is known of a change of a candidate. */
+/** Details of a change to a pod or gang. */
 export interface EntityChange {
-  /** When its entity counts as ready if this makes it so, milliseconds since the epoch; default now. */
+  /** Time at which the entity counts as ready if the change makes it ready, in milliseconds since the epoch. Default: now. */
   readonly since?: number;
-  /** It asks for something else than before: what it was told no longer holds. */
+  /** True if its demand has changed, so that its last rejection no longer holds. */
   readonly asksElse?: boolean;
 }
 
 /**
  * Entities that wait to be scheduled, in kube-scheduler's three stores plus the gated ones.
  *
- * A failure costs back-off, not rank: a failed entity leaves the active store until an event may help it, so nothing is
- * blocked behind it. Events that arrive while an entity's cycle runs are replayed when it fails.
+ * A failure costs backoff, not rank: a failed entity leaves the active queue until an event may help it, so that it blocks no other
+ * entity. Events that arrive while an entity's cycle runs are replayed when it fails.
  */
 export class SchedulingQueue {
   readonly #clock: Clock;
   readonly #policy: QueuePolicy;
   readonly #maxUnschedulableMs: number;
-  /** A rejection so long after the last error ends its row. */
+  /** A rejection this long after the last error ends the series of errors. */
   readonly #errorsHoldMs: number;
-  /** key -> entity, wherever it is */
+  /** key -> entity in any state */
   readonly #entities = new Map<EntityKey, QueuedEntity>();
   readonly #stores: QueueStores;
   #flushTimer: Timer | undefined;
@@ -63,12 +63,12 @@ export class SchedulingQueue {
     this.#stores = new QueueStores({ clock, policy, observer, backoff });
   }
 
-  /** Entities by store, as the pending_pods metric names them. */
+  /** Number of entities per store, by the label values of the pending_pods metric. */
   get sizes(): QueueStores['sizes'] {
     return this.#stores.sizes;
   }
 
-  /** Entities that were scheduled when only the flush retried them: hints that were missed. */
+  /** Number of entities that were scheduled after only the flush retried them: missed hints. */
   get flushed(): number {
     return this.#flushed;
   }
@@ -82,10 +82,9 @@ export class SchedulingQueue {
   }
 
   /**
-   * The candidate exists and wants to be scheduled, or something about it changed: PreEnqueue is asked again and decides
-   * whether it is gated; if it waits for an event and asks for something else now, it is tried again. Rank is kept: `readySince`
-   * (milliseconds since the epoch) counts from the first time it was ready. Only a gang that comes to be on nodes in part
-   * goes before all others from then on, and that no longer when it is so no more.
+   * Adds or updates an entity. Runs PreEnqueue to decide whether it is gated. If an unschedulable entity's demand has changed, retries it. The
+   * entity keeps its rank: `readySince` (milliseconds since the epoch) is the first time it was ready. Only a partially bound gang goes
+   * before all others, for as long as it is partially bound.
    */
   upsert(
     schedulingEntity: SchedulingEntity,
@@ -119,12 +118,12 @@ export class SchedulingQueue {
       this.#stores.retries.release(entity);
       return;
     }
-    const isPartial = isOnNodesInPart(schedulingEntity);
+    const isPartial = isPartiallyBound(schedulingEntity);
     if (isPartial !== entity.sortKey.incomplete) {
       this.#stores.leave(entity);
       this.#stores.retries.release(entity);
       entity.sortKey = this.#policy.sortKey(schedulingEntity, entity.readySince ?? now);
-      // A first chance at once; unless an error has to be sat out, or others might see it flip without end.
+      // The first attempt starts at once. After an error it waits for the backoff, because a gang that alternates would retry endlessly.
       if (kind === 'active' || (isPartial && entity.errors === 0)) this.#stores.activate(entity, event);
       else this.#stores.backOff(entity, event, entity.errors > 0);
       return;
@@ -138,7 +137,7 @@ export class SchedulingQueue {
     }
   }
 
-  /** Something may have helped whoever waits with this pod, and no other: it is tried again, once its penalty is over. */
+  /** Retries the entity of this pod, and no other, after its backoff: something may have helped it. */
   wake(pod: Pod, event: string): void {
     const entity = this.#entityOf(pod);
     if (entity?.state.kind !== 'unschedulable') return;
@@ -147,8 +146,8 @@ export class SchedulingQueue {
   }
 
   /**
-   * Somebody knows that whoever waits with this pod is to be tried now: whatever is left of its penalty is forgiven, and PreEnqueue is
-   * asked again if it had rejected. An attempt that is under way decides first; if it fails, there is another after its penalty.
+   * Retries the entity of this pod now: skips the rest of its backoff, and runs PreEnqueue again if the entity is gated. If an attempt is in
+   * progress, it finishes first; if it fails, the queue retries the entity after its backoff.
    */
   activate(pod: Pod): void {
     const entity = this.#entityOf(pod);
@@ -175,7 +174,7 @@ export class SchedulingQueue {
     }
   }
 
-  /** The candidate is gone, or no longer to be scheduled. */
+  /** Removes an entity that is deleted or must not be scheduled anymore. */
   remove(key: EntityKey): void {
     const entity = this.#entities.get(key);
     if (entity === undefined) return;
@@ -186,8 +185,8 @@ export class SchedulingQueue {
   }
 
   /**
-   * The next entity, now in flight: its cycle must end in `done`, `failed`, `notReady` or `setAside` before the next pop. When
-   * nothing is active an entity that backs off after a rejection is taken early: an idle scheduler need not wait.
+   * Returns the next entity, now in flight. Its cycle must end in `done`, `failed`, `notReady` or `setAside` before the next pop. If no
+   * entity is active, takes one that backs off after a rejection early, because an idle scheduler need not wait.
    */
   pop(): QueuedEntity | undefined {
     this.#stores.underWay.mustBeFree();
@@ -200,8 +199,8 @@ export class SchedulingQueue {
   }
 
   /**
-   * The attempt of the entity in flight waits for somebody outside, until `resume`. Its candidate is kept up to date meanwhile;
-   * `left` is called when it leaves the queue before.
+   * Sets the entity in flight aside until `resume`, because its attempt waits for an external response. `upsert` keeps updating it meanwhile.
+   * Calls `left` if it leaves the queue before `resume`.
    */
   setAside(entity: QueuedEntity, left: () => void): void {
     const events = this.#stores.underWay.end(entity);
@@ -213,30 +212,30 @@ export class SchedulingQueue {
     this.#stores.underWay.setAside(entity, events, left);
   }
 
-  /** The attempt goes on: the entity is in flight again, with all that happened meanwhile. False when it has left the queue. */
+  /** Continues an attempt: the entity is in flight again, with all events since. Returns false if it has left the queue. */
   resume(entity: QueuedEntity): boolean {
     const isBack = this.#stores.underWay.resume(entity);
     if (isBack) entity.state = { kind: 'inFlight' };
     return isBack;
   }
 
-  /** Whether `a` is to be tried before `b`. */
+  /** Returns whether `a` ranks before `b`. */
   goesFirst(a: QueuedEntity, b: QueuedEntity): boolean {
     return this.#policy.compare(a.sortKey, b.sortKey) < 0;
   }
 
-  /** How many entities were rejected without an attempt, because they joined an equivalence class. */
+  /** Number of entities that were rejected without an attempt, because they joined an equivalence class. */
   get joined(): number {
     return this.#joined;
   }
 
-  /** The entity in flight was scheduled. */
+  /** Reports that the entity in flight was scheduled. */
   done(entity: QueuedEntity): void {
     if (entity.isFlushed) this.#flushed++;
     this.remove(entity.key);
   }
 
-  /** The entity in flight turned out not to be ready: it waits outside the queue again. */
+  /** Reports that the entity in flight is not ready: it is gated again. */
   notReady(entity: QueuedEntity): void {
     this.#stores.underWay.end(entity);
     entity.attempts--;
@@ -244,7 +243,7 @@ export class SchedulingQueue {
     this.#stores.retries.release(entity);
   }
 
-  /** The entity in flight failed. */
+  /** Reports that the entity in flight failed. */
   failed(entity: QueuedEntity, failure: Failure): void {
     this.#failed(entity, rejectionOf(entity.schedulingEntity, failure), failure);
   }
@@ -275,8 +274,8 @@ export class SchedulingQueue {
   }
 
   /**
-   * The equivalence class of this key, if the entity has to join it without an attempt: its last rejection stands and was found on
-   * these nodes, or one of its entities goes first and is to be tried for all of them.
+   * Returns the equivalence class of this key if the entity must join it without an attempt. Either the class's last rejection still holds and
+   * was found on these nodes, or one of its entities ranks first and will be tried on behalf of all.
    */
   classToJoin(entity: QueuedEntity, key: string, nodesRevision: number): EquivalenceClass | undefined {
     const found = entity.isActivated ? undefined : this.#stores.classes.withKey(key);
@@ -288,17 +287,17 @@ export class SchedulingQueue {
     return rank !== undefined && this.#policy.compare(rank, entity.sortKey) < 0 ? found : undefined;
   }
 
-  /** Whether there are equivalence classes that an entity may join. */
+  /** True if there are equivalence classes that an entity may join. */
   get hasSharedClasses(): boolean {
     return this.#stores.classes.hasShared;
   }
 
-  /** The equivalence class in which the entity waits, or whose representative it is. */
+  /** Returns the equivalence class in which the entity waits, or which it represents. */
   classOf(entity: QueuedEntity): EquivalenceClass | undefined {
     return this.#stores.classes.of(entity);
   }
 
-  /** The entity in flight joins the class without an attempt. A representative that backs off, or is due, is active from now on. */
+  /** Lets the entity in flight join the class without an attempt. Activates a representative that backs off or is due. */
   join(entity: QueuedEntity, joined: EquivalenceClass): void {
     entity.attempts--;
     entity.rejections--;
@@ -309,15 +308,15 @@ export class SchedulingQueue {
   }
 
   /**
-   * A candidate whose assumption was given up after its attempt had ended: it comes back after a back-off, with the history that it had as
-   * what it was planned as (`own`). The rest of a group that is partly on nodes gets its first chance at once, before somebody else takes
-   * its room; not when meanwhile none of it is any more. Does nothing when it is queued otherwise.
+   * Requeues a pod or gang whose assumption was released after its attempt had ended. It returns after a backoff, with the history of the
+   * entity it was planned as (`own`). The rest of a partially bound gang gets its first attempt at once, before another entity takes its
+   * capacity, unless the gang is not partially bound anymore. Has no effect if the entity is already queued otherwise.
    */
   comeBack(schedulingEntity: SchedulingEntity, own: AttemptHistory, failure: Failure): void {
     const key = entityKeyOf(schedulingEntity);
     const queued = this.#entities.get(key);
     if (queued !== undefined) {
-      if (queued.state.kind !== 'active' || !queued.sortKey.incomplete || isOnNodesInPart(schedulingEntity)) return;
+      if (queued.state.kind !== 'active' || !queued.sortKey.incomplete || isPartiallyBound(schedulingEntity)) return;
       this.remove(key);
     }
     const past = longestHistory(schedulingEntity, own, (uid) => this.#entities.get(`pod/${uid}`));
@@ -336,12 +335,12 @@ export class SchedulingQueue {
     this.failed(entity, { ...failure, error: true });
   }
 
-  /** The cluster changed: whatever the event may help becomes active, or backs off first. */
+  /** Moves every entity that the event may help to the active queue, or to the backoff queue first. */
   moveOnEvent(event: ClusterEvent): void {
     if (this.#policy.ignores(event)) return;
     this.#stores.underWay.add(event);
     const label = `${event.resource}${event.action}`;
-    // Nothing about it has changed: a gate that opens and shuts spares no entity the penalty for what has failed.
+    // The entity itself has not changed, so a gate that opens and closes must not skip its backoff.
     for (const entity of this.#stores.ungatedBy(event)) this.#admit(entity, label, this.#clock.now(), true);
     const { classes, retries } = this.#stores;
     if (classes.size === 0) return;
@@ -349,12 +348,12 @@ export class SchedulingQueue {
     if (helped.size > 0) retries.wake(helped, label);
   }
 
-  /** event -> how many are kept for entities whose attempts are under way */
+  /** event -> number of events stored for attempts in progress */
   get eventsInFlight(): ReadonlyMap<string, number> {
     return this.#stores.underWay.counts;
   }
 
-  /** Starts the safety net. */
+  /** Starts the periodic flush. */
   start(): void {
     this.#flushTimer = this.#clock.setTimer(flushIntervalMs, () => {
       this.#stores.retries.flush(this.#maxUnschedulableMs);
@@ -385,7 +384,7 @@ export class SchedulingQueue {
     return ofGroup ?? this.#entities.get(`pod/${pod.uid}`);
   }
 
-  /** Whether a plugin that rejected the entity last is certain that it would again, for a reason that it has given. */
+  /** Returns whether a plugin that rejected the entity last is certain to reject it again, for a reason it has reported. */
   isRuledOut({ schedulingEntity, rejection, isActivated }: QueuedEntity): boolean {
     return (
       rejection.unschedulablePlugins.size > 0 &&
@@ -395,6 +394,6 @@ export class SchedulingQueue {
   }
 }
 
-function isOnNodesInPart(schedulingEntity: SchedulingEntity): boolean {
+function isPartiallyBound(schedulingEntity: SchedulingEntity): boolean {
   return schedulingEntity.kind === 'gang' && schedulingEntity.gang.incomplete;
 }

@@ -7,7 +7,7 @@ import { AskedExtenders } from './testing/asked-extender.ts';
 
 const core = (...extra: readonly Plugin[]): Scheduling => new Scheduling({ plugins: defaultPlugins, extra });
 
-/** Runs attempts until nothing comes next; answers how each ended. */
+/** Runs attempts until the active queue is empty. Returns the result of each. */
 async function drain(scheduling: Scheduling): Promise<string[]> {
   const kinds: string[] = [];
   for (let kind = await scheduling.attempt(); kind !== undefined; kind = await scheduling.attempt()) {
@@ -17,7 +17,7 @@ async function drain(scheduling: Scheduling): Promise<string[]> {
   return kinds;
 }
 
-/** Lets every back-off end, and all that are tried again be tried. */
+/** Lets every backoff end and runs all attempts. */
 async function later(scheduling: Scheduling): Promise<void> {
   scheduling.harness.clock.advance(20_000);
   await drain(scheduling);
@@ -25,8 +25,8 @@ async function later(scheduling: Scheduling): Promise<void> {
 
 const namesOf = ({ binds }: Scheduling): string[] => binds.map(({ binding }) => binding.name);
 
-describe('those who ask for the same', () => {
-  it('in different groups are told what their own group lacks', async () => {
+describe('members of one equivalence class', () => {
+  it('get verdicts that fit their own group', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 4 });
     for (const name of ['red', 'blue']) {
@@ -43,7 +43,7 @@ describe('those who ask for the same', () => {
     expect(c.harness.core.verdictOf('blue-1')?.message).toContain('name different schedulers');
   });
 
-  it('in one group are tried again when a sibling is gone that named another scheduler', async () => {
+  it('in one group are retried when a sibling with another schedulerName is deleted', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 4 });
     c.group({ name: 'red', minMember: 1 });
@@ -57,7 +57,7 @@ describe('those who ask for the same', () => {
     expect(namesOf(c)).toEqual(['red-2']);
   });
 
-  it('are told what the nodes are like now, also if that helps nobody', async () => {
+  it('get verdicts about the current nodes, even after an event that helps none of them', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 1, taints: ['own:NoSchedule'] });
     c.node({ name: 'b', cpu: 1 });
@@ -72,7 +72,7 @@ describe('those who ask for the same', () => {
     expect(await drain(c)).toEqual(['joined']);
   });
 
-  it('are not one where room is kept for a sibling of one of them', async () => {
+  it('are not equivalent if capacity is reserved for a sibling of one of them', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 4 });
     c.group({ name: 'red', minMember: 1 });
@@ -88,7 +88,7 @@ describe('those who ask for the same', () => {
     expect(namesOf(c)).toEqual(['red-1']);
   });
 
-  it('are not one once room is kept for one of them: it is tried for itself when that room is free', async () => {
+  it('are no longer equivalent once capacity is reserved for one of them, which is then tried on its own', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 1 });
     c.pod({ name: 'filler', cpu: 1, nodeName: 'a' });
@@ -102,7 +102,7 @@ describe('those who ask for the same', () => {
     expect(namesOf(c)).toEqual(['y']);
   });
 
-  it('and come later do not pass by one who backs off', async () => {
+  it('that arrive later do not overtake one that backs off', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
@@ -126,7 +126,7 @@ describe('those who ask for the same', () => {
     expect(namesOf(c).sort()).toEqual(['new-0', 'new-1']);
   });
 
-  it('are told in turn when what they lack is another thing than before', async () => {
+  it('all get a new verdict when the cause changes', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 1 });
     c.pod({ name: 'filler', cpu: 1, nodeName: 'a' });
@@ -151,8 +151,8 @@ describe('those who ask for the same', () => {
   });
 });
 
-describe('many who may have been helped', () => {
-  it('do not hold up one of higher rank, whoever comes meanwhile', async () => {
+describe('many entities that an event may help', () => {
+  it('do not delay one with higher priority, whatever is added meanwhile', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 8 });
     for (const name of ['one', 'two']) c.pod({ name, cpu: 4, nodeName: 'a' });
@@ -170,7 +170,7 @@ describe('many who may have been helped', () => {
     expect(namesOf(c)).toEqual(['high', 'middle']);
   });
 
-  it('are all tried in time, the first of each line before the second of any, and in order', async () => {
+  it('are all tried in order, first one of each class', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 1000, pods: 1000 });
     c.pod({ name: 'filler', cpu: 1000, nodeName: 'a' });
@@ -184,9 +184,9 @@ describe('many who may have been helped', () => {
   });
 });
 
-describe('the first of a line', () => {
-  /** Five who ask for the same, of which the first is about to be tried. */
-  async function called(): Promise<Scheduling> {
+describe('the representative of an equivalence class', () => {
+  /** Five equivalent pods, of which the first is active. */
+  async function withActiveRepresentative(): Promise<Scheduling> {
     const c = core();
     c.node({ name: 'a', cpu: 5 });
     c.pod({ name: 'filler', cpu: 5, nodeName: 'a' });
@@ -201,26 +201,26 @@ describe('the first of a line', () => {
   it.each<[string, (c: Scheduling) => void, string[]]>([
     ['is deleted', (c) => c.removePod('x0'), ['x1', 'x2', 'x3', 'x4']],
     ['is gated', (c) => c.change('x0', { schedulingGates: ['shut'] }), ['x1', 'x2', 'x3', 'x4']],
-    ['is bound by somebody else', (c) => c.change('x0', { nodeName: 'a' }), ['x1', 'x2', 'x3', 'x4']],
-    ['asks for more', (c) => c.pod({ name: 'x0', cpu: 9 }), ['x1', 'x2', 'x3', 'x4']],
-    ['asks for less', (c) => c.pod({ name: 'x0', cpu: '10m' }), ['x0', 'x1', 'x2', 'x3', 'x4']],
+    ['is bound by another process', (c) => c.change('x0', { nodeName: 'a' }), ['x1', 'x2', 'x3', 'x4']],
+    ['requests more', (c) => c.pod({ name: 'x0', cpu: 9 }), ['x1', 'x2', 'x3', 'x4']],
+    ['requests less', (c) => c.pod({ name: 'x0', cpu: '10m' }), ['x0', 'x1', 'x2', 'x3', 'x4']],
     ['joins a group', (c) => c.change('x0', { podGroupKey: 'default/none' }), ['x1', 'x2', 'x3', 'x4']],
-  ])('%s: the others are tried', async (_what, happens, scheduled) => {
-    const c = await called();
-    happens(c);
+  ])('%s: the other pods are tried', async (_change, apply, scheduled) => {
+    const c = await withActiveRepresentative();
+    apply(c);
     await drain(c);
     expect(namesOf(c).sort()).toEqual(scheduled);
   });
 
-  it('leaves with all the others, and one who comes then is tried', async () => {
-    const c = await called();
+  it('is deleted with all other pods: the next equivalent pod is tried', async () => {
+    const c = await withActiveRepresentative();
     for (let i = 4; i >= 0; i--) c.removePod(`x${i}`);
     expect(await drain(c)).toEqual([]);
     c.pod({ name: 'y', cpu: 1 });
     expect(await drain(c)).toEqual(['planned']);
   });
 
-  it('fails on an error of a plugin: the others are tried all the same', async () => {
+  it('fails because of a plugin error: the other pods are still tried', async () => {
     let isBroken = false;
     const c = core({
       name: 'Fragile',
@@ -241,7 +241,7 @@ describe('the first of a line', () => {
     expect(namesOf(c)).toEqual(['x1', 'x2']);
   });
 
-  it('cannot be signed any more: it fails by itself', async () => {
+  it('can no longer be signed: it fails alone', async () => {
     let isBroken = false;
     const c = core({
       name: 'Fragile',
@@ -266,7 +266,7 @@ describe('the first of a line', () => {
 });
 
 describe('profiles', () => {
-  it('do not speak for each other', async () => {
+  it('have separate equivalence classes', async () => {
     const c = new Scheduling({
       plugins: defaultPlugins,
       profiles: { 'default-scheduler': () => true, lax: ({ name }) => name !== 'TaintToleration' },
@@ -279,8 +279,8 @@ describe('profiles', () => {
   });
 });
 
-describe('room that is free is told of', () => {
-  it('when the pod for which it is kept asks for less', async () => {
+describe('freed capacity wakes waiting pods', () => {
+  it('when the pod with the reservation requests less', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     const vip = { name: 'vip', priority: 10, nominatedNodeName: 'a', schedulerName: 'other' };
@@ -292,7 +292,7 @@ describe('room that is free is told of', () => {
     expect(namesOf(c)).toEqual(['x']);
   });
 
-  it.each(['before', 'when'])('when a pod asks for less %s the watch shows it bound', async (moment) => {
+  it.each(['before', 'when'])('when a pod requests less %s the watch shows it bound', async (moment) => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.pod({ name: 'big', cpu: 2 });
@@ -307,10 +307,10 @@ describe('room that is free is told of', () => {
   });
 });
 
-describe('a change of a waiting pod itself is tried', () => {
-  it('where a plugin at Permit may read what nobody signs', async () => {
-    const door = new Status('Unschedulable', 'the door is shut');
-    const c = core({ name: 'Door', permit: (_, pod) => (pod.labels.door === 'shut' ? door : undefined) });
+describe('a changed pod is retried', () => {
+  it('if a Permit plugin may read unsigned fields', async () => {
+    const shut = new Status('Unschedulable', 'the door is shut');
+    const c = core({ name: 'Door', permit: (_, pod) => (pod.labels.door === 'shut' ? shut : undefined) });
     c.node({ name: 'a', cpu: 2 });
     c.pod({ name: 'x', cpu: 1, labels: { door: 'shut' } });
     await drain(c);
@@ -319,7 +319,7 @@ describe('a change of a waiting pod itself is tried', () => {
     expect(namesOf(c)).toEqual(['x']);
   });
 
-  it('where an extender may read what nobody else does, but not the verdict on it', async () => {
+  it('if an extender may read the changed fields, unless only the verdict changed', async () => {
     const outside = new AskedExtenders({ name: 'outside' });
     const c = new Scheduling({ plugins: defaultPlugins, ports: { extenders: outside } });
     c.node({ name: 'a', cpu: 2 });

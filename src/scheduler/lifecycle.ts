@@ -1,10 +1,10 @@
-/** Whether the scheduler may start work, and what stops the work that it has started. */
+/** The states of the scheduler: whether new work may start, and the signals that abort running work. */
 export class Lifecycle {
   readonly #stop = new AbortController();
   readonly #cut = new AbortController();
   #hasBegun = false;
 
-  /** The cache is complete, and the queue was filled from it. */
+  /** The cache has synced, and the queue was filled from it. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
@@ -13,17 +13,17 @@ export class Lifecycle {
     return this.#hasBegun && !this.#stop.signal.aborted;
   }
 
-  /** Aborted when the scheduler stops: no new work starts. */
+  /** Aborted when the scheduler stops. No new work starts after that. */
   get stopping(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Aborted after `stopping`, when the bindings that are under way must end, too. */
+  /** Aborted after `stopping`. Running bindings end then, too. */
   get cutting(): AbortSignal {
     return this.#cut.signal;
   }
 
-  /** False when the scheduler has begun or stopped before. */
+  /** Returns false if the scheduler has begun or stopped before. */
   begin(): boolean {
     if (this.#hasBegun || this.#stop.signal.aborted) return false;
     this.#hasBegun = true;

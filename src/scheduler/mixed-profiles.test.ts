@@ -10,7 +10,7 @@ import { Queueing } from '../testkit/queueing.ts';
 describe('profiles with and without Coscheduling', () => {
   const profiles = { one: () => true, two: ({ name }: { name: string }) => name !== 'Coscheduling' };
 
-  it('leave a pod of the second its own verdict', async () => {
+  it('keep the own verdict of a pod whose profile ignores groups', async () => {
     const core = new Queueing({ plugins: defaultPlugins, profiles });
     core.node({ name: 'a', cpu: 1 });
     core.group({ name: 'red', minMember: 2 });
@@ -27,9 +27,9 @@ describe('profiles with and without Coscheduling', () => {
 });
 
 describe('pending pods', () => {
-  it('are counted once each, also where one profile knows groups and another does not', async () => {
+  it('are counted once if one profile schedules gangs and another one does not', async () => {
     const registry = createMetricRegistry({ processMetrics: false });
-    const nothing = (): Promise<never> => Promise.reject(new Error('nothing is written here'));
+    const nothing = (): Promise<never> => Promise.reject(new Error('not expected'));
     const plugins = defaultPlugins.map(({ name }) => ({ name }));
     const core = new SchedulerCore({
       profiles: [

@@ -4,71 +4,71 @@ import type { EventToRecord } from '../client/event-recorder.ts';
 import type { Extender, WholePod } from '../framework/extender.ts';
 import type { PodBinder, VolumeWriter } from '../framework/plugin-handle.ts';
 
-/** What the core of a scheduler needs of the world. All else it is told by its watch handlers. */
+/** The outputs of the scheduler core. Its inputs are the watch handlers. */
 export interface SchedulerPorts {
   readonly binder: PodBinder;
   readonly verdicts: VerdictSink;
   readonly events: EventSink;
   readonly evictor: PodEvictor;
   readonly volumes: VolumeWriter;
-  /** Absent: nobody outside has a say in scheduling. */
+  /** If absent, no extender takes part in scheduling. */
   readonly extenders?: ExtenderPort;
 }
 
-/** Who outside this process has a say in scheduling. */
+/** The configured extenders and the pods that they read. */
 export interface ExtenderPort {
-  /** In the order in which they are asked. At least one. */
+  /** In the order in which they are called. At least one. */
   readonly extenders: readonly Extender[];
-  /** The pod as the API has it. Rejects when it cannot be read or is another one by now, or with the signal's reason. */
+  /** Returns the pod as the API has it. Rejects if it cannot be read or has been replaced, or with the signal's reason. */
   whole(pod: Pod, signal: AbortSignal): Promise<WholePod>;
 }
 
 /**
- * How writing a verdict ended:
+ * The result of writing a verdict:
  * - `written`;
- * - `outdated`: the pod has changed since it was seen; the watch will show it anew;
- * - `gone`: there is no such pod any more.
+ * - `outdated`: the pod has changed since the cache saw it; the watch will deliver the change;
+ * - `gone`: the pod no longer exists.
  */
 export type VerdictOutcome = 'written' | 'outdated' | 'gone';
 
 export interface VerdictUrgency {
-  /** The first of a group's members, from which the group's status is copied, or a lone pod; the others may wait longer. */
+  /** The pod is the first member of its group, whose condition the group's status copies, or has no group. Other pods may wait longer. */
   readonly isFirst: boolean;
-  /** Clock.monotonic() when the verdict was reached: what it may be held up for counts from then. */
+  /** Clock.monotonic() when the verdict was reached. Delay limits count from here. */
   readonly since: number;
 }
 
-/** Puts verdicts on pods, as the condition PodScheduled. */
+/** Writes verdicts to pods, as the PodScheduled condition. */
 export interface VerdictSink {
   /**
-   * Writes the verdict if the pod is still as `pod` shows it, repeating what can be repeated. Rejects when it cannot be
-   * written for good, or with the signal's reason.
+   * Writes the verdict if the pod is still as `pod` shows it, and retries transient errors. Rejects on a permanent error, or with the
+   * signal's reason.
    */
   write(pod: Pod, verdict: Verdict, urgency: VerdictUrgency, signal: AbortSignal): Promise<VerdictOutcome>;
 }
 
 export interface EventSink {
-  /** Never throws; what cannot be written is lost. */
+  /** Never throws. An Event that cannot be written is lost. */
   record(event: EventToRecord): void;
 }
 
 /**
- * How asking for a pod to be evicted ended:
- * - `going`: it is being deleted, or gone;
- * - `protected`: a disruption budget does not allow it now.
+ * The result of an eviction request:
+ * - `going`: the pod is being deleted, or is gone;
+ * - `protected`: a PodDisruptionBudget does not allow the eviction now.
  */
 export type ReleaseOutcome = 'going' | 'protected';
 
-/** Removes pods from nodes. */
+/** Evicts bound pods. */
 export interface PodEvictor {
   /**
-   * Marks the pod as disrupted by the scheduler, for `beneficiary`, and deletes it with its own grace period. A pod that is gone
-   * or was made anew counts as evicted. Rejects when it cannot be deleted.
+   * Adds a DisruptionTarget condition that names `beneficiary`, then deletes the pod with its own grace period. A pod that is gone or was
+   * replaced counts as evicted. Rejects if the pod cannot be deleted.
    */
   evict(pod: Pod, beneficiary: string, signal: AbortSignal): Promise<void>;
   /**
-   * Has the pod evicted for nobody in particular, within its disruption budgets and with its own grace period. A pod that is gone or
-   * was made anew counts as going. Rejects when it may not be asked for, or cannot be carried out.
+   * Evicts the pod through the eviction API, within its disruption budgets and with its own grace period. A pod that is gone or was
+   * replaced counts as going. Rejects if the scheduler lacks permission or the request fails.
    */
   release(pod: Pod, signal: AbortSignal): Promise<ReleaseOutcome>;
 }

@@ -17,7 +17,7 @@ const change = fc.record({
   minMember: fc.integer({ min: 1, max: 3 }),
 });
 
-/** What has to be queued, worked out from the picture alone. */
+/** The expected entities, derived only from the cluster cache. */
 function expected({ harness: { cluster } }: Queueing): string[] {
   const keys = new Set<string>();
   for (const pod of cluster.pods()) {
@@ -26,14 +26,14 @@ function expected({ harness: { cluster } }: Queueing): string[] {
     const isSingle = gang === undefined || pod.schedulerName === 'plain';
     const hasQuorum = gang?.spec !== undefined && gang.missing === 0;
     if (isSingle || (hasQuorum && gang.started)) keys.add(`pod/${pod.uid}`);
-    // While the quorum is planned and not bound nobody else is queued.
+    // While the quorum is planned but not bound, no other member is queued.
     else if (!hasQuorum) keys.add(`gang/${gang.key}`);
   }
   return [...keys].sort();
 }
 
-describe('profiles of which one knows groups and one does not', () => {
-  it('have in the queue what the picture says is to be scheduled, after every change', () => {
+describe('profiles with and without Coscheduling', () => {
+  it('have exactly the expected entities in the queue after every change', () => {
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 30 }), (changes) => {
         const core = new Queueing({

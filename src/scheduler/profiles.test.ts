@@ -16,7 +16,7 @@ import { Scheduling } from '../testkit/scheduling.ts';
 
 const no = new Status('Unschedulable', 'no');
 
-/** Profiles `ml` and `web` with all default plugins; each has the plugin of the test that is named after it. */
+/** Profiles `ml` and `web` with all default plugins. Each also has the test plugin with its name. */
 function mlAndWeb(
   extra: NonNullable<CoreHarnessOptions['extra']>,
   without: Readonly<Record<string, readonly string[]>> = {},
@@ -28,49 +28,49 @@ function mlAndWeb(
   return { plugins: defaultPlugins, extra, profiles: { ml: has('ml', 'web'), web: has('web', 'ml') } };
 }
 
-describe('what a pod is asked', () => {
-  it('before it may enter the queue is asked by its own profile', () => {
-    const asked: string[] = [];
+describe('a pod', () => {
+  it('passes PreEnqueue of its own profile', () => {
+    const calls: string[] = [];
     const gate = (name: string): Plugin => ({
       name,
       preEnqueue: (schedulingEntity) => {
-        if (schedulingEntity.kind === 'pod') asked.push(`${name} of ${schedulingEntity.pod.name}`);
+        if (schedulingEntity.kind === 'pod') calls.push(`${name} of ${schedulingEntity.pod.name}`);
         return name === 'web' ? no : undefined;
       },
     });
     const q = new Queueing(mlAndWeb([gate('ml'), gate('web')]));
     q.pod({ name: 'x', schedulerName: 'ml' });
     q.pod({ name: 'y', schedulerName: 'web' });
-    expect(asked).toEqual(['ml of x', 'web of y']);
+    expect(calls).toEqual(['ml of x', 'web of y']);
     expect(q.states()).toEqual({ 'pod/x': 'active', 'pod/y': 'gated' });
   });
 
-  it('in its attempt is asked by its own profile', async () => {
-    const asked = new Set<string>();
-    const judge = (name: string): Plugin => ({
+  it('passes the plugins of its own profile in an attempt', async () => {
+    const calls = new Set<string>();
+    const filtering = (name: string): Plugin => ({
       name,
       sign: () => '',
       filter: (_state, pod, node) => {
-        asked.add(`${name} of ${pod.name}`);
+        calls.add(`${name} of ${pod.name}`);
         return node.name === name ? undefined : no;
       },
     });
-    const core = new Scheduling(mlAndWeb([judge('ml'), judge('web')]));
+    const core = new Scheduling(mlAndWeb([filtering('ml'), filtering('web')]));
     for (const name of ['ml', 'web']) core.node({ name });
     core.pod({ name: 'x', schedulerName: 'ml' });
     core.pod({ name: 'y', schedulerName: 'web' });
     while ((await core.attempt()) !== undefined);
-    expect([...asked]).toEqual(['ml of x', 'web of y']);
+    expect([...calls]).toEqual(['ml of x', 'web of y']);
     expect(core.binds.map(({ binding }) => `${binding.name} ${binding.nodeName}`)).toEqual(['x ml', 'y web']);
   });
 
-  it('is never asked of one that names somebody else’s scheduler', () => {
-    const q = new Queueing(mlAndWeb([{ name: 'ml', preEnqueue: () => expect.fail('asked') }]));
+  it('of another scheduler is passed to no plugin', () => {
+    const q = new Queueing(mlAndWeb([{ name: 'ml', preEnqueue: () => expect.fail('called') }]));
     q.pod({ name: 'x', schedulerName: 'default-scheduler' });
     expect(q.states()).toEqual({});
   });
 
-  it('is told to the plugin by the name of its profile, and tries in that profile', () => {
+  it('is dry-run in the profile of the plugin that requests it, whose name the plugin knows', () => {
     const handles: PluginHandle[] = [];
     const factory: PluginFactory = (_args, handle) => {
       handles.push(handle);
@@ -86,21 +86,21 @@ describe('what a pod is asked', () => {
     core.handlers.pods.onAdd(pod);
     expect(handles.map(({ schedulerName }) => schedulerName)).toEqual(['ml', 'web']);
     expect(handles.map((handle) => handle.dryRun({ kind: 'pod', pod }).fits)).toEqual([true, false]);
-    // The core's own trial is the pod's profile's.
+    // The core's own dry run uses the pod's profile.
     expect(core.dryRun({ kind: 'pod', pod }).fits).toBe(true);
   });
 });
 
 describe('an event', () => {
-  /** Registers deletions of unscheduled pods, which no default plugin does, and notes whom its hint is asked about. */
-  const listener = (name: string, heard: string[]): Plugin => ({
+  /** Registers deletions of unscheduled pods, which no default plugin does, and records the pods passed to its hint. */
+  const listener = (name: string, hints: string[]): Plugin => ({
     name,
     eventsToRegister: () => [
       {
         resource: 'UnscheduledPod',
         actions: ['Delete'],
         hint: (pod) => {
-          heard.push(`${name} about ${pod.name}`);
+          hints.push(`${name} about ${pod.name}`);
           return true;
         },
       },
@@ -108,12 +108,12 @@ describe('an event', () => {
   });
 
   const deletion = (q: Queueing): void => {
-    q.pod({ name: 'other', schedulerName: 'somebody' });
+    q.pod({ name: 'other', schedulerName: 'other' });
     q.removePod('other');
   };
 
-  /** x of profile ml and y of profile web, both turned away by these plugins. */
-  function turnedAway(options: CoreHarnessOptions, ...plugins: string[]): Queueing {
+  /** Pod x of profile ml and pod y of profile web, both rejected by these plugins. */
+  function bothRejected(options: CoreHarnessOptions, ...plugins: string[]): Queueing {
     const q = new Queueing(options);
     q.pod({ name: 'x', schedulerName: 'ml' });
     q.pod({ name: 'y', schedulerName: 'web' });
@@ -123,9 +123,9 @@ describe('an event', () => {
     return q;
   }
 
-  it('that a plugin of only one profile registered is not ignored, whichever profile that is', () => {
+  it('wakes pods if a plugin of only one profile registered it, whichever that is', () => {
     for (const name of ['ml', 'web']) {
-      const q = turnedAway(mlAndWeb([listener(name, [])]), name);
+      const q = bothRejected(mlAndWeb([listener(name, [])]), name);
       deletion(q);
       expect(q.states()).toEqual({
         'pod/x': name === 'ml' ? 'active' : 'unschedulable',
@@ -134,8 +134,8 @@ describe('an event', () => {
     }
   });
 
-  it('that nobody registered is ignored', () => {
-    const q = turnedAway(mlAndWeb([]), 'NodeResourcesFit');
+  it('is ignored if no plugin registered it', () => {
+    const q = bothRejected(mlAndWeb([]), 'NodeResourcesFit');
     const { pod } = q.queue.get('pod/x')!.schedulingEntity as Extract<SchedulingEntity, { kind: 'pod' }>;
     const gone: ClusterEvent = { resource: 'UnscheduledPod', action: 'Delete', pod };
     expect(q.harness.core.profiles.ignores(gone)).toBe(true);
@@ -144,28 +144,28 @@ describe('an event', () => {
     expect(q.states()).toEqual({ 'pod/x': 'unschedulable', 'pod/y': 'unschedulable' });
   });
 
-  it('is asked of the hints of the pod’s own profile, never of another’s', () => {
-    const heard: string[] = [];
-    const q = turnedAway(mlAndWeb([listener('ml', heard), listener('web', heard)]), 'ml', 'web');
+  it('is passed to the hints of the pod’s own profile only', () => {
+    const hints: string[] = [];
+    const q = bothRejected(mlAndWeb([listener('ml', hints), listener('web', hints)]), 'ml', 'web');
     deletion(q);
-    expect(heard).toEqual(['ml about x', 'web about y']);
+    expect(hints).toEqual(['ml about x', 'web about y']);
   });
 
-  it('is asked of a gang’s own profile too', () => {
-    const heard: string[] = [];
-    const q = new Queueing(mlAndWeb([listener('ml', heard), listener('web', heard)]));
+  it('is passed to the hints of a gang’s own profile, too', () => {
+    const hints: string[] = [];
+    const q = new Queueing(mlAndWeb([listener('ml', hints), listener('web', hints)]));
     q.group({ name: 'red', minMember: 2 });
     q.members(2, { group: 'red', schedulerName: 'web' });
     q.rejectNext('ml', 'web');
     deletion(q);
-    expect(new Set(heard)).toEqual(new Set(['web about red-0', 'web about red-1']));
+    expect(new Set(hints)).toEqual(new Set(['web about red-0', 'web about red-1']));
   });
 });
 
-describe('the members of a group', () => {
+describe('group members', () => {
   const withoutGroupsInWeb = mlAndWeb([], { web: ['Coscheduling'] });
 
-  it('are a gang in a profile that knows groups, and lone pods in one that does not', () => {
+  it('are a gang if their profile has Coscheduling, otherwise single pods', () => {
     const q = new Queueing(withoutGroupsInWeb);
     q.group({ name: 'red', minMember: 2 });
     q.members(2, { group: 'red', schedulerName: 'ml' });
@@ -178,7 +178,7 @@ describe('the members of a group', () => {
     });
   });
 
-  it('that are lone pods need neither their PodGroup nor each other', async () => {
+  it('as single pods need neither their PodGroup nor each other', async () => {
     const core = new Scheduling(withoutGroupsInWeb);
     core.node({ name: 'a', cpu: 1 });
     core.members(2, { group: 'blue', schedulerName: 'web', cpu: 1 });
@@ -186,7 +186,7 @@ describe('the members of a group', () => {
     expect(core.binds.map(({ binding }) => [binding.name, binding.annotations])).toEqual([['blue-0', {}]]);
   });
 
-  it('that name a profile that knows groups and one that does not wait, those of the other do not', () => {
+  it('of a profile with Coscheduling wait if a sibling names another profile; single pods do not wait', () => {
     const q = new Queueing(withoutGroupsInWeb);
     q.group({ name: 'red', minMember: 2 });
     q.pod({ name: 'x', group: 'red', schedulerName: 'ml' });
@@ -201,7 +201,7 @@ describe('the members of a group', () => {
     });
   });
 
-  it('on nodes count, whoever placed them', () => {
+  it('count if they are bound, whichever scheduler bound them', () => {
     const q = new Queueing(withoutGroupsInWeb);
     q.group({ name: 'red', minMember: 2 });
     q.pod({ name: 'x', group: 'red', schedulerName: 'ml' });
@@ -210,7 +210,7 @@ describe('the members of a group', () => {
     expect(q.states()).toEqual({ 'gang/default/red': 'active' });
   });
 
-  it('that name two of our profiles are rejected with the reason, until they agree', () => {
+  it('of two profiles are gated with a reason until they agree', () => {
     const q = new Queueing(mlAndWeb([]));
     q.group({ name: 'red', minMember: 2 });
     q.pod({ name: 'x', group: 'red', schedulerName: 'web' });
@@ -229,24 +229,24 @@ describe('the members of a group', () => {
     expect(q.states()).toEqual({ 'gang/default/red': 'active' });
   });
 
-  it('that name two of our profiles are all told so', () => {
+  it('of two profiles all get the verdict', () => {
     const q = new Queueing(mlAndWeb([]));
     q.group({ name: 'red', minMember: 2 });
     q.pod({ name: 'x', group: 'red', schedulerName: 'web' });
     q.pod({ name: 'y', group: 'red', schedulerName: 'ml' });
-    q.pod({ name: 'z', group: 'red', schedulerName: 'somebody' });
+    q.pod({ name: 'z', group: 'red', schedulerName: 'other' });
     q.harness.clock.advance(1000);
     expect(q.harness.written.map(({ name, verdict }) => [name, verdict.reason, verdict.message])).toEqual(
       ['x', 'y'].map((name) => [
         name,
         'WaitingForGang',
-        'members of PodGroup default/red name different schedulers (web, ml, somebody); ' +
+        'members of PodGroup default/red name different schedulers (web, ml, other); ' +
           'give them all the same spec.schedulerName.',
       ]),
     );
   });
 
-  it('that are all behind scheduling gates wait as a group of the profile that they name', () => {
+  it('that all have scheduling gates wait as a gang of their profile', () => {
     const q = new Queueing(mlAndWeb([]));
     q.group({ name: 'red', minMember: 1 });
     q.pod({ name: 'x', group: 'red', schedulerName: 'web', gates: ['wait'] });
@@ -256,14 +256,14 @@ describe('the members of a group', () => {
     expect(q.states()).toEqual({ 'gang/default/red': 'gated' });
   });
 
-  it('that are all behind scheduling gates are nobody’s group where groups mean nothing, or others place them', () => {
+  it('that all have scheduling gates are no gang in a profile without Coscheduling or of another scheduler', () => {
     const q = new Queueing(withoutGroupsInWeb);
     q.pod({ name: 'x', group: 'red', schedulerName: 'web', gates: ['wait'] });
-    q.pod({ name: 'y', group: 'blue', schedulerName: 'somebody', gates: ['wait'] });
+    q.pod({ name: 'y', group: 'blue', schedulerName: 'other', gates: ['wait'] });
     expect(q.states()).toEqual({ 'pod/x': 'gated' });
   });
 
-  it('whose gates open are scheduled by the profile that they name', async () => {
+  it('are scheduled by their profile once their gates are removed', async () => {
     const core = new Scheduling(mlAndWeb([{ name: 'ml', preFilter: () => no }]));
     core.node({ name: 'a' });
     core.group({ name: 'red', minMember: 1 });
@@ -294,17 +294,17 @@ describe('the profiles of a scheduler', () => {
     plugins: [...sorts, { name: 'Binds' }],
   });
 
-  it('are known by their names, the first one first', () => {
+  it('are found by name, in order', () => {
     const profiles = profilesOf(configuration('web', { name: 'ByName' }), configuration('ml', { name: 'ByName' }));
     expect(profiles.schedulerNames).toEqual(['web', 'ml']);
     expect(profiles.first.schedulerName).toBe('web');
     expect(['web', 'ml', 'other'].map((name) => profiles.isOurs(name))).toEqual([true, true, false]);
   });
 
-  it('must sort the one queue by one plugin', () => {
+  it('must use the same QueueSort plugin', () => {
     expect(() => profilesOf(configuration('web', { name: 'ByName' }), configuration('ml', { name: 'ByTime' }))).toThrow(
-      'profile ml: it sorts the queue by ByTime, profile web by ByName: ' +
-        'there is one queue, so all profiles must enable the same QueueSort plugin with the same arguments',
+      'profile ml: it uses the QueueSort plugin ByTime, but profile web uses ByName: ' +
+        'all profiles share one queue, so they must enable the same QueueSort plugin with the same arguments',
     );
   });
 
@@ -314,12 +314,12 @@ describe('the profiles of a scheduler', () => {
     const same = { by: { name: ['a', 'b'] } };
     expect(profilesOf(sorting('web', same), sorting('ml', structuredClone(same))).all).toHaveLength(2);
     expect(() => profilesOf(sorting('web', same), sorting('ml', { by: { name: ['b', 'a'] } }))).toThrow(
-      'profile ml: it sorts the queue by ByName with other arguments, profile web by ByName: ' +
-        'there is one queue, so all profiles must enable the same QueueSort plugin with the same arguments',
+      'profile ml: it uses the QueueSort plugin ByName with different arguments, but profile web uses ByName: ' +
+        'all profiles share one queue, so they must enable the same QueueSort plugin with the same arguments',
     );
   });
 
-  it('sort the queue by that plugin', () => {
+  it('use that plugin to sort the queue', () => {
     const profiles = profilesOf(configuration('web', { name: 'ByTime' }), configuration('ml', { name: 'ByTime' }));
     const key = { priority: 0, uid: '', incomplete: false };
     expect(profiles.compare({ ...key, readySince: 1 }, { ...key, readySince: 3 })).toBe(-2);
@@ -327,22 +327,22 @@ describe('the profiles of a scheduler', () => {
 
   it.each<[string, readonly ProfileConfiguration[], string]>([
     [
-      'two of one name',
+      'two with the same name',
       [configuration('web', { name: 'ByName' }), configuration('web', { name: 'ByName' })],
-      'two profiles are called web',
+      'two profiles have the schedulerName web',
     ],
-    ['none', [], 'there is no profile; at least one is needed'],
+    ['none', [], 'no profile is configured: at least one is required'],
     [
-      'one that does not sort',
+      'one without QueueSort',
       [configuration('web', { name: 'ByName' }), configuration('ml')],
-      'profile ml: exactly one enabled plugin must sort the queue, but enabled is none',
+      'profile ml: exactly one QueueSort plugin must be enabled (got none)',
     ],
     [
-      'one that sorts twice',
+      'one with two QueueSort plugins',
       [configuration('ml', { name: 'ByName' }, { name: 'ByTime' })],
-      'profile ml: exactly one enabled plugin must sort the queue, but enabled is ByName, ByTime',
+      'profile ml: exactly one QueueSort plugin must be enabled (got ByName, ByTime)',
     ],
-  ])('may not be %s', (_what, configurations, message) => {
+  ])('must not be %s', (_case, configurations, message) => {
     expect(() => profilesOf(...configurations)).toThrow(expect.objectContaining({ name: 'ProfileError', message }));
   });
 });

@@ -15,10 +15,7 @@ import type { Status } from '../framework/status.ts';
 import type { QueuePolicy } from '../queue/queue-policy.ts';
 import { sortKeyOf } from './sort-key.ts';
 
-/**
- * The profiles of one scheduler, and the policy of the one queue that they share: every question goes to the profile of the
- * entity that it is about.
- */
+/** The profiles of one scheduler. They share one queue; as its policy, this class forwards each call to the profile of the entity. */
 export class Profiles implements QueuePolicy {
   readonly all: readonly Profile[];
   /** schedulerName -> its profile */
@@ -26,20 +23,20 @@ export class Profiles implements QueuePolicy {
   /** profile -> its plugins' registrations */
   readonly #hints = new Map<Profile, EventHints>();
 
-  /** Throws ProfileError, with all that is wrong with any profile. */
+  /** Throws ProfileError, which lists all problems of all profiles. */
   constructor(options: {
     readonly configurations: readonly ProfileConfiguration[];
     readonly registry: PluginRegistry;
-    /** What the plugins of this profile may use. */
+    /** Returns the handle for the plugins of this profile. */
     readonly handle: (profile: () => Profile, schedulerName: string) => PluginHandle;
-    /** Absent: nothing is timed. */
+    /** If absent, nothing is timed. */
     readonly meters?: { readonly plugins: (schedulerName: string) => PluginMeter; readonly hints: HintMeter };
   }) {
     const { configurations, registry, meters } = options;
     const problems = new ProfileProblems();
     for (const [index, { schedulerName, plugins, points = {} }] of configurations.entries()) {
       if (configurations.findIndex((other) => other.schedulerName === schedulerName) < index) {
-        throw new ProfileError(`two profiles are called ${schedulerName}`);
+        throw new ProfileError(`two profiles have the schedulerName ${schedulerName}`);
       }
       problems.collect(() => {
         const handle = options.handle(() => profile, schedulerName);
@@ -52,40 +49,40 @@ export class Profiles implements QueuePolicy {
     }
     problems.throwAny();
     this.all = [...this.#byName.values()];
-    if (this.all.length === 0) throw new ProfileError('there is no profile; at least one is needed');
-    this.#mustSortAlike(options.configurations);
+    if (this.all.length === 0) throw new ProfileError('no profile is configured: at least one is required');
+    this.#requireSameQueueSort(options.configurations);
   }
 
   get schedulerNames(): readonly string[] {
     return [...this.#byName.keys()];
   }
 
-  /** Kinds besides nodes, pods and groups that some enabled plugin reads. */
+  /** Kinds besides nodes, pods and groups that enabled plugins read. */
   get reads(): ReadonlySet<ListedKind> {
     return new Set(this.all.flatMap(({ plugins }) => plugins.flatMap(({ reads = [] }) => reads)));
   }
 
-  /** Whether some enabled plugin reads the images of nodes and pods. */
+  /** Returns whether an enabled plugin reads the images of nodes and pods. */
   get readsImages(): boolean {
     return this.all.some(({ plugins }) => plugins.some((plugin) => plugin.readsImages === true));
   }
 
-  /** The first profile: its name is the process's own. */
+  /** The first profile, whose name is also the name of the process. */
   get first(): Profile {
     return this.all[0]!;
   }
 
-  /** Whether pods with this schedulerName are ours to place. */
+  /** Returns whether this process schedules pods with this schedulerName. */
   isOurs(schedulerName: string): boolean {
     return this.#byName.has(schedulerName);
   }
 
-  /** Whether groups mean something to the profile of this name; false for names that are not ours. */
+  /** Returns whether the profile of this name schedules gangs as a unit; false if no profile has the name. */
   decidesGangs(schedulerName: string): boolean {
     return this.#byName.get(schedulerName)?.gangPolicy !== undefined;
   }
 
-  /** The profile that schedules the candidate. */
+  /** Returns the profile that schedules the entity. */
   of(schedulingEntity: SchedulingEntity): Profile {
     const name =
       schedulingEntity.kind === 'pod'
@@ -95,8 +92,8 @@ export class Profiles implements QueuePolicy {
   }
 
   /**
-   * The name by which the group's unbound members call a profile of ours that decides gangs, the first if several; undefined
-   * when none does, so that the group is not ours to schedule.
+   * Returns the schedulerName under which the gang is scheduled: the first name among its unbound members whose profile schedules gangs.
+   * Undefined if there is none; this process then does not schedule the gang.
    */
   schedulerNameOf(gang: GangView): string | undefined {
     for (const name of gang.pendingBySchedulerName.keys()) if (this.decidesGangs(name)) return name;
@@ -128,8 +125,8 @@ export class Profiles implements QueuePolicy {
     return sortKeyOf(schedulingEntity, readySince);
   }
 
-  /** There is one queue, so there is one order. */
-  #mustSortAlike(configurations: readonly ProfileConfiguration[]): void {
+  /** Throws unless all profiles sort alike: there is one queue, so there is one order. */
+  #requireSameQueueSort(configurations: readonly ProfileConfiguration[]): void {
     const sorts = configurations.map(({ schedulerName, plugins, points }) => {
       const name = this.#byName.get(schedulerName)!.queueSort;
       const named = [...plugins, ...(points?.queueSort?.enabled ?? [])];
@@ -138,10 +135,10 @@ export class Profiles implements QueuePolicy {
     const first = sorts[0]!;
     for (const other of sorts) {
       if (other.name === first.name && isDeepStrictEqual(other.args ?? {}, first.args ?? {})) continue;
-      const how = other.name === first.name ? `${first.name} with other arguments` : `${other.name}`;
+      const how = other.name === first.name ? `${first.name} with different arguments` : `${other.name}`;
       const text =
-        `it sorts the queue by ${how}, profile ${first.schedulerName} by ${first.name}: ` +
-        `there is one queue, so all profiles must enable the same QueueSort plugin with the same arguments`;
+        `it uses the QueueSort plugin ${how}, but profile ${first.schedulerName} uses ${first.name}: ` +
+        `all profiles share one queue, so they must enable the same QueueSort plugin with the same arguments`;
       throw new ProfileError([{ schedulerName: other.schedulerName, text, point: 'queueSort' }]);
     }
   }

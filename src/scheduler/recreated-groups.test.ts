@@ -13,7 +13,7 @@ function scheduling(extra: readonly Plugin[] = [], phase?: 'listing'): Schedulin
   return core;
 }
 
-/** Members of the first run that are still on node a. */
+/** Adds bound members of the first group. */
 function runningSinceFirstRun(core: Queueing, count: number): void {
   for (let i = 0; i < count; i++) {
     const annotations = { [planAnnotations.groupUid]: 'first' };
@@ -26,8 +26,8 @@ async function attemptAll(core: Scheduling): Promise<string[]> {
   return core.binds.map(({ binding }) => binding.name);
 }
 
-describe('a PodGroup that was deleted and made anew under its name', () => {
-  it('is neither started nor completed by members that the former one had bound, and their room stays taken', async () => {
+describe('a PodGroup that was deleted and recreated', () => {
+  it('is neither started nor completed by members of the former group, whose capacity stays in use', async () => {
     const core = scheduling();
     core.group({ name: 'red', uid: 'second', minMember: 3 });
     runningSinceFirstRun(core, 3);
@@ -40,7 +40,7 @@ describe('a PodGroup that was deleted and made anew under its name', () => {
     expect(await attemptAll(core)).toEqual(['red-0', 'red-1', 'red-2']);
   });
 
-  it('is known for another after a restart, whether pods or groups are listed first', async () => {
+  it('is distinguished from the former group after a restart, whether pods or groups are listed first', async () => {
     for (const order of ['pods first', 'groups first']) {
       const core = scheduling([], 'listing');
       if (order === 'groups first') core.group({ name: 'red', uid: 'second', minMember: 3 });
@@ -53,7 +53,7 @@ describe('a PodGroup that was deleted and made anew under its name', () => {
     }
   });
 
-  it('counts members that another scheduler has bound, of which nobody says for what', async () => {
+  it('counts members that another scheduler bound without naming a group uid', async () => {
     const core = scheduling();
     core.group({ name: 'red', uid: 'second', minMember: 3 });
     core.pod({ name: 'foreign', group: 'red', cpu: 1, nodeName: 'a', schedulerName: 'other' });
@@ -61,7 +61,7 @@ describe('a PodGroup that was deleted and made anew under its name', () => {
     expect(await attemptAll(core)).toEqual(['red-0', 'red-1']);
   });
 
-  it('has its members queued together again, which were queued singly while the former one stood', () => {
+  it('has its members queued together again', () => {
     const core = scheduling();
     core.group({ name: 'red', uid: 'first', minMember: 2 });
     runningSinceFirstRun(core, 2);
@@ -72,7 +72,7 @@ describe('a PodGroup that was deleted and made anew under its name', () => {
     expect(Object.keys(core.states())).toEqual(['gang/default/red']);
   });
 
-  it('does not count members whose Bindings for the former one are under way, nor once they are seen', async () => {
+  it('does not count members that are being bound, or were bound, for the former group', async () => {
     const core = scheduling();
     core.group({ name: 'red', uid: 'first', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
@@ -93,7 +93,7 @@ describe('a PodGroup that was deleted and made anew under its name', () => {
     expect(await attemptAll(core)).toEqual(['new-0', 'new-1']);
   });
 
-  it('gets back as members that wait those whose Bindings for the former one fail', async () => {
+  it('gets back as pending the members whose bindings for the former group failed', async () => {
     const core = scheduling();
     core.group({ name: 'red', uid: 'first', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
@@ -108,97 +108,97 @@ describe('a PodGroup that was deleted and made anew under its name', () => {
   });
 });
 
-describe('a plan whose PreBind takes its time', () => {
+describe('a plan with a slow PreBind', () => {
   async function planned(core: Scheduling): Promise<void> {
     core.group({ name: 'red', uid: 'first', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
   }
 
-  function slow(): { readonly plugin: Plugin; readonly goOn: () => void } {
+  function slow(): { readonly plugin: Plugin; readonly finishPreBind: () => void } {
     const waiting: ((nothing: undefined) => void)[] = [];
     const preBind = (): Promise<undefined> => new Promise((resolve) => waiting.push(resolve));
     return {
       plugin: { name: 'Slow', preBind },
-      goOn: () => waiting.splice(0).forEach((resolve) => resolve(undefined)),
+      finishPreBind: () => waiting.splice(0).forEach((resolve) => resolve(undefined)),
     };
   }
 
-  it('binds nobody when the group has been made anew meanwhile, which then starts by its own quorum', async () => {
-    const { plugin, goOn } = slow();
+  it('binds no member if the group has been recreated, which then starts with its own quorum', async () => {
+    const { plugin, finishPreBind } = slow();
     const core = scheduling([plugin]);
     await planned(core);
     core.removeGroup(red);
     core.group({ name: 'red', uid: 'second', minMember: 3 });
-    goOn();
+    finishPreBind();
     await core.settle();
     expect(core.binds).toEqual([]);
     core.pod({ name: 'red-2', group: 'red', cpu: 1 });
     core.harness.clock.advance(10_000);
     await core.attempt();
-    goOn();
+    finishPreBind();
     await core.settle();
     expect(core.binds.map(({ binding }) => binding.annotations[planAnnotations.quorum])).toEqual(['3', '3', '3']);
   });
 
-  it('binds nobody when the group is gone', async () => {
-    const { plugin, goOn } = slow();
+  it('binds no member if the group is deleted', async () => {
+    const { plugin, finishPreBind } = slow();
     const core = scheduling([plugin]);
     await planned(core);
     core.removeGroup(red);
-    goOn();
+    finishPreBind();
     await core.settle();
     expect(core.binds).toEqual([]);
     expect(core.harness.cluster.assumedCount).toBe(0);
     expect(core.harness.verdicts[0]).toMatch(/PodGroup default\/red was deleted/);
   });
 
-  it('binds nobody when the group has lost a member meanwhile without which it cannot start', async () => {
-    const { plugin, goOn } = slow();
+  it('binds no member if the group has lost a member that it needs to start', async () => {
+    const { plugin, finishPreBind } = slow();
     const core = scheduling([plugin]);
     core.group({ name: 'red', uid: 'first', minMember: 3 });
     core.pod({ name: 'foreign', group: 'red', cpu: 1, nodeName: 'a', schedulerName: 'other' });
     core.members(2, { group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
     core.removePod('foreign');
-    goOn();
+    finishPreBind();
     await core.settle();
     expect(core.binds).toEqual([]);
     expect(core.harness.cluster.assumedCount).toBe(0);
   });
 
-  it('is the only one while it may be given up: nobody is bound who counts on a member of another', async () => {
-    const { plugin, goOn } = slow();
+  it('is the only plan while it may be given up, so no member of another plan counts on it', async () => {
+    const { plugin, finishPreBind } = slow();
     const core = scheduling([plugin]);
     await planned(core);
     core.removePod('red-0');
     core.pod({ name: 'red-2', group: 'red', cpu: 1 });
     expect(await core.attempt()).toBeUndefined();
-    goOn();
+    finishPreBind();
     await core.settle();
     expect(core.binds).toEqual([]);
     core.harness.clock.advance(10_000);
     expect(await core.attempt()).toBe('planned');
-    goOn();
+    finishPreBind();
     await core.settle();
     expect(core.binds.map(({ binding }) => binding.name).sort()).toEqual(['red-1', 'red-2']);
     expect(new Set(core.binds.map(({ binding }) => binding.annotations[planAnnotations.plan])).size).toBe(1);
   });
 
-  it('leaves those to start who came meanwhile when none of it is left', async () => {
-    const { plugin, goOn } = slow();
+  it('lets new members start the group if none of its own is left', async () => {
+    const { plugin, finishPreBind } = slow();
     const core = scheduling([plugin]);
     await planned(core);
     for (const name of ['red-0', 'red-1']) core.removePod(name);
     for (const name of ['red-2', 'red-3']) core.pod({ name, group: 'red', cpu: 1 });
-    goOn();
+    finishPreBind();
     await core.settle();
     core.harness.clock.advance(10_000);
     expect(await core.attempt()).toBe('planned');
   });
 
-  it('binds them all the same when the group has started: it is refilled with whoever is left', async () => {
-    const { plugin, goOn } = slow();
+  it('binds its members if the group has started, even if other members are gone', async () => {
+    const { plugin, finishPreBind } = slow();
     const core = scheduling([plugin]);
     core.group({ name: 'red', uid: 'first', minMember: 3 });
     runningSinceFirstRun(core, 3);
@@ -206,7 +206,7 @@ describe('a plan whose PreBind takes its time', () => {
     core.members(2, { group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
     core.removePod('old-2');
-    goOn();
+    finishPreBind();
     await core.settle();
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0', 'red-1']);
   });

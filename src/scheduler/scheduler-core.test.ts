@@ -12,7 +12,7 @@ import { Scheduling } from '../testkit/scheduling.ts';
 
 const waits: Plugin = { name: 'Gate', permit: () => ({ waitMs: 60_000 }) };
 
-/** Room for so many members of a core each, and PodGroup red of that quorum. */
+/** A core with a node of `cores` CPUs and PodGroup red with this minMember. */
 function coreFor(quorum: number, cores: number, ...extra: Plugin[]): Scheduling {
   const core = new Scheduling({ plugins: defaultPlugins, extra });
   core.node({ name: 'a', cpu: cores });
@@ -30,7 +30,7 @@ describe('a core that has not begun', () => {
     return core;
   }
 
-  it('only fills its picture', async () => {
+  it('only fills its cache', async () => {
     const core = listing();
     const { cluster } = core.harness;
     expect([cluster.nodes.length, cluster.podCount, cluster.gang('default/red')!.pending.size]).toEqual([1, 3, 2]);
@@ -38,7 +38,7 @@ describe('a core that has not begun', () => {
     expect([await core.attempt(), core.harness.asked]).toEqual([undefined, 0]);
   });
 
-  it('takes back what it is told is gone', () => {
+  it('removes deleted objects from its cache', () => {
     const core = listing();
     core.removePod('lone');
     core.removeGroup('default/red');
@@ -48,7 +48,7 @@ describe('a core that has not begun', () => {
     expect(core.states()).toEqual({ 'gang/default/red': 'gated' });
   });
 
-  it('fills its queue when it begins, and asks for attempts', async () => {
+  it('fills its queue when it begins, and requests attempts', async () => {
     const core = listing();
     core.start();
     expect(core.states()).toEqual({ 'gang/default/red': 'active', 'pod/lone': 'active' });
@@ -69,51 +69,51 @@ describe('a core that has not begun', () => {
     expect([core.states(), core.harness.asked]).toEqual([{}, asked]);
   });
 
-  it('says of the pods that it began with, too, that label and annotation disagree, and once', () => {
+  it('reports a disagreement of label and annotation once, also for pods that existed at the start', () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
-    core.pod({ name: 'torn', group: 'red', groupAnnotation: 'blue' });
-    core.pod({ name: 'foreign', group: 'red', groupAnnotation: 'blue', schedulerName: 'somebody' });
+    core.pod({ name: 'conflicting', group: 'red', groupAnnotation: 'blue' });
+    core.pod({ name: 'foreign', group: 'red', groupAnnotation: 'blue', schedulerName: 'other' });
     expect(core.harness.events).toEqual([]);
     core.start();
-    core.change('torn', { labels: {} });
-    expect(core.harness.events).toEqual(['PodGroupDisagreement torn']);
+    core.change('conflicting', { labels: {} });
+    expect(core.harness.events).toEqual(['PodGroupDisagreement conflicting']);
   });
 });
 
-describe('a core that runs', () => {
-  it('asks for an attempt when something can be popped, and only then', async () => {
+describe('a running core', () => {
+  it('requests an attempt only when an entity becomes active', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
-    const asks = (happens: () => unknown): boolean => {
+    const requestsAttempt = (change: () => unknown): boolean => {
       const before = core.harness.asked;
-      happens();
+      change();
       return core.harness.asked > before;
     };
-    expect(asks(() => core.node({ name: 'a', cpu: 1 }))).toBe(false);
-    expect(asks(() => core.pod({ name: 'gated', gates: ['wait'] }))).toBe(false);
-    expect(asks(() => core.pod({ name: 'foreign', schedulerName: 'somebody' }))).toBe(false);
+    expect(requestsAttempt(() => core.node({ name: 'a', cpu: 1 }))).toBe(false);
+    expect(requestsAttempt(() => core.pod({ name: 'gated', gates: ['wait'] }))).toBe(false);
+    expect(requestsAttempt(() => core.pod({ name: 'foreign', schedulerName: 'other' }))).toBe(false);
     core.group({ name: 'red', minMember: 2 });
-    expect(asks(() => core.pod({ name: 'red-0', group: 'red', cpu: 2 }))).toBe(false);
-    expect(asks(() => core.pod({ name: 'red-1', group: 'red', cpu: 2 }))).toBe(true);
+    expect(requestsAttempt(() => core.pod({ name: 'red-0', group: 'red', cpu: 2 }))).toBe(false);
+    expect(requestsAttempt(() => core.pod({ name: 'red-1', group: 'red', cpu: 2 }))).toBe(true);
     expect(await core.attempt()).toBe('rejected');
-    expect(asks(() => core.node({ name: 'a', cpu: 1, labels: { more: 'labels' } }))).toBe(false);
-    expect(asks(() => core.node({ name: 'b', cpu: 8 }))).toBe(true);
+    expect(requestsAttempt(() => core.node({ name: 'a', cpu: 1, labels: { more: 'labels' } }))).toBe(false);
+    expect(requestsAttempt(() => core.node({ name: 'b', cpu: 8 }))).toBe(true);
   });
 
-  it('does nothing in an attempt when nothing comes next', async () => {
+  it('does nothing in an attempt if the active queue is empty', async () => {
     const core = coreFor(2, 2);
     core.pod({ name: 'red-0', group: 'red', cpu: 1 });
     expect(await core.attempt()).toBeUndefined();
     expect([core.harness.events, core.harness.written]).toEqual([[], []]);
   });
 
-  it('needs nobody’s attempt for what was deleted while it was queued', async () => {
+  it('needs no attempt for a pod that was deleted while it was queued', async () => {
     const core = coreFor(1, 1);
     core.pod({ name: 'x', cpu: 1 });
     core.removePod('x');
     expect(await core.attempt()).toBeUndefined();
   });
 
-  it('takes what the watch shows bound for settled, whoever bound it', async () => {
+  it('treats a pod as settled once the watch shows it bound, whichever process bound it', async () => {
     const core = coreFor(1, 2);
     core.pod({ name: 'x', cpu: 1 });
     core.change('x', { nodeName: 'a' });
@@ -123,7 +123,7 @@ describe('a core that runs', () => {
 });
 
 describe('stop', () => {
-  it('gives up those who wait on Permit: nobody is bound, nobody is told', async () => {
+  it('gives up pods that wait on Permit, without a binding or a verdict', async () => {
     const core = coreFor(2, 2, waits);
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
@@ -133,7 +133,7 @@ describe('stop', () => {
     expect([core.binds, core.harness.written, core.harness.events]).toEqual([[], [], []]);
   });
 
-  it('aborts the Bindings that are under way', async () => {
+  it('aborts running bindings', async () => {
     const aborted: string[] = [];
     const harness = new CoreHarness({
       plugins: defaultPlugins,
@@ -158,7 +158,7 @@ describe('stop', () => {
     expect([harness.core.binding.running, harness.written, harness.warnings]).toEqual([0, [], []]);
   });
 
-  it('resolves only when no Binding is under way any more', async () => {
+  it('resolves once no binding is running', async () => {
     const core = coreFor(2, 2);
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
@@ -171,7 +171,7 @@ describe('stop', () => {
     expect(core.harness.events).toEqual(['Scheduled red-0', 'Scheduled red-1', 'Scheduled red']);
   });
 
-  it('runs Unreserve for all that it gives up, the last first: nothing stays reserved outside', async () => {
+  it('runs Unreserve for everything that it gives up, in reverse order', async () => {
     const reserved: string[] = [];
     const quota: Plugin = {
       name: 'Quota',
@@ -187,7 +187,7 @@ describe('stop', () => {
     expect(core.harness.cluster.assumedCount).toBe(0);
   });
 
-  it('says when a plugin has not ended, for it may still do something', async () => {
+  it('resolves to false if a plugin call has not returned, because it may still act', async () => {
     const endless: Plugin = { name: 'Endless', preBind: () => new Promise(() => undefined) };
     const core = coreFor(2, 2, endless);
     core.members(2, { group: 'red', cpu: 1 });
@@ -198,7 +198,7 @@ describe('stop', () => {
     expect(await stopped).toBe(false);
   });
 
-  it('ends all attempts, and whatever happens after it asks for none', async () => {
+  it('ends all attempts, and later changes request none', async () => {
     const core = coreFor(2, 2);
     core.pod({ name: 'x', cpu: 1 });
     await core.harness.core.stop();
@@ -213,7 +213,7 @@ describe('stop', () => {
     expect(core.harness.core.isRunning).toBe(false);
   });
 
-  it('leaves no timer behind', async () => {
+  it('cancels all timers', async () => {
     const core = coreFor(2, 2, waits);
     core.members(2, { group: 'red', cpu: 1 });
     core.pod({ name: 'blue-0', group: 'blue' });
@@ -224,7 +224,7 @@ describe('stop', () => {
     expect(core.harness.clock.untilNextTimer()).toBeUndefined();
   });
 
-  it('leaves no timer of room that is kept behind', async () => {
+  it('cancels the timers of reservations', async () => {
     const core = coreFor(2, 2);
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
@@ -235,7 +235,7 @@ describe('stop', () => {
     expect(core.harness.clock.untilNextTimer()).toBeUndefined();
   });
 
-  it('may come before the beginning, and a second time', async () => {
+  it('may be called before the start, and twice', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     await core.harness.core.stop();
     await core.harness.core.stop();
@@ -243,8 +243,8 @@ describe('stop', () => {
   });
 });
 
-describe('the life of a gang', () => {
-  it('ends with Bindings that say who planned it, and an Event for each, the group included', async () => {
+describe('a gang', () => {
+  it('gets bindings that identify the plan, and an Event per member and for the group', async () => {
     const core = coreFor(2, 4);
     core.members(2, { group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
@@ -267,7 +267,7 @@ describe('the life of a gang', () => {
     expect([core.states(), core.harness.written]).toEqual([{}, []]);
   });
 
-  it('has a plan of its own name in each attempt that is bound', async () => {
+  it('gets a new plan ID in each attempt that binds', async () => {
     const core = coreFor(2, 4);
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
@@ -278,7 +278,7 @@ describe('the life of a gang', () => {
     expect(plans).toEqual(['test-1', 'test-1', 'test-2']);
   });
 
-  it('that is rejected ends with one verdict on every member, the lowest uid first, and an Event for each', async () => {
+  it('that is rejected gets one verdict on every member, the lowest uid first, and an Event for each', async () => {
     const urgent: string[] = [];
     const written: string[] = [];
     const core = new Scheduling({
@@ -311,7 +311,7 @@ describe('the life of a gang', () => {
     expect(core.harness.cluster.assumedCount).toBe(0);
   });
 
-  it('begins again when room comes, and ends bound whole', async () => {
+  it('is retried when capacity is added, and is bound as a whole', async () => {
     const core = coreFor(2, 1);
     core.members(2, { group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('rejected');
@@ -322,14 +322,14 @@ describe('the life of a gang', () => {
 });
 
 describe('a verdict', () => {
-  /** A core whose lone pod `x` does not fit, and a sink that answers as told, in order. */
-  function rejecting(...answers: (VerdictOutcome | Error)[]): { core: Scheduling; versions: string[] } {
+  /** A core whose pod `x` does not fit, and a sink with these results, in order. */
+  function rejecting(...results: (VerdictOutcome | Error)[]): { core: Scheduling; versions: string[] } {
     const versions: string[] = [];
     const verdicts: VerdictSink = {
       write: ({ resourceVersion }) => {
         versions.push(resourceVersion);
-        const answer = answers.shift() ?? 'written';
-        return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+        const result = results.shift() ?? 'written';
+        return result instanceof Error ? Promise.reject(result) : Promise.resolve(result);
       },
     };
     const core = new Scheduling({ plugins: defaultPlugins, ports: { verdicts } });
@@ -338,7 +338,7 @@ describe('a verdict', () => {
     return { core, versions };
   }
 
-  it('that came too late for the pod is written again when the watch shows it changed', async () => {
+  it('that met a newer version of the pod is rewritten when the watch delivers it', async () => {
     const { core, versions } = rejecting('outdated', 'outdated');
     await core.attempt();
     expect(versions).toEqual(['v1']);
@@ -350,7 +350,7 @@ describe('a verdict', () => {
     expect(core.harness.events).toEqual(['FailedScheduling x']);
   });
 
-  it('that was written is not written again to the pod that carries it', async () => {
+  it('is not written to a pod that already carries it', async () => {
     const { core, versions } = rejecting();
     const [message, reason] = ['0/1 nodes are available: 1 Insufficient cpu.', 'Unschedulable'];
     await core.attempt();
@@ -360,20 +360,20 @@ describe('a verdict', () => {
     expect(versions).toEqual(['v1']);
   });
 
-  it('does not follow a pod that was bound or deleted meanwhile', async () => {
-    for (const happens of [
+  it('is not rewritten once the pod is bound or deleted', async () => {
+    for (const change of [
       (core: Scheduling) => core.change('x', { resourceVersion: 'v2', nodeName: 'a' }),
       (core: Scheduling) => core.removePod('x'),
     ]) {
       const { core, versions } = rejecting('outdated');
       await core.attempt();
-      happens(core);
+      change(core);
       await core.settle();
       expect(versions).toEqual(['v1']);
     }
   });
 
-  it('for a pod that is gone is dropped without a word', async () => {
+  it('is dropped without a warning if the pod is gone', async () => {
     const { core, versions } = rejecting('gone');
     await core.attempt();
     core.change('x', { resourceVersion: 'v2' });
@@ -381,10 +381,10 @@ describe('a verdict', () => {
     expect([versions, core.harness.warnings]).toEqual([['v1'], []]);
   });
 
-  it('that cannot be written is logged, breaks nothing, and is written again later', async () => {
+  it('that cannot be written is logged and retried', async () => {
     const { core, versions } = rejecting(new Error('forbidden'), new Error('forbidden'));
     await core.attempt();
-    expect(core.harness.warnings).toEqual(['could not write a verdict, which is tried again']);
+    expect(core.harness.warnings).toEqual(['could not write a verdict; retrying']);
     core.change('x', { resourceVersion: 'v2' });
     await core.settle();
     for (let second = 0; second < 60; second++) {
@@ -394,11 +394,11 @@ describe('a verdict', () => {
     expect(versions).toEqual(['v1', 'v2', 'v2']);
   });
 
-  it('that is still being written when the scheduler stops is not worth a word', async () => {
-    const answer = deferred<VerdictOutcome>();
+  it('whose write is aborted by the stop is not logged', async () => {
+    const result = deferred<VerdictOutcome>();
     const write: VerdictSink['write'] = (_pod, _verdict, _urgency, signal) => {
-      signal.addEventListener('abort', () => answer.reject(signal.reason as Error));
-      return answer.promise;
+      signal.addEventListener('abort', () => result.reject(signal.reason as Error));
+      return result.promise;
     };
     const core = new Scheduling({ plugins: defaultPlugins, ports: { verdicts: { write } } });
     core.pod({ name: 'x', cpu: 2 });
@@ -409,14 +409,14 @@ describe('a verdict', () => {
   });
 });
 
-describe('a pod that waits on Permit', () => {
+describe('a pod waiting on Permit', () => {
   function waiting(...extra: Plugin[]): Promise<Scheduling> {
     const core = coreFor(2, 2, waits, ...extra);
     core.members(2, { group: 'red', cpu: 1 });
     return core.attempt().then(() => core);
   }
 
-  it('and is deleted takes its siblings with it: nobody is bound, all room is free', async () => {
+  it('that is deleted ends the plan for its siblings: no member is bound, all capacity is freed', async () => {
     const unreserved: string[] = [];
     const core = await waiting({ name: 'Undoing', unreserve: (_state, { name }) => void unreserved.push(name) });
     core.removePod('red-0');
@@ -428,7 +428,7 @@ describe('a pod that waits on Permit', () => {
     expect(core.harness.verdicts).toEqual(['red-1 PodGroup default/red: the pod was deleted or bound elsewhere.']);
   });
 
-  it('and is bound elsewhere does too', async () => {
+  it('that is bound elsewhere ends the plan, too', async () => {
     const core = await waiting();
     core.change('red-0', { nodeName: 'elsewhere' });
     await core.settle();
@@ -436,7 +436,7 @@ describe('a pod that waits on Permit', () => {
     expect(core.harness.cluster.gang('default/red')!.counted).toBe(1);
   });
 
-  it('and only changes goes on waiting', async () => {
+  it('keeps waiting if it only changes', async () => {
     const core = await waiting();
     core.change('red-0', { labels: { seen: 'late' } });
     await core.settle();
@@ -446,7 +446,7 @@ describe('a pod that waits on Permit', () => {
     expect(core.binds).toHaveLength(2);
   });
 
-  it('and is replaced lets the group start with the new one', async () => {
+  it('that is replaced lets the group start with the replacement', async () => {
     const core = await waiting();
     core.removePod('red-0');
     await core.settle();
@@ -462,7 +462,7 @@ describe('the metrics', () => {
     return Object.fromEntries(metric.values.map(({ labels, value }) => [Object.values(labels).join(' '), value]));
   }
 
-  it('count attempts by result and profile, each member of a gang for itself', async () => {
+  it('count attempts by result and profile, once per gang member', async () => {
     const core = new Scheduling({
       plugins: defaultPlugins,
       extra: [{ name: 'Broken', preFilter: () => new Status('Error', 'a bug') }],
@@ -489,7 +489,7 @@ describe('the metrics', () => {
     expect(await values(core, 'scheduler_podgroup_schedule_attempts_total')).toEqual({ 'scheduled ml podgroup': 1 });
   });
 
-  it('count pending pods by queue, the members of waiting groups too', async () => {
+  it('count pending pods by queue, including members of waiting groups', async () => {
     const core = coreFor(3, 1);
     core.members(3, { group: 'red', cpu: 1, priority: 1 });
     core.pod({ name: 'blue-0', group: 'blue' });
@@ -507,7 +507,7 @@ describe('the metrics', () => {
     expect(await pending()).toEqual({ active: 0, backoff: 0, unschedulable: 0, gated: 3 });
   });
 
-  it('count a member that is a lone pod to its profile once, whatever its group waits for', async () => {
+  it('count a member once if its profile ignores groups', async () => {
     const core = new Scheduling({
       plugins: defaultPlugins,
       profiles: { ml: () => true, web: ({ name }) => name !== 'Coscheduling' },
@@ -519,7 +519,7 @@ describe('the metrics', () => {
     expect(await values(core, 'scheduler_pending_pods')).toEqual({ active: 1, backoff: 0, unschedulable: 0, gated: 1 });
   });
 
-  it('count what is in the picture', async () => {
+  it('count the contents of the cache', async () => {
     const core = coreFor(1, 2);
     core.pod({ name: 'x', cpu: 1 });
     core.pod({ name: 'y', cpu: 1, nodeName: 'a' });
@@ -528,8 +528,8 @@ describe('the metrics', () => {
   });
 });
 
-describe('a trial', () => {
-  it('leaves everything as it was and wakes nobody', async () => {
+describe('a dry run', () => {
+  it('changes nothing and wakes no entity', async () => {
     const core = coreFor(3, 2);
     const old = core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
     const [member] = core.members(3, { group: 'red', cpu: 1 });
@@ -554,7 +554,7 @@ describe('a trial', () => {
     expect(everything()).toEqual(before);
   });
 
-  it('may be asked before the core has begun', () => {
+  it('can run before the core has begun', () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     core.node({ name: 'a', cpu: 1 });
     const pod = core.pod({ name: 'x', cpu: 1 });

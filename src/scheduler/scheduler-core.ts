@@ -28,26 +28,26 @@ export type { Paused } from './cycle/attempts.ts';
 
 export interface SchedulerCoreOptions extends Omit<IntakeOptions, 'metrics' | 'lifecycle'> {
   readonly registry: MetricRegistry;
-  /** Distinguishes the plans of this process from those of others. */
+  /** Identity of this process. It distinguishes the process's plans from those of other schedulers. */
   readonly identity: string;
 }
 
-/** How long plugins may take to end their work when the scheduler stops. */
+/** How long stop() waits for plugin calls to return. */
 const stopGraceMs = 5_000;
 
 /**
- * All of a scheduler except the network and the loop: the cluster cache, the queue, and the path of an entity from its first watch change
- * to its bindings or its verdict. Its input is `handlers`; it acts through its ports and reads no clock and no random source except those
- * that it is given. A process, a test and a simulation therefore drive the same code.
+ * A scheduler without its network and its loop: the cluster cache, the queue, and the path of an entity from its first watch change to
+ * its bindings or its verdict. `handlers` is the input; the ports are the output. The core reads only the clock and the random source
+ * that it is given, so a process, a test and a simulation run the same code.
  *
- * Life: fill the cache through `handlers`, call `begin`, then `attempt` whenever `onReady` was called; in the end `stop`.
+ * Life cycle: fill the cache through `handlers`, call `begin`, call `attempt` whenever the core calls `onReady`, and finally call `stop`.
  */
 export class SchedulerCore {
   readonly cluster: Cluster;
   readonly profiles: Profiles;
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
-  /** For the informers: the only way in. */
+  /** Handlers for the informers. They are the only input. */
   readonly handlers: Intake['handlers'];
   readonly waitingPods: WaitingPods;
   readonly cycle: SchedulingCycle;
@@ -87,12 +87,12 @@ export class SchedulerCore {
     registerGauges(options.registry, this.#sources());
   }
 
-  /** The cache is complete, and the core has not stopped. */
+  /** Returns true after `begin` and before `stop`. */
   get isRunning(): boolean {
     return this.#lifecycle.isRunning;
   }
 
-  /** The cache is complete: fills the queue from it, once. */
+  /** Fills the queue from the complete cache and starts it. Later calls do nothing. */
   begin(): void {
     if (!this.#lifecycle.begin()) return;
     this.#intake.begin();
@@ -101,12 +101,13 @@ export class SchedulerCore {
   }
 
   /**
-   * Makes one attempt for the next entity and decides it in this call, or makes one half of it where extenders take part. A plan is then bound in the
-   * background. Returns undefined if no entity is next, or if the core does not run.
+   * Attempts the next entity. The call decides the entity, or makes one half of the attempt when extenders take part. A plan is then
+   * bound in the background. Returns undefined if the active queue is empty or the core is not running.
    *
-   * With `work`, counted in looks at a node, an attempt may take several calls. Each call does that much work and then ends what it cannot
-   * leave half done, at most a pass over the nodes. Until the attempt is decided, the cluster cache looks as it did before the attempt, and changes to
-   * it wait, in order. Until the attempt is decided and all these changes are done, calls return `paused`.
+   * `work` is a budget, in visits of a node. With a budget, an attempt may take several calls. Each call spends the budget and then
+   * finishes what it cannot interrupt, at most one pass over the nodes. Until the attempt is decided, the cluster cache looks as it did
+   * before the attempt; changes to it are deferred and later run in order. Calls return `paused` until the attempt is decided and all
+   * deferred changes have run.
    */
   attempt(): CycleResult | undefined;
   attempt(work: number): CycleResult | Paused | undefined;
@@ -114,13 +115,13 @@ export class SchedulerCore {
     return this.#attempts.attempt(work);
   }
 
-  /** The pod's latest verdict by this process. */
+  /** Returns the latest verdict on the pod by this process. */
   verdictOf(uid: string): Verdict | undefined {
     return this.#intake.verdicts.of(uid);
   }
 
   /**
-   * Would the whole candidate fit if the cluster were different? Leaves everything as it was, except that it first finishes a paused
+   * Returns whether the whole entity would fit if the cluster were different. Changes nothing, except that it first finishes a paused
    * attempt.
    */
   dryRun(schedulingEntity: SchedulingEntity, options?: DryRunOptions): DryRunResult {
@@ -130,9 +131,9 @@ export class SchedulerCore {
   }
 
   /**
-   * Stops all work; resolves when nothing runs any more. Plans with a sent binding get `drainMs` to be bound completely, so that the stop leaves no
-   * gang partially bound, and are then cut off. All other plans are undone. If a plugin does not end within some seconds, it is left
-   * behind and the result is false, because it may still act.
+   * Stops all work. Resolves once nothing runs any more. A plan that has sent a binding gets up to `drainMs` to bind all its members, so
+   * that the stop leaves no gang partially bound; then it is aborted. All other plans are undone. Resolves to false if a plugin call does
+   * not return within the grace period: that call may still act.
    */
   async stop({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<boolean> {
     const reason = new Error('the scheduler is stopping');
@@ -144,11 +145,11 @@ export class SchedulerCore {
     if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
     this.#lifecycle.cut(reason);
     if (await this.#within(stopGraceMs, Promise.all([this.binding.idle(), this.#attempts.idle()]))) return true;
-    this.#logger.warn('stopped without waiting for a plugin that does not end', { bindings: this.binding.running });
+    this.#logger.warn('stopped before all plugin calls returned', { bindings: this.binding.running });
     return false;
   }
 
-  /** Waits for the promise, but no longer than `ms`; returns whether it was in time. */
+  /** Waits for the promise for at most `ms`. Returns false on timeout. */
   async #within(ms: number, promise: Promise<unknown>): Promise<boolean> {
     const late = deferred<false>();
     const timer = this.#clock.setTimer(ms, () => late.resolve(false));

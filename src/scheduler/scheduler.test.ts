@@ -26,21 +26,21 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-/** A Binding whose turn has not come. */
-interface InLine {
+/** A binding that waits for its turn. */
+interface QueuedBinding {
   readonly binding: PodBinding;
   readonly turn: () => void;
 }
 
-it('that is stopped in the middle of a gang still sees that a member was deleted, and binds no more of what cannot be whole', async () => {
-  const line: InLine[] = [];
+it('a scheduler that stops in the middle of a gang still sees a deleted member, and sends no further bindings', async () => {
+  const queued: QueuedBinding[] = [];
   const sent: string[] = [];
   const scheduler = new Scheduler({
     client,
     ports: {
       binder: {
         async bind(binding) {
-          await new Promise<void>((turn) => line.push({ binding, turn }));
+          await new Promise<void>((turn) => queued.push({ binding, turn }));
           binding.mayBeSent!();
           sent.push(binding.name);
         },
@@ -61,8 +61,8 @@ it('that is stopped in the middle of a gang still sees that a member was deleted
   });
   await createGangOfThree();
   await scheduler.start();
-  await expect.poll(() => line.length).toBe(3);
-  const [first, second, third] = line as [InLine, InLine, InLine];
+  await expect.poll(() => queued.length).toBe(3);
+  const [first, second, third] = queued as [QueuedBinding, QueuedBinding, QueuedBinding];
   first.turn();
   await expect.poll(() => sent).toHaveLength(1);
   const stopped = scheduler.stop({ drainMs: 60_000 });

@@ -26,38 +26,38 @@ import { workAtATime } from './cycle/work-at-a-time.ts';
 
 export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
-  /** Runs the callback after pending I/O has been served: setImmediate in a process. */
+  /** Runs the callback after the event loop has served pending I/O: setImmediate in a process. */
   readonly defer: (callback: () => void) => void;
-  /** How much of an attempt is done at a time, as SchedulerCore.attempt counts it. Default: as much as keeps a process responsive. */
+  /** Work budget of one call, in the unit of SchedulerCore.attempt. Default: a value that keeps the process responsive. */
   readonly workAtATime?: number;
-  /** Told of each node that is read, beside what it was read from; for whoever needs more of it than the core keeps. */
+  /** Called with every decoded node and its raw object, for callers that need fields that the core drops. */
   readonly nodeRead?: ((node: Node, raw: unknown) => void) | undefined;
 }
 
 interface ListedReflector {
   readonly kind: ListedKind;
   readonly reflector: Reflector<ListedObject>;
-  /** Resolves when the API server does not have the kind. */
+  /** Resolves if the API server does not serve the kind. */
   readonly absent: Deferred<void>;
 }
 
-/** How a scheduler among others begins. */
+/** The leader election of one replica. */
 export interface Candidacy {
-  /** Resolves when the first attempt has ended: whether this one leads. */
+  /** Resolves when the first election attempt has ended: true if this replica leads. */
   readonly tried: () => Promise<boolean>;
-  /** Resolves when this one leads; rejects when it never will. */
+  /** Resolves once this replica leads; rejects if it never will. */
   readonly elected: () => Promise<void>;
-  /** Nothing is watched before: a candidate needs less, and takes longer to begin. */
+  /** Start the watches only after the election. A standby then uses less memory but takes longer to start scheduling. */
   readonly delayCacheUntilActive: boolean;
 }
 
-/** How long one stretch of cycles may keep watch changes waiting. */
+/** How long the loop runs attempts before it yields to watch changes. */
 const stretchMs = 10;
 
 /**
- * A core in a process: reflectors feed its picture, and a loop runs its attempts, giving way to I/O. `start` resolves when it
- * schedules; `stop` ends everything and lets no call outlive it. One that waits to be elected keeps its picture, and nothing else;
- * once elected it schedules as soon as the picture holds what consistent reads show that were made after the election.
+ * A core in a process: reflectors feed the cluster cache, and a loop runs attempts and yields to I/O. `start` resolves once the loop runs.
+ * `stop` ends everything; no request outlives it. A standby only keeps its cache up to date. Once elected, it starts to schedule as soon
+ * as the cache contains everything that consistent reads after the election returned.
  */
 export class Scheduler {
   readonly #core: SchedulerCore;
@@ -76,7 +76,7 @@ export class Scheduler {
   readonly #podGroupsAbsent = deferred();
   #looping = false;
   #hasSynced = false;
-  /** When the loop last turned, or had nothing more to do; Clock.monotonic(). */
+  /** Clock.monotonic() of the loop's latest turn, or of the moment when its work began. */
   #turnedAt: number;
   #standsByWithoutCache = false;
 
@@ -117,7 +117,7 @@ export class Scheduler {
     registerCacheAge(options.registry, { nodes, pods, podgroups: podGroups, ...Object.fromEntries(listed) });
   }
 
-  /** Resolves when the picture is complete, this process leads (if it needs to) and the loop runs. Rejects when stopped before. */
+  /** Resolves once the cache has synced, this process leads (if it takes part in an election) and the loop runs. Rejects if stopped before. */
   async start(candidacy?: Candidacy): Promise<void> {
     const { nodes, pods, podGroups } = this.#reflectors;
     const leads = candidacy === undefined || (await candidacy.tried());
@@ -130,14 +130,14 @@ export class Scheduler {
     for (const reflector of [nodes, pods, podGroups, ...this.#listed.map((listed) => listed.reflector)]) {
       reflector.start();
     }
-    // Without the CRD there are no groups, and lone pods need not wait for it.
+    // Without the CRD there are no groups, and pods without a group need not wait for it.
     const withGroups = (groups: Promise<void>): Promise<void> => Promise.race([groups, this.#podGroupsAbsent.promise]);
     const ofListed = (wait: (reflector: Reflector<ListedObject>) => Promise<void>): Promise<void>[] =>
       this.#listed.map(({ reflector, absent }) => Promise.race([wait(reflector), absent.promise]));
     const withListed = ofListed((reflector) => reflector.synced());
     await Promise.all([nodes.synced(), pods.synced(), withGroups(podGroups.synced()), ...withListed]);
     this.#hasSynced = true;
-    // What was first listed after the election needs no second look.
+    // A cache that was first listed after the election is already recent enough.
     if (standsByWithCache) {
       await candidacy.elected();
       const caughtUp = ofListed((reflector) => reflector.catchUp());
@@ -153,34 +153,34 @@ export class Scheduler {
     this.#wake();
   }
 
-  /** Whether the cluster has been seen whole. */
+  /** Returns whether the cache has synced once. */
   get hasSynced(): boolean {
     return this.#hasSynced;
   }
 
-  /** Whether it waits to be elected before it looks at the cluster. */
+  /** Returns whether the process waits to be elected before it fills the cache. */
   get standsByWithoutCache(): boolean {
     return this.#standsByWithoutCache;
   }
 
-  /** Whether the loop runs on a complete picture. */
+  /** Returns whether the loop runs on a synced cache. */
   get isReady(): boolean {
     return this.#core.isRunning;
   }
 
-  /** What it knows, for those who want to look at it. To be read only, and not across a pause: ask for it again after each. */
+  /** A read-only view for diagnostics. Read it again after every await: the view is only valid until then. */
   get state(): Pick<SchedulerCore, 'cluster' | 'queue' | 'verdictOf'> {
     this.#core.cluster.hidePlan();
     return this.#core;
   }
 
-  /** For how many milliseconds the loop has owed its next turn; 0 while nothing waits for it. */
+  /** Returns for how many milliseconds the loop's next turn is overdue; 0 while the loop has no work. */
   get overdueMs(): number {
     const hasWork = this.#looping || this.#core.queue.sizes.active > 0;
     return this.isReady && hasWork ? this.#clock.monotonic() - this.#turnedAt : 0;
   }
 
-  /** As SchedulerCore.stop; and then the watches end: what is still being bound is checked against the picture when it is sent. */
+  /** Stops the core as SchedulerCore.stop does, then the watches. Bindings are checked against the cache when they are sent, so it stays current until then. */
   async stop(options?: { readonly drainMs?: number }): Promise<boolean> {
     const { nodes, pods, podGroups } = this.#reflectors;
     const isIdle = await this.#core.stop(options);
@@ -210,7 +210,7 @@ export class Scheduler {
     this.#defer(() => this.#stretch());
   }
 
-  /** An API server that does not have the kind has none of them. */
+  /** Creates a reflector for a kind. If the API server does not serve the kind, the cluster has no objects of it. */
   #listedReflector(kind: ListedKind): ListedReflector {
     const absent = deferred();
     const reflector = this.#reflector(
@@ -250,7 +250,10 @@ export class Scheduler {
   #onPodGroupProblem(problem: ReflectorProblem): void {
     if (problem.kind !== 'list' || !(problem.error instanceof NotFoundError)) return;
     if (problem.failures === 1) {
-      this.#logger.error('the PodGroup CRD is not installed: groups wait, lone pods are scheduled; apply crds/', {});
+      this.#logger.error(
+        'the PodGroup CRD is not installed: gangs wait and only pods without a group are scheduled; apply crds/',
+        {},
+      );
     }
     this.#podGroupsAbsent.resolve();
   }

@@ -1,6 +1,6 @@
 import type { SchedulingEntity, QueueKey } from '../framework/scheduling-entity.ts';
 
-/** What QueueSort compares of a candidate. A gang ranks by the lowest priority of its unbound members. */
+/** Returns the key of the entity for QueueSort. A gang has the lowest priority among its unbound members. */
 export function sortKeyOf(schedulingEntity: SchedulingEntity, readySince: number): QueueKey {
   if (schedulingEntity.kind === 'pod') {
     return { priority: schedulingEntity.pod.priority, readySince, uid: schedulingEntity.pod.uid, incomplete: false };

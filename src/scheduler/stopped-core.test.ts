@@ -5,7 +5,7 @@ import { Queueing } from '../testkit/queueing.ts';
 import { preempting, capacityFor } from './testing/preempting.ts';
 
 describe('a stopped core', () => {
-  it('no timer is left', async () => {
+  it('leaves no timer behind', async () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
       extra: [preempting(() => capacityFor(core.harness, 'x', 'a'))],
@@ -18,14 +18,14 @@ describe('a stopped core', () => {
     expect(core.harness.clock.untilNextTimer()).toBeUndefined();
   });
 
-  it('begin starts nothing', async () => {
+  it('ignores begin()', async () => {
     const harness = new CoreHarness({ plugins: defaultPlugins });
     await harness.core.stop();
     harness.core.begin();
     expect(harness.clock.untilNextTimer()).toBeUndefined();
   });
 
-  it('an event leaves no timer', async () => {
+  it('sets no timer for an event', async () => {
     const core = new Queueing({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });

@@ -13,7 +13,7 @@ const hosts = ['a', 'b', 'c'];
 const hostname = 'kubernetes.io/hostname';
 const namespaces = ['default', 'other'];
 
-/** Whoever is selected by a service or its controller is to be spread over hosts, evenly. */
+/** Spreads pods that a Service or a controller selects evenly over hosts. */
 const withHardDefaults = defaultPlugins.map(({ name, factory, ...plugin }) => {
   const constraint = { maxSkew: 1, topologyKey: hostname, whenUnsatisfiable: 'DoNotSchedule' };
   const args = { defaultingType: 'List', defaultConstraints: [constraint] };
@@ -26,14 +26,14 @@ function factoryWith(factory: PluginFactory, args: unknown): PluginFactory {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A small cluster in which all that a plugin may read changes, by what the API shows; the test knows nothing of hints. */
+/** A small cluster in which everything that a plugin may read changes. The test knows nothing about hints. */
 class World {
   readonly core: StorageScheduling;
   readonly log: string[] = [];
-  parkedSoFar = 0;
+  unschedulableSoFar = 0;
   readonly #random: () => number;
   readonly #nodes = new Map<string, number>();
-  /** kind and name -> what cannot be changed of it, as a text */
+  /** kind and name -> its immutable fields, as text */
   readonly #shown = new Map<string, { readonly fixed: string }>();
   readonly #pods = new Set<string>();
   #made = 0;
@@ -167,7 +167,7 @@ class World {
     return `${key} selects ${app}`;
   }
 
-  /** Kind and name of what is listed, some of it. */
+  /** Changes a random object of the kinds that are listed, and describes the change. */
   #object(): string {
     const { core } = this;
     const kind = this.pick([
@@ -183,15 +183,15 @@ class World {
       'VA',
       'Capacity',
     ]);
-    const gone = this.chance(0.25);
+    const isRemoved = this.chance(0.25);
     const show = (key: string, text: string, make: () => void, remove: () => void, fixed = ''): string => {
       const shown = this.#shown.get(key);
-      if (gone) {
+      if (isRemoved) {
         if (!this.#shown.delete(key)) return 'nothing';
         remove();
         return `${key} gone`;
       }
-      // What cannot be changed makes it another object, of the same name.
+      // An object whose immutable fields differ is recreated under its name.
       if (shown !== undefined && shown.fixed !== fixed) remove();
       this.#shown.set(key, { fixed });
       make();
@@ -200,7 +200,7 @@ class World {
     switch (kind) {
       case 'PV': {
         const name = this.pick(['v0', 'v1', 'v2']);
-        // An object that is attached somewhere is not gone before it is detached.
+        // A volume with an attachment must not be removed.
         if ([...this.#shown].some(([key, { fixed }]) => key.startsWith('VA ') && fixed.includes(`"${name}"`)))
           return 'nothing';
         const claim = this.chance(0.3) ? this.pick(['c0', 'c1']) : undefined;
@@ -231,7 +231,7 @@ class World {
         const volume = this.chance(0.4) ? this.pick(['v0', 'v1', 'v2']) : undefined;
         const selectedNode = this.chance(0.1) ? this.pick(hosts) : undefined;
         const fixed = this.#shown.get(`PVC ${name}`)?.fixed;
-        if (fixed?.endsWith('""]') === true && !gone && this.chance(0.5)) {
+        if (fixed?.endsWith('""]') === true && !isRemoved && this.chance(0.5)) {
           const [storageClass, modes, size] = JSON.parse(fixed) as [string, string[], string];
           const chosen = volume ?? this.pick(['v0', 'v1']);
           core.claim(name, { storageClass, modes, size, volume: chosen });
@@ -324,7 +324,7 @@ class World {
     }
   }
 
-  /** One change of the cluster, whichever; what was done as a text. */
+  /** Makes one random change of the cluster, and describes it. */
   step(): string {
     const { core } = this;
     const all = this.#all();
@@ -341,7 +341,7 @@ class World {
         const name = `y${this.#made++}`;
         const options = this.#options();
         this.#pod(name, options);
-        return `one of ours ${name} ${JSON.stringify(options)}`;
+        return `own pod ${name} ${JSON.stringify(options)}`;
       }
       case 2: {
         const group = `g${this.#made++}`;
@@ -448,13 +448,13 @@ class World {
     }
   }
 
-  /** Attempts until nothing comes next; where they are made in steps things happen between these. */
+  /** Runs attempts until the active queue is empty. With a work budget, changes happen during pauses. */
   async #drain(): Promise<void> {
     const { core } = this;
-    for (let happenings = 0; ;) {
+    for (let changes = 0; ;) {
       const result = core.harness.core.attempt(this.#isInSteps ? 1 + Math.floor(this.#random() * 4) : Infinity);
       if (result?.kind === 'paused') {
-        if (this.chance(0.15) && happenings++ < 3) this.log.push(`at a pause: ${this.step()}`);
+        if (this.chance(0.15) && changes++ < 3) this.log.push(`at a pause: ${this.step()}`);
         continue;
       }
       await core.settle();
@@ -470,8 +470,8 @@ class World {
     await this.#drain();
   }
 
-  /** Whoever binds and makes volumes does what has been written. */
-  async #actOnWrites(): Promise<void> {
+  /** Plays the PV controller and the provisioner for the scheduler's writes. */
+  async #reconcileVolumes(): Promise<void> {
     const { core } = this;
     for (const text of core.written.splice(0)) {
       if (this.chance(0.2)) continue;
@@ -498,7 +498,7 @@ class World {
 
   async answer(): Promise<void> {
     const { core } = this;
-    await this.#actOnWrites();
+    await this.#reconcileVolumes();
     while (core.binds.length > 0) {
       const { name, nodeName } = core.binds[0]!.binding;
       const pod = core.harness.cluster.pod(name);
@@ -514,7 +514,7 @@ class World {
     await core.settle();
   }
 
-  get parked(): QueuedEntity[] {
+  get unschedulable(): QueuedEntity[] {
     const { queue } = this.core;
     return [...queue.entities()].filter(
       (entity) => entity.state.kind === 'unschedulable' && queue.classOf(entity)!.isIdle,
@@ -525,7 +525,7 @@ class World {
     const { harness } = this.core;
     if (harness.cluster.assumedCount > 0) return [];
     const lost: string[] = [];
-    for (const { key, schedulingEntity, rejection } of this.parked) {
+    for (const { key, schedulingEntity, rejection } of this.unschedulable) {
       let fits = true;
       for (let round = 0; round < 4 && fits; round++) fits = harness.core.dryRun(schedulingEntity).fits;
       if (fits) lost.push(`${key} (${[...rejection.unschedulablePlugins].join()})`);
@@ -534,7 +534,7 @@ class World {
   }
 }
 
-/** The first that waits for an event although it fits, with what happened before; undefined: there is none. */
+/** Returns the first entity that waits for an event although it fits, with the changes before it; undefined if there is none. */
 async function firstLost(world: World): Promise<string | undefined> {
   for (let count = 0; count < 40; count++) {
     const step = world.step();
@@ -545,7 +545,7 @@ async function firstLost(world: World): Promise<string | undefined> {
       await world.answer();
       await world.settle();
     }
-    world.parkedSoFar += world.parked.length;
+    world.unschedulableSoFar += world.unschedulable.length;
     const [lost] = world.lost();
     if (lost !== undefined) return `${lost} after ${world.log.join('\n')}`;
   }
@@ -562,16 +562,16 @@ const worlds = [
 ];
 
 for (const kinds of worlds) {
-  it(`nobody waits for whom there is room, whatever changes of what is read: ${kinds.join(', ')}`, async () => {
-    let parked = 0;
+  it(`no pod or gang that fits stays unschedulable, whatever changes: ${kinds.join(', ')}`, async () => {
+    let unschedulable = 0;
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 1_000_000 }), async (seed) => {
         const world = new World(seed, kinds);
         expect(await firstLost(world)).toBeUndefined();
-        parked += world.parkedSoFar;
+        unschedulable += world.unschedulableSoFar;
       }),
       { numRuns: 20, endOnFailure: true },
     );
-    expect(parked).toBeGreaterThan(runs(300));
+    expect(unschedulable).toBeGreaterThan(runs(300));
   });
 }

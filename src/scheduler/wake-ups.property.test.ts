@@ -7,7 +7,7 @@ import { Queueing } from '../testkit/queueing.ts';
 
 const nodeNames = ['a', 'b'];
 
-/** Whether nothing but an event brings the entity on: neither it nor one that asks for the same has gone to be tried. */
+/** Returns whether only an event can bring the entity on: neither it nor its representative is about to be tried. */
 function waitsForEvent({ queue }: Queueing, entity: QueuedEntity): boolean {
   if (entity.state.kind !== 'unschedulable') return false;
   const joined = queue.classOf(entity)!;
@@ -18,9 +18,9 @@ function waitsForEvent({ queue }: Queueing, entity: QueuedEntity): boolean {
   return false;
 }
 
-it('leave nobody parked for whom there is room, whatever the API says about those that room is kept for', () => {
+it('no pod that fits stays unschedulable, whatever the API shows about pods with reservations', () => {
   const lost: string[] = [];
-  let parked = 0;
+  let unschedulable = 0;
   for (let seed = 1; seed <= runs(300); seed++) {
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
@@ -29,7 +29,7 @@ it('leave nobody parked for whom there is room, whatever the API says about thos
     for (const name of nodeNames) core.node({ name, cpu: 2 });
     /** Pods of another scheduler, by what the API last said. */
     const others = new Map<string, 'open' | 'bound' | 'ended'>();
-    let made = 0;
+    let serial = 0;
     const ours: string[] = [];
     for (let step = 0; step < 40; step++) {
       while (core.harness.core.attempt() !== undefined);
@@ -39,7 +39,7 @@ it('leave nobody parked for whom there is room, whatever the API says about thos
       const state = name === undefined ? undefined : others.get(name);
       switch (Math.floor(random() * 9)) {
         case 0: {
-          const fresh = `x${made++}`;
+          const fresh = `x${serial++}`;
           others.set(fresh, 'open');
           const nominatedNodeName = random() < 0.8 ? pick(nodeNames) : '';
           core.pod({ name: fresh, cpu: pick([1, 2]), priority: 10, schedulerName: 'other', nominatedNodeName });
@@ -49,7 +49,7 @@ it('leave nobody parked for whom there is room, whatever the API says about thos
         case 1:
           if (state !== 'open') break;
           core.change(name!, { nominatedNodeName: pick(['', ...nodeNames]) });
-          log.push(`${name} nominated anew`);
+          log.push(`${name} nomination changed`);
           break;
         case 2:
           if (state !== 'open') break;
@@ -76,39 +76,39 @@ it('leave nobody parked for whom there is room, whatever the API says about thos
           break;
         case 6:
         case 7:
-          ours.push(`y${made}`);
-          core.pod({ name: `y${made++}`, cpu: pick([1, 2]), priority: pick([0, 20]) });
-          log.push('one of ours');
+          ours.push(`y${serial}`);
+          core.pod({ name: `y${serial++}`, cpu: pick([1, 2]), priority: pick([0, 20]) });
+          log.push('own pod');
           break;
         case 8: {
-          const [gone] = ours.splice(0, 1);
-          if (gone !== undefined) core.removePod(gone);
-          log.push('one of ours deleted');
+          const [removed] = ours.splice(0, 1);
+          if (removed !== undefined) core.removePod(removed);
+          log.push('own pod deleted');
         }
       }
       for (const entity of core.queue.entities()) {
         if (!waitsForEvent(core, entity)) continue;
         const { key, schedulingEntity } = entity;
-        parked++;
+        unschedulable++;
         if (core.harness.core.dryRun(schedulingEntity).fits) lost.push(`${seed}: ${key} after ${log.at(-1)}`);
       }
       if (lost.length > 0) break;
     }
   }
   expect(lost).toEqual([]);
-  expect(parked).toBeGreaterThan(runs(1000));
+  expect(unschedulable).toBeGreaterThan(runs(1000));
 });
 
-it('leave no gang parked for which there is room', () => {
+it('no gang that fits stays unschedulable', () => {
   const lost: string[] = [];
-  let parked = 0;
+  let unschedulable = 0;
   for (let seed = 1; seed <= runs(200) && lost.length === 0; seed++) {
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
     const core = new Queueing({ plugins: defaultPlugins, seed });
-    let made = 0;
-    const there = new Set(['a', 'b', 'c']);
-    for (const name of there) core.node({ name, cpu: 2 });
+    let serial = 0;
+    const existing = new Set(['a', 'b', 'c']);
+    for (const name of existing) core.node({ name, cpu: 2 });
     const bound: string[] = [];
     const groups: string[] = [];
     for (let step = 0; step < 40; step++) {
@@ -118,7 +118,7 @@ it('leave no gang parked for which there is room', () => {
       let what = '';
       switch (Math.floor(random() * 7)) {
         case 0: {
-          const group = `g${made++}`;
+          const group = `g${serial++}`;
           groups.push(group);
           const count = pick([1, 2, 3]);
           const cpu = pick([1, 2]);
@@ -133,27 +133,27 @@ it('leave no gang parked for which there is room', () => {
         }
         case 1:
         case 2:
-          bound.push(`x${made}`);
-          core.pod({ name: `x${made++}`, cpu: pick([1, 2]), nodeName: pick(['a', 'b', 'c']) });
+          bound.push(`x${serial}`);
+          core.pod({ name: `x${serial++}`, cpu: pick([1, 2]), nodeName: pick(['a', 'b', 'c']) });
           what = 'new bound pod';
           break;
         case 3: {
-          const [gone] = bound.splice(Math.floor(random() * bound.length), 1);
-          if (gone === undefined) break;
-          if (random() < 0.5) core.removePod(gone);
-          else core.change(gone, { phase: 'Failed' });
-          what = 'bound pod gone';
+          const [removed] = bound.splice(Math.floor(random() * bound.length), 1);
+          if (removed === undefined) break;
+          if (random() < 0.5) core.removePod(removed);
+          else core.change(removed, { phase: 'Failed' });
+          what = 'bound pod removed';
           break;
         }
         case 4: {
           const name = pick(['a', 'b', 'c']);
-          if (there.delete(name)) core.removeNode(name);
-          what = `node ${name} gone`;
+          if (existing.delete(name)) core.removeNode(name);
+          what = `node ${name} removed`;
           break;
         }
         case 5: {
           const name = pick(['a', 'b', 'c']);
-          there.add(name);
+          existing.add(name);
           core.node({ name, cpu: pick([1, 2, 4]) });
           what = `node ${name} set`;
           break;
@@ -162,18 +162,18 @@ it('leave no gang parked for which there is room', () => {
           const group = pick(groups.length === 0 ? ['none'] : groups);
           const [member] = core.harness.cluster.gang(`default/${group}`)?.members.keys() ?? [];
           if (member !== undefined) core.removePod(member);
-          what = 'member gone';
+          what = 'member removed';
         }
       }
       for (const entity of core.queue.entities()) {
         if (!waitsForEvent(core, entity)) continue;
         const { key, schedulingEntity } = entity;
-        parked++;
+        unschedulable++;
         if (core.harness.core.dryRun(schedulingEntity).fits) lost.push(`${seed}/${step}: ${key} after ${what}`);
       }
       if (lost.length > 0) break;
     }
   }
   expect(lost).toEqual([]);
-  expect(parked).toBeGreaterThan(runs(1000));
+  expect(unschedulable).toBeGreaterThan(runs(1000));
 });

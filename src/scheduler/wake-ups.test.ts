@@ -4,14 +4,14 @@ import { Scheduling } from '../testkit/scheduling.ts';
 
 const core = (): Scheduling => new Scheduling({ plugins: defaultPlugins });
 
-/** Runs attempts until nothing comes next; answers how many there were. */
+/** Runs attempts until the active queue is empty. Returns their number. */
 async function drain(scheduling: Scheduling): Promise<number> {
   let attempts = 0;
   while ((await scheduling.attempt()) !== undefined) if (++attempts > 500) throw new Error('does not end');
   return attempts;
 }
 
-/** Lets every back-off end, and all that are tried again be tried. */
+/** Lets every backoff end and runs all attempts. */
 async function later(scheduling: Scheduling): Promise<void> {
   scheduling.harness.clock.advance(20_000);
   await drain(scheduling);
@@ -19,8 +19,8 @@ async function later(scheduling: Scheduling): Promise<void> {
 
 const namesOf = ({ binds }: Scheduling): string[] => binds.map(({ binding }) => binding.name).sort();
 
-describe('what is written about a gang does not wake it', () => {
-  it('its verdict on its members: one rejection is one attempt', async () => {
+describe('a gang is not woken by the scheduler’s own writes', () => {
+  it('of the verdict to its members: one rejection is one attempt', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 1 });
     c.group({ name: 'red', minMember: 50 });
@@ -35,7 +35,7 @@ describe('what is written about a gang does not wake it', () => {
     expect(attempts).toBe(1);
   });
 
-  it('the status of its PodGroup', async () => {
+  it('of the status of its PodGroup', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 1 });
     c.group({ name: 'red', minMember: 3 });
@@ -46,7 +46,7 @@ describe('what is written about a gang does not wake it', () => {
   });
 });
 
-describe('room that was kept and is free', () => {
+describe('capacity that is no longer reserved', () => {
   async function waiting(): Promise<Scheduling> {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
@@ -65,23 +65,23 @@ describe('room that was kept and is free', () => {
     ['is nominated elsewhere', (c) => c.change('vip', { nominatedNodeName: 'elsewhere' })],
     ['is bound elsewhere', (c) => c.change('vip', { nodeName: 'elsewhere', nominatedNodeName: '' })],
     ['ends', (c) => c.change('vip', { phase: 'Failed' })],
-  ])('wakes who waits for it: the pod that was nominated %s', async (_what, happens) => {
+  ])('wakes waiting pods: the nominated pod %s', async (_change, apply) => {
     const c = await waiting();
-    happens(c);
+    apply(c);
     expect(c.states()['pod/x']).toBe('active');
   });
 
-  it('wakes who waits for it when the member is gone for which it was kept', async () => {
+  it('wakes waiting pods when the member with the reservation is deleted', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.group({ name: 'red', minMember: 2 });
     c.members(2, { group: 'red', cpu: 1 });
     await c.attempt();
     await c.accept('red-0');
-    await c.reject('red-1', 'the node said no');
+    await c.reject('red-1', 'the node rejected the pod');
     c.change('red-0', { nodeName: 'a', phase: 'Running' });
     await c.attempt();
-    await c.reject('red-1', 'the node said no');
+    await c.reject('red-1', 'the node rejected the pod');
     c.pod({ name: 'x', cpu: 1 });
     await drain(c);
     expect(c.states()['pod/x']).toBe('unschedulable');
@@ -91,8 +91,8 @@ describe('room that was kept and is free', () => {
   });
 });
 
-describe('a change that makes less of what is asked for', () => {
-  it('of a pod on a node, in place: who waits for its room is tried', async () => {
+describe('a reduced demand', () => {
+  it('of a bound pod (in-place resize) lets pods be tried that wait for its capacity', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 4 });
     const big = { name: 'big', uid: 'big', nodeName: 'a' };
@@ -104,7 +104,7 @@ describe('a change that makes less of what is asked for', () => {
     expect(namesOf(c)).toEqual(['x']);
   });
 
-  it('of a waiting pod itself', async () => {
+  it('of a waiting pod lets it be retried', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.pod({ name: 'x', cpu: 4 });
@@ -114,7 +114,7 @@ describe('a change that makes less of what is asked for', () => {
     expect(namesOf(c)).toEqual(['x']);
   });
 
-  it('of a gang: somebody else has bound one of its members', async () => {
+  it('of a gang lets it be retried: another process bound one of its members', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.node({ name: 'b', cpu: 2, taints: ['own:NoSchedule'] });
@@ -126,7 +126,7 @@ describe('a change that makes less of what is asked for', () => {
     expect(namesOf(c)).toEqual(['red-0', 'red-1']);
   });
 
-  it('of a gang: its PodGroup asks for fewer', async () => {
+  it('of a gang lets it be retried: minMember decreased', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.group({ name: 'red', minMember: 3 });
@@ -137,7 +137,7 @@ describe('a change that makes less of what is asked for', () => {
     expect(namesOf(c)).toHaveLength(3 - 1);
   });
 
-  it('of a gang: the member that was in the way of the others is gone', async () => {
+  it('of a gang lets it be retried: the member that blocked the others was deleted', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 4, allocatable: { 'example.com/gpu': '1' } });
     c.group({ name: 'red', minMember: 2 });
@@ -151,8 +151,8 @@ describe('a change that makes less of what is asked for', () => {
   });
 });
 
-describe('nobody is woken', () => {
-  it('by a heartbeat, whatever it waits for', async () => {
+describe('no entity is woken', () => {
+  it('by a heartbeat', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.group({ name: 'red', minMember: 2, minResources: { cpu: 8 } });
@@ -162,7 +162,7 @@ describe('nobody is woken', () => {
     expect(c.states()).toEqual({ 'gang/default/red': 'unschedulable' });
   });
 
-  it('by a Binding that failed on a node on which it does not fit', async () => {
+  it('by a failed binding on a node on which it does not fit', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.node({ name: 'b', cpu: 8 });
@@ -175,7 +175,7 @@ describe('nobody is woken', () => {
     expect(c.states()['pod/huge']).toBe('unschedulable');
   });
 
-  it('of those who ask for the same but the first, until that one has been scheduled', async () => {
+  it('from an equivalence class except the representative, until that one is scheduled', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });

@@ -16,16 +16,16 @@ import { Scheduling } from '../testkit/scheduling.ts';
 import type { CycleResult } from './cycle/cycle-result.ts';
 import { AskedExtenders } from './testing/asked-extender.ts';
 
-/** Judges by a label that it does not sign, as plugins at Permit may. */
+/** Rejects by a label that it does not sign, as Permit plugins may. */
 const doorkeeper: Plugin = {
   name: 'Doorkeeper',
   permit: (_state, pod) => (pod.labels.door === 'shut' ? new Status('Unschedulable', 'the door is shut') : undefined),
 };
 
-/** Makes room for nobody, and has a say in all. */
-const mediator: Plugin = { name: 'Mediator', postFilter: () => undefined };
+/** A PostFilter that never helps. */
+const neverHelping: Plugin = { name: 'NeverHelping', postFilter: () => undefined };
 
-/** Reads of a pod what it says that it reads, and speaks for no event. */
+/** Signs the label that it reads, and has no hints. */
 const colours: Plugin = {
   name: 'Colours',
   sign: (pod) => pod.labels.colour ?? '',
@@ -37,7 +37,7 @@ const colours: Plugin = {
 };
 const wrongColour = new Status('UnschedulableAndUnresolvable', 'node(s) had another colour');
 
-/** Holds whoever is labelled until the test lets all of them in. */
+/** Makes labeled pods wait until the test allows all of them. */
 const porter: Plugin = {
   name: 'Porter',
   permit: (_state, pod) => (pod.labels.door === 'shut' ? { waitMs: 3_600_000 } : undefined),
@@ -46,7 +46,7 @@ const porter: Plugin = {
 interface WorldOptions {
   readonly name: string;
   readonly extra?: readonly Plugin[];
-  /** An extender has a say, which wants nobody on node d. */
+  /** An extender rejects node d. */
   readonly isExtended?: boolean;
 }
 
@@ -54,30 +54,30 @@ const worlds: readonly WorldOptions[] = [
   { name: 'the default plugins' },
   { name: 'a plugin that rejects at Permit', extra: [doorkeeper] },
   { name: 'a plugin that waits at Permit', extra: [porter] },
-  { name: 'a PostFilter', extra: [mediator] },
+  { name: 'a PostFilter', extra: [neverHelping] },
   { name: 'a Filter that signs', extra: [colours] },
   { name: 'an extender', isExtended: true },
 ];
 
-/** A core, and an API server that shows what the core writes to it, now or later. */
+/** A core, and an API server whose watch delivers the core's own writes. */
 class World {
   readonly core: Scheduling;
   readonly random: () => number;
   readonly log: string[] = [];
-  /** uid -> what the API has of it */
+  /** uid -> its verdict in the API */
   readonly written = new Map<string, Verdict>();
   writes = 0;
   attempts = 0;
-  /** Bindings are answered when a step says so. */
+  /** Bindings are answered only in steps that say so. */
   isSlow = false;
   readonly nodes = new Map<string, NodeOptions>();
-  /** name -> what it was made of */
+  /** name -> its members' options and count */
   readonly groups = new Map<string, { minMember: number; made: number; uid: string; kinds: readonly PodOptions[] }>();
   readonly pods = new Set<string>();
   #made = 0;
   #versions = 0;
 
-  /** class -> what the nodes were like when its latest was rejected */
+  /** equivalence class -> node generations at the latest rejection of one of its entities */
   readonly #rejectedAt = new WeakMap<EquivalenceClass, string>();
   readonly #outside: AskedExtenders | undefined;
 
@@ -113,7 +113,7 @@ class World {
     this.core.change(uid, { podScheduled, resourceVersion: `w${this.#versions++}` });
   }
 
-  /** What the controller makes of the group's members comes back as the status of its PodGroup. */
+  /** Delivers the PodGroup status that the controller writes. */
   echoGroups(): void {
     for (const [name, { minMember, uid }] of this.groups) {
       this.core.group({ name, uid, minMember, resourceVersion: `s${this.#versions++}`, ...this.#resources(name) });
@@ -151,11 +151,11 @@ class World {
     this.core.pod({ ...options, name });
   }
 
-  lone(options: PodOptions): void {
+  addPod(options: PodOptions): void {
     this.pod(`p${this.#made++}`, options);
   }
 
-  /** Attempts until nothing comes next. */
+  /** Runs attempts until the active queue is empty. */
   async drain(): Promise<void> {
     for (let count = 0; ; count++) {
       if (count > 2_000) throw new Error(`does not end: ${this.log.slice(-3).join('; ')}`);
@@ -196,13 +196,13 @@ class World {
         const gang = open.podGroupKey === undefined ? undefined : core.harness.cluster.gang(open.podGroupKey);
         core.change(name, { nodeName, phase: 'Running', plannedGroupUid: gang?.spec?.uid });
       } else {
-        await core.reject(name, 'the node said no');
+        await core.reject(name, 'the node rejected the pod');
       }
     }
     await core.settle();
   }
 
-  /** Lets every penalty end. */
+  /** Lets every backoff end. */
   async later(): Promise<void> {
     for (let round = 0; round < 3; round++) {
       await this.drain();
@@ -211,7 +211,7 @@ class World {
     await this.drain();
   }
 
-  /** The planner, asked about the entity alone, has the same reasons. */
+  /** Checks the verdict against a dry run of the entity alone. */
   expectOwnVerdict(result: CycleResult): void {
     if (result.kind !== 'rejected' && result.kind !== 'joined') return;
     const [pod] = result.pods;
@@ -222,7 +222,7 @@ class World {
     const capacities = harness.cluster.nodes.map((node) => `${node.name}: ${node.generation}`).join();
     const joined = this.core.queue.classOf(entity);
     if (joined !== undefined && result.kind === 'rejected') this.#rejectedAt.set(joined, capacities);
-    // One that has been looked up may name what another reason hides by now.
+    // A verdict from the class may name a reason that another one hides by now.
     const isAsNow = result.kind === 'rejected' || (joined !== undefined && this.#rejectedAt.get(joined) === capacities);
     const pods = result.pods.map(({ uid }) => uid);
     for (const uid of pods) {
@@ -254,13 +254,13 @@ class World {
     }
   }
 
-  /** Its plan does not depend on which of several equal nodes is taken first. */
+  /** Returns whether the plan is independent of the order of equal nodes. */
   isPlain(schedulingEntity: QueuedEntity['schedulingEntity']): boolean {
     if (schedulingEntity.kind === 'pod') return true;
     return new Set([...schedulingEntity.gang.pending.values()].map(({ template }) => template)).size === 1;
   }
 
-  /** Every entity is in one place; a class that waits for its representative has one that comes. */
+  /** Checks that every entity is in one place, and that a waiting class has a representative that will be tried. */
   expectQueue(): void {
     const { queue } = this.core;
     const counts: Record<string, number> = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
@@ -287,7 +287,7 @@ class World {
     expect(queue.sizes).toEqual({ active, backoff, unschedulable, gated });
   }
 
-  /** For ten minutes in which nothing happens only the flush tries anything, each class every five minutes, or once more if it is stale. */
+  /** Checks that in ten minutes without changes only the flush retries: each class every five minutes, or once more if it is stale. */
   async expectQuiet(writes: number): Promise<void> {
     const { queue, harness } = this.core;
     const classes = new Set([...queue.entities()].map((entity) => queue.classOf(entity)));
@@ -301,11 +301,11 @@ class World {
     expect(this.writes - before.writes, 'writes while nothing happens').toBeLessThanOrEqual(writes);
   }
 
-  /** Nobody waits for an event for whom there is room. */
+  /** Returns the entities that wait for an event although they fit. */
   lost(): string[] {
     const { queue, harness } = this.core;
     const lost: string[] = [];
-    // Room that is kept for somebody who has been planned elsewhere is told of when that one is bound there.
+    // A reservation of a pod that is assumed elsewhere ends when that pod is bound.
     for (const { owner } of harness.cluster.reservations()) if (harness.cluster.isAssumed(owner.uid)) return [];
     for (const { key, schedulingEntity, state, rejection } of queue.entities()) {
       if (state.kind !== 'unschedulable' || rejection.unschedulablePlugins.has(outsiders)) continue;
@@ -319,7 +319,7 @@ class World {
     return lost;
   }
 
-  /** The entities of one class have the same cause, worded for each. */
+  /** Checks that all entities of a class have the same cause. */
   expectOneCause(): void {
     const { queue, harness } = this.core;
     /** class -> the causes of its entities */
@@ -333,7 +333,7 @@ class World {
     for (const reported of causes.values()) expect([...reported]).toHaveLength(1);
   }
 
-  /** Who waits has been told why, and what the API has says the same. */
+  /** Checks that every waiting pod has a verdict, and that the API has the same one. */
   expectReported(): void {
     const { queue, harness } = this.core;
     for (const { key, schedulingEntity, state } of queue.entities()) {
@@ -386,7 +386,7 @@ function randomPod(world: World): PodOptions {
   };
 }
 
-/** One change of the cluster, whichever; what was done as a text. */
+/** Makes one random change of the cluster, and describes it. */
 async function step(world: World): Promise<string> {
   const { core, random, groups } = world;
   const { cluster } = core.harness;
@@ -413,8 +413,8 @@ async function step(world: World): Promise<string> {
     case 4: {
       const options = randomPod(world);
       const count = pick([1, 1, 3]);
-      for (let i = 0; i < count; i++) world.lone(options);
-      return `${count} lone`;
+      for (let i = 0; i < count; i++) world.addPod(options);
+      return `${count} pods without a group`;
     }
     case 5:
     case 6: {
@@ -450,12 +450,12 @@ async function step(world: World): Promise<string> {
         if (rest.phase === 'Succeeded' || rest.phase === 'Failed') return 'nothing';
         const { requests } = core.harness.build.projectedPod({ cpu: '500m' }).template;
         core.change(name, { template: { ...template, requests } });
-        return `${name} asks for less`;
+        return `${name} requests less`;
       });
     case 12:
       return some(open, ({ name }) => {
         core.change(name, { nodeName: pick(nodeNames), phase: 'Running' });
-        return `${name} bound by somebody else`;
+        return `${name} bound by another process`;
       });
     case 13:
       return some(open, ({ name, schedulingGates }) => {
@@ -493,7 +493,7 @@ async function step(world: World): Promise<string> {
       if (cluster.gang(`default/${group}`)?.spec === undefined) {
         groups.get(group)!.uid += '+';
         world.showGroup(group);
-        return `${group} made anew`;
+        return `${group} recreated`;
       }
       core.removeGroup(`default/${group}`);
       return `${group} gone`;
@@ -523,8 +523,8 @@ async function step(world: World): Promise<string> {
 }
 
 for (const options of worlds) {
-  it(`whatever happens: nobody waits for whom there is room, all are told why, and nothing goes on for nothing, with ${options.name}`, async () => {
-    let parked = 0;
+  it(`no entity that fits stays unschedulable, all get verdicts, and no work is wasted, with ${options.name}`, async () => {
+    let unschedulable = 0;
     for (let seed = 1; seed <= runs(12); seed++) {
       const world = new World(seed, options);
       const { core } = world;
@@ -537,7 +537,7 @@ for (const options of worlds) {
           if (world.random() < 0.5) continue;
           await world.drain();
           if (world.random() < 0.5) await world.later();
-          parked += core.queue.sizes.unschedulable;
+          unschedulable += core.queue.sizes.unschedulable;
           expect(world.lost(), `seed ${seed}`).toEqual([]);
           world.echoGroups();
         }
@@ -561,6 +561,6 @@ for (const options of worlds) {
         core.queue.stop();
       }
     }
-    expect(parked).toBeGreaterThan(runs(300));
+    expect(unschedulable).toBeGreaterThan(runs(300));
   });
 }

@@ -3,7 +3,7 @@ import { configurationObject } from '../config/format-configuration.ts';
 import { defaultConfiguration, defaultProfile } from '../config/scheduler-configuration.ts';
 import { configzRoute } from './configz-route.ts';
 
-it('shows the configuration, and nothing in it that may be secret', async () => {
+it('serves the configuration and withholds its secrets', async () => {
   const secret = 'c2VjcmV0';
   const configuration = defaultConfiguration({
     profiles: [
@@ -11,7 +11,7 @@ it('shows the configuration, and nothing in it that may be secret', async () => 
         ...defaultProfile('tutti'),
         plugins: [
           {
-            name: 'Own',
+            name: 'Custom',
             args: { endpoint: `https://ann:${secret}@host/a`, deep: [{ apiToken: secret, rack: 'left' }] },
           },
         ],

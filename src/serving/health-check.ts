@@ -1,7 +1,10 @@
-/** One thing that must hold for a process to be healthy: asked anew at each request, must not block. */
+/** A condition for a healthy process. It is checked at each request and must not block. */
 export interface HealthCheck {
-  /** As in `caches-synced`: part of the path of its own endpoint, and of the lines of `?verbose`. */
+  /** As in `caches-synced`: part of the path of its own endpoint and of the `?verbose` output. */
   readonly name: string;
-  /** True when it holds, else why not, in words that everybody may read. What it throws is logged and not shown. */
+  /**
+   * Returns true if the condition holds, or else the reason, which anyone may read. An error that it throws is logged and not
+   * shown.
+   */
   check(): true | string;
 }

@@ -20,7 +20,7 @@ function ask(target: string, { live = [], ready = [] }: Checks = {}): Answer | P
 const holds = (name: string): HealthCheck => ({ name, check: () => true });
 const fails = (name: string): HealthCheck => ({ name, check: () => `${name} is bad` });
 
-it('says ok as long as every check holds, and else which does not, in the words of Kubernetes', () => {
+it("responds with ok while every check passes, or else with the failing ones in Kubernetes' format", () => {
   const ready = [holds('caches-synced'), fails('disk')];
   expect(ask('/readyz', { ready: [holds('caches-synced')] })).toEqual({ status: 200, text: 'ok' });
   expect(ask('/readyz', { ready })).toEqual({
@@ -37,7 +37,7 @@ it('shows every check with ?verbose', () => {
   });
 });
 
-it('leaves out what is excluded, and says so when there is no such check', () => {
+it('skips excluded checks, and warns about unknown ones', () => {
   const ready = [fails('a'), fails('b'), holds('c')];
   expect(ask('/readyz?exclude=a&exclude=b', { ready })).toEqual({ status: 200, text: 'ok' });
   expect(ask('/readyz?verbose&exclude=a&exclude=<b>', { ready })).toEqual({
@@ -48,24 +48,24 @@ it('leaves out what is excluded, and says so when there is no such check', () =>
   });
 });
 
-it('answers for one check alone', () => {
+it('serves a single check', () => {
   const ready = [fails('a'), holds('b')];
   expect(ask('/readyz/b', { ready })).toEqual({ status: 200, text: 'ok' });
   expect(ask('/readyz/a', { ready })).toEqual({ status: 500, text: 'a failed: a is bad\n' });
   expect(ask('/readyz/d', { ready })).toEqual({ status: 404, text: 'no such check: /readyz has ping, a, b\n' });
 });
 
-it('takes a check that throws for one that fails, and keeps to itself what it threw', () => {
+it('counts a check that throws as failed, and does not show the error', () => {
   const check = (): never => {
     throw new RangeError('the password is 1234');
   };
   expect(ask('/healthz', { live: [{ name: 'lease', check }] })).toEqual({
     status: 500,
-    text: '[+]ping ok\n[-]lease failed: it could not be checked; the log says why\nhealthz check failed\n',
+    text: '[+]ping ok\n[-]lease failed: the check threw an error; see the log\nhealthz check failed\n',
   });
 });
 
-it('is not ready any more once the process begins to end', () => {
+it('is no longer ready once the process starts to shut down', () => {
   const shutdown = new ShutdownCheck();
   expect(ask('/readyz', { ready: [shutdown] })).toMatchObject({ status: 200 });
   shutdown.begin();

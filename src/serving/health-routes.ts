@@ -3,9 +3,9 @@ import type { HealthCheck } from './health-check.ts';
 import type { Answer, Route } from './route.ts';
 
 export interface HealthRoutesOptions {
-  /** While one of them fails the process had better be started anew. */
+  /** If one of them fails, the process should be restarted. */
   readonly live: readonly HealthCheck[];
-  /** While one of them fails nothing should be sent to the process. */
+  /** While one of them fails, the process should get no traffic. */
   readonly ready: readonly HealthCheck[];
   readonly logger: Logger;
 }
@@ -13,9 +13,9 @@ export interface HealthRoutesOptions {
 const ping: HealthCheck = { name: 'ping', check: () => true };
 
 /**
- * /livez, /readyz and, for those who still ask it, /healthz, which checks what /livez does; as kube-apiserver and kube-scheduler answer
- * them. `ok` when every check holds; else 500 and a line for each check. `?verbose` shows the lines in any case, `?exclude=NAME`
- * (again for more) leaves a check out, and `/livez/NAME` asks one alone.
+ * Serves /livez, /readyz and the older /healthz, which equals /livez, in the format of kube-apiserver and kube-scheduler. The
+ * response is `ok` if every check passes, or else 500 and a line for each check. `?verbose` always shows the lines,
+ * `?exclude=NAME` (repeatable) skips a check, and `/livez/NAME` runs a single one.
  */
 export function healthRoutes({ live, ready, logger }: HealthRoutesOptions): readonly Route[] {
   return [
@@ -31,7 +31,7 @@ function healthRoute(name: string, checks: readonly HealthCheck[], logger: Logge
     hasParts: true,
     answer: (query, part) => {
       if (part === undefined) return answerAll(name, checks, query, logger);
-      const check = checks.find((schedulingEntity) => schedulingEntity.name === part);
+      const check = checks.find((each) => each.name === part);
       return check === undefined ? unknownCheck(name, checks) : answerOne(check, logger);
     },
   };
@@ -69,13 +69,13 @@ function unknownCheck(name: string, checks: readonly HealthCheck[]): Answer {
   return { status: 404, text: `no such check: /${name} has ${checks.map((check) => check.name).join(', ')}\n` };
 }
 
-/** `ok`, or why not. */
+/** Returns `ok`, or the reason why the check fails. */
 function outcome(check: HealthCheck, logger: Logger): string {
   try {
     const result = check.check();
     return result === true ? 'ok' : result;
   } catch (error) {
-    logger.error('a health check failed itself', { check: check.name, error });
-    return 'it could not be checked; the log says why';
+    logger.error('a health check threw an error', { check: check.name, error });
+    return 'the check threw an error; see the log';
   }
 }

@@ -1,31 +1,29 @@
-/**
- * What one client, or all of them, can take of a server. Far more than probes, scrapes and people with curl need.
- */
+/** Limits for one client or for all of them. They are far above what probes, scrapes and users with curl need. */
 export const httpLimits = {
-  /** Open at a time, half-made ones included; more are closed as they come. */
+  /** Open connections, including incomplete ones; further ones are closed on arrival. */
   connections: 256,
-  /** The same from one address, so that one client cannot keep others out. */
+  /** Open connections per address, so that one client cannot block others. */
   connectionsOfOneAddress: 64,
   headerBytes: 16 * 1024,
   targetCharacters: 2_048,
-  /** Nothing is done with a body; a small one is passed over, a larger one rejected. */
+  /** The server ignores bodies: it discards a small one and rejects a larger one. */
   bodyBytes: 16 * 1024,
   requestsOfOneConnection: 1_000,
-  /** Requests a second, and at once, that are handed on to the thread that schedules; others wait for their turn. */
-  handedOnPerSecond: 500,
-  handedOnAtOnce: 50,
-  /** Milliseconds: for the TLS handshake. */
+  /** Requests per second, and burst, that are forwarded to the scheduling thread; others wait. */
+  forwardedPerSecond: 500,
+  forwardedAtOnce: 50,
+  /** Timeouts in milliseconds: of the TLS handshake. */
   handshakeMs: 10_000,
-  /** For all headers to come. */
+  /** Of all headers. */
   headersMs: 10_000,
-  /** For the whole request, its body included. */
+  /** Of the whole request, including its body. */
   requestMs: 15_000,
-  /** For the client to take the answer, from when it was asked for. */
+  /** Of the response, from the request until the client has received it. */
   answerMs: 30_000,
-  /** That a connection is kept for another request; longer than most scrape intervals. */
+  /** Of an idle connection; longer than most scrape intervals. */
   keepAliveMs: 65_000,
-  /** That the thread that schedules may take to answer, from when it was asked. */
+  /** Of the scheduling thread, from the request until its response. */
   mainThreadMs: 10_000,
-  /** How often the above are looked at. */
+  /** How often the timeouts are checked. */
   checkEveryMs: 1_000,
 } as const;

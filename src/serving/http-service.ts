@@ -5,7 +5,7 @@ import { httpLimits } from './http-limits.ts';
 import type { Answer } from './route.ts';
 import type { ServedRequest } from './served-request.ts';
 
-/** Of a server of node:http or node:https. */
+/** Options of a node:http or node:https server. */
 export const limitedServerOptions: ServerOptions = {
   maxHeaderSize: httpLimits.headerBytes,
   headersTimeout: httpLimits.headersMs,
@@ -16,25 +16,23 @@ export const limitedServerOptions: ServerOptions = {
 };
 
 export interface HttpServiceOptions {
-  /** Made with `limitedServerOptions`; not listening yet. */
+  /** Created with `limitedServerOptions`, not listening yet. */
   readonly server: Server & NetServer;
-  /** Never rejects. Everything but method, path, query and authorization is for the caller to add. */
+  /** Never rejects. The request has method, path, query, address and authorization; the caller adds the rest. */
   readonly answer: (request: ServedRequest, incoming: IncomingMessage) => Promise<Answer>;
 }
 
-/**
- * Puts the limits on a server, and hands what gets past them on to be answered. Whatever a client sends costs it its connection at worst.
- */
+/** Enforces the limits on a server and passes on the other requests. A misbehaving client loses at most its own connection. */
 export class HttpService {
   readonly #server: Server & NetServer;
   readonly #answer: HttpServiceOptions['answer'];
-  /** Also those that have not finished their TLS handshake. */
+  /** All connections, including those without a finished TLS handshake. */
   readonly #sockets = new Set<Socket>();
   /** remote address -> its open connections */
   readonly #socketsOf = new Map<string, number>();
-  /** Connections that carry a request; TLS sockets, where there is TLS. */
+  /** Connections with a request in progress; with TLS, the TLS sockets. */
   readonly #busy = new Set<Socket>();
-  /** Those whose next answer is their last. */
+  /** Connections whose next response is their last. */
   readonly #ending = new WeakSet<Socket>();
   #isDraining = false;
 
@@ -45,24 +43,24 @@ export class HttpService {
     server.maxRequestsPerSocket = httpLimits.requestsOfOneConnection;
     server.on('connection', (socket: Socket) => this.#connected(socket));
     server.on('request', (incoming, response) => this.#requested(incoming, response));
-    // One more than a connection may carry came on it, although the answer before said that it ends.
+    // A request beyond the limit of a connection, although the previous response announced its end.
     server.on('dropRequest', (_incoming: IncomingMessage, socket: Socket) => socket.destroy());
-    // Without a listener it would be answered; nobody who means well sends it.
+    // Without a listener Node would respond; no well-meaning client sends it.
     server.on('checkExpectation', (incoming: IncomingMessage) => incoming.socket.destroy());
   }
 
-  /** From now on every answer ends its connection. */
+  /** From now on every response ends its connection. */
   drain(): void {
     this.#isDraining = true;
   }
 
-  /** Every connection that there is ends with the answer that it waits for, or now. */
+  /** Ends every existing connection: with its pending response, or now. */
   endConnections(): void {
     for (const socket of this.#busy) this.#ending.add(socket);
     this.#server.closeIdleConnections();
   }
 
-  /** Takes no more connections; what is being answered gets that long to end. */
+  /** Accepts no more connections; responses in progress get `graceMs` to finish. */
   close(graceMs: number): Promise<void> {
     this.drain();
     return new Promise((resolve) => {
@@ -96,7 +94,7 @@ export class HttpService {
 
   #requested(incoming: IncomingMessage, response: ServerResponse): void {
     const { socket } = incoming;
-    // Requests that do not wait for the answer to the one before would all be read at once, however many they are.
+    // Pipelined requests would all be read at once, without a limit.
     if (this.#busy.has(socket)) {
       socket.destroy();
       return;
@@ -108,8 +106,8 @@ export class HttpService {
       clearTimeout(deadline);
       this.#busy.delete(socket);
     });
-    passOver(incoming);
-    // Whatever goes wrong here is the end of this connection, and of nothing else.
+    discardBody(incoming);
+    // An error here ends this connection, and nothing else.
     this.#settle(incoming, response).catch(() => socket.destroy());
   }
 
@@ -133,8 +131,8 @@ export class HttpService {
   }
 }
 
-/** Reads a body and forgets it; one that is too large costs the connection. */
-function passOver(incoming: IncomingMessage): void {
+/** Reads and discards a body; a body that is too large costs the connection. */
+function discardBody(incoming: IncomingMessage): void {
   let bytes = 0;
   incoming.on('data', (piece: Uint8Array) => {
     bytes += piece.length;
@@ -147,17 +145,17 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** What is to be answered, or what is answered because the request is none for us. */
+/** Returns the request to serve, or the response to a request that is not acceptable. */
 function screen({ method, url = '', headers, socket }: IncomingMessage): ServedRequest | Answer {
   if (method !== 'GET' && method !== 'HEAD') {
-    return { status: 405, text: 'this method is not allowed here: use GET\n', headers: { allow: 'GET, HEAD' } };
+    return { status: 405, text: 'method not allowed: use GET\n', headers: { allow: 'GET, HEAD' } };
   }
   if (url.length > httpLimits.targetCharacters) {
     return { status: 414, text: `the path and query are longer than ${httpLimits.targetCharacters} characters\n` };
   }
-  if (!url.startsWith('/')) return { status: 400, text: 'the target of the request is not a path\n' };
+  if (!url.startsWith('/')) return { status: 400, text: 'the request target is not a path\n' };
   if (Number(headers['content-length'] ?? 0) > httpLimits.bodyBytes) {
-    return { status: 413, text: 'the request has a body, which nothing here reads\n' };
+    return { status: 413, text: 'the request body is too large: send no body\n' };
   }
   const mark = url.indexOf('?');
   return {

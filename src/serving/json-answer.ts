@@ -1,11 +1,11 @@
 import type { Answer } from './route.ts';
 
-/** Indented, because it is read by people as much as by programs. */
+/** Returns an indented JSON response, readable for people and programs. */
 export function jsonAnswer(value: unknown, status = 200): Answer {
   return { status, type: 'application/json', text: `${JSON.stringify(value, undefined, 2)}\n` };
 }
 
-/** A rejection in the form that Kubernetes gives it. */
+/** Returns a rejection as a Kubernetes Status. */
 export function statusAnswer(status: number, reason: string, message: string): Answer {
   return jsonAnswer(
     {

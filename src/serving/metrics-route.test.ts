@@ -5,7 +5,7 @@ import { metricsRoute } from './metrics-route.ts';
 
 const noQuery = new URLSearchParams();
 
-it('answers what the registry holds now, as Prometheus text', async () => {
+it('serves the current metrics as Prometheus text', async () => {
   const registry = createMetricRegistry({ processMetrics: false });
   const attempts = new Counter({ name: 'attempts_total', help: 'Attempts.', registers: [registry] });
   const route = metricsRoute(registry);
@@ -16,7 +16,7 @@ it('answers what the registry holds now, as Prometheus text', async () => {
   expect(answered.text).toContain('attempts_total 3');
 });
 
-it('fails when a metric fails', async () => {
+it('fails if a metric fails', async () => {
   const registry = createMetricRegistry({ processMetrics: false });
   const collect = (): never => {
     throw new Error('cannot count');

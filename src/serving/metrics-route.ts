@@ -1,7 +1,7 @@
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 import type { Answer, Route } from './route.ts';
 
-/** /metrics: everything in the registry, as Prometheus text. Who asks while it is being written gets the same text. */
+/** Serves /metrics: the whole registry as Prometheus text. Concurrent requests share one result. */
 export function metricsRoute(registry: MetricRegistry): Route {
   let writing: Promise<Answer> | undefined;
   const write = async (): Promise<Answer> => ({

@@ -1,15 +1,15 @@
 import { UserError } from '../base/user-error.ts';
 
-const notOurs = 'the address is not one of this machine';
+const unknownAddress = 'this machine does not have the address';
 const problems: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another process has it',
-  EACCES: 'this user may not open it',
-  EADDRNOTAVAIL: notOurs,
-  ENOTFOUND: notOurs,
-  EAI_AGAIN: notOurs,
+  EADDRINUSE: 'the port is in use',
+  EACCES: 'this user may not open the port',
+  EADDRNOTAVAIL: unknownAddress,
+  ENOTFOUND: unknownAddress,
+  EAI_AGAIN: unknownAddress,
 };
 
-/** The address and port to serve on cannot be had. The message names them and what to choose instead. */
+/** The address and port to serve on are unavailable. The message names them and a remedy. */
 export class PortUnavailableError extends UserError {
   override readonly name = 'PortUnavailableError';
   readonly host: string;
@@ -18,8 +18,8 @@ export class PortUnavailableError extends UserError {
   constructor(host: string, port: number, flag: string, cause: NodeJS.ErrnoException) {
     const problem = problems[cause.code ?? ''] ?? cause.message;
     const remedy =
-      problem === notOurs
-        ? 'Choose one that is, such as 127.0.0.1, or 0.0.0.0 for all of them'
+      problem === unknownAddress
+        ? 'Choose an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all addresses'
         : `Choose another port with ${flag}`;
     super(`cannot serve on ${host}, port ${port}: ${problem}. ${remedy}`, { cause });
     this.host = host;

@@ -2,29 +2,29 @@ import type { Logger } from '../observability/logger.ts';
 import type { ServedRequest } from './served-request.ts';
 import type { Answer, Route } from './route.ts';
 
-/** Decides who may ask. */
+/** Decides which requests are allowed. */
 export interface Guard {
-  /** Undefined: the request may be answered. Else what is answered instead. */
+  /** Returns undefined if the request is allowed, or else the response to send instead. */
   rejection(request: ServedRequest, path: string): Promise<Answer | undefined>;
 }
 
 export interface RequestHandlerOptions {
-  /** Their paths differ. */
+  /** Routes with distinct paths. */
   readonly routes: readonly Route[];
-  /** Absent: everybody may ask for everything. */
+  /** Absent: every request is allowed. */
   readonly guard?: Guard;
   readonly logger: Logger;
 }
 
-/** Costly answers that may be under way at a time. */
-const mostCostly = 2;
+/** Maximum number of costly responses in progress. */
+const maxCostly = 2;
 
 /** `/a, /b and /c` */
 const inWords = new Intl.ListFormat('en-GB');
 
 /**
- * Answers requests from routes: 404, with the paths that there are, for any other path; what the guard says to those who may not ask; 429
- * while too many costly answers are under way; 500 for a route that fails. Never rejects.
+ * Answers requests from routes. Responds with 404 and the known paths for an unknown path, with the guard's rejection, with 429
+ * while too many costly responses are in progress, and with 500 if a route fails. Never rejects.
  */
 export class RequestHandler {
   /** path -> its route */
@@ -48,19 +48,20 @@ export class RequestHandler {
       return await this.#answer(request);
     } catch (error) {
       this.#logger.error('serving a request failed', { path: request.path, error });
-      return { status: 500, text: 'it could not be answered; the log says why\n' };
+      return { status: 500, text: 'internal error: see the log\n' };
     }
   }
 
   async #answer(request: ServedRequest): Promise<Answer> {
     const found = this.#find(request.path);
-    if (found === undefined) return { status: 404, text: `no such path: there are ${inWords.format(this.paths)}\n` };
+    if (found === undefined)
+      return { status: 404, text: `unknown path: this server has ${inWords.format(this.paths)}\n` };
     const { route, part } = found;
     const rejection = await this.#guard?.rejection(request, route.path);
     if (rejection !== undefined) return rejection;
     const query = new URLSearchParams(request.query);
     if (route.isCostly !== true) return route.answer(query, part);
-    if (this.#costly >= mostCostly) return tooMany;
+    if (this.#costly >= maxCostly) return tooMany;
     this.#costly++;
     try {
       return await route.answer(query, part);
@@ -80,6 +81,6 @@ export class RequestHandler {
 
 const tooMany: Answer = {
   status: 429,
-  text: 'other such requests are being answered: ask again in a second\n',
+  text: 'too many such requests are in progress: retry in a second\n',
   headers: { 'retry-after': '1' },
 };

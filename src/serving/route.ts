@@ -1,21 +1,21 @@
-/** What is answered to one request. */
+/** The response to one request. */
 export interface Answer {
   readonly status: number;
   /** Default: plain text in UTF-8. */
   readonly type?: string;
   readonly text: string;
-  /** Header names in lower case; beside those that every answer has. */
+  /** Additional headers; names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One path that a process serves; asked with GET or HEAD. */
+/** A path that a process serves for GET and HEAD. */
 export interface Route {
-  /** `/readyz`: matched whole, without the query. */
+  /** The exact path without the query: `/readyz`. */
   readonly path: string;
-  /** It also answers for the paths right below its own, `/readyz/ping`. */
+  /** The route also serves the paths directly below its own, such as `/readyz/ping`. */
   readonly hasParts?: true;
-  /** Answering takes so long that only a few are answered at the same time. */
+  /** The response takes so long that only a few may be in progress at once. */
   readonly isCostly?: true;
-  /** `part` is `ping` for `/readyz/ping`. What it throws, or rejects with, is answered as 500 and logged. */
+  /** `part` is `ping` for `/readyz/ping`. Errors that it throws or rejects with are logged; the client gets a 500. */
   answer(query: URLSearchParams, part?: string): Answer | Promise<Answer>;
 }

@@ -1,24 +1,24 @@
 import type { TlsVersionName } from './tls-settings.ts';
 
-/** How a process serves over HTTPS, in the words of kube-scheduler's flags. Durations are milliseconds. */
+/** HTTPS serving options, named after kube-scheduler's flags. Durations are in milliseconds. */
 export interface SecureServingOptions {
   readonly bindAddress: string;
   readonly securePort: number;
-  /** Whether other processes may serve on the same port; the kernel shares connections out among them. */
+  /** Whether other processes may serve on the same port; the kernel distributes connections among them. */
   readonly permitPortSharing: boolean;
   readonly certDir?: string;
   readonly tlsCertFile?: string;
   readonly tlsPrivateKeyFile?: string;
   readonly tlsMinVersion: TlsVersionName;
-  /** IANA's names, of `cipherSuiteNames`. Absent: Node's own choice. */
+  /** IANA names from `cipherSuiteNames`. Absent: Node's defaults. */
   readonly tlsCipherSuites?: readonly string[];
   readonly clientCaFile?: string;
-  /** To ask who somebody is, and what they may do. Absent: as the process itself reaches the API server. */
+  /** Kubeconfig for token and access reviews. Absent: the process's own connection to the API server. */
   readonly authenticationKubeconfig?: string;
   readonly authorizationKubeconfig?: string;
-  /** No authorities of client certificates are looked for in the cluster. */
+  /** Skip the lookup of the client CA in the cluster. */
   readonly authenticationSkipLookup: boolean;
-  /** Serve although they cannot be looked for. */
+  /** Serve even if that lookup fails. */
   readonly authenticationTolerateLookupFailure: boolean;
   readonly authenticationTokenWebhookCacheTtl: number;
   readonly authorizationAlwaysAllowPaths: readonly string[];

@@ -28,7 +28,7 @@ let folder: string;
 let clock: VirtualClock;
 let logged: string[];
 let logger: Logger;
-/** What the ConfigMap is, or what becomes of reading it. */
+/** Returns the ConfigMap, or throws. */
 let configMap: () => unknown;
 const running: (Serving | SecureServing)[] = [];
 
@@ -70,15 +70,15 @@ async function serve(given?: Partial<SecureServingOptions>, shown: readonly Rout
 
 const portOf = ({ url }: Serving): number => Number(new URL(url).port);
 
-/** Resolves with what the server said until it ended the connection. */
-function heardUntilClosed(socket: Socket): Promise<string> {
-  let heard = '';
-  socket.on('data', (data) => (heard += data.toString()));
+/** Resolves with everything that the server sent when it closes the connection. */
+function receivedUntilClosed(socket: Socket): Promise<string> {
+  let received = '';
+  socket.on('data', (data) => (received += data.toString()));
   socket.on('error', () => undefined);
-  return new Promise((resolve) => socket.once('close', () => resolve(heard)));
+  return new Promise((resolve) => socket.once('close', () => resolve(received)));
 }
 
-it('serves everybody health, and the rest to whom the API server allows it', async () => {
+it('serves health to anyone, and the rest to users that the API server authorizes', async () => {
   const { url } = await serve();
   expect(await httpsGet(`${url}/livez`)).toMatchObject({ status: 200, text: 'ok' });
   expect(await httpsGet(`${url}/metrics`)).toMatchObject({ status: 403 });
@@ -88,7 +88,7 @@ it('serves everybody health, and the rest to whom the API server allows it', asy
 });
 
 describe('TLS', () => {
-  it('is spoken from the version on, and with the cipher suites, that were asked for', async () => {
+  it('uses the configured minimum version and cipher suites', async () => {
     const modern = await serve({ tlsMinVersion: 'VersionTLS13' });
     await expect(httpsGet(`${modern.url}/livez`, { maxVersion: 'TLSv1.2' })).rejects.toThrow();
     expect((await httpsGet(`${modern.url}/livez`)).status).toBe(200);
@@ -106,13 +106,13 @@ describe('TLS', () => {
     expect((await httpsGet(`${chosen.url}/livez`, { minVersion: 'TLSv1.3' })).status).toBe(200);
   });
 
-  it('resumes no session, so that a certificate is verified each time', async () => {
+  it('resumes no session, so that it verifies a certificate each time', async () => {
     const serving = await serve();
     const options = { port: portOf(serving), rejectUnauthorized: false } as const;
     const first = connectTls(options);
     await once(first, 'secureConnect');
     first.end('GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
-    await heardUntilClosed(first);
+    await receivedUntilClosed(first);
     const session = first.getSession();
     const second = connectTls({ ...options, ...(session !== undefined && { session }) });
     await once(second, 'secureConnect');
@@ -120,12 +120,12 @@ describe('TLS', () => {
     second.destroy();
   });
 
-  // The second of them has begun a handshake, which it gets ten seconds for.
-  it('is not spoken to those who do not speak it, and they harm nobody', async () => {
+  // The second client starts a handshake, for which it has ten seconds.
+  it('rejects clients that do not speak it, without an effect on others', async () => {
     const serving = await serve();
     for (const text of ['GET /livez HTTP/1.1\r\n\r\n', '\x16\x03\x01\x40\x00\x01garbage', 'x'.repeat(100_000)]) {
       const socket = connectTcp(portOf(serving), '127.0.0.1', () => socket.write(text));
-      await heardUntilClosed(socket);
+      await receivedUntilClosed(socket);
     }
     expect((await httpsGet(`${serving.url}/livez`)).status).toBe(200);
   });
@@ -137,17 +137,17 @@ describe('a client certificate', () => {
     key: await readFile(join(fixtures, `${name}.key`), 'utf8'),
   });
 
-  it('of an authority of --client-ca-file says who somebody is; any other is rejected', async () => {
+  it('identifies the user if a CA of --client-ca-file signed it, and is rejected otherwise', async () => {
     const { url } = await serve({ clientCaFile: join(fixtures, 'ca.crt') });
     expect(await httpsGet(`${url}/metrics`, await load('client'))).toMatchObject({ status: 200 }); // system:masters
-    expect(await httpsGet(`${url}/metrics`, await load('server'))).toMatchObject({ status: 401 }); // is for servers
+    expect(await httpsGet(`${url}/metrics`, await load('server'))).toMatchObject({ status: 401 }); // a server certificate
     const foreign = await makeSelfSignedCertificate(['eve'], Date.now(), 1);
     const eve = { cert: foreign.certificates, key: foreign.key };
     expect(await httpsGet(`${url}/metrics`, eve)).toMatchObject({ status: 401 });
     expect(await httpsGet(`${url}/livez`, eve)).toMatchObject({ status: 200 });
   });
 
-  it('of an authority that only the ConfigMap names is verified as soon as that can be read, until it names another', async () => {
+  it('is verified against the CA of the ConfigMap, once it is readable and until it changes', async () => {
     const named = async (name: string): Promise<unknown> => ({
       data: { 'client-ca-file': await readFile(join(fixtures, name), 'utf8') },
     });
@@ -155,7 +155,7 @@ describe('a client certificate', () => {
     const { url } = await serve();
     const client = await load('client');
     const statusOf = async (): Promise<number> => (await httpsGet(`${url}/metrics`, client)).status;
-    expect(await statusOf()).toBe(403); // there is nothing to verify it against: anonymous
+    expect(await statusOf()).toBe(403); // without a CA the client is anonymous
     configMap = () => good;
     clock.advance(60_000);
     await expect.poll(statusOf).toBe(200);
@@ -164,7 +164,7 @@ describe('a client certificate', () => {
     await expect.poll(statusOf).toBe(401);
   });
 
-  it('is not looked into where lookups are switched off, and a failing lookup can be made an error', async () => {
+  it('needs no CA lookup if that is disabled, and a failed lookup can be made an error', async () => {
     configMap = () => {
       throw new ForbiddenError('User "x" cannot get configmaps', {
         status: 403,
@@ -181,18 +181,18 @@ describe('a client certificate', () => {
     await prepare({ authenticationTolerateLookupFailure: false, authenticationSkipLookup: true });
     expect(logged).toEqual([]);
     await prepare();
-    await expect.poll(() => logged).toEqual(['certificates cannot be read; those from before are used']);
+    await expect.poll(() => logged).toEqual(['cannot read certificates; keeping the previous ones']);
   });
 
   it.each([
     ['/no/file', /^--client-ca-file \/no\/file cannot be read/],
-    [join(fixtures, 'client.key'), /^--client-ca-file .*client\.key has no certificate in it/],
+    [join(fixtures, 'client.key'), /^--client-ca-file .*client\.key contains no certificate/],
   ])('cannot be verified with %s', async (clientCaFile, message) => {
     await expect(prepare({ clientCaFile })).rejects.toThrow(message);
   });
 });
 
-it('serves with a new certificate once its files change, on new connections', async () => {
+it('uses changed certificate files for new connections', async () => {
   const [tlsCertFile, tlsPrivateKeyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
   const write = async (): Promise<void> => {
     const { certificates, key } = await makeSelfSignedCertificate(['localhost'], Date.now(), 1);
@@ -204,7 +204,7 @@ it('serves with a new certificate once its files change, on new connections', as
   const first = (await httpsGet(`${url}/livez`)).serialNumber;
   await writeFile(tlsCertFile, 'broken');
   clock.advance(10_000);
-  await expect.poll(() => logged).toContain('certificates cannot be read; those from before are used');
+  await expect.poll(() => logged).toContain('cannot read certificates; keeping the previous ones');
   expect((await httpsGet(`${url}/livez`)).serialNumber).toBe(first);
   await write();
   await expect
@@ -215,7 +215,7 @@ it('serves with a new certificate once its files change, on new connections', as
     .not.toBe(first);
 });
 
-it('takes no more connections from one address than it should, and goes on with others when some have gone', async () => {
+it('limits the connections of one address, and accepts new ones after others close', async () => {
   const serving = await serve();
   const sockets = Array.from({ length: 200 }, () => connectTcp(portOf(serving), '127.0.0.1'));
   let closed = 0;
@@ -225,29 +225,29 @@ it('takes no more connections from one address than it should, and goes on with 
   await expect.poll(async () => (await httpsGet(`${serving.url}/livez`).catch(() => undefined))?.status).toBe(200);
 });
 
-it('ends its connections with the next answer when the process begins to end, and then takes no more', async () => {
+it('ends each connection with its next response during shutdown, and accepts no more', async () => {
   let finish: (() => void) | undefined;
   const slow: Route = {
     path: '/livez',
     answer: () => new Promise((resolve) => (finish = () => resolve({ status: 200, text: 'done' }))),
   };
   const serving = await serve({}, [slow]);
-  const asked = httpsGet(`${serving.url}/livez`);
+  const pending = httpsGet(`${serving.url}/livez`);
   await expect.poll(() => finish).toBeDefined();
   serving.drain();
   const closing = serving.close();
   finish!();
-  expect(await asked).toMatchObject({ status: 200, text: 'done', headers: { connection: 'close' } });
+  expect(await pending).toMatchObject({ status: 200, text: 'done', headers: { connection: 'close' } });
   await closing;
   await expect(httpsGet(`${serving.url}/livez`)).rejects.toThrow();
 });
 
-it('names the port and the flag when another process has the port', async () => {
+it('names the port and the flag if the port is in use', async () => {
   const port = portOf(await serve());
   await expect(serve({ securePort: port })).rejects.toMatchObject({
     name: 'PortUnavailableError',
     message: expect.stringContaining(
-      `port ${port}: another process has it. Choose another port with --secure-port`,
+      `port ${port}: the port is in use. Choose another port with --secure-port`,
     ) as string,
   });
 });

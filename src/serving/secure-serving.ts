@@ -8,7 +8,7 @@ import type { Logger } from '../observability/logger.ts';
 import { authoritiesIn } from './access/client-authorities.ts';
 import { DelegatedGuard } from './access/delegated-guard.ts';
 import { Reviewer } from './access/reviewer.ts';
-import { Followed } from './certificates/followed.ts';
+import { PolledValue } from './certificates/polled-value.ts';
 import { provideCertificate } from './certificates/provide-certificate.ts';
 import { readPemFile } from './certificates/read-pem-file.ts';
 import { readServingCertificate } from './certificates/serving-certificate.ts';
@@ -22,18 +22,18 @@ import type { Serving } from './start-local-serving.ts';
 import type { SecureServingOptions } from './secure-serving-options.ts';
 import { opensslCiphers, tlsVersions } from './tls-settings.ts';
 
-/** What there is beside the options. */
+/** The dependencies of secure serving. */
 export interface SecureServingParts {
-  /** Ask the API server who somebody is, and what they may do; with connections of their own. */
+  /** Clients for token and access reviews, on separate connections. */
   readonly authentication: Pick<KubeClient, 'create' | 'get'>;
   readonly authorization: Pick<KubeClient, 'create'>;
-  /** Of the process: `tutti-scheduler`. */
+  /** Name of the process: `tutti-scheduler`. */
   readonly name: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** The authorities of client certificates cannot be looked for, and that is not to be put up with. */
+/** The lookup of the client CA failed, and the options do not tolerate that. */
 export class AuthenticationLookupError extends UserError {
   override readonly name = 'AuthenticationLookupError';
 }
@@ -45,13 +45,13 @@ const configMapPath = '/api/v1/namespaces/kube-system/configmaps/extension-apise
 const configMapKey = 'client-ca-file';
 
 /**
- * Serves over HTTPS whom the API server lets in, as kube-scheduler does. Made before anything is started, so that what is wrong with
- * its files is said at once; certificates and authorities are followed as they change.
+ * Serves over HTTPS with delegated authentication and authorization, as kube-scheduler does. `prepare` runs before anything else
+ * starts, so that an unusable file is reported at once. Changed certificates and CAs are reloaded.
  */
 export class SecureServing {
   readonly #options: SecureServingOptions;
   readonly #parts: SecureServingParts;
-  readonly #followed: { start(): void; stop(): void }[] = [];
+  readonly #polled: { start(): void; stop(): void }[] = [];
   #certificate: ServingCertificate;
   #authorities: readonly string[];
   #front: Front | undefined;
@@ -63,7 +63,7 @@ export class SecureServing {
     this.#authorities = initial.authorities ?? [];
   }
 
-  /** Rejects with CertificateError, or with AuthenticationLookupError where failing lookups are not put up with. */
+  /** Rejects with CertificateError, or with AuthenticationLookupError if the lookup fails and the options do not tolerate that. */
   static async prepare(options: SecureServingOptions, parts: SecureServingParts): Promise<SecureServing> {
     const { clock } = parts;
     const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile, certDir, bindAddress, clientCaFile } = options;
@@ -80,7 +80,7 @@ export class SecureServing {
     const authorities = clientCaFile === undefined ? undefined : await readAuthorities(clientCaFile);
     const serving = new SecureServing(options, parts, { certificate, authorities });
     if (files !== undefined) {
-      serving.#follow({
+      serving.#pollValue({
         read: () => readServingCertificate(files, clock.now()),
         current: certificate,
         keyOf: ({ certificates, key }) => certificates + key,
@@ -90,21 +90,21 @@ export class SecureServing {
       });
     }
     if (clientCaFile !== undefined) {
-      serving.#follow({
+      serving.#pollValue({
         read: () => readAuthorities(clientCaFile),
         current: authorities,
         keyOf: (pems) => pems.join(),
         changed: (changed) => (serving.#authorities = changed),
         everyMs: fileEveryMs,
-        what: 'the authorities of client certificates',
+        what: 'the client CA',
       });
     } else if (!options.authenticationSkipLookup) {
-      await serving.#lookUpAuthorities();
+      await serving.#lookUpClientCa();
     }
     return serving;
   }
 
-  /** Rejects with PortUnavailableError. */
+  /** Starts serving. Rejects with PortUnavailableError. */
   async start(routes: readonly Route[]): Promise<Serving> {
     const { bindAddress: host, securePort, tlsMinVersion, tlsCipherSuites, permitPortSharing } = this.#options;
     const { clock, logger } = this.#parts;
@@ -123,7 +123,7 @@ export class SecureServing {
       logger,
     });
     this.#front = front;
-    for (const followed of this.#followed) followed.start();
+    for (const polled of this.#polled) polled.start();
     const url = `https://${reachable(host)}:${front.port}`;
     logger.info('serving over HTTPS', { url, paths: handler.paths });
     let closed: Promise<void> | undefined;
@@ -137,9 +137,9 @@ export class SecureServing {
     };
   }
 
-  /** Follows nothing any more. */
+  /** Stops reloading certificates and CAs. */
   stop(): void {
-    for (const followed of this.#followed) followed.stop();
+    for (const polled of this.#polled) polled.stop();
   }
 
   get #tls(): FrontTls {
@@ -160,10 +160,10 @@ export class SecureServing {
     return new DelegatedGuard({ reviewer, alwaysAllowPaths: options.authorizationAlwaysAllowPaths, logger });
   }
 
-  /** Where kube-apiserver tells its extensions which authorities it takes itself. */
-  async #lookUpAuthorities(): Promise<void> {
+  /** Looks up the client CA in the ConfigMap that kube-apiserver publishes for extension API servers. */
+  async #lookUpClientCa(): Promise<void> {
     const { authentication } = this.#parts;
-    const followed = this.#follow({
+    const polled = this.#pollValue({
       read: async () => {
         const { data } = await authentication
           .get<ConfigMap>(configMapPath, { timeoutMs: lookupTimeoutMs, lane: 'read' })
@@ -175,46 +175,46 @@ export class SecureServing {
       keyOf: (pems) => pems.join(),
       changed: (changed) => (this.#authorities = changed),
       everyMs: configMapEveryMs,
-      what: 'the authorities of client certificates in kube-system/extension-apiserver-authentication',
+      what: 'the client CA in kube-system/extension-apiserver-authentication',
     });
     if (this.#options.authenticationTolerateLookupFailure) {
-      void followed.look(); // the API server need not be there for health to be served
+      void polled.poll(); // health endpoints must work without the API server
       return;
     }
-    await followed.look();
-    if (followed.problem === undefined) return;
+    await polled.poll();
+    if (polled.problem === undefined) return;
     throw new AuthenticationLookupError(
-      'the authorities of client certificates cannot be looked up in kube-system/extension-apiserver-authentication ' +
-        `(${followed.problem}): give the role extension-apiserver-authentication-reader, name them with --client-ca-file, ` +
-        'or give --authentication-skip-lookup or --authentication-tolerate-lookup-failure',
+      'cannot look up the client CA in kube-system/extension-apiserver-authentication ' +
+        `(${polled.problem}): grant the role extension-apiserver-authentication-reader, set --client-ca-file, ` +
+        'or set --authentication-skip-lookup or --authentication-tolerate-lookup-failure',
     );
   }
 
-  #follow<T>(options: FollowOptions<T>): Followed<T> {
+  #pollValue<T>(options: PollOptions<T>): PolledValue<T> {
     const { clock, logger } = this.#parts;
     const { what, changed, ...rest } = options;
-    const followed = new Followed<T>({
+    const polled = new PolledValue<T>({
       ...rest,
       clock,
       changed: (value) => {
         changed(value);
         this.#front?.setTls(this.#tls);
-        logger.info('certificates have changed and are used from now on', { what });
+        logger.info('using changed certificates', { what });
       },
       failed: (error) => {
         const fields = { what, error: messageOf(explainRejection(error)) };
-        const message = 'certificates cannot be read; those from before are used';
-        // That the API server cannot be reached is said by whoever needs it more.
+        const message = 'cannot read certificates; keeping the previous ones';
+        // Components that depend on the API server already log that it is unreachable.
         if (error instanceof ConnectionError || error instanceof TimeoutError) logger.debug(message, fields);
         else logger.warn(message, fields);
       },
     });
-    this.#followed.push(followed);
-    return followed;
+    this.#polled.push(polled);
+    return polled;
   }
 }
 
-/** In a URL on this machine: the address of all of them is none to ask. */
+/** Returns the host for a URL on this machine; the unspecified address becomes loopback. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
@@ -226,7 +226,7 @@ interface Initial {
   readonly authorities: readonly string[] | undefined;
 }
 
-interface FollowOptions<T> {
+interface PollOptions<T> {
   readonly read: () => Promise<T>;
   readonly current: T | undefined;
   readonly keyOf: (value: T) => string;
@@ -240,7 +240,7 @@ interface ConfigMap {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** A cluster need not have any; then certificates prove nothing. */
+/** A cluster may have no such ConfigMap; then certificates prove nothing. */
 function noneWhenAbsent(error: unknown): ConfigMap {
   if (error instanceof NotFoundError) return {};
   throw error;

@@ -1,6 +1,6 @@
 import type { HealthCheck } from './health-check.ts';
 
-/** Of readiness: fails from when the process begins to end, so that nothing new is sent to it while it still answers. */
+/** Readiness check: fails from the start of the shutdown, so that the process gets no new traffic while it still responds. */
 export class ShutdownCheck implements HealthCheck {
   readonly name = 'shutdown';
   #isEnding = false;

@@ -28,14 +28,14 @@ async function get(serving: Serving, path: string, init: RequestInit = {}): Prom
   return { status: response.status, text: await response.text() };
 }
 
-/** Everything that the server says to raw text until it ends the connection. */
+/** Sends raw text. Resolves with everything that the server sent until it closed the connection. */
 function send(serving: Serving, text: string): Promise<string> {
   return new Promise((resolve) => {
-    let heard = '';
+    let received = '';
     const socket = connect(Number(new URL(serving.url).port), '127.0.0.1', () => socket.write(text));
-    socket.on('data', (data) => (heard += data.toString()));
+    socket.on('data', (data) => (received += data.toString()));
     socket.on('error', () => undefined);
-    socket.on('close', () => resolve(heard));
+    socket.on('close', () => resolve(received));
   });
 }
 
@@ -46,7 +46,7 @@ const echo = (path: string): Route => ({
   answer: (query, part = '') => ({ status: 203, type: 'text/csv', text: `${part}${query.get('columns') ?? ''}` }),
 });
 
-it('answers each path from its route, with the query and what is below the path', async () => {
+it('serves each path from its route, with the query and the part below the path', async () => {
   const serving = await serve([echo('/b'), ...health]);
   expect(serving.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(await get(serving, '/b?columns=x,y')).toEqual({ status: 203, text: 'x,y' });
@@ -55,17 +55,17 @@ it('answers each path from its route, with the query and what is below the path'
   expect((await fetch(`${serving.url}/livez`)).headers.get('content-type')).toBe('text/plain; charset=utf-8');
 });
 
-it('serves the health and the metrics of a process', async () => {
+it('serves the health and metrics of a process', async () => {
   const serving = await serve([...health, metricsRoute(createMetricRegistry({ processMetrics: true }))]);
   expect(await get(serving, '/livez')).toEqual({ status: 200, text: 'ok' });
   expect((await get(serving, '/metrics')).text).toContain('process_cpu_seconds_total');
   expect(await get(serving, '/metricz')).toEqual({
     status: 404,
-    text: 'no such path: there are /healthz, /livez, /readyz and /metrics\n',
+    text: 'unknown path: this server has /healthz, /livez, /readyz and /metrics\n',
   });
 });
 
-it('answers a route that fails with 500, keeps why to itself, and goes on', async () => {
+it('responds with 500 if a route fails, hides the error, and continues', async () => {
   const serving = await serve([
     { path: '/broken', answer: () => Promise.reject(new Error('cannot count')) },
     {
@@ -77,12 +77,12 @@ it('answers a route that fails with 500, keeps why to itself, and goes on', asyn
     ...health,
   ]);
   for (const path of ['/broken', '/defective']) {
-    expect(await get(serving, path)).toEqual({ status: 500, text: 'it could not be answered; the log says why\n' });
+    expect(await get(serving, path)).toEqual({ status: 500, text: 'internal error: see the log\n' });
   }
   expect((await get(serving, '/livez')).status).toBe(200);
 });
 
-it('answers two costly requests at a time, and tells the third to come again', async () => {
+it('serves two costly requests at a time, and asks the third client to retry', async () => {
   const finish: (() => void)[] = [];
   const slow = (): Promise<{ status: number; text: string }> =>
     new Promise((resolve) => finish.push(() => resolve({ status: 200, text: 'done' })));
@@ -107,13 +107,13 @@ it.each([
   ['GET /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody', 200],
   ['GET /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
   ['\0\0\0\r\n\r\n', 400],
-])('answers %j with %i', async (request, status) => {
+])('responds to %j with %i', async (request, status) => {
   const serving = await serve(health);
-  const heard = send(serving, `${request}GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-  expect(await heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  const received = send(serving, `${request}GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  expect(await received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
 });
 
-it('ends a connection whose requests do not wait for their answers, or that sends a body without end', async () => {
+it('closes a connection that pipelines requests or sends an endless body', async () => {
   let answered = 0;
   const never = { path: '/never', answer: () => (answered++, new Promise<never>(() => undefined)) };
   const serving = await serve([never, ...health]);
@@ -123,27 +123,27 @@ it('ends a connection whose requests do not wait for their answers, or that send
   expect(answered).toBe(2);
 });
 
-it('names the port and the flag when another process has the port', async () => {
+it('names the port and the flag if the port is in use', async () => {
   const first = await serve([]);
   const port = Number(new URL(first.url).port);
   await expect(serve([], port)).rejects.toMatchObject({
     name: 'PortUnavailableError',
     port,
-    message: `cannot serve on 127.0.0.1, port ${port}: another process has it. Choose another port with --port`,
+    message: `cannot serve on 127.0.0.1, port ${port}: the port is in use. Choose another port with --port`,
   });
 });
 
-it('closes half a second after it is told to, whatever is not answered by then', async () => {
+it('closes after half a second, despite unanswered requests', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const asked = deferred();
-  const never = { path: '/never', answer: () => (asked.resolve(), new Promise<never>(() => undefined)) };
+  const requested = deferred();
+  const never = { path: '/never', answer: () => (requested.resolve(), new Promise<never>(() => undefined)) };
   const serving = await serve([never, ...health]);
   await get(serving, '/livez'); // fetch keeps the connection
-  const heard = send(serving, 'GET /never HTTP/1.1\r\nHost: a\r\n\r\n');
-  await asked.promise;
+  const received = send(serving, 'GET /never HTTP/1.1\r\nHost: a\r\n\r\n');
+  await requested.promise;
   const closed = [serving.close(), serving.close()];
   vi.advanceTimersByTime(500);
   await Promise.all(closed);
-  expect(await heard).toBe('');
+  expect(await received).toBe('');
   await expect(get(serving, '/livez')).rejects.toThrow();
 });

@@ -4,20 +4,20 @@ import { HttpService, limitedServerOptions } from './http-service.ts';
 import { PortUnavailableError } from './port-unavailable-error.ts';
 import type { RequestHandler } from './request-handler.ts';
 
-/** What a process serves, while it runs. */
+/** The running server of a process. */
 export interface Serving {
-  /** Scheme, host and port, no slash at the end. */
+  /** Scheme, host and port, without a trailing slash. */
   readonly url: string;
-  /** From now on every answer ends its connection. */
+  /** From now on every response ends its connection. */
   drain(): void;
-  /** Takes no more connections; what is being answered gets a moment to end. Idempotent. */
+  /** Accepts no more connections; responses in progress get a moment to finish. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface LocalServingOptions {
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** By which users choose the port; named when it cannot be had. */
+  /** The flag that sets the port; the error names it if the port is unavailable. */
   readonly portFlag: string;
   readonly handler: RequestHandler;
 }
@@ -25,16 +25,13 @@ export interface LocalServingOptions {
 const loopback = '127.0.0.1';
 const closeGraceMs = 500;
 
-/**
- * Serves over plain HTTP, from this thread, to this machine alone: for a process that somebody plays with. Rejects with
- * PortUnavailableError.
- */
-export async function startLocalServing({ port: wanted, portFlag, handler }: LocalServingOptions): Promise<Serving> {
+/** Serves over plain HTTP, from this thread, on loopback only: for a local playground. Rejects with PortUnavailableError. */
+export async function startLocalServing({ port: requested, portFlag, handler }: LocalServingOptions): Promise<Serving> {
   const server = createServer(limitedServerOptions);
   const service = new HttpService({ server, answer: (request) => handler.handle(request) });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(new PortUnavailableError(loopback, wanted, portFlag, error)));
-    server.listen(wanted, loopback, resolve);
+    server.once('error', (error) => reject(new PortUnavailableError(loopback, requested, portFlag, error)));
+    server.listen(requested, loopback, resolve);
   });
   const { port } = server.address() as AddressInfo;
   let closed: Promise<void> | undefined;

@@ -105,7 +105,7 @@ describe('TestScheduler', () => {
     await scheduler.expectBound('pod');
     expect(scheduler.stateOf('stuck')).toEqual({ kind: 'binding', nodeName: 'a' });
     await scheduler.advance(600_000);
-    await scheduler.expectRejected('stuck', { by: 'Slow', says: 'it has not ended after 10m' });
+    await scheduler.expectRejected('stuck', { by: 'Slow', says: 'timed out after 10m' });
   });
 
   it('supports several profiles and namespaces', async () => {

@@ -8,7 +8,7 @@ import { WaitingPods } from '../../src/framework/waiting-pods.ts';
 import { silentLogger } from '../../src/observability/silent-logger.ts';
 import type { Builders } from '../../src/testkit/builders/builders.ts';
 
-/** A handle over a real cluster picture, empty unless given. Binding is rejected unless a binder is given. */
+/** Returns a plugin handle over a real cluster cache, empty unless given. It rejects Bindings unless a binder is given. */
 export function pluginHandle(
   builders: Builders,
   options: {
@@ -28,10 +28,10 @@ export function pluginHandle(
     logger: silentLogger,
     cluster: options.cluster ?? new Cluster(builders.resources),
     waitingPods: new WaitingPods(clock),
-    binder: options.binder ?? { bind: () => Promise.reject(new Error('this test binds nothing')) },
+    binder: options.binder ?? { bind: () => Promise.reject(new Error('this test binds no pods')) },
     volumes: options.volumes ?? rejectingVolumes,
     dryRun: () => {
-      throw new Error('this test plans nothing');
+      throw new Error('this test runs no dry run');
     },
     activate: () => undefined,
     betweenAttempts: (change) => change(),

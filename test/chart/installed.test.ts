@@ -222,7 +222,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       const { exitCode, stderr } = await tutti.install(version);
       expect(exitCode).not.toBe(0);
       expect(stderr).toContain(
-        'the definition podgroups.scheduling.x-k8s.io is in the cluster already, and is of no release.',
+        'CustomResourceDefinition podgroups.scheduling.x-k8s.io already exists and is not managed by Helm.',
       );
       expect(stderr).toContain('--set crds.install=false');
       expect(stderr).toContain('--set crds.takeOwnership=true --take-ownership');
@@ -284,7 +284,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     await addReader('unbound');
     const processes = [await tutti.run('scheduler', '3.17'), await tutti.run('controller', '3.17')];
     for (const process of processes) {
-      await process.said(/certificates cannot be read; those from before are used/);
+      await process.said(/cannot read certificates; keeping the previous ones/);
       await expectServing(tutti, process);
     }
     const rejected = await tutti.stop();

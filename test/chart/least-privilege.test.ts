@@ -185,7 +185,7 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
   it('does without the binding in kube-system, and says so', async () => {
     const values = { ...allRights('unbound'), rbac: { preemption: true, authReader: false } };
     await RightsStory.play(await install('unbound', values, 'reader'), async (story) => {
-      const said = story.logged.lines.some(({ message }) => message.startsWith('certificates cannot be read'));
+      const said = story.logged.lines.some(({ message }) => message.startsWith('cannot read certificates'));
       return said ? missingFrom(story, 'unbound') : 'nothing is said';
     });
     expect(rejectedIn(await audit.callsFrom('unbound'))).toEqual([

@@ -27,17 +27,17 @@ describe('the notes', () => {
   });
 
   test.each([
-    ['a definition that is not of the release', { crds: { install: false } }, 'apply crds/ of its sources'],
+    ['a definition that is not of the release', { crds: { install: false } }, "apply crds/ of Tutti's sources"],
     ['one scheduler alone', {}, 'scheduler.replicaCount=2'],
     [
       'monitors that are left out',
       { metrics: { prometheusRule: { enabled: true } } },
-      'metrics.prometheusRule is left out: the cluster does not know the kind PrometheusRule.',
+      'metrics.prometheusRule has no effect: the cluster does not have the kind PrometheusRule.',
     ],
     [
       'taking the place of the default scheduler',
       { scheduler: { name: 'default-scheduler' }, podSchedulerName: 'other' },
-      'Stop kube-scheduler, or both will.',
+      'Stop kube-scheduler, otherwise both schedule them.',
     ],
   ])('begin with a warning of %s', async (_, values, text) => {
     const [warnings] = (await notes(values)).split('\n\nTutti schedules');

@@ -17,7 +17,7 @@ describe.each(versions)('Helm %s rejects', (version) => {
     [
       'CH10 two schedulers without election',
       { scheduler: { replicaCount: 2, leaderElect: false } },
-      'scheduler.replicaCount is 2 with scheduler.leaderElect=false, and all of them would act: set scheduler.leaderElect=true or scheduler.replicaCount=1',
+      'scheduler.replicaCount is 2 with scheduler.leaderElect=false, so all replicas would be active: set scheduler.leaderElect=true or scheduler.replicaCount=1',
     ],
     [
       'CH10 two controllers without election',
@@ -27,7 +27,7 @@ describe.each(versions)('Helm %s rejects', (version) => {
     [
       'CH13 both monitors',
       { metrics: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true, credentials: { name: 'x' } } } },
-      'metrics.serviceMonitor.enabled and metrics.podMonitor.enabled are both true, and everything would be counted twice: choose one',
+      'metrics.serviceMonitor.enabled and metrics.podMonitor.enabled are both true, so Prometheus would scrape every process twice: choose one',
     ],
     [
       'a ServiceMonitor without Services',
@@ -42,12 +42,12 @@ describe.each(versions)('Helm %s rejects', (version) => {
     [
       'CH14 pods that would wait for themselves',
       { podSchedulerName: 'tutti' },
-      'podSchedulerName is "tutti", which is one of Tutti\'s own (tutti): its pods would wait for themselves',
+      'podSchedulerName is "tutti", which is one of this release\'s scheduler names (tutti), so Tutti\'s pods would wait for themselves',
     ],
     [
       'CH14 in place of the default scheduler, too',
       { config: { profiles: [{ schedulerName: 'a' }, {}] } },
-      'podSchedulerName is "default-scheduler", which is one of Tutti\'s own (a, default-scheduler)',
+      'podSchedulerName is "default-scheduler", which is one of this release\'s scheduler names (a, default-scheduler)',
     ],
     [
       'two profiles of one name',
@@ -57,12 +57,12 @@ describe.each(versions)('Helm %s rejects', (version) => {
     [
       'a profile said twice',
       { config: { profiles: [{ schedulerName: 'a' }] }, pluginConfig: [{ name: 'b' }], scheduler: { name: 'c' } },
-      'pluginConfig is given beside config.profiles, which say it: move it into a profile',
+      'pluginConfig and config.profiles are both set: move the value into a profile',
     ],
     [
       'leader election said twice, and differently',
       { config: { leaderElection: { leaderElect: false } } },
-      'config.leaderElection.leaderElect is false and scheduler.leaderElect is true: they mean the same, so give the latter alone',
+      'config.leaderElection.leaderElect is false and scheduler.leaderElect is true, but they mean the same: set only scheduler.leaderElect',
     ],
     [
       'an extender with a verb that the program rejects',
@@ -82,12 +82,12 @@ describe.each(versions)('Helm %s rejects', (version) => {
     [
       'an alert that there is not',
       { metrics: { prometheusRule: { disabled: ['TutiDown'] } } },
-      'metrics.prometheusRule names the alert "TutiDown", which there is not: there are TuttiDown, ',
+      'metrics.prometheusRule names the alert "TutiDown", which does not exist: the alerts are TuttiDown, ',
     ],
     [
       'CH16 a ServiceMonitor that the cluster does not know, if asked to',
       { metrics: { serviceMonitor: { enabled: true, renderMode: 'failIfMissing' } } },
-      'metrics.serviceMonitor.enabled is true and the cluster does not know the kind ServiceMonitor of monitoring.coreos.com/v1: install the Prometheus operator, or set metrics.serviceMonitor.renderMode=skipIfMissing',
+      'metrics.serviceMonitor.enabled is true, but the cluster does not have the kind ServiceMonitor of monitoring.coreos.com/v1: install the Prometheus operator, or set metrics.serviceMonitor.renderMode=skipIfMissing',
     ],
   ])('%s', async (_, values, text) => {
     expect(await rejection(values, { version })).toContain(text);

@@ -9,8 +9,8 @@ interface Waiter {
 }
 
 /**
- * What the API server shows of a cluster, and all that it showed since the record was opened. Expectations wait on it, and
- * "never" is asserted on its history.
+ * What the API server shows of a cluster, and everything that it has shown since the record was opened. Expectations wait on it, and tests
+ * assert on its history that something never happened.
  */
 export class ClusterRecord {
   readonly pods: Recording<WatchedPod>;
@@ -48,8 +48,8 @@ export class ClusterRecord {
   }
 
   /**
-   * Resolves as soon as `check` answers undefined; it is asked now and at every change. Any other answer says what is still
-   * missing, and is what the rejection at the deadline says.
+   * Resolves as soon as `check` returns undefined. It runs now and at every change. Any other result describes what is still missing; the
+   * rejection at the deadline contains it.
    */
   until(what: string, withinMs: number, check: () => string | undefined): Promise<void> {
     return new Promise((resolve, reject) => {

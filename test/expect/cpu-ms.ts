@@ -1,8 +1,8 @@
 import process from 'node:process';
 
 /**
- * Milliseconds of processor time that the work took of this process: what it costs, however much of the machine others take
- * meanwhile. Other work of the process in the same time is counted as well.
+ * Returns the processor time in milliseconds that this process spent on the work, however busy the machine is. Other work of the process in
+ * the same time counts as well.
  */
 export async function cpuMsOf(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
@@ -10,13 +10,13 @@ export async function cpuMsOf(work: () => unknown): Promise<number> {
   return msSince(before);
 }
 
-/** The most processor time that passed between two turns of the event loop while the work ran. */
+/** Returns the maximum processor time between two turns of the event loop while the work ran. */
 export async function longestTurnMsOf(work: () => Promise<unknown>): Promise<number> {
-  let most = 0;
+  let longest = 0;
   let last = process.cpuUsage();
   let isOver = false;
   const look = (): void => {
-    most = Math.max(most, msSince(last));
+    longest = Math.max(longest, msSince(last));
     last = process.cpuUsage();
     if (!isOver) setImmediate(look);
   };
@@ -24,7 +24,7 @@ export async function longestTurnMsOf(work: () => Promise<unknown>): Promise<num
   await work();
   isOver = true;
   await new Promise((resolve) => setImmediate(resolve));
-  return most;
+  return longest;
 }
 
 function msSince(before: NodeJS.CpuUsage): number {

@@ -2,12 +2,12 @@ import type { PodGroupPhase, PodGroupStatus } from '../../src/api/pod-group.ts';
 import type { ClusterRecord } from './cluster-record.ts';
 import { hangsMs } from '../planes/patience.ts';
 
-/** The counters that matter to the test; those that are left out may be anything. */
+/** The counters that matter to the test; omitted ones may have any value. */
 export type ExpectedCounts = Partial<
   Pick<PodGroupStatus, 'running' | 'succeeded' | 'failed' | 'members' | 'scheduled' | 'ready' | 'occupiedBy'>
 >;
 
-/** The group (namespace/name) is in this phase with these counts. */
+/** Waits until the group (namespace/name) is in this phase with these counts. */
 export async function expectPhase(
   record: ClusterRecord,
   group: string,
@@ -25,7 +25,7 @@ export async function expectPhase(
   });
 }
 
-/** A condition of the group says this. */
+/** Waits until the group has this condition. */
 export async function expectGroupCondition(
   record: ClusterRecord,
   group: string,
@@ -45,7 +45,7 @@ export async function expectGroupCondition(
   });
 }
 
-/** What is empty need not be there. */
+/** Returns the status of the group; an empty field may be absent. */
 function statusOf(record: ClusterRecord, group: string): PodGroupStatus | undefined {
   const object = record.podGroups.current.get(group);
   return object && { occupiedBy: '', ...object.status };

@@ -3,27 +3,27 @@ import type { ClusterRecord } from './cluster-record.ts';
 import { describePods } from './expect-bound.ts';
 import { hangsMs } from '../planes/patience.ts';
 
-/** What a verdict is expected to say. */
+/** The expected content of a verdict. */
 export interface ExpectedVerdict {
   readonly reason: VerdictReason;
-  /** Each is found somewhere in the message. */
+  /** Parts of the message, each of which must match. */
   readonly says?: readonly (string | RegExp)[];
 }
 
-/** Each of these pods carries the verdict in its PodScheduled condition. */
+/** Waits until each of these pods has the verdict in its PodScheduled condition. */
 export async function expectVerdict(
   record: ClusterRecord,
   pods: readonly string[],
   expected: ExpectedVerdict,
   withinMs: number = hangsMs,
 ): Promise<void> {
-  await record.until(`${pods.length} pods are told ${describe(expected)}`, withinMs, () => {
+  await record.until(`${pods.length} pods have the verdict ${describe(expected)}`, withinMs, () => {
     const others = pods.filter((key) => !carries(record, key, expected));
     return others.length === 0 ? undefined : describePods(record, others);
   });
 }
 
-/** For each of these pods there is a Warning Event of this reason that says it. */
+/** Waits until each of these pods has a matching Warning Event. */
 export async function expectWarning(
   record: ClusterRecord,
   pods: readonly string[],
@@ -44,7 +44,7 @@ export async function expectWarning(
   });
 }
 
-/** This pod carries the verdict in its PodScheduled condition now. */
+/** Reports whether this pod has the verdict in its PodScheduled condition now. */
 export function carries(record: ClusterRecord, key: string, expected: ExpectedVerdict): boolean {
   const conditions = record.pods.current.get(key)?.status?.conditions;
   const condition = conditions?.find(({ type }) => type === 'PodScheduled');

@@ -7,7 +7,10 @@ import type { WatchedNode, WatchedPod, WatchedPodGroup } from './watched.ts';
 
 const build = new Builders();
 
-/** A node for two pods of one core, a group of two, and what becomes of pods at which millisecond. */
+/**
+ * Returns the problems of a history with a node for two pods of one core, a group of two, and the given pod changes, each with its time in
+ * milliseconds.
+ */
 function problemsOf(pods: readonly (readonly [number, WatchedPod, Change<WatchedPod>['type']?])[]): string[] {
   const added = <T>(object: T): Change<T> => ({ at: 0, type: 'ADDED', object });
   return historyProblems(
@@ -29,8 +32,8 @@ function member(name: string, options: PodOptions = {}): WatchedPod {
   return pod(name, { group: 'pair', ...options });
 }
 
-describe('the history of a scenario', () => {
-  it('is in order when a group starts within moments and its node has room', () => {
+describe('historyProblems', () => {
+  it('accepts a group that starts within moments on a node with enough capacity', () => {
     const problems = problemsOf([
       [1, member('x')],
       [2, member('y')],
@@ -42,15 +45,15 @@ describe('the history of a scenario', () => {
     expect(problems).toEqual([]);
   });
 
-  it('shows a group that is partly on nodes at the end', () => {
+  it('reports a group that is partially bound at the end', () => {
     const problems = problemsOf([
       [1, member('x', { nodeName: 'a' })],
       [2, member('y')],
     ]);
-    expect(problems).toEqual(['PodGroup default/pair ends with 1 of 2 members on nodes']);
+    expect(problems).toEqual(['PodGroup default/pair ends with 1 of 2 members bound']);
   });
 
-  it('shows a group that was partly on nodes for too long, whole or gone later', () => {
+  it('reports a group that was partially bound for too long, even if it is complete or gone later', () => {
     const [whole] = problemsOf([
       [1, member('x', { nodeName: 'a' })],
       [1_500, member('y', { nodeName: 'a' })],
@@ -59,10 +62,10 @@ describe('the history of a scenario', () => {
       [1, member('x', { nodeName: 'a' })],
       [1_500, member('x', { nodeName: 'a' }), 'DELETED'],
     ]);
-    expect([whole, gone]).toEqual(Array(2).fill('PodGroup default/pair was partly on nodes for 1499 ms'));
+    expect([whole, gone]).toEqual(Array(2).fill('PodGroup default/pair was partially bound for 1499 ms'));
   });
 
-  it('does not hold it against a group that started that it loses members', () => {
+  it('accepts that a started group loses members', () => {
     const problems = problemsOf([
       [1, member('x', { nodeName: 'a' })],
       [2, member('y', { nodeName: 'a' })],
@@ -71,7 +74,7 @@ describe('the history of a scenario', () => {
     expect(problems).toEqual([]);
   });
 
-  it('shows an over-committed node, even if only for a moment', () => {
+  it('reports an over-committed node, even if only for a moment', () => {
     const problems = problemsOf([
       [1, pod('x', { nodeName: 'a' })],
       [2, pod('y', { nodeName: 'a' })],
@@ -81,13 +84,13 @@ describe('the history of a scenario', () => {
     expect(problems).toEqual(['node a is over-committed: 3000 of cpu, it has 2000']);
   });
 
-  it('shows a pod that its node rejected', () => {
+  it('reports a pod that its node rejected', () => {
     const rejected = pod('x', { nodeName: 'a', phase: 'Failed' });
     const status = { ...rejected.status, reason: 'OutOfcpu', message: 'no cpu left' };
     expect(problemsOf([[1, { ...rejected, status }]])).toEqual(['node a rejected default/x: OutOfcpu: no cpu left']);
   });
 
-  it('leaves out the pods of others', () => {
+  it('ignores pods of other namespaces', () => {
     const theirs = [0, 1, 2].map((index) => pod(`x-${index}`, { namespace: 'theirs', nodeName: 'a' }));
     expect(problemsOf(theirs.map((object, index) => [index, object] as const))).toEqual([]);
   });

@@ -11,7 +11,7 @@ import type { Change } from './recording.ts';
 import { keyOf } from './watched.ts';
 import type { WatchedNode, WatchedPod, WatchedPodGroup } from './watched.ts';
 
-/** A history; a ClusterRecord is one. */
+/** A history, for example a ClusterRecord. */
 export interface History {
   readonly nodes: { readonly changes: readonly Change<WatchedNode>[] };
   readonly podGroups: { readonly changes: readonly Change<WatchedPodGroup>[] };
@@ -20,15 +20,15 @@ export interface History {
 }
 
 export interface HistoryRules {
-  /** Only pods of these namespaces are looked at. */
+  /** Only pods of these namespaces are checked. */
   readonly namespaces: ReadonlySet<string>;
-  /** How long a group that never started may have some members on nodes while the others are being bound: of the time in which things went on. */
+  /** How long a group that never started may be partially bound, in milliseconds of working time. */
   readonly partialForMs: number;
-  /** Nodes do not admit pods because the test has them do so. */
+  /** The test makes nodes reject pods on purpose. */
   readonly rejectionsAreMeant?: boolean;
 }
 
-/** A group's quorum as the history shows it. */
+/** A group's quorum by the history. */
 interface GroupState {
   readonly uid: string;
   readonly minMember: number;
@@ -37,8 +37,8 @@ interface GroupState {
 }
 
 /**
- * What must hold in every scenario, at every moment: no group partly on nodes for long nor at the end, no node
- * over-committed, no pod rejected by its node. A sentence for each breach.
+ * Returns a sentence for each breach of the rules of every scenario: no group is partially bound for long or at the end, no node is
+ * over-committed, and no node rejects a pod.
  */
 export function historyProblems(record: History, rules: HistoryRules): string[] {
   const replay = new Replay(rules, record.pulse);
@@ -59,7 +59,7 @@ class Replay {
   readonly #projector = new PodProjector(this.#names);
   /** key -> pod that exists */
   readonly #pods = new Map<string, Pod>();
-  /** node name -> what it can allocate */
+  /** node name -> allocatable resources */
   readonly #nodes = new Map<string, ResourceSum>();
   /** key -> group that exists */
   readonly #groups = new Map<string, GroupState>();
@@ -108,7 +108,7 @@ class Replay {
   end(): string[] {
     for (const [key, group] of this.#groups) {
       if (group.partialSince !== undefined) {
-        this.#problems.add(`PodGroup ${key} ends with ${this.#bound(key)} of ${group.minMember} members on nodes`);
+        this.#problems.add(`PodGroup ${key} ends with ${this.#bound(key)} of ${group.minMember} members bound`);
       }
     }
     return [...this.#problems];
@@ -126,7 +126,7 @@ class Replay {
     const lasted = group.partialSince === undefined ? 0 : this.#time.workedMs(group.partialSince, at);
     group.partialSince = undefined;
     if (lasted > this.#rules.partialForMs) {
-      this.#problems.add(`PodGroup ${key} was partly on nodes for ${Math.round(lasted)} ms`);
+      this.#problems.add(`PodGroup ${key} was partially bound for ${Math.round(lasted)} ms`);
     }
   }
 

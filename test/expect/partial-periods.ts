@@ -2,27 +2,27 @@ import { podGroupNameOf } from '../../src/api/pod-group-membership.ts';
 import type { Change } from './recording.ts';
 import type { WatchedPod } from './watched.ts';
 
-/** A time in which a group had some members on nodes, but fewer than it needs. Times as in Change. */
+/** A period in which a group had some members bound, but fewer than it needs. Times as in Change. */
 export interface PartialPeriod {
   /** The group's name. */
   readonly group: string;
   readonly from: number;
   readonly to: number;
-  /** The most members that were on nodes in it. */
+  /** Maximum number of members bound in it. */
   readonly most: number;
 }
 
 /**
- * The spells of the groups of one namespace that need `minMember` members each, in the order in which they ended; one that goes on
- * ends at `until`.
+ * Returns the periods of the groups of one namespace that need `minMember` members each, in the order in which they ended. An unfinished
+ * period ends at `until`.
  */
 export function partialPeriods(
   changes: readonly Change<WatchedPod>[],
   { namespace, minMember, until }: { readonly namespace: string; readonly minMember: number; readonly until: number },
 ): PartialPeriod[] {
-  /** group -> names of its members that are on nodes */
+  /** group -> names of its bound members */
   const bound = new Map<string, Set<string>>();
-  /** group -> its spell so far */
+  /** group -> its current period */
   const open = new Map<string, { readonly from: number; most: number }>();
   const periods: PartialPeriod[] = [];
   for (const { at, type, object } of changes) {
@@ -46,7 +46,7 @@ export function partialPeriods(
   return periods;
 }
 
-/** Added up over groups. */
+/** Returns the sum over all groups in seconds. */
 export function partialSeconds(periods: readonly PartialPeriod[]): number {
   return periods.reduce((sum, { from, to }) => sum + to - from, 0) / 1000;
 }

@@ -14,7 +14,7 @@ async function pass(clock: VirtualClock, ms: number): Promise<void> {
   }
 }
 
-it('time counts while the plane answers, and a stall as one beat', async () => {
+it('Pulse counts time while the plane responds, and a stall as one beat', async () => {
   const clock = new VirtualClock();
   const server = new EmbeddedApiServer({ clock, random: seededRandom(1) });
   const pulse = new Pulse(new KubeClient({ transport: new InProcessTransport(server), clock }), clock);
@@ -30,7 +30,7 @@ it('time counts while the plane answers, and a stall as one beat', async () => {
   await pulse.close();
 });
 
-it('nothing counts much while nobody answers', async () => {
+it('Pulse counts almost no time while the plane does not respond', async () => {
   const clock = new VirtualClock();
   const away = { get: () => Promise.reject(new ConnectionError('away', { ambiguous: false, cause: undefined })) };
   const pulse = new Pulse(away, clock);

@@ -4,24 +4,24 @@ import { NotFoundError } from '../../src/client/api-errors.ts';
 import type { KubeClient } from '../../src/client/kube-client.ts';
 import { wait } from '../../src/client/wait.ts';
 
-/** From an answer to the next question. */
+/** Pause between a response and the next request. */
 const beatMs = 250;
 
-/** Tells times in which things went on from those in which the machine was busy with something else. */
+/** Distinguishes time in which the system made progress from time in which the machine was busy with something else. */
 export interface WorkingTime {
-  /** Of the milliseconds between two moments of performance.now() those in which things went on. */
+  /** Returns the milliseconds of progress between two values of performance.now(). */
   workedMs(from: number, to: number): number;
 }
 
 /**
- * Asks the plane for an object again and again. From one answer to the next as long a time counts as the pause between them, however long
- * it took: on a machine that has too much to do everything takes its time, the plane, this process and what is tested.
+ * Requests an object from the plane repeatedly. From one response to the next at most the pause between them counts, however long it took:
+ * on an overloaded machine everything is slow, including the plane, this process and the code under test.
  */
 export class Pulse implements WorkingTime {
   readonly #client: Pick<KubeClient, 'get'>;
   readonly #clock: Clock;
   readonly #stop = new AbortController();
-  /** When each answer came, as performance.now(). */
+  /** Time of each response, by performance.now(). */
   readonly #beats: number[] = [];
   readonly #running: Promise<void>;
 
@@ -42,7 +42,7 @@ export class Pulse implements WorkingTime {
   }
 
   async close(): Promise<void> {
-    this.#stop.abort(new Error('the pulse is not needed any more'));
+    this.#stop.abort(new Error('the pulse is closed'));
     await this.#running;
   }
 

@@ -11,18 +11,18 @@ import type { WatchedObject } from './watched.ts';
 
 const path = '/api/v1/namespaces';
 
-describe('a recording', () => {
+describe('Recording', () => {
   let plane: TestPlane;
   let proxy: ApiProxy;
   let transport: HttpTransport;
   let recording: Recording<WatchedObject>;
-  let told = 0;
+  let notifications = 0;
 
   beforeEach(async () => {
     plane = await openEmbeddedPlane();
     proxy = await ApiProxy.open(plane.transport);
     transport = new HttpTransport({ endpoint: proxy.endpoint });
-    recording = await Recording.open(new KubeClient({ transport, clock: systemClock }), path, () => told++);
+    recording = await Recording.open(new KubeClient({ transport, clock: systemClock }), path, () => notifications++);
   });
 
   afterEach(async () => {
@@ -39,7 +39,7 @@ describe('a recording', () => {
   const added = (): string[] =>
     recording.changes.filter(({ type }) => type === 'ADDED').map(({ object }) => object.metadata.name);
 
-  it('begins with what exists, and has every change once though connections break', async () => {
+  it('begins with the existing objects and records every change once, even if connections break', async () => {
     expect(recording.current.has('default')).toBe(true);
     await create('one');
     await until('the first change', () => added().length === 1);
@@ -52,13 +52,13 @@ describe('a recording', () => {
     expect(recording.failure).toBeUndefined();
   });
 
-  it('is no proof any more once the server has forgotten where it was', async () => {
+  it('fails once the server has forgotten its resource version', async () => {
     proxy.fault = () => statusAnswer(410, 'Expired', 'too old resource version');
-    const before = told;
+    const before = notifications;
     await proxy.cut();
     await proxy.restore();
-    await until('the hole is noticed', () => recording.failure !== undefined);
-    expect(recording.failure).toHaveProperty('message', `the record of ${path} has a hole`);
-    expect(told).toBeGreaterThan(before);
+    await until('the gap is reported', () => recording.failure !== undefined);
+    expect(recording.failure).toHaveProperty('message', `the record of ${path} has a gap`);
+    expect(notifications).toBeGreaterThan(before);
   });
 });

@@ -8,7 +8,7 @@ import type { WatchedObject } from './watched.ts';
 
 /** One change of one object. */
 export interface Change<T> {
-  /** performance.now() when it arrived here. */
+  /** performance.now() when it arrived. */
   readonly at: number;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: T;
@@ -22,11 +22,11 @@ interface WatchLine<T> {
 const reconnectMs = 100;
 
 /**
- * Everything that happens to a collection from the moment it is opened, without a gap: a watch that ends is resumed, and a
- * place in the history that the server has forgotten is an error, never a jump.
+ * Records all changes of a collection from the moment it is opened, without a gap. It resumes a watch that ends. A resource version that
+ * the server has forgotten is an error; the recording never skips changes.
  */
 export class Recording<T extends WatchedObject> {
-  /** In order, since it was opened. */
+  /** All changes in order since it was opened. */
   readonly changes: Change<T>[] = [];
   /** key -> the object as it is now */
   readonly current = new Map<string, T>();
@@ -44,7 +44,7 @@ export class Recording<T extends WatchedObject> {
     this.#onChange = onChange;
   }
 
-  /** Resolves when what exists is known and every later change will be seen. `onChange` is also called on failure. */
+  /** Resolves when the existing objects are known and every later change will be recorded. Also calls `onChange` on failure. */
   static async open<T extends WatchedObject>(
     client: KubeClient,
     path: string,
@@ -58,7 +58,7 @@ export class Recording<T extends WatchedObject> {
     return recording;
   }
 
-  /** Set when the history has a hole and can prove nothing any more. */
+  /** Set when the history has a gap and no longer proves anything. */
   get failure(): Error | undefined {
     return this.#failure;
   }
@@ -76,11 +76,11 @@ export class Recording<T extends WatchedObject> {
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof ConnectionError)) {
-          this.#failure = new Error(`the record of ${this.#path} has a hole`, { cause: error });
+          this.#failure = new Error(`the record of ${this.#path} has a gap`, { cause: error });
           this.#onChange();
           return;
         }
-        // The server went away; what happened meanwhile comes when it is back.
+        // The server went away; the missed changes follow when it is back.
         await wait(systemClock, reconnectMs, signal).catch(() => undefined);
       }
     }
@@ -105,7 +105,7 @@ export class Recording<T extends WatchedObject> {
   }
 }
 
-/** The same chunks; a connection that breaks in between is told apart from what the chunks say. */
+/** Yields the same chunks; wraps a broken connection so that it differs from errors in the content. */
 async function* readable(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;

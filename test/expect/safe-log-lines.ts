@@ -2,14 +2,14 @@ import { afterEach, expect } from 'vitest';
 import { transports } from 'winston';
 
 /**
- * For every test: no line of a log, whoever wrote it, has a secret or a character that a terminal acts upon. Tests that give a process secrets
- * have the word canary in them.
+ * For every test: no log line contains a secret or a character that a terminal acts upon, whichever logger wrote it. Tests that give
+ * secrets to a process put the word canary into them.
  */
 const unsafe: readonly RegExp[] = [
   /canary/i,
   /\/\/[^\s/"[]*:[^\s/"]*@/,
   /\bBearer\s+[\w.~+/-]{16,}/,
-  // eslint-disable-next-line no-control-regex -- to find them is the purpose
+  // eslint-disable-next-line no-control-regex -- the pattern must match control characters
   /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/,
 ];
 const message = Symbol.for('message');
@@ -17,7 +17,7 @@ const original = Symbol.for('tutti tests: what logs');
 const bad: string[] = [];
 
 type Log = (this: unknown, info: Readonly<Record<symbol, unknown>>, next: () => void) => unknown;
-// Files that share a process run this anew each, and winston is loaded once.
+// Each file of a shared process runs this again, but winston is loaded only once.
 const stream = transports.Stream.prototype as unknown as { log: Log; [original]?: Log };
 const log = (stream[original] ??= stream.log);
 
@@ -28,5 +28,5 @@ stream.log = function (info, next) {
 };
 
 afterEach(() => {
-  expect(bad.splice(0), 'lines of a log that show what they must not').toEqual([]);
+  expect(bad.splice(0), 'log lines with a secret or a control character').toEqual([]);
 });

@@ -2,7 +2,7 @@ import type { Condition } from '../../src/api/condition.ts';
 import type { PodGroupSpec, PodGroupStatus } from '../../src/api/pod-group.ts';
 import type { RawPod } from '../../src/api/pod.ts';
 
-// Objects as a watch shows them; only what tests read.
+// Objects as a watch shows them, reduced to the fields that tests read.
 
 export interface WatchedObject {
   readonly metadata: {
@@ -33,7 +33,7 @@ export interface WatchedEvent extends WatchedObject {
   readonly involvedObject?: { readonly kind?: string; readonly namespace?: string; readonly name?: string };
 }
 
-/** namespace/name; of cluster-scoped objects the name. */
+/** Returns namespace/name; for cluster-scoped objects the name. */
 export function keyOf({ metadata: { namespace, name } }: WatchedObject): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }

@@ -179,9 +179,9 @@ describe('an extender in a process of its own, over HTTPS', () => {
 
   it.each([
     ['rejects', 'not today.'],
-    ['fails', 'filter was answered with status 500: out of order.'],
-    ['babbles', 'filter was answered with something that is not JSON: <html>.'],
-    ['hangs', 'no answer within 0.4 s (httpTimeout).'],
+    ['fails', 'filter returned status 500: out of order.'],
+    ['babbles', 'filter returned invalid JSON: <html>.'],
+    ['hangs', 'no response within 0.4 s (httpTimeout).'],
   ])('that %s fails its pods, which say so, and no others', async (behaviour, message) => {
     await start([behaviour, { filterVerb: 'filter', managedResources: [{ name: 'example.com/gpu' }] }]);
     await pod('x', { cpu: 1, gpus: 1 });
@@ -198,7 +198,7 @@ describe('an extender in a process of its own, over HTTPS', () => {
     );
     await pod('x', { cpu: 1 });
     await expectBound({ x: 'c' });
-    expect(warnings.filter((line) => line.includes('is scheduled without it'))).toEqual([
+    expect(warnings.filter((line) => line.includes('scheduling the pod without it'))).toEqual([
       expect.stringContaining('ECONNREFUSED'),
       expect.stringMatching(/only-b.*certificate/),
     ]);
@@ -217,7 +217,7 @@ describe('an extender in a process of its own, over HTTPS', () => {
     await expectBound({ x: 'a' });
     extender.kill('SIGSTOP');
     await pod('y', { cpu: 1 });
-    await expectMessage('y', expect.stringContaining('no answer within 0.4 s'));
+    await expectMessage('y', expect.stringContaining('no response within 0.4 s'));
     extender.kill('SIGCONT');
     await expectBound({ x: 'a', y: 'a' });
   });
@@ -235,7 +235,7 @@ describe('an extender in a process of its own, over HTTPS', () => {
     await pod('x', { cpu: 2 });
     await expectMessage(
       'x',
-      expect.stringMatching(/failed in bind: it said that the pod was bound to node ., and it is not/),
+      expect.stringMatching(/failed in bind: it reported success, but the pod is not bound to node ./),
     );
     expect(await bound()).toEqual({});
   });

@@ -1,13 +1,13 @@
 import process from 'node:process';
 import { missingPackages } from '../planes/missing-packages.ts';
 import type { Provision } from '../planes/real/build.ts';
-import { provideForSuite, sayIfMissing } from '../planes/real/provide-real-plane.ts';
+import { provideForSuite, warnIfMissing } from '../planes/real/provide-real-plane.ts';
 
 /** Whether this machine can build images, for suites that need one; as `provideForSuite`, which turns them off too. */
 export async function provideImageForSuite(suite: string): Promise<Provision<never>> {
   const lacking = missingHere();
   if (lacking === undefined) return provideForSuite(suite, []);
-  return sayIfMissing(suite, { state: 'missing', reason: 'unsuitable-machine', message: lacking });
+  return warnIfMissing(suite, { state: 'missing', reason: 'unsuitable-machine', message: lacking });
 }
 
 /** Why images cannot be built, and what to do about it. */

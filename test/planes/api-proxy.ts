@@ -8,15 +8,15 @@ import type { Endpoint } from '../../src/client/endpoint.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/client/transport.ts';
 
 /**
- * Decides what becomes of a request: the response that it returns is the answer, undefined lets the request through, and
- * throwing loses the connection. `forward` asks the API server, for faults that strike after it has answered.
+ * Decides what happens to a request. The proxy sends a returned response; undefined passes the request on; throwing breaks the connection.
+ * `forward` sends the request to the API server, for faults that strike after it has responded.
  */
 export type Fault = (
   request: TransportRequest,
   forward: () => Promise<TransportResponse>,
 ) => TransportResponse | undefined | Promise<TransportResponse | undefined>;
 
-/** Headers that concern one connection, and those that the next connection sets itself. */
+/** Headers of a single connection, and those that the next connection sets itself. */
 const ownHeaders = new Set([
   'connection',
   'keep-alive',
@@ -27,12 +27,12 @@ const ownHeaders = new Set([
 ]);
 
 /**
- * Stands between one client process and an API server, whichever that is, to make trouble on the way: the process is given
- * `endpoint`, everybody else reaches the server directly.
+ * A proxy between one client process and an API server that injects faults. The process uses `endpoint`; all others reach the server
+ * directly.
  */
 export class ApiProxy {
   readonly endpoint: Endpoint;
-  /** Asked about every request while it is set. */
+  /** Called for every request while it is set. */
   fault: Fault | undefined;
   readonly #transport: Transport;
   readonly #port: number;
@@ -46,12 +46,12 @@ export class ApiProxy {
     server.on('request', (incoming, outgoing) => void this.#answer(incoming, outgoing));
   }
 
-  /** Listens on a free port; requests go on through `transport`. */
+  /** Listens on a free port and sends requests on through `transport`. */
   static async open(transport: Transport): Promise<ApiProxy> {
     return new ApiProxy(transport, await listen(0));
   }
 
-  /** From now on there is nobody at the address: connections break, new ones are rejected. */
+  /** Closes the port: connections break, and new ones are refused. */
   async cut(): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;
@@ -61,7 +61,7 @@ export class ApiProxy {
     await closed;
   }
 
-  /** Listens again on the same port. */
+  /** Listens on the same port again. */
   async restore(): Promise<void> {
     if (this.#server !== undefined) return;
     this.#server = await listen(this.#port);
@@ -71,7 +71,7 @@ export class ApiProxy {
   async #answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const gone = new AbortController();
     outgoing.once('close', () => gone.abort(new Error('the client has gone')));
-    outgoing.on('error', () => undefined); // the client went away while it was written to
+    outgoing.on('error', () => undefined); // the client disconnected during the response
     try {
       const request = await requestOf(incoming);
       const forward = (): Promise<TransportResponse> => this.#transport.send(request, gone.signal);
@@ -88,7 +88,7 @@ export class ApiProxy {
   }
 }
 
-/** An answer of the API server's shape that did not come from it. */
+/** Returns a response in the format of the API server that did not come from it. */
 export function statusAnswer(code: number, reason: string, message: string): TransportResponse {
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
   return {

@@ -5,33 +5,33 @@ import { statusAnswer } from './api-proxy.ts';
 import type { Fault } from './api-proxy.ts';
 
 /**
- * What becomes of a spoiled Binding. `slow`: it is carried out late, also when whoever sent it has gone by then; `slow-answer`: it
- * is carried out at once, and answered late.
+ * How a Binding is spoiled. `slow`: it is carried out late, even if its sender is gone by then. `slow-answer`: it is carried out at once
+ * and answered late.
  */
 export const spoilings = ['500-before', '500-after', 'cut-before', 'cut-after', '409', 'slow', 'slow-answer'] as const;
 
 export type Spoiling = (typeof spoilings)[number];
 
 export interface BindingSpoilerOptions {
-  /** To the API server; ends after the proxy. */
+  /** Transport to the API server; must outlive the proxy. */
   readonly transport: Transport;
   readonly percent: number;
-  /** Decides which are spoiled. */
+  /** Decides which Bindings are spoiled. */
   readonly random: Random;
-  /** How they are, in turn. At least one. */
+  /** How they are spoiled, in turn. At least one. */
   readonly kinds: readonly Spoiling[];
-  /** How late a slow one is. */
+  /** Delay of a slow Binding or answer. */
   readonly slowMs: number;
 }
 
 /** Spoils a share of the Bindings that pass a proxy, repeats included. */
 export class BindingSpoiler {
   readonly #options: BindingSpoilerOptions;
-  /** Bindings that have come. */
+  /** Number of Bindings received. */
   passed = 0;
-  /** Of these so many were spoiled. */
+  /** Number of these that were spoiled. */
   spoiled = 0;
-  /** Slow ones that are not carried out yet. */
+  /** Slow Bindings in progress. */
   readonly #late = new Set<Promise<unknown>>();
 
   constructor(options: BindingSpoilerOptions) {
@@ -46,7 +46,7 @@ export class BindingSpoiler {
     return this.#spoil(request, kinds[this.spoiled++ % kinds.length]!);
   };
 
-  /** Resolves when no Binding can be carried out any more that came before. */
+  /** Resolves when no earlier Binding can be carried out any more. */
   async settled(): Promise<void> {
     while (this.#late.size > 0) await Promise.all(this.#late);
   }
@@ -67,13 +67,13 @@ export class BindingSpoiler {
       case '409':
         return statusAnswer(409, 'Conflict', 'rejected for a test');
       case 'slow':
-        return this.#keep(sleep(this.#options.slowMs).then(carryOut));
+        return this.#track(sleep(this.#options.slowMs).then(carryOut));
       case 'slow-answer':
-        return this.#keep(carryOut().then((answer) => sleep(this.#options.slowMs, answer)));
+        return this.#track(carryOut().then((answer) => sleep(this.#options.slowMs, answer)));
     }
   }
 
-  #keep(call: Promise<TransportResponse>): Promise<TransportResponse> {
+  #track(call: Promise<TransportResponse>): Promise<TransportResponse> {
     const settled = call.catch(() => undefined).finally(() => this.#late.delete(settled));
     this.#late.add(settled);
     return call;

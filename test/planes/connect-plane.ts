@@ -10,8 +10,8 @@ import { hangsMs } from './patience.ts';
 import { poll } from './poll.ts';
 
 /**
- * Makes a plane of an API server that runs already: connects as its kubeconfig says and installs the PodGroup CRD. `stop`
- * ends the server; it is called when this rejects, too.
+ * Makes a plane of a running API server: connects with its kubeconfig and installs the PodGroup CRD. `stop` ends the server; a rejection
+ * calls it, too.
  */
 export async function connectPlane(server: {
   readonly name: string;
@@ -41,7 +41,7 @@ async function installPodGroups(client: KubeClient): Promise<void> {
     .catch((error: unknown) => {
       if (!(error instanceof AlreadyExistsError)) throw error;
     });
-  // A server may take a moment from the definition to serving the resource.
+  // A server may need a moment from the creation of the CRD until it serves the resource.
   await poll(
     () =>
       client.list(podGroupPath()).then(

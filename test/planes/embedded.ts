@@ -8,7 +8,7 @@ import { listenHttp } from '../../src/plane/apiserver/listen-http.ts';
 import { connectPlane } from './connect-plane.ts';
 import type { TestPlane } from './plane.ts';
 
-/** The embedded API server in this process, reached over HTTP on a free port. Takes a tenth of a second. */
+/** Starts the embedded API server in this process, over HTTP on a free port. Takes a tenth of a second. */
 export async function openEmbeddedPlane(): Promise<TestPlane> {
   const server = new EmbeddedApiServer({ clock: systemClock, random: Math.random });
   const listener = await listenHttp(server, 0);

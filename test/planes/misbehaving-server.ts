@@ -11,18 +11,18 @@ export interface ReceivedRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** Number of the connection it came on, from 1. */
+  /** Number of the connection, from 1. */
   readonly connection: number;
 }
 
-/** What the server does with one request; the response is node:http's own, so anything can be done to it. */
+/** What the server does with one request. It gets the response of node:http and may do anything with it. */
 export type Behaviour = (response: ServerResponse, request: ReceivedRequest) => void;
 
-/** A real HTTP server on loopback that does to each request what a test tells it to, and remembers all of them. */
+/** A real HTTP server on loopback that handles each request as a test scripts it, and records all requests. */
 export class MisbehavingServer {
   readonly requests: ReceivedRequest[] = [];
   readonly #server: Server;
-  /** Behaviours of the next requests, in order; when they are used up, `otherwise`. */
+  /** Behaviors of the next requests, in order; when the script ends, `otherwise` applies. */
   #script: Behaviour[] = [];
   #otherwise: Behaviour = answerStatus(404, 'NotFound', 'nothing is here');
   #connections = 0;
@@ -45,29 +45,29 @@ export class MisbehavingServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Connections accepted since the start. */
+  /** Number of connections accepted since the start. */
   get connections(): number {
     return this.#connections;
   }
 
-  /** Connections open now. */
+  /** Returns the number of open connections. */
   async openConnections(): Promise<number> {
     return promisify(this.#server.getConnections.bind(this.#server))();
   }
 
-  /** Adds behaviours for the next requests, one each. */
+  /** Adds behaviors for the next requests, one each. */
   next(...behaviours: Behaviour[]): this {
     this.#script.push(...behaviours);
     return this;
   }
 
-  /** For every request that has no behaviour of its own. */
+  /** Sets the behavior for all requests that have none of their own. */
   otherwise(behaviour: Behaviour): this {
     this.#otherwise = behaviour;
     return this;
   }
 
-  /** Cuts every connection; the server goes on listening. */
+  /** Cuts every connection; the server keeps listening. */
   cutConnections(): void {
     this.#server.closeAllConnections();
   }
@@ -85,7 +85,7 @@ export class MisbehavingServer {
     try {
       for await (const chunk of incoming) chunks.push(chunk as string);
     } catch {
-      return; // the client went away before it had said what it wanted
+      return; // the client disconnected before it had sent the request
     }
     const url = new URL(incoming.url ?? '/', this.url);
     const request: ReceivedRequest = {
@@ -101,7 +101,7 @@ export class MisbehavingServer {
   }
 }
 
-/** A good answer. */
+/** Sends a successful JSON response. */
 export function answerJson(body: unknown, status = 200, headers: Record<string, string> = {}): Behaviour {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -109,7 +109,7 @@ export function answerJson(body: unknown, status = 200, headers: Record<string, 
   };
 }
 
-/** An error answer with a Status, as an API server writes it. */
+/** Sends an error response with a Status, as an API server does. */
 export function answerStatus(
   code: number,
   reason: string,
@@ -120,7 +120,7 @@ export function answerStatus(
   return answerJson(status, code, extra.headers);
 }
 
-/** A good status with raw text as the body, ended in good order. */
+/** Sends raw text with a success status and ends the response properly. */
 export function answerText(text: string, status = 200): Behaviour {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json' });
@@ -128,15 +128,15 @@ export function answerText(text: string, status = 200): Behaviour {
   };
 }
 
-/** Accepts the request and never says anything. */
+/** Accepts the request and never responds. */
 export const saysNothing: Behaviour = () => undefined;
 
-/** Resets the connection before any answer. */
+/** Resets the connection before any response. */
 export const resetsConnection: Behaviour = (response) => {
   response.socket?.resetAndDestroy();
 };
 
-/** Sends the text as a part of its answer, then cuts the connection. */
+/** Sends the text as part of the response, then cuts the connection. */
 export function cutsAfter(text: string): Behaviour {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -144,7 +144,7 @@ export function cutsAfter(text: string): Behaviour {
   };
 }
 
-/** Sends the lines and leaves the answer open. */
+/** Sends the lines and leaves the response open. */
 export function streams(...lines: unknown[]): Behaviour {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -153,7 +153,7 @@ export function streams(...lines: unknown[]): Behaviour {
   };
 }
 
-/** Sends the lines and ends the answer in good order. */
+/** Sends the lines and ends the response properly. */
 export function streamsAndEnds(...lines: unknown[]): Behaviour {
   return (response, request) => {
     streams(...lines)(response, request);

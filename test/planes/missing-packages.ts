@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
 
-/** Debian's packages of those programs that are not on the path; `packages` is program -> package. */
+/** Returns Debian's packages of the programs that are not on the PATH; `packages` is program -> package. */
 export function missingPackages(packages: Readonly<Record<string, string>>): readonly string[] {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const missing = Object.entries(packages).filter(

@@ -1,5 +1,5 @@
 /**
- * How long a test waits for what must happen and does not say when, in milliseconds. It is there to end tests that hang, with
- * words of what is missing: nothing may pass or fail by how fast the machine is.
+ * Time limit in milliseconds for things that must happen at no stated time. It only ends tests that hang, with a message about what is
+ * missing: no result may depend on the speed of the machine.
  */
 export const hangsMs = 60_000;

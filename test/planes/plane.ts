@@ -1,33 +1,33 @@
 import type { KubeClient } from '../../src/client/kube-client.ts';
 import type { Transport } from '../../src/client/transport.ts';
 
-/** As whom a process reaches the server. */
+/** Credentials with which a process reaches the server. */
 export interface ProcessAccount {
   readonly kubeconfigPath: string;
   readonly transport: Transport;
 }
 
 /**
- * A Kubernetes API server with the PodGroup CRD, for tests: nodes, schedulers and controllers are the test's own. Nothing of
- * how the server is made shows, so that the same scenarios run on any.
+ * A Kubernetes API server with the PodGroup CRD, for tests. Each test brings its own nodes, schedulers and controllers. The interface hides
+ * how the server is made, so that the same scenarios run on any plane.
  */
 export interface TestPlane {
-  /** Which kind of plane: `embedded`. */
+  /** Kind of plane, for example `embedded`. */
   readonly name: string;
   /** The server's gitVersion. */
   readonly version: string;
   readonly url: string;
-  /** Lets anybody in as administrator; gone after `stop`. */
+  /** Grants administrator access; deleted by `stop`. */
   readonly kubeconfigPath: string;
   readonly transport: Transport;
   readonly client: KubeClient;
-  /** Somebody acts on Jobs there. Absent: nobody does. */
+  /** A Job controller runs there. Absent: none does. */
   readonly runsJobs?: boolean;
-  /** As whom Tutti's own processes do. Absent: as administrators, too. */
+  /** Credentials of Tutti's own processes. Absent: administrator. */
   readonly accounts?: Readonly<Record<'scheduler' | 'controller', ProcessAccount>>;
-  /** Ends everything the plane started; idempotent. */
+  /** Ends everything that the plane started; idempotent. */
   stop(): Promise<void>;
 }
 
-/** Starts a plane that nobody else uses. */
+/** Starts a plane for exclusive use. */
 export type OpenPlane = () => Promise<TestPlane>;

@@ -3,8 +3,8 @@ import { hangsMs } from './patience.ts';
 const intervalMs = 10;
 
 /**
- * Asks again and again until `check` answers undefined; any other answer says what is still missing. For what no watch
- * shows. Rejects at the deadline, with what was missing last.
+ * Repeats `check` until it returns undefined; any other result describes what is still missing. Use it for what no watch shows. Rejects at
+ * the deadline with the last result.
  */
 export async function poll(
   check: () => Promise<string | undefined>,

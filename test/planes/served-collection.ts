@@ -23,7 +23,7 @@ interface OpenWatch {
   sent: number;
 }
 
-/** How open watches are ended. */
+/** How open watches end. */
 export type CutKind = 'clean' | 'reset' | 'mid-line';
 
 const expired = {
@@ -31,20 +31,20 @@ const expired = {
   object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 410, reason: 'Expired', message: 'too old' },
 };
 
-/** One collection with list (paged), watch and history, to be served by a MisbehavingServer through `behaviour`. */
+/** One collection with list (paged), watch and history, served by a MisbehavingServer through `behaviour`. */
 export class ServedCollection {
   /** name -> object */
   readonly objects = new Map<string, ServedObject>();
   #history: Change[] = [];
   #version = 1;
-  /** Watches from before this version are answered 410. */
+  /** Watches from before this version get 410. */
   #compactedTo = 0;
   #uids = 0;
   readonly #watches = new Set<OpenWatch>();
   /** Whether changes reach open watches at once. */
   isDelivering = true;
 
-  /** Adds an object, or changes it when it is there. */
+  /** Adds an object, or changes it if it exists. */
   put(name: string, value: number): void {
     const existing = this.objects.get(name);
     const uid = existing?.metadata.uid ?? `uid-${++this.#uids}`;
@@ -60,7 +60,7 @@ export class ServedCollection {
     this.#commit('DELETED', this.#object(name, existing.metadata.uid, existing.value));
   }
 
-  /** Forgets the history: whoever is not up to date must list again, and an open watch is told so. */
+  /** Forgets the history: clients that are not up to date must list again, and open watches get an Expired error. */
   compact(): void {
     for (const watch of this.#watches) {
       if (!this.#history.some(({ version }) => version > watch.sent)) continue;

@@ -1,6 +1,6 @@
 const workers = 32;
 
-/** Does the work for all, some at once, begun in their order. Resolves when all is done; rejects with the first failure. */
+/** Processes all items, several at once, started in order. Resolves when all are done; rejects with the first failure. */
 export async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const waiting = items.values();
   const worker = async (): Promise<void> => {

@@ -15,7 +15,7 @@ import { hangsMs } from '../planes/patience.ts';
 const peer = 'default-scheduler';
 const gangSize = 6;
 
-/** Both schedulers at work at the same time, with room for all: nobody is in the other's way, no node is over-committed. */
+/** Both schedulers work at the same time, with capacity for all pods: neither blocks the other, and no node is over-committed. */
 export function besideWithCapacity(plane: RealPlane): Promise<void> {
   return withBoth(plane, async (setting) => {
     const { stage, addNodes } = setting;
@@ -26,10 +26,10 @@ export function besideWithCapacity(plane: RealPlane): Promise<void> {
 }
 
 /**
- * Both at work with room for two thirds of their pods. Nodes here reject what does not fit, as kubelets do: two schedulers
- * that do not see each other's choices in time are rejected now and then, which nothing in the API prevents. What the other has taken by the time
- * that a Binding is sent is not sent any more. So every group has all members that were not rejected on nodes, or none, or there is no room for
- * the others.
+ * Both schedulers work with capacity for two thirds of their pods. Nodes reject what does not fit, as kubelets do. Two schedulers that do
+ * not see each other's choices in time cause occasional rejections, which nothing in the API prevents. Tutti does not send a queued Binding
+ * whose capacity the other has taken by then. So of every group, all members that were not rejected are bound, or none, or there is no
+ * capacity for the rest.
  */
 export function besideWithoutCapacity(plane: RealPlane): Promise<void> {
   return withBoth(
@@ -42,10 +42,10 @@ export function besideWithoutCapacity(plane: RealPlane): Promise<void> {
       const stays = (key: string): boolean => nodeOf(stage.record, key) !== undefined && !isFailed(current.get(key));
       await stage.record.until('the nodes are full but for less than a gang', hangsMs, () => {
         const used = [...members, ...others].filter(stays).length;
-        return used > 80 - gangSize ? undefined : `${used} of 80 are taken`;
+        return used > 80 - gangSize ? undefined : `${used} of 80 slots are used`;
       });
-      // What is looked at goes on: members of a group in part are bound, or rejected by their node, in the meantime.
-      const inPart = (): { readonly isReady: boolean; readonly waiting: readonly string[] }[] =>
+      // Scheduling continues: members of a partially bound group may be bound, or rejected by their node, in the meantime.
+      const partiallyBound = (): { readonly isReady: boolean; readonly waiting: readonly string[] }[] =>
         range(10).flatMap((gang) => {
           const left = members
             .slice(gang * gangSize, (gang + 1) * gangSize)
@@ -54,29 +54,29 @@ export function besideWithoutCapacity(plane: RealPlane): Promise<void> {
           const isInPart = waiting.length > 0 && waiting.length < left.length;
           return isInPart ? [{ isReady: left.length === gangSize, waiting }] : [];
         });
-      await stage.record.until('whoever waits in a group in part has a reason', hangsMs, () => {
+      await stage.record.until('all waiting members of partially bound groups have a reason', hangsMs, () => {
         const free = 80 - [...members, ...others].filter(stays).length;
-        const unexplained = inPart().flatMap(({ isReady, waiting }) => {
+        const unexplained = partiallyBound().flatMap(({ isReady, waiting }) => {
           const reason = isReady ? 'Unschedulable' : 'WaitingForGang';
           const hasReason = waiting.every((key) => carries(stage.record, key, { reason }));
           return hasReason && !(isReady && waiting.length <= free) ? [] : waiting;
         });
         return unexplained.length === 0
           ? undefined
-          : `${free} places are free; ${describePods(stage.record, unexplained)}`;
+          : `${free} slots are free; ${describePods(stage.record, unexplained)}`;
       });
-      report(`${inPart().length} groups lost room to kube-scheduler while they were being bound`);
+      report(`kube-scheduler took the capacity of ${partiallyBound().length} groups while they were being bound`);
       const rejected = (keys: readonly string[]): number => keys.filter((key) => isFailed(current.get(key))).length;
       report(`rejected by full nodes: ${rejected(members)} pods of Tutti's, ${rejected(others)} of kube-scheduler's`);
     },
-    // The groups that `inPart` has found wait for room.
-    { tolerates: /over-committed|rejected|ends with \d of 6 members on nodes/ },
+    // The groups that `partiallyBound` has found wait for capacity.
+    { tolerates: /over-committed|rejected|ends with \d of 6 members bound/ },
   );
 }
 
 /**
- * Tutti's picture is old: its watch of pods is held up while the other takes the room of one member. The node rejects the
- * member, the group's status says so, and the replacement that its owner makes completes the group once there is room.
+ * Tutti's cache is outdated: its watch of pods is delayed while the other scheduler takes the capacity of one member. The node rejects the
+ * member, the group's status shows it, and the replacement that its owner creates completes the group once there is capacity.
  */
 export function rejectedMember(plane: RealPlane): Promise<void> {
   let heldUp = Promise.resolve();
@@ -120,7 +120,7 @@ export function rejectedMember(plane: RealPlane): Promise<void> {
       await expectBound(record, [replacement]);
       await expectPhase(record, group, 'Running', { running: 2 });
     },
-    { tolerates: /over-committed|refused/, way: throughHeldUpWatch },
+    { tolerates: /over-committed|refused/, openWay: throughHeldUpWatch },
   );
 }
 
@@ -132,20 +132,20 @@ async function* delayed(body: AsyncIterable<Uint8Array>, until: () => Promise<vo
 }
 
 interface BothOptions extends OnStageOptions {
-  /** Tutti's scheduler reaches the server by this way only. */
-  readonly way?: (setting: Setting) => Promise<ApiProxy>;
+  /** Opens the proxy through which Tutti's scheduler reaches the server. */
+  readonly openWay?: (setting: Setting) => Promise<ApiProxy>;
 }
 
-/** With kube-scheduler and Tutti's two processes running. */
+/** Runs `act` with kube-scheduler and Tutti's two processes. */
 function withBoth(
   plane: RealPlane,
   act: (setting: Setting) => Promise<void>,
-  { way, ...options }: BothOptions = {},
+  { openWay, ...options }: BothOptions = {},
 ): Promise<void> {
   return onStage(
     plane,
     async (setting) => {
-      const through = await way?.(setting);
+      const through = await openWay?.(setting);
       await plane.startPeer('kube-scheduler', { schedulerName: peer, qps: 5_000, burst: 10_000 });
       try {
         await Promise.all([
@@ -161,7 +161,7 @@ function withBoth(
   );
 }
 
-/** Members of gangs for Tutti and lone pods for the other, created in turns. */
+/** Creates members of gangs for Tutti and single pods for the other scheduler alternately. */
 async function loadBoth(
   { stage }: Setting,
   counts: { readonly gangs: number; readonly others: number },
@@ -183,10 +183,10 @@ function nodesOf(count: number, cpu: string): { readonly name: string; readonly 
   return range(count).map((index) => ({ name: `shared-${index}`, allocatable: { cpu } }));
 }
 
-/** Simulated kubelets: they reject what does not fit. */
+/** Adds simulated kubelets, which reject what does not fit. */
 async function addRejectingNodes({ stage }: Setting, specs: ReturnType<typeof nodesOf>): Promise<string[]> {
   const names = await stage.addSimulatedNodes(...specs);
-  // Nobody else on this plane takes off the taint of new nodes.
+  // No other component of this plane removes the taint of new nodes.
   for (const name of names) await stage.client.patch(`/api/v1/nodes/${name}`, 'merge', { spec: { taints: null } });
   return names;
 }

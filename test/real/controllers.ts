@@ -7,8 +7,8 @@ import { jobManifest, statefulSetManifest } from './workloads.ts';
 import { hangsMs } from '../planes/patience.ts';
 
 /**
- * A Job of four and a StatefulSet of three on room for six: the one that comes second starts when the first has finished.
- * kube-controller-manager makes their pods, kwok runs them.
+ * A Job of four and a StatefulSet of three with capacity for six: the second starts when the first has finished. kube-controller-manager
+ * creates their pods, and kwok runs them.
  */
 export function jobAndStatefulSet(plane: RealPlane): Promise<void> {
   return onStage(plane, async ({ stage, tutti, addNodes, create }) => {
@@ -33,7 +33,7 @@ export function jobAndStatefulSet(plane: RealPlane): Promise<void> {
     await expectBound(record, replicas);
     await expectPhase(record, set, 'Running', { running: 3, ready: 3 });
 
-    // A replica that is lost later is replaced alone.
+    // A replica that is lost later is replaced individually.
     const lost = record.pods.current.get(replicas[1]!)!.metadata.uid;
     await stage.deletePod(replicas[1]!);
     await record.until('the lost replica is replaced', hangsMs, () => {

@@ -14,11 +14,11 @@ const size = 4;
 export interface CrashOptions {
   /** How many of the gang's Bindings the API server carries out. */
   readonly bound: number;
-  /** Whether the scheduler still hears so. */
+  /** Whether the scheduler still receives the responses. */
   readonly isAnswered: boolean;
 }
 
-/** The scheduler is killed in the middle of a gang; the next one finishes what it finds. */
+/** The scheduler is killed while it binds a gang; the next one completes the gang. */
 export function killedInMidGang(plane: RealPlane, options: CrashOptions): Promise<void> {
   return onStage(plane, async (setting) => {
     const { stage, tutti } = setting;
@@ -32,14 +32,17 @@ export function killedInMidGang(plane: RealPlane, options: CrashOptions): Promis
   });
 }
 
-/** The same, but the room has gone meanwhile: the group says so, on whom it concerns, and is whole once there is room. */
+/**
+ * The same, but the capacity is taken in between: the verdict of the waiting members says so, and the gang is complete once there is
+ * capacity again.
+ */
 export function killedAndCapacityLost(plane: RealPlane, options: CrashOptions): Promise<void> {
   return onStage(plane, async (setting) => {
     const { stage, tutti } = setting;
     await tutti.startController();
     const gang = await killInMidGang(setting, options);
     const left = gang.filter((key) => nodeOf(stage.record, key) === undefined);
-    // Where a member runs already, this takes what is beside it.
+    // These pods fill the nodes without a member.
     const taken = new Set(gang.map((key) => nodeOf(stage.record, key)));
     const free = nodes.filter((name) => !taken.has(name));
     const blockers: string[] = [];
@@ -54,8 +57,8 @@ export function killedAndCapacityLost(plane: RealPlane, options: CrashOptions): 
 }
 
 /**
- * The scheduler is killed when every second member of eight gangs is bound, and there is room for eight, while eight more wait
- * and one of higher priority comes. The eight that have begun are whole in the end, the others have not started.
+ * The scheduler is killed when every second member of eight gangs is bound. There is capacity for eight gangs; eight more wait, and one of
+ * higher priority arrives. In the end, the eight started gangs are complete, and the others have not started.
  */
 export function killedAmongManyGangs(plane: RealPlane): Promise<void> {
   return onStage(plane, async (setting) => {
@@ -100,10 +103,10 @@ function range(count: number): number[] {
 
 const nodes = ['one', 'two', 'three', 'four'];
 
-/** Room for the gang alone, one member a node. Answers the members, of which exactly as many as asked are bound. */
+/** Creates capacity for exactly the gang, one member per node. Returns the members, of which the requested number is bound. */
 async function killInMidGang(setting: Setting, { bound, isAnswered }: CrashOptions): Promise<string[]> {
   const { stage, tutti, addNodes } = setting;
-  // Between the death of one scheduler and the first cycle of the next.
+  // Covers the time between the death of one scheduler and the first cycle of the next.
   stage.partialForMs = hangsMs;
   await addNodes(...nodes.map((name) => ({ name, allocatable: { cpu: '1' } })));
   const proxy = await stage.openProxy();
@@ -118,17 +121,17 @@ async function killInMidGang(setting: Setting, { bound, isAnswered }: CrashOptio
 }
 
 export interface StopOptions {
-  /** Pods for which a Binding is asked for, in all. */
+  /** Total number of pods for which a Binding is sent. */
   readonly of: number;
-  /** For which of them, counted from 1, the API server carries it out. */
+  /** Selects, by a number from 1, the pods whose Binding the API server carries out. */
   readonly passes: (binding: number) => boolean;
   readonly isAnswered: boolean;
 }
 
-/** Lets the Bindings of some pods through and leaves those of the others without an answer; resolves when all have been asked for. */
+/** Lets the Bindings of some pods through and leaves the others without a response; resolves when all have been sent. */
 export function stopBindings(proxy: ApiProxy, { of, passes, isAnswered }: StopOptions): Promise<void> {
   return new Promise((resolve) => {
-    /** In the order in which their Bindings were first asked for: what gets no answer is asked for once more. */
+    /** In the order of their first Binding: a Binding without a response is repeated. */
     const pods = new Set<string>();
     proxy.fault = async ({ method, path }, forward) => {
       if (method !== 'POST' || !path.endsWith('/binding')) return undefined;

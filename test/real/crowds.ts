@@ -12,8 +12,8 @@ const gangCount = 100;
 const gangSize = 10;
 
 /**
- * 1,000 nodes and 5,000 pods that fill them to the last one: 100 gangs of ten, whose members come one from each gang in turn,
- * and lone pods between them. The scheduler runs while they are created.
+ * 1,000 nodes and 5,000 pods that fill them completely: 100 gangs of ten, with members interleaved across gangs, and single pods between
+ * them. The scheduler runs while they are created.
  */
 export function fullCluster(plane: RealPlane): Promise<void> {
   return onStage(

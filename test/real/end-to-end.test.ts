@@ -25,17 +25,20 @@ const withPeer = await provideForSuite('Tutti end to end, beside kube-scheduler'
   'kube-scheduler',
 ]);
 
-/** The stories assert, and reject when something is not as it should be. The planes take turns. */
+/** The scenarios assert, and reject when an expectation fails. The planes run one at a time. */
 describe('Tutti on a real API server', () => {
-  describe.skipIf(withNodes.state === 'missing')('whose controllers make the pods and whose nodes run them', () => {
-    const plane = openedFor(withNodes, (paths) => openRealPlane({ paths, controllerManager: true, kwok: true }));
+  describe.skipIf(withNodes.state === 'missing')(
+    'with controllers that create the pods and nodes that run them',
+    () => {
+      const plane = openedFor(withNodes, (paths) => openRealPlane({ paths, controllerManager: true, kwok: true }));
 
-    it('starts a Job whole, and then a StatefulSet that needs its room', () => jobAndStatefulSet(plane()));
+      it('starts a Job as a whole, and then a StatefulSet that needs its capacity', () => jobAndStatefulSet(plane()));
 
-    it('goes on when the API server was away for 20 s', () => apiServerAway(plane()));
-  });
+      it('continues after the API server was down for 20 s', () => apiServerAway(plane()));
+    },
+  );
 
-  describe.skipIf(alone.state === 'missing')('when the scheduler is killed in the middle of a gang', () => {
+  describe.skipIf(alone.state === 'missing')('when the scheduler is killed while it binds a gang', () => {
     const plane = openedFor(alone, (paths) => openRealPlane({ paths }));
 
     it.each([
@@ -44,14 +47,14 @@ describe('Tutti on a real API server', () => {
       { bound: 2, isAnswered: false },
       { bound: 3, isAnswered: true },
       { bound: 4, isAnswered: false },
-    ])('the next one makes it whole: $bound of 4 bound, answered: $isAnswered', (options) =>
+    ])('the next one completes it: $bound of 4 bound, answered: $isAnswered', (options) =>
       killedInMidGang(plane(), options),
     );
 
-    it('the next one makes those whole that had begun, and starts no other', () => killedAmongManyGangs(plane()));
+    it('the next one completes the started gangs, and starts no other', () => killedAmongManyGangs(plane()));
 
     it.each([{ bound: 0 }, { bound: 2 }])(
-      'the next one says what blocks it when the room has gone: $bound of 4 bound',
+      'the next one reports what blocks it when its capacity was taken: $bound of 4 bound',
       (options) => killedAndCapacityLost(plane(), { ...options, isAnswered: true }),
     );
   });
@@ -59,19 +62,19 @@ describe('Tutti on a real API server', () => {
   describe.skipIf(alone.state === 'missing')('with three replicas', () => {
     const plane = openedFor(alone, (paths) => openRealPlane({ paths }));
 
-    it('another one leads when the leader is killed, and when it is ended', () =>
+    it('another replica leads after the leader is killed, and after it is terminated', () =>
       leaderKilledAndLeaderEnded(plane(), { lease: 5, renew: 3, retry: 1 }));
 
-    it('one that was frozen while it led writes nothing when it goes on', () =>
+    it('a leader that was frozen writes nothing when it resumes', () =>
       leaderFrozen(plane(), { lease: 5, renew: 3, retry: 1 }));
   });
 
-  describe.skipIf(withPeer.state === 'missing')('beside kube-scheduler', () => {
+  describe.skipIf(withPeer.state === 'missing')('next to kube-scheduler', () => {
     const plane = openedFor(withPeer, (paths) => openRealPlane({ paths }));
 
-    it('both place their pods when there is room for all', () => besideWithCapacity(plane()));
+    it('both schedulers bind their pods when there is capacity for all', () => besideWithCapacity(plane()));
 
-    it('the nodes are filled by both when there is not', () => besideWithoutCapacity(plane()));
+    it('both schedulers fill the nodes when there is not', () => besideWithoutCapacity(plane()));
 
     it('a member that its node rejects is replaced', () => rejectedMember(plane()));
   });
@@ -79,17 +82,17 @@ describe('Tutti on a real API server', () => {
   describe.skipIf(alone.state === 'missing')('with 1,000 nodes and 5,000 pods', () => {
     const plane = openedFor(alone, (paths) => openRealPlane({ paths }));
 
-    it('fills every node to the last pod, and every group is whole', () => fullCluster(plane()));
+    it('fills every node completely, and completes every group', () => fullCluster(plane()));
   });
 
-  describe.skipIf(alone.state === 'missing')('when etcd has forgotten what the watches missed', () => {
+  describe.skipIf(alone.state === 'missing')('when etcd has forgotten the changes that the watches missed', () => {
     const plane = openedFor(alone, openPlaneWithoutWatchCache);
 
-    it('scheduler and controller list again and go on', () => historyForgotten(plane()));
+    it('scheduler and controller list again and continue', () => historyForgotten(plane()));
   });
 });
 
-/** A plane for the tests beside the call, opened when there is what it takes. */
+/** Opens a plane for the tests of the current block if its programs are available. */
 function openedFor<Name extends BinaryName>(
   programs: Provision<Name>,
   open: (paths: Readonly<Record<Name, string>>) => Promise<RealPlane>,

@@ -4,16 +4,16 @@ import { TestProcess } from '../../src/cli/testing/test-process.ts';
 import type { ApiProxy } from '../planes/api-proxy.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
 
-/** What the two commands have in common here; no limit of calls, so that what is waited for is not the limit. */
+/** Common flags of the two commands. Without a rate limit, so that tests do not wait for it. */
 const serverFlags = ['--secure-port', '0', '--kube-api-qps', '0', '--log-format', 'json'];
 
 export interface ProcessOptions {
   readonly through?: ApiProxy;
-  /** Flags about the leader election. Default: none is held. */
+  /** Flags for leader election. Default: no election. */
   readonly election?: readonly string[];
 }
 
-/** Tutti as an operator runs it on a plane: `tutti scheduler` and `tutti controller`, each a process of the system. */
+/** Tutti as an operator runs it on a plane: `tutti scheduler` and `tutti controller`, each as a separate process. */
 export class Installation {
   readonly #plane: RealPlane;
   readonly #processes: TestProcess[] = [];
@@ -23,14 +23,14 @@ export class Installation {
     this.#plane = plane;
   }
 
-  /** Resolves when it has seen the cluster and schedules. `through` makes it reach the server only by that way. */
+  /** Resolves when it has seen the cluster and schedules. With `through`, it reaches the server only through that proxy. */
   async startScheduler(options: ProcessOptions = {}): Promise<TestProcess> {
     const scheduler = await this.#start('scheduler', options);
     await scheduler.said(/"message":"scheduling"/);
     return scheduler;
   }
 
-  /** One that waits for another to stop leading: resolves when it knows that. */
+  /** Starts a scheduler that waits for another to stop leading; resolves when it knows the leader. */
   async startStandby(options: ProcessOptions): Promise<TestProcess> {
     const scheduler = await this.#start('scheduler', options);
     await scheduler.said(/"message":"standing by/);
@@ -44,13 +44,13 @@ export class Installation {
     return controller;
   }
 
-  /** As `kill -9` does. What it logged is not looked at any more. */
+  /** Kills it as `kill -9` does. Its log is no longer checked. */
   async kill(process: TestProcess): Promise<void> {
     this.#processes.splice(this.#processes.indexOf(process), 1);
     await process.kill();
   }
 
-  /** Resolves with its log when it has ended by itself, with exit code 1. */
+  /** Resolves with its log when it has ended by itself with exit code 1. */
   async gaveUp(process: TestProcess): Promise<string> {
     this.#processes.splice(this.#processes.indexOf(process), 1);
     const { exitCode } = await process.ended();
@@ -58,7 +58,7 @@ export class Installation {
     return process.stderr;
   }
 
-  /** Ends one as an operator would, and answers its log when it has ended well. */
+  /** Ends a process as an operator would; resolves with its log when it has ended with exit code 0. */
   async terminate(process: TestProcess): Promise<string> {
     this.#processes.splice(this.#processes.indexOf(process), 1);
     process.signal('SIGTERM');
@@ -67,7 +67,7 @@ export class Installation {
     return process.stderr;
   }
 
-  /** Ends what still runs as an operator would. A sentence for each process that failed, or said that it has a fault. */
+  /** Ends all remaining processes as an operator would. Returns a sentence for each process that failed or logged an internal error. */
   async stop(): Promise<string[]> {
     const problems = await Promise.all(
       this.#processes.splice(0).map(async (process) => {
@@ -88,7 +88,7 @@ export class Installation {
     return process;
   }
 
-  /** The proxy adds the credentials. The file goes with the plane. */
+  /** Writes a kubeconfig without credentials, which the proxy adds. The file is removed with the plane. */
   async #kubeconfigFor({ endpoint }: ApiProxy): Promise<string> {
     const path = join(this.#plane.folder, `proxy-${++this.#proxies}-${new URL(endpoint.server).port}.kubeconfig`);
     const kubeconfig = {
@@ -102,7 +102,7 @@ export class Installation {
   }
 }
 
-/** Lines about an error of Tutti's own, whatever the plane did. */
+/** Returns log lines about errors of Tutti itself, independent of the plane. */
 function faultsIn(log: string): string[] {
   return log.split('\n').filter((line) => line.includes('"level":"error"') || line.includes('"kind":"handler"'));
 }

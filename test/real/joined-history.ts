@@ -4,8 +4,8 @@ import type { Change, Recording } from '../expect/recording.ts';
 import type { WatchedObject } from '../expect/watched.ts';
 
 /**
- * Opens with what exists when a record was opened, so that its history can be told after that of an earlier record. Ask for
- * it as soon as the record is there.
+ * Returns the objects that existed when a record was opened as a history that can follow that of an earlier record. Call it as soon as the
+ * record is open.
  */
 export function openingOf(record: ClusterRecord): History {
   return {
@@ -16,13 +16,13 @@ export function openingOf(record: ClusterRecord): History {
   };
 }
 
-/** One history told after the other. What went away between two records, and no third saw, is missed. */
+/** Concatenates histories. Changes between two records that no third record covers are missing. */
 export function joined(...parts: readonly History[]): History {
   return {
     nodes: { changes: parts.flatMap(({ nodes }) => nodes.changes) },
     podGroups: { changes: parts.flatMap(({ podGroups }) => podGroups.changes) },
     pods: { changes: parts.flatMap(({ pods }) => pods.changes) },
-    // Each knows of its own time.
+    // Each record knows only its own time.
     pulse: { workedMs: (from, to) => Math.max(...parts.map(({ pulse }) => pulse.workedMs(from, to))) },
   };
 }

@@ -13,7 +13,7 @@ interface Item {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What every answer must have of an object, whatever else it has. */
+/** Fields that every response must have for an object. */
 const identityOf = ({ metadata: { name, namespace, uid, resourceVersion } }: Item): object => ({
   name,
   ...(namespace !== undefined && { namespace }),
@@ -27,7 +27,7 @@ const protobuf = 'application/vnd.kubernetes.protobuf';
 describe.each([
   ['a real API server', protobuf, paths !== undefined, () => openRealPlane({ paths: paths! })],
   ['the embedded plane', 'application/json', true, openEmbeddedPlane],
-])('lists of metadata alone, of %s', (_, form, isThere, open: () => Promise<TestPlane>) => {
+])('Metadata-only lists of %s', (_, form, isThere, open: () => Promise<TestPlane>) => {
   let plane: TestPlane;
 
   beforeAll(async () => {
@@ -55,7 +55,7 @@ describe.each([
   });
 
   it.skipIf(!isThere).each(['/api/v1/nodes', '/api/v1/pods', podGroupPath()])(
-    'have what tells the objects of %s apart, page by page',
+    'identify the objects of %s, page by page',
     async (path) => {
       const { items: whole } = await plane.client.list(path);
       const found: object[] = [];

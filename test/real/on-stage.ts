@@ -5,27 +5,27 @@ import type { RealPlane } from '../planes/real/real-plane.ts';
 import { Stage } from '../scenarios/stage.ts';
 import { Installation } from './installation.ts';
 
-/** What a story is played with. */
+/** The environment of a scenario. */
 export interface Setting {
   readonly plane: RealPlane;
   readonly stage: Stage;
   readonly tutti: Installation;
-  /** Ready nodes under these names, which go with the story. */
+  /** Adds ready nodes with these names; they are removed after the scenario. */
   readonly addNodes: (...specs: readonly NodeSpec[]) => Promise<void>;
-  /** Creates an object in a collection; it goes with the story, and what it owns as well. */
+  /** Creates an object in a collection; it is removed after the scenario, together with its dependents. */
   readonly create: (path: string, object: { readonly metadata: { readonly name: string } }) => Promise<void>;
 }
 
 export interface OnStageOptions {
-  /** Leaves the objects behind: nothing else is played on the plane. */
+  /** Leaves the objects behind, because nothing else runs on the plane. */
   readonly isLast?: boolean;
-  /** Problems that belong to the story. */
+  /** Pattern of problems that the scenario expects. */
   readonly tolerates?: RegExp;
 }
 
 /**
- * Plays `act` with Tutti's processes on a part of the plane, then asserts by the whole history that no group was partly on
- * nodes, that no node was over-committed, and that no process has failed.
+ * Runs `act` with Tutti's processes on a part of the plane. Then asserts on the whole history that no group was partially bound for too
+ * long, no node was over-committed, and no process has failed.
  */
 export async function onStage(
   plane: RealPlane,
@@ -62,7 +62,7 @@ export async function onStage(
     const problems = [...shown, ...(await tutti.stop())];
     if (problems.length > 0) throw new Error(problems.join('\n'));
   } catch (error) {
-    // What went wrong first is what the reader needs.
+    // Report the first error, not one of cleaning up.
     await tutti.stop().catch(() => undefined);
     await clear().catch(() => undefined);
     throw error;

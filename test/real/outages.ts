@@ -15,7 +15,7 @@ import { hangsMs } from '../planes/patience.ts';
 
 const awayMs = 20_000;
 
-/** The API server is away for 20 s. Both processes go on when it is back, and what is made right then is scheduled. */
+/** The API server is down for 20 s. Both processes continue when it is back, and new pods are scheduled at once. */
 export function apiServerAway(plane: RealPlane): Promise<void> {
   return onStage(plane, async ({ stage, tutti, addNodes }) => {
     const { namespace } = stage;
@@ -28,13 +28,13 @@ export function apiServerAway(plane: RealPlane): Promise<void> {
     const pods = await stage.createPods('lacking', 1, { group: 'lacking', cpu: 1 });
     await expectVerdict(stage.record, pods, { reason: 'WaitingForGang' });
 
-    // The server's memory of changes does not survive its end, so that this record could not go on.
+    // The server's history does not survive its end, so this record could not resume.
     await stage.record.close();
     await plane.stopApiServer();
     await sleep(awayMs);
     await plane.startApiServer();
     const backAt = performance.now();
-    // The server calls itself ready before it serves what a CRD defines.
+    // The server reports ready before it serves custom resources.
     await poll(() => rejectionOf(plane.client.list(podGroupPath())), 'PodGroups are served again');
     const record = await ClusterRecord.open(plane.client);
     try {
@@ -55,7 +55,7 @@ export function apiServerAway(plane: RealPlane): Promise<void> {
       const toldMs = performance.now() - backAt;
       report(
         `API server back after ${awayMs} ms; two groups bound ${Math.round(boundMs)} ms later, ` +
-          `running (kwok) after ${Math.round(runningMs)} ms, and their status says so after ${Math.round(toldMs)} ms`,
+          `running (kwok) after ${Math.round(runningMs)} ms, and their status shows it after ${Math.round(toldMs)} ms`,
       );
       const rules = { namespaces: new Set([namespace]), partialForMs: stage.partialForMs };
       const problems = historyProblems(joined(stage.record, opening, record), rules);
@@ -74,8 +74,8 @@ async function rejectionOf(call: Promise<unknown>): Promise<string | undefined> 
 }
 
 /**
- * While the watches of both processes are cut, things change and etcd forgets the history in between. The plane's API server
- * keeps no history of its own, so that it has to answer 410 when they want to go on.
+ * While the watches of both processes are cut, objects change and etcd forgets the history in between. The plane's API server keeps no
+ * history of its own, so it must answer 410 when they resume.
  */
 export function historyForgotten(plane: RealPlane): Promise<void> {
   return onStage(plane, async ({ stage, tutti, addNodes }) => {
@@ -91,7 +91,7 @@ export function historyForgotten(plane: RealPlane): Promise<void> {
     await expectPhase(record, first, 'Scheduling', { scheduled: 3 });
 
     await proxy.cut();
-    // Whoever misses that these went has no room for the others, and one that does not exist must not be counted on.
+    // A process that misses these deletions sees no capacity for the second group, or counts members that no longer exist.
     for (const key of members) await stage.deletePod(key);
     const second = await stage.createGroup('second', { minMember: 3 });
     const successors = await stage.createPods('second', 3, { group: 'second', cpu: 1 });
@@ -109,7 +109,7 @@ export function historyForgotten(plane: RealPlane): Promise<void> {
   });
 }
 
-/** Makes etcd forget all but what is now. */
+/** Makes etcd forget its history except for the current state. */
 async function compactHistory(plane: RealPlane): Promise<void> {
   const url = await etcdUrl(plane);
   const ask = async (path: string, body: object): Promise<any> => {

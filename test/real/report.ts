@@ -1,6 +1,6 @@
 import process from 'node:process';
 
-/** Says what was measured, where whoever runs the tests sees it. */
+/** Prints a measurement to standard error, where the developer sees it. */
 export function report(line: string): void {
   process.stderr.write(`real plane: ${line}\n`);
 }

@@ -9,7 +9,7 @@ import type { Setting } from './on-stage.ts';
 import { report } from './report.ts';
 import { hangsMs } from '../planes/patience.ts';
 
-/** Of the leader election, in seconds. */
+/** Durations of leader election, in seconds. */
 export interface ElectionTimes {
   readonly lease: number;
   readonly renew: number;
@@ -19,8 +19,8 @@ export interface ElectionTimes {
 const size = 4;
 
 /**
- * Three replicas. The leader is killed when half of a gang is bound: a standby makes it whole, as soon as the Lease has expired.
- * That one is told to end while gangs come: it leaves none in part, and the last one goes on at once.
+ * Three replicas. The leader is killed when half of a gang is bound: a standby completes the gang as soon as the Lease has expired. That
+ * standby is terminated while gangs arrive: it leaves none partially bound, and the last replica takes over at once.
  */
 export function leaderKilledAndLeaderEnded(plane: RealPlane, { lease, renew, retry }: ElectionTimes): Promise<void> {
   return onStage(plane, async (setting) => {
@@ -39,10 +39,10 @@ export function leaderKilledAndLeaderEnded(plane: RealPlane, { lease, renew, ret
     await expectBound(record, gang);
     const wholeMs = performance.now() - killedAt;
     report(
-      `leader killed, lease of ${lease} s: the next one led after ${inSeconds(ledMs)}, scheduled after ${inSeconds(scheduledMs)}, ` +
-        `and the gang was whole after ${inSeconds(wholeMs)}`,
+      `leader killed, lease of ${lease} s: the next one was elected after ${inSeconds(ledMs)}, scheduled after ${inSeconds(scheduledMs)}, ` +
+        `and the gang was complete after ${inSeconds(wholeMs)}`,
     );
-    // The sooner bound is what must hold: before the Lease has expired nobody else may lead.
+    // This lower bound must hold: no other replica may lead before the Lease has expired.
     expect(ledMs).toBeGreaterThan(renew * 1_000);
 
     const third = standbys.find((standby) => standby !== second)!;
@@ -59,8 +59,8 @@ export function leaderKilledAndLeaderEnded(plane: RealPlane, { lease, renew, ret
 }
 
 /**
- * The leader is frozen, as a machine that swaps or is moved freezes it, when half of a gang is bound. The standby makes it whole, and
- * others as well; what goes on in the end is a process that writes nothing more, and says why it ends.
+ * The leader is frozen when half of a gang is bound, as when a machine swaps or migrates. The standby completes that gang and others. The
+ * old leader then resumes, writes nothing more, and logs why it ends.
  */
 export function leaderFrozen(plane: RealPlane, times: ElectionTimes): Promise<void> {
   return onStage(plane, async (setting) => {
@@ -97,11 +97,11 @@ interface StuckLeader {
   readonly standbys: readonly TestProcess[];
   /** Two of them are bound. */
   readonly gang: readonly string[];
-  /** The leader's way to the server. */
+  /** The proxy between the leader and the server. */
   readonly proxy: ApiProxy;
 }
 
-/** A leader whose Bindings of the second half of a gang get no answer, and standbys. */
+/** Returns a leader whose Bindings of the second half of a gang get no response, and standbys. */
 async function stuckInMidGang(
   { stage, tutti, addNodes }: Setting,
   election: readonly string[],
@@ -120,7 +120,7 @@ async function stuckInMidGang(
   return { first, standbys, gang, proxy };
 }
 
-/** Gangs that come one after the other, as fast as the server takes them. */
+/** Creates gangs one after another, as fast as the server accepts them. */
 async function createGangs(stage: Setting['stage'], count: number): Promise<string[]> {
   const members: string[] = [];
   for (let index = 0; index < count; index++) {

@@ -5,8 +5,8 @@ import { openRealPlane } from '../planes/real/real-plane.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
 
 /**
- * A plane whose API server reads every watch from etcd, whose history can be taken away; otherwise it keeps some in its own
- * memory. Its API server cannot be started a second time.
+ * Opens a plane whose API server reads every watch from etcd, so that its history can be removed; a normal API server keeps some in memory.
+ * This API server cannot be restarted.
  */
 export async function openPlaneWithoutWatchCache(
   paths: Readonly<Record<'etcd' | 'kube-apiserver', string>>,

@@ -7,7 +7,7 @@ export interface WorkloadSpec {
   readonly group: string;
   readonly pods: number;
   readonly cpu: string;
-  /** How long kwok lets a pod of a Job run. */
+  /** How long kwok runs a pod of a Job. */
   readonly runs?: string;
 }
 
@@ -15,7 +15,7 @@ interface Manifest {
   readonly metadata: { readonly name: string };
 }
 
-/** A Job all of whose pods run at once. */
+/** Returns a Job whose pods all run at once. */
 export function jobManifest(name: string, spec: WorkloadSpec): Manifest {
   const { pods } = spec;
   return {
@@ -24,7 +24,7 @@ export function jobManifest(name: string, spec: WorkloadSpec): Manifest {
   } as Manifest;
 }
 
-/** A StatefulSet that does not wait for one pod before it makes the next. */
+/** Returns a StatefulSet that creates its pods in parallel. */
 export function statefulSetManifest(name: string, spec: WorkloadSpec): Manifest {
   return {
     metadata: { name },

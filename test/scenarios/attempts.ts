@@ -2,7 +2,7 @@ import type { RunningProcess } from '../../src/compose/running-process.ts';
 
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
-/** How often a scheduler has tried groups as a whole with this result, as its metrics say. */
+/** Returns how many attempts of whole groups had this result, from the scheduler's metrics. */
 export async function attemptsOf({ url }: RunningProcess, result: AttemptResult): Promise<{ readonly groups: number }> {
   const text = await (await fetch(`${url}/metrics`)).text();
   let groups = 0;

@@ -6,52 +6,61 @@ import { expectVerdict, expectWarning } from '../expect/expect-verdict.ts';
 import { scenario } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 
-/** What users and servers get wrong: it is said clearly, and nothing is lost. */
+/** Errors of users and servers: they are reported clearly, and nothing is lost. */
 export const badInput = {
-  'min-member': scenario('a PodGroup with a minMember below one is rejected, and the field is named', async (stage) => {
-    for (const minMember of [0, -3]) {
-      const rejection = await stage.createGroup('none', { minMember }).then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      const isNamed =
-        rejection instanceof InvalidError && rejection.causes.some(({ field }) => field === 'spec.minMember');
-      if (!isNamed) throw new Error(`minMember ${minMember} was answered with ${String(rejection)}`);
-    }
-  }),
+  'min-member': scenario(
+    'a PodGroup with a minMember below one is rejected, and the error names the field',
+    async (stage) => {
+      for (const minMember of [0, -3]) {
+        const rejection = await stage.createGroup('none', { minMember }).then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+        const isNamed =
+          rejection instanceof InvalidError && rejection.causes.some(({ field }) => field === 'spec.minMember');
+        if (!isNamed) throw new Error(`minMember ${minMember} led to ${String(rejection)}`);
+      }
+    },
+  ),
 
-  'never-fits': scenario('a group that can never fit is told which member is in the way and why', async (stage) => {
-    await stage.addNodes({ name: 'a', allocatable: { cpu: '4' } }, { name: 'b', allocatable: { cpu: '4' } });
-    await stage.startController();
-    await stage.startScheduler();
-    const group = await stage.createGroup('train', { minMember: 3 });
-    const pods = await stage.createPods('worker', 2, { group: 'train', cpu: 1 });
-    pods.push(await stage.createPod('huge', { group: 'train', cpu: 64 }));
-    const says = ['huge finds no node', '0/2 nodes are available', 'Insufficient cpu'];
-    await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says });
-    await expectWarning(stage.record, pods, { reason: 'FailedScheduling', says });
-    const condition = { type: 'Scheduled', status: 'False', reason: 'Unschedulable', says: says[0]! };
-    await expectGroupCondition(stage.record, group, condition);
-    return () => expectNeverBound(stage.record, pods);
-  }),
+  'never-fits': scenario(
+    'the verdict of a group that can never fit names the blocking member and the reason',
+    async (stage) => {
+      await stage.addNodes({ name: 'a', allocatable: { cpu: '4' } }, { name: 'b', allocatable: { cpu: '4' } });
+      await stage.startController();
+      await stage.startScheduler();
+      const group = await stage.createGroup('train', { minMember: 3 });
+      const pods = await stage.createPods('worker', 2, { group: 'train', cpu: 1 });
+      pods.push(await stage.createPod('huge', { group: 'train', cpu: 64 }));
+      const says = ['huge finds no node', '0/2 nodes are available', 'Insufficient cpu'];
+      await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says });
+      await expectWarning(stage.record, pods, { reason: 'FailedScheduling', says });
+      const condition = { type: 'Scheduled', status: 'False', reason: 'Unschedulable', says: says[0]! };
+      await expectGroupCondition(stage.record, group, condition);
+      return () => expectNeverBound(stage.record, pods);
+    },
+  ),
 
-  disagreement: scenario("a pod whose label and annotation name two groups belongs to the label's", async (stage) => {
-    await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
-    await stage.startController();
-    await stage.startScheduler();
-    const meant = await stage.createGroup('meant', { minMember: 2 });
-    const other = await stage.createGroup('other', { minMember: 1 });
-    const both = { group: 'meant', groupAnnotation: 'other', cpu: 1 };
-    const pods = [await stage.createPod('torn', both)];
-    await expectWarning(stage.record, pods, { reason: 'PodGroupDisagreement', says: ['meant', 'other'] });
-    await expectVerdict(stage.record, pods, { reason: 'WaitingForGang', says: ['meant has 1 of the 2 members'] });
-    pods.push(await stage.createPod('clear', { group: 'meant', cpu: 1 }));
-    await expectBound(stage.record, pods);
-    await expectPhase(stage.record, meant, 'Scheduling', { members: 2, scheduled: 2 });
-    await expectPhase(stage.record, other, 'Pending', { members: 0 });
-  }),
+  disagreement: scenario(
+    'a pod whose label and annotation name two groups belongs to the group of the label',
+    async (stage) => {
+      await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
+      await stage.startController();
+      await stage.startScheduler();
+      const meant = await stage.createGroup('meant', { minMember: 2 });
+      const other = await stage.createGroup('other', { minMember: 1 });
+      const both = { group: 'meant', groupAnnotation: 'other', cpu: 1 };
+      const pods = [await stage.createPod('torn', both)];
+      await expectWarning(stage.record, pods, { reason: 'PodGroupDisagreement', says: ['meant', 'other'] });
+      await expectVerdict(stage.record, pods, { reason: 'WaitingForGang', says: ['meant has 1 of the 2 members'] });
+      pods.push(await stage.createPod('clear', { group: 'meant', cpu: 1 }));
+      await expectBound(stage.record, pods);
+      await expectPhase(stage.record, meant, 'Scheduling', { members: 2, scheduled: 2 });
+      await expectPhase(stage.record, other, 'Pending', { members: 0 });
+    },
+  ),
 
-  annotation: scenario('a pod that names its group by annotation alone is a member', async (stage) => {
+  annotation: scenario('a pod that names its group only by annotation is a member', async (stage) => {
     await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
     await stage.startScheduler();
     await stage.createGroup('pair', { minMember: 2 });
@@ -61,20 +70,23 @@ export const badInput = {
     await expectBound(stage.record, pods);
   }),
 
-  'mixed-schedulers': scenario('a group whose members name several schedulers waits and says so', async (stage) => {
-    await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
-    await stage.startScheduler();
-    await stage.createGroup('pair', { minMember: 2 });
-    const ours = await stage.createPod('ours', { group: 'pair', cpu: 1 });
-    const foreign = await stage.createPod('foreign', { group: 'pair', cpu: 1, schedulerName: 'another' });
-    const says = ['different schedulers', 'another'];
-    await expectVerdict(stage.record, [ours], { reason: 'WaitingForGang', says });
-    expectNeverBound(stage.record, [ours, foreign]);
-    await stage.deletePod(foreign);
-    await expectBound(stage.record, [ours, await stage.createPod('second', { group: 'pair', cpu: 1 })]);
-  }),
+  'mixed-schedulers': scenario(
+    'a group whose members name several schedulers waits, and its verdict says so',
+    async (stage) => {
+      await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
+      await stage.startScheduler();
+      await stage.createGroup('pair', { minMember: 2 });
+      const ours = await stage.createPod('ours', { group: 'pair', cpu: 1 });
+      const foreign = await stage.createPod('foreign', { group: 'pair', cpu: 1, schedulerName: 'another' });
+      const says = ['different schedulers', 'another'];
+      await expectVerdict(stage.record, [ours], { reason: 'WaitingForGang', says });
+      expectNeverBound(stage.record, [ours, foreign]);
+      await stage.deletePod(foreign);
+      await expectBound(stage.record, [ours, await stage.createPod('second', { group: 'pair', cpu: 1 })]);
+    },
+  ),
 
-  gates: scenario('a group with a gated member waits and starts when the gate is lifted', async (stage) => {
+  gates: scenario('a group with a gated member waits, and starts when the gate is removed', async (stage) => {
     await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
     await stage.startScheduler();
     await stage.createGroup('three', { minMember: 3 });
@@ -87,7 +99,7 @@ export const badInput = {
     await expectBound(stage.record, [...pods, gated]);
   }),
 
-  malformed: scenario('objects on a watch that make no sense are reported and skipped', async (stage) => {
+  malformed: scenario('invalid objects on a watch are reported and skipped', async (stage) => {
     await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
     const proxy = await stage.openProxy();
     const resources = ['pods', 'nodes', 'podgroups'];
@@ -95,7 +107,7 @@ export const badInput = {
       const { pathname, searchParams } = new URL(path, 'http://any');
       const resource = resources.find((plural) => pathname.endsWith(`/${plural}`));
       if (resource === undefined || searchParams.get('watch') !== 'true') return undefined;
-      return withFirst(await forward(), nonsense(searchParams.get('resourceVersion') ?? ''));
+      return withFirst(await forward(), invalidEvents(searchParams.get('resourceVersion') ?? ''));
     };
     await stage.startScheduler({ through: proxy });
     await stage.createGroup('pair', { minMember: 2 });
@@ -109,7 +121,7 @@ export const badInput = {
   }),
 
   'unreachable-at-start': scenario(
-    'a scheduler that starts before its API server begins when that is there',
+    'a scheduler that starts before its API server begins once the API server is available',
     async (stage) => {
       await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
       const proxy = await stage.openProxy();
@@ -123,23 +135,26 @@ export const badInput = {
     },
   ),
 
-  'unreachable-later': scenario('a scheduler that loses its API server goes on when that is back', async (stage) => {
-    await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
-    const proxy = await stage.openProxy();
-    await stage.startScheduler({ through: proxy });
-    await expectBound(stage.record, [await stage.createPod('before', { cpu: 1 })]);
-    await proxy.cut();
-    await stage.createGroup('pair', { minMember: 2 });
-    const pods = await stage.createPods('pair', 2, { group: 'pair', cpu: 1 });
-    await stage.logs.until(({ level, fields }) => level === 'warn' && String(fields.path).endsWith('/pods'));
-    await proxy.restore();
-    await expectBound(stage.record, pods);
-  }),
+  'unreachable-later': scenario(
+    'a scheduler that loses its API server continues once the API server is back',
+    async (stage) => {
+      await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
+      const proxy = await stage.openProxy();
+      await stage.startScheduler({ through: proxy });
+      await expectBound(stage.record, [await stage.createPod('before', { cpu: 1 })]);
+      await proxy.cut();
+      await stage.createGroup('pair', { minMember: 2 });
+      const pods = await stage.createPods('pair', 2, { group: 'pair', cpu: 1 });
+      await stage.logs.until(({ level, fields }) => level === 'warn' && String(fields.path).endsWith('/pods'));
+      await proxy.restore();
+      await expectBound(stage.record, pods);
+    },
+  ),
 } as const satisfies Record<string, Scenario>;
 
-/** Watch events whose objects are no objects, or lack what every object has, or hold amounts that are none. */
-function nonsense(resourceVersion: string): string[] {
-  const metadata = { name: 'nonsense', namespace: 'nowhere', uid: 'nonsense', resourceVersion };
+/** Returns watch events whose objects are not objects, lack required fields, or contain invalid quantities. */
+function invalidEvents(resourceVersion: string): string[] {
+  const metadata = { name: 'invalidEvents', namespace: 'nowhere', uid: 'invalidEvents', resourceVersion };
   const container = { name: 'main', resources: { requests: { cpu: 'plenty' } } };
   const amounts = {
     metadata,

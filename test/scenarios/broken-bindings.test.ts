@@ -2,6 +2,6 @@ import { describe } from 'vitest';
 import { brokenBindings } from './broken-bindings.ts';
 import { play } from './play.ts';
 
-describe('bindings that fail', () => {
+describe('Failing Bindings', () => {
   play(brokenBindings);
 });

@@ -11,25 +11,25 @@ import type { Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
 import { hangsMs } from '../planes/patience.ts';
 
-/** Bindings of a gang that fail, are lost, or are cut short by the end of the scheduler: the group is whole in the end. */
+/** Bindings of a gang that fail, get lost, or are cut short by the end of the scheduler. The group is fully bound in the end. */
 export const brokenBindings = {
-  conflict: scenario('a group is whole although one of its bindings is rejected with 409', (stage) =>
+  conflict: scenario('a group is fully bound although one of its Bindings is rejected with 409', (stage) =>
     gangThrough(stage, (binding) => (binding === 2 ? statusAnswer(409, 'Conflict', 'rejected for a test') : undefined)),
   ),
 
-  'server-error': scenario('a group is whole although bindings are answered 500 again and again', (stage) =>
+  'server-error': scenario('a group is fully bound although Bindings are repeatedly answered with 500', (stage) =>
     gangThrough(stage, (binding) =>
       binding >= 2 && binding <= 7 ? statusAnswer(500, 'InternalError', 'broken for a test') : undefined,
     ),
   ),
 
-  rejected: scenario('a group is whole although bindings of a member are rejected for good at first', (stage) =>
+  rejected: scenario('a group is fully bound although Bindings of a member are at first rejected for good', (stage) =>
     gangThrough(stage, (binding) =>
       binding === 2 || binding === 4 ? statusAnswer(422, 'Invalid', 'rejected for a test') : undefined,
     ),
   ),
 
-  slow: scenario('a group does not wait for a binding that hangs: it is sent again', async (stage) => {
+  slow: scenario('a group does not wait for a Binding that hangs: the scheduler sends it again', async (stage) => {
     await gangThrough(stage, async (binding, forward) => {
       if (binding !== 2) return undefined;
       await sleep(8_000);
@@ -38,16 +38,19 @@ export const brokenBindings = {
     stage.partialForMs = 4_000;
   }),
 
-  'slow-answer': scenario('a group does not wait for an answer that hangs: the pod is read back', async (stage) => {
-    await gangThrough(stage, async (binding, forward) => {
-      if (binding !== 2) return undefined;
-      await forward();
-      return never();
-    });
-    stage.partialForMs = 4_000;
-  }),
+  'slow-answer': scenario(
+    'a group does not wait for a response that hangs: the scheduler reads the pod back',
+    async (stage) => {
+      await gangThrough(stage, async (binding, forward) => {
+        if (binding !== 2) return undefined;
+        await forward();
+        return never();
+      });
+      stage.partialForMs = 4_000;
+    },
+  ),
 
-  spoiled: scenario('as many groups are whole as fit, though every third binding is spoiled', async (stage) => {
+  spoiled: scenario('as many groups are fully bound as fit, although every third Binding is spoiled', async (stage) => {
     const load = { gangs: 4, fit: 3, size: 6 };
     await stage.addNodes(...nodesFor(load));
     const startScheduler = (through: ApiProxy): Promise<unknown> => stage.startScheduler({ through });
@@ -63,29 +66,33 @@ export const brokenBindings = {
     expect(partialMs.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(9_000);
   }),
 
-  'too-many-requests': scenario('a group is whole although bindings are turned away with 429', (stage) =>
+  'too-many-requests': scenario('a group is fully bound although Bindings are rejected with 429', (stage) =>
     gangThrough(stage, (binding) =>
       binding <= 3 ? statusAnswer(429, 'TooManyRequests', 'too many, for a test') : undefined,
     ),
   ),
 
-  'lost-request': scenario('a group is whole although the connection breaks before a binding is carried out', (stage) =>
-    gangThrough(stage, (binding) => {
-      if (binding === 2) throw new Error('lost for a test');
-      return undefined;
-    }),
+  'lost-request': scenario(
+    'a group is fully bound although the connection breaks before a Binding is carried out',
+    (stage) =>
+      gangThrough(stage, (binding) => {
+        if (binding === 2) throw new Error('lost for a test');
+        return undefined;
+      }),
   ),
 
-  'lost-answer': scenario('a group is whole although the connection breaks after a binding was carried out', (stage) =>
-    gangThrough(stage, async (binding, forward) => {
-      if (binding !== 2) return undefined;
-      await forward();
-      throw new Error('lost for a test');
-    }),
+  'lost-answer': scenario(
+    'a group is fully bound although the connection breaks after a Binding was carried out',
+    (stage) =>
+      gangThrough(stage, async (binding, forward) => {
+        if (binding !== 2) return undefined;
+        await forward();
+        throw new Error('lost for a test');
+      }),
   ),
 
-  // The rival knows of the group's room: it is tried again the moment that the failed member gives it back.
-  'contended-repair': scenario('a group whose binding failed comes before a pod of higher priority', async (stage) => {
+  // The rival waits for the group's capacity: the queue retries it the moment that the failed member frees it.
+  'contended-repair': scenario('a group with a failed Binding comes before a pod of higher priority', async (stage) => {
     stage.partialForMs = hangsMs;
     await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
     const proxy = await stage.openProxy();
@@ -107,7 +114,7 @@ export const brokenBindings = {
   'stop-after-one': crash('one member was bound', 1, 'stop'),
 
   'crash-unanswered': scenario(
-    'a scheduler that ends while its answer is on the way leaves a group that is whole',
+    'a scheduler that ends while the response is in flight leaves a group that ends fully bound',
     async (stage) => {
       stage.partialForMs = hangsMs;
       await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
@@ -128,17 +135,17 @@ export const brokenBindings = {
   ),
 } as const satisfies Record<string, Scenario>;
 
-/** By the number of a Binding, or of its pod. */
+/** A fault for a Binding, by the number of the Binding or of its pod. */
 type BindingFault = (binding: number, forward: Parameters<Fault>[1]) => ReturnType<Fault>;
 
-/** A fault of the n-th Binding that is posted, counted from 1, repeats included. */
+/** Returns a fault for the n-th Binding request, counted from 1, repeats included. */
 function onBindings(fault: BindingFault): Fault {
   let count = 0;
   return ({ method, path }, forward) =>
     method === 'POST' && path.endsWith('/binding') ? fault(++count, forward) : undefined;
 }
 
-/** A fault of all Bindings of the n-th pod for which one is posted, counted from 1: what gets no answer is sent once more. */
+/** Returns a fault for all Bindings of the n-th pod, counted from 1: the scheduler repeats a Binding without a response. */
 function onBindingsOfPods(fault: BindingFault): Fault {
   const pods = new Set<string>();
   return ({ method, path }, forward) => {
@@ -152,7 +159,7 @@ function never(): Promise<undefined> {
   return new Promise(() => undefined);
 }
 
-/** Three members, room for exactly them, and a scheduler whose bindings meet the fault. */
+/** Binds a gang of three that exactly fits, with a scheduler whose Bindings meet the fault. */
 async function gangThrough(stage: Stage, fault: BindingFault): Promise<void> {
   stage.partialForMs = hangsMs;
   await stage.addSimulatedNodes({ name: 'two', allocatable: { cpu: '2' } }, { name: 'one', allocatable: { cpu: '1' } });
@@ -164,8 +171,8 @@ async function gangThrough(stage: Stage, fault: BindingFault): Promise<void> {
 }
 
 /**
- * The scheduler ends in the middle of a gang; before the next one starts, a whole group of higher priority is there that
- * wants the same room. What has begun comes first, or both would be stuck.
+ * The scheduler ends in the middle of a gang. Before the next one starts, a whole group of higher priority arrives that needs the same
+ * capacity. The partially bound gang comes first; otherwise both would be stuck.
  */
 function crash(when: string, bound: number, how: 'crash' | 'stop'): Scenario {
   const what = how === 'crash' ? 'dies' : 'is stopped';
@@ -194,7 +201,7 @@ function crash(when: string, bound: number, how: 'crash' | 'stop'): Scenario {
 }
 
 async function end(proxy: ApiProxy, scheduler: { stop(): Promise<void> }, how: 'crash' | 'stop'): Promise<void> {
-  // A process that dies says nothing more: its connections are gone before it can.
+  // A process that dies sends nothing more: cut its connections first.
   if (how === 'crash') await proxy.cut();
   await scheduler.stop();
 }

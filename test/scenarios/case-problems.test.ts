@@ -8,8 +8,8 @@ function collected(name: string, file: string, runs = true): CollectedTest {
   return { name, file, runs };
 }
 
-describe('the table of cases', () => {
-  it('agrees with tests that name each case once, and with tests that name none', () => {
+describe('caseProblems', () => {
+  it('accepts a table whose cases each have one test, and ignores tests without a case', () => {
     const tests = [
       collected('t1 the older gang wins', 'a.test.ts'),
       collected('CI2', 'b.test.ts'),
@@ -33,7 +33,7 @@ describe('the table of cases', () => {
     expect(found).toContainEqual(expect.stringContaining(problem));
   });
 
-  it('takes the id only as the whole first word', () => {
+  it('caseOf takes the id only as the whole first word', () => {
     expect(['t1 x', 't10: x', 'CI3', 'C1x', 'the C1', 'T1 x'].map(caseOf)).toEqual([
       't1',
       't10',

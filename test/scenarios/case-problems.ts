@@ -1,30 +1,30 @@
-/** A test as far as the table of cases is concerned. */
+/** The data of a test that the table of cases needs. */
 export interface CollectedTest {
-  /** The name of the test itself, without the blocks around it. */
+  /** The name of the test itself, without its describe blocks. */
   readonly name: string;
   /** Relative to the repository, with forward slashes. */
   readonly file: string;
-  /** False for a test that is left out or expected to fail: `skip`, `todo`, `fails`, or another's `only`. */
+  /** False for a test that is skipped or expected to fail: `skip`, `todo`, `fails`, or excluded by another's `only`. */
   readonly runs: boolean;
 }
 
 const caseId = /^(?:CI|[QFRPCOtDXL])\d+(?=\s|:|$)/;
 const atStartOfString = /['"`](?:CI|[QFRPCOtDXL])\d+[\s:'"`]/;
 
-/** The case that a test is about, if the first word of its name is the id of one. */
+/** Returns the id of the case that a test covers, if the test name begins with one. */
 export function caseOf(testName: string): string | undefined {
   return caseId.exec(testName)?.[0];
 }
 
-/** Whether the source has a string that begins with the id of a case; a name that is put together of parts is not seen. */
+/** Reports whether the source contains a string that begins with the id of a case; does not find names composed of parts. */
 export function maybeNamesCase(source: string): boolean {
   return atStartOfString.test(source);
 }
 
-/** What keeps the table (case id -> file) and the tests from saying the same, a sentence each; empty when they agree. */
+/** Returns a sentence for each difference between the table (case id -> file) and the tests. */
 export function caseProblems(table: Readonly<Record<string, string>>, tests: readonly CollectedTest[]): string[] {
   const problems: string[] = [];
-  // case id -> the tests that begin with it
+  // case id -> tests whose name begins with it
   const testsOf = new Map<string, CollectedTest[]>();
   for (const test of tests) {
     const id = caseOf(test.name);

@@ -1,10 +1,9 @@
 /**
- * Scenario case id -> the file whose test covers it. The name of that test begins with the id. Each case has exactly one
- * test that runs; `npm run check` holds the table and the tests together. Where Tutti decides otherwise than upstream, the
- * test says why.
+ * Scenario case id -> the file whose test covers it. The name of that test begins with the id. Each case has exactly one test that runs;
+ * `npm run check` compares the table with the tests. Where Tutti deliberately differs from upstream, the test says why.
  */
 export const cases = {
-  // How upstream's comparison of two queued pods orders them.
+  // How upstream's comparison orders two queued pods.
   Q1: 'src/plugins/coscheduling/queue-sort-cases.test.ts',
   Q2: 'src/plugins/coscheduling/queue-sort-cases.test.ts',
   Q3: 'src/plugins/coscheduling/queue-sort-cases.test.ts',
@@ -20,7 +19,7 @@ export const cases = {
   Q13: 'src/plugins/coscheduling/queue-sort-cases.test.ts',
   Q14: 'src/plugins/coscheduling/queue-sort-cases.test.ts',
   Q15: 'src/plugins/coscheduling/queue-sort-cases.test.ts',
-  // PreFilter, Filter and PostFilter, Permit: when a member may go on, when it waits, when it is rejected.
+  // PreFilter, Filter, PostFilter and Permit: when a member proceeds, waits, or is rejected.
   F1: 'src/plugins/coscheduling/coscheduling-cases.test.ts',
   F2: 'src/plugins/coscheduling/coscheduling-cases.test.ts',
   F3: 'src/plugins/coscheduling/coscheduling-cases.test.ts',
@@ -59,7 +58,7 @@ export const cases = {
   CI3: 'test/scenarios/controller.test.ts',
   CI4: 'test/scenarios/controller.test.ts',
   CI5: 'test/scenarios/controller.test.ts',
-  // Groups that contend, on a whole plane.
+  // Groups that compete, on a whole plane.
   t1: 'test/scenarios/gangs.test.ts',
   t2: 'test/scenarios/gangs.test.ts',
   t3: 'test/scenarios/gangs.test.ts',
@@ -67,18 +66,18 @@ export const cases = {
   t9: 'test/scenarios/gangs.test.ts',
   t10: 'test/scenarios/gangs.test.ts',
   t11: 'test/scenarios/gangs.test.ts',
-  // Replicas of a Deployment against the quorum, and how much of a group may be missing.
+  // Replicas of a Deployment compared with the quorum, and how many members of a group may be missing.
   D1: 'test/scenarios/demo.test.ts',
   D2: 'test/scenarios/demo.test.ts',
   D3: 'test/scenarios/demo.test.ts',
   D4: 'test/scenarios/demo.test.ts',
-  // Where members want to be with respect to each other.
+  // Affinity, anti-affinity and topology spread of members.
   L1: 'test/scenarios/places.test.ts',
   L2: 'test/scenarios/places.test.ts',
   L3: 'test/scenarios/places.test.ts',
   L4: 'test/scenarios/places.test.ts',
   L5: 'test/scenarios/places.test.ts',
-  // What went wrong elsewhere, and must not here.
+  // Problems of other gang schedulers that must not occur here.
   X1: 'test/scenarios/extra.test.ts',
   X3: 'test/scenarios/extra.test.ts',
   X6: 'test/scenarios/extra.test.ts',

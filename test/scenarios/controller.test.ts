@@ -2,6 +2,6 @@ import { describe } from 'vitest';
 import { controller } from './controller.ts';
 import { play } from './play.ts';
 
-describe('the PodGroup controller', () => {
+describe('PodGroup controller', () => {
   play(controller);
 });

@@ -3,7 +3,7 @@ import { scenario } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
 
-/** Upstream's integration cases of the PodGroup controller: pods are on a node already, and the test reports their phases. */
+/** Upstream's integration cases of the PodGroup controller: pods are already bound, and the test reports their phases. */
 export const controller = {
   CI1: scenario('a group whose pods begin to run goes from Scheduling to Running', async (stage) => {
     const { group, pods } = await groupOfThree(stage);
@@ -35,7 +35,7 @@ export const controller = {
     const { group, pods } = await groupOfThree(stage, false);
     await expectPhase(stage.record, group, 'Pending', nothing);
     await report(stage, pods, 'Running');
-    // A member of another group, reported later: once it is counted, the controller has seen all that came before.
+    // A member of another group, reported later: once it is counted, the controller has seen all earlier changes.
     const other = await stage.createGroup('other', { minMember: 1 });
     await report(
       stage,

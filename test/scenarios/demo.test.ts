@@ -2,6 +2,6 @@ import { describe } from 'vitest';
 import { demo } from './demo.ts';
 import { play } from './play.ts';
 
-describe('the demonstration', () => {
+describe('Demo', () => {
   play(demo);
 });

@@ -2,6 +2,6 @@ import { describe } from 'vitest';
 import { extra } from './extra.ts';
 import { play } from './play.ts';
 
-describe('what others met', () => {
+describe('Problems of other gang schedulers', () => {
   play(extra);
 });

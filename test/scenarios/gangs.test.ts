@@ -2,6 +2,6 @@ import { describe } from 'vitest';
 import { gangs } from './gangs.ts';
 import { play } from './play.ts';
 
-describe('groups that contend', () => {
+describe('Competing groups', () => {
   play(gangs);
 });

@@ -4,15 +4,15 @@ import { scenario } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
 
-/** Upstream's integration cases: real API server, real scheduler, nobody runs the pods. Memory is in bytes. */
+/** Upstream's integration cases: real API server and scheduler, and no kubelet runs the pods. Memory is in bytes. */
 export const gangs = {
-  t1: scenario('of two groups the one that fits starts whole and the other not at all', async (stage) => {
+  t1: scenario('of two groups, the one that fits starts as a whole and the other not at all', async (stage) => {
     const { a, b } = await twoGroups(stage);
     const pods = { a: await a(3), b: await b(4) };
     return aStartsAlone(stage, pods);
   }),
 
-  t2: scenario('the same when the members of both arrive in turns', async (stage) => {
+  t2: scenario('the same holds when the members of both arrive alternately', async (stage) => {
     const { a, b } = await twoGroups(stage);
     const pods: Record<'a' | 'b', string[]> = { a: [], b: [] };
     for (const next of ['a', 'b', 'a', 'b', 'a', 'b', 'b'] as const) {
@@ -21,7 +21,7 @@ export const gangs = {
     return aStartsAlone(stage, pods);
   }),
 
-  t3: scenario("a group that lacks a member waits and is in nobody's way", async (stage) => {
+  t3: scenario('a group that lacks a member waits and blocks no other pod', async (stage) => {
     await oneSmallNode(stage);
     await stage.createGroup('a', { minMember: 4, scheduleTimeoutSeconds: 10 });
     const { members, plain } = await inTurns(stage, ['a-0', 'p2', 'a-1', 'p3', 'a-2'], { memory: 100 });
@@ -30,10 +30,10 @@ export const gangs = {
     return () => expectNeverBound(stage.record, members);
   }),
 
-  // Upstream's plain pods preempt members that merely wait on Permit. Here no member ever waits on a node, and the queue's
-  // order alone decides: the plain pods rank higher and take the node.
+  // In upstream, plain pods preempt members that merely wait at Permit. In Tutti, members never occupy nodes while they wait, and only the
+  // queue order decides: the plain pods have a higher priority and get the node.
   t6: scenario(
-    'pods of higher priority are placed although a group of lower priority arrives with them',
+    'pods of higher priority are bound although a group of lower priority arrives with them',
     async (stage) => {
       await oneSmallNode(stage);
       await stage.createGroup('a', { minMember: 3, scheduleTimeoutSeconds: 10 });
@@ -47,7 +47,7 @@ export const gangs = {
     },
   ),
 
-  t9: scenario('a group whose minResources the cluster lacks is rejected, the other starts', async (stage) => {
+  t9: scenario('a group whose minResources exceed the cluster is rejected, and the other starts', async (stage) => {
     const { a, b } = await twoGroups(stage, { a: '150', b: '400' });
     const pods: Record<'a' | 'b', string[]> = { a: [], b: [] };
     for (const next of ['a', 'b', 'a', 'b', 'a', 'b', 'b'] as const) {
@@ -58,8 +58,8 @@ export const gangs = {
     return verify;
   }),
 
-  // Upstream builds the node but never creates it, and the phase is dropped on create, so its case cannot fail. Here the node
-  // is real and the member ends by a status update.
+  // Upstream builds the node but never creates it, and the phase is dropped on create, so its case cannot fail. Here the node is real, and
+  // the member ends by a status update.
   t10: scenario('a member that ended before its group ever started does not count', async (stage) => {
     const [node] = await stage.addNodes({ name: 'six', allocatable: { cpu: '6' } });
     await stage.startScheduler();
@@ -71,9 +71,9 @@ export const gangs = {
     return () => expectNeverBound(stage.record, members);
   }),
 
-  // Upstream allows 120 s, because its groups hold nodes and then back off. Here nothing is held and nothing is blocked
-  // behind a group that failed, so it is a matter of a few seconds even on a busy machine.
-  t11: scenario('a group that does not fit is not in the way of a younger one that does', async (stage) => {
+  // Upstream allows 120 s, because its groups occupy nodes and then back off. In Tutti, a failed group reserves nothing and blocks nothing,
+  // so it takes a few seconds even on a busy machine.
+  t11: scenario('a group that does not fit does not block a younger one that does', async (stage) => {
     const sizes = [6, 2, 2, 2];
     await stage.addNodes(...sizes.map((cpu, index) => ({ name: `node-${index}`, allocatable: { cpu } })));
     await stage.startScheduler();
@@ -87,13 +87,13 @@ export const gangs = {
   }),
 } as const satisfies Record<string, Scenario>;
 
-/** Memory for 300 bytes, and the scheduler runs before any pod exists. */
+/** Adds a node with 300 bytes of memory, and starts the scheduler before any pod exists. */
 async function oneSmallNode(stage: Stage): Promise<void> {
   await stage.addNodes({ name: 'small', allocatable: { memory: '300', pods: '32' } });
   await stage.startScheduler();
 }
 
-/** A needs 3 × 50, B 4 × 100, there is room for 300. Answers what creates so many more members of each. */
+/** Creates groups on a node for 300: A needs 3 × 50, B 4 × 100. Returns functions that create further members of each. */
 async function twoGroups(
   stage: Stage,
   minResources?: Readonly<Record<'a' | 'b', string>>,
@@ -124,7 +124,7 @@ async function aStartsAlone(stage: Stage, { a, b }: Record<'a' | 'b', readonly s
   return () => expectNeverBound(stage.record, b);
 }
 
-/** Pods in this order: those named a-… are members of A with 50 bytes, the others are plain. */
+/** Creates pods in this order: those named a-… are members of A with 50 bytes, the others are plain. */
 async function inTurns(
   stage: Stage,
   names: readonly string[],

@@ -14,7 +14,7 @@ export interface WatchedJob extends WatchedObject {
   readonly status?: JobStatus;
 }
 
-/** A pod as these scenarios look at it. */
+/** The fields of a pod that these scenarios read. */
 export interface PodSeen {
   readonly metadata: {
     readonly name: string;
@@ -35,18 +35,18 @@ export interface PodSeen {
 }
 
 export interface JobOptions {
-  /** How long each pod runs; default: for ever. */
+  /** How long each pod runs; default: forever. */
   readonly runs?: string;
   readonly exitCode?: number;
   readonly restartPolicy?: 'Never' | 'OnFailure';
   readonly labels?: Readonly<Record<string, string>>;
-  /** Of its pods; default: they are on the node. */
+  /** More of its pods' spec; default: bound to the node. */
   readonly pod?: object;
   /** The rest of `spec`. */
   readonly spec?: object;
 }
 
-/** Jobs in a scenario: a node that runs their pods, and whoever acts on Jobs on this plane, be it the simulation or the original. */
+/** Jobs in a scenario: a node that runs their pods, and the Job controller of this plane, simulated or real. */
 export class JobStage {
   readonly jobs: Recording<WatchedJob>;
   readonly #stage: Stage;
@@ -92,7 +92,7 @@ export class JobStage {
     await this.#stage.client.delete(this.#path(name), { propagationPolicy });
   }
 
-  /** Its pods, in the order of their indexes and creation; also of one that is gone. */
+  /** Returns the pods of the Job, by index and creation, even if the Job is gone. */
   async pods(name: string): Promise<readonly PodSeen[]> {
     const path = `/api/v1/namespaces/${this.#stage.namespace}/pods`;
     const { items } = await this.#stage.client.list(path, { labelSelector: `batch.kubernetes.io/job-name=${name}` });
@@ -103,7 +103,7 @@ export class JobStage {
     );
   }
 
-  /** As its kubelet would report that it has ended. */
+  /** Reports the end of the pod as its kubelet would. */
   async end({ metadata }: PodSeen, phase: 'Succeeded' | 'Failed', rest: object = {}): Promise<void> {
     await this.#stage.setPodStatus(`${this.#stage.namespace}/${metadata.name}`, { phase, ...rest });
   }
@@ -112,18 +112,18 @@ export class JobStage {
     await this.#stage.deletePod(`${this.#stage.namespace}/${metadata.name}`);
   }
 
-  /** As users do: its node gives it the time that it asked for. */
+  /** Deletes the pod as users do, with its grace period. */
   async deletePodGracefully({ metadata }: PodSeen): Promise<void> {
     await this.#stage.client.delete(`/api/v1/namespaces/${this.#stage.namespace}/pods/${metadata.name}`);
   }
 
-  /** Sets labels of a pod, and takes away those that are null. */
+  /** Sets labels of a pod, and removes those that are null. */
   async relabel({ metadata }: PodSeen, labels: Readonly<Record<string, string | null>>): Promise<void> {
     const path = `/api/v1/namespaces/${this.#stage.namespace}/pods/${metadata.name}`;
     await this.#stage.client.patch(path, 'merge', { metadata: { labels } });
   }
 
-  /** A pod that somebody else makes as if the Job had made it, with this much of its own. */
+  /** Creates a pod that looks as if the Job had created it, with the given differences. */
   async forge(
     job: string,
     name: string,
@@ -158,12 +158,12 @@ export class JobStage {
     });
   }
 
-  /** Another namespace of this scenario's own. */
+  /** Adds another namespace for this scenario. */
   addNamespace(): Promise<string> {
     return this.#stage.addNamespace();
   }
 
-  /** Resolves with the pods once `check` answers undefined; otherwise it says what is missing. */
+  /** Resolves with the pods once `check` returns true. */
   async untilPods(
     name: string,
     what: string,
@@ -178,22 +178,22 @@ export class JobStage {
     return pods;
   }
 
-  /** So many run, and no others are there. */
+  /** Resolves when exactly `count` pods exist and run. */
   untilRunning(name: string, count: number): Promise<readonly PodSeen[]> {
     const isRunning = ({ status, metadata }: PodSeen): boolean =>
       status?.phase === 'Running' && metadata.deletionTimestamp === undefined;
     return this.untilPods(name, `${count} pods run`, (pods) => pods.length === count && pods.every(isRunning));
   }
 
-  /** Resolves with the status once it holds all of `fields`, and nothing where they are undefined. */
+  /** Resolves with the status once it has all of `fields`; an undefined field must be absent. */
   async untilStatus(name: string, fields: Readonly<Record<string, unknown>>): Promise<JobStatus> {
     let status: JobStatus = {};
     await poll(
       async () => {
         ({ status = {} } = await this.#stage.client.get<WatchedJob>(this.#path(name)));
-        const said = status as Readonly<Record<string, unknown>>;
+        const seen = status as Readonly<Record<string, unknown>>;
         const isSo = Object.entries(fields).every(
-          ([field, value]) => JSON.stringify(said[field]) === JSON.stringify(value),
+          ([field, value]) => JSON.stringify(seen[field]) === JSON.stringify(value),
         );
         return isSo ? undefined : `it is ${JSON.stringify(status)}`;
       },
@@ -202,7 +202,7 @@ export class JobStage {
     return status;
   }
 
-  /** Waits for this condition and answers the status then. */
+  /** Waits for this condition and returns the status. */
   async untilCondition(name: string, type: string, status = 'True'): Promise<JobStatus> {
     let last: JobStatus = {};
     await poll(
@@ -224,7 +224,7 @@ export class JobStage {
     }, `${name} is gone`);
   }
 
-  /** What the status has said one after another up to now, each change once: `pick` of it. */
+  /** Returns the successive values of `pick` of the status so far, without repetitions. */
   async history<T>(name: string, pick: (status: JobStatus) => T): Promise<T[]> {
     const { namespace } = this.#stage;
     await poll(async () => {
@@ -232,16 +232,18 @@ export class JobStage {
       const shown = this.jobs.current.get(`${namespace}/${name}`)?.metadata.resourceVersion;
       return shown === now ? undefined : `it is at ${now ?? 'its end'}, the watch at ${shown ?? 'its end'}`;
     }, `the watch shows ${name} as it is`);
-    const said: T[] = [];
+    const seen: T[] = [];
     for (const { object } of this.jobs.changes) {
       if (object.metadata.name !== name || object.metadata.namespace !== namespace) continue;
       const now = pick(object.status ?? {});
-      if (said.length === 0 || JSON.stringify(said.at(-1)) !== JSON.stringify(now)) said.push(now);
+      if (seen.length === 0 || JSON.stringify(seen.at(-1)) !== JSON.stringify(now)) seen.push(now);
     }
-    return said;
+    return seen;
   }
 
-  /** The Events about it, `Normal SuccessfulCreate`, sorted, each as often as it was; resolves when there are so many. */
+  /**
+   * Resolves when the Job has exactly these Events, such as `Normal SuccessfulCreate`, in any order, each repeated as often as it occurred.
+   */
   async untilEvents(name: string, expected: readonly string[]): Promise<void> {
     const wanted = [...expected].sort().join('\n');
     await poll(
@@ -267,7 +269,7 @@ export class JobStage {
     return objectPath(jobController, { namespace: this.#stage.namespace, name });
   }
 
-  /** While somebody is there who lets the pods go. */
+  /** Deletes the Jobs while the Job controller still runs, because it releases the pods. */
   async #clear(): Promise<void> {
     const { namespace, client } = this.#stage;
     for (const { metadata } of await this.#jobsNow())

@@ -8,8 +8,8 @@ import type { Scenario } from './scenario.ts';
 const tracking = 'batch.kubernetes.io/job-tracking';
 const indexName = 'batch.kubernetes.io/job-completion-index';
 
-/** The conditions that hold, with their reasons. */
-const told = ({ conditions = [] }: JobStatus): string[] =>
+/** Returns the conditions that hold, with their reasons. */
+const conditionsOf = ({ conditions = [] }: JobStatus): string[] =>
   conditions.map(({ type, status, reason }) =>
     status === 'True' ? `${type} ${reason}` : `${type}=${status} ${reason}`,
   );
@@ -23,9 +23,9 @@ const indexed = (count: number, rest: object = {}): object => ({
   ...rest,
 });
 
-/** What kube-controller-manager makes of Jobs, and whoever stands in for it. */
+/** Behavior of Jobs under kube-controller-manager or its simulation. */
 export const jobs = {
-  J1: scenario('an Indexed Job gives each pod its index, and counts each once it has succeeded', async (stage) => {
+  J1: scenario('an Indexed Job gives each pod an index and counts each once it has succeeded', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('train', { labels: { app: 'train' }, spec: indexed(3) });
     const pods = await play.untilRunning('train', 3);
@@ -54,7 +54,7 @@ export const jobs = {
     await play.untilStatus('train', { active: 1, ready: 1, succeeded: 2, completedIndexes: '0,2' });
     await play.end(pods[1]!, 'Succeeded');
     const status = await play.untilCondition('train', 'Complete');
-    expect(told(status)).toEqual(['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached']);
+    expect(conditionsOf(status)).toEqual(['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached']);
     expect(status).toMatchObject({ succeeded: 3, completedIndexes: '0-2', ready: 0, terminating: 0 });
     expect(status.uncountedTerminatedPods).toEqual({});
     expect(status.active).toBeUndefined();
@@ -62,8 +62,12 @@ export const jobs = {
       times(2, 'Reached expected number of succeeded pods'),
     );
     expect(Date.parse(status.completionTime!)).toBeGreaterThanOrEqual(Date.parse(status.startTime!));
-    // It is said that it will be complete before it is.
-    expect(await play.history('train', told)).toEqual([[], told(status).slice(0, 1), told(status)]);
+    // The SuccessCriteriaMet condition precedes Complete.
+    expect(await play.history('train', conditionsOf)).toEqual([
+      [],
+      conditionsOf(status).slice(0, 1),
+      conditionsOf(status),
+    ]);
     expect((await play.pods('train')).map(({ metadata }) => metadata.finalizers)).toEqual(
       times(3, '').map(() => undefined),
     );
@@ -87,61 +91,65 @@ export const jobs = {
     await play.untilEvents('batch', [...made(5), 'Normal Completed']);
   }),
 
-  J3: scenario('a Job without a number of completions makes no pods once one has succeeded', async (stage) => {
+  J3: scenario('a Job without completions creates no pods once one has succeeded', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('queue', { spec: { parallelism: 2 } });
     const [first, second] = await play.untilRunning('queue', 2);
     await play.end(first!, 'Succeeded');
     const status = await play.untilStatus('queue', { succeeded: 1, active: 1 });
-    expect(told(status)).toEqual([]);
+    expect(conditionsOf(status)).toEqual([]);
     await play.end(second!, 'Succeeded');
     expect(await play.untilCondition('queue', 'Complete')).toMatchObject({ succeeded: 2 });
     expect(await play.pods('queue')).toHaveLength(2);
   }),
 
-  J4: scenario('a Job that may not fail fails with the first pod, and takes the others with it', async (stage) => {
+  J4: scenario('a Job without retries fails with its first failed pod and deletes the others', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('strict', { spec: { ...indexed(3), backoffLimit: 0 } });
     const pods = await play.untilRunning('strict', 3);
     await play.end(pods[1]!, 'Failed');
     const status = await play.untilCondition('strict', 'Failed');
-    expect(told(status)).toEqual(['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded']);
+    expect(conditionsOf(status)).toEqual(['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded']);
     expect(status).toMatchObject({ failed: 3, ready: 0, terminating: 0, uncountedTerminatedPods: {} });
     expect([status.active, status.completionTime, status.completedIndexes]).toEqual([undefined, undefined, undefined]);
     expect(status.conditions![0]!.message).toBe('Job has reached the specified backoff limit');
-    expect(await play.history('strict', told)).toEqual([[], told(status).slice(0, 1), told(status)]);
+    expect(await play.history('strict', conditionsOf)).toEqual([
+      [],
+      conditionsOf(status).slice(0, 1),
+      conditionsOf(status),
+    ]);
     expect((await play.pods('strict')).map(({ metadata }) => metadata.uid)).toEqual([pods[1]!.metadata.uid]);
     await play.untilEvents('strict', [...made(3), ...deleted(2), 'Warning BackoffLimitExceeded']);
   }),
 
-  J5: scenario('a pod that fails is replaced after ten seconds, until there are too many', async (stage) => {
+  J5: scenario('a failed pod is replaced after ten seconds, up to the backoff limit', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('again', { runs: '10ms', exitCode: 1, spec: { backoffLimit: 1 } });
     const status = await play.untilCondition('again', 'Failed');
-    expect(told(status)).toEqual(['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded']);
+    expect(conditionsOf(status)).toEqual(['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded']);
     expect(status.failed).toBe(2);
     const [first, second] = (await play.pods('again')).map(({ metadata }) => Date.parse(metadata.creationTimestamp));
     expect(second! - first!).toBeGreaterThanOrEqual(9_000);
   }),
 
-  J6: scenario('a suspended Job has no pods, and begins anew when it is resumed', async (stage) => {
+  J6: scenario('a suspended Job has no pods, and starts again when it is resumed', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('paused', { spec: { parallelism: 2, completions: 2, suspend: true } });
     const suspended = await play.untilCondition('paused', 'Suspended');
-    expect(told(suspended)).toEqual(['Suspended JobSuspended']);
+    expect(conditionsOf(suspended)).toEqual(['Suspended JobSuspended']);
     expect(suspended).toMatchObject({ ready: 0, terminating: 0 });
     expect([suspended.startTime, suspended.active]).toEqual([undefined, undefined]);
     expect(await play.pods('paused')).toEqual([]);
     await play.patch('paused', { suspend: false });
     const pods = await play.untilRunning('paused', 2);
     const resumed = await play.untilStatus('paused', { active: 2, ready: 2 });
-    expect(told(resumed)).toEqual(['Suspended=False JobResumed']);
+    expect(conditionsOf(resumed)).toEqual(['Suspended=False JobResumed']);
     expect(resumed.startTime).toBeDefined();
     await play.patch('paused', { suspend: true });
     await play.untilPods('paused', 'its pods are gone', (left) => left.length === 0);
     const again = await play.untilStatus('paused', { active: undefined, ready: 0, terminating: 0 });
-    expect(told(again)).toEqual(['Suspended JobSuspended']);
-    // They were not its failures.
+    expect(conditionsOf(again)).toEqual(['Suspended JobSuspended']);
+    // The deleted pods do not count as failures.
     expect([again.failed, again.startTime, pods.length]).toEqual([undefined, undefined, 2]);
     await play.untilEvents('paused', [
       ...made(2),
@@ -152,23 +160,23 @@ export const jobs = {
     ]);
   }),
 
-  J7: scenario('a Job that takes too long fails', async (stage) => {
+  J7: scenario('a Job that exceeds its deadline fails', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('late', { spec: { parallelism: 2, completions: 2, activeDeadlineSeconds: 2 } });
     const status = await play.untilCondition('late', 'Failed');
-    expect(told(status)).toEqual(['FailureTarget DeadlineExceeded', 'Failed DeadlineExceeded']);
+    expect(conditionsOf(status)).toEqual(['FailureTarget DeadlineExceeded', 'Failed DeadlineExceeded']);
     expect(status).toMatchObject({ failed: 2, ready: 0, terminating: 0 });
     expect(status.conditions![1]!.message).toBe('Job was active longer than specified deadline');
     await play.untilPods('late', 'its pods are gone', (pods) => pods.length === 0);
     await play.untilEvents('late', [...made(2), ...deleted(2), 'Warning DeadlineExceeded']);
   }),
 
-  J8: scenario('a Job goes with its pods when its time after the end is over', async (stage) => {
+  J8: scenario('a Job and its pods are deleted after its TTL', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('brief', { runs: '10ms', spec: { ttlSecondsAfterFinished: 1 } });
     await play.untilGone('brief');
     await play.untilPods('brief', 'its pods are gone', (pods) => pods.length === 0);
-    const last = (await play.history('brief', told)).at(-1);
+    const last = (await play.history('brief', conditionsOf)).at(-1);
     expect(last).toEqual(['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached']);
   }),
 
@@ -185,10 +193,10 @@ export const jobs = {
     expect(status.failed).toBeUndefined();
     await play.patch('wide', { parallelism: 0 });
     await play.untilPods('wide', 'its pods are gone', (pods) => pods.length === 0);
-    expect(told(await play.untilStatus('wide', { active: undefined, ready: 0 }))).toEqual([]);
+    expect(conditionsOf(await play.untilStatus('wide', { active: undefined, ready: 0 }))).toEqual([]);
   }),
 
-  J10: scenario('a pod that somebody deletes counts as failed, and is replaced', async (stage) => {
+  J10: scenario('a pod that a user deletes counts as failed and is replaced', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('robbed', { spec: indexed(2) });
     const before = await play.untilRunning('robbed', 2);
@@ -200,7 +208,7 @@ export const jobs = {
     await play.untilStatus('robbed', { failed: 1, active: 2 });
   }),
 
-  J11: scenario("the pods of a Job that is deleted go with it, or stay and are nobody's", async (stage) => {
+  J11: scenario('the pods of a deleted Job are deleted with it, or are orphaned', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('gone', { spec: { parallelism: 2, completions: 2 } });
     await play.untilRunning('gone', 2);
@@ -211,20 +219,24 @@ export const jobs = {
     await play.delete('left', 'Orphan');
     const isFree = ({ metadata }: PodSeen): boolean =>
       metadata.finalizers === undefined && (metadata.ownerReferences ?? []).length === 0;
-    const orphans = await play.untilPods('left', 'they are free', (pods) => pods.length === 2 && pods.every(isFree));
+    const orphans = await play.untilPods(
+      'left',
+      'they have no owner',
+      (pods) => pods.length === 2 && pods.every(isFree),
+    );
     expect(orphans.map(({ status }) => status?.phase)).toEqual(['Running', 'Running']);
   }),
 
-  J17: scenario('a pod that is to restart by itself fails its Job by restarting too often', async (stage) => {
+  J17: scenario('a Job whose pod restarts too often in place fails', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('restless', { runs: '10ms', exitCode: 1, restartPolicy: 'OnFailure', spec: { backoffLimit: 1 } });
     const status = await play.untilCondition('restless', 'Failed');
-    expect(told(status)).toEqual(['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded']);
+    expect(conditionsOf(status)).toEqual(['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded']);
     expect(status.failed).toBe(1);
     await play.untilEvents('restless', [...made(1), ...deleted(1), 'Warning BackoffLimitExceeded']);
   }),
 
-  J21: scenario('pods of other namespaces are not pods of a Job, whatever they say', async (stage) => {
+  J21: scenario('pods of other namespaces never belong to a Job, whatever their labels', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('home', { spec: indexed(1) });
     const own = await play.untilRunning('home', 1);
@@ -243,7 +255,7 @@ export const jobs = {
     expect(left[0]!.metadata.uid).toBe(own[0]!.metadata.uid);
   }),
 
-  J22: scenario('what somebody adds to the pods of an Indexed Job, with an index that is none, goes', async (stage) => {
+  J22: scenario('pods with an invalid index that a user adds to an Indexed Job are deleted', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('forged', { spec: indexed(2) });
     const own = await play.untilRunning('forged', 2);
@@ -258,7 +270,7 @@ export const jobs = {
     expect(await play.untilCondition('forged', 'Complete')).toMatchObject({ succeeded: 2, completedIndexes: '0,1' });
   }),
 
-  J23: scenario('an Indexed Job that shrinks forgets what is beyond its end', async (stage) => {
+  J23: scenario('an Indexed Job that shrinks forgets the indexes beyond its end', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('elastic', { spec: indexed(4) });
     const pods = await play.untilRunning('elastic', 4);
@@ -274,7 +286,7 @@ export const jobs = {
     expect(await play.untilCondition('elastic', 'Complete')).not.toHaveProperty('completedIndexes');
   }),
 
-  J24: scenario('a Job that is suspended and resumed again and again ends, and has never failed', async (stage) => {
+  J24: scenario('a Job that is repeatedly suspended and resumed ends without failures', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('restless', { runs: '200ms', spec: indexed(3, { backoffLimit: 0 }) });
     for (const suspend of [true, false, true, false, true, false, true, true, false]) {

@@ -12,14 +12,14 @@ export interface LogLine {
 export class LogLines implements Logger {
   readonly lines: LogLine[] = [];
 
-  /** Resolves with the first line, of those written and those to come, that `isMeant`. */
+  /** Resolves with the first line, past or future, for which `isMeant` holds. */
   async until(isMeant: (line: LogLine) => boolean, withinMs: number = hangsMs): Promise<void> {
     const check = async (): Promise<string | undefined> =>
       this.lines.some(isMeant) ? undefined : `the last of ${this.lines.length} is ${JSON.stringify(this.lines.at(-1))}`;
     await poll(check, 'a log line', withinMs);
   }
 
-  /** What was logged as an error, or as a fault of one of our own handlers. */
+  /** Returns lines logged as errors, or as failures of one of our own handlers. */
   internalErrors(): string[] {
     const isInternal = ({ level, fields }: LogLine): boolean => level === 'error' || fields.kind === 'handler';
     return this.lines.filter(isInternal).map((line) => `logged: ${JSON.stringify(line)}`);

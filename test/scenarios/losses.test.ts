@@ -2,6 +2,6 @@ import { describe } from 'vitest';
 import { losses } from './losses.ts';
 import { play } from './play.ts';
 
-describe('groups that lose members', () => {
+describe('Groups that lose members', () => {
   play(losses);
 });

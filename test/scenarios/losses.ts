@@ -7,10 +7,12 @@ import type { Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
 import { hangsMs } from '../planes/patience.ts';
 
-/** Groups that lose members after they were bound, or the room for the rest of them before. The test plays their controller. */
+/**
+ * Groups that lose members after they were bound, or that lose the capacity for their remaining members. The test acts as their controller.
+ */
 export const losses = {
   released: scenario(
-    'a group whose scheduler dies and whose room is taken gives its nodes back, and starts as a whole later',
+    'a group is released when its scheduler dies and its remaining capacity is taken, and later starts as a whole',
     async (stage) => {
       const { gang, rivals } = await torn(stage, { repairGraceSeconds: 2 });
       await stage.record.until('the bound member is gone', hangsMs, () =>
@@ -33,33 +35,39 @@ export const losses = {
     },
   ),
 
-  'kept-trying': scenario('a group that is to keep trying stays where it is, and comes first', async (stage) => {
-    const { gang, rivals } = await torn(stage, { repairGraceSeconds: 1, repairPolicy: 'KeepTrying' });
-    await expectWarning(stage.record, [`${stage.namespace}/gang`], {
-      reason: 'NotReleased',
-      says: ['it keeps trying'],
-    });
-    await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
-      type: 'Incomplete',
-      status: 'True',
-      reason: 'PartlyScheduled',
-    });
-    const left = gang.filter((key) => nodeOf(stage.record, key) === undefined);
-    await expectVerdict(stage.record, left, { reason: 'Unschedulable', says: ['keep their nodes: it keeps trying'] });
-    const important = await stage.createPod('important', { cpu: 1, priority: 'high' });
-    await stage.deletePod(rivals[0]!);
-    await expectBound(stage.record, gang);
-    return () => expectNeverBound(stage.record, [important]);
-  }),
+  'kept-trying': scenario(
+    'a group with policy KeepTrying stays partially bound, and its members come first',
+    async (stage) => {
+      const { gang, rivals } = await torn(stage, { repairGraceSeconds: 1, repairPolicy: 'KeepTrying' });
+      await expectWarning(stage.record, [`${stage.namespace}/gang`], {
+        reason: 'NotReleased',
+        says: ['its repairPolicy is KeepTrying'],
+      });
+      await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
+        type: 'Incomplete',
+        status: 'True',
+        reason: 'PartlyScheduled',
+      });
+      const left = gang.filter((key) => nodeOf(stage.record, key) === undefined);
+      await expectVerdict(stage.record, left, {
+        reason: 'Unschedulable',
+        says: ['stay bound: its repairPolicy is KeepTrying'],
+      });
+      const important = await stage.createPod('important', { cpu: 1, priority: 'high' });
+      await stage.deletePod(rivals[0]!);
+      await expectBound(stage.record, gang);
+      return () => expectNeverBound(stage.record, [important]);
+    },
+  ),
 
-  'no-controller': scenario('a group that no controller makes again is not evicted', async (stage) => {
+  'no-controller': scenario('a group that no controller recreates is not evicted', async (stage) => {
     const { gang, rivals } = await torn(stage, { repairGraceSeconds: 1 }, false);
     await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'NotReleased', says: ['no controller'] });
     await stage.deletePod(rivals[0]!);
     await expectBound(stage.record, gang);
   }),
 
-  'lost-member': scenario('the room of a member that is gone is kept for the one that comes instead', async (stage) => {
+  'lost-member': scenario('the capacity of a lost member is reserved for its replacement', async (stage) => {
     await stage.startController();
     await stage.addNodes({ name: 'two', allocatable: { cpu: '2' } });
     await stage.startScheduler();
@@ -88,19 +96,19 @@ export const losses = {
   }),
 
   'refused-member': scenario(
-    'a node that does not admit a member gets none like it; the next one goes elsewhere',
+    'a node that rejects a member gets no more pods like it, and the next one goes elsewhere',
     async (stage) => {
       stage.rejectionsAreMeant = true;
       await stage.startController();
-      // It has less than it says.
+      // It has less than its status says.
       const [liar] = await stage.addSimulatedNodes({ name: 'liar', allocatable: { cpu: '1' } });
       await stage.setNodeStatus(liar!, { allocatable: { cpu: '4' }, capacity: { cpu: '4' } });
       await stage.startScheduler();
       await stage.createGroup('gang', { minMember: 2 });
       const gang = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
       const phaseOf = (key: string): string | undefined => stage.record.pods.current.get(key)?.status?.phase;
-      await stage.record.until('one is not admitted', hangsMs, () =>
-        gang.some((key) => phaseOf(key) === 'Failed') ? undefined : 'both are',
+      await stage.record.until('one is rejected', hangsMs, () =>
+        gang.some((key) => phaseOf(key) === 'Failed') ? undefined : 'both are admitted',
       );
       await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'MemberLost', says: ['(OutOfcpu)'] });
       await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
@@ -117,43 +125,40 @@ export const losses = {
       const [honest] = await stage.addSimulatedNodes({ name: 'honest', allocatable: { cpu: '1' } });
       await expectBound(stage.record, [again]);
       return () => {
-        if (nodeOf(stage.record, again) !== honest) throw new Error(`${again} is not on ${honest}`);
+        if (nodeOf(stage.record, again) !== honest) throw new Error(`${again} is not bound to ${honest}`);
       };
     },
   ),
 
-  'lost-node': scenario(
-    'a node that goes is told of, and the members that are made instead go elsewhere',
-    async (stage) => {
-      await stage.startController();
-      const nodes = await stage.addNodes(
-        { name: 'one', allocatable: { cpu: '1' } },
-        { name: 'other', allocatable: { cpu: '1' } },
-      );
-      await stage.startScheduler();
-      await stage.createGroup('gang', { minMember: 2 });
-      const gang = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
-      await expectBound(stage.record, gang);
-      await stage.addNodes({ name: 'spare', allocatable: { cpu: '1' } });
-      await stage.removeNode(nodes[0]!);
-      await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'NodeLost', says: [nodes[0]!] });
-      // Until somebody gives it up nothing else is done.
-      const lost = gang.find((key) => nodeOf(stage.record, key) === nodes[0])!;
-      await stage.deletePod(lost);
-      await expectWarning(stage.record, [`${stage.namespace}/gang`], {
-        reason: 'MemberLost',
-        says: ['room on node spare'],
-      });
-      await expectBound(stage.record, [await stage.createPod('gang-again', { group: 'gang', cpu: 1 })]);
-      return () => {
-        const others = gang.filter((key) => key !== lost);
-        if (others.some((key) => nodeOf(stage.record, key) === undefined)) throw new Error('a sibling was evicted');
-      };
-    },
-  ),
+  'lost-node': scenario('a lost node is reported, and the replacements of its members go elsewhere', async (stage) => {
+    await stage.startController();
+    const nodes = await stage.addNodes(
+      { name: 'one', allocatable: { cpu: '1' } },
+      { name: 'other', allocatable: { cpu: '1' } },
+    );
+    await stage.startScheduler();
+    await stage.createGroup('gang', { minMember: 2 });
+    const gang = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
+    await expectBound(stage.record, gang);
+    await stage.addNodes({ name: 'spare', allocatable: { cpu: '1' } });
+    await stage.removeNode(nodes[0]!);
+    await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'NodeLost', says: [nodes[0]!] });
+    // Nothing else happens until the pod is deleted.
+    const lost = gang.find((key) => nodeOf(stage.record, key) === nodes[0])!;
+    await stage.deletePod(lost);
+    await expectWarning(stage.record, [`${stage.namespace}/gang`], {
+      reason: 'MemberLost',
+      says: ['room on node spare'],
+    });
+    await expectBound(stage.record, [await stage.createPod('gang-again', { group: 'gang', cpu: 1 })]);
+    return () => {
+      const others = gang.filter((key) => key !== lost);
+      if (others.some((key) => nodeOf(stage.record, key) === undefined)) throw new Error('a sibling was evicted');
+    };
+  }),
 
   'stranded-member': scenario(
-    'members are not bound to a quorum of which one is on a node that is not ready',
+    'no members are bound to a quorum that includes a member on an unreachable node',
     async (stage) => {
       stage.partialForMs = 60_000;
       const [first] = await stage.addNodes(
@@ -174,7 +179,7 @@ export const losses = {
   ),
 
   'room-taken': scenario(
-    'a member that another scheduler has bound counts, and so does the room that it took',
+    'a member that another scheduler has bound counts, and so does the capacity that it uses',
     async (stage) => {
       const [node] = await stage.addNodes({ name: 'three', allocatable: { cpu: '3' } });
       await stage.startScheduler();
@@ -188,8 +193,8 @@ export const losses = {
 } as const satisfies Record<string, Scenario>;
 
 /**
- * A group of three of which one is bound when its scheduler dies; before the next one starts another scheduler takes the room of
- * the others.
+ * Creates a group of three with one bound member when its scheduler dies. Before the next one starts, another scheduler takes the capacity
+ * of the other two.
  */
 async function torn(
   stage: Stage,

@@ -2,6 +2,6 @@ import { describe } from 'vitest';
 import { places } from './places.ts';
 import { play } from './play.ts';
 
-describe('where members want to be', () => {
+describe('Affinity and topology spread of gangs', () => {
   play(places);
 });

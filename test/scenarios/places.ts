@@ -20,25 +20,25 @@ const apart = (role: string, topologyKey: string): PodAffinityRules => ({
   },
 });
 
-/** A node of so many CPUs in a zone. */
+/** Returns a node with this many CPUs in a zone. */
 function inZone(name: string, of: string, cpu: number): SimulatedNodeSpec {
   return { name, allocatable: { cpu: String(cpu) }, labels: { [zone]: of, [hostname]: name } };
 }
 
-/** The zones in which the pods are. */
+/** Returns the zones of the pods. */
 function zonesOf(stage: Stage, pods: readonly string[], zoneOf: ReadonlyMap<string, string>): readonly string[] {
   return [...new Set(pods.map((key) => zoneOf.get(nodeOf(stage.record, key) ?? '')!))].sort();
 }
 
-/** Adds the nodes; answers which zone each is in. */
+/** Adds the nodes and returns node name -> zone. */
 async function addZones(stage: Stage, ...specs: readonly SimulatedNodeSpec[]): Promise<ReadonlyMap<string, string>> {
   const names = await stage.addNodes(...specs);
   return new Map(names.map((name, index) => [name, specs[index]!.labels![zone]!]));
 }
 
-/** Groups whose members say where they want to be with respect to each other. */
+/** Groups whose members have affinity, anti-affinity or spread constraints towards each other. */
 export const places = {
-  L1: scenario('a group that wants to be in one zone finds the one with room for all of it', async (stage) => {
+  L1: scenario('a group that must be in one zone finds the zone that fits all of it', async (stage) => {
     const zoneOf = await addZones(
       stage,
       inZone('big', 'a', 5),
@@ -55,7 +55,7 @@ export const places = {
     if (zones.join() !== 'b') throw new Error(`the ring is in the zones ${zones.join(', ')}`);
   }),
 
-  L2: scenario('a group that no zone has room for is rejected whole, with what keeps it apart', async (stage) => {
+  L2: scenario('a group that fits in no zone is rejected as a whole, with the constraint that fails', async (stage) => {
     await addZones(stage, inZone('left', 'a', 3), inZone('right', 'b', 4));
     await stage.startScheduler();
     const member = { cpu: 1, labels: { role: 'rank' }, affinity: beside('rank', zone) };
@@ -66,22 +66,25 @@ export const places = {
     return () => expectNeverBound(stage.record, ring);
   }),
 
-  L3: scenario('members that stay apart get a node each, and wait together until there are enough', async (stage) => {
-    const [first] = await stage.addNodes(inZone('one', 'a', 8), inZone('two', 'a', 8));
-    await stage.startScheduler();
-    await stage.createGroup('apart', { minMember: 3 });
-    const member = { cpu: 1, labels: { role: 'replica' }, affinity: apart('replica', hostname) };
-    const pods = await stage.createPods('apart', 3, { ...member, group: 'apart' });
-    const says = ['2 of 3 members placed', "2 node(s) didn't match pod anti-affinity rules"];
-    await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says });
-    expectNeverBound(stage.record, pods);
-    await stage.addNodes(inZone('three', 'a', 8));
-    await expectBound(stage.record, pods);
-    const nodes = new Set(pods.map((key) => nodeOf(stage.record, key)));
-    if (nodes.size !== 3 || !nodes.has(first)) throw new Error(`they are on ${[...nodes].join(', ')}`);
-  }),
+  L3: scenario(
+    'members with anti-affinity get a node each, and wait together until there are enough nodes',
+    async (stage) => {
+      const [first] = await stage.addNodes(inZone('one', 'a', 8), inZone('two', 'a', 8));
+      await stage.startScheduler();
+      await stage.createGroup('apart', { minMember: 3 });
+      const member = { cpu: 1, labels: { role: 'replica' }, affinity: apart('replica', hostname) };
+      const pods = await stage.createPods('apart', 3, { ...member, group: 'apart' });
+      const says = ['2 of 3 members placed', "2 node(s) didn't match pod anti-affinity rules"];
+      await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says });
+      expectNeverBound(stage.record, pods);
+      await stage.addNodes(inZone('three', 'a', 8));
+      await expectBound(stage.record, pods);
+      const nodes = new Set(pods.map((key) => nodeOf(stage.record, key)));
+      if (nodes.size !== 3 || !nodes.has(first)) throw new Error(`they are bound to ${[...nodes].join(', ')}`);
+    },
+  ),
 
-  L4: scenario('workers that want to be beside their leader are planned with it', async (stage) => {
+  L4: scenario('workers that must be near their leader are planned with it', async (stage) => {
     const zoneOf = await addZones(stage, inZone('small', 'a', 3), inZone('left', 'b', 2), inZone('right', 'b', 3));
     await stage.startScheduler();
     await stage.createGroup('job', { minMember: 5 });
@@ -94,7 +97,7 @@ export const places = {
     if (zones.join() !== 'b') throw new Error(`the job is in the zones ${zones.join(', ')}`);
   }),
 
-  L5: scenario('a group that is spread over zones is even, and waits where a zone has no room', async (stage) => {
+  L5: scenario('a group that is spread over zones is even, and waits when a zone is full', async (stage) => {
     const zoneOf = await addZones(stage, inZone('roomy', 'a', 16), inZone('tight', 'b', 1));
     await stage.startScheduler();
     await stage.createGroup('even', { minMember: 4 });

@@ -4,13 +4,13 @@ import type { OpenPlane, TestPlane } from '../planes/plane.ts';
 import { caseOf } from './case-problems.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Scenarios by id, which is that of a case where there is one. */
+/** Scenario id -> scenario; the id is that of a listed case if there is one. */
 export type Scenarios = Readonly<Record<string, Scenario>>;
 
-/** A test for each scenario, on a plane of its own; the name of one that is a listed case begins with its id. */
+/** Defines a test for each scenario, on a separate plane; the test name of a listed case begins with its id. */
 export function play(scenarios: Scenarios, open: OpenPlane = openEmbeddedPlane): void {
   for (const [id, scenario] of Object.entries(scenarios)) {
-    // The scenario's own expectations are the assertions: it rejects when one fails.
+    // The scenario contains the assertions: it rejects when one fails.
     it(nameOf(id, scenario), async () => {
       const plane = await open();
       try {
@@ -23,8 +23,8 @@ export function play(scenarios: Scenarios, open: OpenPlane = openEmbeddedPlane):
 }
 
 /**
- * A test for each scenario, one after another on one plane that runs already. The name of each begins with that of the plane:
- * a listed case is the embedded plane's, once.
+ * Defines a test for each scenario, one after another on one running plane. Each test name begins with the name of the plane, because a
+ * listed case belongs to the embedded plane only.
  */
 export function playOn(planeName: string, plane: () => TestPlane, scenarios: Scenarios): void {
   for (const [id, scenario] of Object.entries(scenarios)) {

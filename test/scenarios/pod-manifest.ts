@@ -1,10 +1,10 @@
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import type { PodAffinityRules, Toleration, TopologySpreadConstraint } from '../../src/api/pod.ts';
 
-/** Not the default name: on a plane where others schedule as well they leave these pods alone. */
+/** Not the default name, so that other schedulers on the plane ignore these pods. */
 export const schedulerName = 'tutti';
 
-/** The names of upstream's cases, and one below all. PriorityClass -> value */
+/** PriorityClass -> value. The names are those of upstream's cases, plus one below all others. */
 export const priorities = { last: -100, low: 0, mid: 100, high: 1000 } as const;
 
 export interface PodOwner {
@@ -24,7 +24,7 @@ export interface PodSpec {
   readonly memory?: string | number;
   /** More requests: resource name -> amount. */
   readonly requests?: Readonly<Record<string, string | number>>;
-  /** Default low. */
+  /** Default: low. */
   readonly priority?: keyof typeof priorities;
   readonly schedulerName?: string;
   readonly nodeName?: string;
@@ -34,20 +34,20 @@ export interface PodSpec {
   readonly labels?: Readonly<Record<string, string>>;
   readonly affinity?: PodAffinityRules;
   readonly topologySpread?: readonly TopologySpreadConstraint[];
-  /** Names of the claims that are its volumes. */
+  /** Names of the PersistentVolumeClaims that are its volumes. */
   readonly claims?: readonly string[];
-  /** The controller that would make it again. */
+  /** The controller that would recreate it. */
   readonly owner?: PodOwner;
-  /** For simulated nodes, and whatever else. */
+  /** For simulated nodes and other uses. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** A v1 Pod to create. */
+/** Returns a v1 Pod to create. */
 export function podManifest(name: string, namespace: string, spec: PodSpec): object {
   const requests: Record<string, string> = {};
   const named = { ...spec.requests, cpu: spec.cpu, memory: spec.memory };
   for (const [resource, amount] of Object.entries(named)) if (amount !== undefined) requests[resource] = String(amount);
-  // Extended resources cannot be over-committed: the API wants request and limit to be equal.
+  // Extended resources cannot be over-committed: the API requires request and limit to be equal.
   const limits = Object.fromEntries(Object.entries(requests).filter(([resource]) => resource.includes('/')));
   return {
     apiVersion: 'v1',

@@ -19,7 +19,7 @@ import { volumes } from './volumes.ts';
 
 const programs = await provideForSuite('the scenarios', ['etcd', 'kube-apiserver']);
 
-describe.skipIf(programs.state === 'missing')('on a real kube-apiserver', () => {
+describe.skipIf(programs.state === 'missing')('Scenarios on a real kube-apiserver', () => {
   let plane: RealPlane;
   let rights: InstalledRights;
 
@@ -39,11 +39,11 @@ describe.skipIf(programs.state === 'missing')('on a real kube-apiserver', () => 
     playOn('real', () => rights.plane, scenarios);
   }
 
-  it('nothing was refused to the two ServiceAccounts of the chart, under which all of this ran', async () => {
+  it("the API server rejected no request of the chart's two ServiceAccounts for missing permissions in any of these scenarios", async () => {
     const calls = await new ApiAudit(plane).callsFrom('tutti-system');
     const count = (account: string): number => calls.filter(({ user }) => user.endsWith(`:tutti-${account}`)).length;
     process.stderr.write(
-      `\nunder the chart's rights: ${count('scheduler')} calls of the scheduler, ${count('controller')} of the controller\n`,
+      `\nwith the chart's RBAC permissions: ${count('scheduler')} calls of the scheduler, ${count('controller')} of the controller\n`,
     );
     expect(count('scheduler')).toBeGreaterThan(100);
     expect(count('controller')).toBeGreaterThan(10);

@@ -1,7 +1,7 @@
 import type { TestPlane } from '../planes/plane.ts';
 import { Stage } from './stage.ts';
 
-/** A story with an end that is asserted; runs on any plane. */
+/** A sequence of events with an asserted end; runs on any plane. */
 export interface Scenario {
   /** What happens, as a sentence without a full stop. */
   readonly title: string;
@@ -10,8 +10,8 @@ export interface Scenario {
 }
 
 /**
- * Sets up a stage, plays `act` on it, waits until the scheduler has nothing left to do, then asks `then` (for what must not
- * have happened) and asserts what holds in every scenario.
+ * Opens a stage and runs `act` on it. Waits until the scheduler has nothing left to do. Then runs the returned function, which checks what
+ * must not have happened, and asserts the rules of every scenario.
  */
 export function scenario(title: string, act: (stage: Stage) => Promise<void | (() => void)>): Scenario {
   return {
@@ -25,7 +25,7 @@ export function scenario(title: string, act: (stage: Stage) => Promise<void | ((
         const problems = stage.problems();
         if (problems.length > 0) throw new Error(problems.join('\n'));
       } catch (error) {
-        // What went wrong first is what the reader needs.
+        // Report the first error, not one of closing the stage.
         await stage.close().catch(() => undefined);
         throw error;
       }

@@ -10,44 +10,47 @@ import { atOnce } from '../real/at-once.ts';
 import type { Stage } from './stage.ts';
 
 export interface SpoiledGangsOptions {
-  /** Of the Bindings. */
+  /** Share of the Bindings. */
   readonly percent: number;
   /** Decides which Bindings are spoiled. */
   readonly seed: number;
   readonly kinds: readonly Spoiling[];
   readonly slowMs: number;
-  /** Gangs in all, of which so many fit. */
+  /** Number of gangs, of which `fit` fit. */
   readonly gangs: number;
   readonly fit: number;
-  /** Members of each, all of which it needs. */
+  /** Members of each gang; all are needed. */
   readonly size: number;
-  /** How long is looked on, from the first pod on. Infinity: until as many gangs are whole as fit, and what is slow has been carried out. */
+  /**
+   * Observation time, from the first pod on. Infinity: until as many gangs are fully bound as fit, and all slow Bindings have been carried
+   * out.
+   */
   readonly seconds: number;
 }
 
 export interface SpoiledGangs {
-  /** Gangs of which all members are on nodes. */
+  /** Number of fully bound gangs. */
   readonly whole: number;
-  /** Gangs that have some on nodes, but not all. */
+  /** Number of partially bound gangs. */
   readonly partial: number;
   readonly periods: readonly PartialPeriod[];
-  /** Bindings that were sent, repeats included, and how many of them were spoiled. */
+  /** Number of Bindings sent, repeats included, and how many of them were spoiled. */
   readonly sent: number;
   readonly spoiled: number;
-  /** From the first pod until as many gangs were whole as fit; undefined: they never were. */
+  /** Seconds from the first pod until as many gangs were fully bound as fit; undefined: never. */
   readonly secondsToWhole: number | undefined;
 }
 
 export interface SpoiledGangsSetting {
   readonly stage: Stage;
-  /** A scheduler that reaches the server only through the proxy, and schedules when it resolves. */
+  /** Starts a scheduler that reaches the server only through the proxy; resolves when it schedules. */
   readonly startScheduler: (through: ApiProxy) => Promise<unknown>;
 }
 
-/** cpu of a node, and of a member one. */
+/** CPUs of a node; a member has one. */
 const nodeCpu = 10;
 
-/** Nodes on which so many of the gangs fit. */
+/** Returns nodes that fit exactly `fit` gangs. */
 export function nodesFor({ fit, size }: Pick<SpoiledGangsOptions, 'fit' | 'size'>): {
   readonly name: string;
   readonly allocatable: Readonly<Record<string, string>>;
@@ -59,8 +62,8 @@ export function nodesFor({ fit, size }: Pick<SpoiledGangsOptions, 'fit' | 'size'
 }
 
 /**
- * More gangs than fit are made at once, their members interleaved, while a share of the scheduler's Bindings is spoiled on the way. The nodes
- * are there already. Rejects only when the load could not be made.
+ * Creates more gangs than fit at once, with interleaved members, while a share of the scheduler's Bindings is spoiled. The nodes must
+ * exist. Rejects only when the pods cannot be created.
  */
 export async function playSpoiledGangs(
   { stage, startScheduler }: SpoiledGangsSetting,
@@ -95,7 +98,7 @@ export async function playSpoiledGangs(
     wholeAt ??= performance.now();
     return undefined;
   });
-  await becomesWhole.catch(() => undefined); // how many are whole is among the results
+  await becomesWhole.catch(() => undefined); // the result states how many are fully bound
   if (seconds < Infinity) await sleep(Math.max(0, begunAt + seconds * 1000 - performance.now()));
   await spoiler.settled();
   proxy.fault = undefined;

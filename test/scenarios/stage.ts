@@ -22,26 +22,26 @@ import { podManifest, priorities, schedulerName } from './pod-manifest.ts';
 import type { PodOwner, PodSpec } from './pod-manifest.ts';
 
 /**
- * One scenario's own corner of a plane: its namespace, its nodes, its processes, and the record of all that happens there.
- * Works with nothing but the API, so that it runs on any plane; scenarios on one plane take turns.
+ * One scenario's part of a plane: its namespace, its nodes, its processes, and the record of all that happens there. It uses only the API,
+ * so that it runs on any plane. Scenarios on one plane run one after another.
  */
 export class Stage {
   readonly plane: TestPlane;
   readonly client: KubeClient;
   readonly record: ClusterRecord;
-  /** What the processes have logged. */
+  /** Log lines of the processes. */
   readonly logs = new LogLines();
-  /** Pods and groups that do not say otherwise are made here. */
+  /** Default namespace of pods and groups. */
   readonly namespace: string;
-  /** How long a group may be partly bound while the rest is on the way; scenarios that break bindings allow more. */
+  /** How long a group may be partially bound; scenarios that break Bindings allow more. */
   partialForMs = 10_000;
-  /** Nodes do not admit pods because the scenario has them do so. */
+  /** The scenario makes nodes reject pods on purpose. */
   rejectionsAreMeant = false;
   /** Names of its nodes, in the order in which they were added. */
   readonly nodes: string[] = [];
   readonly #suffix = randomUUID().slice(0, 8);
   readonly #namespaces = new Set<string>();
-  /** Ends what was started; last first. */
+  /** Cleanup functions; run in reverse order. */
   readonly #started: (() => Promise<void>)[] = [];
   #schedules = false;
 
@@ -67,8 +67,8 @@ export class Stage {
   // Nodes
 
   /**
-   * Node objects that nobody stands behind: pods that are bound to them stay as the API shows them. Answers their names,
-   * which are the given ones and what tells this stage from others.
+   * Adds Node objects without a kubelet: pods bound to them stay as the API shows them. Returns their names: the given ones with a suffix
+   * of this stage.
    */
   async addNodes(...given: readonly SimulatedNodeSpec[]): Promise<string[]> {
     const specs = given.map((spec) => this.#ownNode(spec));
@@ -79,7 +79,7 @@ export class Stage {
     return specs.map(({ name }) => name);
   }
 
-  /** Nodes that admit pods, or reject them, and run them. Answers their names, as `addNodes` does. */
+  /** Adds simulated nodes that admit or reject pods and run them. Returns their names, as `addNodes` does. */
   async addSimulatedNodes(...given: readonly SimulatedNodeSpec[]): Promise<string[]> {
     const specs = given.map((spec) => this.#ownNode(spec));
     const nodes = new SimulatedNodes({
@@ -100,19 +100,19 @@ export class Stage {
     await this.client.patch(`${nodePath(name)}/status`, 'merge', { status });
   }
 
-  /** As an administrator cordons, labels or taints it. */
+  /** Changes the spec, as an administrator cordons or taints a node. */
   async setNodeSpec(name: string, spec: object): Promise<void> {
     await this.client.patch(nodePath(name), 'merge', { spec });
   }
 
-  /** It is there no longer. */
+  /** Deletes the Node object. */
   async removeNode(name: string): Promise<void> {
     await this.#delete(nodePath(name));
   }
 
   // Processes
 
-  /** A scheduler of its own, for the pods of this suite; `through` makes it reach the server only by that way. */
+  /** Starts a scheduler for the pods of this suite. With `through`, it reaches the server only through that proxy. */
   async startScheduler(
     options: {
       readonly through?: ApiProxy;
@@ -153,7 +153,7 @@ export class Stage {
     return process;
   }
 
-  /** A scheduler's way to the server, on which trouble can be made. */
+  /** Opens a proxy between a scheduler and the server, for injecting faults. */
   async openProxy(): Promise<ApiProxy> {
     const proxy = await ApiProxy.open(this.#accountOf('scheduler').transport);
     this.#started.push(() => proxy.cut());
@@ -168,7 +168,7 @@ export class Stage {
     return name;
   }
 
-  /** Answers the group's key, namespace/name. */
+  /** Returns the group's key, namespace/name. */
   async createGroup(name: string, spec: PodGroupSpec, namespace: string = this.namespace): Promise<string> {
     await this.client.create(podGroupPath(namespace), {
       apiVersion: 'scheduling.x-k8s.io/v1alpha1',
@@ -189,7 +189,7 @@ export class Stage {
     await this.client.delete(podGroupPath(namespace, name));
   }
 
-  /** An object that stands for a controller in `PodSpec.owner`: pods of it would be made again. */
+  /** Creates an object that acts as the controller in `PodSpec.owner`: its pods count as recreated. */
   async createOwner(name: string): Promise<PodOwner> {
     const { namespace } = this;
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } };
@@ -200,20 +200,20 @@ export class Stage {
     return { apiVersion: 'v1', kind: 'ConfigMap', name, uid: metadata.uid };
   }
 
-  /** Answers the pod's key, namespace/name. */
+  /** Returns the pod's key, namespace/name. */
   async createPod(name: string, spec: PodSpec = {}, namespace: string = this.namespace): Promise<string> {
     await this.client.create(`/api/v1/namespaces/${namespace}/pods`, podManifest(name, namespace, spec));
     return `${namespace}/${name}`;
   }
 
-  /** `<name>-0` to `<name>-<count - 1>`, one after another. */
+  /** Creates `<name>-0` to `<name>-<count - 1>`, one after another. */
   async createPods(name: string, count: number, spec: PodSpec = {}, namespace?: string): Promise<string[]> {
     const keys: string[] = [];
     for (let index = 0; index < count; index++) keys.push(await this.createPod(`${name}-${index}`, spec, namespace));
     return keys;
   }
 
-  /** As a kubelet would report it. */
+  /** Sets the status as a kubelet would report it. */
   async setPodStatus(key: string, status: object): Promise<void> {
     await this.client.patch(`${podPath(key)}/status`, 'strategic-merge', { status });
   }
@@ -222,21 +222,21 @@ export class Stage {
     await this.client.patch(podPath(key), 'merge', { spec: { schedulingGates: null } });
   }
 
-  /** At once: a pod on a node that nobody stands behind would otherwise stay for ever. */
+  /** Deletes at once: without a kubelet the pod would otherwise stay forever. */
   async deletePod(key: string): Promise<void> {
     await this.client.delete(podPath(key), { gracePeriodSeconds: 0 });
   }
 
   // The end
 
-  /** What is to be done before the stage's nodes and namespaces go; last first. */
+  /** Registers a cleanup to run before the stage's nodes and namespaces are deleted; the last one runs first. */
   atEnd(end: () => Promise<void>): void {
     this.#started.push(end);
   }
 
   /**
-   * The scheduler has looked at everything that it can do: pods that rank below all others were created last, on a node where
-   * nothing else may go, and are bound. The second is taken up after whatever the new node made it try again.
+   * Resolves when the scheduler has handled everything that it can. It creates two pods of the lowest priority and a node that fits only
+   * them, and waits until both are bound. The queue pops the second after everything that the new node made it retry.
    */
   async settle(): Promise<void> {
     if (!this.#schedules) return;
@@ -250,14 +250,14 @@ export class Stage {
     }
   }
 
-  /** What the history and the logs show that must never be. */
+  /** Returns problems in the history and the logs. */
   problems(): string[] {
     const { partialForMs, rejectionsAreMeant } = this;
     const rules = { namespaces: this.#namespaces, partialForMs, rejectionsAreMeant };
     return [...historyProblems(this.record, rules), ...this.logs.internalErrors()];
   }
 
-  /** Ends the processes and removes what was created; the plane is as before. */
+  /** Ends the processes and removes what was created, so that the plane is as before. */
   async close(): Promise<void> {
     for (const end of this.#started.toReversed()) await end();
     await this.record.close();
@@ -266,7 +266,7 @@ export class Stage {
     for (const namespace of this.#namespaces) await this.#delete(`/api/v1/namespaces/${namespace}`);
   }
 
-  /** Servers taint new nodes until a controller that no plane runs has seen that they are ready. */
+  /** Servers taint new nodes until a controller, which no plane runs, has seen that they are ready. */
   async #admitPods(specs: readonly SimulatedNodeSpec[]): Promise<void> {
     for (const { name, taints } of specs) {
       await this.client.patch(nodePath(name), 'merge', { spec: { taints: taints ?? null } });
@@ -295,7 +295,7 @@ export class Stage {
   async #createNamespace(name: string): Promise<void> {
     await this.client.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     this.#namespaces.add(name);
-    // Made by a controller, if one runs; pods are rejected until it is there.
+    // A controller creates it if one runs; pods are rejected until it exists.
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: name } };
     await unlessExists(this.client.create(`/api/v1/namespaces/${name}/serviceaccounts`, account));
   }

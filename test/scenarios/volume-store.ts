@@ -26,12 +26,15 @@ export interface WatchedVolume extends WatchedObject {
 
 const zone = 'topology.kubernetes.io/zone';
 
-/** The claims, volumes and classes of a scenario, and what binds and makes volumes there. All of it goes with the stage. */
+/**
+ * The PersistentVolumeClaims, volumes and classes of a scenario, and the controller that binds and provisions volumes. All are removed with
+ * the stage.
+ */
 export class VolumeStore {
   readonly claims: Recording<WatchedClaim>;
   readonly volumes: Recording<WatchedVolume>;
   readonly #stage: Stage;
-  /** What was made, to be taken away in the end. */
+  /** Paths of created objects, deleted at the end. */
   readonly #paths: string[] = [];
 
   private constructor(stage: Stage, claims: Recording<WatchedClaim>, volumes: Recording<WatchedVolume>) {
@@ -51,7 +54,7 @@ export class VolumeStore {
       transport,
       clock: systemClock,
       random: Math.random,
-      // For claims of other classes somebody else would have to make volumes.
+      // Claims of other classes would need another provisioner.
       provisioners: [simulatedProvisioner],
       topologyKey: zone,
       latencyMs: 20,
@@ -65,7 +68,7 @@ export class VolumeStore {
     return store;
   }
 
-  /** A class whose volumes wait for a pod. `made`: they are made by the simulation; else nobody makes them. Answers its name. */
+  /** Creates a class whose volumes wait for a pod. `made`: the simulation provisions them; otherwise nothing does. Returns its name. */
   async createClass(name: string, made: 'made' | 'by others' | 'by hand'): Promise<string> {
     const own = `${name}-${this.#stage.namespace}`;
     const others = made === 'by hand' ? 'kubernetes.io/no-provisioner' : 'example.com/nobody';
@@ -79,7 +82,7 @@ export class VolumeStore {
     return own;
   }
 
-  /** The version of the claim in which it first was bound wholly; its status follows. Undefined: it has not been seen so. */
+  /** Returns the version of the claim in which it was first fully bound; its status follows. Undefined: not seen yet. */
   boundIn(name: string): string | undefined {
     const bound = this.claims.changes.find(({ object: { metadata, spec } }) => {
       return metadata.name === name && spec.volumeName && metadata.annotations?.[bindCompletedAnnotation] !== undefined;
@@ -97,7 +100,7 @@ export class VolumeStore {
     });
   }
 
-  /** A volume within reach of nodes with this label; `claim`: kept for the claim of that name. Answers its name. */
+  /** Creates a volume for nodes with this label; `claim`: reserved for the claim of that name. Returns its name. */
   async createVolume(
     name: string,
     storageClassName: string,
@@ -132,7 +135,7 @@ export class VolumeStore {
     return this.claims.current.get(`${this.#stage.namespace}/${name}`);
   }
 
-  /** The zone of the volume of a claim; undefined: it has none yet. */
+  /** Returns the zone of the volume of a claim; undefined: it has none yet. */
   zoneOf(claim: string): string | undefined {
     const volume = [...this.volumes.current.values()].find(
       ({ metadata }) => metadata.name === this.claim(claim)?.spec.volumeName,
@@ -140,7 +143,7 @@ export class VolumeStore {
     return volume?.spec.nodeAffinity?.required.nodeSelectorTerms[0]?.matchExpressions[0]?.values[0];
   }
 
-  /** Resolves when all of these claims are bound, or have been shown to be so since. */
+  /** Resolves when the watch shows all of these claims as bound. */
   async untilBound(...names: readonly string[]): Promise<void> {
     const unbound = (): string[] => names.filter((name) => this.claim(name)?.status?.phase !== 'Bound');
     await poll(
@@ -154,7 +157,7 @@ export class VolumeStore {
     this.#paths.push(`${collection}/${name}`);
   }
 
-  /** Servers protect what is in use until controllers that no plane runs have looked at it. */
+  /** Servers protect objects in use until controllers, which no plane runs, have checked them. */
   async #clear(): Promise<void> {
     const { client, namespace } = this.#stage;
     const made = [...this.volumes.current.values()]

@@ -2,6 +2,6 @@ import { describe } from 'vitest';
 import { play } from './play.ts';
 import { volumes } from './volumes.ts';
 
-describe('pods with volumes', () => {
+describe('Pods with volumes', () => {
   play(volumes);
 });

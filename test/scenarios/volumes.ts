@@ -14,7 +14,7 @@ function inZone(name: string, of: string, cpu = 4): SimulatedNodeSpec {
   return { name, allocatable: { cpu: String(cpu) }, labels: { [zone]: of } };
 }
 
-/** A gang, each member with a claim of its own of this class. */
+/** Creates a gang whose members each have a claim of the given class. */
 async function createGang(
   stage: Stage,
   store: VolumeStore,
@@ -33,7 +33,7 @@ async function createGang(
   return { pods, claims };
 }
 
-/** Rejects when a pod was bound before a claim was. The watch of claims may be behind that of pods. */
+/** Rejects when a pod was bound before a claim was. The watch of claims may lag behind that of pods. */
 async function expectVolumesFirst(
   stage: Stage,
   store: VolumeStore,
@@ -43,7 +43,7 @@ async function expectVolumesFirst(
   const versions = (): (string | undefined)[] => claims.map((name) => store.boundIn(name));
   await poll(
     () => Promise.resolve(versions().includes(undefined) ? versions().join() : undefined),
-    'all claims are seen to be bound',
+    'all claims are bound',
   );
   const lastClaim = versions().reduce((a, b) => (isOlderVersion(a!, b!) ? b : a))!;
   for (const key of pods) {
@@ -56,24 +56,24 @@ async function expectVolumesFirst(
   }
 }
 
-/** Pods whose claims wait for them. */
+/** Pods whose claims wait for their first consumer. */
 export const volumes = {
   X13: scenario(
-    'a gang with unbound volumes and large requests waits without a loop, and binds after its volumes',
+    'a gang with unbound volumes and large requests waits without a retry loop, and is bound after its volumes',
     async (stage) => {
       const store = await VolumeStore.open(stage);
-      // Enough in sum, and for two members.
+      // Enough in total, and for two members.
       await stage.addNodes(inZone('a', 'east', 5), inZone('b', 'west', 5));
       await stage.startScheduler();
       const made = await store.createClass('made', 'made');
       const { pods, claims } = await createGang(stage, store, 'work', { classes: [made, made, made], cpu: 3 });
       await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: ['2 of 3 members placed'] });
       await expectBound(stage.record, [await stage.createPod('after', { cpu: '100m', priority: 'last' })]);
-      // Nothing has been asked for, and nobody has tried again and again.
+      // The scheduler has requested no volumes and has not retried repeatedly.
       const touched = claims.filter((name) => store.claim(name)?.metadata.annotations !== undefined);
-      if (touched.length > 0) throw new Error(`${touched.join()} were given to nodes`);
-      const told = stage.record.pods.changes.filter(({ object: { metadata } }) => metadata.name === 'work-0').length;
-      if (told > 3) throw new Error(`work-0 has changed ${told} times while nothing else did`);
+      if (touched.length > 0) throw new Error(`${touched.join()} have a selected node`);
+      const updates = stage.record.pods.changes.filter(({ object: { metadata } }) => metadata.name === 'work-0').length;
+      if (updates > 3) throw new Error(`work-0 has changed ${updates} times while nothing else did`);
       expectNeverBound(stage.record, pods);
       await stage.addNodes(inZone('c', 'west', 5));
       await expectBound(stage.record, pods);
@@ -82,41 +82,38 @@ export const volumes = {
     },
   ),
 
-  V1: scenario(
-    'volumes that were made for a gang which failed stay, and its next plan goes where they are',
-    async (stage) => {
-      const store = await VolumeStore.open(stage);
-      const zoneOf = new Map<string, string>();
-      const add = async (spec: SimulatedNodeSpec): Promise<void> => {
-        const [name] = await stage.addNodes(spec);
-        zoneOf.set(name!, spec.labels![zone]!);
-      };
-      await add(inZone('a', 'east'));
-      await add(inZone('b', 'west'));
-      await stage.startScheduler({ args: { VolumeBinding: { bindTimeoutSeconds: 1 } } });
-      const classes = [await store.createClass('made', 'made'), await store.createClass('others', 'by others')];
-      const { pods, claims } = await createGang(stage, store, 'work', { classes, cpu: 3 });
-      await store.untilBound('work-data-0');
-      const volume = store.claim('work-data-0')!.spec.volumeName;
-      const east = store.zoneOf('work-data-0')!;
-      const says = [`persistentvolumeclaim "${stage.namespace}/work-data-1" has no volume yet`];
-      await expectVerdict(stage.record, pods, { reason: 'SchedulerError', says });
-      expectNeverBound(stage.record, pods);
-      // More room than anywhere else, and out of reach.
-      await add(inZone('large', 'north', 64));
-      const given = store.claim('work-data-1')!.metadata.annotations?.['volume.kubernetes.io/selected-node'];
-      const value = zoneOf.get(given ?? '')!;
-      await store.createVolume('late', classes[1]!, { label: zone, value, claim: 'work-data-1' });
-      await expectBound(stage.record, pods);
-      await expectVolumesFirst(stage, store, pods, claims);
-      if (store.claim('work-data-0')!.spec.volumeName !== volume) throw new Error('the claim has another volume');
-      const at = zoneOf.get(nodeOf(stage.record, pods[0]!)!);
-      if (at !== east) throw new Error(`the volume is in ${east}, the pod in ${at}`);
-    },
-  ),
+  V1: scenario('volumes provisioned for a gang that failed remain, and the next plan follows them', async (stage) => {
+    const store = await VolumeStore.open(stage);
+    const zoneOf = new Map<string, string>();
+    const add = async (spec: SimulatedNodeSpec): Promise<void> => {
+      const [name] = await stage.addNodes(spec);
+      zoneOf.set(name!, spec.labels![zone]!);
+    };
+    await add(inZone('a', 'east'));
+    await add(inZone('b', 'west'));
+    await stage.startScheduler({ args: { VolumeBinding: { bindTimeoutSeconds: 1 } } });
+    const classes = [await store.createClass('made', 'made'), await store.createClass('others', 'by others')];
+    const { pods, claims } = await createGang(stage, store, 'work', { classes, cpu: 3 });
+    await store.untilBound('work-data-0');
+    const volume = store.claim('work-data-0')!.spec.volumeName;
+    const east = store.zoneOf('work-data-0')!;
+    const says = [`persistentvolumeclaim "${stage.namespace}/work-data-1" has no volume yet`];
+    await expectVerdict(stage.record, pods, { reason: 'SchedulerError', says });
+    expectNeverBound(stage.record, pods);
+    // More capacity than anywhere else, but out of reach.
+    await add(inZone('large', 'north', 64));
+    const given = store.claim('work-data-1')!.metadata.annotations?.['volume.kubernetes.io/selected-node'];
+    const value = zoneOf.get(given ?? '')!;
+    await store.createVolume('late', classes[1]!, { label: zone, value, claim: 'work-data-1' });
+    await expectBound(stage.record, pods);
+    await expectVolumesFirst(stage, store, pods, claims);
+    if (store.claim('work-data-0')!.spec.volumeName !== volume) throw new Error('the claim has another volume');
+    const at = zoneOf.get(nodeOf(stage.record, pods[0]!)!);
+    if (at !== east) throw new Error(`the volume is in ${east}, the pod in ${at}`);
+  }),
 
   V2: scenario(
-    'members of a gang share out the volumes that are there, and without enough none is taken',
+    'members of a gang share the existing volumes, and without enough volumes none is used',
     async (stage) => {
       const store = await VolumeStore.open(stage);
       const nodes = await stage.addNodes(
@@ -141,7 +138,7 @@ export const volumes = {
       for (const name of [...first, last]) if (!taken.has(name)) throw new Error(`nobody has ${name}`);
       const onNodes = pods.map((key) => nodeOf(stage.record, key)).sort();
       if (onNodes.join() !== [nodes[0], nodes[1], nodes[1]].sort().join())
-        throw new Error(`they are on ${onNodes.join()}`);
+        throw new Error(`they are bound to ${onNodes.join()}`);
     },
   ),
 } as const;

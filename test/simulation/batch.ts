@@ -1,6 +1,6 @@
 import type { Violation } from './checks/evidence.ts';
 
-/** A stretch of seeds that one worker runs, and what came of it. */
+/** A range of seeds that one worker runs, and its outcome. */
 export interface Batch {
   readonly from: number;
   readonly count: number;
@@ -17,7 +17,7 @@ export interface BatchOutcome {
   readonly struck: Readonly<Record<string, number>>;
   readonly excused: Readonly<Record<string, number>>;
   readonly turns: number;
-  /** Virtual. */
+  /** Virtual time. */
   readonly lastedMs: number;
 }
 

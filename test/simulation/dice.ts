@@ -1,7 +1,7 @@
 import { seededRandom } from '../../src/base/random.ts';
 import { mix } from './world/mix.ts';
 
-/** The draws of one scenario. */
+/** The random draws of one scenario. */
 export class Dice {
   readonly #random: () => number;
 
@@ -9,7 +9,7 @@ export class Dice {
     this.#random = seededRandom(mix(seed, 0));
   }
 
-  /** Whole, both ends included. */
+  /** Returns an integer; both bounds are inclusive. */
   int(from: number, to: number): number {
     return from + Math.floor(this.#random() * (to - from + 1));
   }

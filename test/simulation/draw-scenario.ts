@@ -7,13 +7,13 @@ import { mix } from './world/mix.ts';
 const longestMs = 15_000;
 const zones = ['a', 'b'];
 
-/** When groups come, and how long their members wait before they are bound: most of what matters happens then. */
+/** When groups arrive, and how long binding their members takes: most defects show in that time. */
 interface Rush {
   readonly starts: readonly number[];
   readonly lastsMs: number;
 }
 
-/** What a seed stands for. Small worlds, because defects need few actors, and many of them. */
+/** Returns the scenario of a seed. Scenarios are small, because defects need few actors and many scenarios. */
 export function drawScenario(seed: number): Scenario {
   const dice = new Dice(seed);
   const nodes = dice.some(2, 5, (i) => drawNode(dice, i));
@@ -22,8 +22,8 @@ export function drawScenario(seed: number): Scenario {
   const starts = groups.map(() => dice.int(0, 5_000));
   const calls = dice.pick(['none', 'few', 'few', 'many']);
   const isCalm = dice.chance(0.08);
-  const told = !isCalm && dice.chance(0.5) ? drawStory(dice) : undefined;
-  const story = told ?? (!isCalm && repairs.chance(0.3) ? drawTearing(repairs) : undefined);
+  const drawn = !isCalm && dice.chance(0.5) ? drawStory(dice) : undefined;
+  const story = drawn ?? (!isCalm && repairs.chance(0.3) ? drawTearing(repairs) : undefined);
   const elects = story?.needsStandby === true || dice.chance(0.25);
   const isTight = dice.chance(0.15);
   const waits = dice.pick(['none', 'none', 'none', 'none', 'permit', 'preBind']);
@@ -70,24 +70,24 @@ export function drawScenario(seed: number): Scenario {
   };
 }
 
-/** While a group comes, or at any time. */
+/** Returns a time at which a group arrives, or any time. */
 function momentIn({ starts, lastsMs }: Rush, dice: Dice): number {
   return dice.chance(0.65) ? dice.pick(starts) + dice.int(0, lastsMs) : dice.int(100, longestMs);
 }
 
-/** Members go and come again while they are being bound. */
+/** Deletes all members of a group while they are being bound; their owner recreates them. */
 function drawSwap(dice: Dice, groups: readonly GroupPlan[], { starts, lastsMs }: Rush): Step[] {
   const i = dice.int(0, groups.length - 1);
   const at = starts[i]! + dice.int(20, lastsMs);
   return groups[i]!.members.map((_, member): Step => ({ at, kind: 'delete-member', group: groups[i]!.name, member }));
 }
 
-/** Whoever leads next may have seen nothing for a while. */
+/** The next leader may have received no events for a while. */
 function drawStaleStandby(dice: Dice): Fault {
   return { on: 'watch', role: 'scheduler', resource: 'pods', nth: dice.int(0, 24), kind: 'half-open', ms: 0 };
 }
 
-/** The leader goes, or stands still for longer than its Lease lasts. */
+/** The leader crashes, or pauses for longer than its Lease lasts. */
 function drawTakeover(dice: Dice, rush: Rush): Step {
   const at = momentIn(rush, dice);
   if (dice.chance(0.5)) return { at, kind: 'pause', role: 'scheduler', forMs: dice.int(15_000, 20_000) };
@@ -144,7 +144,7 @@ function drawGroup(dice: Dice, i: number, nodes: readonly NodePlan[]): GroupPlan
   };
 }
 
-/** Some come with others: what is taken up is given back, and a group that is gone made again. */
+/** Some steps come in pairs: used capacity is freed again, and a deleted group is recreated. */
 function drawSteps(dice: Dice, nodes: readonly NodePlan[], groups: readonly GroupPlan[], rush: Rush): Step[] {
   const step = drawStep(dice, nodes, groups, rush);
   const at = step.at + dice.int(500, 10_000);
@@ -258,7 +258,7 @@ function drawFaults(dice: Dice, calls: string): Fault[] {
   return faults;
 }
 
-/** A Binding whose fate nobody says: the answer is lost, and reading the pod back is rejected. */
+/** A Binding with an unknown outcome: the answer is lost, and reading the pod back is rejected. */
 function drawDoubt(dice: Dice): Fault[] {
   const nth = dice.int(0, 6);
   const kind = dice.pick([

@@ -1,19 +1,19 @@
 import type { Dice } from './dice.ts';
 import type { Fault, GroupPlan, MemberPlan, NodePlan, Step } from './scenario.ts';
 
-/** A few steps and faults that belong together, on a node of their own: what chance alone would seldom bring about. */
+/** A few related steps and faults on a node of their own: combinations that random draws would rarely produce. */
 export interface Story {
   readonly node: NodePlan;
   readonly steps: readonly Step[];
   readonly faults: readonly Fault[];
-  /** Two schedulers stand for election. */
+  /** Two schedulers run for election. */
   readonly needsStandby?: true;
   readonly needsController?: true;
-  /** The watches are slow, so that it matters what is assumed. */
+  /** The watches are slow, so that assumptions matter. */
   readonly watchLagMs?: number;
-  /** PreBind takes its time, and fails now and then. */
+  /** PreBind takes time and sometimes fails. */
   readonly needsPreBind?: true;
-  /** Bindings of these pods are rejected for ever. */
+  /** Bindings of these pods are always rejected. */
   readonly forbiddenPods?: readonly string[];
 }
 
@@ -53,7 +53,7 @@ function onBinding(pod: string, kind: (Fault & { on: 'call' })['kind'], ms = 0, 
 }
 
 const stories: readonly ((dice: Dice, at: number) => Story)[] = [
-  /** Room that another scheduler keeps by nominating is given up again. */
+  /** Another scheduler reserves capacity by nominating a pod, and gives it up again. */
   function nominationIsWithdrawn(dice, at) {
     const name = 'nominated';
     const later = at + dice.int(3_000, 5_000);
@@ -71,7 +71,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       faults: [],
     };
   },
-  /** A pod is resized to more, somebody waits, and it is resized to less. */
+  /** A pod is resized up, another pod waits, and the first is resized down. */
   function podShrinks(dice, at) {
     const name = 'resized';
     return {
@@ -85,7 +85,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       faults: [],
     };
   },
-  /** Room is kept for a member that cannot be bound, until nobody wants it any more. */
+  /** Capacity is reserved for a member that cannot be bound, until its group no longer needs it. */
   function repairIsGivenUp(dice, at) {
     const name = 'abandoned';
     return {
@@ -99,7 +99,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       forbiddenPods: [`${name}-1`],
     };
   },
-  /** Nobody says whether a pod was bound, and another waits for its room. */
+  /** The outcome of a Binding is unknown, and another pod waits for the same capacity. */
   function bindingIsInDoubt(dice, at) {
     const reads = dice.chance(0.5) ? dice.int(2, 6) : 0;
     return {
@@ -114,7 +114,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       watchLagMs: 3_000,
     };
   },
-  /** The leader binds a pod and is gone; the one that follows has not been told, and knows of another that goes first. */
+  /** The leader binds a pod and crashes. Its successor has not seen the Binding and knows another pod that sorts first. */
   function standbyIsStale(dice, at) {
     const late = at + 3_000;
     return {
@@ -141,7 +141,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       watchLagMs: 20,
     };
   },
-  /** A group is made again while its members run, and one of them is replaced. */
+  /** A group is recreated while its members run, and one of them is replaced. */
   function groupIsMadeAgain(dice, at) {
     const name = 'remade';
     const remakeAt = at + 3_000;
@@ -156,7 +156,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       faults: [],
     };
   },
-  /** A pod is replaced by another of its name while its Binding is on the way. */
+  /** A pod is replaced by another of the same name while its Binding is in flight. */
   function podIsReplaced(dice, at) {
     const name = 'replaced';
     return {
@@ -168,7 +168,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       faults: [onBinding(`${name}-0`, 'slow-request', 5_000)],
     };
   },
-  /** A member is being deleted, and held up, when its group comes. */
+  /** A member is terminating, held by a finalizer, when its group is created. */
   function memberIsLeaving(dice, at) {
     const name = 'leaving';
     const held = { ...small, finalizer: true };
@@ -185,11 +185,11 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       faults: [],
     };
   },
-  /** A Binding is rejected with a conflict although nobody has bound the pod. */
+  /** A Binding is rejected with a conflict although the pod is unbound. */
   function conflictIsFalse(_dice, at) {
     return { node: node(1_000), steps: [waiter(at, 'conflicting')], faults: [onBinding('conflicting', 'refuse-409')] };
   },
-  /** The first word on why a pod waits is rejected. */
+  /** The first verdict of a waiting pod is rejected. */
   function verdictIsRejected(_dice, at) {
     return {
       node: node(1_000),
@@ -210,7 +210,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       faults: [],
     };
   },
-  /** The status of groups is rejected with a conflict, again and again. */
+  /** Writes of the group status are repeatedly rejected with a conflict. */
   function statusIsRejected(_dice, at) {
     return {
       node: node(1_000),
@@ -221,11 +221,11 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       needsController: true,
     };
   },
-  /** A pod that comes first cannot be bound, and another could have its room. */
+  /** The first pod in the queue cannot be bound, and another could use its capacity. */
   function firstCannotBeBound(_dice, at) {
     return { node: node(1_000), steps: [waiter(at, 'failing'), waiter(at)], faults: [], forbiddenPods: ['failing'] };
   },
-  /** A member is replaced while its group is before PreBind, and could be bound before the others. */
+  /** A member is replaced before its group reaches PreBind and could be bound before the others. */
   function memberIsReplacedBeforePreBind(dice, at) {
     const name = 'replacing';
     return {
@@ -238,7 +238,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       needsPreBind: true,
     };
   },
-  /** A member comes while the quorum of its group is in PreBind, which may fail, and would be alone if it were bound first. */
+  /** A member arrives while the quorum of its group is in PreBind, which may fail. If the member were bound first, it would be alone. */
   function memberComesDuringPreBind(dice, at) {
     const members = [small, small, small];
     return {
@@ -248,7 +248,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       needsPreBind: true,
     };
   },
-  /** A quorum is raised while the Bindings that make it are on their way, to more than there is room for. */
+  /** The quorum is raised while its Bindings are in flight, to more members than fit. */
   function quorumIsRaised(dice, at) {
     const name = 'raised';
     const late = at + 5_000;
@@ -268,7 +268,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
   },
 ];
 
-/** Groups that are bound in part, and whose other room another scheduler takes. */
+/** Partially bound groups whose missing capacity another scheduler takes. */
 const tearings: readonly ((dice: Dice, at: number) => Story)[] = [
   function groupIsTorn(dice, at) {
     const recreation = dice.pick(['never', 'same-name', 'new-name'] as const);

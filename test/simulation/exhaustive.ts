@@ -5,7 +5,7 @@ import type { CallFault, Fault, Scenario, WatchFault, WatchedResource } from './
 import type { FaultPlaces } from './world/faults.ts';
 import type { Role } from './world/process.ts';
 
-/** A gang of so many on so many nodes that it just fits, and a lone pod that would like the same room. */
+/** A gang that just fits on the nodes, and a single pod that competes for the same capacity. */
 export interface Base {
   readonly members: number;
   readonly nodes: number;
@@ -17,11 +17,11 @@ const bases: readonly Base[] = [
   { members: 3, nodes: 2 },
   { members: 3, nodes: 3 },
 ];
-/** Of which pairs of faults are tried as well. */
+/** The base for which pairs of faults are tried as well. */
 const pairsOf = bases[0]!;
 
 export interface FailedCase {
-  /** To be run again by. */
+  /** Argument of `--case` that runs it again. */
   readonly name: string;
   readonly violation: Violation;
 }
@@ -29,18 +29,18 @@ export interface FailedCase {
 export type Depth = 'singles' | 'pairs';
 
 export interface ExhaustiveOutcome {
-  /** Faults, or pairs of them, that were tried. */
+  /** Number of faults, or pairs of faults, tried. */
   readonly runs: number;
   readonly failed: readonly FailedCase[];
 }
 
 const firstAt = 100;
-/** Second faults strike until then. */
+/** End of the time in which second faults strike. */
 const faultsUntil = 30_000;
 const resources: readonly WatchedResource[] = ['pods', 'nodes', 'podgroups'];
 const roles: readonly Role[] = ['scheduler', 'controller'];
 
-/** How long what lasts does, by kind of fault. */
+/** Duration of each lasting kind of fault, in milliseconds. */
 const durations: Readonly<Partial<Record<CallFault | WatchFault, number>>> = {
   'slow-request': 8_000,
   'slow-answer': 8_000,
@@ -85,7 +85,7 @@ function baseScenario({ members, nodes }: Base, faults: readonly Fault[]): Scena
   };
 }
 
-/** Every fault at every call, and at every line and opening of a watch. */
+/** Yields every fault at every call, and at every line and opening of a watch. */
 function* singlesAt({ calls, watches }: FaultPlaces): Iterable<Fault> {
   for (const role of roles) {
     yield* callFaultsFrom(calls, role, 0);
@@ -106,7 +106,7 @@ function* callFaultsFrom(calls: FaultPlaces['calls'], role: Role, from: number):
   }
 }
 
-/** Work is divided by single faults: of all of them, every `of`th from the `part`th, or all pairs of which one of these is the first. */
+/** Runs one part of the work. Single faults are divided: every `of`th from the `part`th, or all pairs whose first fault is one of these. */
 export async function runPart(depth: Depth, part: number, of: number): Promise<ExhaustiveOutcome> {
   const failed: FailedCase[] = [];
   let [runs, index] = [0, 0];
@@ -137,7 +137,7 @@ function nthOf(fault: Fault): number {
   return fault.on === 'outage' ? 0 : fault.nth;
 }
 
-/** `2on3 scheduler:any4=lost-answer scheduler:pods7=cut` */
+/** Returns a name such as `2on3 scheduler:any4=lost-answer scheduler:pods7=cut`. */
 export function formatCase({ members, nodes }: Base, faults: readonly Fault[]): string {
   const parts = faults.map((fault) => {
     if (fault.on === 'outage') return '';
@@ -146,12 +146,14 @@ export function formatCase({ members, nodes }: Base, faults: readonly Fault[]): 
   return [`${members}on${nodes}`, ...parts].join(' ');
 }
 
-/** Throws RangeError, with what would be right. */
+/** Parses a case name. Throws RangeError with the valid names. */
 export function parseCase(text: string): Scenario {
   const [head = '', ...parts] = text.split(' ').filter((part) => part !== '');
   const base = bases.find(({ members, nodes }) => head === `${members}on${nodes}`);
   if (base === undefined)
-    throw new RangeError(`"${head}" is no case: one of ${bases.map((each) => formatCase(each, [])).join(', ')}`);
+    throw new RangeError(
+      `"${head}" is not a case: must be one of ${bases.map((each) => formatCase(each, [])).join(', ')}`,
+    );
   return baseScenario(base, parts.map(parseFault));
 }
 
@@ -167,5 +169,7 @@ function parseFault(text: string): Fault {
   if (resource !== undefined && ofWatch !== undefined) {
     return { on: 'watch', role: by, resource, nth, kind: ofWatch, ms: durations[ofWatch] ?? 0 };
   }
-  throw new RangeError(`"${text}" is no fault of a case, such as scheduler:any4=lost-answer or controller:pods2=cut`);
+  throw new RangeError(
+    `"${text}" is not a fault of a case, such as scheduler:any4=lost-answer or controller:pods2=cut`,
+  );
 }

@@ -2,37 +2,40 @@ import type { Depth, ExhaustiveOutcome } from './exhaustive.ts';
 import { WorkerPool } from './worker-pool.ts';
 import type { Task } from './worker.ts';
 
-/** So many parts, so that progress shows, and no thread is left with the last big one or with more runs than its memory lets it. */
+/**
+ * Number of parts: enough to show progress, to spread the last work over all threads, and to stay within the runs that a thread's memory
+ * allows.
+ */
 const parts: Readonly<Record<Depth, number>> = { singles: 200, pairs: 400 };
 
-/** Every single fault, then every pair for the smallest gang; says the counts. False when something was violated. */
-export async function exhaustively(workers: number, say: (line: string) => void): Promise<boolean> {
+/** Runs every single fault, then every pair for the smallest gang, and prints the counts. Returns false when an invariant was violated. */
+export async function exhaustively(workers: number, print: (line: string) => void): Promise<boolean> {
   const pool = new WorkerPool(workers);
-  const failed = (await tryAll('singles', pool, say)) + (await tryAll('pairs', pool, say));
+  const failed = (await tryAll('singles', pool, print)) + (await tryAll('pairs', pool, print));
   await pool.close();
   return failed === 0;
 }
 
-/** How many failed. */
-async function tryAll(depth: Depth, pool: WorkerPool, say: (line: string) => void): Promise<number> {
+/** Returns the number of failed runs. */
+async function tryAll(depth: Depth, pool: WorkerPool, print: (line: string) => void): Promise<number> {
   const begun = performance.now();
   const what = depth === 'singles' ? 'single faults' : 'pairs of faults';
-  let [tried, failed, done, saidAt] = [0, 0, 0, begun];
+  let [tried, failed, done, printedAt] = [0, 0, 0, begun];
   await pool.run<ExhaustiveOutcome>(tasks(depth), (outcome) => {
     tried += outcome.runs;
     done++;
     for (const { name, violation } of outcome.failed) {
       failed++;
-      say(`${violation.invariant}: ${violation.what}`);
-      say(`  npm run simulate -- --case "${name}" --trace`);
+      print(`${violation.invariant}: ${violation.what}`);
+      print(`  npm run simulate -- --case "${name}" --trace`);
     }
-    if (performance.now() - saidAt > 30_000) {
-      saidAt = performance.now();
-      say(`${done} of ${parts[depth]} parts: ${tried} ${what}, ${failed} violated`);
+    if (performance.now() - printedAt > 30_000) {
+      printedAt = performance.now();
+      print(`${done} of ${parts[depth]} parts: ${tried} ${what}, ${failed} violated`);
     }
     return true;
   });
-  say(`${tried} ${what}, ${failed} violated; ${Math.round((performance.now() - begun) / 1000)} s`);
+  print(`${tried} ${what}, ${failed} violated; ${Math.round((performance.now() - begun) / 1000)} s`);
   return failed;
 }
 

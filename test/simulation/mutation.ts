@@ -1,14 +1,14 @@
-/** A deliberate defect: an exact piece of a source, and what stands in its place. */
+/** A deliberate defect: an exact piece of source and its replacement. */
 export interface Mutation {
   readonly name: string;
-  /** Under src/. */
+  /** Path below src/. */
   readonly file: string;
   readonly find: string;
   readonly replace: string;
-  /** More of the same defect, in the same file or in others. */
+  /** More replacements for the same defect, in the same file or in others. */
   readonly and?: readonly Pick<Mutation, 'file' | 'find' | 'replace'>[];
-  /** What it is that goes wrong. */
+  /** What goes wrong. */
   readonly why: string;
-  /** It must be caught within so many seeds, from 1. */
+  /** Number of seeds, from 1, within which the checkers must catch it. */
   readonly within: number;
 }

@@ -6,9 +6,9 @@ import { tryMutation } from './try-mutations.ts';
 
 const minute = 60_000;
 
-describe('a deliberate defect', () => {
+describe('Mutation', () => {
   it.each(mutations.map((mutation) => [mutation.name, mutation] as const))(
-    '"%s" is one of the code as it is',
+    '"%s" matches the current source exactly once',
     (name, mutation) => {
       for (const piece of [mutation, ...(mutation.and ?? [])]) {
         const path = new URL(`../../src/${piece.file}`, import.meta.url);
@@ -17,20 +17,20 @@ describe('a deliberate defect', () => {
     },
   );
 
-  it('is described anew when its piece of source has changed, or is there twice', () => {
+  it('fails when its piece of source is missing or occurs twice', () => {
     const piece = { find: 'a();', replace: '' };
     expect(replaceOnce('x a(); y', piece, 'f.ts', 'no-a')).toBe('x  y');
     expect(() => replaceOnce('b();', piece, 'f.ts', 'no-a')).toThrow(MutationError);
-    expect(() => replaceOnce('a(); a();', piece, 'f.ts', 'no-a')).toThrow('there 2 times');
+    expect(() => replaceOnce('a(); a();', piece, 'f.ts', 'no-a')).toThrow('contains this 2 times');
   });
 
-  it('has a name of its own, and there are at least twenty', () => {
+  it('has a unique name, and there are at least twenty', () => {
     expect(new Set(mutations.map(({ name }) => name)).size).toBe(mutations.length);
     expect(mutations.length).toBeGreaterThanOrEqual(20);
   });
 
   it.each(['bind-before-quorum', 'forget-unreserve', 'verdict-for-the-first-only'])(
-    '"%s" is seen within its seeds',
+    '"%s" is caught within its seeds',
     async (name) => {
       const mutation = mutations.find((each) => each.name === name)!;
       const { caught } = await tryMutation(mutation, 2);

@@ -1,13 +1,13 @@
 import type { Mutation } from './mutation.ts';
 
 /**
- * Deliberate defects, each of which the checkers must see. Some bring back what the product once did. When a piece of source is not
- * there any more the trial says so: describe the same defect in the code as it is then.
+ * Deliberate defects that the checkers must catch. Some reproduce former bugs of the product. When a piece of source no longer exists the
+ * run fails: describe the same defect in the current code.
  */
 export const mutations: readonly Mutation[] = [
   {
     name: 'no-look-when-sent',
-    why: 'A Binding that waited for its turn is sent whatever has become of its pod, its group and its node.',
+    why: 'The scheduler sends a queued Binding without checking that its pod, group and node are still valid.',
     file: 'scheduler/binding/binding-cycle.ts',
     find: 'if (rejected !== undefined) throw new WithdrawnError(rejected.message);',
     replace: '',
@@ -15,15 +15,15 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'no-look-after-permit',
-    why: 'After a wait on Permit nobody asks again whether the members still fit.',
+    why: 'The scheduler does not check after Permit whether the members still fit.',
     file: 'scheduler/binding/binding-cycle.ts',
-    find: 'else this.#lookAtAll(plan, sending, hasWaited);',
+    find: 'else this.#recheckAll(plan, sending, hasWaited);',
     replace: '',
     within: 8_000,
   },
   {
     name: 'no-barrier',
-    why: 'Each member is bound as soon as its own PreBind is done, whatever comes of the others.',
+    why: 'Each member is bound as soon as its own PreBind is done, whether or not the others succeed.',
     file: 'scheduler/binding/binding-cycle.ts',
     find: '(await this.#passPermit(plan, signal)) ?? (await this.#preBind(plan, early, signal));',
     replace: 'await this.#passPermit(plan, signal);',
@@ -39,7 +39,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'a-barrier-for-each-plan',
-    why: 'The scheduler plans members that arrive while the first plan of their group can still be given up, so each plan counts on the members of the other. Giving a hopeless plan up early hides the defect almost always, so this removes that, too.',
+    why: 'The scheduler plans members that arrive while the first plan of their group can still be given up, so each plan counts on the members of the other. Giving up a hopeless plan early almost always hides the defect, so this mutation removes that, too.',
     file: 'scheduler/binding/binding.ts',
     find: 'router.holdWhile((key) => binding.isStarting(cluster.gang(key)));',
     replace: '',
@@ -54,7 +54,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'beyond-the-quorum-goes-first',
-    why: 'Members beyond the quorum are bound while the quorum still waits, and may stay alone.',
+    why: 'Members beyond the quorum are bound while the quorum still waits, and may end up alone.',
     file: 'scheduler/intake/entity-router.ts',
     find: "return gang.started ? 'singly' : 'settling';",
     replace: "return 'singly';",
@@ -62,7 +62,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'bind-before-quorum',
-    why: 'A gang starts with as many members as find room.',
+    why: 'A gang starts with as many members as fit.',
     file: 'scheduler/cycle/scheduling-cycle.ts',
     find: 'if (assignments.length < needed) {\n        this.#undo(profile, assignments, transaction);\n        if (nodeSubsetOf',
     replace:
@@ -79,7 +79,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'gated-members-count',
-    why: 'A member with a scheduling gate is taken for one that can be scheduled.',
+    why: 'A member with a scheduling gate counts as schedulable.',
     file: 'cluster/gang.ts',
     find: "return pod.schedulingGates.length > 0 ? 'gated' : 'pending';",
     replace: "return 'pending';",
@@ -102,7 +102,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'predecessor-counts',
-    why: 'Members that were bound for a group object that is gone count for the one that has its name now.',
+    why: 'Members that were bound for a deleted group object count towards the new object of the same name.',
     file: 'cluster/gang.ts',
     find: "if (this.spec !== undefined && isOfAnother(pod, plan, this.spec.uid)) return 'former';",
     replace: '',
@@ -110,7 +110,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'bind-by-name',
-    why: 'A Binding names its pod without its uid, and binds whatever has the name by then.',
+    why: 'A Binding names its pod without the uid and binds any pod that has the name by then.',
     file: 'scheduler/api/api-pod-binder.ts',
     find: 'metadata: { namespace, name, uid, annotations },',
     replace: 'metadata: { namespace, name, annotations },',
@@ -118,7 +118,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'ignore-fencing',
-    why: 'A process whose Lease has run out goes on writing.',
+    why: 'A process whose Lease has expired keeps writing.',
     file: 'client/write-fence.ts',
     find: '    if (this.isOpen) return;\n',
     replace: '    return;\n',
@@ -126,7 +126,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'new-leader-trusts-its-picture',
-    why: 'A new leader does not ask whether its picture holds what its predecessor did last.',
+    why: 'A new leader does not check that its cache includes the last writes of its predecessor.',
     file: 'scheduler/scheduler.ts',
     find:
       'const caughtUp = ofListed((reflector) => reflector.catchUp());\n' +
@@ -136,15 +136,15 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'slow-bindings-are-waited-for',
-    why: 'A Binding that takes far longer than others is waited for, and its group is in part on nodes meanwhile.',
+    why: 'The scheduler does not handle Bindings that take far longer than others, and their groups stay partially bound meanwhile.',
     file: 'scheduler/api/api-pod-binder.ts',
-    find: 'if (tries.signal.aborted || running >= mostTries || this.#hedges >= mostHedges) return false;',
+    find: 'if (tries.signal.aborted || running >= maxTries || this.#hedges >= maxHedges) return false;',
     replace: 'if (ms > 0) return false;',
     within: 500,
   },
   {
     name: 'room-given-away-on-doubt',
-    why: 'A Binding whose fate is not known, because reading its pod back is rejected, counts as not done.',
+    why: 'A Binding whose outcome is unknown, because reading its pod back is rejected, counts as failed.',
     file: 'scheduler/api/api-pod-binder.ts',
     find: "if (isBound === undefined) isUnread ||= isLost || failure === 'lost' || failure === 'unclear';",
     replace: '',
@@ -152,7 +152,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'read-back-says-no',
-    why: 'A pod that is read back after a lost answer is taken for unbound.',
+    why: 'A pod that is read back after a lost answer is considered unbound.',
     file: 'scheduler/api/bind-read-back.ts',
     find: "return nodeName !== '';",
     replace: 'return false;',
@@ -160,7 +160,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'conflict-is-success',
-    why: 'A Binding that is rejected with a conflict counts as done.',
+    why: 'A Binding that is rejected with a conflict counts as successful.',
     file: 'scheduler/api/api-pod-binder.ts',
     find: "if (isBound === undefined && failure === 'conflict' && isUnread && isLast) return;",
     replace: "if (failure === 'conflict') return;",
@@ -168,7 +168,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'assumption-forgotten',
-    why: 'When a Binding has succeeded its room is given back before the watch shows the pod.',
+    why: 'After a successful Binding the assumed capacity is freed before the watch shows the bound pod.',
     file: 'scheduler/binding/binding-outcomes.ts',
     find: 'profile.postBind(state, pod, nodeName);',
     replace: 'profile.postBind(state, pod, nodeName);\nthis.#options.cluster.forget(pod);',
@@ -176,7 +176,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'older-event-ends-assumption',
-    why: 'A watch event from before the Binding ends what is assumed.',
+    why: 'A watch event from before the Binding ends the assumption.',
     file: 'cluster/assumption.ts',
     find: "if (pod.nodeName === '') return 'kept';",
     replace: "if (pod.nodeName === '') return 'contradicted';",
@@ -184,7 +184,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'forget-unreserve',
-    why: 'A member that could not be bound keeps the room that it was given.',
+    why: 'A member that could not be bound keeps its assumed capacity.',
     file: 'scheduler/binding/failed-binding.ts',
     find: '    cluster.forget(assignment.pod);\n',
     replace: '',
@@ -192,7 +192,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'failed-plan-is-forgotten',
-    why: 'A group of which a member could not be bound is not queued again.',
+    why: 'A group with a member that could not be bound is not requeued.',
     file: 'scheduler/binding/failed-binding.ts',
     find: '  { step: requeue },\n',
     replace: '',
@@ -200,15 +200,15 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'repair-never-changes-the-node',
-    why: 'A member is tried for ever on the node that rejects it.',
+    why: 'The scheduler retries a member forever on the node that rejects it.',
     file: 'scheduler/recovery/node-rejections.ts',
-    find: 'const patience = 2;',
-    replace: 'const patience = Infinity;',
+    find: 'const maxFailures = 2;',
+    replace: 'const maxFailures = Infinity;',
     within: 1_000,
   },
   {
     name: 'bind-loop',
-    why: 'What comes back after a failed Binding has no history, and does not back off.',
+    why: 'An entity that returns to the queue after a failed Binding loses its attempt count and does not back off.',
     file: 'queue/scheduling-queue.ts',
     find: 'const { attempts, rejections, errors, erredAt } = past;',
     replace: 'const [attempts, rejections, errors, erredAt] = [0, 0, 0, 0];',
@@ -223,15 +223,15 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'claim-dropped-silently',
-    why: 'When room is no longer kept for a member nobody who waits for it hears of that.',
+    why: 'When the reservation for a member ends, no waiting pod is requeued.',
     file: 'scheduler/preemption/reservations.ts',
-    find: '    this.#release(reservation);\n    // It need not wait',
-    replace: '    this.#cluster.endReservation(reservation.owner.uid);\n    // It need not wait',
+    find: '    this.#release(reservation);\n    // The owner no longer',
+    replace: '    this.#cluster.endReservation(reservation.owner.uid);\n    // The owner no longer',
     within: 8_000,
   },
   {
     name: 'nomination-ends-silently',
-    why: 'When a pod that another scheduler nominated is gone or nominated elsewhere nobody who waits for its room hears of that.',
+    why: 'When a pod that another scheduler nominated is deleted or nominated elsewhere, no pod that waits for its capacity is requeued.',
     file: 'scheduler/intake/watch-handlers.ts',
     find: 'if (reservation !== undefined && !isKept) this.#notify(capacityFreed(reservation.owner, reservation.nodeName));',
     replace: '',
@@ -246,7 +246,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'scale-down-is-silent',
-    why: 'When a pod is resized in place to less nobody who waits for room hears of that.',
+    why: 'When a pod is resized down in place, no pod that waits for capacity is requeued.',
     file: 'scheduler/intake/watch-handlers.ts',
     find: "if (wasOnNode) this.#notify({ resource: 'AssignedPod', action: 'Update', pod, old: old! });\n      else",
     replace: 'if (!wasOnNode)',
@@ -254,30 +254,30 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'freed-room-is-silent',
-    why: 'When a pod is gone nobody who waits for room hears of that.',
+    why: 'When a pod is deleted, no pod that waits for capacity is requeued.',
     file: 'scheduler/intake/watch-handlers.ts',
-    find: '        this.#notify(capacityFreed(pod, held.name));\n      }\n      if (reservation',
+    find: '        this.#notify(capacityFreed(pod, boundNode.name));\n      }\n      if (reservation',
     replace: '      }\n      if (reservation',
     within: 1_000,
   },
   {
     name: 'events-during-an-attempt-are-lost',
-    why: 'What happens while a plan is being bound or rejected wakes nobody.',
+    why: 'Events during the binding or rejection of a plan requeue nothing.',
     file: 'scheduler/binding/failed-binding.ts',
-    find: 'if (cluster.reservationOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(capacityFreed(assumed[index]!, nodeName));',
+    find: 'if (cluster.reservationOf(pod.uid)?.nodeName !== nodeName)\n      queue.moveOnEvent(capacityFreed(assumed[index]!, nodeName));',
     replace: '',
     within: 4_000,
   },
   {
     name: 'self-wake',
-    why: 'Every update of a pod, our own condition on it included, tries its group again.',
+    why: 'Every update of a pod, including our own condition, retries its group.',
     file: 'scheduler/intake/watch-handlers.ts',
     find: 'if (old !== undefined && podsScheduleAlike(old, pod) && !this.#mayAskElse(old, pod)) {',
     replace: 'if (false) {',
     and: [
       {
         file: 'scheduler/intake/watch-handlers.ts',
-        find: 'isNominatedElse ||\n      old === undefined ||',
+        find: 'hasNewNomination ||\n      old === undefined ||',
         replace: 'true ||\n      old === undefined ||',
       },
     ],
@@ -285,7 +285,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'heartbeats-wake',
-    why: 'A heartbeat of a node that changes nothing wakes whoever waits.',
+    why: 'A node heartbeat that changes nothing requeues waiting entities.',
     file: 'scheduler/intake/watch-handlers.ts',
     find: 'if (nodesScheduleAlike(old, node)) {',
     replace: 'old = { ...old, allocatable: { ids: [], amounts: [] } };\n      if (nodesScheduleAlike(old, node)) {',
@@ -293,7 +293,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'dead-watch-is-trusted',
-    why: 'A watch on which nothing comes any more is never taken for dead.',
+    why: 'A silent watch is never considered dead.',
     file: 'informer/watch-stream.ts',
     find: 'if (silentMs < deadManMs)',
     replace: 'if (silentMs < Infinity)',
@@ -301,15 +301,15 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'expired-watch-goes-on',
-    why: 'After 410 the watch is tried again from the place that the server has forgotten.',
+    why: 'After 410 the watch resumes from the resource version that the server has forgotten.',
     file: 'informer/list-policy.ts',
-    find: "      if (step === 'list') this.#isPaged = false;\n      this.#goOnFrom(undefined);",
+    find: "      if (step === 'list') this.#isPaged = false;\n      this.#continueFrom(undefined);",
     replace: "      if (step === 'list') this.#isPaged = false;",
     within: 1_000,
   },
   {
     name: 'list-keeps-what-is-gone',
-    why: 'What was deleted while nobody watched stays in the picture.',
+    why: 'Objects that were deleted while no watch was open stay in the cache.',
     file: 'informer/reflector.ts',
     find: 'this.#cache.retain(keys);',
     replace: '',
@@ -317,7 +317,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'host-ports-are-ignored',
-    why: 'Two pods that want the same port of a node are both put there.',
+    why: 'Two pods that want the same host port are put on one node.',
     file: 'plugins/nodeports/node-ports.ts',
     find: 'return someConflict(pod.template.hostPorts, node.hostPorts) ? portTaken : undefined;',
     replace: 'return undefined;',
@@ -325,7 +325,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'ended-pods-keep-their-room',
-    why: 'A pod that has ended takes up room for ever.',
+    why: 'A pod that has ended uses capacity forever.',
     file: 'cluster/cluster.ts',
     find: '    if (isTerminal(pod)) return;\n    const info =',
     replace: '    const info =',
@@ -333,7 +333,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'release-whoever-owns',
-    why: 'Members are evicted that nobody makes again.',
+    why: 'The scheduler evicts members that no controller recreates.',
     file: 'scheduler/recovery/gang-evictions.ts',
     find: 'ours.filter(({ isControlled }) => isControlled)',
     replace: 'ours',
@@ -341,7 +341,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'raised-quorum-undoes-a-start',
-    why: 'A group whose quorum was bound, and is raised before anybody has seen that, is taken for one that never started.',
+    why: 'A group whose quorum is raised before any process recorded that it was bound is treated as never started.',
     file: 'cluster/gang.ts',
     find: ' || this.#hasHadQuorum();',
     replace: ';',
@@ -349,14 +349,14 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'released-side-by-side',
-    why: 'A group is released while the members of another are still on their way out.',
+    why: 'A group is released while the members of another group are still terminating.',
     file: 'scheduler/recovery/gang-evictions.ts',
     find: 'if (other !== undefined && other !== gang)',
     replace: 'if (false)',
     and: [
       {
         file: 'scheduler/recovery/gang-evictions.ts',
-        find: 'if (this.#asked.size > 0 || this.isHeld',
+        find: 'if (this.#evicting.size > 0 || this.isHeld',
         replace: 'if (this.isHeld',
       },
     ],
@@ -372,7 +372,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'released-before-its-grace',
-    why: 'A group is released as soon as it is on nodes in part.',
+    why: 'A group is released as soon as it is partially bound.',
     file: 'scheduler/recovery/gang-evictions.ts',
     find: 'const end = since + gang.spec.repairGraceMs;',
     replace: 'const end = since;',
@@ -387,7 +387,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'hold-never-ends',
-    why: 'A group that was released is left alone for good.',
+    why: 'A released group is never retried.',
     file: 'scheduler/recovery/gang-evictions.ts',
     find: "    router.groupChanged(key, 'HoldEnded', clock.now());",
     replace: '',
@@ -395,7 +395,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'kept-room-never-ends',
-    why: 'The room of a lost member is kept longer than its grace.',
+    why: 'The reservation for a lost member outlasts its grace.',
     file: 'scheduler/recovery/member-losses.ts',
     find: 'until - clock.monotonic());',
     replace: 'Infinity);',
@@ -411,7 +411,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'verdict-for-the-first-only',
-    why: 'Only the first member of a group is told why it waits.',
+    why: 'Only the first member of a group gets a verdict.',
     file: 'scheduler/verdicts/verdicts.ts',
     find: 'ordered.forEach((pod, index) => {',
     replace: 'ordered.slice(0, 1).forEach((pod, index) => {',
@@ -419,7 +419,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'status-conflict-is-final',
-    why: 'The status of a group that changed while it was written is not written again.',
+    why: 'The status of a group that changed during the write is not written again.',
     file: 'controller/pod-group-controller.ts',
     find: "        if (error instanceof ConflictError) result = 'conflict';\n        throw error;",
     replace: "        if (error instanceof ConflictError) result = 'conflict';\n        else throw error;",

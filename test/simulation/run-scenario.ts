@@ -20,41 +20,41 @@ import { World } from './world/world.ts';
 
 export interface Outcome {
   readonly violations: readonly Violation[];
-  /** Of all that was committed, in order: equal runs have equal ones. */
+  /** Digest of all commits in order: equal runs have equal digests. */
   readonly digest: string;
-  /** Fault or step -> how often it happened. */
+  /** fault or step -> how often it happened */
   readonly struck: Readonly<Record<string, number>>;
-  /** Reason -> how often it was said. */
+  /** reason -> how often it was used */
   readonly excused: Readonly<Record<string, number>>;
-  /** Where a fault can be put on. */
+  /** Calls and watch lines on which a fault can be put. */
   readonly places: FaultPlaces;
   readonly turns: number;
-  /** Virtual. */
+  /** Virtual time. */
   readonly lastedMs: number;
 }
 
 /**
- * Messages are brought up to date for so long after the last event: one whose cause has not changed is rewritten after a minute, and what a
- * verdict that is a minute old says is looked at again, every half minute.
+ * How long messages are still updated after the last event. A message whose cause is unchanged is rewritten after a minute, and every half
+ * minute the scheduler looks again at verdicts that are a minute old.
  */
 const lastWordsMs = 110_000;
-/** After that nothing is to happen for so long; the flush of the queue may bring one more message up to date. */
+/** Length of the quiet period that follows; the periodic flush of the queue may update one more message in it. */
 const quietMs = 20_000;
-/** How often somebody writes then what scheduling does not read. */
+/** Number of writes in that period to fields that scheduling ignores. */
 const pokes = 3;
-/** A run that takes more turns goes in circles. */
-const mostTurns = 20_000;
-/** A group that is released more often is torn again and again. */
-const mostReleases = 4;
+/** Turn limit; a run that takes more turns is in a loop. */
+const maxTurns = 20_000;
+/** A group that is released more often than this is repeatedly partially bound. */
+const maxReleases = 4;
 
 export interface RunOptions {
   /** Gets a line for each thing that happens. */
   readonly trace?: (line: string) => void;
-  /** The run is over when everything has come to rest: nobody looks whether it stays so. Default: somebody does. */
+  /** Ends the run once the cluster has settled, without checking that it stays quiet. Default: false. */
   readonly endsAtRest?: boolean;
 }
 
-/** Runs a scenario to its end, or to the first moment at which something is violated. Deterministic. */
+/** Runs a scenario to its end, or to the first violation. Deterministic. */
 export async function runScenario(
   scenario: Scenario,
   { trace, endsAtRest = false }: RunOptions = {},
@@ -76,7 +76,7 @@ export async function runScenario(
   const evidence: Evidence = {
     record,
     now: () => world.timeline.now,
-    toldBy: () => world.disturbedUntil + settling() - baseMs,
+    seenBy: () => world.disturbedUntil + settling() - baseMs,
     started,
     violated: (invariant, what) => {
       trace?.(`${world.timeline.now.toFixed(0)} VIOLATED ${invariant}: ${what}`);
@@ -110,10 +110,10 @@ export async function runScenario(
   ];
   try {
     await world.open();
-    const goesOn = async (until: () => number): Promise<boolean> => {
+    const continues = async (until: () => number): Promise<boolean> => {
       while (world.timeline.now < until()) {
-        if (!(await world.runUntil(until(), mostTurns, () => violations.length > 0))) {
-          if (violations.length === 0) evidence.violated('I9', `more than ${mostTurns} turns: it goes in circles`);
+        if (!(await world.runUntil(until(), maxTurns, () => violations.length > 0))) {
+          if (violations.length === 0) evidence.violated('I9', `more than ${maxTurns} turns: it goes in circles`);
           return false;
         }
       }
@@ -121,40 +121,40 @@ export async function runScenario(
     };
     let lookAt: number | undefined = 0;
     let isTorn = false;
-    /** A release disturbs as a fault does, and what comes of it is seen when its group may be tried again. */
+    /** A release disturbs the cluster like a fault. Its result shows once the group may be tried again. */
     const restsAt = (): number => {
       const releases = releasesIn(record);
-      isTorn = releases.some(({ group }) => releases.filter((each) => each.group === group).length > mostReleases);
+      isTorn = releases.some(({ group }) => releases.filter((each) => each.group === group).length > maxReleases);
       const heldUntil = isTorn ? [] : releases.map((release) => release.heldUntil + baseMs);
       return Math.max(world.disturbedUntil + settling(), lookAt ?? 0, ...heldUntil);
     };
-    while (lookAt !== undefined && !isTorn && (await goesOn(restsAt))) {
+    while (lookAt !== undefined && !isTorn && (await continues(restsAt))) {
       if (isTorn) break;
       const again = checkers.map((checker) => checker.settled?.()).filter((at) => at !== undefined);
       lookAt = again.length > 0 && violations.length === 0 ? Math.max(...again) : undefined;
     }
     if (isTorn && scenario.forbiddenNode === undefined)
-      evidence.violated('I2', `a group is released for the ${mostReleases + 1}th time, and bound in part again`);
-    if (isTorn) evidence.excused('released again and again: a node rejects all Bindings');
+      evidence.violated('I2', `a group is released for the ${maxReleases + 1}th time and is partially bound again`);
+    if (isTorn) evidence.excused('released repeatedly: a node rejects all Bindings');
     if (violations.length === 0 && !isTorn && lookAt === undefined) {
       const quietFrom = world.timeline.now + lastWordsMs;
-      // Renewing a Lease for minutes would be most of the work of all runs; and what is rejected for ever is tried for ever.
-      const looksOn =
+      // With an election, Lease renewals over minutes would dominate all runs. With a forbidden node, the scheduler retries forever.
+      const checksQuiet =
         !endsAtRest && violations.length === 0 && !scenario.scheduler.elects && scenario.forbiddenNode === undefined;
-      if (looksOn && (await goesOn(() => quietFrom))) {
+      if (checksQuiet && (await continues(() => quietFrom))) {
         for (const checker of checkers) checker.quiet?.();
         const attemptsBefore = await world.attempts();
         for (let poked = 0; poked < pokes; poked++) {
-          world.timeline.after((poked * quietMs) / pokes, () => world.pokeWhoWaits());
+          world.timeline.after((poked * quietMs) / pokes, () => world.pokeWaiting());
         }
-        if (await goesOn(() => quietFrom + quietMs)) {
+        if (await continues(() => quietFrom + quietMs)) {
           const attempts = (await world.attempts()) - attemptsBefore;
           for (const checker of checkers) checker.ended?.(attempts);
         }
       }
     }
     if (world.plane.misuses.length > 0)
-      throw new Error(`the scenario asks for what is not allowed: ${world.plane.misuses[0]}`);
+      throw new Error(`the scenario contains an invalid request: ${world.plane.misuses[0]}`);
     return {
       violations,
       digest: record.digest,
@@ -173,7 +173,7 @@ function nameIn(object: any): string {
   return object.metadata.name;
 }
 
-/** A group has started when its quorum was on nodes once: what it is, or what it was when they were bound. */
+/** Records that a group has started once its quorum was bound: the current quorum, or the one at the time its members were bound. */
 function noteStart(record: StoreRecord, name: string, started: Set<string>): void {
   const group = groupNamed(record, name);
   if (group === undefined || started.has(group.uid)) return;

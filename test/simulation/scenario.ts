@@ -1,18 +1,18 @@
-/** Everything that a run depends on, as plain data: a run is a function of it. Times in milliseconds from the start. */
+/** Everything that a run depends on, as plain data: a run is a function of it. Times are milliseconds from the start. */
 export interface Scenario {
-  /** Luck that is not written down below: latencies, uids, what the processes draw. */
+  /** Seed for everything that is not listed below: latencies, uids, random draws of the processes. */
   readonly seed: number;
   readonly nodes: readonly NodePlan[];
   readonly scheduler: SchedulerPlan;
   readonly hasController: boolean;
-  /** A node to which every Binding is rejected with 403, for ever, as by an admission webhook. */
+  /** A node for which every Binding is rejected with 403, always, as by an admission webhook. */
   readonly forbiddenNode?: string;
-  /** Pods of which every Binding is rejected so. */
+  /** Pods for which every Binding is rejected in the same way. */
   readonly forbiddenPods?: readonly string[];
   readonly network: NetworkPlan;
   readonly steps: readonly Step[];
   readonly faults: readonly Fault[];
-  /** Faults on calls and watches strike until then, if that is later than the last step. */
+  /** Faults on calls and watches strike until this time, if it is later than the last step. */
   readonly faultsUntil?: number;
 }
 
@@ -27,21 +27,21 @@ export interface NodePlan {
 }
 
 export interface SchedulerPlan {
-  /** Instances that stand for election; one alone leads without an election unless `elects`. */
+  /** Instances that run for election; a single one leads without an election unless `elects`. */
   readonly instances: number;
   readonly elects: boolean;
   readonly qps: number;
   readonly burst: number;
-  /** A Permit plugin holds every pod for so long; 0: there is none. */
+  /** Time that a Permit plugin holds every pod; 0: no plugin. */
   readonly permitMs: number;
-  /** A PreBind plugin takes up to so long, and for `volumesFailForMs` fails now and then; 0: there is none. */
+  /** Maximum duration of a PreBind plugin, which sometimes fails for `volumesFailForMs`; 0: no plugin. */
   readonly preBindMs: number;
-  /** So much of an attempt is done at a time, in looks at a node, and then the process gives way for up to `givesWayMs`. Absent: all of it. */
+  /** Number of node visits after which an attempt yields, for up to `maxYieldMs`. Absent: it never yields. */
   readonly workAtATime?: number;
 }
 
 export interface NetworkPlan {
-  /** Each way takes between half of it and all of it. */
+  /** Each direction takes between half of it and all of it. */
   readonly latencyMs: number;
   readonly watchLagMs: number;
   readonly bookmarks: boolean;
@@ -56,7 +56,7 @@ export interface MemberPlan {
   readonly zone?: string;
 }
 
-/** What whoever owns members does about one that is deleted or has failed. */
+/** What the owner does about a member that was deleted or has failed. */
 export type Recreation = 'never' | 'same-name' | 'new-name';
 
 export interface GroupPlan {
@@ -64,17 +64,20 @@ export interface GroupPlan {
   readonly minMember: number;
   readonly members: readonly MemberPlan[];
   readonly priority: number;
-  /** Between one member and the next. */
+  /** Time between one member and the next. */
   readonly spacingMs: number;
-  /** The group object comes so long after the first member; negative: before it. */
+  /** Delay of the group object after the first member; negative: before it. */
   readonly groupAfterMs: number;
   readonly recreation: Recreation;
-  /** What its spec says of groups that cannot be completed, and for how long lost members are waited for; absent: nothing. */
+  /** Repair fields of its spec; absent: unset. */
   readonly repairPolicy?: 'Release' | 'KeepTrying';
   readonly repairGraceSeconds?: number;
 }
 
-/** What happens in the world besides scheduling. One that makes no sense any more (its pod is gone) does nothing. */
+/**
+ * Something that happens in the cluster besides scheduling. A step does nothing if it no longer applies, for example because its pod is
+ * gone.
+ */
 export type Step = { readonly at: number } & (
   | { readonly kind: 'create-group'; readonly group: GroupPlan }
   | { readonly kind: 'create-pod'; readonly name: string; readonly pod: MemberPlan; readonly priority: number }
@@ -97,7 +100,7 @@ export type Step = { readonly at: number } & (
       readonly node: string;
       readonly milliCpu: number;
       readonly forMs: number;
-      /** For good, however long that is. */
+      /** The pod stays for good. */
       readonly stays?: true;
     }
   | { readonly kind: 'node-gone'; readonly node: string; readonly forMs: number }
@@ -112,7 +115,7 @@ export type Step = { readonly at: number } & (
   | { readonly kind: 'end-watches' }
 );
 
-/** What a call is for. `any` in a fault: any but Lease and watch. */
+/** The purpose of a call. `any` in a fault: any except Lease and watch. */
 export type CallClass = 'bind' | 'read' | 'verdict' | 'event' | 'list' | 'lease' | 'evict' | 'status' | 'other';
 
 export const callFaults = [
@@ -156,9 +159,9 @@ export type Fault =
       readonly on: 'call';
       readonly role: 'scheduler' | 'controller';
       readonly of: CallClass | 'any';
-      /** Only calls that have to do with the pod of that name count. */
+      /** Only calls about the pod of that name count. */
       readonly pod?: string;
-      /** The nth such call of that role, from 0. */
+      /** The nth call of this kind by that role, from 0. */
       readonly nth: number;
       readonly kind: CallFault;
       readonly ms: number;
@@ -167,11 +170,11 @@ export type Fault =
       readonly on: 'watch';
       readonly role: 'scheduler' | 'controller';
       readonly resource: WatchedResource;
-      /** Only those of the instance of that name count. */
+      /** Only watches of the instance of that name count. */
       readonly process?: string;
       /** The nth line, or the nth opening, of that role and resource. */
       readonly nth: number;
-      /** Whichever is the first from that time on, in its place. */
+      /** Instead of the nth: the first one from this time on. */
       readonly notBefore?: number;
       readonly kind: WatchFault;
       readonly ms: number;
@@ -182,22 +185,25 @@ export type Fault =
       readonly from: number;
       readonly to: number;
       readonly kind: 'refuse-429' | 'refuse-500' | 'refuse-503' | 'done-500' | 'lost-request' | 'lost-answer';
-      /** Of the calls. */
+      /** Share of the calls that it strikes. */
       readonly share: number;
     };
 
-/** The name of a fault or step, as coverage counts them. */
+/** Returns the name of a fault or step, as coverage counts them. */
 export function nameOf(happening: Fault | Step): string {
   return 'on' in happening ? `${happening.on}/${happening.kind}` : `step/${happening.kind}`;
 }
 
-export const givesWayMs = 5;
-/** While an attempt is open what the process is told waits; with all steps of one and all that waited it takes no longer than that. */
+export const maxYieldMs = 5;
+/**
+ * Maximum duration of an attempt with all its yields and everything that was deferred. Events for the process wait while an attempt is
+ * open.
+ */
 export const longestAttemptMs = 1_000;
 
 export const volumesFailForMs = 15_000;
 
-/** When the last step and outage are over; faults on calls and watches strike no later. */
+/** Returns when the last step and outage are over; faults on calls and watches strike no later. */
 export function calmFrom({ steps, faults, scheduler, faultsUntil = 0 }: Scenario): number {
   let calm = Math.max(faultsUntil, scheduler.preBindMs > 0 ? volumesFailForMs : 0);
   for (const step of steps) {

@@ -1,16 +1,16 @@
 import type { Scenario } from './scenario.ts';
 
-/** Back-off, a few calls and a repair. */
+/** Covers back-off, a few calls and a repair. */
 export const baseMs = 45_000;
-/** What comes on top, because somebody may have to find out first that nothing will come any more. */
+/** Additional time per fault, because a process may first have to find out that nothing more will come. */
 const more: readonly (readonly [RegExp, number])[] = [
-  // The longest that a call waits for its answer: a list, of which two may be needed.
+  // The longest wait for an answer: a list, and two may be needed.
   [/^call\/(silent|late)/, 130_000],
-  // Until a watch on which nothing comes is taken for dead.
+  // Time until a silent watch is considered dead.
   [/^watch\/half-open/, 100_000],
 ];
 
-/** How long after the last fault everything must have come to rest: the bounds that docs/guarantees.md states. */
+/** Returns how long after the last fault the cluster must have settled, by the bounds in docs/guarantees.md. */
 export function settlingMs({ scheduler, network }: Scenario, struck: ReadonlyMap<string, number>): number {
   let ms = baseMs;
   for (const [pattern, extraMs] of more) if ([...struck.keys()].some((name) => pattern.test(name))) ms += extraMs;

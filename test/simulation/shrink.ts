@@ -2,7 +2,7 @@ import type { Violation } from './checks/evidence.ts';
 import { runScenario } from './run-scenario.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Which steps and faults of a scenario are left; indexes. */
+/** Indexes of the steps and faults of a scenario that are left. */
 export interface Kept {
   readonly steps: readonly number[];
   readonly faults: readonly number[];
@@ -16,12 +16,12 @@ export function keep(scenario: Scenario, { steps, faults }: Kept): Scenario {
   return { ...scenario, steps: steps.map((i) => scenario.steps[i]!), faults: faults.map((i) => scenario.faults[i]!) };
 }
 
-/** As it is said on the command line: `s0,s2,f1`. */
+/** Formats it for the command line: `s0,s2,f1`. */
 export function formatKept({ steps, faults }: Kept): string {
   return [...steps.map((i) => `s${i}`), ...faults.map((i) => `f${i}`)].join(',');
 }
 
-/** Throws RangeError, with what would be right. */
+/** Parses the command-line format. Throws RangeError with the valid names. */
 export function parseKept(text: string, scenario: Scenario): Kept {
   const steps: number[] = [];
   const faults: number[] = [];
@@ -39,7 +39,7 @@ export function parseKept(text: string, scenario: Scenario): Kept {
   return { steps, faults };
 }
 
-/** Leaves out whatever the same invariant is violated without, one thing at a time, until nothing more can go. */
+/** Removes steps and faults one at a time as long as the same invariant is still violated, until no more can be removed. */
 export async function shrink(
   scenario: Scenario,
   { invariant }: Violation,

@@ -1,4 +1,4 @@
-// npm run simulate: see README.md beside it.
+// npm run simulate: see README.md in this folder.
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -16,20 +16,20 @@ import type { Task } from './worker.ts';
 
 const usage = `usage: npm run simulate -- WHAT
 
-  --seeds N [--from N]       run so many seeds, from 1 or from that one
-  --seed N [--only s0,f1]    run one again, or only these steps and faults of it
-           [--trace]         and say what happens
-  --exhaustive               every fault at every call, where it is small
-  --case TEXT [--trace]      run one of those again
-  --mutations [NAME...]      is each deliberate defect caught, or those?
-           [--seeds N]       within so many seeds, where more are allowed
-  --workers N                threads; default: as many as there are processors`;
+  --seeds N [--from N]       run N seeds, from 1 or from the given seed
+  --seed N [--only s0,f1]    run one seed, or only these steps and faults of it
+           [--trace]         and print every event
+  --exhaustive               run every fault at every call of the small scenarios
+  --case TEXT [--trace]      run one of these cases
+  --mutations [NAME...]      check that every deliberate defect is caught, or only these
+           [--seeds N]       within at most N seeds each
+  --workers N                number of threads; default: the number of processors`;
 
 const batchSize = 20;
-/** Failed seeds that are shrunk; beyond it they are named only. */
-const mostShrunk = 3;
+/** Maximum number of failed seeds to shrink; further ones are only listed. */
+const maxShrunk = 3;
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
@@ -37,7 +37,7 @@ function wholeNumber(text: string | undefined, flag: string, least: number): num
   if (text === undefined) return undefined;
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= least) return value;
-  process.stderr.write(`${flag} ${text}: must be a whole number, at least ${least}\n`);
+  process.stderr.write(`${flag} ${text}: must be an integer of at least ${least}\n`);
   process.exit(2);
 }
 
@@ -53,7 +53,7 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
   const failed: FailedSeed[] = [];
   const struck: Record<string, number> = {};
   const excused: Record<string, number> = {};
-  let [runs, turns, lastedMs, saidAt] = [0, 0, 0, begun];
+  let [runs, turns, lastedMs, printedAt] = [0, 0, 0, begun];
   await pool.run<BatchOutcome>(batches(from, count), (outcome) => {
     runs += outcome.runs;
     turns += outcome.turns;
@@ -61,16 +61,16 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
     failed.push(...outcome.failed);
     addCounts(struck, outcome.struck);
     addCounts(excused, outcome.excused);
-    for (const { seed, violation } of outcome.failed) say(`seed ${seed}: ${violation.invariant}: ${violation.what}`);
-    if (performance.now() - saidAt > 30_000) {
-      saidAt = performance.now();
-      say(`${runs} of ${count} seeds, ${failed.length} violated, ${Math.round((saidAt - begun) / 1000)} s`);
+    for (const { seed, violation } of outcome.failed) print(`seed ${seed}: ${violation.invariant}: ${violation.what}`);
+    if (performance.now() - printedAt > 30_000) {
+      printedAt = performance.now();
+      print(`${runs} of ${count} seeds, ${failed.length} violated, ${Math.round((printedAt - begun) / 1000)} s`);
     }
     return true;
   });
   await pool.close();
   const seconds = (performance.now() - begun) / 1000;
-  say('');
+  print('');
   table(
     'what happened',
     [...callFaults.map((kind) => `call/${kind}`), ...watchFaults.map((kind) => `watch/${kind}`)],
@@ -78,50 +78,50 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
   );
   table('excused', [], excused);
   const hours = lastedMs / 3_600_000;
-  say(
+  print(
     `${runs} seeds, ${failed.length} violated; ${seconds.toFixed(0)} s on ${workers} threads (${((seconds * 1000 * workers) / runs).toFixed(1)} ms a seed and thread), ` +
       `${turns} turns, ${hours.toFixed(0)} virtual hours`,
   );
-  for (const { seed } of failed.slice(0, mostShrunk)) await explain(seed);
+  for (const { seed } of failed.slice(0, maxShrunk)) await explain(seed);
   return failed.length === 0;
 }
 
-/** Names that never occurred are shown as well. */
+/** Prints the counts, including names that never occurred. */
 function table(title: string, names: readonly string[], counts: Readonly<Record<string, number>>): void {
   const all = [...new Set([...names, ...Object.keys(counts)])].sort();
   if (all.length === 0) return;
-  say(`${title}:`);
-  for (const name of all) say(`  ${String(counts[name] ?? 0).padStart(8)}  ${name}`);
+  print(`${title}:`);
+  for (const name of all) print(`  ${String(counts[name] ?? 0).padStart(8)}  ${name}`);
 }
 
-/** The smallest form of what a seed violates, and how to see it again. */
+/** Prints the smallest form of the violation of a seed, and how to reproduce it. */
 async function explain(seed: number): Promise<void> {
   const scenario = drawScenario(seed);
   const [violation] = (await runScenario(scenario)).violations;
   if (violation === undefined) {
-    say(`seed ${seed} violates nothing when it is run alone: the simulation is not deterministic`);
+    print(`seed ${seed} violates nothing when run alone: the simulation is not deterministic`);
     return;
   }
   const smallest = await shrink(scenario, violation);
-  say('');
-  say(
+  print('');
+  print(
     `seed ${seed}, ${smallest.violation.invariant} at ${smallest.violation.at.toFixed(0)} ms: ${smallest.violation.what}`,
   );
   const { steps, faults } = keep(scenario, smallest.kept);
-  for (const part of [...steps, ...faults]) say(`  ${JSON.stringify(part)}`);
-  say(`  npm run simulate -- --seed ${seed}`);
-  say(`  npm run simulate -- --seed ${seed} --only ${formatKept(smallest.kept)} --trace`);
+  for (const part of [...steps, ...faults]) print(`  ${JSON.stringify(part)}`);
+  print(`  npm run simulate -- --seed ${seed}`);
+  print(`  npm run simulate -- --seed ${seed} --only ${formatKept(smallest.kept)} --trace`);
 }
 
 async function replayCase(text: string, traces: boolean): Promise<boolean> {
   const scenario = orReject('--case', () => parseCase(text));
-  const outcome = await runScenario(scenario, traces ? { trace: say } : {});
-  for (const { invariant, at, what } of outcome.violations) say(`${invariant} at ${at.toFixed(0)} ms: ${what}`);
-  say(`${text}: ${outcome.violations.length} violated, digest ${outcome.digest}, ${outcome.turns} turns`);
+  const outcome = await runScenario(scenario, traces ? { trace: print } : {});
+  for (const { invariant, at, what } of outcome.violations) print(`${invariant} at ${at.toFixed(0)} ms: ${what}`);
+  print(`${text}: ${outcome.violations.length} violated, digest ${outcome.digest}, ${outcome.turns} turns`);
   return outcome.violations.length === 0;
 }
 
-/** What the flag says, or the end with the reason why it cannot be. */
+/** Returns the parsed flag, or exits with the error message. */
 function orReject<T>(flag: string, read: () => T): T {
   try {
     return read();
@@ -134,10 +134,10 @@ function orReject<T>(flag: string, read: () => T): T {
 async function replay(seed: number, only: string | undefined, traces: boolean): Promise<boolean> {
   let scenario = drawScenario(seed);
   if (only !== undefined) scenario = orReject('--only', () => keep(scenario, parseKept(only, scenario)));
-  if (traces) say(JSON.stringify(scenario, undefined, 2));
-  const outcome = await runScenario(scenario, traces ? { trace: say } : {});
-  for (const { invariant, at, what } of outcome.violations) say(`${invariant} at ${at.toFixed(0)} ms: ${what}`);
-  say(`seed ${seed}: ${outcome.violations.length} violated, digest ${outcome.digest}, ${outcome.turns} turns`);
+  if (traces) print(JSON.stringify(scenario, undefined, 2));
+  const outcome = await runScenario(scenario, traces ? { trace: print } : {});
+  for (const { invariant, at, what } of outcome.violations) print(`${invariant} at ${at.toFixed(0)} ms: ${what}`);
+  print(`seed ${seed}: ${outcome.violations.length} violated, digest ${outcome.digest}, ${outcome.turns} turns`);
   if (outcome.violations.length > 0 && only === undefined) await explain(seed);
   return outcome.violations.length === 0;
 }
@@ -162,8 +162,8 @@ const seeds = wholeNumber(values.seeds, '--seeds', 1);
 let passed: boolean;
 if (seed !== undefined) passed = await replay(seed, values.only, values.trace === true);
 else if (values.case !== undefined) passed = await replayCase(values.case, values.trace === true);
-else if (values.exhaustive === true) passed = await exhaustively(workers, say);
-else if (values.mutations === true) passed = await tryMutations({ workers, names: positionals, most: seeds, say });
+else if (values.exhaustive === true) passed = await exhaustively(workers, print);
+else if (values.mutations === true) passed = await tryMutations({ workers, names: positionals, most: seeds, print });
 else if (seeds !== undefined) passed = await runMany(wholeNumber(values.from, '--from', 0) ?? 1, seeds, workers);
 else {
   process.stderr.write(`${usage}\n`);

@@ -14,7 +14,7 @@ function* batches(from: number, count: number): Iterable<Task> {
   for (let at = from; at < from + count; at += batchSize) yield { kind: 'seeds', from: at, count: batchSize };
 }
 
-/** What is violated, each with the line that shows it again; and what happened, as counts. */
+/** Runs seeds. Returns the violations, each with the command that reproduces it, and the names of the faults and steps that happened. */
 async function runSeeds(from: number, count: number): Promise<{ problems: string[]; struck: Set<string> }> {
   const pool = new WorkerPool(2);
   const problems: string[] = [];
@@ -30,9 +30,9 @@ async function runSeeds(from: number, count: number): Promise<{ problems: string
   return { problems, struck };
 }
 
-describe('the simulation', () => {
+describe('Simulation', () => {
   it(
-    'I8 is the same each time: a seed always gives the same history, another seed another',
+    'I8 gives the same history for the same seed, and another history for another seed',
     async () => {
       const digests = new Set<string>();
       for (let seed = 1; seed <= 15; seed++) {
@@ -46,7 +46,7 @@ describe('the simulation', () => {
   );
 
   it(
-    'finds nothing violated in a thousand seeds, in which everything happens that can be made to happen',
+    'finds no violation in a thousand seeds that together contain every kind of step and fault',
     async () => {
       const { problems, struck } = await runSeeds(1, 1_000);
       expect(problems).toEqual([]);
@@ -57,7 +57,7 @@ describe('the simulation', () => {
   );
 
   it(
-    'finds nothing violated in seeds that nobody has run before',
+    'finds no violation in seeds that have never been run before',
     async () => {
       const { problems } = await runSeeds(1_000_000 + (Math.floor(Date.now() / 1_000) % 1_000_000_000), 100);
       expect(problems).toEqual([]);
@@ -69,7 +69,7 @@ describe('the simulation', () => {
     ['single faults', 'singles', 40, 50],
     ['pairs of faults', 'pairs', 120, 100],
   ] as const)(
-    'finds nothing violated in a part of all %s, where it is small',
+    'finds no violation in a sample of all %s in the small scenarios',
     async (_what, depth, of, least) => {
       const pool = new WorkerPool(2);
       const failed: string[] = [];

@@ -10,8 +10,8 @@ export class MutationError extends Error {
 }
 
 /**
- * Puts the defect into what this thread loads from now on; the sources on disk stay as they are. Throws MutationError when a piece of
- * source that it replaces is not there exactly once: the code has changed, and the defect has to be described anew.
+ * Applies the defect to every module that this thread loads from now on; files on disk do not change. Throws MutationError unless each
+ * piece of source occurs exactly once: the code has changed, and the defect must be described again.
  */
 export function spoil(mutation: Mutation): { assertApplied(): void } {
   const pieces = [mutation, ...(mutation.and ?? [])];
@@ -33,12 +33,12 @@ export function spoil(mutation: Mutation): { assertApplied(): void } {
     assertApplied() {
       const [first] = left;
       if (first !== undefined)
-        throw new MutationError(`${mutation.name}: src/${first.file} is not loaded by the simulation`);
+        throw new MutationError(`${mutation.name}: the simulation does not load src/${first.file}`);
     },
   };
 }
 
-/** The source with the piece replaced. */
+/** Returns the source with the piece replaced. */
 export function replaceOnce(
   source: string,
   { find, replace }: Pick<Mutation, 'find' | 'replace'>,
@@ -47,9 +47,7 @@ export function replaceOnce(
 ): string {
   const count = source.split(find).length - 1;
   if (count !== 1) {
-    throw new MutationError(
-      `${name}: in ${path} this is there ${count} times, not once; describe the defect anew:\n${find}`,
-    );
+    throw new MutationError(`${name}: ${path} contains this ${count} times, not once; update the defect:\n${find}`);
   }
   return source.replace(find, () => replace);
 }

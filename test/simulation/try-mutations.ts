@@ -4,17 +4,17 @@ import { mutations } from './mutations.ts';
 import { WorkerPool } from './worker-pool.ts';
 import type { Task } from './worker.ts';
 
-/** How many seeds a thread takes at once: few, so that it ends soon after the first that catches the defect. */
+/** Number of seeds per task: few, so that the run ends soon after the first seed that catches the defect. */
 const batchSize = 4;
 
 export interface MutationOutcome {
   readonly mutation: Mutation;
-  /** The first seed that caught it; undefined: none did. */
+  /** The first seed that caught it; undefined: none. */
   readonly caught: FailedSeed | undefined;
   readonly seeds: number;
 }
 
-/** Runs seeds on the product with that defect, from 1 until one catches it. */
+/** Runs seeds, from 1, on the product with the defect until one catches it. */
 export async function tryMutation(
   mutation: Mutation,
   workers: number,
@@ -38,32 +38,32 @@ export async function tryMutation(
 
 export interface MutationsOptions {
   readonly workers: number;
-  /** Only the defects of these names; empty: all. */
+  /** Names of the defects to try; empty: all. */
   readonly names: readonly string[];
-  /** No more seeds than that, where more are allowed. */
+  /** Upper limit for the number of seeds of each defect. */
   readonly most: number | undefined;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
-/** All defects, or one; a line of a table each. False when one is not caught within its limit. */
-export async function tryMutations({ workers, names, most = Infinity, say }: MutationsOptions): Promise<boolean> {
+/** Tries the defects and prints a table row for each. Returns false when one is not caught within its limit. */
+export async function tryMutations({ workers, names, most = Infinity, print }: MutationsOptions): Promise<boolean> {
   const unknown = names.find((name) => !mutations.some((mutation) => mutation.name === name));
   if (unknown !== undefined) {
-    say(`there is no defect "${unknown}"; there are: ${mutations.map(({ name }) => name).join(', ')}`);
+    print(`unknown defect "${unknown}"; known: ${mutations.map(({ name }) => name).join(', ')}`);
     return false;
   }
   const chosen = names.length === 0 ? mutations : mutations.filter(({ name }) => names.includes(name));
-  say('| defect | caught by | at seed | allowed | what was seen |');
-  say('| --- | --- | --- | --- | --- |');
+  print('| defect | caught by | at seed | allowed | violation |');
+  print('| --- | --- | --- | --- | --- |');
   let passed = 0;
   for (const mutation of chosen) {
     const { caught } = await tryMutation(mutation, workers, Math.min(most, mutation.within));
     if (caught !== undefined) passed++;
     const seen =
       caught === undefined ? ['nothing', '-', ''] : [caught.violation.invariant, caught.seed, caught.violation.what];
-    say(`| ${mutation.name} | ${seen[0]} | ${seen[1]} | ${mutation.within} | ${String(seen[2]).slice(0, 160)} |`);
+    print(`| ${mutation.name} | ${seen[0]} | ${seen[1]} | ${mutation.within} | ${String(seen[2]).slice(0, 160)} |`);
   }
-  say(`${passed} of ${chosen.length} caught`);
+  print(`${passed} of ${chosen.length} caught`);
   return passed === chosen.length;
 }
 

@@ -3,17 +3,17 @@ import type { Mutation } from './mutation.ts';
 import type { Task } from './worker.ts';
 
 /**
- * Another thread takes a thread's place after so many runs: Node keeps signals made of others until they abort, and processes that crash
- * abort none. A run leaves about a megabyte.
+ * Runs after which a new thread replaces a thread. A run leaves about a megabyte: Node keeps composite AbortSignals until they abort, and
+ * processes that crash abort none.
  */
 const runsOfAThread = 400;
 
-/** What came of a task. */
+/** The outcome of a task. */
 interface Done {
   readonly runs: number;
 }
 
-/** Threads that work off tasks, each one at a time. */
+/** Threads that work off tasks, one at a time each. */
 export class WorkerPool {
   readonly #mutation: Mutation | undefined;
   readonly #workers: Worker[];
@@ -24,22 +24,22 @@ export class WorkerPool {
   }
 
   /**
-   * Works off the tasks in order; `done` gets what came of each, in the order in which they end, and says whether to go on. Rejects
-   * when a thread fails, which no scenario may make it do.
+   * Works off the tasks in order. `done` gets each outcome in the order of completion and returns whether to continue. Rejects when a
+   * thread fails, which no scenario may cause.
    */
   async run<Outcome extends Done>(
     tasks: Iterable<Task>,
     done: (outcome: Outcome, task: Task) => boolean,
   ): Promise<void> {
     const queue = tasks[Symbol.iterator]();
-    let goesOn = true;
+    let continues = true;
     const work = async (at: number): Promise<void> => {
       let runs = 0;
       for (;;) {
-        const next = goesOn ? queue.next() : { done: true as const, value: undefined };
+        const next = continues ? queue.next() : { done: true as const, value: undefined };
         if (next.done === true) return;
         const outcome = await this.#ask<Outcome>(this.#workers[at]!, next.value);
-        goesOn = done(outcome, next.value) && goesOn;
+        continues = done(outcome, next.value) && continues;
         runs += outcome.runs;
         if (runs < runsOfAThread) continue;
         runs = 0;
@@ -58,7 +58,7 @@ export class WorkerPool {
     const mutation = this.#mutation;
     return new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: { ...(mutation !== undefined && { mutation }) },
-      // A thread of a test run must not load what the run loads into its own.
+      // A test thread must not load the modules that the test runner preloads.
       execArgv: [],
     });
   }

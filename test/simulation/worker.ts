@@ -1,4 +1,4 @@
-// A thread that runs scenarios, on the product as it is or with one defect put into it.
+// A thread that runs scenarios on the product, unchanged or with one defect applied.
 import { parentPort, workerData } from 'node:worker_threads';
 import { addCounts } from './batch.ts';
 import type { Batch, BatchOutcome, FailedSeed } from './batch.ts';
@@ -16,7 +16,7 @@ export type Task =
 
 const { mutation } = workerData as WorkerOrders;
 const spoiled = mutation && spoil(mutation);
-// Imported after the defect is in place.
+// Import the product after the defect is in place.
 const { drawScenario } = await import('./draw-scenario.ts');
 const { runScenario } = await import('./run-scenario.ts');
 spoiled?.assertApplied();

@@ -1,4 +1,4 @@
-{{/* What both components have, beside their Deployments and rights. All take dict root, component. */}}
+{{/* Objects that both components have, apart from their Deployments and roles. All take dict root, component. */}}
 
 {{- define "tutti.serviceAccount" -}}
 {{- $account := (index .root.Values .component).serviceAccount -}}
@@ -12,11 +12,11 @@ metadata:
   {{- with $account.annotations }}
   annotations: {{- toYaml . | nindent 4 }}
   {{- end }}
-automountServiceAccountToken: false # the pod asks for it
+automountServiceAccountToken: false # the pod enables it
 {{- end -}}
 {{- end -}}
 
-{{/* Takes port as well. */}}
+{{/* Also takes port. */}}
 {{- define "tutti.service" -}}
 {{- if .root.Values.service.enabled -}}
 apiVersion: v1
@@ -56,7 +56,7 @@ spec:
 {{- end -}}
 {{- end -}}
 
-{{/* Rights on the component's Lease, and what gives its ServiceAccount these and its other rights. */}}
+{{/* Role for the component's Lease, and its binding. */}}
 {{- define "tutti.leaseRole" -}}
 {{- $lease := include "tutti.lease" . | fromYaml -}}
 apiVersion: rbac.authorization.k8s.io/v1
@@ -66,11 +66,11 @@ metadata:
   namespace: {{ $lease.resourceNamespace | quote }}
   labels: {{- include "tutti.labels" . | nindent 4 }}
 rules:
-  # leader election: the Lease is made when there is none; a right to make cannot be bound to a name
+  # leader election: to create the Lease; RBAC cannot limit `create` to a name
   - apiGroups: [coordination.k8s.io]
     resources: [leases]
     verbs: [create]
-  # leader election: taking, renewing and giving up the Lease, and seeing at once that another gave it up
+  # leader election: to acquire, renew and release the Lease, and to notice at once when another process releases it
   - apiGroups: [coordination.k8s.io]
     resources: [leases]
     resourceNames: [{{ $lease.resourceName | quote }}]
@@ -79,7 +79,7 @@ rules:
 {{ include "tutti.binding" (dict "root" .root "component" .component "kind" "RoleBinding" "namespace" $lease.resourceNamespace "suffix" (printf "%s-lease" .component) "roleKind" "Role" "role" (include "tutti.clusterName" (dict "root" .root "suffix" (printf "%s-lease" .component)))) }}
 {{- end -}}
 
-{{/* Gives the component's ServiceAccount a role. Takes kind, namespace (of a RoleBinding), suffix (of its name), roleKind, role as well. */}}
+{{/* Binds a role to the component's ServiceAccount. Also takes kind, namespace (of a RoleBinding), suffix (of its name), roleKind, role. */}}
 {{- define "tutti.binding" -}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ .kind }}
@@ -99,13 +99,13 @@ subjects:
     namespace: {{ .root.Release.Namespace }}
 {{- end -}}
 
-{{/* Rules with which a process asks the API server who calls its endpoints, and whether they may. */}}
+{{/* Rules for authenticating and authorizing clients of the endpoints through the API server. */}}
 {{- define "tutti.delegationRules" -}}
-# endpoints: whose token a caller of /metrics or /debug shows
+# endpoints: to authenticate the token of a client of /metrics or /debug
 - apiGroups: [authentication.k8s.io]
   resources: [tokenreviews]
   verbs: [create]
-# endpoints: whether that caller may
+# endpoints: to authorize that client
 - apiGroups: [authorization.k8s.io]
   resources: [subjectaccessreviews]
   verbs: [create]

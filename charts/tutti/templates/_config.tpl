@@ -1,4 +1,4 @@
-{{/* The schedulerNames that are ours, as a JSON list. */}}
+{{/* The release's schedulerNames, as a JSON list. */}}
 {{- define "tutti.schedulerNames" -}}
 {{- $names := list -}}
 {{- range .Values.config.profiles -}}
@@ -10,7 +10,7 @@
 {{- toJson $names -}}
 {{- end -}}
 
-{{/* The scheduler's file, as YAML. */}}
+{{/* The scheduler's configuration file, as YAML. */}}
 {{- define "tutti.schedulerConfig" -}}
 {{- $config := deepCopy .Values.config -}}
 {{- $_ := set $config "apiVersion" "kubescheduler.config.k8s.io/v1" -}}
@@ -47,14 +47,14 @@
 {{- toYaml (pick $lease "resourceName" "resourceNamespace") -}}
 {{- end -}}
 
-{{/* Whether an extender binds pods, on which the scheduler then leaves its annotations itself: "true" or nothing. */}}
+{{/* "true" if an extender binds pods, so that the scheduler has to set its annotations itself; otherwise empty. */}}
 {{- define "tutti.extenderBinds" -}}
 {{- range .Values.config.extenders -}}
 {{- if .bindVerb }}true{{ end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* Whether some profile runs a plugin of Tutti's, or may: "true" or nothing. Takes dict root, plugin. */}}
+{{/* "true" if a profile runs, or may run, one of Tutti's plugins; otherwise empty. Takes dict root, plugin. */}}
 {{- define "tutti.runs" -}}
 {{- $plugin := .plugin -}}
 {{- range (include "tutti.schedulerConfig" .root | fromYaml).profiles -}}
@@ -69,7 +69,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Whether some profile may spread pods by default constraints, for which it reads what selects them: "true" or nothing. */}}
+{{/* "true" if a profile may spread pods by default constraints, and therefore reads the objects that select them; otherwise empty. */}}
 {{- define "tutti.spreadsByDefault" -}}
 {{- if include "tutti.runs" (dict "root" . "plugin" "PodTopologySpread") -}}
 {{- range (include "tutti.schedulerConfig" . | fromYaml).profiles -}}

@@ -5,8 +5,8 @@
 {{- end -}}
 
 {{/*
-What all names begin with: a DNS label that begins with a letter, as names of Services must. 45 characters at most, so that
-"-scheduler-config" fits behind it; what is cut is replaced by a hash, so that two long names stay two.
+Prefix of all names: a DNS label that begins with a letter, as Service names require. At most 45 characters, so that
+"-scheduler-config" fits behind it. A hash replaces what is cut, so that two long names stay different.
 */}}
 {{- define "tutti.fullname" -}}
 {{- $name := include "tutti.name" . -}}
@@ -26,21 +26,21 @@ What all names begin with: a DNS label that begins with a letter, as names of Se
 {{- $label -}}
 {{- end -}}
 
-{{/* Of an object of one component. Takes dict root, component. */}}
+{{/* Name of an object of one component. Takes dict root, component. */}}
 {{- define "tutti.componentName" -}}
 {{- printf "%s-%s" (include "tutti.fullname" .root) .component -}}
 {{- end -}}
 
 {{/*
-Of an object without a namespace, or in a namespace of others: with the release's namespace in it, because two namespaces may
-have releases of one name. Only names of RBAC objects may have colons. Takes dict root, suffix.
+Name of a cluster-scoped object, or of one in another namespace. It contains the release's namespace, because two namespaces may
+have releases with the same name. Only names of RBAC objects may contain colons. Takes dict root, suffix.
 */}}
 {{- define "tutti.clusterName" -}}
 {{- printf "%s:%s:%s" (include "tutti.fullname" .root) .root.Release.Namespace .suffix -}}
 {{- end -}}
 
 {{/*
-Of an object that may be put into a namespace of others, such as that of the monitoring: there with the release's namespace in it, after a dot, which neither name has.
+Name of an object that may be in another namespace, such as that of the monitoring. There, it ends with a dot and the release's namespace; neither name contains a dot.
 Takes dict root, name, namespace (empty: the release's).
 */}}
 {{- define "tutti.nameElsewhere" -}}
@@ -49,20 +49,20 @@ Takes dict root, name, namespace (empty: the release's).
 {{- if ne (.namespace | default $own) $own -}}.{{- $own -}}{{- end -}}
 {{- end -}}
 
-{{/* Takes dict root, component. */}}
+{{/* Name of the component's ServiceAccount. Takes dict root, component. */}}
 {{- define "tutti.serviceAccountName" -}}
 {{- $account := (index .root.Values .component).serviceAccount -}}
 {{- $account.name | default (include "tutti.componentName" .) -}}
 {{- end -}}
 
-{{/* What never changes in the life of a release. Takes dict root, component; answers a dictionary as YAML. */}}
+{{/* Labels that never change in the life of a release. Takes dict root, component. Returns a dictionary as YAML. */}}
 {{- define "tutti.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "tutti.name" .root | quote }}
 app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 app.kubernetes.io/component: {{ .component | quote }}
 {{- end -}}
 
-{{/* Of any object. Takes dict root, component and, where there are more of them, more: a dictionary. */}}
+{{/* Labels of any object. Takes dict root, component and, optionally, more: a dictionary. */}}
 {{- define "tutti.labels" -}}
 {{- $version := .root.Chart.AppVersion | replace "+" "_" | trunc 63 | trimSuffix "-" -}}
 {{- $chart := printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" -}}
@@ -85,7 +85,7 @@ app.kubernetes.io/component: {{ .component | quote }}
 {{- printf "%s%s:%s%s" (ternary "" (printf "%s/" $registry) (empty $registry)) $image.repository ($image.tag | default .Chart.AppVersion) $digest -}}
 {{- end -}}
 
-{{/* Answers a list of objects with names, as YAML; empty when there are none. */}}
+{{/* Returns a list of objects with names, as YAML; empty when there are none. */}}
 {{- define "tutti.imagePullSecrets" -}}
 {{- $secrets := list -}}
 {{- $global := .Values.global | default dict -}}

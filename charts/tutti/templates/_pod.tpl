@@ -1,6 +1,6 @@
 {{/*
-The Deployment of a component. Takes dict root, component, port, args, and, where there are any, annotations of the pods, volumes
-and volumeMounts.
+The Deployment of a component. Takes dict root, component, port, args and, optionally, annotations of the pods, volumes and
+volumeMounts.
 */}}
 {{- define "tutti.deployment" -}}
 {{- $values := .root.Values -}}
@@ -46,7 +46,7 @@ spec:
       maxUnavailable: 0
   {{- else }}
   strategy:
-    type: Recreate # without leader election two would act at the same time
+    type: Recreate # without leader election, two pods would be active at the same time
   {{- end }}
   selector:
     matchLabels: {{- toYaml $selector | nindent 6 }}
@@ -116,7 +116,7 @@ spec:
       {{- end }}
 {{- end -}}
 
-{{/* Takes dict path, times. */}}
+{{/* A probe. Takes dict path, times. */}}
 {{- define "tutti.probe" -}}
 httpGet:
   path: {{ .path }}

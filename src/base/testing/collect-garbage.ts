@@ -1,16 +1,16 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Collects garbage until `done` holds: what is registered for finalization is told in turns of the loop of its own. Throws after a hundred times. */
+/** Collects garbage until `done` returns true. Finalizers run in separate turns of the event loop. Throws after a hundred turns. */
 export async function collectGarbage(done: () => boolean): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   for (let turn = 0; turn < 100; turn++) {
-    // Whoever looks at a WeakRef keeps what it refers to until the turn ends.
+    // Reading a WeakRef keeps its target alive until the turn ends.
     await new Promise((resolve) => setImmediate(resolve));
     collect();
     await new Promise((resolve) => setImmediate(resolve));
     if (done()) return;
   }
-  throw new Error('what should have been collected is still held');
+  throw new Error('the objects are still reachable');
 }

@@ -2,17 +2,17 @@ import { Buffer } from 'node:buffer';
 import { expect, test } from 'vitest';
 import { BodyStream } from './body-stream.ts';
 
-function open(): { stream: BodyStream; asked: string[] } {
-  const asked: string[] = [];
+function open(): { stream: BodyStream; calls: string[] } {
+  const calls: string[] = [];
   const stream = new BodyStream({
-    pause: () => asked.push('pause'),
-    resume: () => asked.push('resume'),
-    cancel: () => asked.push('cancel'),
+    pause: () => calls.push('pause'),
+    resume: () => calls.push('resume'),
+    cancel: () => calls.push('cancel'),
   });
-  return { stream, asked };
+  return { stream, calls };
 }
 
-test('gives what has arrived, as one chunk, whoever was first: the chunk or its reader', async () => {
+test('returns all bytes so far as one chunk, whether the chunk or its reader comes first', async () => {
   const { stream } = open();
   const early = stream.next();
   const borrowed = Buffer.from('one');
@@ -26,7 +26,7 @@ test('gives what has arrived, as one chunk, whoever was first: the chunk or its 
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
-test('a connection that is lost is an error, also to a reader who waits', async () => {
+test('a lost connection is an error, even for a reader that already waits', async () => {
   const { stream } = open();
   const waiting = stream.next();
   stream.end(new Error('reset'));
@@ -34,28 +34,28 @@ test('a connection that is lost is an error, also to a reader who waits', async 
   await expect(stream.next()).rejects.toThrow('reset');
 });
 
-test('a reader who falls a megabyte behind makes the connection wait until he has caught up', async () => {
-  const { stream, asked } = open();
+test('pauses the connection while the reader is a megabyte behind', async () => {
+  const { stream, calls } = open();
   const half = Buffer.alloc(524_288);
   stream.push(half);
-  expect(asked).toEqual([]);
+  expect(calls).toEqual([]);
   stream.push(half);
   stream.push(half);
-  expect(asked).toEqual(['pause']);
+  expect(calls).toEqual(['pause']);
   expect((await stream.next()).value!.length).toBe(3 * half.length);
-  expect(asked).toEqual(['pause', 'resume']);
+  expect(calls).toEqual(['pause', 'resume']);
 });
 
-test('a reader who leaves gives the connection up, once, and not after the end', async () => {
-  const { stream, asked } = open();
+test('a reader that stops early cancels the connection, once, and not after the end', async () => {
+  const { stream, calls } = open();
   stream.push(Buffer.from('x'));
   for await (const chunk of stream) if (chunk.length > 0) break;
   await stream.return();
-  expect(asked).toEqual(['cancel']);
+  expect(calls).toEqual(['cancel']);
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 
   const ended = open();
   ended.stream.end();
   await ended.stream.return();
-  expect(ended.asked).toEqual([]);
+  expect(ended.calls).toEqual([]);
 });

@@ -1,16 +1,16 @@
 import { Buffer } from 'node:buffer';
 
-/** What the stream asks of the connection that fills it. */
+/** The stream's control over the connection that fills it. */
 export interface BodySource {
   pause(): void;
   resume(): void;
-  /** The reader has had enough. */
+  /** The reader has stopped early. */
   cancel(): void;
 }
 
 const pauseAtBytes = 1_048_576;
 
-/** A response body for one reader, as it arrives. A reader that falls behind makes the connection wait. */
+/** A response body for one reader, as it arrives. A slow reader pauses the connection. */
 export class BodyStream implements AsyncIterableIterator<Uint8Array> {
   readonly #source: BodySource;
   #chunks: Buffer[] = [];
@@ -34,13 +34,13 @@ export class BodyStream implements AsyncIterableIterator<Uint8Array> {
     this.#wake?.();
   }
 
-  /** What has arrived can still be read; after an error nothing can, it is news that the reader must not miss. */
+  /** Ends the body. The reader still gets the bytes so far; after an error it gets only the error, so that it cannot miss it. */
   end(error?: Error): void {
     this.#outcome ??= error === undefined ? {} : { error };
     this.#wake?.();
   }
 
-  /** All that has arrived since, as one chunk. */
+  /** Returns all bytes that arrived since the last call, as one chunk. */
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
     while (this.#chunks.length === 0 && this.#outcome === undefined) {
       await new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** A response body that has arrived whole: for calls, where a stream would cost more than the call. */
+/** A complete response body: for calls, where a stream would cost more than the call itself. */
 export class CollectedBody implements AsyncIterable<Uint8Array> {
   readonly #chunks: Buffer[] = [];
   #length = 0;
@@ -16,7 +16,7 @@ export class CollectedBody implements AsyncIterable<Uint8Array> {
     this.#length += chunk.length;
   }
 
-  /** Decoded from UTF-8 as a whole, so that a character cut in two by chunks survives. */
+  /** Returns the body decoded from UTF-8 as a whole, so that a character split across chunks survives. */
   text(): string {
     return this.#chunks.length === 1 ? this.#chunks[0]!.toString('utf8') : Buffer.concat(this.#chunks).toString('utf8');
   }

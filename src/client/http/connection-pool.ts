@@ -4,15 +4,15 @@ import type { ConnectionOwner, Exchange } from './http-connection.ts';
 
 export interface ConnectionPoolOptions {
   readonly dial: (signal: AbortSignal) => Promise<DialedSocket>;
-  /** Connections at most, those being made included. */
+  /** Maximum number of connections, including those being opened. */
   readonly limit: number;
-  /** How long a connection that carries nothing is kept, in milliseconds; less where the server says so. */
+  /** How long an idle connection is kept, in milliseconds; shorter if the server asks for it. */
   readonly idleTimeoutMs: number;
 }
 
 /**
- * Connections to one server, made when they are needed. What was used last is used next, so that a load that has passed
- * leaves connections to their time-out. Exchanges that find none free wait in order.
+ * Connections to one server, opened on demand. The most recently used idle connection is reused first, so that surplus
+ * connections time out after a peak. Exchanges wait in order for a free connection.
  */
 export class ConnectionPool implements ConnectionOwner {
   readonly #options: ConnectionPoolOptions;
@@ -38,7 +38,7 @@ export class ConnectionPool implements ConnectionOwner {
     if (this.#waiting.size > this.#dialing) exchange.onQueued?.();
   }
 
-  /** Gives an exchange up, with its connection if it has one. Does nothing when it has ended. */
+  /** Ends an exchange, together with its connection if it has one. Does nothing if it has already ended. */
   cancel(exchange: Exchange, reason: Error): void {
     if (this.#waiting.delete(exchange)) {
       exchange.onError(reason);
@@ -52,13 +52,13 @@ export class ConnectionPool implements ConnectionOwner {
     return undefined;
   }
 
-  /** Closes every connection as soon as what it carries, or what waits now, has ended. */
+  /** Closes every connection once the exchanges in flight or waiting now have ended. */
   drain(): void {
     this.#isDraining = true;
     for (const connection of [...this.#idle]) connection.destroy();
   }
 
-  /** Ends everything now; exchanges under way or waiting end with this error. */
+  /** Closes everything now; exchanges in flight or waiting end with this error. */
   destroy(error: Error): void {
     this.#isDraining = true;
     this.#stop.abort(error);
@@ -69,7 +69,7 @@ export class ConnectionPool implements ConnectionOwner {
     for (const connection of [...this.#idle, ...this.#busy]) connection.destroy(error);
   }
 
-  /** Whether nothing is left of a pool that was drained. */
+  /** Whether a drained pool has nothing left. */
   get isEmpty(): boolean {
     return this.#idle.length + this.#busy.size + this.#waiting.size + this.#dialing === 0;
   }
@@ -86,7 +86,7 @@ export class ConnectionPool implements ConnectionOwner {
     this.#dialForWaiting();
   }
 
-  /** False: it must not be sent any more, and has ended. */
+  /** Returns false if the exchange must no longer be sent; it has then ended. */
   #start(connection: HttpConnection, exchange: Exchange): boolean {
     try {
       exchange.mayBeSent?.();
@@ -116,7 +116,10 @@ export class ConnectionPool implements ConnectionOwner {
     }
   }
 
-  /** A failure is that of whoever has waited longest, so that nobody waits for a server that is not there. */
+  /**
+   * Opens a connection. A failure ends the exchange that has waited longest, so that no exchange waits forever for an absent
+   * server.
+   */
   async #dial(): Promise<void> {
     let dialed: DialedSocket;
     try {

@@ -6,7 +6,7 @@ import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../endpoint.ts';
 import { ResponseParser } from './response-parser.ts';
 
-/** A connection could not be made, so nothing was sent. The message is that of the cause. */
+/** A connection could not be opened, so nothing was sent. The message is that of the cause. */
 export class DialError extends Error {
   override readonly name = 'DialError';
 
@@ -19,18 +19,18 @@ export interface DialTarget {
   /** `http:` or `https:`, host and port. */
   readonly server: URL;
   readonly tls: TlsOptions;
-  /** Made of `tls` once: making it anew costs more than a handshake. */
+  /** Created once from `tls`: creating it again costs more than a handshake. */
   readonly secureContext: SecureContext;
-  /** An HTTP proxy, `http:` or `https:`, which is asked for a tunnel (CONNECT). */
+  /** An HTTP proxy, `http:` or `https:`. The client asks it for a tunnel (CONNECT). */
   readonly proxyUrl?: string;
 }
 
-/** Where a socket's bytes go. They stay valid only until it returns. */
+/** Receives a socket's bytes. They are valid only until it returns. */
 export type ReceiveBytes = (bytes: Buffer) => void;
 
 export interface DialedSocket {
   readonly socket: Socket;
-  /** Until it is called nothing is read. */
+  /** Starts reading; nothing is read before. */
   readonly receive: (receiver: ReceiveBytes) => void;
 }
 
@@ -38,12 +38,15 @@ const connectTimeoutMs = 10_000;
 const keepAliveProbeMs = 30_000;
 
 /**
- * What all sockets read into: whoever gets bytes is done with them before the next socket reads, so each needs no 64 KB of
- * its own, and no read allocates.
+ * Shared read buffer of all sockets. Each receiver is done with the bytes before the next socket reads, so a socket needs no 64
+ * KB of its own and a read allocates nothing.
  */
 const readBuffer = Buffer.allocUnsafeSlow(65_536);
 
-/** A socket ready for requests. Rejects with a DialError: what failed, took more than 10 s, or why the signal aborted. */
+/**
+ * Opens a socket that is ready for requests. Rejects with a DialError after a failure, after 10 s, or with the signal's abort
+ * reason.
+ */
 export async function dial(target: DialTarget, signal: AbortSignal): Promise<DialedSocket> {
   const opened = new Set<Socket>();
   const giveUp = (error: Error): void => {
@@ -101,7 +104,7 @@ async function dialThrough(target: DialTarget, opened: Set<Socket>): Promise<Dia
   return { socket, receive: (to) => void socket.on('data', to) };
 }
 
-/** Over TLS when there are options for it. `opened` has the socket from the beginning. */
+/** Connects, over TLS if `tls` is set. Adds the socket to `opened` at once. */
 async function connect(
   address: TcpNetConnectOpts,
   tls: ConnectionOptions | undefined,
@@ -115,11 +118,11 @@ async function connect(
   return socket;
 }
 
-/** Rejects unless the proxy answers with 2xx. */
+/** Requests a tunnel. Rejects unless the proxy responds with 2xx. */
 async function askForTunnel(socket: Socket, server: URL, proxy: URL): Promise<void> {
   const { host, port } = addressOf(server);
   const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
-  const asked = [`CONNECT ${authority} HTTP/1.1`, `host: ${authority}`, ...proxyLogin(proxy)];
+  const lines = [`CONNECT ${authority} HTTP/1.1`, `host: ${authority}`, ...proxyLogin(proxy)];
   const { promise: answered, resolve, reject } = Promise.withResolvers<number>();
   const parser = new ResponseParser();
   parser.expect({ onHead: resolve, onBody: ignore });
@@ -131,11 +134,11 @@ async function askForTunnel(socket: Socket, server: URL, proxy: URL): Promise<vo
     }
   };
   socket.on('data', onData);
-  socket.write(`${asked.join('\r\n')}\r\n\r\n`);
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   const status = await Promise.race([answered, lost(socket)]);
   socket.off('data', onData);
   socket.pause();
-  if (status >= 300) throw new Error(`the proxy ${proxy.host} answered CONNECT ${authority} with ${status}`);
+  if (status >= 300) throw new Error(`the proxy ${proxy.host} responded to CONNECT ${authority} with ${status}`);
 }
 
 function proxyLogin({ username, password }: URL): string[] {
@@ -149,7 +152,7 @@ function addressOf({ protocol, hostname, port }: URL): { host: string; port: num
   return { host, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) };
 }
 
-/** What names the server in the handshake: an address must not (RFC 6066). */
+/** Returns the server name for the TLS handshake; an IP address must not be sent (RFC 6066). */
 function serverName(host: string): { servername?: string } {
   return isIP(host) === 0 ? { servername: host } : {};
 }
@@ -164,7 +167,7 @@ async function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promis
   await Promise.race([promise, lost(socket)]);
 }
 
-/** Rejects when the socket fails or closes; once the race is over that concerns nobody. */
+/** Rejects when the socket fails or closes. After the race, that rejection is ignored. */
 function lost(socket: Socket): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   socket.once('error', reject);
@@ -177,7 +180,7 @@ function ignore(): void {
   // deliberately nothing
 }
 
-/** Several addresses may have been tried; the first failure speaks for all. */
+/** Returns the message of an error. After several addresses failed, that is the message of the first. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);

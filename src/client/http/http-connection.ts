@@ -3,31 +3,31 @@ import type { DialedSocket } from './dial.ts';
 import { ResponseParser } from './response-parser.ts';
 import type { ResponseListener } from './response-parser.ts';
 
-/** One request and what becomes of its answer. */
+/** One request and the handlers of its response. */
 export interface Exchange extends ResponseListener {
-  /** Head and body, or the head alone when the body is bytes. */
+  /** Headers and body, or the headers alone if the body is bytes. */
   readonly request: string;
   readonly body: Uint8Array | undefined;
-  /** Called when it is about to be written; throws when it must not be any more. */
+  /** Called just before the request is written; throws if it must no longer be sent. */
   readonly mayBeSent: (() => void) | undefined;
   onEnd(): void;
-  /** It has to wait behind others; called at once or never. */
+  /** Called, at once or never, if the request must wait behind others. */
   readonly onQueued: (() => void) | undefined;
-  /** Instead of `onEnd`: the connection was lost or given up, or could not be made (DialError). */
+  /** Called instead of `onEnd` if the connection was lost or cancelled, or could not be opened (DialError). */
   onError(error: Error): void;
 }
 
 export interface ConnectionOwner {
-  /** The exchange has ended and the connection can carry another. */
+  /** The exchange has ended and the connection can carry another one. */
   released(connection: HttpConnection): void;
-  /** It carries nothing any more; the last notice. */
+  /** The connection is closed. This is the last notification. */
   closed(connection: HttpConnection): void;
 }
 
-/** A second before the server would: a request must not be written while it closes the connection. */
+/** The client closes an idle connection a second before the server would, so that it never writes a request to a closing one. */
 const keepAliveMarginMs = 1_000;
 
-/** A socket that carries one exchange at a time, and waits for the next one for a limited time. */
+/** A socket that carries one exchange at a time, and waits a limited time for the next. */
 export class HttpConnection implements ResponseListener {
   readonly #socket: DialedSocket['socket'];
   readonly #owner: ConnectionOwner;
@@ -54,7 +54,7 @@ export class HttpConnection implements ResponseListener {
     return this.#exchange;
   }
 
-  /** Only when it carries nothing. */
+  /** Starts an exchange. The connection must be idle. */
   start(exchange: Exchange): void {
     this.#exchange = exchange;
     this.#parser.expect(this);
@@ -69,7 +69,7 @@ export class HttpConnection implements ResponseListener {
     this.#socket.uncork();
   }
 
-  /** Stops reading, when the reader of a body falls behind. */
+  /** Stops reading while the reader of a body is behind. */
   pause(): void {
     this.#socket.pause();
   }
@@ -78,7 +78,7 @@ export class HttpConnection implements ResponseListener {
     this.#socket.resume();
   }
 
-  /** Closes at once; an exchange under way ends with this error. */
+  /** Closes at once; an exchange in flight ends with this error. */
   destroy(error = new Error('the connection was closed')): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -90,7 +90,7 @@ export class HttpConnection implements ResponseListener {
   }
 
   onHead(status: number, headers: Readonly<Record<string, string>>): void {
-    this.#heedKeepAlive(headers['keep-alive']);
+    this.#applyKeepAlive(headers['keep-alive']);
     this.#exchange!.onHead(status, headers);
   }
 
@@ -102,7 +102,7 @@ export class HttpConnection implements ResponseListener {
     if (this.#isClosed) return;
     try {
       const surplus = this.#parser.push(bytes);
-      if (this.#isClosed) return; // who listens has given it up
+      if (this.#isClosed) return; // the listener has cancelled the exchange
       if (this.#parser.hasEnded) this.#finish(this.#parser.mayBeKept && surplus === 0);
     } catch (error) {
       this.destroy(error as Error);
@@ -132,8 +132,8 @@ export class HttpConnection implements ResponseListener {
     exchange?.onEnd();
   }
 
-  /** `timeout=5`: how long the server will keep it while nothing is asked. */
-  #heedKeepAlive(header: string | undefined): void {
+  /** Applies `timeout=5`: how long the server keeps an idle connection. */
+  #applyKeepAlive(header: string | undefined): void {
     const seconds = header === undefined ? undefined : /\btimeout=(\d{1,6})\b/.exec(header)?.[1];
     if (seconds === undefined) return;
     const limitMs = Math.max(1, Number(seconds) * 1000 - keepAliveMarginMs);

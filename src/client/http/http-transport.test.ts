@@ -45,7 +45,7 @@ afterEach(async () => {
 const get = { method: 'GET', path: '/api', headers: {} } as const;
 
 describe('a call', () => {
-  test('carries method, path with query, headers and body, and brings back status, headers and body', async () => {
+  test('sends method, path with query, headers and body, and returns status, headers and body', async () => {
     server.otherwise(answerJson({ ok: true }, 201, { 'x-many': 'a' }));
     const response = await transport.send({
       method: 'POST',
@@ -60,7 +60,7 @@ describe('a call', () => {
     expect(server.requests[0]!.query.get('dryRun')).toBe('All');
   });
 
-  test('takes an error status for an answer', async () => {
+  test('resolves with an error status', async () => {
     server.otherwise(answerStatus(500, 'InternalError', 'broken'));
     const response = await transport.send(get);
     expect(response.status).toBe(500);
@@ -68,25 +68,25 @@ describe('a call', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('keeps its connection for later calls', async () => {
+  test('leaves its connection open for later calls', async () => {
     server.otherwise(answerJson({}));
     for (let call = 0; call < 30; call++) await readText((await transport.send(get)).body);
-    // The second is opened when a call comes before the first connection has been handed back.
+    // The second one opens if a call starts before the pool has the first connection back.
     expect(server.connections).toBeLessThanOrEqual(2);
   });
 
-  test('is sent once and rejects when the connection is reset', async () => {
+  test('sends once, and rejects when the connection is reset', async () => {
     server.otherwise(resetsConnection);
     await expect(transport.send({ ...get, method: 'POST', body: '{}' })).rejects.toThrow();
     expect(server.requests).toHaveLength(1);
   });
 
-  test('rejects when the connection is cut in the middle of the answer', async () => {
+  test('rejects when the connection closes in the middle of the response', async () => {
     server.otherwise(cutsAfter('{"half":'));
     await expect(transport.send(get)).rejects.toThrow();
   });
 
-  test('ends when its signal aborts, before the answer and in the middle of it', async () => {
+  test('ends when its signal aborts, before or during the response', async () => {
     const before = new AbortController();
     server.next(saysNothing);
     const call = transport.send(get, before.signal);
@@ -110,19 +110,19 @@ describe('a call', () => {
     ['path', { ...get, path: '/api HTTP/1.1\r\nx: y' }],
     ['path', { ...get, path: '/api/v1/pods/ü' }],
     ['header', { ...get, headers: { 'user-agent': 'a\r\nx: y' } }],
-  ])('whose %s would end a line is not sent', async (_, request) => {
+  ])('sends nothing if the %s contains a line break or a character that is not allowed', async (_, request) => {
     await expect(transport.send(request)).rejects.toMatchObject({ name: 'ConnectionError', ambiguous: false });
     expect(server.connections).toBe(0);
   });
 
-  test('of bytes arrives as it is', async () => {
+  test('sends a body of bytes unchanged', async () => {
     server.otherwise(answerJson({}));
     const body = Buffer.from('{"a":"ü"}');
     await readText((await transport.send({ ...get, method: 'PUT', body })).body);
     expect(server.requests[0]!.body).toBe('{"a":"ü"}');
   });
 
-  test('goes under the path prefix of the server', async () => {
+  test('prepends the path prefix of the server', async () => {
     const prefixed = new HttpTransport({ endpoint: fixedEndpoint(`${server.url}/clusters/a/`) });
     server.otherwise(answerJson({}));
     await readText((await prefixed.send(get)).body);
@@ -132,7 +132,7 @@ describe('a call', () => {
 });
 
 describe('connections', () => {
-  test('are as many as allowed, and calls beyond that wait in order', async () => {
+  test('stay within the limit, and further calls wait in order', async () => {
     const two = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 2 });
     server.otherwise(answerJson({}));
     const paths = Array.from({ length: 20 }, (_, index) => `/${index}`);
@@ -143,7 +143,7 @@ describe('connections', () => {
     expect(server.connections).toBe(2);
   });
 
-  test('spare ones carry calls that must not wait behind those that hang, and are sixteen', async () => {
+  test('include sixteen spare ones for calls that must not wait behind hanging ones', async () => {
     const one = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
     server.otherwise((response, request) => {
       if (request.path === '/quick') answerJson({})(response, request);
@@ -164,7 +164,7 @@ describe('connections', () => {
     expect(server.requests.filter(({ path }) => path === '/hangs')).toHaveLength(1 + 16);
   });
 
-  test('a call that waits for one and is given up is never sent', async () => {
+  test('are never used for a call that is cancelled while it waits', async () => {
     const one = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
     const answer = deferred<() => void>();
     server
@@ -183,7 +183,7 @@ describe('connections', () => {
     expect(server.requests.map(({ path }) => path)).toEqual(['/api', '/third']);
   });
 
-  test('that cannot be made fail every call that waits, and it is known that nothing was sent', async () => {
+  test('that fail to open fail every waiting call, unambiguously', async () => {
     const gone = new HttpTransport({ endpoint: fixedEndpoint('http://127.0.0.1:1'), callConnections: 2 });
     const client = new KubeClient({ transport: gone, clock: new VirtualClock() });
     const errors = await Promise.all(
@@ -193,12 +193,12 @@ describe('connections', () => {
       expect(error).toMatchObject({
         name: 'ConnectionError',
         ambiguous: false,
-        message: 'POST /p got no answer: connect ECONNREFUSED 127.0.0.1:1',
+        message: 'POST /p got no response: connect ECONNREFUSED 127.0.0.1:1',
       });
     }
   });
 
-  test('that the server has closed meanwhile are not used again', async () => {
+  test('that the server has closed are not reused', async () => {
     server.otherwise(answerJson({}));
     await readText((await transport.send(get)).body);
     server.cutConnections();
@@ -206,13 +206,13 @@ describe('connections', () => {
     expect(server.connections).toBe(2);
   });
 
-  test('are closed before the server would do so, where it says when', async () => {
+  test("close before the server's keep-alive timeout", async () => {
     server.otherwise(answerJson({}, 200, { connection: 'keep-alive', 'keep-alive': 'timeout=1' }));
     await readText((await transport.send(get)).body);
     await expect.poll(() => server.openConnections()).toBe(0);
   });
 
-  test('on which the server says more than it was asked for are not used again', async () => {
+  test('with surplus bytes from the server are not reused', async () => {
     const raw = createTcpServer((socket) => {
       socket.once('data', () => socket.write(`${'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'.repeat(2)}`));
     });
@@ -229,19 +229,19 @@ describe('connections', () => {
   });
 });
 
-describe('the kinds of connections', () => {
-  test('calls that take all of theirs do not hold up the lease or a watch', async () => {
-    const narrow = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
+describe('connection kinds', () => {
+  test('keep the Lease and watches working while calls use all their connections', async () => {
+    const single = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
     server.next(saysNothing).otherwise(answerJson({}));
-    const stuck = narrow.send(get).catch((error: unknown) => error);
+    const stuck = single.send(get).catch((error: unknown) => error);
     await expect.poll(() => server.requests.length).toBe(1);
-    expect((await narrow.send({ ...get, connection: 'lease' })).status).toBe(200);
-    expect((await narrow.send({ ...get, connection: 'watch' })).status).toBe(200);
-    await narrow.close();
+    expect((await single.send({ ...get, connection: 'lease' })).status).toBe(200);
+    expect((await single.send({ ...get, connection: 'watch' })).status).toBe(200);
+    await single.close();
     expect(await stuck).toBeInstanceOf(Error);
   });
 
-  test('any number of watches is open at once', async () => {
+  test('allow any number of open watches', async () => {
     server.otherwise(streams({ open: true }));
     const watches = await Promise.all(
       Array.from({ length: 20 }, () => transport.send({ ...get, connection: 'watch' })),
@@ -264,7 +264,7 @@ describe('credentials', () => {
     }
   }
 
-  test('go with every request, and their rejection is reported', async () => {
+  test('are sent with every request, and a 401 is reported to the endpoint', async () => {
     const endpoint = new ChangingEndpoint();
     const authenticated = new HttpTransport({ endpoint });
     server.otherwise(answerStatus(401, 'Unauthorized', 'expired'));
@@ -276,7 +276,7 @@ describe('credentials', () => {
     expect(endpoint.rejections).toEqual([endpoint.current]);
   });
 
-  test('with new certificates open new connections, while what runs on the old ones runs to its end', async () => {
+  test('with new certificates open new connections, while exchanges on the old ones finish', async () => {
     const endpoint = new ChangingEndpoint();
     const authenticated = new HttpTransport({ endpoint });
     const finish = deferred<() => void>();
@@ -304,7 +304,7 @@ describe('over TLS', () => {
   let port: number;
 
   beforeEach(async () => {
-    // As an API server does: a client certificate is asked for, and who has none is anonymous.
+    // As on an API server: it requests a client certificate, and a client without one is anonymous.
     const options = { cert: fixture('server.crt'), key: fixture('server.key'), ca: fixture('ca.crt') };
     secure = createServer({ ...options, requestCert: true, rejectUnauthorized: false }, (request, response) => {
       const { subject } = (request.socket as TLSSocket).getPeerCertificate() as Partial<PeerCertificate>;
@@ -333,7 +333,7 @@ describe('over TLS', () => {
     }
   }
 
-  test('the server is known by its authority, the client by its certificate', async () => {
+  test('verifies the server by its CA, and authenticates the client by its certificate', async () => {
     const ca = fixture('ca.crt');
     expect(await whoAmI({ ca })).toBe('anonymous');
     expect(await whoAmI({ ca, cert: fixture('client.crt'), key: fixture('client.key') })).toBe('tester');
@@ -343,13 +343,13 @@ describe('over TLS', () => {
     ['no authority', {}],
     ['another authority', { ca: fixture('other-ca.crt') }],
     ['another server name', { ca: fixture('ca.crt'), servername: 'elsewhere' }],
-  ])('with %s nothing is sent, and that is known', async (_, tls) => {
+  ])('with %s sends nothing and fails unambiguously', async (_, tls) => {
     const error: unknown = await whoAmI(tls).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConnectionError);
     expect(isAmbiguous(error)).toBe(false);
   });
 
-  test('a proxy carries the connection without reading it', async () => {
+  test('tunnels through a proxy', async () => {
     const tunnelled: string[] = [];
     const proxy = createProxy().on('connect', (request: IncomingMessage, socket: Duplex) => {
       tunnelled.push(request.url ?? '');
@@ -367,7 +367,7 @@ describe('over TLS', () => {
     proxy.close();
   });
 
-  test('a proxy that will not carry the connection says so, and its login is sent', async () => {
+  test('sends the proxy login, and reports the status of a proxy that rejects the tunnel', async () => {
     let login: string | undefined;
     const proxy = createProxy().on('connect', (request: IncomingMessage, socket: Duplex) => {
       login = request.headers['proxy-authorization'];
@@ -382,11 +382,11 @@ describe('over TLS', () => {
     proxy.close();
     expect(error).toBeInstanceOf(ConnectionError);
     expect(isAmbiguous(error)).toBe(false);
-    expect((error as Error).message).toContain(`the proxy ${address} answered CONNECT 127.0.0.1:${port} with 407`);
+    expect((error as Error).message).toContain(`the proxy ${address} responded to CONNECT 127.0.0.1:${port} with 407`);
     expect(login).toBe(`Basic ${Buffer.from('me:p@ss').toString('base64')}`);
   });
 
-  test('a reader who falls behind holds the server up, and then gets everything', async () => {
+  test('a slow reader blocks the server, and then gets everything', async () => {
     const size = 24 * 1_048_576;
     const begun = deferred<ServerResponse>();
     secure.removeAllListeners('request');
@@ -398,7 +398,7 @@ describe('over TLS', () => {
     const slow = new HttpTransport({ endpoint: fixedEndpoint(`https://127.0.0.1:${port}`, credentials) });
     const { body } = await slow.send({ ...get, connection: 'watch' });
     const response = await begun.promise;
-    // A transport that reads on is done after some 20 of these.
+    // A transport that keeps reading is done after some 20 of these.
     for (let turn = 0; turn < 1_000; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(response.writableFinished).toBe(false);
     let bytes = 0;
@@ -407,13 +407,13 @@ describe('over TLS', () => {
     await slow.close();
   });
 
-  test('tls-server-name and insecure-skip-tls-verify are followed', async () => {
+  test('applies tls-server-name and insecure-skip-tls-verify', async () => {
     expect(await whoAmI({ ca: fixture('ca.crt'), servername: 'kubernetes' }, 'localhost')).toBe('anonymous');
     expect(await whoAmI({ rejectUnauthorized: false })).toBe('anonymous');
   });
 });
 
-test('a credential plug-in that hangs does not outlive the deadline of the call', async () => {
+test('the deadline of a call also limits a credential plugin that hangs', async () => {
   const endpoint: Endpoint = { ...fixedEndpoint(server.url), credentials: () => new Promise(() => undefined) };
   const clock = new VirtualClock();
   const locked = new KubeClient({ transport: new HttpTransport({ endpoint }), clock, timeoutMs: 1_000 });
@@ -423,7 +423,7 @@ test('a credential plug-in that hangs does not outlive the deadline of the call'
   expect(await call).toMatchObject({ name: 'TimeoutError' });
 });
 
-test('without credentials nothing is sent, and that is known', async () => {
+test('without credentials, a call sends nothing and fails unambiguously', async () => {
   const endpoint: Endpoint = {
     ...fixedEndpoint(server.url),
     credentials: () => Promise.reject(new KubeconfigError('log in first')),
@@ -435,7 +435,7 @@ test('without credentials nothing is sent, and that is known', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('after close nothing is sent', async () => {
+test('sends nothing after close', async () => {
   await transport.close();
   await expect(transport.send(get)).rejects.toThrow('the transport is closed');
   expect(server.requests).toHaveLength(0);

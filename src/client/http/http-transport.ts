@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { messageOf } from '../../base/message-of.ts';
 import { ConnectionError } from '../api-errors.ts';
 import type { Credentials, Endpoint } from '../endpoint.ts';
-import { AnswerTooLongError, mostErrorBytes } from '../transport.ts';
+import { AnswerTooLongError, maxErrorBytes } from '../transport.ts';
 import type { ConnectionKind, Transport, TransportRequest, TransportResponse } from '../transport.ts';
 import { abortReason, unlessAborted } from '../wait.ts';
 import { BodyStream } from './body-stream.ts';
@@ -15,11 +15,11 @@ import type { Exchange } from './http-connection.ts';
 
 export interface HttpTransportOptions {
   readonly endpoint: Endpoint;
-  /** Connections for calls. What a server with few cores answers at once is far below it. Default 32. */
+  /** Maximum number of connections for calls; far more than the calls that a server with few cores handles at once. Default 32. */
   readonly callConnections?: number;
   /**
-   * How long an idle connection is kept, in milliseconds. Must be below the server's own idle time-out (90 s for
-   * kube-apiserver), else a call may be written to a connection that the server is just closing. Default 30 s.
+   * How long an idle connection is kept, in milliseconds. Must be below the server's idle timeout (90 s for kube-apiserver);
+   * otherwise a call may be written to a connection that the server is closing. Default 30 s.
    */
   readonly idleTimeoutMs?: number;
 }
@@ -32,15 +32,15 @@ interface Pools {
 
 const spareConnections = 16;
 
-/** What a request's first lines are made of must not be able to end a line. */
+/** Characters that must not appear in the first lines of a request, because they could end a line. */
 const notInPath = /[^\x21-\x7e]/;
 const notInHeader = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
- * HTTP/1.1 (docs/decisions/0010-own-http-client.md). There are three kinds of connections: any number of long-lived ones for
- * watches, two for the Lease (so that a renewal that hangs does not hold up the next), some for calls, and a few spare ones for calls
- * that must not wait behind those. Nothing has a time-out here but connecting: callers have deadlines, and who watches keeps a dead-man timer. When the certificates or authorities
- * change, new connections are opened and the old ones are closed as soon as what they carry has ended.
+ * HTTP/1.1 transport (docs/decisions/0010-own-http-client.md). Watches have any number of long-lived connections, the Lease has
+ * two (so that a hanging renewal does not delay the next), calls have a limited number, and a few spare ones serve calls that must
+ * not wait behind those. Only connecting has a timeout here: callers set deadlines, and watches use a dead-man timer. When the
+ * certificates or CAs change, it opens new connections and closes the old ones once their exchanges have ended.
  */
 export class HttpTransport implements Transport {
   readonly #endpoint: Endpoint;
@@ -48,10 +48,10 @@ export class HttpTransport implements Transport {
   readonly #pathPrefix: string;
   readonly #callConnections: number;
   readonly #idleTimeoutMs: number;
-  /** Replaced ones that may still carry something, and the current ones. */
+  /** The current pools, and replaced ones that may still carry an exchange. */
   readonly #open = new Set<ConnectionPool>();
   #current: Pools | undefined;
-  /** headers of a request -> their lines with those of the credentials; callers use few objects for many requests */
+  /** headers of a request -> their lines, with those of the credentials; callers use few objects for many requests */
   readonly #headerLines = new WeakMap<object, { readonly credentials: Credentials; readonly lines: string }>();
   #isClosed = false;
 
@@ -65,7 +65,7 @@ export class HttpTransport implements Transport {
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
     const known = this.#endpoint.credentials();
-    // A credential plug-in may hang, which must not outlive the call's deadline.
+    // A credential plugin may hang; that must not outlast the call's deadline.
     const credentials = known instanceof Promise ? await unlessAborted(orNothingSent(known), signal) : known;
     signal?.throwIfAborted();
     const kind = request.connection ?? 'call';
@@ -123,7 +123,8 @@ export class HttpTransport implements Transport {
 
   #headOf(request: TransportRequest, credentials: Credentials): string {
     const { method, path, headers, body } = request;
-    if (notInPath.test(path)) throw nothingSent(`not a path that can be sent: ${JSON.stringify(path)}`);
+    if (notInPath.test(path))
+      throw nothingSent(`the path contains characters that are not allowed: ${JSON.stringify(path)}`);
     const length =
       body !== undefined
         ? `content-length: ${Buffer.byteLength(body)}\r\n`
@@ -139,7 +140,7 @@ export class HttpTransport implements Transport {
     let lines = `host: ${this.#server.host}\r\n`;
     for (const [name, value] of Object.entries({ ...headers, ...credentials.headers })) {
       for (const each of typeof value === 'string' ? [value] : value) {
-        if (notInHeader.test(each)) throw nothingSent(`header ${name} has characters that cannot be sent`);
+        if (notInHeader.test(each)) throw nothingSent(`header ${name} contains characters that are not allowed`);
         lines += `${name}: ${each}\r\n`;
       }
     }
@@ -150,7 +151,7 @@ export class HttpTransport implements Transport {
 
 type WireRequest = Pick<Exchange, 'request' | 'body' | 'mayBeSent' | 'onQueued'>;
 
-/** Resolves when the whole answer is there. */
+/** Resolves when the whole response has arrived. */
 function collect(
   pool: ConnectionPool,
   request: WireRequest,
@@ -175,12 +176,12 @@ function collect(
       onBody(chunk) {
         length += chunk.length;
         if (status >= 300) {
-          collected.push(chunk.subarray(0, Math.max(0, mostErrorBytes - length + chunk.length)));
-          if (length < mostErrorBytes) return;
-          answer(); // what follows adds nothing, and may have no end
-          pool.cancel(exchange, new AnswerTooLongError(`the body of an error is longer than ${mostErrorBytes} bytes`));
+          collected.push(chunk.subarray(0, Math.max(0, maxErrorBytes - length + chunk.length)));
+          if (length < maxErrorBytes) return;
+          answer(); // the rest adds nothing, and may never end
+          pool.cancel(exchange, new AnswerTooLongError(`the body of an error is longer than ${maxErrorBytes} bytes`));
         } else if (length > mostBytes) {
-          pool.cancel(exchange, new AnswerTooLongError(`the answer is longer than ${mostBytes} bytes`));
+          pool.cancel(exchange, new AnswerTooLongError(`the response is longer than ${mostBytes} bytes`));
         } else if (!discardsBody) {
           collected.push(chunk);
         }
@@ -188,7 +189,7 @@ function collect(
       onEnd: answer,
       onError(error) {
         signal?.removeEventListener('abort', onAbort);
-        reject(error); // has no effect once there is an answer
+        reject(error); // has no effect after the response
       },
     };
     const onAbort = (): void => pool.cancel(exchange, abortReason(signal!));
@@ -197,7 +198,7 @@ function collect(
   });
 }
 
-/** Resolves when the answer's head is there; its body is read by the caller. */
+/** Resolves when the response headers have arrived; the caller reads the body. */
 function openStream(
   pool: ConnectionPool,
   request: WireRequest,
@@ -207,7 +208,7 @@ function openStream(
     const stream = new BodyStream({
       pause: () => pool.connectionOf(exchange)?.pause(),
       resume: () => pool.connectionOf(exchange)?.resume(),
-      cancel: () => pool.cancel(exchange, new Error('the reader gave the answer up')),
+      cancel: () => pool.cancel(exchange, new Error('the reader stopped before the end of the response')),
     });
     const exchange: Exchange = {
       ...request,
@@ -223,7 +224,7 @@ function openStream(
       },
       onError(error) {
         signal?.removeEventListener('abort', onAbort);
-        reject(error); // has no effect once the head was there
+        reject(error); // has no effect after the headers
         stream.end(error);
       },
     };
@@ -233,7 +234,7 @@ function openStream(
   });
 }
 
-/** Text goes in one piece with its head. */
+/** Returns the request in its wire form: a text body is appended to the headers. */
 function toWire(head: string, { body, mayBeSent, onQueued }: TransportRequest): WireRequest {
   return typeof body === 'object'
     ? { request: head, body, mayBeSent, onQueued }

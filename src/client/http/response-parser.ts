@@ -1,14 +1,14 @@
 import { Buffer } from 'node:buffer';
 
-/** What a parser tells of one answer: its head, then any number of chunks. */
+/** Receives one response: its headers, then any number of chunks. */
 export interface ResponseListener {
-  /** Header names in lower case; a header sent more than once is joined with ", ". */
+  /** Header names in lower case; the values of a repeated header are joined with ", ". */
   onHead(status: number, headers: Readonly<Record<string, string>>): void;
-  /** The chunk's memory belongs to the socket: it must be copied or decoded before this returns. */
+  /** The socket owns the chunk's memory: copy or decode it before returning. */
   onBody(chunk: Buffer): void;
 }
 
-/** A server, or what stands in for one, does not speak HTTP/1.1 as RFC 9112 has it. */
+/** The peer does not speak HTTP/1.1 as defined by RFC 9112. */
 export class HttpProtocolError extends Error {
   override readonly name = 'HttpProtocolError';
 }
@@ -24,41 +24,41 @@ const chunkEnd: State = { kind: 'chunk-end' };
 const trailer: State = { kind: 'trailer' };
 const untilClose: State = { kind: 'until-close' };
 
-/** Of a head, or of a line between chunks. An API server's heads have less than 1 KB. */
-const longestText = 65_536;
+/** Maximum size of the headers, or of a line between chunks. An API server's headers have less than 1 KB. */
+const maxTextBytes = 65_536;
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
-/** Neither the ends of lines alone nor NUL: what reads them as such would see other headers. */
+/** Rejects NUL and a lone CR or LF: a peer that treats them as line ends would see other headers. */
 const notInLine = /[^\t\x20-\x7e\x80-\xff]/;
 const headerName = /^[!#$%&'*+.^_`|~\w-]+$/;
 
 /**
- * Reads the answers on one connection (RFC 9112), cut into chunks anywhere. Strict: what could be understood in two ways is
- * an error, after which the connection is of no use. Interim answers (100 to 199) are skipped.
+ * Parses the responses on one connection (RFC 9112), split into chunks anywhere. It is strict: ambiguous input is an error, after
+ * which the connection cannot be reused. It skips interim responses (100 to 199).
  */
 export class ResponseParser {
   #state: State = ended;
   #listener: ResponseListener | undefined;
-  /** The beginning of a head or line whose end has not come yet. */
+  /** The received part of incomplete headers or of an incomplete line. */
   #begun: Buffer | undefined;
   #mayBeKept = true;
 
-  /** The next answer is for this listener. Only when the one before has ended. */
+  /** Sets the listener for the next response. Call it only after the previous response has ended. */
   expect(listener: ResponseListener): void {
     this.#listener = listener;
     this.#state = head;
   }
 
-  /** Whether the answer has been told whole. */
+  /** Whether the listener has the whole response. */
   get hasEnded(): boolean {
     return this.#state === ended;
   }
 
-  /** Whether the connection can carry another request after an answer that has ended. */
+  /** Whether the connection can carry another request after this response. */
   get mayBeKept(): boolean {
     return this.#mayBeKept;
   }
 
-  /** Throws HttpProtocolError. Returns how many of the bytes are left over: nobody has asked for them. */
+  /** Parses bytes. Returns the number of surplus bytes after the end of the response. Throws HttpProtocolError. */
   push(data: Buffer): number {
     let bytes = data;
     if (this.#begun !== undefined) {
@@ -69,7 +69,8 @@ export class ResponseParser {
     while (at < bytes.length && this.#state.kind !== 'ended') {
       const next = this.#step(bytes, at);
       if (next === undefined) {
-        if (bytes.length - at > longestText) throw new HttpProtocolError('the head of an answer has no end');
+        if (bytes.length - at > maxTextBytes)
+          throw new HttpProtocolError('the headers or a line of the response are too long');
         this.#begun = Buffer.from(bytes.subarray(at));
         return 0;
       }
@@ -78,17 +79,17 @@ export class ResponseParser {
     return bytes.length - at;
   }
 
-  /** The server has closed the connection. Throws HttpProtocolError unless that is how the answer ends. */
+  /** Reports that the server has closed the connection. Throws HttpProtocolError unless that ends the response. */
   pushEnd(): void {
     if (this.#state === untilClose) this.#state = ended;
     else if (this.#state === head && this.#begun === undefined) {
-      throw new HttpProtocolError('the connection was closed before the answer');
+      throw new HttpProtocolError('the connection was closed before the response');
     } else if (this.#state !== ended) {
-      throw new HttpProtocolError('the connection was closed in the middle of the answer');
+      throw new HttpProtocolError('the connection was closed in the middle of the response');
     }
   }
 
-  /** Reads on from `at`; returns where it got to, or undefined when it needs more bytes than there are. */
+  /** Parses from `at`. Returns the new position, or undefined if it needs more bytes. */
   #step(bytes: Buffer, at: number): number | undefined {
     const state = this.#state;
     switch (state.kind) {
@@ -127,16 +128,16 @@ export class ResponseParser {
     for (const line of lines) checkLine(line);
     const first = lines[0]!;
     const match = statusLine.exec(first);
-    if (match === null) throw new HttpProtocolError(`the answer begins with ${JSON.stringify(first.slice(0, 80))}`);
+    if (match === null) throw new HttpProtocolError(`the response starts with ${JSON.stringify(first.slice(0, 80))}`);
     const status = Number(match[2]);
-    if (status === 101) throw new HttpProtocolError('the server switches protocols unasked');
+    if (status === 101) throw new HttpProtocolError('the server switches protocols without a request to do so');
     if (status < 200) return;
     const headers: Record<string, string> = {};
     for (let i = 1; i < lines.length; i++) {
       const line = lines[i]!;
       const colon = line.indexOf(':');
       const name = line.slice(0, Math.max(0, colon)).toLowerCase();
-      if (!headerName.test(name)) throw new HttpProtocolError(`not a header: ${JSON.stringify(line.slice(0, 80))}`);
+      if (!headerName.test(name)) throw new HttpProtocolError(`invalid header: ${JSON.stringify(line.slice(0, 80))}`);
       const value = line.slice(colon + 1).trim();
       const before = headers[name];
       headers[name] = before === undefined ? value : `${before}, ${value}`;
@@ -145,7 +146,7 @@ export class ResponseParser {
     const isCurrent = match[1] === '1';
     this.#mayBeKept = isCurrent && (connection === undefined || !/\bclose\b/.test(connection));
     if (!isCurrent && headers['transfer-encoding'] !== undefined) {
-      throw new HttpProtocolError('an answer in HTTP/1.0 has a transfer-encoding, which only HTTP/1.1 knows');
+      throw new HttpProtocolError('an HTTP/1.0 response has a transfer-encoding, which requires HTTP/1.1');
     }
     this.#state = this.#bodyOf(status, headers);
     this.#listener!.onHead(status, headers);
@@ -157,11 +158,12 @@ export class ResponseParser {
     if (status === 204 || status === 304) return ended;
     if (coding !== undefined) {
       if (coding.toLowerCase() !== 'chunked') throw new HttpProtocolError(`unknown transfer-encoding ${coding}`);
-      if (length !== undefined) throw new HttpProtocolError('the answer is chunked and has a content-length as well');
+      if (length !== undefined)
+        throw new HttpProtocolError('the response has both chunked transfer-encoding and a content-length');
       return chunkSize;
     }
     if (length !== undefined) {
-      if (!/^\d{1,15}$/.test(length)) throw new HttpProtocolError(`content-length is ${length.slice(0, 80)}`);
+      if (!/^\d{1,15}$/.test(length)) throw new HttpProtocolError(`invalid content-length ${length.slice(0, 80)}`);
       return Number(length) === 0 ? ended : { kind: 'sized', left: Number(length) };
     }
     this.#mayBeKept = false;
@@ -173,13 +175,13 @@ export class ResponseParser {
     switch (kind) {
       case 'chunk-size': {
         const match = /^([\da-f]{1,12})[\t ]*(?:;.*)?$/i.exec(line);
-        if (match === null) throw new HttpProtocolError(`not a chunk's size: ${JSON.stringify(line.slice(0, 80))}`);
+        if (match === null) throw new HttpProtocolError(`invalid chunk size: ${JSON.stringify(line.slice(0, 80))}`);
         const left = parseInt(match[1]!, 16);
         this.#state = left === 0 ? trailer : { kind: 'chunk', left };
         return;
       }
       case 'chunk-end':
-        if (line !== '') throw new HttpProtocolError('a chunk is longer than was said');
+        if (line !== '') throw new HttpProtocolError('a chunk is longer than its announced size');
         this.#state = chunkSize;
         return;
       case 'trailer':
@@ -191,5 +193,5 @@ export class ResponseParser {
 
 function checkLine(line: string): void {
   if (!notInLine.test(line)) return;
-  throw new HttpProtocolError(`a line has characters that none may have: ${JSON.stringify(line.slice(0, 80))}`);
+  throw new HttpProtocolError(`a line contains characters that are not allowed: ${JSON.stringify(line.slice(0, 80))}`);
 }

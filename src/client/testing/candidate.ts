@@ -10,7 +10,7 @@ import { abortReason, wait } from '../wait.ts';
 import { WriteFence } from '../write-fence.ts';
 import { PausableClock } from './pausable-clock.ts';
 
-/** What the network does to one call; delays in milliseconds. */
+/** Network behavior for one call; delays in milliseconds. */
 export interface Journey {
   readonly thereMs: number;
   readonly backMs: number;
@@ -29,15 +29,15 @@ export interface CandidateOptions extends Partial<LeaderElectionTimes> {
   readonly clock: Clock;
   readonly random: Random;
   readonly server: Transport;
-  /** Drawn for each call that is no watch. Absent: calls arrive at once. */
+  /** Called for each request except watches. Absent: requests arrive at once. */
   readonly journey?: (identity: string, isLease: boolean) => Journey;
-  /** Of its writes that arrive at the server, whatever becomes of the answer; Leases are not told. */
+  /** Called when a write of this candidate arrives at the server, whatever happens to the response. Not called for Leases. */
   readonly onWrite?: (identity: string) => void;
-  /** Default: says nothing. */
+  /** Default: silent. */
   readonly logger?: Logger;
 }
 
-/** A process that stands for election over a network that delays and loses, and that can be stopped for a while. */
+/** A candidate process on a network that delays and loses messages. It can be paused. */
 export class Candidate {
   readonly identity: string;
   readonly clock: PausableClock;
@@ -84,7 +84,7 @@ class UnreliableTransport implements Transport {
       backMs: 0,
       loses: 'nothing',
     };
-    // What has been sent travels on the world's clock, and arrives though its sender stops or gives up.
+    // A sent message travels on the world's clock, and arrives even if its sender pauses or cancels.
     const answer = (async () => {
       if (thereMs > 0) await wait(clock, thereMs);
       if (loses === 'request') return new Promise<never>(() => undefined);

@@ -12,12 +12,12 @@ export interface KubeconfigParts {
   readonly name?: string;
 }
 
-/** A folder for kubeconfigs and the files that they name, and the clock by which they are read. */
+/** A folder for kubeconfigs and their files, and the clock of the endpoints. */
 export class KubeconfigFiles {
   readonly folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
   readonly clock = new VirtualClock();
 
-  /** Returns the path. */
+  /** Writes a file and returns its path. */
   write(name: string, content: unknown): string {
     const path = join(this.folder, name);
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
@@ -33,7 +33,7 @@ export class KubeconfigFiles {
   }
 }
 
-/** A kubeconfig with one cluster, user and context. */
+/** Returns a kubeconfig with one cluster, user and context. */
 export function kubeconfig({
   server = 'https://10.0.0.1:6443',
   cluster = {},

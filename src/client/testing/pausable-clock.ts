@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { GatedClock } from '../../base/gated-clock.ts';
 
-/** The clock of a process that can be stopped for a while: time goes on meanwhile, but nothing fires before it goes on. */
+/** The clock of a process that can be paused: time continues, but no timer fires until `resume`. */
 export class PausableClock extends GatedClock {
   #held: (() => void)[] = [];
   #isPaused = false;
@@ -18,7 +18,7 @@ export class PausableClock extends GatedClock {
     this.#isPaused = true;
   }
 
-  /** `first`: what the process does before it looks at its timers. */
+  /** `first` runs before overdue timers. */
   resume(first?: () => void): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
@@ -28,7 +28,7 @@ export class PausableClock extends GatedClock {
     for (const callback of held) callback();
   }
 
-  /** Now, or as soon as the process goes on. */
+  /** Runs the callback now, or once the process resumes. */
   whenRunning(callback: () => void): void {
     if (this.#isPaused) this.#held.push(callback);
     else callback();

@@ -5,7 +5,7 @@ import { planAnnotations } from '../../api/pod.ts';
 import { projectMemberPod } from '../member-pod.ts';
 import type { MemberPod } from '../member-pod.ts';
 
-/** When test groups are created, in milliseconds since the epoch. */
+/** Creation time of test groups, in milliseconds since the epoch. */
 export const creation = Date.UTC(2026, 0, 1);
 
 export interface TestGroup {
@@ -18,7 +18,7 @@ export interface TestGroup {
   readonly createdAt?: number;
 }
 
-/** A PodGroup `default/group` as the API gives it, projected. */
+/** Returns the PodGroup `default/group`, projected from the API's form. */
 export function podGroup(options: TestGroup = {}): PodGroup {
   const { name = 'group', namespace = 'default', minMember, minResources, status, resourceVersion = '1' } = options;
   return projectPodGroup({
@@ -36,17 +36,17 @@ export interface TestMember {
   readonly namespace?: string;
   readonly group?: string;
   readonly phase?: string;
-  /** Default: on a node unless Pending. */
+  /** Default: bound unless Pending. */
   readonly nodeName?: string;
   readonly ready?: boolean;
   readonly deleting?: boolean;
   readonly gated?: boolean;
-  /** Of its PodScheduled condition, False. */
+  /** Reason and message of its PodScheduled condition with status False. */
   readonly verdict?: { readonly reason: string; readonly message: string };
   readonly owners?: readonly string[];
   /** status.reason. */
   readonly reason?: string;
-  /** The reason of its condition DisruptionTarget. */
+  /** Reason of its DisruptionTarget condition. */
   readonly disruptedBy?: string;
   /** uid of the PodGroup whose plan bound it. */
   readonly plannedGroupUid?: string;
@@ -54,7 +54,7 @@ export interface TestMember {
   readonly plannedQuorum?: number;
 }
 
-/** A pod of `default/group`, projected. */
+/** Returns a projected pod of `default/group`. */
 export function memberPod(options: TestMember = {}): MemberPod {
   const { uid = 'a', namespace = 'default', group = 'group', phase = 'Pending', ready, deleting, verdict } = options;
   return projectMemberPod({
@@ -85,7 +85,7 @@ export function memberPod(options: TestMember = {}): MemberPod {
   });
 }
 
-/** `count` members that differ in their uid only: prefix-0, prefix-1, … */
+/** Returns `count` members that differ only in their uid: prefix-0, prefix-1, … */
 export function memberPods(count: number, options: TestMember = {}): MemberPod[] {
   return Array.from({ length: count }, (_, index) =>
     memberPod({ ...options, uid: `${options.uid ?? options.phase ?? 'Pending'}-${index}` }),

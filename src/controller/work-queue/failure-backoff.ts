@@ -7,17 +7,17 @@ export interface FailureBackoffOptions {
   readonly random: Random;
 }
 
-/** What a failure leads to. */
+/** The delay after a failure. */
 export interface Backoff {
-  /** Failures of the key in a row, this one included. */
+  /** Number of consecutive failures of the key, including this one. */
   readonly failures: number;
   readonly delayMs: number;
 }
 
-/** How often each key has failed in a row, and how long it therefore stays away. */
+/** Counts the consecutive failures of each key and derives its retry delay. */
 export class FailureBackoff {
   readonly #options: FailureBackoffOptions;
-  /** key -> failures in a row; absent after a success */
+  /** key -> number of consecutive failures; absent after a success */
   readonly #failures = new Map<string, number>();
 
   constructor(options: FailureBackoffOptions) {
@@ -31,7 +31,7 @@ export class FailureBackoff {
     return { failures, delayMs: jitteredBackoff(policy, failures, random) };
   }
 
-  /** Its next failure is the first again. */
+  /** Resets the count of a key. */
   succeeded(key: string): void {
     this.#failures.delete(key);
   }

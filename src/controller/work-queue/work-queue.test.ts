@@ -12,9 +12,9 @@ interface Fixture {
   readonly clock: VirtualClock;
   readonly queue: WorkQueue;
   readonly registry: MetricRegistry;
-  /** Keys in the order in which a worker took them. */
+  /** Keys in the order in which workers took them. */
   readonly taken: string[];
-  /** Work under way, in the order in which it began. */
+  /** Jobs in progress, in the order of their start. */
   readonly work: Deferred<void>[];
   readonly retries: Retry[];
   readonly signals: AbortSignal[];
@@ -46,7 +46,7 @@ function fixture(workers = 1, maxBackoffMs = 1000): Fixture {
   return { clock, queue, registry, taken, work, retries, signals };
 }
 
-/** Lets everything that is settled be noticed. */
+/** Runs the reactions to everything that is settled. */
 async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
@@ -57,7 +57,7 @@ async function finish(job: Deferred<void> | undefined, error?: Error): Promise<v
   await settled();
 }
 
-/** The first key added fails, backs off and is taken again, five times. */
+/** Lets the first added key fail, back off and start again, five times. */
 async function failFiveTimes({ clock, work, retries }: Fixture): Promise<void> {
   for (let failure = 0; failure < 5; failure++) {
     await finish(work[failure], new Error('no'));
@@ -66,7 +66,7 @@ async function failFiveTimes({ clock, work, retries }: Fixture): Promise<void> {
 }
 
 describe('WorkQueue', () => {
-  it('takes keys first come first served, each once however often it was added', async () => {
+  it('processes keys in order of arrival, and each only once even if added repeatedly', async () => {
     const { clock, queue, taken, work } = fixture();
     for (const key of ['a', 'b', 'a', 'a']) queue.add(key);
     expect(taken).toEqual([]);
@@ -77,7 +77,7 @@ describe('WorkQueue', () => {
     expect(clock.untilNextTimer()).toBeUndefined();
   });
 
-  it('takes no more keys at a time than it has workers, and never one key twice at a time', async () => {
+  it('processes as many keys at once as it has workers, and never the same key twice at once', async () => {
     const { queue, taken, work } = fixture(2);
     queue.start();
     for (const key of ['a', 'b', 'c']) queue.add(key);
@@ -89,7 +89,7 @@ describe('WorkQueue', () => {
     expect(taken).toEqual(['a', 'b', 'c', 'a']);
   });
 
-  it('takes a key again that was added while it was being processed, after its delay', async () => {
+  it('processes a key again, after the delay, if it was added during processing', async () => {
     const { clock, queue, taken, work } = fixture();
     queue.start();
     queue.add('a');
@@ -102,7 +102,7 @@ describe('WorkQueue', () => {
     expect(taken).toEqual(['a', 'a']);
   });
 
-  it('lets the earlier of two delays count', () => {
+  it('uses the earlier of two delays', () => {
     const { clock, queue, taken } = fixture();
     queue.start();
     queue.add('a', 500);
@@ -116,7 +116,7 @@ describe('WorkQueue', () => {
     expect(taken).toEqual(['a']);
   });
 
-  it('puts a key that failed back with a delay that doubles to its cap, and resets it after a success', async () => {
+  it('requeues a failed key with a delay that doubles up to its cap, and resets the delay after a success', async () => {
     const { clock, queue, retries, work } = fixture();
     queue.start();
     queue.add('a');
@@ -132,7 +132,7 @@ describe('WorkQueue', () => {
     expect(retries.at(-1)).toMatchObject({ failures: 1, delayMs: 100 });
   });
 
-  it('lets an addition shorten a back-off to a second, and no further', async () => {
+  it('shortens a backoff to one second, but no further, if the key is added', async () => {
     const failing = fixture(1, 30_000);
     const { clock, queue, taken, work, retries } = failing;
     queue.start();
@@ -151,7 +151,7 @@ describe('WorkQueue', () => {
     expect(taken).toHaveLength(7);
   });
 
-  it('leaves a back-off of less than a second as it is, whatever is added', async () => {
+  it('does not change a backoff of less than a second', async () => {
     const { clock, queue, taken, work } = fixture();
     queue.start();
     queue.add('a');
@@ -164,7 +164,7 @@ describe('WorkQueue', () => {
     expect(taken).toEqual(['a', 'a']);
   });
 
-  it('remembers what was added to a key that then fails', async () => {
+  it('remembers an addition to a key that then fails', async () => {
     const failing = fixture(1, 30_000);
     const { clock, queue, taken, work } = failing;
     queue.start();
@@ -178,7 +178,7 @@ describe('WorkQueue', () => {
     expect(taken).toHaveLength(7);
   });
 
-  it('is not held up by a key that fails', async () => {
+  it('is not blocked by a failing key', async () => {
     const { queue, taken, work } = fixture();
     queue.start();
     queue.add('a');
@@ -187,7 +187,7 @@ describe('WorkQueue', () => {
     expect(taken).toEqual(['a', 'b']);
   });
 
-  it('stops when the work under way has ended, tells it so, and takes nothing more', async () => {
+  it('aborts work in progress on stop, waits for its end, and starts nothing more', async () => {
     const { clock, queue, retries, signals, taken, work } = fixture();
     queue.start();
     for (const key of ['a', 'b']) queue.add(key);
@@ -205,7 +205,7 @@ describe('WorkQueue', () => {
     expect(retries).toEqual([]);
   });
 
-  it('counts what it does under the names that Kubernetes controllers use', async () => {
+  it('exports its metrics under the names of Kubernetes controllers', async () => {
     const { clock, queue, registry, work } = fixture();
     queue.add('a');
     queue.add('b');

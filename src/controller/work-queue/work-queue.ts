@@ -5,7 +5,7 @@ import { FailureBackoff } from './failure-backoff.ts';
 import type { Backoff } from './failure-backoff.ts';
 import type { WorkQueueMetrics } from './work-queue-metrics.ts';
 
-/** A key that failed and will be processed again. */
+/** A failed key that will be processed again. */
 export interface Retry extends Backoff {
   readonly key: string;
   readonly error: unknown;
@@ -16,22 +16,23 @@ export interface WorkQueueOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Keys that are processed at the same time, at most. */
+  /** Maximum number of keys processed at once. */
   readonly workers: number;
   readonly backoff: BackoffPolicy;
-  /** Does the work for one key. A rejection puts the key back after its back-off. The signal is raised by `stop`. */
+  /** Processes one key. A rejection requeues the key after its backoff. `stop` aborts the signal. */
   readonly process: (key: string, signal: AbortSignal) => Promise<void>;
   readonly onRetry: (retry: Retry) => void;
   readonly metrics: WorkQueueMetrics;
 }
 
-/** A change may mend what failed, and shows that the server is there: how long the rest of a back-off may still be then. */
+/** Maximum remaining backoff after an addition: a change may fix the failure, and shows that the server responds. */
 const backoffAfterAdditionMs = 1_000;
 
 /**
- * - delayed: not due yet; `failed` when the delay is a back-off.
+ * State of a key:
+ * - delayed: not due yet; `failed` if the delay is a backoff.
  * - ready: waits for a worker, since `sinceMs` (monotonic).
- * - processing: with a worker; `againMs` is the delay after which it is due again, when something was added meanwhile.
+ * - processing: in progress; `againMs` is the delay until it is due again, if it was added meanwhile.
  */
 type Entry =
   | { readonly state: 'delayed'; readonly dueMs: number; readonly failed: boolean; readonly timer: Timer }
@@ -39,21 +40,21 @@ type Entry =
   | { readonly state: 'processing'; againMs: number | undefined };
 
 /**
- * Keys that need work. However often a key is added it is there once, and it is never with two workers at a time; what is
- * added while it is being processed makes it due again afterwards, so no change is missed.
+ * Keys that need work. A key is queued only once, even if it is added repeatedly, and only one worker processes it at a time. A
+ * key that is added during its processing is processed again afterwards, so that no change is missed.
  *
- * When a key is added that waits already, the earlier time counts; but what is left of a back-off is only shortened to a
- * second, so that a key that changes all the time does not keep a server busy that fails.
+ * If a waiting key is added again, the earlier time counts. A backoff is only shortened to one second, so that a frequently changing
+ * key does not overload a failing server.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #stop = new AbortController();
-  /** key -> where it is; absent when there is nothing to do for it */
+  /** key -> its state; absent if there is nothing to do */
   readonly #entries = new Map<string, Entry>();
-  /** Keys in state ready, first come first served. */
+  /** Ready keys in order of arrival. */
   readonly #ready = new Set<string>();
   readonly #backoff: FailureBackoff;
-  /** What the workers are doing. */
+  /** Work in progress. */
   readonly #work = new Set<Promise<void>>();
   #started = false;
 
@@ -63,7 +64,7 @@ export class WorkQueue {
     options.metrics.depth.set({ name: options.name }, 0);
   }
 
-  /** The key is due in `delayMs`. After `stop` this does nothing. */
+  /** Makes the key due in `delayMs`. Does nothing after `stop`. */
   add(key: string, delayMs = 0): void {
     if (this.#stop.signal.aborted) return;
     const entry = this.#entries.get(key);
@@ -86,15 +87,15 @@ export class WorkQueue {
     }
   }
 
-  /** Lets the workers begin; keys may be added before. */
+  /** Starts the workers; keys may be added before. */
   start(): void {
     this.#started = true;
     this.#assign();
   }
 
-  /** No key is taken up any more. Resolves when the work under way, which the signal tells to end, has ended. */
+  /** Stops the queue: no further key is started, and the signal aborts work in progress. Resolves when that has ended. */
   async stop(): Promise<void> {
-    this.#stop.abort(new Error(`the ${this.#options.name} queue is stopped`));
+    this.#stop.abort(new Error(`the ${this.#options.name} queue has stopped`));
     for (const entry of this.#entries.values()) if (entry.state === 'delayed') entry.timer.cancel();
     this.#entries.clear();
     this.#ready.clear();

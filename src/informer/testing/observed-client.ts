@@ -2,41 +2,41 @@ import type { KubeClient } from '../../client/kube-client.ts';
 
 type Client = Pick<KubeClient, 'list' | 'watch'>;
 
-/** A reflector's client that knows whether it is being used: where it is not, the reflector waits out a back-off. */
+/** A reflector's client that counts its calls. Without a call in flight, the reflector waits out a backoff. */
 export class ObservedClient implements Client {
   readonly #client: Client;
-  #underWay = 0;
+  #inFlight = 0;
   #chunks = 0;
 
   constructor(client: Client) {
     this.#client = client;
   }
 
-  /** Lists that are not answered and watches that have not ended. */
-  get underWay(): number {
-    return this.#underWay;
+  /** Number of lists and watches in flight. */
+  get inFlight(): number {
+    return this.#inFlight;
   }
 
-  /** Pieces of watches that the reflector was given. */
+  /** Number of watch chunks that the reflector received. */
   get chunks(): number {
     return this.#chunks;
   }
 
   async list(...parameters: Parameters<Client['list']>): ReturnType<Client['list']> {
-    this.#underWay++;
+    this.#inFlight++;
     try {
       return await this.#client.list(...parameters);
     } finally {
-      this.#underWay--;
+      this.#inFlight--;
     }
   }
 
   async watch(...parameters: Parameters<Client['watch']>): ReturnType<Client['watch']> {
-    this.#underWay++;
+    this.#inFlight++;
     try {
       return this.#observe(await this.#client.watch(...parameters));
     } catch (error) {
-      this.#underWay--;
+      this.#inFlight--;
       throw error;
     }
   }
@@ -48,7 +48,7 @@ export class ObservedClient implements Client {
         yield chunk;
       }
     } finally {
-      this.#underWay--;
+      this.#inFlight--;
     }
   }
 }

@@ -4,13 +4,13 @@ import type { ResourceList } from '../../api/resource-list.ts';
 import type { ResourceId } from '../../api/resource-names.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
 
-/** One resource of which the whole cluster has too little for a group. */
+/** A resource of which the cluster has too little for a group. */
 export interface Shortfall {
   readonly id: ResourceId;
   readonly needed: number;
   readonly free: number;
-  /** Not even the empty cluster has enough. */
-  readonly isForGood: boolean;
+  /** True if even the empty cluster has too little. */
+  readonly isPermanent: boolean;
 }
 
 type CapacityLister = Pick<ClusterLister, 'nodes' | 'nodeOf' | 'generation'>;
@@ -20,13 +20,13 @@ interface Sums {
   readonly allocatable: number;
 }
 
-/** Sums that are kept; beyond them all are made anew as they are asked for. */
-const mostSums = 1024;
+/** Maximum number of cached sums; beyond it the cache starts over. */
+const maxSums = 1024;
 
-/** What the nodes have in sum, added up once for a state of the cluster and a resource, however many groups ask. */
+/** Total allocatable and free amounts of the cluster. Computes each resource once per cluster generation, for all groups. */
 export class ClusterCapacity {
   readonly #cluster: CapacityLister;
-  /** resource -> sums over all nodes, as of `#generation` */
+  /** resource -> sums over all nodes at `#generation` */
   readonly #sums = new Map<ResourceId, Sums>();
   #generation = -1;
 
@@ -35,9 +35,9 @@ export class ClusterCapacity {
   }
 
   /**
-   * The first resource of `needed` (a total for the group) that is not free in sum over all nodes. What the `own` pods take, or
-   * took before they ended, counts as free, because the total includes it; an over-committed node counts as 0, never as
-   * less. A necessary condition only: taints, affinity and fragmentation are not looked at.
+   * Returns the first resource of `needed` (a total for the group) whose free amounts on all nodes together do not suffice. Resources
+   * that the `own` pods use, or used before they ended, count as free, because the total includes them. An overcommitted node counts as
+   * 0, never as less. This is only a necessary condition: it ignores taints, affinity and fragmentation.
    */
   shortfall(needed: ResourceList, own: readonly Pod[]): Shortfall | undefined {
     for (let i = 0; i < needed.ids.length; i++) {
@@ -46,20 +46,20 @@ export class ClusterCapacity {
       const sums = this.#sumsOf(id);
       let { free, allocatable } = sums;
       for (const pod of own) {
-        const held = amountOf(pod.template.requests, id);
-        free += held;
-        // On none any more, or on a node that has not been shown, whose room is in no sum.
-        if ((this.#cluster.nodeOf(pod)?.index ?? -1) < 0) allocatable += held;
+        const request = amountOf(pod.template.requests, id);
+        free += request;
+        // The pod is on no node, or on an unknown node that no sum includes.
+        if ((this.#cluster.nodeOf(pod)?.index ?? -1) < 0) allocatable += request;
       }
-      if (free < amount) return { id, needed: amount, free, isForGood: allocatable < amount };
+      if (free < amount) return { id, needed: amount, free, isPermanent: allocatable < amount };
     }
     return undefined;
   }
 
   #sumsOf(id: ResourceId): Sums {
     const { generation, nodes } = this.#cluster;
-    // Groups may ask for any number of resources while no node changes.
-    if (generation !== this.#generation || this.#sums.size >= mostSums) {
+    // Many groups may query many resources while no node changes.
+    if (generation !== this.#generation || this.#sums.size >= maxSums) {
       this.#sums.clear();
       this.#generation = generation;
     }

@@ -12,7 +12,7 @@ describe('the arguments of Coscheduling', () => {
     expect(readCoschedulingArgs(given)).toEqual(args(60, 0, 10));
   });
 
-  it('are kept as given', () => {
+  it('keep the given values', () => {
     expect(readCoschedulingArgs(args(60, 20, 50))).toEqual(args(60, 20, 50));
     expect(readCoschedulingArgs({ podGroupBackoffSeconds: 5 })).toEqual(args(60, 5, 10));
   });
@@ -41,7 +41,7 @@ describe('the arguments of Coscheduling', () => {
     [{ kind: 'NodeAffinityArgs' }, 'kind must be CoschedulingArgs, not "NodeAffinityArgs"'],
     [
       { kubeConfigPath: '/x' },
-      'kubeConfigPath is not known; ' +
+      'kubeConfigPath is not a known field; ' +
         'the fields are permitWaitingTimeSeconds, podGroupBackoffSeconds, podGroupRejectPercentage',
     ],
   ])('reject %j', (given, problem) => {
@@ -50,7 +50,7 @@ describe('the arguments of Coscheduling', () => {
     );
   });
 
-  it('are told everything that is wrong with them at once', () => {
+  it('report all problems at once', () => {
     expect(() => readCoschedulingArgs({ permitWaitingTimeSeconds: -30, podGroupBackoffSeconds: -20 })).toThrow(
       [
         'arguments of Coscheduling:',

@@ -1,13 +1,13 @@
 import { PluginArguments } from '../plugin-arguments.ts';
 import { pluginName } from './readiness.ts';
 
-/** Arguments of the Coscheduling plugin, named as scheduler-plugins names them. */
+/** Arguments of the Coscheduling plugin, with the names of scheduler-plugins. */
 export interface CoschedulingArgs {
-  /** How long a member may wait on Permit when its PodGroup does not say; 0 means the default. */
+  /** Longest time for which a member waits on Permit if its PodGroup sets none; 0 means the default. */
   readonly permitWaitingTimeSeconds: number;
-  /** Accepted for compatibility; a rejected group backs off in the queue, longer with each failure. */
+  /** Accepted for compatibility. A rejected group backs off in the queue, longer with each failure. */
   readonly podGroupBackoffSeconds: number;
-  /** Accepted for compatibility; it decided when a nearly complete group keeps its nodes, and here nothing is held. */
+  /** Accepted for compatibility. In scheduler-plugins it decides when a nearly complete group keeps its nodes; Tutti keeps none. */
   readonly podGroupRejectPercentage: number;
 }
 
@@ -21,7 +21,7 @@ export const coschedulingArguments = new PluginArguments(pluginName, {
   },
 });
 
-/** Fills in defaults. Throws PluginArgumentsError. */
+/** Reads the arguments and fills in defaults. Throws PluginArgumentsError. */
 export function readCoschedulingArgs(args: unknown): CoschedulingArgs {
   return coschedulingArguments.read(args);
 }

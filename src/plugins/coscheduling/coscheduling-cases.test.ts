@@ -13,12 +13,12 @@ import { gangSpecOf } from '../../scheduler/intake/pod-group-adapter.ts';
 import { Coscheduling } from './coscheduling.ts';
 import { ClusterCapacity } from './cluster-capacity.ts';
 
-/** The plugin over two nodes of 4 cpu; `asked` is the pod that it is asked about. */
+/** The plugin and a cluster of two nodes with 4 cpu each; `incoming` is the pod under test. */
 class Case {
   readonly build = new Builders();
   readonly handle = pluginHandle(this.build);
   readonly plugin = new Coscheduling({}, this.handle);
-  asked: Pod | undefined;
+  incoming: Pod | undefined;
 
   constructor(groups: readonly PodGroupOptions[]) {
     for (const name of ['node-a', 'node-b']) this.node({ name, cpu: 4, pods: 32 });
@@ -36,17 +36,17 @@ class Case {
     for (const options of pods) {
       const pod = this.build.projectedPod({ namespace: 'ns1', ...options });
       this.handle.cluster.setPod(pod);
-      this.asked ??= pod;
+      this.incoming ??= pod;
     }
     return this;
   }
 
   preFilter(): Status | undefined {
-    return this.plugin.preFilter(new CycleState(), this.asked!);
+    return this.plugin.preFilter(new CycleState(), this.incoming!);
   }
 
   permit(): Status | Wait | undefined {
-    return this.plugin.permit(new CycleState(), this.asked!);
+    return this.plugin.permit(new CycleState(), this.incoming!);
   }
 }
 
@@ -59,12 +59,12 @@ const rejection = (reason: RegExp): object => ({
 });
 
 describe('PreFilter', () => {
-  it('F1 passes a pod of no group, whatever groups there are', () => {
+  it('F1 passes a pod without a group, whatever groups exist', () => {
     expect(new Case([{ name: 'pg1', minMember: 2 }]).pods({}, pg1).preFilter()).toBeUndefined();
   });
 
-  it('F2 rejects a pod whose group is absent, and says so', () => {
-    // Upstream lets it pass and rejects it at Permit, after Filter and perhaps preemption ran on its behalf.
+  it('F2 rejects a pod whose group does not exist, with this reason', () => {
+    // Upstream passes it here and rejects it at Permit, after Filter and perhaps preemption have run for it.
     expect(new Case([]).pods(pg1).preFilter()).toMatchObject(
       rejection(/^PodGroup ns1\/pg1 does not exist; the pod starts when/),
     );
@@ -85,7 +85,7 @@ describe('PreFilter', () => {
   });
 
   it('F5 passes when there are exactly as many members as the quorum', () => {
-    // Upstream's case says "equal" but repeats the one before; this is what the title means.
+    // Upstream's case is named "equal" but repeats the previous one; this case does what the name says.
     expect(new Case([{ name: 'pg1', minMember: 3 }]).pods(pg1, pg1, pg1).preFilter()).toBeUndefined();
   });
 
@@ -99,7 +99,7 @@ describe('PreFilter', () => {
     );
   });
 
-  it('F8 rejects when too many siblings are gated', () => {
+  it('F8 rejects when too many other members are gated', () => {
     expect(new Case([{ name: 'pg1', minMember: 2 }]).pods(pg1, gatedMember, gatedMember).preFilter()).toMatchObject(
       rejection(/has 1 of the 2 members it needs to start, 2 of the others have scheduling gates$/),
     );
@@ -110,15 +110,15 @@ describe('PreFilter', () => {
     expect(new Case(groups).pods(pg1, pg1, pg1).preFilter()).toBeUndefined();
   });
 
-  it('F10 rejects when the cluster has less than minResources free, and says how much', () => {
+  it('F10 rejects when the cluster has less than minResources free, and reports the amount', () => {
     const groups = [{ name: 'pg1', minMember: 2, minResources: { cpu: 10 } }];
     expect(new Case(groups).pods(pg1, pg1, pg1).preFilter()).toMatchObject(
-      rejection(/ask for 10 of cpu, but only 8 is free in the whole cluster/),
+      rejection(/request 10 cpu, but only 8 is free in the whole cluster/),
     );
   });
 });
 
-describe('the sum of free room', () => {
+describe('the total free capacity', () => {
   function shortfall(running: readonly PodOptions[]): ReturnType<ClusterCapacity['shortfall']> {
     const build = new Builders();
     const { cluster } = pluginHandle(build);
@@ -129,19 +129,19 @@ describe('the sum of free room', () => {
     return new ClusterCapacity(cluster).shortfall({ ids: [cpuId], amounts: [4000] }, own);
   }
 
-  it('R1 is enough beside a foreign pod of two on one node', () => {
+  it('R1 suffices beside a foreign pod that requests two cpu on one node', () => {
     expect(shortfall([{ cpu: 2, nodeName: 'a' }])).toBeUndefined();
   });
 
-  it('R2 is not enough beside another foreign pod of one', () => {
+  it('R2 does not suffice beside another foreign pod that requests one cpu', () => {
     const running = [
       { cpu: 2, nodeName: 'a' },
       { cpu: 1, nodeName: 'b' },
     ];
-    expect(shortfall(running)).toEqual({ id: cpuId, needed: 4000, free: 3000, isForGood: false });
+    expect(shortfall(running)).toEqual({ id: cpuId, needed: 4000, free: 3000, isPermanent: false });
   });
 
-  it('R3 counts the room of the group’s own pods as free', () => {
+  it('R3 counts capacity that the group’s own pods use as free', () => {
     const running = [
       { cpu: 2, nodeName: 'a', group: 'pg1' },
       { cpu: 1, nodeName: 'b' },
@@ -149,12 +149,12 @@ describe('the sum of free room', () => {
     expect(shortfall(running)).toBeUndefined();
   });
 
-  it('takes an over-committed node for full, never for less', () => {
+  it('counts an overcommitted node as full, never as negative', () => {
     const running = [
       { cpu: 9, nodeName: 'a' },
       { cpu: 1, nodeName: 'b' },
     ];
-    expect(shortfall(running)).toEqual({ id: cpuId, needed: 4000, free: 2000, isForGood: false });
+    expect(shortfall(running)).toEqual({ id: cpuId, needed: 4000, free: 2000, isPermanent: false });
   });
 });
 
@@ -164,7 +164,7 @@ describe('Permit', () => {
     { name: 'pg2', minMember: 2 },
   ];
 
-  it('P1 passes a pod of no group', () => {
+  it('P1 passes a pod without a group', () => {
     expect(new Case(groups).pods({}).permit()).toBeUndefined();
   });
 
@@ -176,14 +176,14 @@ describe('Permit', () => {
     expect(new Case(groups).pods({ group: 'pg1' }).permit()).toBeUndefined();
   });
 
-  it('P4 rejects a pod whose group is absent', () => {
-    const answer = new Case(groups).pods({ group: 'absent' }).permit();
-    expect(answer).toBeInstanceOf(Status);
-    expect(answer).toMatchObject({ code: 'Unschedulable', message: 'PodGroup ns1/absent not found' });
+  it('P4 rejects a pod whose group does not exist', () => {
+    const status = new Case(groups).pods({ group: 'absent' }).permit();
+    expect(status).toBeInstanceOf(Status);
+    expect(status).toMatchObject({ code: 'Unschedulable', message: 'PodGroup ns1/absent not found' });
   });
 
-  it('P5 passes a member whose sibling is on a node already', () => {
-    const asked = new Case([{ name: 'pg1', minMember: 2 }]).pods(pg1, { ...pg1, nodeName: 'node-a' });
-    expect(asked.permit()).toBeUndefined();
+  it('P5 passes a member if the other one is already bound', () => {
+    const testCase = new Case([{ name: 'pg1', minMember: 2 }]).pods(pg1, { ...pg1, nodeName: 'node-a' });
+    expect(testCase.permit()).toBeUndefined();
   });
 });

@@ -33,7 +33,7 @@ class Fixture {
     return pods;
   }
 
-  /** Asks the plugin's hints, as the queue does. */
+  /** Runs the plugin's hints, as the queue does. */
   mayHelp(pod: Pod, event: ClusterEvent): boolean {
     return this.plugin
       .eventsToRegister()
@@ -43,7 +43,7 @@ class Fixture {
 }
 
 describe('a gang', () => {
-  it('is ready when its PodGroup exists and members that exist and can run reach the quorum', () => {
+  it('is ready when its PodGroup exists and enough members that can run exist for the quorum', () => {
     const fixture = new Fixture();
     fixture.pods(2, { group: 'red' });
     const gang = fixture.handle.cluster.gang('default/red')!;
@@ -58,7 +58,7 @@ describe('a gang', () => {
     expect(readiness(gang, 'default-scheduler')).toBeUndefined();
   });
 
-  it('counts members that failed or are being deleted for nothing', () => {
+  it('does not count failed or terminating members', () => {
     const fixture = new Fixture();
     const gang = fixture.group({ name: 'red', minMember: 2 });
     fixture.pods(1, { group: 'red' });
@@ -91,7 +91,7 @@ describe('a gang', () => {
     );
   });
 
-  it('does not care which scheduler bound the others', () => {
+  it('accepts members that another scheduler has bound', () => {
     const fixture = new Fixture();
     const gang = fixture.group({ name: 'red', minMember: 2 });
     fixture.pods(1, { group: 'red' });
@@ -99,7 +99,7 @@ describe('a gang', () => {
     expect(readiness(gang, 'default-scheduler')).toBeUndefined();
   });
 
-  it('is asked about as a whole at PreEnqueue; lone pods pass', () => {
+  it('is checked as a whole at PreEnqueue; single pods pass', () => {
     const fixture = new Fixture();
     const gang = fixture.group({ name: 'red', minMember: 2 });
     const [pod] = fixture.pods(1, { group: 'red' });
@@ -109,15 +109,15 @@ describe('a gang', () => {
 });
 
 describe('Permit', () => {
-  it('parks each member of a plan until the one that completes the quorum, which lets all pass', () => {
+  it('makes members wait until the last one of the quorum arrives, which allows all', () => {
     const fixture = new Fixture();
     fixture.group({ name: 'red', minMember: 3 });
     const [a, b, c] = fixture.pods(3, { group: 'red' });
     const group = new CycleState();
     const { waitingPods } = fixture.handle;
     for (const pod of [a!, b!]) {
-      const answer = fixture.plugin.permit(new CycleState(group), pod);
-      expect(answer).toEqual({ waitMs: 60_000 });
+      const result = fixture.plugin.permit(new CycleState(group), pod);
+      expect(result).toEqual({ waitMs: 60_000 });
       waitingPods.add(pod, 'n', new Map([['Coscheduling', 60_000]]));
     }
     expect(fixture.plugin.permit(new CycleState(group), c!)).toBeUndefined();
@@ -130,7 +130,7 @@ describe('Permit', () => {
     [undefined, { permitWaitingTimeSeconds: 0 }, 60_000],
     [5, { permitWaitingTimeSeconds: 7 }, 5000],
     [0, { permitWaitingTimeSeconds: 7 }, 7000],
-  ])('waits as the group says (%j), else as the arguments %j say', (scheduleTimeoutSeconds, args, waitMs) => {
+  ])('uses the timeout of the group (%j), or else of the arguments %j', (scheduleTimeoutSeconds, args, waitMs) => {
     const fixture = new Fixture(args);
     fixture.group({
       name: 'red',
@@ -143,7 +143,7 @@ describe('Permit', () => {
 });
 
 describe('Unreserve', () => {
-  it('rejects the waiting siblings, and nobody else', async () => {
+  it('rejects the waiting members of the gang, and no other pod', async () => {
     const fixture = new Fixture();
     const [fallen, sibling] = fixture.pods(2, { group: 'red' });
     const [other] = fixture.pods(1, { group: 'blue' });
@@ -162,7 +162,7 @@ describe('Unreserve', () => {
     expect(waitingPods.all().map(({ pod }) => pod.name)).toEqual(['blue-0']);
   });
 
-  it('leaves those alone that an earlier plan left waiting, when this one did not get as far as Permit', () => {
+  it('does not reject members that wait for an earlier plan if this plan did not reach Permit', () => {
     const fixture = new Fixture();
     fixture.group({ name: 'red', minMember: 3 });
     const [planned, earlier] = fixture.pods(2, { group: 'red' });
@@ -173,7 +173,7 @@ describe('Unreserve', () => {
     expect(fixture.handle.waitingPods.size).toBe(1);
   });
 
-  it('leaves the siblings alone when the member was scheduled on its own, beyond the quorum', () => {
+  it('does not reject other members when a member beyond the quorum was scheduled alone', () => {
     const fixture = new Fixture();
     const [beyond, sibling] = fixture.pods(2, { group: 'red' });
     fixture.handle.waitingPods.add(sibling!, 'n', new Map([['Gate', 1000]]));
@@ -181,7 +181,7 @@ describe('Unreserve', () => {
     expect(fixture.handle.waitingPods.size).toBe(1);
   });
 
-  it('leaves the siblings of a pod without a group alone', () => {
+  it('rejects no other pod for a pod without a group', () => {
     const fixture = new Fixture();
     const [lone, other] = fixture.pods(2, {});
     fixture.handle.waitingPods.add(other!, 'n', new Map([['Gate', 1000]]));
@@ -190,8 +190,8 @@ describe('Unreserve', () => {
   });
 });
 
-describe('the events that may help a rejected group', () => {
-  it('are changes of room once minResources are free, if it was this plugin that missed them', () => {
+describe('the hints for a rejected group', () => {
+  it('accept freed capacity once minResources are free', () => {
     const fixture = new Fixture();
     fixture.group({ name: 'red', minMember: 1, minResources: { cpu: 4 } });
     const [pod] = fixture.pods(1, { group: 'red' });
@@ -210,12 +210,12 @@ describe('the events that may help a rejected group', () => {
 });
 
 describe('minResources', () => {
-  /** What PreFilter makes of two more members of a group of three that asks for three cores, on a node of four. */
+  /** Runs PreFilter for two more members of a group of three that requests three cpu, on a node with four. */
   function rejection(members: readonly PodOptions[], others: readonly PodOptions[] = []): string | undefined {
     const fixture = new Fixture();
     fixture.handle.cluster.setNode(fixture.build.projectedNode({ name: 'a', cpu: 4 }));
     fixture.group({ name: 'red', minMember: 3, minResources: { cpu: 3 } });
-    // All three run at first, so the group has started.
+    // All three run at first, so that the group has started.
     const bound = members.map((_, i) => fixture.pods(1, { group: 'red', cpu: 1, nodeName: 'a', uid: `red-${i}` })[0]!);
     members.forEach((options, i) => fixture.pods(1, { group: 'red', cpu: 1, ...options, uid: bound[i]!.uid }));
     for (const options of others) fixture.pods(1, { nodeName: 'a', ...options });
@@ -226,17 +226,17 @@ describe('minResources', () => {
   const gone = { nodeName: 'a', phase: 'Failed' } as const;
   const succeeded = { nodeName: 'a', phase: 'Succeeded' } as const;
 
-  it('are not asked for again for members that have succeeded in a group that has started', () => {
+  it('are not required again for succeeded members of a group that has started', () => {
     expect(rejection([succeeded, gone, runs], [{ cpu: 2 }])).toBeUndefined();
-    expect(rejection([succeeded, gone, runs], [{ cpu: 3 }])).toMatch(/ask for 3 of cpu, but only 2 is free/);
+    expect(rejection([succeeded, gone, runs], [{ cpu: 3 }])).toMatch(/request 3 cpu, but only 2 is free/);
   });
 
-  it('are asked for in the place of members that failed', () => {
+  it('are required for replacements of failed members', () => {
     expect(rejection([gone, gone, runs], [{ cpu: 1 }])).toBeUndefined();
-    expect(rejection([gone, gone, runs], [{ cpu: 2 }])).toMatch(/ask for 3 of cpu, but only 2 is free/);
+    expect(rejection([gone, gone, runs], [{ cpu: 2 }])).toMatch(/request 3 cpu, but only 2 is free/);
   });
 
-  it('are not covered by room that a member which is leaving, or runs for a former group, still takes', () => {
+  it('are not covered by capacity that a terminating member, or a member of an earlier group, still uses', () => {
     expect(rejection([gone, runs, { ...runs, deleting: true }], [{ cpu: 2 }])).toMatch(/but only 1 is free/);
     const former = { group: 'red', cpu: 1, annotations: { [planAnnotations.groupUid]: 'former' } };
     expect(rejection([gone, gone, runs], [former, { cpu: 1 }])).toMatch(/but only 2 is free/);

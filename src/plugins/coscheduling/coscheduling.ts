@@ -14,24 +14,24 @@ import { readCoschedulingArgs } from './coscheduling-args.ts';
 import type { CoschedulingArgs } from './coscheduling-args.ts';
 import { pluginName, readiness } from './readiness.ts';
 
-/** Kept in the state that all members of a gang share in one cycle. */
+/** Stored in the state that all members of a gang share within one cycle. */
 interface PermitBarrier {
-  /** How many members must pass Permit together. */
+  /** Number of members that must pass Permit together. */
   readonly needed: number;
   readonly capacity: Status | undefined;
   passed: number;
 }
 
-const barrierKey = 'Coscheduling/wave';
+const barrierKey = 'Coscheduling/barrier';
 
 /**
- * Gang policy: what a quorum is and when a group is rejected. The order of members, the transaction and the waiting pods
- * are the scheduler's.
+ * Gang policy: defines the quorum and when a group is rejected. The scheduler owns the order of members, the transaction and the
+ * waiting pods.
  *
- * - PreEnqueue: the group waits outside the queue until it is ready.
- * - PreFilter: asserts that it still is, and that the cluster has minResources in sum.
- * - Permit: parks each member until the one that completes the quorum, which lets all of them pass.
- * - Unreserve: one member that falls takes its waiting siblings with it.
+ * - PreEnqueue: keeps the group out of the active queue until it is ready.
+ * - PreFilter: checks that the group is still ready, and that the cluster has minResources free in total.
+ * - Permit: makes each member wait until the last one of the quorum arrives, which allows all of them.
+ * - Unreserve: rejects all waiting members when one of them fails.
  */
 export class Coscheduling implements Plugin {
   readonly name = pluginName;
@@ -72,16 +72,16 @@ export class Coscheduling implements Plugin {
     const barrier = this.#barrier(state, gang, gang.spec);
     barrier.passed++;
     if (barrier.passed < barrier.needed) return { waitMs: this.#waitMs(gang.spec) };
-    for (const sibling of this.#waitingSiblings(pod)) sibling.allow(pluginName);
+    for (const waiting of this.#otherWaitingMembers(pod)) waiting.allow(pluginName);
     return undefined;
   }
 
   unreserve(state: CycleState, pod: Pod): void {
-    // A member beyond the quorum was scheduled on its own, and falls alone. Before Permit there is nobody who waits.
+    // A member beyond the quorum is scheduled alone and fails alone. Before Permit no member waits.
     const barrier = state.group?.read<PermitBarrier>(barrierKey);
     if (barrier === undefined || barrier.passed === 0) return;
-    for (const sibling of this.#waitingSiblings(pod)) {
-      sibling.reject(pluginName, `member ${pod.name} of PodGroup ${pod.podGroupKey} could not start`);
+    for (const waiting of this.#otherWaitingMembers(pod)) {
+      waiting.reject(pluginName, `member ${pod.name} of PodGroup ${pod.podGroupKey} could not start`);
     }
   }
 
@@ -96,7 +96,7 @@ export class Coscheduling implements Plugin {
     ];
   }
 
-  /** Of the cycle in a gang cycle; made anew for a pod that is scheduled on its own. */
+  /** Returns the barrier of the gang's cycle; creates one for a pod that is scheduled alone. */
   #barrier(state: CycleState, gang: GangView, spec: GangSpec): PermitBarrier {
     const shared = state.group ?? state;
     let barrier = shared.read<PermitBarrier>(barrierKey);
@@ -110,14 +110,14 @@ export class Coscheduling implements Plugin {
   #checkCapacity(gang: GangView, { minResources, minMember }: GangSpec): Status | undefined {
     if (minResources === undefined || gang.missing === 0) return undefined;
     const { cluster } = this.#handle;
-    // The total is for the quorum: what its part that counts already has, or has had, is not asked for again.
+    // minResources is the total for the quorum, so it includes what counted members use or used.
     const own = [...gang.members.values()].filter(({ uid }) => gang.counts(uid));
     const shortfall = this.#capacity.shortfall(withSlots(minResources, minMember), own);
     if (shortfall === undefined) return undefined;
     const resource = cluster.resources.nameOf(shortfall.id);
     return new Status(
-      shortfall.isForGood ? 'UnschedulableAndUnresolvable' : 'Unschedulable',
-      `its minResources ask for ${formatAmount(resource, shortfall.needed)} of ${resource}, ` +
+      shortfall.isPermanent ? 'UnschedulableAndUnresolvable' : 'Unschedulable',
+      `its minResources request ${formatAmount(resource, shortfall.needed)} ${resource}, ` +
         `but only ${formatAmount(resource, shortfall.free)} is free in the whole cluster`,
       pluginName,
     );
@@ -129,7 +129,7 @@ export class Coscheduling implements Plugin {
     return (this.#args.permitWaitingTimeSeconds || 60) * 1000;
   }
 
-  #waitingSiblings(pod: Pod): ReturnType<PluginHandle['waitingPods']['all']> {
+  #otherWaitingMembers(pod: Pod): ReturnType<PluginHandle['waitingPods']['all']> {
     if (pod.podGroupKey === undefined || this.#handle.waitingPods.size === 0) return [];
     return this.#handle.waitingPods
       .all()
@@ -137,7 +137,7 @@ export class Coscheduling implements Plugin {
   }
 }
 
-/** minResources together with a pod slot a member, unless it names pods itself. */
+/** Returns minResources plus one pod slot per member, unless it names pods itself. */
 function withSlots(minResources: ResourceList, minMember: number): ResourceList {
   if (minResources.ids.includes(podsId)) return minResources;
   return { ids: [...minResources.ids, podsId], amounts: [...minResources.amounts, minMember] };

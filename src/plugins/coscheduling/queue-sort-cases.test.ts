@@ -8,9 +8,9 @@ const seconds = 1000;
 const t = Date.UTC(2026, 0, 1, 12);
 
 /**
- * Upstream compares pods, by a time of its own for each; here a group is one entity that became ready when its PodGroup and
- * enough members existed. On a start from a complete picture that is the latest of their creation times, so upstream's
- * attempt and creation times are creation times here.
+ * Upstream compares pods by a time of each pod. Here a group is one entity, which becomes ready when its PodGroup and enough members exist.
+ * If the scheduler starts with all objects present, that is the latest of their creation times. So upstream's attempt and creation times
+ * are creation times here.
  */
 function queueOf(groups: readonly PodGroupOptions[], pods: readonly PodOptions[]): string[] {
   const queueing = new Queueing({ plugins: defaultPlugins }, 'listing');
@@ -51,7 +51,7 @@ describe('the order of two entities', () => {
     expect(queueOf([], [plain('p1', 'ns1', 100, 1), plain('p2', 'ns2', 100, 2)])).toEqual(['pod/p1', 'pod/p2']);
   });
 
-  it('Q4 the older of two equal pods first, the other way round', () => {
+  it('Q4 the older of two equal pods first, with reversed arguments', () => {
     expect(queueOf([], [plain('p1', 'ns1', 100, 2), plain('p2', 'ns2', 100, 1)])).toEqual(['pod/p2', 'pod/p1']);
   });
 
@@ -80,8 +80,8 @@ describe('the order of two entities', () => {
     expect(queueOf([group('ns1', 'pg1', 1), group('ns2', 'pg2', 2)], pods)).toEqual(['gang/ns2/pg2', 'gang/ns1/pg1']);
   });
 
-  it('Q10 a group before a pod that names a group of that name in a namespace where there is none', () => {
-    // Upstream queues the second pod and fails it at Permit; here it waits outside the queue for its PodGroup.
+  it('Q10 a group before a pod that names a group of the same name in a namespace without it', () => {
+    // Upstream queues the second pod and fails it at Permit; here it is gated until its PodGroup exists.
     const pods = [member('p1', 'ns1', 'pg1', 100), member('p2', 'ns2', 'pg1', 10)];
     expect(queueOf([group('ns1', 'pg1')], pods)).toEqual(['gang/ns1/pg1']);
   });
@@ -96,8 +96,8 @@ describe('the order of two entities', () => {
     expect(queueOf([group('ns', 'pg2', 2), group('ns', 'pg1', 1)], pods)).toEqual(['gang/ns/pg1', 'gang/ns/pg2']);
   });
 
-  it('Q13 a pod whose group is absent is not in the queue, so it is not first either', () => {
-    // Upstream puts it first, by its own attempt time. Here it would be scheduled without its siblings, so it waits outside.
+  it('Q13 a pod whose group does not exist is gated, so it is not first', () => {
+    // Upstream puts it first, by its own attempt time. Here it would be scheduled without its gang, so it is gated.
     const pods = [member('p1', 'ns1', 'pg2', 100, 1), member('p2', 'ns2', 'pg2', 100, 1)];
     expect(queueOf([group('ns2', 'pg2', 2)], pods)).toEqual(['gang/ns2/pg2']);
   });
@@ -107,9 +107,9 @@ describe('the order of two entities', () => {
     expect(queueOf([group('ns2', 'pg2', 2)], pods)).toEqual(['pod/p1', 'gang/ns2/pg2']);
   });
 
-  it('Q15 a group that failed lets the younger one go first, and is first again when something may help it', () => {
-    // Upstream moves a failed group behind others by a failure time. Here it keeps its rank but leaves the active store, so
-    // that nobody waits behind it, and nothing is left of the failure once an event may help.
+  it('Q15 a failed group lets the younger one go first, and is first again after an event that may help it', () => {
+    // Upstream moves a failed group behind others by a failure time. Here it keeps its rank but leaves the active queue, so
+    // that no entity waits behind it. Once an event may help, the failure has no effect anymore.
     const queueing = new Queueing({ plugins: defaultPlugins }, 'listing');
     queueing.group({ name: 'pg1', minMember: 3, createdAt: t - 10 * seconds });
     queueing.group({ name: 'pg2', minMember: 3, createdAt: t - 5 * seconds });
@@ -126,7 +126,7 @@ describe('the order of two entities', () => {
 });
 
 describe('a group in the queue', () => {
-  it('is never taken apart by another that became ready at the same time', () => {
+  it('is never interleaved with another group that became ready at the same time', () => {
     const pods = ['a', 'b', 'c', 'd'].map((name, i) => member(name, 'ns', i % 2 === 0 ? 'red' : 'blue', 0));
     expect(queueOf([group('ns', 'red'), group('ns', 'blue')], pods)).toEqual(['gang/ns/blue', 'gang/ns/red']);
   });

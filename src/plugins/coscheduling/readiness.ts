@@ -4,9 +4,9 @@ import { Status } from '../../framework/status.ts';
 export const pluginName = 'Coscheduling';
 
 /**
- * Is the gang ready to be scheduled by `schedulerName`? Ready means: its PodGroup exists, all members that may be scheduled
- * now name this scheduler, and they are enough, with those that count already, to reach the quorum. Otherwise the reason,
- * as users see it. Constant time; the only place that decides it.
+ * Returns undefined if `schedulerName` can schedule the gang, and the reason for users otherwise. A gang is ready if its PodGroup exists,
+ * all pending members name this scheduler, and pending and counted members together reach the quorum. Takes constant time. No other code
+ * decides readiness.
  */
 export function readiness(gang: GangView, schedulerName: string): Status | undefined {
   if (gang.spec === undefined) {
@@ -21,8 +21,8 @@ export function readiness(gang: GangView, schedulerName: string): Status | undef
     );
   }
   const { minMember } = gang.spec;
-  const able = gang.counted + gang.pending.size;
-  if (able >= minMember) return undefined;
+  const available = gang.counted + gang.pending.size;
+  if (available >= minMember) return undefined;
   const gated = gang.count('gated');
   const stranded = gang.count('stranded');
   const note =
@@ -31,7 +31,7 @@ export function readiness(gang: GangView, schedulerName: string): Status | undef
       : stranded > 0
         ? `, ${stranded} of the others ${stranded === 1 ? 'is' : 'are'} on lost nodes`
         : '';
-  return notReady(`PodGroup ${gang.key} has ${able} of the ${minMember} members it needs to start${note}`);
+  return notReady(`PodGroup ${gang.key} has ${available} of the ${minMember} members it needs to start${note}`);
 }
 
 function notReady(reason: string): Status {

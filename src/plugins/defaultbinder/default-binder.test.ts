@@ -11,7 +11,7 @@ const build = new Builders();
 const pod = build.projectedPod({ namespace: 'team', name: 'red-0' });
 const { signal } = new AbortController();
 
-it("a Binding names the pod by uid and carries the cycle's annotations", async () => {
+it("sends a Binding with the pod's uid and the cycle's annotations", async () => {
   const bindings: PodBinding[] = [];
   const signals: AbortSignal[] = [];
   const binder = {
@@ -33,7 +33,7 @@ it("a Binding names the pod by uid and carries the cycle's annotations", async (
   expect(signals).toEqual([signal, signal]);
 });
 
-it('a rejected Binding is an Error status that keeps what the client said', async () => {
+it("turns a rejected Binding into an Error status with the client's error as its cause", async () => {
   const conflict = new ConflictError('pod red-0 is already assigned to node "b"', {
     status: 409,
     reason: 'Conflict',

@@ -11,8 +11,8 @@ import { noArguments } from '../plugin-arguments.ts';
 const name = 'DefaultBinder';
 
 /**
- * Binds through the API. What the binder rejects with becomes an Error status that keeps it as its cause, so that the
- * binding cycle can tell a conflict from a lost answer.
+ * Binds through the API. If the binder rejects, the Error status keeps the error as its cause, so that the binding cycle can tell a
+ * conflict from a lost response.
  */
 class DefaultBinder implements Plugin {
   readonly name = name;

@@ -12,13 +12,13 @@ export const dynamicResourcesArguments = new PluginArguments('DynamicResources',
   },
 });
 
-function timeout(mustBe: string, leastMs: number) {
+function timeout(mustBe: string, minMs: number) {
   return {
     type: 'string',
     mustBe,
     check: (text: string, report: ReportProblem) => {
       const given = parseDuration(text);
-      if (given === undefined || given < leastMs) report([], `must be ${mustBe}, not ${JSON.stringify(text)}`);
+      if (given === undefined || given < minMs) report([], `must be ${mustBe}, not ${JSON.stringify(text)}`);
     },
   } as const;
 }

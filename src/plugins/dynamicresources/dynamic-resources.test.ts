@@ -4,7 +4,7 @@ import { TestScheduler } from '../../testkit/test-scheduler.ts';
 const claims = (name: string): object => ({ resourceClaims: [{ name, resourceClaimTemplateName: 'one-gpu' }] });
 
 describe('a pod with resource claims', () => {
-  it('is rejected with that as its reason, whatever room there is', async () => {
+  it('is rejected with this reason, whatever capacity is free', async () => {
     const scheduler = new TestScheduler();
     scheduler.setNode({ name: 'a' });
     scheduler.setPod({ name: 'trainer', spec: claims('gpu') });
@@ -17,7 +17,7 @@ describe('a pod with resource claims', () => {
     await scheduler.stop();
   });
 
-  it('keeps a gang whose quorum needs it from being placed', async () => {
+  it('makes its gang unschedulable if the quorum needs it', async () => {
     const scheduler = new TestScheduler();
     scheduler.setNode({ name: 'a' });
     scheduler.setGroup({ name: 'train', minMember: 2 });

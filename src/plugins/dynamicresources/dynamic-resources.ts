@@ -7,8 +7,8 @@ import { dynamicResourcesArguments } from './dynamic-resources-args.ts';
 const name = 'DynamicResources';
 
 /**
- * Tutti allocates no devices yet, and a node that is chosen without them may not have any: a pod with resource claims is turned away with
- * that as its reason, until it is made without them.
+ * Rejects pods with resource claims. Tutti does not allocate devices yet, and a node chosen without them may lack the devices. Only a new
+ * pod without claims can be scheduled.
  */
 class DynamicResources implements Plugin {
   readonly name = name;
@@ -25,7 +25,7 @@ class DynamicResources implements Plugin {
   }
 }
 
-/** Arguments: kube-scheduler's DynamicResourcesArgs, which are checked and change nothing. */
+/** Takes kube-scheduler's DynamicResourcesArgs, which are validated and otherwise ignored. */
 export const createDynamicResources: PluginFactory = (args) => {
   dynamicResourcesArguments.read(args);
   return new DynamicResources();

@@ -11,7 +11,7 @@ const build = new Builders();
 const state = new CycleState();
 const megabyte = 1024 * 1024;
 
-/** A cluster of these nodes, each with these images, and the plugin that looks at it. */
+/** Returns the plugin on a cluster of these nodes, each with its images. */
 function clusterOf(nodes: Readonly<Record<string, Readonly<Record<string, number>>>>): {
   readonly cluster: Cluster;
   readonly plugin: Plugin;
@@ -30,7 +30,7 @@ const running = (...images: readonly string[]): PodOptions => ({
 });
 
 describe('ImageLocality', () => {
-  it('scores the bytes that are there, between 23 MiB and 1000 MiB a container', () => {
+  it('scores the bytes of present images, between 23 MiB and 1000 MiB per container', () => {
     const { score } = clusterOf({
       a: { 'app:1': 500 * megabyte, 'large:1': 5000 * megabyte, 'small:1': 22 * megabyte },
     });
@@ -40,7 +40,7 @@ describe('ImageLocality', () => {
     expect(score(running('small:1'), 'a')).toBe(0);
   });
 
-  it('counts an image for the less the fewer nodes have it', () => {
+  it('counts an image less the fewer nodes have it', () => {
     const { score } = clusterOf({ a: { 'app:1': 1000 * megabyte }, b: {}, c: {}, d: {} });
     expect(score(running('app:1'), 'a')).toBe(23); // 250 MiB
     expect(score(running('app:1'), 'b')).toBe(0);
@@ -53,7 +53,7 @@ describe('ImageLocality', () => {
     expect(score({ spec: { ...running('absent:1').spec, initContainers: [{ image: 'app:1' }] } }, 'a')).toBe(24);
   });
 
-  it('takes a name without a tag for the tag latest, also beside a port', () => {
+  it('treats a name without a tag as the tag latest, also with a registry port', () => {
     const { score } = clusterOf({
       a: { 'app:latest': 1000 * megabyte, 'registry.example:5000/app:latest': 1000 * megabyte },
     });
@@ -70,7 +70,7 @@ describe('ImageLocality', () => {
     expect(plugin.preScore!(state, build.projectedPod(running('app:1')), () => [])).toMatchObject({ code: 'Skip' });
   });
 
-  it('signs the picture of those images alone that the pod has', () => {
+  it('signs only the state of the pod’s own images', () => {
     const { plugin, cluster } = clusterOf({ a: { 'app:1': 500 * megabyte }, b: {} });
     const signed = (): string => plugin.signCluster!(build.projectedPod(running('app:1')));
     const before = signed();
@@ -81,6 +81,6 @@ describe('ImageLocality', () => {
     cluster.setNode(build.projectedNode({ name: 'b' }));
     expect(signed()).toBe(before);
     cluster.setNode(build.projectedNode({ name: 'c' }));
-    expect(signed()).not.toBe(before); // fewer of the nodes have it
+    expect(signed()).not.toBe(before); // a smaller share of the nodes has it
   });
 });

@@ -11,28 +11,28 @@ import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'ImageLocality';
 const mebibyte = 1024 * 1024;
-/** What is there counts from this size on, all images of a pod together; and up to that, for each of them. */
-const leastBytes = 23 * mebibyte;
-const mostBytesEach = 1000 * mebibyte;
+/** Thresholds of the size of present images: the minimum for all images of a pod together, the maximum per image. */
+const minBytes = 23 * mebibyte;
+const maxBytesPerImage = 1000 * mebibyte;
 
-/** An image of the pod that some node has, and what it is worth where it is. */
-interface Known {
+/** An image of the pod that some node has, and its score in bytes. */
+interface PresentImage {
   readonly image: ImageView;
-  readonly worth: number;
+  readonly scaledSize: number;
 }
 
 /**
- * Prefers nodes that have the pod's images (of containers, init containers and image volumes), by their size: kube-scheduler's formula, in
- * which an image counts for the less the fewer nodes have it, so that pods do not all go where the first one went.
+ * Prefers nodes that have the pod's images (of containers, init containers and image volumes), by size. Uses kube-scheduler's formula: an
+ * image counts less the fewer nodes have it, so that pods don't all follow the first one.
  */
 class ImageLocality implements Plugin {
   readonly name = name;
   readonly readsImages = true;
   readonly #cluster: ClusterLister;
-  // What was found for the template asked about last, at that state of the picture: a cycle asks about one for thousands of nodes.
+  // Cached for the latest template and cluster generation, because a cycle scores one template on thousands of nodes.
   #template: PodTemplate | undefined;
   #generation = -1;
-  #known: readonly Known[] = [];
+  #present: readonly PresentImage[] = [];
 
   constructor(cluster: ClusterLister) {
     this.#cluster = cluster;
@@ -45,7 +45,7 @@ class ImageLocality implements Plugin {
 
   signCluster(pod: Pod): string {
     return this.#find(pod.template)
-      .map(({ image, worth }) => `${image.name} ${worth}`)
+      .map(({ image, scaledSize }) => `${image.name} ${scaledSize}`)
       .join(' ');
   }
 
@@ -54,26 +54,26 @@ class ImageLocality implements Plugin {
   }
 
   score(_state: CycleState, pod: Pod, node: NodeView): number {
-    const known = this.#find(pod.template);
+    const present = this.#find(pod.template);
     let sum = 0;
-    for (let i = 0; i < known.length; i++) if (node.images.includes(known[i]!.image)) sum += known[i]!.worth;
-    const most = mostBytesEach * pod.template.images.length;
-    const counted = Math.min(Math.max(sum, leastBytes), most);
-    return Math.floor((maxNodeScore * (counted - leastBytes)) / (most - leastBytes));
+    for (let i = 0; i < present.length; i++) if (node.images.includes(present[i]!.image)) sum += present[i]!.scaledSize;
+    const maxBytes = maxBytesPerImage * pod.template.images.length;
+    const counted = Math.min(Math.max(sum, minBytes), maxBytes);
+    return Math.floor((maxNodeScore * (counted - minBytes)) / (maxBytes - minBytes));
   }
 
-  /** In the pod's order; one that is named twice counts twice. */
-  #find(template: PodTemplate): readonly Known[] {
+  /** Returns the images in the pod's order; an image named twice counts twice. */
+  #find(template: PodTemplate): readonly PresentImage[] {
     const { generation, images, nodes } = this.#cluster;
-    if (this.#template === template && this.#generation === generation) return this.#known;
-    this.#known = template.images.flatMap((imageName) => {
+    if (this.#template === template && this.#generation === generation) return this.#present;
+    this.#present = template.images.flatMap((imageName) => {
       const image = images.image(imageName);
       if (image === undefined) return [];
-      return [{ image, worth: Math.trunc(image.size * (image.nodes / nodes.length)) }];
+      return [{ image, scaledSize: Math.trunc(image.size * (image.nodes / nodes.length)) }];
     });
     this.#template = template;
     this.#generation = generation;
-    return this.#known;
+    return this.#present;
   }
 }
 

@@ -8,46 +8,54 @@ import type { AffinityRules, AffinityTerm, NamespaceLabels } from './affinity-ru
 interface AffinityReaders {
   readonly rulesOf: (pod: Pod) => AffinityRules;
   readonly labelsOf: NamespaceLabels;
-  /** Somebody, wherever it is, does not want the pod beside it. */
-  readonly mayBeBarred: (pod: Pod) => boolean;
+  /** Returns whether any pod, scheduled or not, may have anti-affinity to the pod. */
+  readonly mayHaveExistingAntiAffinity: (pod: Pod) => boolean;
 }
 
 /**
- * What may help a pod that was turned away: kube-scheduler's hints, and besides that the last of those goes whom the pod wants to be
- * with although it could be the first of them itself, that another is no longer unwanted by one term though still by another, that a node
- * comes or moves where others do not want the pod, and that a namespace is labelled otherwise.
+ * Returns kube-scheduler's events, and these in addition:
+ * - the last pod that matches the pod's affinity goes, and the pod itself may be the first one;
+ * - a pod stops matching one anti-affinity term although it still matches another;
+ * - a node is added or changes its domain where existing anti-affinity applies;
+ * - the labels of a namespace change.
  */
-export function affinityEvents({ rulesOf, labelsOf, mayBeBarred }: AffinityReaders): readonly EventRegistration[] {
-  const isAbout = (term: AffinityTerm, owner: Pod, other: Pod): boolean =>
+export function affinityEvents({
+  rulesOf,
+  labelsOf,
+  mayHaveExistingAntiAffinity,
+}: AffinityReaders): readonly EventRegistration[] {
+  const matches = (term: AffinityTerm, owner: Pod, other: Pod): boolean =>
     reaches(term, owner.namespace, other.namespace, labelsOf) && term.matches(other.labels);
-  const isWanted = (pod: Pod, other: Pod): boolean => {
+  const matchesAffinity = (pod: Pod, other: Pod): boolean => {
     const { affinity } = rulesOf(pod);
-    return affinity.length > 0 && affinity.every((term) => isAbout(term, pod, other));
+    return affinity.length > 0 && affinity.every((term) => matches(term, pod, other));
   };
-  const isUnwanted = (pod: Pod, other: Pod): boolean =>
-    rulesOf(pod).antiAffinity.some((term) => isAbout(term, pod, other));
-  const isBarredBy = (pod: Pod, other: Pod): boolean =>
+  const matchesAntiAffinity = (pod: Pod, other: Pod): boolean =>
+    rulesOf(pod).antiAffinity.some((term) => matches(term, pod, other));
+  const matchesExistingAntiAffinity = (pod: Pod, other: Pod): boolean =>
     rulesOf(other).antiAffinity.some(
       (term) => reachesIncoming(term, other.namespace, pod.namespace, labelsOf) && term.matches(pod.labels),
     );
-  /** Without others that it wants to be with, the pod may go anywhere. */
-  const mayBeFirst = (pod: Pod): boolean => isWanted(pod, pod);
+  /** If no pod matches the affinity, a pod that matches its own terms may run on any node. */
+  const mayBeFirst = (pod: Pod): boolean => matchesAffinity(pod, pod);
 
   const afterPod = (pod: Pod, event: ClusterEvent): boolean => {
     if (event.resource !== 'AssignedPod') return true;
     switch (event.action) {
       case 'Add':
-        return isWanted(pod, event.pod);
+        return matchesAffinity(pod, event.pod);
       case 'Delete':
         return (
-          isUnwanted(pod, event.pod) || isBarredBy(pod, event.pod) || (mayBeFirst(pod) && isWanted(pod, event.pod))
+          matchesAntiAffinity(pod, event.pod) ||
+          matchesExistingAntiAffinity(pod, event.pod) ||
+          (mayBeFirst(pod) && matchesAffinity(pod, event.pod))
         );
       case 'Update': {
-        const [was, is] = [isWanted(pod, event.old), isWanted(pod, event.pod)];
-        if ((is && !was) || (was && !is && mayBeFirst(pod))) return true;
-        // Each term is about nodes of its own.
+        const [before, now] = [matchesAffinity(pod, event.old), matchesAffinity(pod, event.pod)];
+        if ((now && !before) || (before && !now && mayBeFirst(pod))) return true;
+        // Check each term, because each has its own topology.
         return rulesOf(pod).antiAffinity.some(
-          (term) => isAbout(term, pod, event.old) && !isAbout(term, pod, event.pod),
+          (term) => matches(term, pod, event.old) && !matches(term, pod, event.pod),
         );
       }
     }
@@ -58,22 +66,25 @@ export function affinityEvents({ rulesOf, labelsOf, mayBeBarred }: AffinityReade
     const { affinity, antiAffinity } = rulesOf(pod);
     const { old } = event;
     if (event.action === 'Delete') {
-      // What is on it is nowhere any more.
-      return mayBeBarred(pod) || mayBeFirst(pod) || antiAffinity.some((term) => hasKey(event.old, term));
+      // The pods on the deleted node no longer count.
+      return (
+        mayHaveExistingAntiAffinity(pod) || mayBeFirst(pod) || antiAffinity.some((term) => hasKey(event.old, term))
+      );
     }
     if (old === undefined) {
-      // Who wants nobody was turned away because of those that are on other nodes.
+      // A pod without affinity was rejected because of pods on other nodes.
       return affinity.length === 0 || antiAffinity.length > 0 || affinity.some((term) => hasKey(event.new, term));
     }
-    if (mayBeBarred(pod)) return !sameLabels(old.labels, event.new.labels);
-    const moves = (term: AffinityTerm): boolean => old.labels[term.topologyKey] !== event.new.labels[term.topologyKey];
+    if (mayHaveExistingAntiAffinity(pod)) return !sameLabels(old.labels, event.new.labels);
+    const changesDomain = (term: AffinityTerm): boolean =>
+      old.labels[term.topologyKey] !== event.new.labels[term.topologyKey];
     return (
-      affinity.some((term) => moves(term) && (hasKey(event.new, term) || mayBeFirst(pod))) ||
-      antiAffinity.some((term) => hasKey(old, term) && moves(term))
+      affinity.some((term) => changesDomain(term) && (hasKey(event.new, term) || mayBeFirst(pod))) ||
+      antiAffinity.some((term) => hasKey(old, term) && changesDomain(term))
     );
   };
 
-  /** Its own terms tell namespaces by labels, or it is in one that those of others may tell otherwise now. */
+  /** Returns whether the pod's terms, or those of other pods about its namespace, may match differently now. */
   const afterNamespace = (pod: Pod, event: ClusterEvent): boolean =>
     event.resource !== 'Namespace' || event.object.name === pod.namespace || rulesOf(pod).readsNamespaces;
 

@@ -2,34 +2,34 @@ import { compileLabelSelectorAt } from '../../api/label-selector.ts';
 import type { LabelPredicate, Labels, LabelSelector } from '../../api/label-selector.ts';
 import type { PodAffinityRules, PodAffinityTerm, PodAffinityTerms } from '../../api/pod.ts';
 
-/** Which pods a term is about: by their labels, and by their namespace. */
+/** A term of pod affinity or anti-affinity: which pods it matches, by labels and namespace. */
 export interface AffinityTerm {
   readonly topologyKey: string;
   readonly matches: LabelPredicate;
-  /** Namespaces by name; undefined: the one of the pod whose term it is. */
+  /** Namespaces by name; undefined: the namespace of the pod that has the term. */
   readonly namespaces: ReadonlySet<string> | undefined;
-  /** Namespaces by label, besides; undefined: none. */
+  /** Namespaces by label, in addition; undefined: none. */
   readonly namespaceMatches: LabelPredicate | undefined;
-  /** It is about pods of all namespaces. */
+  /** True if the term matches pods in all namespaces. */
   readonly isEverywhere: boolean;
 }
 
-/** A term that is worth something where it is met; less than nothing where the pods are not to be beside each other. */
+/** A preferred term. A negative weight means anti-affinity. */
 export interface WeightedTerm {
   readonly term: AffinityTerm;
   readonly weight: number;
 }
 
-/** A pod's rules about other pods, ready to be asked about many. */
+/** A pod's affinity rules, compiled for matching many pods. */
 export interface AffinityRules {
   readonly affinity: readonly AffinityTerm[];
   readonly antiAffinity: readonly AffinityTerm[];
   readonly preferred: readonly WeightedTerm[];
-  /** Labels of pods that some term reads. */
+  /** Pod labels that the terms read. */
   readonly labelKeys: ReadonlySet<string>;
-  /** The same rules have the same text. */
+  /** Equal rules have equal texts. */
   readonly text: string;
-  /** Some term tells namespaces by their labels. */
+  /** True if a term selects namespaces by label. */
   readonly readsNamespaces: boolean;
 }
 
@@ -42,16 +42,16 @@ export const noRules: AffinityRules = {
   readsNamespaces: false,
 };
 
-/** Throws SelectorError for rules that cannot be understood; its path begins at the pod's spec.affinity. */
+/** Throws SelectorError for invalid rules; its path begins at the pod's spec.affinity. */
 export function compileAffinityRules(rules: PodAffinityRules): AffinityRules {
   const labelKeys = new Set<string>();
-  const preferences = compileTerms(rules.podAffinity, 'podAffinity', 1, labelKeys);
-  const aversions = compileTerms(rules.podAntiAffinity, 'podAntiAffinity', -1, labelKeys);
-  const preferred = [...preferences.preferred, ...aversions.preferred];
-  const all = [...preferences.required, ...aversions.required, ...preferred.map(({ term }) => term)];
+  const affinity = compileTerms(rules.podAffinity, 'podAffinity', 1, labelKeys);
+  const antiAffinity = compileTerms(rules.podAntiAffinity, 'podAntiAffinity', -1, labelKeys);
+  const preferred = [...affinity.preferred, ...antiAffinity.preferred];
+  const all = [...affinity.required, ...antiAffinity.required, ...preferred.map(({ term }) => term)];
   return {
-    affinity: preferences.required,
-    antiAffinity: aversions.required,
+    affinity: affinity.required,
+    antiAffinity: antiAffinity.required,
     preferred,
     labelKeys,
     text: JSON.stringify(rules),
@@ -100,12 +100,12 @@ function keysOf(selector: LabelSelector | null | undefined): readonly string[] {
   return [...Object.keys(selector?.matchLabels ?? {}), ...(selector?.matchExpressions ?? []).map(({ key }) => key)];
 }
 
-/** Namespace -> its labels; undefined: there is none of that name, or it is not known. */
+/** Namespace -> its labels; undefined: unknown namespace. */
 export type NamespaceLabels = (namespace: string) => Labels | undefined;
 
 /**
- * Is a term of a pod in `owner`, which is to be placed, about pods in `namespace`? As in kube-scheduler a namespace that is not known
- * is in none of those that are told by labels.
+ * Returns whether a term of the incoming pod in namespace `owner` covers pods in `namespace`. As in kube-scheduler, a namespaceSelector
+ * matches no unknown namespace.
  */
 export function reaches(term: AffinityTerm, owner: string, namespace: string, labelsOf: NamespaceLabels): boolean {
   if (isNamed(term, owner, namespace) || term.isEverywhere) return true;
@@ -114,7 +114,7 @@ export function reaches(term: AffinityTerm, owner: string, namespace: string, la
   return labels !== undefined && term.namespaceMatches(labels);
 }
 
-/** Is a term of a pod in `owner`, which is on a node, about a pod that is to be placed in `namespace`? One that is not known has no labels. */
+/** Returns whether a term of an existing pod in namespace `owner` covers an incoming pod in `namespace`. An unknown namespace has no labels. */
 export function reachesIncoming(
   term: AffinityTerm,
   owner: string,

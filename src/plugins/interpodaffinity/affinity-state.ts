@@ -6,105 +6,104 @@ import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import { reaches, reachesIncoming } from './affinity-rules.ts';
 import type { AffinityRules, AffinityTerm, NamespaceLabels } from './affinity-rules.ts';
 
-/** How the plugin takes pods' rules. */
+/** Access to the cluster and the plugin's settings. */
 export interface AffinityContext {
   readonly cluster: Pick<ClusterLister, 'affinityTerms' | 'listed' | 'nodesRevision' | 'placed' | 'topology'>;
-  /** Compiled; what cannot be understood of a pod on a node counts as nothing. */
-  readonly rulesOf: (kind: Pick<PodClass, 'affinity'>) => AffinityRules;
+  /** Returns the compiled rules; invalid rules of an existing pod count as none. */
+  readonly rulesOf: (podClass: Pick<PodClass, 'affinity'>) => AffinityRules;
   readonly labelsOf: NamespaceLabels;
   readonly hardPodAffinityWeight: number;
 }
 
-/** Who asks: all that others' rules and its own read of a pod. */
-export interface Asking {
+/** The incoming pod: everything about it that its own rules and those of other pods read. */
+export interface IncomingPod {
   readonly namespace: string;
   readonly labels: Labels;
   readonly rules: AffinityRules;
 }
 
-/** Something that is counted in each domain of one topology. */
+/** Counts per domain of one topology. */
 interface Tally {
   readonly topology: Topology;
-  /** number of the domain -> how many, or how much they weigh */
+  /** domain number -> number of pods, or sum of weights */
   readonly counts: Int32Array;
-  /** How many pods and terms are in it; where there are none, all counts are 0. */
+  /** Number of counted pods and terms; if it is 0, all counts are 0. */
   entries: number;
 }
 
-/** What one pod of a class, on a node, does to the counts. */
+/** The contribution of one scheduled pod of a class to the counts. */
 interface Effect {
-  readonly isWanted: boolean;
-  /** Of what the asking pod does not want, one for each of its terms. */
-  readonly unwanted: readonly Tally[];
-  /** Of who does not want it, one for each of their terms. */
-  readonly unwanting: readonly Tally[];
+  readonly matchesAffinity: boolean;
+  /** Counts of the incoming pod's anti-affinity terms that match the class, one entry per term. */
+  readonly antiAffinity: readonly Tally[];
+  /** Counts of the class's anti-affinity terms that match the incoming pod, one entry per term. */
+  readonly existingAntiAffinity: readonly Tally[];
   readonly scores: readonly { readonly tally: Tally; readonly weight: number }[];
 }
 
-const noEffect: Effect = { isWanted: false, unwanted: [], unwanting: [], scores: [] };
+const noEffect: Effect = { matchesAffinity: false, antiAffinity: [], existingAntiAffinity: [], scores: [] };
 
 export type AffinityVerdict = 'fits' | 'affinity' | 'antiAffinity' | 'existingAntiAffinity';
 
 /**
- * What the pods on nodes mean for pods that ask alike: who is wanted, who is not, and who does not want them, counted by topology
- * domain. `bringUpToDate` follows what has come to nodes and left them since the last time; only when nodes or namespaces have changed
- * all is counted anew.
+ * Counts, per topology domain, the scheduled pods that match the terms of incoming pods with the same signature, or whose terms match
+ * them. `refresh` applies the changes since the last call. It recounts everything only after nodes or namespaces changed.
  */
 export class AffinityState {
-  readonly #asking: Asking;
+  readonly #incoming: IncomingPod;
   readonly #context: AffinityContext;
-  /** The pod is one of those that it wants to be beside. */
-  #wantsItself = false;
+  /** The pod matches its own required affinity terms. */
+  #matchesItself = false;
   /** topology key -> tally */
-  #wanted = new Map<string, Tally>();
-  #unwanted = new Map<string, Tally>();
-  #unwanting = new Map<string, Tally>();
+  #affinity = new Map<string, Tally>();
+  #antiAffinity = new Map<string, Tally>();
+  #existingAntiAffinity = new Map<string, Tally>();
   #scores = new Map<string, Tally>();
   #effects = new WeakMap<PodClass, Effect>();
-  /** Those of `#wanted` for each required term. */
-  #wantedByTerm: readonly Tally[] = [];
-  #unwantedList: readonly Tally[] = [];
-  #unwantingList: readonly Tally[] = [];
+  /** Counts of `#affinity` for each required term. */
+  #affinityByTerm: readonly Tally[] = [];
+  #antiAffinityList: readonly Tally[] = [];
+  #existingAntiAffinityList: readonly Tally[] = [];
   #scoreList: readonly Tally[] = [];
-  /** Of the nodes and namespaces that all this is of. */
+  /** Revisions of the nodes and namespaces for which everything was counted. */
   #nodesRevision = -1;
   #namespacesRevision = -1;
   #version = -1;
-  /** Of what is said by any pod, placed or not, that `#mayBeBarred` and `#mayBeScored` are of. */
-  #knownRevision = -1;
-  #mayBeBarred = false;
+  /** Revision of the affinity terms for which the two fields below were computed. */
+  #termsRevision = -1;
+  #mayHaveExistingAntiAffinity = false;
   #mayBeScored = false;
 
-  constructor(asking: Asking, context: AffinityContext) {
-    this.#asking = asking;
+  constructor(incoming: IncomingPod, context: AffinityContext) {
+    this.#incoming = incoming;
     this.#context = context;
   }
 
-  /** On some node is a pod that does not want it. */
-  get isBarred(): boolean {
-    return this.#unwantingList.some(({ entries }) => entries > 0);
+  /** Whether a scheduled pod has anti-affinity to the incoming pod. */
+  get hasExistingAntiAffinity(): boolean {
+    return this.#existingAntiAffinityList.some(({ entries }) => entries > 0);
   }
 
-  /** Some pod, be it on a node or still to be placed, does not want it. */
-  get mayBeBarred(): boolean {
-    this.#lookAtKnown();
-    return this.#mayBeBarred;
+  /** Whether any pod, scheduled or not, has anti-affinity to the incoming pod. */
+  get mayHaveExistingAntiAffinity(): boolean {
+    this.#refreshTerms();
+    return this.#mayHaveExistingAntiAffinity;
   }
 
-  /** Some pod, be it on a node or still to be placed, would rather have it beside itself, or rather not. */
+  /** Whether any pod, scheduled or not, has a term that affects the score of the incoming pod. */
   get mayBeScored(): boolean {
-    this.#lookAtKnown();
+    this.#refreshTerms();
     return this.#mayBeScored;
   }
 
-  bringUpToDate(): void {
+  refresh(): void {
     const { cluster } = this.#context;
     const namespaces = cluster.listed.revision('Namespace');
-    const isAbout = this.#nodesRevision === cluster.nodesRevision && this.#namespacesRevision === namespaces;
-    if (!isAbout || !cluster.placed.changesSince(this.#version, this.#count)) {
+    const isCurrent = this.#nodesRevision === cluster.nodesRevision && this.#namespacesRevision === namespaces;
+    if (!isCurrent || !cluster.placed.changesSince(this.#version, this.#count)) {
       this.#nodesRevision = cluster.nodesRevision;
       this.#namespacesRevision = namespaces;
-      this.#knownRevision = -1;
+      this.#termsRevision = -1;
       this.#countAll();
     }
     this.#version = cluster.placed.version;
@@ -112,12 +111,12 @@ export class AffinityState {
 
   /** Allocates nothing. */
   verdict(index: number): AffinityVerdict {
-    if (!this.#hasWanted(index)) return 'affinity';
-    if (isCounted(this.#unwantedList, index)) return 'antiAffinity';
-    return isCounted(this.#unwantingList, index) ? 'existingAntiAffinity' : 'fits';
+    if (!this.#satisfiesAffinity(index)) return 'affinity';
+    if (isCounted(this.#antiAffinityList, index)) return 'antiAffinity';
+    return isCounted(this.#existingAntiAffinityList, index) ? 'existingAntiAffinity' : 'fits';
   }
 
-  /** Leaves those of the nodes that fit, in their order, at the beginning; answers how many. */
+  /** Moves the indexes of the nodes that fit to the front, in their order. Returns their number. */
   keepFitting(indexes: Int32Array, size: number): number {
     let left = 0;
     for (let i = 0; i < size; i++) {
@@ -127,7 +126,7 @@ export class AffinityState {
     return left;
   }
 
-  /** Of all that prefer it to be here, or not here, and of all that it prefers. */
+  /** Sums the weights of the preferred terms of the incoming pod and of existing pods. */
   score(index: number): number {
     let sum = 0;
     for (let i = 0; i < this.#scoreList.length; i++) {
@@ -138,98 +137,106 @@ export class AffinityState {
     return sum;
   }
 
-  #hasWanted(index: number): boolean {
-    let isThere = true;
-    let isAnywhere = false;
-    for (let i = 0; i < this.#wantedByTerm.length; i++) {
-      const { topology, counts, entries } = this.#wantedByTerm[i]!;
+  #satisfiesAffinity(index: number): boolean {
+    let isInDomain = true;
+    let isInAnyDomain = false;
+    for (let i = 0; i < this.#affinityByTerm.length; i++) {
+      const { topology, counts, entries } = this.#affinityByTerm[i]!;
       const domain = topology.domains[index]!;
-      // Also the first of those that want each other has to be in some domain.
+      // The first pod of a group with affinity to itself also needs the topology label.
       if (domain < 0) return false;
-      isThere &&= counts[domain]! > 0;
-      isAnywhere ||= entries > 0;
+      isInDomain &&= counts[domain]! > 0;
+      isInAnyDomain ||= entries > 0;
     }
-    return isThere || (!isAnywhere && this.#wantsItself);
+    return isInDomain || (!isInAnyDomain && this.#matchesItself);
   }
 
   #countAll(): void {
     const { labelsOf, cluster } = this.#context;
     const { placed } = cluster;
-    const { rules, namespace, labels } = this.#asking;
-    this.#wantsItself = rules.affinity.every(
+    const { rules, namespace, labels } = this.#incoming;
+    this.#matchesItself = rules.affinity.every(
       (term) => reaches(term, namespace, namespace, labelsOf) && term.matches(labels),
     );
-    for (const tallies of [this.#wanted, this.#unwanted, this.#unwanting, this.#scores]) tallies.clear();
-    this.#unwantedList = this.#unwantingList = this.#scoreList = [];
+    for (const tallies of [this.#affinity, this.#antiAffinity, this.#existingAntiAffinity, this.#scores])
+      tallies.clear();
+    this.#antiAffinityList = this.#existingAntiAffinityList = this.#scoreList = [];
     this.#effects = new WeakMap();
-    this.#wantedByTerm = rules.affinity.map((term) => this.#tally(this.#wanted, term));
-    for (const term of rules.antiAffinity) this.#tally(this.#unwanted, term);
-    const countClass = (kind: PodClass): void =>
-      kind.forEachNode((node, count) => {
-        this.#count(kind, node, count);
+    this.#affinityByTerm = rules.affinity.map((term) => this.#tally(this.#affinity, term));
+    for (const term of rules.antiAffinity) this.#tally(this.#antiAffinity, term);
+    const countClass = (podClass: PodClass): void =>
+      podClass.forEachNode((node, count) => {
+        this.#count(podClass, node, count);
       });
     const namespaces = this.#ownNamespaces();
     if (namespaces === undefined) {
-      for (const kind of placed.classes()) countClass(kind);
+      for (const podClass of placed.classes()) countClass(podClass);
     } else {
-      for (const name of namespaces) for (const kind of placed.classes(name)) countClass(kind);
-      for (const kind of placed.classesWithTerms()) if (!namespaces.has(kind.namespace)) countClass(kind);
+      for (const name of namespaces) for (const podClass of placed.classes(name)) countClass(podClass);
+      for (const podClass of placed.classesWithTerms()) if (!namespaces.has(podClass.namespace)) countClass(podClass);
     }
     this.#listTallies();
   }
 
-  /** The namespaces whose pods its own terms are about; undefined: who knows. */
+  /** Returns the namespaces that the incoming pod's own terms cover; undefined: selected by label. */
   #ownNamespaces(): ReadonlySet<string> | undefined {
-    const { rules, namespace } = this.#asking;
+    const { rules, namespace } = this.#incoming;
     const names = new Set<string>();
-    for (const term of [...rules.affinity, ...rules.antiAffinity, ...rules.preferred.map((wish) => wish.term)]) {
+    for (const term of [
+      ...rules.affinity,
+      ...rules.antiAffinity,
+      ...rules.preferred.map((preference) => preference.term),
+    ]) {
       if (term.namespaceMatches !== undefined) return undefined;
       for (const name of term.namespaces ?? [namespace]) names.add(name);
     }
     return names;
   }
 
-  readonly #count = (kind: PodClass, node: NodeView, change: number): void => {
+  readonly #count = (podClass: PodClass, node: NodeView, change: number): void => {
     if (node.index < 0) return;
-    const { isWanted, unwanted, unwanting, scores } = this.#effectOf(kind);
-    if (isWanted) for (const tally of this.#wanted.values()) add(tally, node, change, change);
-    for (const tally of unwanted) add(tally, node, change, change);
-    for (const tally of unwanting) add(tally, node, change, change);
+    const { matchesAffinity, antiAffinity, existingAntiAffinity, scores } = this.#effectOf(podClass);
+    if (matchesAffinity) for (const tally of this.#affinity.values()) add(tally, node, change, change);
+    for (const tally of antiAffinity) add(tally, node, change, change);
+    for (const tally of existingAntiAffinity) add(tally, node, change, change);
     for (const { tally, weight } of scores) add(tally, node, change, weight * change);
   };
 
-  #effectOf(kind: PodClass): Effect {
-    let effect = this.#effects.get(kind);
+  #effectOf(podClass: PodClass): Effect {
+    let effect = this.#effects.get(podClass);
     if (effect === undefined) {
-      effect = this.#findEffect(kind);
-      this.#effects.set(kind, effect);
+      effect = this.#findEffect(podClass);
+      this.#effects.set(podClass, effect);
     }
     return effect;
   }
 
-  #findEffect(kind: PodClass): Effect {
-    const { namespace, labels, rules } = this.#asking;
+  #findEffect(podClass: PodClass): Effect {
+    const { namespace, labels, rules } = this.#incoming;
     const { labelsOf, rulesOf, hardPodAffinityWeight } = this.#context;
-    const wants = (term: AffinityTerm): boolean =>
-      reaches(term, namespace, kind.namespace, labelsOf) && term.matches(kind.labels);
-    const isWantedBy = (term: AffinityTerm): boolean =>
-      reachesIncoming(term, kind.namespace, namespace, labelsOf) && term.matches(labels);
-    const isWanted = rules.affinity.length > 0 && rules.affinity.every(wants);
-    const unwanted = rules.antiAffinity.filter(wants).map((term) => this.#tally(this.#unwanted, term));
-    const theirs = rulesOf(kind);
-    const unwanting = theirs.antiAffinity.filter(isWantedBy).map((term) => this.#tally(this.#unwanting, term));
+    const matchesOwn = (term: AffinityTerm): boolean =>
+      reaches(term, namespace, podClass.namespace, labelsOf) && term.matches(podClass.labels);
+    const matchesExisting = (term: AffinityTerm): boolean =>
+      reachesIncoming(term, podClass.namespace, namespace, labelsOf) && term.matches(labels);
+    const matchesAffinity = rules.affinity.length > 0 && rules.affinity.every(matchesOwn);
+    const antiAffinity = rules.antiAffinity.filter(matchesOwn).map((term) => this.#tally(this.#antiAffinity, term));
+    const existing = rulesOf(podClass);
+    const existingAntiAffinity = existing.antiAffinity
+      .filter(matchesExisting)
+      .map((term) => this.#tally(this.#existingAntiAffinity, term));
     const scores = [
-      ...rules.preferred.filter(({ term }) => wants(term)),
-      ...theirs.preferred.filter(({ term }) => isWantedBy(term)),
+      ...rules.preferred.filter(({ term }) => matchesOwn(term)),
+      ...existing.preferred.filter(({ term }) => matchesExisting(term)),
     ].map(({ term, weight }) => ({ tally: this.#tally(this.#scores, term), weight }));
     if (hardPodAffinityWeight > 0) {
-      for (const term of theirs.affinity) {
-        if (isWantedBy(term)) scores.push({ tally: this.#tally(this.#scores, term), weight: hardPodAffinityWeight });
+      for (const term of existing.affinity) {
+        if (matchesExisting(term))
+          scores.push({ tally: this.#tally(this.#scores, term), weight: hardPodAffinityWeight });
       }
     }
     this.#listTallies();
-    const isNone = !isWanted && unwanted.length + unwanting.length + scores.length === 0;
-    return isNone ? noEffect : { isWanted, unwanted, unwanting, scores };
+    const isNone = !matchesAffinity && antiAffinity.length + existingAntiAffinity.length + scores.length === 0;
+    return isNone ? noEffect : { matchesAffinity, antiAffinity, existingAntiAffinity, scores };
   }
 
   #tally(tallies: Map<string, Tally>, { topologyKey }: AffinityTerm): Tally {
@@ -243,37 +250,39 @@ export class AffinityState {
   }
 
   #listTallies(): void {
-    if (this.#unwantedList.length !== this.#unwanted.size) this.#unwantedList = [...this.#unwanted.values()];
-    if (this.#unwantingList.length !== this.#unwanting.size) this.#unwantingList = [...this.#unwanting.values()];
+    if (this.#antiAffinityList.length !== this.#antiAffinity.size)
+      this.#antiAffinityList = [...this.#antiAffinity.values()];
+    if (this.#existingAntiAffinityList.length !== this.#existingAntiAffinity.size)
+      this.#existingAntiAffinityList = [...this.#existingAntiAffinity.values()];
     if (this.#scoreList.length !== this.#scores.size) this.#scoreList = [...this.#scores.values()];
   }
 
-  #lookAtKnown(): void {
+  #refreshTerms(): void {
     const { affinityTerms } = this.#context.cluster;
-    if (this.#knownRevision === affinityTerms.revision) return;
-    this.#knownRevision = affinityTerms.revision;
-    const { barred, scored } = concernOf(this.#asking, this.#context);
-    this.#mayBeBarred = barred;
+    if (this.#termsRevision === affinityTerms.revision) return;
+    this.#termsRevision = affinityTerms.revision;
+    const { antiAffinity, scored } = matchExistingTerms(this.#incoming, this.#context);
+    this.#mayHaveExistingAntiAffinity = antiAffinity;
     this.#mayBeScored = scored;
   }
 }
 
-/** Whether what pods say of others, be they on nodes or still to be placed, is about such a pod: what bars it, and what scores it. */
-export function concernOf(
-  { namespace, labels }: Pick<Asking, 'namespace' | 'labels'>,
+/** Returns whether terms of any pods, scheduled or not, match such an incoming pod: anti-affinity terms, and terms that affect its score. */
+export function matchExistingTerms(
+  { namespace, labels }: Pick<IncomingPod, 'namespace' | 'labels'>,
   { cluster, rulesOf, labelsOf, hardPodAffinityWeight }: AffinityContext,
-): { readonly barred: boolean; readonly scored: boolean } {
-  let barred = false;
+): { readonly antiAffinity: boolean; readonly scored: boolean } {
+  let antiAffinity = false;
   let scored = false;
   cluster.affinityTerms.each((affinity, owner) => {
     const rules = rulesOf({ affinity });
-    const isAbout = (term: AffinityTerm): boolean =>
+    const matches = (term: AffinityTerm): boolean =>
       reachesIncoming(term, owner, namespace, labelsOf) && term.matches(labels);
-    barred ||= rules.antiAffinity.some(isAbout);
+    antiAffinity ||= rules.antiAffinity.some(matches);
     scored ||=
-      rules.preferred.some(({ term }) => isAbout(term)) || (hardPodAffinityWeight > 0 && rules.affinity.some(isAbout));
+      rules.preferred.some(({ term }) => matches(term)) || (hardPodAffinityWeight > 0 && rules.affinity.some(matches));
   });
-  return { barred, scored };
+  return { antiAffinity, scored };
 }
 
 function isCounted(tallies: readonly Tally[], index: number): boolean {

@@ -6,8 +6,8 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
-import { gained, mayHelp, sayingsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
-import type { Sayings } from '../testing/topology-world.ts';
+import { newlyFeasible, mayHelp, resultsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
+import type { PluginResults } from '../testing/topology-world.ts';
 import { createInterPodAffinity } from './inter-pod-affinity.ts';
 
 interface Arguments {
@@ -25,7 +25,7 @@ const preferred = (pod: Pod): readonly { readonly weight: number; readonly term:
     ),
   );
 
-/** The rules of inter-pod affinity as the documentation states them, by looking at every pod for every node. */
+/** A reference implementation from the documentation, which checks every pod for every node. */
 class Reference {
   readonly #cluster: Cluster;
   readonly #args: Arguments;
@@ -35,7 +35,7 @@ class Reference {
     this.#args = args;
   }
 
-  sayings(pod: Pod): Sayings {
+  sayings(pod: Pod): PluginResults {
     const { nodes } = this.#cluster;
     const reasons = nodes.map((node) => this.#reason(pod, node));
     const feasible = nodes.filter((_, i) => reasons[i] === undefined);
@@ -56,7 +56,7 @@ class Reference {
     );
   }
 
-  /** Who is where, on nodes that are known. */
+  /** Pods with their nodes, without pods on unknown nodes. */
   #pods(): readonly { readonly node: NodeView; readonly pod: Pod }[] {
     return this.#cluster.nodes.flatMap((node) => [...node.pods.values()].map((pod) => ({ node, pod })));
   }
@@ -156,8 +156,8 @@ function optionsIn(world: TopologyWorld): PodOptions {
   return { namespace: world.namespace(), labels: world.labels(), spec: { affinity } };
 }
 
-describe('InterPodAffinity says of every pod and node', () => {
-  it('what a look at all pods says, however the cluster changes', () => {
+describe('InterPodAffinity', () => {
+  it('agrees with the reference implementation, however the cluster changes', () => {
     fc.assert(
       fc.property(fc.nat(), fc.constantFrom(0, 1, 7, 100), fc.boolean(), (seed, weight, isIgnoring) => {
         const args = { hardPodAffinityWeight: weight, ignorePreferredTermsOfExistingPods: isIgnoring };
@@ -168,7 +168,7 @@ describe('InterPodAffinity says of every pod and node', () => {
         const pods = Array.from({ length: 4 }, () => world.build.projectedPod(options()));
         for (const pod of pods) if (world.chance(0.7)) world.cluster.setPod(pod);
         for (let round = 0; round < 6; round++) {
-          for (const pod of pods) expect(sayingsOf(world, pod)).toEqual(reference.sayings(pod));
+          for (const pod of pods) expect(resultsOf(world, pod)).toEqual(reference.sayings(pod));
           for (let changes = world.upTo(3); changes >= 0; changes--) world.change(options);
         }
       }),
@@ -176,7 +176,7 @@ describe('InterPodAffinity says of every pod and node', () => {
     );
   });
 
-  it('the same when what PreFilter computed is brought up to date', () => {
+  it('returns the same after AddPod and RemovePod as after a new PreFilter', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const world = new TopologyWorld(seed, createInterPodAffinity, undefined);
@@ -194,19 +194,19 @@ describe('InterPodAffinity says of every pod and node', () => {
         for (const { other, node } of landed) {
           node.addPod(other);
           plugin.preFilterAddPod!(state, pod!, other, node);
-          expect(sayingsOf(world, pod!, state)).toEqual(reference.sayings(pod!));
+          expect(resultsOf(world, pod!, state)).toEqual(reference.sayings(pod!));
         }
         for (const { other, node } of landed.reverse()) {
           node.removePod(other);
           plugin.preFilterRemovePod!(state, pod!, other, node);
         }
-        expect(sayingsOf(world, pod!, state)).toEqual(before);
+        expect(resultsOf(world, pod!, state)).toEqual(before);
       }),
       { numRuns: 200 },
     );
   });
 
-  it('the same of pods that it signs alike', () => {
+  it('returns the same for pods with the same signature', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const world = new TopologyWorld(seed, createInterPodAffinity, undefined);
@@ -216,8 +216,8 @@ describe('InterPodAffinity says of every pod and node', () => {
         for (const pod of pods) world.cluster.setPod(pod);
         const args = { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false };
         const reference = new Reference(world.cluster, args);
-        /** signature -> what is said of the first with it */
-        const known = new Map<string, Sayings>();
+        /** signature -> results for the first pod with it */
+        const known = new Map<string, PluginResults>();
         for (const pod of pods) {
           const text = world.plugin.sign!(pod)!;
           const sayings = reference.sayings(pod);
@@ -229,17 +229,17 @@ describe('InterPodAffinity says of every pod and node', () => {
     );
   });
 
-  it('nothing else after an event that is said to help nobody', () => {
+  it('accepts no new node after an event that its hints skip', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const world = new TopologyWorld(seed, createInterPodAffinity, undefined);
         world.fill(() => optionsIn(world));
         const pods = Array.from({ length: 6 }, () => world.build.projectedPod(optionsIn(world)));
         for (let change = 0; change < 6; change++) {
-          const before = pods.map((pod) => sayingsOf(world, pod));
+          const before = pods.map((pod) => resultsOf(world, pod));
           const event = world.change(() => optionsIn(world));
           for (const [i, pod] of pods.entries()) {
-            if (!mayHelp(world, pod, event)) expect(gained(before[i]!, sayingsOf(world, pod))).toEqual([]);
+            if (!mayHelp(world, pod, event)) expect(newlyFeasible(before[i]!, resultsOf(world, pod))).toEqual([]);
           }
         }
       }),

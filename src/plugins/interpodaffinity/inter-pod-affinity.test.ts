@@ -6,14 +6,14 @@ import { CoreHarness } from '../../testkit/core-harness.ts';
 
 const hostname = 'kubernetes.io/hostname';
 
-/** A pod on the node that does not want those of these labels there. */
+/** Returns a pod on the node with anti-affinity to pods with these labels. */
 function unwanting(harness: CoreHarness, name: string, labelSelector: object): void {
   const antiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: hostname, labelSelector }] };
   const spec = { affinity: { podAntiAffinity: antiAffinity } } as NonNullable<PodOptions['spec']>;
   harness.pod({ name, nodeName: 'a', spec });
 }
 
-it('a label that nobody has read before makes no pod unwanted that does not have it', () => {
+it('does not reject a pod because a new term reads a label that the pod lacks', () => {
   const harness = new CoreHarness({ plugins: defaultPlugins });
   for (const name of ['a', 'b']) harness.node({ name });
   const fitting = (options: PodOptions): readonly string[] => {
@@ -33,7 +33,7 @@ it('a label that nobody has read before makes no pod unwanted that does not have
   unwanting(harness, 'first', { matchLabels: { app: 'c' } });
   expect(fitting({ name: 'with', labels: { app: 'c', tier: 'x' } })).toEqual(['a 0', 'b 1']);
   harness.cluster.removePod([...harness.cluster.pods()].find(({ name }) => name === 'first')!.uid);
-  // Somebody still reads that label, elsewhere.
+  // Another pod elsewhere still has a term that reads the label.
   harness.pod({
     name: 'second',
     spec: {

@@ -7,9 +7,9 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { skip, Status } from '../../framework/status.ts';
-import { KeptByText } from '../kept-by-text.ts';
+import { LruCache } from '../lru-cache.ts';
 import { maxNodeScore } from '../node-score.ts';
-import { AffinityState, concernOf } from './affinity-state.ts';
+import { AffinityState, matchExistingTerms } from './affinity-state.ts';
 import type { AffinityContext, AffinityVerdict } from './affinity-state.ts';
 import { compileAffinityRules, noRules, reaches } from './affinity-rules.ts';
 import type { AffinityRules } from './affinity-rules.ts';
@@ -24,14 +24,14 @@ const rejections: Readonly<Record<AffinityVerdict, Status | undefined>> = {
   existingAntiAffinity: new Status('Unschedulable', "node(s) didn't satisfy existing pods anti-affinity rules", name),
 };
 
-/** Sorts of pods of which it is remembered whether anybody's rules are about them; beyond them all are looked at anew. */
-const mostConcerned = 4_096;
+/** Maximum number of cached matches between existing terms and incoming pods; beyond it the cache starts over. */
+const maxConcerned = 4_096;
 
-/** Of those that ask differently; each may have a number for every node. */
-const mostPreFilterStates = 64;
-const stateKey = `${name}/question`;
+/** Maximum number of cached states, one per signature. Each may hold a number for every node. */
+const maxPreFilterStates = 64;
+const stateKey = `${name}/state`;
 
-/** What is signed of labels, in a namespace. */
+/** Cached signature for a set of labels. */
 interface Signed {
   readonly namespace: string;
   readonly rules: AffinityRules;
@@ -39,8 +39,8 @@ interface Signed {
 }
 
 /**
- * Puts pods beside those that they want to be with and apart from those that they do not, and keeps them from pods that do not
- * want them; prefers nodes by what they and the pods that are there prefer.
+ * kube-scheduler's InterPodAffinity: required affinity and anti-affinity of the pod, and required anti-affinity of existing pods. Scores
+ * nodes by the preferred terms of both.
  */
 class InterPodAffinity implements Plugin {
   readonly name = name;
@@ -49,16 +49,16 @@ class InterPodAffinity implements Plugin {
   readonly #cluster: ClusterLister;
   readonly #ignoresPreferencesOfOthers: boolean;
   readonly #context: AffinityContext;
-  readonly #preFilterStates = new KeptByText<AffinityState>(mostPreFilterStates);
-  /** rules -> compiled, or what is wrong with them */
+  readonly #preFilterStates = new LruCache<AffinityState>(maxPreFilterStates);
+  /** rules -> compiled rules, or the error that makes them invalid */
   readonly #compiled = new WeakMap<PodAffinityRules, AffinityRules | SelectorError>();
-  /** labels -> what was signed last for a pod with them; of what was known as of these revisions */
+  /** labels -> latest signature of a pod with them, for the revisions below */
   #signed = new WeakMap<Labels, Signed>();
-  #knownRevision = -1;
+  #termsRevision = -1;
   #namespacesRevision = -1;
-  /** Labels that anybody's rules read, in order. */
+  /** Sorted pod labels that any pod's terms read. */
   #labelKeys: readonly string[] = [];
-  /** namespace and labels that are read -> whether anybody's rules are about such pods */
+  /** namespace and read labels as text -> whether any pod's terms match such pods */
   readonly #concerned = new Map<string, boolean>();
 
   constructor(args: unknown, cluster: ClusterLister) {
@@ -77,15 +77,14 @@ class InterPodAffinity implements Plugin {
   }
 
   /**
-   * What the pod says of others, and of its labels what anybody says something about: labels that no rule reads tell nobody apart.
-   * Empty where the pod and everybody else are nothing to each other.
+   * Signs the pod's own rules and those labels that any pod's terms read. Empty if the pod has no rules and no terms match it.
    */
   sign(pod: Pod): string {
     if (pod.template.podAffinity === undefined && this.#cluster.affinityTerms.isEmpty) return '';
-    this.#lookAtKnown();
+    this.#refreshTerms();
     const rules = this.#rulesOf(pod);
-    const known = this.#signed.get(pod.labels);
-    if (known?.namespace === pod.namespace && known.rules === rules) return known.text;
+    const cached = this.#signed.get(pod.labels);
+    if (cached?.namespace === pod.namespace && cached.rules === rules) return cached.text;
     const text = this.#textOf(pod, rules);
     this.#signed.set(pod.labels, { namespace: pod.namespace, rules, text });
     return text;
@@ -95,24 +94,25 @@ class InterPodAffinity implements Plugin {
     const { podAffinity } = pod.template;
     if (podAffinity === undefined && this.#cluster.affinityTerms.isEmpty) return Status.skipThroughout;
     const rules = podAffinity === undefined ? noRules : this.#compile(podAffinity);
-    if (rules instanceof SelectorError) return notUnderstood(rules);
-    const asksNothing = rules.affinity.length === 0 && rules.antiAffinity.length === 0;
+    if (rules instanceof SelectorError) return invalidRules(rules);
+    const requiresNothing = rules.affinity.length === 0 && rules.antiAffinity.length === 0;
     const text = this.sign(pod);
-    if (asksNothing && text === '') return Status.skipThroughout;
+    if (requiresNothing && text === '') return Status.skipThroughout;
     const preFilterState = this.#preFilterState(pod, rules, text);
-    if (asksNothing && !preFilterState.isBarred) return preFilterState.mayBeBarred ? skip : Status.skipThroughout;
+    if (requiresNothing && !preFilterState.hasExistingAntiAffinity)
+      return preFilterState.mayHaveExistingAntiAffinity ? skip : Status.skipThroughout;
     state.write(stateKey, preFilterState);
     return undefined;
   }
 
-  /** What is counted follows the picture, where the pod is already. */
+  /** Reads the counts from the cluster cache, which already includes the added pod. */
   preFilterAddPod(state: CycleState): Status | undefined {
-    preFilterStateOf(state).bringUpToDate();
+    preFilterStateOf(state).refresh();
     return undefined;
   }
 
   preFilterRemovePod(state: CycleState): Status | undefined {
-    preFilterStateOf(state).bringUpToDate();
+    preFilterStateOf(state).refresh();
     return undefined;
   }
 
@@ -124,15 +124,15 @@ class InterPodAffinity implements Plugin {
     return preFilterStateOf(state).keepFitting(indexes, size);
   }
 
-  /** The domains of each topology in which some of them want to be beside others of them. */
+  /** Returns the domains of each topology in which the members' required affinity keeps them together. */
   domainsFor(members: readonly Pod[]): readonly (readonly number[])[] | undefined {
     const { labelsOf } = this.#context;
     const keys = new Set<string>();
-    for (const pod of oneOfEachSort(members)) {
+    for (const pod of onePerRules(members)) {
       for (const term of this.#rulesOf(pod).affinity) {
-        const isAbout = ({ namespace, labels }: Pod): boolean =>
+        const matches = ({ namespace, labels }: Pod): boolean =>
           reaches(term, pod.namespace, namespace, labelsOf) && term.matches(labels);
-        if (!keys.has(term.topologyKey) && members.some(isAbout)) keys.add(term.topologyKey);
+        if (!keys.has(term.topologyKey) && members.some(matches)) keys.add(term.topologyKey);
       }
     }
     if (keys.size === 0) return undefined;
@@ -153,13 +153,13 @@ class InterPodAffinity implements Plugin {
     const text = this.sign(pod);
     if (prefersNothing && text === '') return skip;
     const preFilterState = this.#preFilterState(pod, rules, text);
-    // Others of the same plan may yet land that prefer something; then all nodes are no longer alike.
+    // Members of the same plan with preferences may be placed later; then nodes get different scores.
     if (prefersNothing && !preFilterState.mayBeScored) return skip;
     state.write(stateKey, preFilterState);
     return undefined;
   }
 
-  /** To a profile without its PreScore all nodes are alike. */
+  /** Without the plugin's PreScore in the profile, all nodes score 0. */
   score(state: CycleState, _pod: Pod, { index }: NodeView): number {
     return state.read<AffinityState>(stateKey)?.score(index) ?? 0;
   }
@@ -169,27 +169,27 @@ class InterPodAffinity implements Plugin {
     for (let i = 0; i < size; i++) scores[indexes[i]!] = preFilterState?.score(indexes[i]!) ?? 0;
   }
 
-  /** kube-scheduler's: the least becomes 0 and the greatest 100, in whole numbers; 0 where all are equal. */
+  /** As in kube-scheduler: scales the scores so that the lowest becomes 0 and the highest 100, in whole numbers; 0 if all are equal. */
   normalizeScore(_state: CycleState, _pod: Pod, scores: Float64Array): void {
-    let least = Infinity;
-    let greatest = -Infinity;
+    let min = Infinity;
+    let max = -Infinity;
     for (let i = 0; i < scores.length; i++) {
-      least = Math.min(least, scores[i]!);
-      greatest = Math.max(greatest, scores[i]!);
+      min = Math.min(min, scores[i]!);
+      max = Math.max(max, scores[i]!);
     }
-    const range = greatest - least;
+    const range = max - min;
     if (!(range > 0)) {
       scores.fill(0);
       return;
     }
-    for (let i = 0; i < scores.length; i++) scores[i] = Math.trunc(maxNodeScore * ((scores[i]! - least) / range));
+    for (let i = 0; i < scores.length; i++) scores[i] = Math.trunc(maxNodeScore * ((scores[i]! - min) / range));
   }
 
   eventsToRegister(): readonly EventRegistration[] {
     return affinityEvents({
       rulesOf: (pod) => this.#rulesOf(pod),
       labelsOf: this.#context.labelsOf,
-      mayBeBarred: (pod) => concernOf(pod, this.#context).barred,
+      mayHaveExistingAntiAffinity: (pod) => matchExistingTerms(pod, this.#context).antiAffinity,
     });
   }
 
@@ -198,7 +198,7 @@ class InterPodAffinity implements Plugin {
       const labels = this.#signedLabels(pod, rules);
       return new AffinityState({ namespace: pod.namespace, labels, rules }, this.#context);
     });
-    preFilterState.bringUpToDate();
+    preFilterState.refresh();
     return preFilterState;
   }
 
@@ -215,12 +215,12 @@ class InterPodAffinity implements Plugin {
     return compiled;
   }
 
-  /** What is signed depends on what anybody says of others. */
-  #lookAtKnown(): void {
+  /** Drops cached signatures after terms or namespaces have changed. */
+  #refreshTerms(): void {
     const { affinityTerms, listed } = this.#cluster;
     const namespaces = listed.revision('Namespace');
-    if (this.#knownRevision === affinityTerms.revision && this.#namespacesRevision === namespaces) return;
-    this.#knownRevision = affinityTerms.revision;
+    if (this.#termsRevision === affinityTerms.revision && this.#namespacesRevision === namespaces) return;
+    this.#termsRevision = affinityTerms.revision;
     this.#namespacesRevision = namespaces;
     this.#signed = new WeakMap();
     this.#concerned.clear();
@@ -231,7 +231,7 @@ class InterPodAffinity implements Plugin {
     this.#labelKeys = [...keys].sort();
   }
 
-  /** Those in the text: when others come to be read, the question is that of pods which have none of them. */
+  /** Returns the labels in the signature. A label that terms start to read later changes the signature. */
   #signedLabels({ labels }: Pod, rules: AffinityRules): Labels {
     const read = [...this.#labelKeys, ...rules.labelKeys].filter((key) => Object.hasOwn(labels, key));
     return Object.fromEntries(read.map((key) => [key, labels[key]!]));
@@ -241,7 +241,7 @@ class InterPodAffinity implements Plugin {
     let text = namespace;
     for (const key of this.#labelKeys) if (Object.hasOwn(labels, key)) text += `\u0001${key}=${labels[key]!}`;
     if (rules !== noRules) {
-      // Its own are not among those that are known while nobody has shown it.
+      // The term index may not include the pod's own rules yet.
       for (const key of [...rules.labelKeys].sort()) {
         if (Object.hasOwn(labels, key)) text += `\u0001${key}=${labels[key]!}`;
       }
@@ -249,17 +249,17 @@ class InterPodAffinity implements Plugin {
     }
     let isConcerned = this.#concerned.get(text);
     if (isConcerned === undefined) {
-      const { barred, scored } = concernOf({ namespace, labels }, this.#context);
-      isConcerned = barred || scored;
-      if (this.#concerned.size >= mostConcerned) this.#concerned.clear();
+      const { antiAffinity, scored } = matchExistingTerms({ namespace, labels }, this.#context);
+      isConcerned = antiAffinity || scored;
+      if (this.#concerned.size >= maxConcerned) this.#concerned.clear();
       this.#concerned.set(text, isConcerned);
     }
     return isConcerned ? text : '';
   }
 }
 
-/** Of pods that say the same of others. */
-function oneOfEachSort(members: readonly Pod[]): Iterable<Pod> {
+/** Returns one pod per set of affinity rules. */
+function onePerRules(members: readonly Pod[]): Iterable<Pod> {
   return new Map(members.map((pod) => [pod.template.podAffinity, pod])).values();
 }
 
@@ -276,8 +276,8 @@ function compileOrExplain(rules: PodAffinityRules): AffinityRules | SelectorErro
   }
 }
 
-function notUnderstood({ message }: SelectorError): Status {
-  return new Status('UnschedulableAndUnresolvable', `the pod's spec.affinity cannot be understood: ${message}`, name);
+function invalidRules({ message }: SelectorError): Status {
+  return new Status('UnschedulableAndUnresolvable', `invalid spec.affinity: ${message}`, name);
 }
 
 export const createInterPodAffinity: PluginFactory = (args, { cluster }) => new InterPodAffinity(args, cluster);

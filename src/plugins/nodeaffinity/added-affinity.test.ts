@@ -26,13 +26,13 @@ describe('addedAffinity', () => {
     ]);
   });
 
-  it('may hold null where kube-scheduler takes it for absent', () => {
+  it('accepts null where kube-scheduler treats it as absent', () => {
     expect(readAddedAffinity(required(null))!.required).toEqual([]);
     expect(readAddedAffinity(preferred({ weight: 1, preference: { matchFields: null } }))!.preferred).toHaveLength(1);
   });
 
   it.each<[unknown, string]>([
-    [{ addedAfinity: {} }, 'addedAfinity is not known; did you mean addedAffinity?'],
+    [{ addedAfinity: {} }, 'addedAfinity is not a known field; did you mean addedAffinity?'],
     [{ addedAffinity: [] }, 'addedAffinity must be an object, not an empty list'],
     [required('x'), 'nodeSelectorTerms must be a list, not "x"'],
     [required([null]), 'nodeSelectorTerms[0] must be an object, not null'],
@@ -54,7 +54,7 @@ describe('addedAffinity', () => {
     ],
     [
       required([{ matchExpressions: [{ key: 'a', operator: 'In', value: 'x' }] }]),
-      'matchExpressions[0].value is not known; did you mean values?',
+      'matchExpressions[0].value is not a known field; did you mean values?',
     ],
     [
       required([{ matchFields: [{ key: 'spec.x', operator: 'In', values: ['a'] }] }]),
@@ -64,11 +64,11 @@ describe('addedAffinity', () => {
       required([{ matchFields: [{ key: 'metadata.name', operator: 'In' }] }]),
       'matchFields[0].values must contain exactly one node name',
     ],
-  ])('that is wrong is rejected, naming the field: %j', (args, message) => {
+  ])('is rejected with the name of the invalid field: %j', (args, message) => {
     expect(() => readAddedAffinity(args)).toThrow(message);
   });
 
-  it('that is wrong in several places is told all of it', () => {
+  it('is rejected with all its problems', () => {
     const terms = [
       { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['x'] }] },
       { matchExpressions: [{ key: 'b', operator: 'Gt', values: ['c'] }] },

@@ -42,10 +42,7 @@ export const nodeAffinityArguments = new PluginArguments('NodeAffinity', {
   },
 });
 
-/**
- * The argument `addedAffinity`, node affinity rules as a pod has them; undefined when it is absent. Throws
- * PluginArgumentsError.
- */
+/** Reads the argument `addedAffinity`, which has the form of a pod's node affinity; undefined if absent. Throws PluginArgumentsError. */
 export function readAddedAffinity(args: unknown): CompiledNodeAffinity | undefined {
   const { addedAffinity } = nodeAffinityArguments.read(args);
   return addedAffinity && compileNodeAffinity(addedAffinity, 'addedAffinity');
@@ -69,13 +66,13 @@ function requirements(list: 'matchExpressions' | 'matchFields', operators: reado
   } as const;
 }
 
-/** Reports what is wrong with the only requirement of a term. */
+/** Reports the problems of a term with a single requirement. */
 function checkTerm(list: string, only: NodeSelectorTerm, report: ReportProblem): void {
   try {
     compileNodeSelectorTerm(only);
   } catch (error) {
     if (!(error instanceof SelectorError)) throw error;
-    // Its path is matchExpressions[0].values, and its message begins with that.
+    // The error's path is matchExpressions[0].values, and its message begins with it.
     report([error.path.slice(`${list}[0].`.length)], error.message.slice(error.path.length + 1));
   }
 }

@@ -26,29 +26,34 @@ const preferred = (...terms: [weight: number, preference: NodeSelectorTerm][]): 
     preferredDuringSchedulingIgnoredDuringExecution: terms.map(([weight, preference]) => ({ weight, preference })),
   },
 });
-const reasonFor = (pod: PodOptions, labels: Record<string, string>, asked: Plugin = plugin): string | undefined =>
-  asked.filter!(state, build.projectedPod(pod), build.nodeInfo({ name: 'a', labels }))?.message;
+const reasonFor = (pod: PodOptions, labels: Record<string, string>, tested: Plugin = plugin): string | undefined =>
+  tested.filter!(state, build.projectedPod(pod), build.nodeInfo({ name: 'a', labels }))?.message;
 
 const mismatch = "node(s) didn't match Pod's node affinity/selector";
 
-describe('what a pod requires of nodes', () => {
-  it('cannot be helped by preemption', () => {
+describe('a pod', () => {
+  it('is not helped by preemption', () => {
     const pod = build.projectedPod({ nodeSelector: { disk: 'ssd' } });
     expect(plugin.filter!(state, pod, build.nodeInfo())).toMatchObject({ code: 'UnschedulableAndUnresolvable' });
   });
 
   it.each<[string, PodOptions, Record<string, string>, string | undefined]>([
-    ['every label of the nodeSelector', { nodeSelector: { a: '1', b: '2' } }, { a: '1', b: '2' }, undefined],
-    ['not only some of them', { nodeSelector: { a: '1', b: '2' } }, { a: '1' }, mismatch],
-    ['one of the terms', required(zone('x'), zone('y')), { zone: 'y' }, undefined],
-    ['at least one of the terms', required(zone('x'), zone('y')), { zone: 'z' }, mismatch],
-    ['affinity and nodeSelector both', { ...required(zone('x')), nodeSelector: { a: '1' } }, { zone: 'x' }, mismatch],
-    ['the name of the node', required(named('a')), {}, undefined],
-    ['not another name', required(named('b')), {}, mismatch],
+    ['all labels of the nodeSelector match', { nodeSelector: { a: '1', b: '2' } }, { a: '1', b: '2' }, undefined],
+    ['only some labels of the nodeSelector match', { nodeSelector: { a: '1', b: '2' } }, { a: '1' }, mismatch],
+    ['one of the terms matches', required(zone('x'), zone('y')), { zone: 'y' }, undefined],
+    ['no term matches', required(zone('x'), zone('y')), { zone: 'z' }, mismatch],
+    [
+      'the affinity matches, but not the nodeSelector',
+      { ...required(zone('x')), nodeSelector: { a: '1' } },
+      { zone: 'x' },
+      mismatch,
+    ],
+    ['a term names the node', required(named('a')), {}, undefined],
+    ['a term names another node', required(named('b')), {}, mismatch],
     ['an empty list of terms matches nothing', required(), {}, mismatch],
     ['an empty term matches nothing', required({}), {}, mismatch],
-    ['nothing: every node', {}, {}, undefined],
-  ])('is %s', (_, pod, labels, expected) => {
+    ['no requirement', {}, {}, undefined],
+  ])('is checked against the node: %s', (_, pod, labels, expected) => {
     expect(reasonFor(pod, labels)).toBe(expected);
   });
 });
@@ -57,12 +62,12 @@ describe('PreFilter', () => {
   const preFilter = (pod: PodOptions): ReturnType<NonNullable<Plugin['preFilter']>> =>
     plugin.preFilter!(state, build.projectedPod(pod));
 
-  it('switches the filter off for a pod that requires nothing', () => {
+  it('disables Filter for a pod without requirements', () => {
     expect(preFilter(preferred([1, zone('x')]))).toMatchObject({ code: 'Skip' });
     expect(preFilter({ nodeSelector: { a: '1' } })).toBeUndefined();
   });
 
-  it('names the only nodes worth looking at when every term names nodes', () => {
+  it('returns the only possible nodes if every term names nodes', () => {
     expect(preFilter(required(named('a'), named('b')))).toEqual({ nodeNames: new Set(['a', 'b']) });
     expect(preFilter(required(named('a'), zone('x')))).toBeUndefined();
     const twice = { matchFields: [...named('a').matchFields!, ...named('b').matchFields!] };
@@ -77,10 +82,10 @@ describe('PreFilter', () => {
     });
   });
 
-  describe('of terms that cannot be understood', () => {
+  describe('with invalid terms', () => {
     const near = { matchExpressions: [{ key: 'zone', operator: 'Near', values: ['x'] }] };
 
-    it('rejects a pod that has no others, naming the field', () => {
+    it('rejects a pod without valid terms and names the field', () => {
       const pod = required(near, near);
       expect(preFilter(pod)).toMatchObject({
         code: 'UnschedulableAndUnresolvable',
@@ -91,14 +96,14 @@ describe('PreFilter', () => {
       expect(reasonFor(pod, { zone: 'x' })).toBe(mismatch);
     });
 
-    it('goes by the others where there are some, as kube-scheduler does', () => {
+    it('uses the valid terms if there are any, like kube-scheduler', () => {
       const pod = required(near, zone('x'));
       expect(preFilter(pod)).toBeUndefined();
       expect(reasonFor(pod, { zone: 'x' })).toBeUndefined();
       expect(reasonFor(pod, { zone: 'y' })).toBe(mismatch);
     });
 
-    it('fails a pod that prefers by one, when nodes are to be scored', () => {
+    it('fails a pod with an invalid preferred term at PreScore', () => {
       const pod = build.projectedPod(preferred([1, near]));
       expect(plugin.preFilter!(state, pod)).toMatchObject({ code: 'Skip' });
       expect(plugin.preScore!(state, pod, () => [])).toMatchObject({
@@ -111,8 +116,8 @@ describe('PreFilter', () => {
   });
 });
 
-describe('what a pod prefers', () => {
-  it('scores a node by the weights of the terms that match, the best node ending at 100', () => {
+describe('preferred terms', () => {
+  it('score a node by the weights of the matching terms; the best node gets 100', () => {
     const pod = build.projectedPod(
       preferred([60, zone('x')], [20, { matchExpressions: [{ key: 'ssd', operator: 'Exists' }] }]),
     );
@@ -124,7 +129,7 @@ describe('what a pod prefers', () => {
     expect([...scores]).toEqual([100, 75, 25, 0]);
   });
 
-  it('switches the score off when there is nothing', () => {
+  it('disable Score if there are none', () => {
     expect(plugin.preScore!(state, build.projectedPod(required(zone('x'))), () => [])).toMatchObject({ code: 'Skip' });
     expect(plugin.preScore!(state, build.projectedPod(preferred([1, zone('x')])), () => [])).toBeUndefined();
   });
@@ -141,26 +146,26 @@ describe('addedAffinity', () => {
     handle,
   );
 
-  it('holds for pods that ask for nothing', () => {
+  it('applies to pods without requirements', () => {
     expect(enforced.preFilter!(state, build.projectedPod())).toBeUndefined();
     expect(reasonFor({}, { zone: 'y' }, enforced)).toBe("node(s) didn't match scheduler-enforced node affinity");
     expect(reasonFor({}, { zone: 'x' }, enforced)).toBeUndefined();
   });
 
-  it('adds to what the pod prefers', () => {
+  it('adds to the pod’s preferred terms', () => {
     const pod = build.projectedPod(preferred([5, zone('x')]));
     expect(enforced.preScore!(state, build.projectedPod(), () => [])).toBeUndefined();
     expect(enforced.score!(state, pod, build.nodeInfo({ labels: { zone: 'x' } }))).toBe(15);
   });
 });
 
-it('pods that ask for the same share a signature, whatever the order of their selectors', () => {
+it('signs pods with equal requirements equally, whatever the order of their selectors', () => {
   const sign = (pod: PodOptions): string | undefined => plugin.sign!(build.projectedPod(pod));
   expect(sign({ nodeSelector: { a: '1', b: '2' } })).toBe(sign({ nodeSelector: { b: '2', a: '1' } }));
   expect(new Set([sign({}), sign({ nodeSelector: { a: '1' } }), sign(required(zone('x')))]).size).toBe(3);
 });
 
-it('a rejected pod is tried again when a node comes to match', () => {
+it('requeues a rejected pod when a node starts to match', () => {
   const { hint } = plugin.eventsToRegister!()[0]!;
   const pod = build.projectedPod({ nodeSelector: { disk: 'ssd' } });
   const [fast, slow] = [build.projectedNode({ labels: { disk: 'ssd' } }), build.projectedNode()];

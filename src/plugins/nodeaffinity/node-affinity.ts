@@ -26,41 +26,41 @@ const conflictingNames = new Status('UnschedulableAndUnresolvable', 'pod affinit
 const noAffinity: CompiledNodeAffinity = { required: undefined, nodeNames: undefined, preferred: [] };
 const noNodeMatches: CompiledNodeAffinity = { required: [], nodeNames: undefined, preferred: [] };
 
-/** What this plugin reads of a template, ready for use. */
-interface ResourceDemand {
+/** What the plugin reads of a template, compiled. */
+interface CompiledTemplate {
   readonly selectorKeys: readonly string[];
   readonly selectorValues: readonly string[];
   readonly affinity: CompiledNodeAffinity;
-  /** PreFilter's answer. */
+  /** Result of PreFilter. */
   readonly preFilter: Status | NodeNames | undefined;
-  /** PreScore's answer. */
+  /** Result of PreScore. */
   readonly preScore: Status | undefined;
   readonly signature: string;
 }
 
 /**
- * Holds a pod to its nodeSelector and its required node affinity, and prefers nodes by the weights of its preferred terms.
- * The argument `addedAffinity` holds for every pod besides its own.
+ * Requires a pod's nodeSelector and required node affinity, and scores nodes by the weights of its preferred terms. The argument
+ * `addedAffinity` applies to every pod in addition to its own.
  */
 class NodeAffinity implements Plugin {
   readonly name = name;
   readonly #added: CompiledNodeAffinity;
-  /** template -> what it asks for */
-  readonly #preferences = new WeakMap<PodTemplate, ResourceDemand>();
-  // The template asked about last: a cycle asks about one for thousands of nodes.
+  /** template -> compiled template */
+  readonly #compiled = new WeakMap<PodTemplate, CompiledTemplate>();
+  // The latest template, because a cycle runs Filter for one template on thousands of nodes.
   #latestTemplate: PodTemplate | undefined;
-  #latestPreferences: ResourceDemand | undefined;
+  #latestCompiled: CompiledTemplate | undefined;
 
   constructor(added: CompiledNodeAffinity) {
     this.#added = added;
   }
 
   sign(pod: Pod): string {
-    return this.#preferencesOf(pod.template).signature;
+    return this.#compiledOf(pod.template).signature;
   }
 
   preFilter(_state: CycleState, pod: Pod): Status | NodeNames | undefined {
-    return this.#preferencesOf(pod.template).preFilter;
+    return this.#compiledOf(pod.template).preFilter;
   }
 
   filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
@@ -68,13 +68,13 @@ class NodeAffinity implements Plugin {
   }
 
   preScore(_state: CycleState, pod: Pod): Status | undefined {
-    return this.#preferencesOf(pod.template).preScore;
+    return this.#compiledOf(pod.template).preScore;
   }
 
-  /** The sum of the weights of the preferred terms that match. */
+  /** Returns the sum of the weights of the preferred terms that match. */
   score(_state: CycleState, pod: Pod, node: NodeView): number {
     return (
-      matchingWeight(this.#preferencesOf(pod.template).affinity.preferred, node.node) +
+      matchingWeight(this.#compiledOf(pod.template).affinity.preferred, node.node) +
       matchingWeight(this.#added.preferred, node.node)
     );
   }
@@ -95,29 +95,29 @@ class NodeAffinity implements Plugin {
 
   #check(pod: Pod, node: Node): Status | undefined {
     if (this.#added.required !== undefined && !anyMatches(this.#added.required, node)) return addedMismatch;
-    const { selectorKeys, selectorValues, affinity } = this.#preferencesOf(pod.template);
+    const { selectorKeys, selectorValues, affinity } = this.#compiledOf(pod.template);
     for (let i = 0; i < selectorKeys.length; i++) {
       if (node.labels[selectorKeys[i]!] !== selectorValues[i]) return podMismatch;
     }
     return affinity.required === undefined || anyMatches(affinity.required, node) ? undefined : podMismatch;
   }
 
-  #preferencesOf(template: PodTemplate): ResourceDemand {
-    if (this.#latestTemplate === template) return this.#latestPreferences!;
-    let preferencesOf = this.#preferences.get(template);
-    if (preferencesOf === undefined) {
-      preferencesOf = this.#readPreferences(template);
-      this.#preferences.set(template, preferencesOf);
+  #compiledOf(template: PodTemplate): CompiledTemplate {
+    if (this.#latestTemplate === template) return this.#latestCompiled!;
+    let compiled = this.#compiled.get(template);
+    if (compiled === undefined) {
+      compiled = this.#compile(template);
+      this.#compiled.set(template, compiled);
     }
     this.#latestTemplate = template;
-    this.#latestPreferences = preferencesOf;
-    return preferencesOf;
+    this.#latestCompiled = compiled;
+    return compiled;
   }
 
-  #readPreferences({ nodeSelector, nodeAffinity }: PodTemplate): ResourceDemand {
+  #compile({ nodeSelector, nodeAffinity }: PodTemplate): CompiledTemplate {
     const selector = Object.entries(nodeSelector ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
     const path = 'spec.affinity.nodeAffinity';
-    // The API server lets some of them through.
+    // The API server accepts some invalid terms.
     const malformed: { required: SelectorError[]; preferred: SelectorError[] } = { required: [], preferred: [] };
     let affinity = noAffinity;
     let preFilter: Status | NodeNames | undefined;
@@ -128,8 +128,8 @@ class NodeAffinity implements Plugin {
           preferred: (error) => malformed.preferred.push(error),
         });
       }
-      const asksNothing = selector.length === 0 && affinity.required === undefined;
-      if (asksNothing && this.#added.required === undefined) preFilter = skip;
+      const requiresNothing = selector.length === 0 && affinity.required === undefined;
+      if (requiresNothing && this.#added.required === undefined) preFilter = skip;
       else if (affinity.nodeNames?.size === 0) preFilter = conflictingNames;
       else if (affinity.nodeNames !== undefined) preFilter = { nodeNames: affinity.nodeNames };
     } catch (error) {
@@ -139,12 +139,12 @@ class NodeAffinity implements Plugin {
     }
     const [first] = malformed.required;
     if (first !== undefined && malformed.required.length >= (affinity.required?.length ?? 0)) {
-      // No node can match: the pod is told why.
+      // No node can match, so reject the pod with the error.
       preFilter = new Status('UnschedulableAndUnresolvable', first.message, name, first);
     }
-    const [unscored] = malformed.preferred;
+    const [invalid] = malformed.preferred;
     let preScore = affinity.preferred.length === 0 && this.#added.preferred.length === 0 ? skip : undefined;
-    if (unscored !== undefined) preScore = new Status('Error', unscored.message, name, unscored);
+    if (invalid !== undefined) preScore = new Status('Error', invalid.message, name, invalid);
     return {
       selectorKeys: selector.map(([key]) => key),
       selectorValues: selector.map(([, value]) => value),
@@ -163,5 +163,5 @@ function matchingWeight(terms: readonly PreferredTerm[], node: Node): number {
   return sum;
 }
 
-/** Arguments: `addedAffinity`, node affinity rules as a pod has them. */
+/** Takes the argument `addedAffinity`, which has the form of a pod's node affinity. */
 export const createNodeAffinity: PluginFactory = (args) => new NodeAffinity(readAddedAffinity(args) ?? noAffinity);

@@ -16,8 +16,8 @@ const restarting: PodOptions = {
 };
 const feature = 'RestartAllContainersOnContainerExits';
 
-describe('the features that a pod needs of its node', () => {
-  it('must all be declared; preemption helps nobody', () => {
+describe('required features of a pod', () => {
+  it('must all be declared by the node; preemption does not help', () => {
     const pod = build.projectedPod({
       spec: { ...restarting.spec, hostNetwork: true, hostUsers: false },
     });
@@ -31,7 +31,7 @@ describe('the features that a pod needs of its node', () => {
     expect(on([feature, 'UserNamespacesHostNetworkSupport'])).toBeUndefined();
   });
 
-  it('cost a pod that needs none nothing', () => {
+  it('skip Filter for a pod without any', () => {
     expect(plugin.preFilter!(state, build.projectedPod())).toMatchObject({ code: 'Skip' });
     expect(plugin.preFilter!(state, build.projectedPod(restarting))).toBeUndefined();
   });
@@ -43,12 +43,12 @@ describe('the features that a pod needs of its node', () => {
     expect(sign(restarting)).toBe(sign({ ...restarting, name: 'another' }));
   });
 
-  it('are asked for anew when the pod is changed', () => {
+  it('are read again after the pod changes', () => {
     const before = build.projectedPod({ uid: 'a' });
     expect(podsScheduleAlike(before, build.projectedPod({ uid: 'a', ...restarting }))).toBe(false);
   });
 
-  it('are worth another try when a node comes that declares them, or comes to', () => {
+  it('requeue the pod when a node that declares them is added, or a node starts to declare them', () => {
     const [registration] = plugin.eventsToRegister!();
     const pod = build.projectedPod(restarting);
     const helps = (before: readonly string[] | undefined, now: readonly string[]): boolean =>

@@ -10,7 +10,7 @@ import { noArguments } from '../plugin-arguments.ts';
 const name = 'NodeDeclaredFeatures';
 const lacksFeatures = new Status('UnschedulableAndUnresolvable', "node(s) didn't match Pod's required features", name);
 
-/** Rejects nodes that do not declare what the pod needs of its kubelet. */
+/** Rejects nodes that do not declare the kubelet features that the pod requires. */
 class NodeDeclaredFeatures implements Plugin {
   readonly name = name;
 
@@ -27,7 +27,7 @@ class NodeDeclaredFeatures implements Plugin {
   }
 
   eventsToRegister(): readonly EventRegistration[] {
-    return [{ resource: 'Node', actions: ['Add', 'Update'], hint: cameToDeclareAll }];
+    return [{ resource: 'Node', actions: ['Add', 'Update'], hint: nowDeclaresAll }];
   }
 }
 
@@ -37,7 +37,7 @@ function declaresAll({ declaredFeatures }: Node, pod: Pod): boolean {
   return true;
 }
 
-function cameToDeclareAll(pod: Pod, event: ClusterEvent): boolean {
+function nowDeclaresAll(pod: Pod, event: ClusterEvent): boolean {
   if (event.resource !== 'Node' || event.action === 'Delete' || !declaresAll(event.new, pod)) return false;
   return event.old === undefined || !declaresAll(event.old, pod);
 }

@@ -9,7 +9,7 @@ const plugin = createNodeName(undefined, pluginHandle(build));
 const state = new CycleState();
 const bound = build.projectedPod({ nodeName: 'a' });
 
-it('a pod that names a node goes to no other', () => {
+it('restricts a pod to the node it names', () => {
   expect(plugin.filter!(state, bound, build.nodeInfo({ name: 'a' }))).toBeUndefined();
   expect(plugin.filter!(state, bound, build.nodeInfo({ name: 'b' }))).toMatchObject({
     code: 'UnschedulableAndUnresolvable',
@@ -17,12 +17,12 @@ it('a pod that names a node goes to no other', () => {
   });
 });
 
-it('a pod that names none goes anywhere', () => {
+it('accepts every node for a pod that names none', () => {
   expect(plugin.filter!(state, build.projectedPod(), build.nodeInfo({ name: 'b' }))).toBeUndefined();
   expect(plugin.sign!(build.projectedPod())).not.toBe(plugin.sign!(bound));
 });
 
-it('only the node that it names is worth trying again for', () => {
+it('requeues a pod only for the node it names', () => {
   const { hint } = plugin.eventsToRegister!()[0]!;
   const added = (name: string): boolean =>
     hint!(bound, { resource: 'Node', action: 'Add', old: undefined, new: build.projectedNode({ name }) });

@@ -10,7 +10,7 @@ import { noArguments } from '../plugin-arguments.ts';
 const name = 'NodeName';
 const otherNode = new Status('UnschedulableAndUnresolvable', "node(s) didn't match the requested node name", name);
 
-/** A pod that names its node goes nowhere else. Pods from the queue name none; what-if questions about bound pods do. */
+/** Restricts a pod to the node it names. Pods from the queue name none; bound pods in dry runs do. */
 class NodeName implements Plugin {
   readonly name = name;
   readonly #cluster: ClusterLister;

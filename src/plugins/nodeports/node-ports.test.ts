@@ -17,7 +17,7 @@ function fits(wanted: Ports, used: Ports): boolean {
 }
 
 describe('host ports', () => {
-  it('reject a node where one is taken; preemption may help', () => {
+  it('reject a node where one is in use; preemption may help', () => {
     const node = build.nodeInfo({}, [{ hostPorts: [80] }]);
     expect(plugin.filter!(state, build.projectedPod({ hostPorts: [8080, 80] }), node)).toMatchObject({
       code: 'Unschedulable',
@@ -31,13 +31,13 @@ describe('host ports', () => {
     ['no protocol means TCP', [{ hostPort: 53, protocol: 'TCP' }], [53], false],
     ['two addresses', [{ hostPort: 80, hostIP: '10.0.0.1' }], [{ hostPort: 80, hostIP: '10.0.0.2' }], true],
     ['the same address', [{ hostPort: 80, hostIP: '10.0.0.1' }], [{ hostPort: 80, hostIP: '10.0.0.1' }], false],
-    ['all addresses wanted', [80], [{ hostPort: 80, hostIP: '10.0.0.2' }], false],
+    ['all addresses requested', [80], [{ hostPort: 80, hostIP: '10.0.0.2' }], false],
     ['all addresses in use', [{ hostPort: 80, hostIP: '10.0.0.2' }], [{ hostPort: 80, hostIP: '0.0.0.0' }], false],
-  ])('conflict as Kubernetes says: %s', (_, wanted, used, expected) => {
-    expect(fits(wanted, used)).toBe(expected);
+  ])('conflict as in Kubernetes: %s', (_, requested, used, expected) => {
+    expect(fits(requested, used)).toBe(expected);
   });
 
-  it('cost a pod without any nothing', () => {
+  it('skip Filter for a pod without any', () => {
     expect(plugin.preFilter!(state, build.projectedPod())).toMatchObject({ code: 'Skip' });
     expect(plugin.preFilter!(state, build.projectedPod({ hostPorts: [80] }))).toBeUndefined();
   });
@@ -48,7 +48,7 @@ describe('host ports', () => {
     expect(new Set([sign([80]), sign([81]), sign([])]).size).toBe(3);
   });
 
-  it('are worth another try only when a pod that held one of them is gone, or a node is new', () => {
+  it('requeue the pod only when a pod with one of them is deleted or a node is added', () => {
     const [podGone, nodeAdded] = plugin.eventsToRegister!();
     const pod = build.projectedPod({ hostPorts: [80] });
     const gone = (hostPorts: Ports): boolean =>

@@ -7,7 +7,7 @@ import { skip, Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'NodePorts';
-const portTaken = new Status('Unschedulable', "node(s) didn't have free ports for the requested pod ports", name);
+const portInUse = new Status('Unschedulable', "node(s) didn't have free ports for the requested pod ports", name);
 const allAddresses = '0.0.0.0';
 
 /** Rejects nodes where a host port of the pod is in use: same protocol and port, on the same address or on all addresses. */
@@ -24,7 +24,7 @@ class NodePorts implements Plugin {
   }
 
   filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
-    return someConflict(pod.template.hostPorts, node.hostPorts) ? portTaken : undefined;
+    return someConflict(pod.template.hostPorts, node.hostPorts) ? portInUse : undefined;
   }
 
   eventsToRegister(): readonly EventRegistration[] {
@@ -35,9 +35,9 @@ class NodePorts implements Plugin {
   }
 }
 
-function someConflict(wanted: readonly HostPort[], used: readonly HostPort[]): boolean {
-  for (let i = 0; i < wanted.length; i++) {
-    for (let j = 0; j < used.length; j++) if (conflict(wanted[i]!, used[j]!)) return true;
+function someConflict(requested: readonly HostPort[], used: readonly HostPort[]): boolean {
+  for (let i = 0; i < requested.length; i++) {
+    for (let j = 0; j < used.length; j++) if (conflict(requested[i]!, used[j]!)) return true;
   }
   return false;
 }

@@ -28,7 +28,7 @@ describe('LeastAllocated', () => {
     expect(score(undefined, { cpu: 1, memory: '8Gi' }, { cpu: 4, memory: '16Gi' })).toBe(62);
   });
 
-  it('counts what runs there already', () => {
+  it('counts running pods', () => {
     const node = { cpu: 10, memory: '10Gi' };
     expect(score(undefined, { cpu: 1, memory: '1Gi' }, node, [{ cpu: 4, memory: '2Gi' }])).toBe(60);
   });
@@ -37,7 +37,7 @@ describe('LeastAllocated', () => {
     expect(score(undefined, {}, { cpu: 1, memory: '2000Mi' }, [{}, {}])).toBe(70);
   });
 
-  it('gives 0 for a resource that would be over-committed', () => {
+  it('gives 0 for a resource that would be overcommitted', () => {
     expect(score(undefined, { cpu: 5, memory: '8Gi' }, { cpu: 4, memory: '16Gi' })).toBe(25);
   });
 
@@ -46,33 +46,33 @@ describe('LeastAllocated', () => {
     expect(score(undefined, { cpu: 1, memory: '2Gi' }, { cpu: 3, memory: '3Gi' })).toBe(49);
   });
 
-  it('weighs resources, and leaves out extended ones that the pod does not request', () => {
+  it('applies weights, and ignores extended resources that the pod does not request', () => {
     const node = { cpu: 4, allocatable: { 'example.com/gpu': 4 } };
     expect(score(byGpu('LeastAllocated'), { cpu: 2, requests: { 'example.com/gpu': 4 } }, node)).toBe(12);
     expect(score(byGpu('LeastAllocated'), { cpu: 2 }, node)).toBe(50);
   });
 
-  it('counts ephemeral storage in use also for a pod that requests none', () => {
+  it('counts used ephemeral storage even for a pod that requests none', () => {
     const strategy = { type: 'LeastAllocated', resources: [{ name: 'ephemeral-storage' }] };
     const node = { allocatable: { 'ephemeral-storage': '100Gi' } };
     expect(score(strategy, {}, node, [{ requests: { 'ephemeral-storage': '25Gi' } }])).toBe(75);
   });
 
-  it('leaves out what the node has none of', () => {
+  it('ignores resources that the node does not have', () => {
     expect(score(byGpu('LeastAllocated'), { cpu: 1, requests: { 'example.com/gpu': 1 } }, { cpu: 4 })).toBe(75);
     expect(score(undefined, {}, { cpu: 0, memory: 0 })).toBe(0);
   });
 });
 
 describe('MostAllocated', () => {
-  it('is the mean used share, at most all of it', () => {
+  it('is the mean used share, at most 100', () => {
     const node = { cpu: 4, allocatable: { 'example.com/gpu': 4 } };
     expect(score(byGpu('MostAllocated'), { cpu: 2, requests: { 'example.com/gpu': 3 } }, node)).toBe(68);
     expect(score({ type: 'MostAllocated' }, { cpu: 9, memory: '8Gi' }, { cpu: 4, memory: '16Gi' })).toBe(75);
   });
 });
 
-it('one scorer serves pods of different templates in turn', () => {
+it('scores pods of different templates in turn', () => {
   const plugin = createNodeResourcesFit(undefined, handle);
   const [small, large] = [build.projectedPod({ cpu: 1, memory: 0 }), build.projectedPod({ cpu: 2, memory: 0 })];
   const node = build.nodeInfo({ cpu: 4 });
@@ -88,29 +88,29 @@ describe('RequestedToCapacityRatio', () => {
   });
   const used = (cpu: number, strategy: object): number => score(strategy, { cpu }, { cpu: 10 });
 
-  it('goes along the line through the points, ten times their score', () => {
+  it('follows the line through the points, times ten', () => {
     const packing = ratio([0, 0], [100, 10]);
     expect([1, 5, 10].map((cpu) => used(cpu, packing))).toEqual([10, 50, 100]);
     const spreading = ratio([0, 10], [50, 10], [100, 0]);
     expect([1, 5, 6, 10].map((cpu) => used(cpu, spreading))).toEqual([100, 100, 80, 0]);
   });
 
-  it('stays what it is before the first point and after the last', () => {
+  it('is constant before the first point and after the last', () => {
     const middle = ratio([40, 2], [60, 8]);
     expect([1, 4, 5, 6, 9].map((cpu) => used(cpu, middle))).toEqual([20, 20, 50, 80, 80]);
   });
 
-  it('rounds towards the earlier point', () => {
+  it('rounds toward the earlier point', () => {
     const [up, down] = [ratio([0, 0], [30, 10]), ratio([0, 10], [30, 0])];
     expect([1, 2].map((cpu) => used(cpu, up))).toEqual([33, 66]);
     expect([1, 2].map((cpu) => used(cpu, down))).toEqual([67, 34]);
   });
 
-  it('counts a resource that would be over-committed as wholly used', () => {
+  it('counts a resource that would be overcommitted as fully used', () => {
     expect(used(11, ratio([0, 0], [100, 7]))).toBe(70);
   });
 
-  it('leaves out resources that are rated 0, and rounds the mean to the nearest', () => {
+  it('ignores resources rated 0, and rounds the mean to the nearest number', () => {
     const both = {
       ...ratio([0, 0], [50, 0], [100, 10]),
       resources: [
@@ -123,8 +123,8 @@ describe('RequestedToCapacityRatio', () => {
   });
 });
 
-describe('a resource', () => {
-  it('that counts pods is no part of the score', () => {
+describe('a scored resource', () => {
+  it('is never the number of pods', () => {
     const resources = [
       { name: 'pods', weight: 1 },
       { name: 'cpu', weight: 1 },
@@ -132,7 +132,7 @@ describe('a resource', () => {
     expect(score({ type: 'MostAllocated', resources }, { cpu: 1 }, { cpu: 4, pods: 1 })).toBe(25);
   });
 
-  it('of more than a double can multiply is divided exactly', () => {
+  it('is divided exactly beyond the precision of a double', () => {
     const resources = [{ name: 'memory', weight: 1 }];
     // One byte less than 90 percent.
     const [memory, used] = [10 * 2 ** 48, 9 * 2 ** 48 - 1];

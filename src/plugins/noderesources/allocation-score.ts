@@ -7,21 +7,21 @@ import { ScoredAmounts } from './scored-amounts.ts';
 import type { ScoredColumn } from './scored-amounts.ts';
 import { wholePercent } from '../whole-percent.ts';
 
-/** How good it is that so much of a resource is taken of what the node has: 0 to 100. */
-type Rating = (taken: number, capacity: number) => number;
+/** Rates the usage of one resource of a node: 0 to 100. */
+type Rating = (used: number, capacity: number) => number;
 
 /**
- * kube-scheduler's LeastAllocated, MostAllocated and RequestedToCapacityRatio: each resource is rated with the pod on the node,
- * in whole numbers; then their weighted mean, rounded down. RequestedToCapacityRatio leaves out resources rated 0, and rounds the
- * mean to the nearest. What is counted of a resource, and which are left out, says `ScoredAmounts`.
+ * kube-scheduler's LeastAllocated, MostAllocated and RequestedToCapacityRatio. Rates each resource as if the pod were on the node, in
+ * whole numbers. The score is the weighted mean, rounded down. RequestedToCapacityRatio omits resources rated 0 and rounds the mean to
+ * the nearest number. `ScoredAmounts` defines the amounts and which resources count.
  */
 export class AllocationScore {
   readonly #amounts: ScoredAmounts;
   readonly #weights: readonly number[];
   readonly #rating: Rating;
   readonly #byRatio: boolean;
-  /** Working room: the weights of the resources that count on each node. */
-  #weighed = new Float64Array(0);
+  /** Scratch buffer: the total weight of the resources that count on each node. */
+  #totalWeights = new Float64Array(0);
 
   constructor(strategy: AllocationStrategy, scored: readonly ScoredResource[], cluster: ClusterLister) {
     const resources = scored.map(({ name }) => name);
@@ -31,35 +31,35 @@ export class AllocationScore {
     this.#rating = ratingOf(strategy);
   }
 
-  /** A whole number from 0 to 100. */
+  /** Returns a whole number from 0 to 100. */
   of(template: PodTemplate, node: NodeView): number {
     this.#amounts.read(template, node);
-    return this.#rated();
+    return this.#score();
   }
 
-  /** As `of`, of the first `size` nodes of `indexes`, into `scores`: resource by resource. */
+  /** Like `of` for the first `size` nodes of `indexes`, resource by resource. Writes to `scores`. */
   ofAll(template: PodTemplate, indexes: Int32Array, size: number, scores: Float64Array): void {
-    if (this.#weighed.length < size) this.#weighed = new Float64Array(size + (size >> 1));
-    const weighed = this.#weighed;
-    weighed.fill(0, 0, size);
+    if (this.#totalWeights.length < size) this.#totalWeights = new Float64Array(size + (size >> 1));
+    const totalWeights = this.#totalWeights;
+    totalWeights.fill(0, 0, size);
     for (let i = 0; i < size; i++) scores[indexes[i]!] = 0;
     for (const column of this.#amounts.columns(template)) {
-      this.#add(column, indexes, size, scores, weighed);
+      this.#add(column, indexes, size, scores, totalWeights);
     }
     const byRatio = this.#byRatio;
     for (let i = 0; i < size; i++) {
       const index = indexes[i]!;
-      const mean = weighed[i] === 0 ? 0 : scores[index]! / weighed[i]!;
+      const mean = totalWeights[i] === 0 ? 0 : scores[index]! / totalWeights[i]!;
       scores[index] = byRatio ? Math.round(mean) : Math.floor(mean);
     }
   }
 
   #add(
-    { position, capacity, taken, asked }: ScoredColumn,
+    { position, capacity, used, request }: ScoredColumn,
     indexes: Int32Array,
     size: number,
     sums: Float64Array,
-    weighed: Float64Array,
+    totalWeights: Float64Array,
   ): void {
     const weight = this.#weights[position]!;
     const rating = this.#rating;
@@ -68,21 +68,21 @@ export class AllocationScore {
       const index = indexes[i]!;
       const whole = capacity[index]!;
       if (whole === 0) continue;
-      const rated = rating(taken[index]! + asked, whole);
+      const rated = rating(used[index]! + request, whole);
       if (byRatio && rated === 0) continue;
       sums[index] = sums[index]! + weight * rated;
-      weighed[i] = weighed[i]! + weight;
+      totalWeights[i] = totalWeights[i]! + weight;
     }
   }
 
-  /** Of the amounts that were read last. */
-  #rated(): number {
-    const { capacity, taken } = this.#amounts;
+  /** Computes the score from the amounts that `#amounts` read last. */
+  #score(): number {
+    const { capacity, used } = this.#amounts;
     let sum = 0;
     let weights = 0;
     for (let i = 0; i < capacity.length; i++) {
       if (capacity[i] === 0) continue;
-      const rating = this.#rating(taken[i]!, capacity[i]!);
+      const rating = this.#rating(used[i]!, capacity[i]!);
       if (this.#byRatio && rating === 0) continue;
       sum += this.#weights[i]! * rating;
       weights += this.#weights[i]!;
@@ -95,10 +95,10 @@ export class AllocationScore {
 function ratingOf(strategy: AllocationStrategy): Rating {
   switch (strategy.type) {
     case 'LeastAllocated':
-      return (taken, capacity) => (taken > capacity ? 0 : wholePercent(capacity - taken, capacity));
+      return (used, capacity) => (used > capacity ? 0 : wholePercent(capacity - used, capacity));
     case 'MostAllocated':
-      return (taken, capacity) => wholePercent(Math.min(taken, capacity), capacity);
+      return (used, capacity) => wholePercent(Math.min(used, capacity), capacity);
     case 'RequestedToCapacityRatio':
-      return (taken, capacity) => valueAt(strategy.shape, taken > capacity ? 100 : wholePercent(taken, capacity));
+      return (used, capacity) => valueAt(strategy.shape, used > capacity ? 100 : wholePercent(used, capacity));
   }
 }

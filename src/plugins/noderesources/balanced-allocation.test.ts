@@ -16,26 +16,26 @@ function score(pod: PodOptions, node: NodeOptions, running: PodOptions[] = [], a
 }
 
 describe('NodeResourcesBalancedAllocation', () => {
-  it('gives 75 where the pod changes nothing about the balance', () => {
+  it('gives 75 if the pod does not change the balance', () => {
     expect(score({ cpu: 1, memory: '4Gi' }, { cpu: 4, memory: '16Gi' })).toBe(75);
   });
 
-  it('gives more where the pod takes what is left over, and less where it takes more of what is short', () => {
+  it('gives more if the pod uses the plentiful resource, and less if it uses the scarce one', () => {
     const node = { cpu: 4, memory: '4Gi' };
     const [cpuHeavy, memoryHeavy] = [{ cpu: 2 }, { memory: '2Gi' }];
     expect(score(memoryHeavy, node, [cpuHeavy])).toBe(87);
     expect(score(cpuHeavy, node, [cpuHeavy])).toBe(62);
   });
 
-  it('counts what is asked for, not what a container without a request counts elsewhere', () => {
+  it('counts actual requests, without defaults for containers without requests', () => {
     expect(score({ cpu: 1 }, { cpu: 4, memory: '4Gi' }, [{}, {}])).toBe(score({ cpu: 1 }, { cpu: 4, memory: '4Gi' }));
   });
 
-  it('counts no share beyond the whole', () => {
+  it('counts no share above 1', () => {
     expect(score({ cpu: 8, memory: '8Gi' }, { cpu: 4, memory: '4Gi' })).toBe(75);
   });
 
-  it('takes the deviation of more than two resources, and leaves out extended ones that are not asked for', () => {
+  it('uses the standard deviation for more than two resources, and ignores extended ones that are not requested', () => {
     const args = { resources: [{ name: 'cpu' }, { name: 'memory' }, { name: 'example.com/gpu' }] };
     const node = { cpu: 4, memory: '4Gi', allocatable: { 'example.com/gpu': 4 } };
     // Shares 1, 0 and 0: a deviation of 0.47. Without the gpu it is 0.5.
@@ -43,7 +43,7 @@ describe('NodeResourcesBalancedAllocation', () => {
     expect(score({ cpu: 4 }, node, [], args)).toBe(50);
   });
 
-  it('skips a pod that asks for none of the resources', () => {
+  it('skips a pod that requests none of the resources', () => {
     const plugin = createBalancedAllocation(undefined, handle);
     expect(plugin.preScore!(state, build.projectedPod(), () => [])).toMatchObject({ code: 'Skip' });
     expect(plugin.preScore!(state, build.projectedPod({ cpu: '1m' }), () => [])).toBeUndefined();
@@ -62,7 +62,7 @@ describe('NodeResourcesBalancedAllocation', () => {
   it.each([
     [
       { resources: [{ name: 'cpu', weight: 2 }] },
-      'resources[0].weight must be 1, for all resources count alike, not 2',
+      'resources[0].weight must be 1, because all resources have the same weight, not 2',
     ],
     [{ resources: [{ name: 'cpu' }, { name: 'cpu' }] }, 'resources[1] must differ from resources[0] in name'],
   ])('rejects %j', (args, message) => {

@@ -11,13 +11,13 @@ import { ScoredAmounts } from './scored-amounts.ts';
 import type { ScoredColumn } from './scored-amounts.ts';
 
 const name = 'NodeResourcesBalancedAllocation';
-/** The score where the pod changes nothing. */
-const unmoved = 75;
+/** Score when the pod changes nothing. */
+const neutralScore = 75;
 
 /**
- * Prefers nodes on which the pod makes the resources more evenly used: kube-scheduler's formula, which compares the standard deviation
- * of the used shares with and without the pod. 50 to 100; 75 where it changes nothing. Pods that ask for none of the resources are
- * not scored, so that they are not all sent to the same node.
+ * Prefers nodes whose resources the pod makes more evenly used. Uses kube-scheduler's formula, which compares the standard deviation of
+ * the used shares with and without the pod. Scores 50 to 100; 75 if the pod changes nothing. Skips pods that request none of the
+ * resources, so that they don't all go to the same node.
  */
 class BalancedAllocation implements Plugin {
   readonly name = name;
@@ -28,7 +28,7 @@ class BalancedAllocation implements Plugin {
     this.#amounts = amounts;
     this.#signature = latestTemplate((template) => {
       amounts.readPod(template);
-      return amounts.asked.join(',');
+      return amounts.requests.join(',');
     });
   }
 
@@ -38,7 +38,7 @@ class BalancedAllocation implements Plugin {
 
   preScore(_state: CycleState, pod: Pod): Status | undefined {
     this.#amounts.readPod(pod.template);
-    return this.#amounts.asked.every((amount) => amount === 0) ? skip : undefined;
+    return this.#amounts.requests.every((amount) => amount === 0) ? skip : undefined;
   }
 
   score(_state: CycleState, pod: Pod, node: NodeView): number {
@@ -61,9 +61,9 @@ class BalancedAllocation implements Plugin {
     }
   }
 
-  /** Of the amounts that were read last. */
+  /** Computes the score from the amounts that `#amounts` read last. */
   #balance(): number {
-    const { capacity, taken, asked } = this.#amounts;
+    const { capacity, used, requests } = this.#amounts;
     let count = 0;
     let firstWith = 0;
     let firstWithout = 0;
@@ -71,8 +71,8 @@ class BalancedAllocation implements Plugin {
     let secondWithout = 0;
     for (let i = 0; i < capacity.length; i++) {
       if (capacity[i] === 0) continue;
-      const shareWith = shareOf(taken[i]!, capacity[i]!);
-      const shareWithout = shareOf(taken[i]! - asked[i]!, capacity[i]!);
+      const shareWith = shareOf(used[i]!, capacity[i]!);
+      const shareWithout = shareOf(used[i]! - requests[i]!, capacity[i]!);
       if (count === 0) {
         firstWith = shareWith;
         firstWithout = shareWithout;
@@ -82,7 +82,7 @@ class BalancedAllocation implements Plugin {
       }
       count++;
     }
-    if (count < 2) return unmoved;
+    if (count < 2) return neutralScore;
     if (count > 2) return scoreOf(this.#evenness(count, true), this.#evenness(count, false));
     return scoreOf(
       evennessOf(Math.abs((firstWith - secondWith) / 2)),
@@ -90,21 +90,21 @@ class BalancedAllocation implements Plugin {
     );
   }
 
-  /** 50 to 100: how even the shares are that are taken, with the pod or without. */
+  /** Returns how evenly the resources are used, with or without the pod: 50 to 100. */
   #evenness(count: number, withPod: boolean): number {
-    const { capacity, taken, asked } = this.#amounts;
+    const { capacity, used, requests } = this.#amounts;
     const shares = capacity.flatMap((whole, i) =>
-      whole === 0 ? [] : [shareOf(withPod ? taken[i]! : taken[i]! - asked[i]!, whole)],
+      whole === 0 ? [] : [shareOf(withPod ? used[i]! : used[i]! - requests[i]!, whole)],
     );
     const mean = shares.reduce((sum, share) => sum + share, 0) / count;
     return evennessOf(Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) * (share - mean), 0) / count));
   }
 }
 
-/** As `#balance`, of each of these nodes, where two resources are looked at, as by default. */
+/** Like `#balance` for many nodes with exactly two scored resources, the default. */
 function balanceOfTwo(
-  { capacity: firstWhole, taken: firstTaken, asked: firstAsked }: ScoredColumn,
-  { capacity: secondWhole, taken: secondTaken, asked: secondAsked }: ScoredColumn,
+  { capacity: firstWhole, used: firstUsed, request: firstRequest }: ScoredColumn,
+  { capacity: secondWhole, used: secondUsed, request: secondRequest }: ScoredColumn,
   indexes: Int32Array,
   size: number,
   scores: Float64Array,
@@ -114,14 +114,14 @@ function balanceOfTwo(
     const first = firstWhole[index]!;
     const second = secondWhole[index]!;
     if (first === 0 || second === 0) {
-      scores[index] = unmoved;
+      scores[index] = neutralScore;
       continue;
     }
-    // As for one node the pod is added and taken off again: of great numbers that may differ from what was there.
-    const firstWith = firstTaken[index]! + firstAsked;
-    const secondWith = secondTaken[index]! + secondAsked;
+    // Add and then subtract the pod, as for a single node: for large numbers the result may differ from the original amount.
+    const firstWith = firstUsed[index]! + firstRequest;
+    const secondWith = secondUsed[index]! + secondRequest;
     const withPod = shareOf(firstWith, first) - shareOf(secondWith, second);
-    const without = shareOf(firstWith - firstAsked, first) - shareOf(secondWith - secondAsked, second);
+    const without = shareOf(firstWith - firstRequest, first) - shareOf(secondWith - secondRequest, second);
     scores[index] = scoreOf(evennessOf(Math.abs(withPod / 2)), evennessOf(Math.abs(without / 2)));
   }
 }

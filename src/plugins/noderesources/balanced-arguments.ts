@@ -17,7 +17,13 @@ export const balancedAllocationArguments = new PluginArguments('NodeResourcesBal
         properties: {
           name: { type: 'string', minLength: 1, mustBe: 'a resource name such as "cpu"' },
           // 0 counts as absent
-          weight: { type: 'integer', minimum: 0, maximum: 1, default: 1, mustBe: '1, for all resources count alike' },
+          weight: {
+            type: 'integer',
+            minimum: 0,
+            maximum: 1,
+            default: 1,
+            mustBe: '1, because all resources have the same weight',
+          },
         },
       },
       default: defaultResources,
@@ -25,7 +31,7 @@ export const balancedAllocationArguments = new PluginArguments('NodeResourcesBal
   },
 });
 
-/** Names of the resources to be balanced. Throws PluginArgumentsError. */
+/** Returns the names of the resources to balance. Throws PluginArgumentsError. */
 export function readBalancedResources(args: unknown): readonly string[] {
   const { resources } = balancedAllocationArguments.read(args);
   return (resources.length === 0 ? defaultResources : resources).map(({ name }) => name);

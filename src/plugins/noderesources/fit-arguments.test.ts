@@ -29,7 +29,7 @@ describe('arguments of NodeResourcesFit', () => {
     });
   });
 
-  it('are read', () => {
+  it('are read with all fields set', () => {
     const resources = [{ name: 'cpu' }, { name: 'example.com/gpu', weight: 100 }];
     expect(
       readFitArguments({
@@ -48,7 +48,7 @@ describe('arguments of NodeResourcesFit', () => {
     });
   });
 
-  it('are read: a shape, whose points may leave out what is 0', () => {
+  it('are read with a shape whose points omit zeros', () => {
     expect(readFitArguments(ratioOf({ score: 10 }, { utilization: 100 })).strategy).toEqual({
       type: 'RequestedToCapacityRatio',
       shape: [
@@ -58,7 +58,7 @@ describe('arguments of NodeResourcesFit', () => {
     });
   });
 
-  it('count null as absent', () => {
+  it('treat null as absent', () => {
     expect(readFitArguments({ scoringStrategy: null, ignoredResources: null, ignoredResourceGroups: null })).toEqual(
       defaults,
     );
@@ -71,7 +71,7 @@ describe('arguments of NodeResourcesFit', () => {
     [[], 'must be an object, not an empty list'],
     [
       { ignoredResource: [] },
-      'ignoredResource is not known; did you mean ignoredResources? ' +
+      'ignoredResource is not a known field; did you mean ignoredResources? ' +
         'The fields are ignoredResources, ignoredResourceGroups, scoringStrategy',
     ],
     [{ ignoredResources: 'a' }, 'ignoredResources must be a list, not "a"'],
@@ -79,7 +79,7 @@ describe('arguments of NodeResourcesFit', () => {
     [{ ignoredResources: ['a b'] }, 'ignoredResources[0] must be a resource name such as "example.com/gpu", not "a b"'],
     [
       { ignoredResourceGroups: ['a', 'b/c'] },
-      'ignoredResourceGroups[1] must be what stands before the slash of resource names, such as "example.com", not "b/c"',
+      'ignoredResourceGroups[1] must be the part of a resource name before the slash, such as "example.com", not "b/c"',
     ],
     [{ scoringStrategy: 'x' }, 'scoringStrategy must be an object, not "x"'],
     [{ scoringStrategy: {} }, `scoringStrategy.type is missing; it must be ${strategies}`],
@@ -87,7 +87,7 @@ describe('arguments of NodeResourcesFit', () => {
     [{ scoringStrategy: { type: 'Balanced' } }, `scoringStrategy.type must be ${strategies}`],
     [
       { scoringStrategy: { type: 'RequestedToCapacityRatio' } },
-      'scoringStrategy.requestedToCapacityRatio is missing: RequestedToCapacityRatio scores by its shape',
+      'scoringStrategy.requestedToCapacityRatio is missing; the type RequestedToCapacityRatio requires it',
     ],
     [
       ratioOf({ utilization: 0, score: 11 }),
@@ -99,7 +99,7 @@ describe('arguments of NodeResourcesFit', () => {
     ],
     [
       ratioOf({ utilization: 50, score: 1 }, { utilization: 50, score: 2 }),
-      'scoringStrategy.requestedToCapacityRatio.shape[1].utilization must be greater than 50, that of the point before it, not 50',
+      'scoringStrategy.requestedToCapacityRatio.shape[1].utilization must be greater than 50, the utilization of the previous point, not 50',
     ],
     [
       ratioOf(),
@@ -113,11 +113,11 @@ describe('arguments of NodeResourcesFit', () => {
         },
       },
       'scoringStrategy.requestedToCapacityRatio must be absent: ' +
-        'it belongs to the type RequestedToCapacityRatio, not to LeastAllocated',
+        'only the type RequestedToCapacityRatio uses it, not LeastAllocated',
     ],
     [
       { scoringStrategy: { type: 'LeastAllocated', weights: [] } },
-      'scoringStrategy.weights is not known; the fields are type, resources, requestedToCapacityRatio',
+      'scoringStrategy.weights is not a known field; the fields are type, resources, requestedToCapacityRatio',
     ],
     [
       { scoringStrategy: { type: 'LeastAllocated', resources: [{ name: 'cpu' }, { weight: 1 }] } },
@@ -131,7 +131,7 @@ describe('arguments of NodeResourcesFit', () => {
       { scoringStrategy: { type: 'LeastAllocated', resources: [{ name: 'cpu' }, { name: 'a' }, { name: 'cpu' }] } },
       'scoringStrategy.resources[2] must differ from scoringStrategy.resources[0] in name; both have "cpu"',
     ],
-  ])('that are wrong are rejected, naming the field: %j', (args, message) => {
+  ])('are rejected with the name of the invalid field: %j', (args, message) => {
     expect(() => readFitArguments(args)).toThrow(`arguments of NodeResourcesFit: ${message}`);
   });
 });

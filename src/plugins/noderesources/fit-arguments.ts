@@ -12,15 +12,15 @@ export interface ScoredResource {
 
 export type AllocationStrategy =
   | { readonly type: 'LeastAllocated' | 'MostAllocated' }
-  /** Utilization ascends; at least one point. */
+  /** The utilization of the points ascends; there is at least one point. */
   | { readonly type: 'RequestedToCapacityRatio'; readonly shape: readonly ShapePoint[] };
 
 export interface FitArguments {
   readonly strategy: AllocationStrategy;
   readonly scored: readonly ScoredResource[];
-  /** Extended resources that Filter does not look at. */
+  /** Extended resources that Filter ignores. */
   readonly ignoredResources: readonly string[];
-  /** What stands before the slash in extended resources that Filter does not look at. */
+  /** Groups (the part before the slash) of extended resources that Filter ignores. */
   readonly ignoredResourceGroups: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export const fitArguments = new PluginArguments('NodeResourcesFit', {
       items: {
         type: 'string',
         pattern: `^${plainName}$`,
-        mustBe: 'what stands before the slash of resource names, such as "example.com"',
+        mustBe: 'the part of a resource name before the slash, such as "example.com"',
       },
       default: [],
     },
@@ -64,11 +64,11 @@ export const fitArguments = new PluginArguments('NodeResourcesFit', {
             required: ['name'],
             properties: {
               name: { ...resourceName, mustBe: 'a resource name such as "cpu"' },
-              // kube-scheduler takes 0 for 1; who writes 0 means something else.
+              // kube-scheduler treats 0 as 1, but a user who writes 0 means something else.
               weight: { type: 'integer', minimum: 1, maximum: 100, default: 1 },
             },
           },
-          uniqueBy: ['name'], // kube-scheduler would count it twice
+          uniqueBy: ['name'], // kube-scheduler would count a duplicate twice
           default: defaultScored,
         },
         requestedToCapacityRatio: {
@@ -88,8 +88,8 @@ export const fitArguments = new PluginArguments('NodeResourcesFit', {
         const isRatio = type === 'RequestedToCapacityRatio';
         if (isRatio === (ratio !== undefined)) return;
         const problem = isRatio
-          ? 'is missing: RequestedToCapacityRatio scores by its shape'
-          : `must be absent: it belongs to the type RequestedToCapacityRatio, not to ${type}`;
+          ? 'is missing; the type RequestedToCapacityRatio requires it'
+          : `must be absent: only the type RequestedToCapacityRatio uses it, not ${type}`;
         report(['requestedToCapacityRatio'], problem);
       },
       default: { type: 'LeastAllocated' },

@@ -17,17 +17,17 @@ const handle = pluginHandle(build);
 const plugin = createNodeResourcesFit(undefined, handle);
 const state = new CycleState();
 
-const check = (pod: PodOptions, node: NodeOptions, running: PodOptions[] = [], asked = plugin): Status | undefined =>
-  asked.filter!(state, build.projectedPod(pod), build.nodeInfo(node, running));
+const check = (pod: PodOptions, node: NodeOptions, running: PodOptions[] = [], tested = plugin): Status | undefined =>
+  tested.filter!(state, build.projectedPod(pod), build.nodeInfo(node, running));
 
-describe('a node has room', () => {
-  it('when the pod fits exactly into what is left', () => {
+describe('NodeResourcesFit', () => {
+  it('accepts a pod that uses exactly the free capacity', () => {
     expect(check({ cpu: '500m', memory: '1Gi' }, { cpu: 1, memory: '2Gi' }, [{ cpu: '500m', memory: '1Gi' }])).toBe(
       undefined,
     );
   });
 
-  it('for a pod that requests nothing, however full it is', () => {
+  it('accepts a pod that requests nothing on a full node', () => {
     expect(check({}, { cpu: 1 }, [{ cpu: 2 }])).toBeUndefined();
   });
 
@@ -41,7 +41,7 @@ describe('a node has room', () => {
       [{ requests: { 'example.com/gpu': 2 } }],
     ],
     ['Too many pods', {}, { pods: 1 }, [{}]],
-    // As kube-scheduler has it, whether or not preemption could.
+    // As in kube-scheduler, whether or not preemption could help.
     ['Too many pods', {}, { pods: 0 }, []],
     [
       'Insufficient cpu, Insufficient memory',
@@ -49,7 +49,7 @@ describe('a node has room', () => {
       { cpu: 1, memory: '1Gi' },
       [{ cpu: 1, memory: 1 }],
     ],
-  ])('or not: %s, and preemption may help', (reason, pod, node, running) => {
+  ])('rejects with %s if preemption may help', (reason, pod, node, running) => {
     expect(check(pod, node, running)).toMatchObject({
       code: 'Unschedulable',
       message: reason,
@@ -60,24 +60,24 @@ describe('a node has room', () => {
   it.each<[string, PodOptions, NodeOptions]>([
     ['Insufficient cpu', { cpu: 5 }, { cpu: 4 }],
     ['Insufficient example.com/gpu', { requests: { 'example.com/gpu': 1 } }, {}],
-  ])('or never will: %s of the empty node', (reason, pod, node) => {
+  ])('rejects with %s as unresolvable if even the empty node is too small', (reason, pod, node) => {
     expect(check(pod, node)).toMatchObject({ code: 'UnschedulableAndUnresolvable', message: reason });
   });
 
-  it('never for a pod that is too large in one of the resources that are short', () => {
+  it('rejects as unresolvable if the empty node has too little of one of several short resources', () => {
     expect(check({ cpu: 1, memory: '32Gi' }, { cpu: 1, memory: '16Gi' }, [{ cpu: 1 }])).toMatchObject({
       code: 'UnschedulableAndUnresolvable',
       message: 'Insufficient cpu, Insufficient memory',
     });
   });
 
-  it('and rejections of one kind are one object, so that thousands of them allocate nothing', () => {
+  it('returns the same object for equal rejections', () => {
     const reject = (): Status | undefined =>
       check({ cpu: 1, memory: '1Gi' }, { cpu: 1, memory: '1Gi' }, [{ cpu: 1, memory: 1 }]);
     expect(reject()).toBe(reject());
   });
 
-  it('exactly when no resource is over-committed afterwards', () => {
+  it('accepts a pod exactly if no resource is overcommitted afterwards', () => {
     const amounts = fc.record({
       cpu: fc.integer({ min: 0, max: 6 }),
       memory: fc.integer({ min: 0, max: 6 }),
@@ -107,7 +107,7 @@ describe('ignored resources', () => {
     handle,
   );
 
-  it('are not looked at, by name or by group', () => {
+  it('are not checked, by name or by group', () => {
     const pod = { requests: { 'example.com/slot': 1, 'fpga.example/x': 1, 'fpga.example/y': 1 } };
     expect(check(pod, {}, [], ignoring)).toBeUndefined();
     expect(check({ requests: { ...pod.requests, 'example.com/other': 1 } }, {}, [], ignoring)).toMatchObject({
@@ -131,7 +131,7 @@ describe('hints', () => {
     return node;
   };
 
-  it('queue a pod again when another one leaves and it then fits there', () => {
+  it('requeue a pod when another one is deleted and the pod then fits the node', () => {
     known({ name: 'full', cpu: 2 });
     const [first, second] = build.projectedPods(2, { cpu: 1, nodeName: 'full' });
     for (const pod of [first!, second!]) handle.cluster.setPod(pod);
@@ -144,7 +144,7 @@ describe('hints', () => {
     expect(left(second!)).toBe(true);
   });
 
-  it('queue a pod again when one that is on a node asks for less than before, and it fits there then', () => {
+  it('requeue a pod when a pod on a node requests less and the pod then fits the node', () => {
     known({ name: 'a', cpu: 4 });
     const [before, after] = [4, 1].map((cpu) => build.projectedPod({ name: 'x', uid: 'x', cpu, nodeName: 'a' }));
     handle.cluster.setPod(after!);
@@ -155,21 +155,21 @@ describe('hints', () => {
     expect(hintFor('AssignedPod')(asks(3), update(after!, after!))).toBe(false);
   });
 
-  it('do not queue a pod for room on a node that is gone', () => {
+  it('do not requeue a pod for capacity on a deleted node', () => {
     const pod = build.projectedPod({ nodeName: 'gone' });
     expect(hintFor('AssignedPod')(build.projectedPod(), { resource: 'AssignedPod', action: 'Delete', pod })).toBe(
       false,
     );
   });
 
-  it('queue a pod again for a new node only when it fits there', () => {
+  it('requeue a pod for a new node only if the pod fits it', () => {
     const node = known({ name: 'new', cpu: 2 });
     const added = (cpu: number): boolean =>
       hintFor('Node')(build.projectedPod({ cpu }), { resource: 'Node', action: 'Add', old: undefined, new: node });
     expect([added(2), added(3)]).toEqual([true, false]);
   });
 
-  it('queue a pod again when a node grows in what it requests, and it fits', () => {
+  it('requeue a pod when a requested resource of a node grows and the pod fits', () => {
     const before = build.projectedNode({ name: 'growing', cpu: 2, memory: '1Gi' });
     const pod = build.projectedPod({ cpu: 3 });
     const grows = (options: NodeOptions): boolean => {
@@ -185,18 +185,18 @@ describe('hints', () => {
   });
 });
 
-it('pods that request the same share a signature', () => {
+it('signs pods with equal requests equally', () => {
   const sign = (pod: PodOptions): string | undefined => plugin.sign!(build.projectedPod(pod));
   expect(sign({ cpu: 1, labels: { index: '0' } })).toBe(sign({ cpu: '1000m', labels: { index: '1' } }));
   const zeroOnPurpose = { cpu: 0, memory: 0 };
   expect(new Set([sign({}), sign({ cpu: 1 }), sign({ memory: 1000 }), sign(zeroOnPurpose)]).size).toBe(4);
 });
 
-describe('resources that pods make up', () => {
+describe('unknown resources in pod requests', () => {
   const madeUp = (pod: number): Record<string, string> =>
     Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`example.com/p${pod}-${i}`, '1']));
 
-  it('are named in the reason, and leave nothing behind when their pods are gone', async () => {
+  it('are named in the reason, and are forgotten when their pods are gone', async () => {
     const build = new Builders();
     const plugin = createNodeResourcesFit(undefined, pluginHandle(build));
     const node = build.nodeInfo({ cpu: 1 });

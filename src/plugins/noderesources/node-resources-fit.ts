@@ -18,7 +18,7 @@ import { Shortages } from './shortage.ts';
 
 const name = 'NodeResourcesFit';
 
-/** Rejects nodes without room for what the pod requests, its own slot included; scores by how full the node would be. */
+/** Rejects nodes without enough free capacity for the pod's requests, including its pod slot. Scores nodes by their utilization. */
 class NodeResourcesFit implements Plugin {
   readonly name = name;
   readonly #cluster: ClusterLister;
@@ -26,7 +26,7 @@ class NodeResourcesFit implements Plugin {
   readonly #shortages: Shortages;
   readonly #isIgnored: ((resource: string) => boolean) | undefined;
   readonly #signature = latestTemplate(signatureOf);
-  // What Filter looks at, for the template asked about last: only used when resources are ignored.
+  // Requests that Filter checks, for the latest template. Used only if resources are ignored.
   #checkedTemplate: PodTemplate | undefined;
   #checked: ResourceList | undefined;
 
@@ -41,17 +41,17 @@ class NodeResourcesFit implements Plugin {
     return this.#signature(pod.template);
   }
 
-  /** Together they ask for more than is free in sum, or the least of those that cannot be left out for more than any node has. */
+  /** True if, for a resource, the `needed` smallest requests exceed the total free capacity, or one of them exceeds every node. */
   rulesOut({ podClasses, needed }: ResourceDemand): boolean {
-    const asked = podClasses.map(({ pod, count }) => ({ list: this.#askedBy(pod.template), count }));
-    const ids = new Set(asked.flatMap(({ list }) => list.ids));
+    const requests = podClasses.map(({ pod, count }) => ({ list: this.#checkedRequests(pod.template), count }));
+    const ids = new Set(requests.flatMap(({ list }) => list.ids));
     const { capacity } = this.#cluster;
     for (const id of ids) {
-      const { sum, greatest } = least(
-        asked.map(({ list, count }) => [amountOf(list, id), count] as const),
+      const { sum, maximum } = smallest(
+        requests.map(({ list, count }) => [amountOf(list, id), count] as const),
         needed,
       );
-      if (sum > capacity.free(id) || greatest > capacity.largest(id)) return true;
+      if (sum > capacity.free(id) || maximum > capacity.largest(id)) return true;
     }
     return false;
   }
@@ -60,26 +60,26 @@ class NodeResourcesFit implements Plugin {
     return this.#shortOf(pod.template, node);
   }
 
-  /** Those with room for each resource in turn. */
+  /** Filters by one resource after the other. */
   filterAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number): number {
-    const { ids, amounts } = this.#askedBy(pod.template);
+    const { ids, amounts } = this.#checkedRequests(pod.template);
     const { nodes, amounts: columns } = this.#cluster;
     let left = size;
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i]!;
       if (id < commonResources) {
         const { allocatable, requested } = columns.of(id);
-        left = keepRoomy(indexes, left, allocatable, requested, amounts[i]!);
+        left = keepFitting(indexes, left, allocatable, requested, amounts[i]!);
         continue;
       }
-      // Of rare ones, which anybody may name, no columns are kept.
-      let roomy = 0;
+      // The cluster keeps no columns for extended resources, because users can name any number of them.
+      let fitting = 0;
       for (let j = 0; j < left; j++) {
         const index = indexes[j]!;
         const { allocatable, requested } = nodes[index]!;
-        if (amounts[i]! <= allocatable.of(id) - requested.of(id)) indexes[roomy++] = index;
+        if (amounts[i]! <= allocatable.of(id) - requested.of(id)) indexes[fitting++] = index;
       }
-      left = roomy;
+      left = fitting;
     }
     return left;
   }
@@ -94,13 +94,13 @@ class NodeResourcesFit implements Plugin {
 
   eventsToRegister(): readonly EventRegistration[] {
     return [
-      { resource: 'AssignedPod', actions: ['Update', 'Delete'], hint: (pod, event) => this.#madeCapacity(pod, event) },
-      { resource: 'Node', actions: ['Add', 'Update'], hint: (pod, event) => this.#madeCapacity(pod, event) },
+      { resource: 'AssignedPod', actions: ['Update', 'Delete'], hint: (pod, event) => this.#fitsAfter(pod, event) },
+      { resource: 'Node', actions: ['Add', 'Update'], hint: (pod, event) => this.#fitsAfter(pod, event) },
     ];
   }
 
   #shortOf(template: PodTemplate, node: NodeView): Status | undefined {
-    const { ids, amounts } = this.#askedBy(template);
+    const { ids, amounts } = this.#checkedRequests(template);
     const { allocatable, requested } = node;
     const enough = this.#shortages.none;
     let shortage = enough;
@@ -110,7 +110,7 @@ class NodeResourcesFit implements Plugin {
       const amount = amounts[i]!;
       const capacity = allocatable.of(id);
       if (amount <= capacity - requested.of(id)) continue;
-      // As in kube-scheduler, a node that may run no pods at all is short of room like any other.
+      // As in kube-scheduler, a node that allows no pods at all counts as resolvable.
       if (amount > capacity && id !== podsId) resolvable = false;
       shortage = shortage.and(id);
     }
@@ -119,10 +119,10 @@ class NodeResourcesFit implements Plugin {
   }
 
   /**
-   * Hint: does the pod now fit on the node that the event is about? Asked of the picture, which holds the change already; if
-   * more changes follow, each asks again.
+   * Hint: returns whether the pod now fits on the event's node. Reads the cluster cache, which already includes the change; each later
+   * change runs the hint again.
    */
-  #madeCapacity(pod: Pod, event: ClusterEvent): boolean {
+  #fitsAfter(pod: Pod, event: ClusterEvent): boolean {
     if (event.resource === 'AssignedPod') {
       const mayHaveFreed =
         event.action !== 'Update' || shrank(event.old.template.requests, event.pod.template.requests);
@@ -138,8 +138,8 @@ class NodeResourcesFit implements Plugin {
     return node !== undefined && this.#shortOf(pod.template, node) === undefined;
   }
 
-  /** What Filter looks at. */
-  #askedBy(template: PodTemplate): ResourceList {
+  /** Returns the requests that Filter checks. */
+  #checkedRequests(template: PodTemplate): ResourceList {
     return this.#isIgnored === undefined ? template.requests : this.#checkedOf(template);
   }
 
@@ -155,8 +155,8 @@ class NodeResourcesFit implements Plugin {
   }
 }
 
-/** Leaves the nodes that have that much free, in their order, at the beginning; answers how many. */
-function keepRoomy(
+/** Moves the indexes of the nodes with at least `amount` free to the front, in their order. Returns their number. */
+function keepFitting(
   indexes: Int32Array,
   size: number,
   allocatable: Float64Array,
@@ -175,7 +175,7 @@ function signatureOf({ requests, nonZeroMilliCpu, nonZeroMemory }: PodTemplate):
   return `${requests.ids.join(',')}:${requests.amounts.join(',')}:${nonZeroMilliCpu}:${nonZeroMemory}`;
 }
 
-/** Undefined when nothing is ignored. Only extended resources can be: those whose name has a group, and no `kubernetes.io/` in it. */
+/** Returns undefined if nothing is ignored. Only extended resources can be: their names have a group without `kubernetes.io/`. */
 function ignoring({ ignoredResources, ignoredResourceGroups }: FitArguments): ((name: string) => boolean) | undefined {
   if (ignoredResources.length === 0 && ignoredResourceGroups.length === 0) return undefined;
   const resources = new Set(ignoredResources);
@@ -186,28 +186,28 @@ function ignoring({ ignoredResources, ignoredResourceGroups }: FitArguments): ((
   };
 }
 
-/** What those of the smallest amounts ask for that are enough: in sum, and the greatest of them. */
-function least(
+/** Returns the sum and the maximum of the `needed` smallest amounts. */
+function smallest(
   amounts: readonly (readonly [amount: number, count: number])[],
   needed: number,
-): { readonly sum: number; readonly greatest: number } {
-  let [left, sum, greatest] = [needed, 0, 0];
+): { readonly sum: number; readonly maximum: number } {
+  let [left, sum, maximum] = [needed, 0, 0];
   for (const [amount, count] of amounts.toSorted(([a], [b]) => a - b)) {
     if (left <= 0) break;
-    const taken = Math.min(left, count);
-    sum += taken * amount;
-    greatest = amount;
-    left -= taken;
+    const number = Math.min(left, count);
+    sum += number * amount;
+    maximum = amount;
+    left -= number;
   }
-  return { sum, greatest };
+  return { sum, maximum };
 }
 
-/** Whether less of something is requested than before. */
+/** Returns whether any request became smaller. */
 function shrank(before: ResourceList, after: ResourceList): boolean {
   return before.ids.some((id, i) => before.amounts[i]! > amountOf(after, id));
 }
 
-/** Whether the node can allocate more than before of something that is requested. */
+/** Returns whether the allocatable amount of any requested resource grew. */
 function grew(requests: ResourceList, before: Node, after: Node): boolean {
   return requests.ids.some((id) => amountOf(after.allocatable, id) > amountOf(before.allocatable, id));
 }

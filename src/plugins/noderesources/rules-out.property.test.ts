@@ -5,7 +5,7 @@ import { resourceDemandOf } from '../../framework/resource-demand.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 import { defaultPlugins } from '../registry.ts';
 
-it('what is ruled out by sums does not fit, however it is tried, and what is rejected for lack of room mostly is', () => {
+it('rulesOut() never rules out pods that fit, and rules out most pods rejected for lack of capacity', () => {
   const wrong: string[] = [];
   const counts = { rejected: 0, ruledOut: 0 };
   for (let seed = 1; seed <= runs(400); seed++) {

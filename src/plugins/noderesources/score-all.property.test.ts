@@ -16,7 +16,7 @@ const shape = [
 ];
 const amounts = fc.record({
   cpu: fc.constantFrom(0, 1, 2, 7),
-  // The last is more than can be multiplied by 100 exactly.
+  // A double cannot multiply the last amount by 100 exactly.
   memory: fc.constantFrom(0, '1Gi', '3Gi', 9 * 2 ** 48),
   gpus: fc.constantFrom(0, 1, 4),
 });
@@ -29,7 +29,7 @@ const change = fc.record({
   amounts,
 });
 
-it('filtering and scoring many nodes at once is doing so with each, whatever has happened to them in between', () => {
+it('filterAll() and scoreAll() agree with filter() and score(), however the nodes change', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ changes: fc.array(change, { maxLength: 8 }), asking: amounts })), (rounds) => {
       const build = new Builders();
@@ -73,7 +73,7 @@ it('filtering and scoring many nodes at once is doing so with each, whatever has
           }
         }
         const pod = build.projectedPod({ name: 'asking', ...options(asking) });
-        // Every other node, from the end: the order is the asker's.
+        // Every other node, from the end, because the caller chooses the order.
         const indexes = Int32Array.from([...cluster.nodes.keys()].reverse().filter((index) => index % 2 === 0));
         for (const plugin of plugins) {
           const scores = new Float64Array(cluster.nodes.length).fill(-1);

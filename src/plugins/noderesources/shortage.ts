@@ -2,12 +2,12 @@ import { podsId } from '../../api/resource-names.ts';
 import type { ResourceId, ResourceNames } from '../../api/resource-names.ts';
 import { Status } from '../../framework/status.ts';
 
-/** Shortages that are kept; beyond them all are forgotten, and made anew as they are met. Only what pods make up comes near it. */
+/** Maximum number of cached shortages; beyond it the cache starts over. Only made-up resource names come near it. */
 const shortageLimit = 4096;
 
 /**
- * The resources that nodes are short of: each combination is made once, so that rejecting a pod on thousands of nodes allocates nothing
- * after the first.
+ * Caches the sets of resources that nodes are short of. Creates each set once, so that rejecting a pod on thousands of nodes allocates
+ * nothing after the first.
  */
 export class Shortages {
   readonly #plugin: string;
@@ -18,43 +18,43 @@ export class Shortages {
   constructor(plugin: string, names: ResourceNames) {
     this.#plugin = plugin;
     this.#names = names;
-    this.#none = this.#made(undefined, '');
+    this.#none = this.#create(undefined, '');
   }
 
-  /** Short of nothing, which everything begins with. Whoever goes on from it may do so until the next one is asked for. */
+  /** The empty set, from which `and` builds the others. Sets built from it stay usable until the next access. */
   get none(): Shortage {
     if (this.#count > shortageLimit) {
       this.#count = 0;
-      this.#none = this.#made(undefined, '');
+      this.#none = this.#create(undefined, '');
     }
     return this.#none;
   }
 
-  #made(less: Shortage | undefined, last: string): Shortage {
+  #create(less: Shortage | undefined, last: string): Shortage {
     this.#count++;
     const more = (of: Shortage, id: ResourceId): Shortage => {
       const reason = id === podsId ? 'Too many pods' : `Insufficient ${this.#names.nameOf(id)}`;
-      return this.#made(of, reason);
+      return this.#create(of, reason);
     };
     return new Shortage({ plugin: this.#plugin, less, reason: last, more });
   }
 }
 
-/** What one step of a `Shortage` is made of. */
+/** Data of one `Shortage`. */
 interface ShortageStep {
   readonly plugin: string;
-  /** Undefined: this is the beginning. */
+  /** The shortage without the last resource; undefined: the empty set. */
   readonly less: Shortage | undefined;
   readonly reason: string;
   readonly more: (of: Shortage, id: ResourceId) => Shortage;
 }
 
-/** The resources that a node is short of, as a step on a path of ids. */
+/** A set of resources that a node is short of, as a node in a tree of resource ids. */
 export class Shortage {
   readonly #step: ShortageStep;
-  /** id -> this shortage and one resource more */
+  /** id -> this shortage plus one resource */
   readonly #more = new Map<ResourceId, Shortage>();
-  // Made when they are asked for: of a path only its end is.
+  // Created on first use, because only the last shortage of a path needs a Status.
   #unschedulable: Status | undefined;
   #unresolvable: Status | undefined;
 
@@ -62,12 +62,12 @@ export class Shortage {
     this.#step = step;
   }
 
-  /** Preemption may help. */
+  /** Status when preemption may help. */
   get unschedulable(): Status {
     return (this.#unschedulable ??= new Status('Unschedulable', this.#reasons(), this.#step.plugin));
   }
 
-  /** Even the empty node is too small. */
+  /** Status when even an empty node is too small. */
   get unresolvable(): Status {
     return (this.#unresolvable ??= new Status('UnschedulableAndUnresolvable', this.#reasons(), this.#step.plugin));
   }

@@ -22,22 +22,22 @@ describe('a cordoned node', () => {
     });
   });
 
-  it('takes a pod that tolerates the taint of cordoned nodes', () => {
+  it('accepts a pod that tolerates the taint of cordoned nodes', () => {
     expect(plugin.filter!(state, tolerant, cordoned)).toBeUndefined();
   });
 
-  it('counts the same for pods that tolerate it in different words', () => {
+  it('gives the same signature to pods with different tolerations for it', () => {
     const everything = build.projectedPod({ tolerations: [{ operator: 'Exists' }] });
     expect(plugin.sign!(everything)).toBe(plugin.sign!(tolerant));
     expect(plugin.sign!(plain)).not.toBe(plugin.sign!(tolerant));
   });
 });
 
-it('a node in service takes any pod', () => {
+it('a node that is not cordoned accepts every pod', () => {
   expect(plugin.filter!(state, plain, build.nodeInfo())).toBeUndefined();
 });
 
-it('a rejected pod is tried again when a node is uncordoned or added, not when one is cordoned', () => {
+it('requeues a rejected pod when a node is uncordoned or added, not when one is cordoned', () => {
   const hint = plugin.eventsToRegister!().find(({ resource }) => resource === 'Node')!.hint!;
   const open = build.projectedNode();
   const cordoned = { ...open, unschedulable: true };

@@ -11,17 +11,17 @@ import { isTolerated } from '../../api/tolerations.ts';
 
 const name = 'NodeUnschedulable';
 const rejection = new Status('UnschedulableAndUnresolvable', 'node(s) were unschedulable', name);
-/** What the node controller puts on a cordoned node; tolerating it means accepting `spec.unschedulable`. */
+/** Taint of a cordoned node. A pod that tolerates it accepts `spec.unschedulable`. */
 const cordonTaint = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' } as const;
 
-/** Rejects cordoned nodes, unless the pod tolerates the taint that stands for it. */
+/** Rejects cordoned nodes, unless the pod tolerates their taint. */
 class NodeUnschedulable implements Plugin {
   readonly name = name;
-  /** In service, and cordoned. */
-  readonly #kinds: NodeClasses;
+  /** Nodes by whether they are cordoned. */
+  readonly #nodeClasses: NodeClasses;
 
   constructor(cluster: ClusterLister) {
-    this.#kinds = new NodeClasses(cluster, ({ unschedulable }) => (unschedulable ? 'cordoned' : ''));
+    this.#nodeClasses = new NodeClasses(cluster, ({ unschedulable }) => (unschedulable ? 'cordoned' : ''));
   }
 
   sign(pod: Pod): string {
@@ -35,7 +35,7 @@ class NodeUnschedulable implements Plugin {
 
   filterAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number): number {
     const isTolerant = isTolerated(cordonTaint, pod.template.tolerations);
-    return this.#kinds.keep(indexes, size, ({ unschedulable }) => !unschedulable || isTolerant);
+    return this.#nodeClasses.keep(indexes, size, ({ unschedulable }) => !unschedulable || isTolerant);
   }
 
   eventsToRegister(): readonly EventRegistration[] {

@@ -7,22 +7,22 @@ import { Status } from '../../framework/status.ts';
 import type { ClaimVolume } from '../pod-claims.ts';
 import { claimNotFound, notOwned } from '../storage-reasons.ts';
 
-/** text that is a volume's own -> its driver */
+/** volume key -> its CSI driver */
 export type CsiVolumes = Map<string, string>;
 
-/** Stands before the claims whose volumes are still to be made: no handle of a volume begins so. */
-const unmade = '\u0000';
+/** Prefix for claims whose volumes do not exist yet; no volume handle begins with it. */
+const unprovisioned = '\u0000';
 
 export interface CsiVolumesOptions {
   readonly listed: ListedObjectsView;
-  /** The node says which drivers it has; without that, volumes of in-tree plugins are none of a driver's. */
+  /** True if the node has a CSINode. Otherwise volumes of migrated in-tree plugins do not count for any driver. */
   readonly hasDrivers: boolean;
   readonly plugin: string;
-  /** Whether nobody else can have the volume of this claim: it gets a text that is nobody's. */
+  /** Returns whether no other pod can use the volume of this claim; if so, its key is unique to the pod. */
   readonly isOwn: (volume: ClaimVolume) => boolean;
 }
 
-/** The volumes of a pod that a CSI driver attaches to its node. A Status where it cannot be said. */
+/** Returns the volumes of a pod that CSI drivers attach to its node, or a Status if they cannot be determined. */
 export function csiVolumesOf(pod: Pod, { listed, hasDrivers, plugin, isOwn }: CsiVolumesOptions): CsiVolumes | Status {
   const found: CsiVolumes = new Map();
   for (const volume of pod.volumes) {
@@ -42,15 +42,16 @@ export function csiVolumesOf(pod: Pod, { listed, hasDrivers, plugin, isOwn }: Cs
       const reason = `looking up PVC ${pod.namespace}/${claimName}: ${claimNotFound(claimName)}`;
       return new Status('UnschedulableAndUnresolvable', reason, plugin);
     }
-    const stranger = isEphemeral ? notOwned(pod, claim) : undefined;
-    if (stranger !== undefined) return new Status('Error', stranger, plugin);
-    const its = volumeOfClaim(claim, listed, hasDrivers);
-    if (its !== undefined) add(found, isOwn(volume) ? { ...its, handle: `${unmade}${unmade}${found.size}` } : its);
+    const ownerProblem = isEphemeral ? notOwned(pod, claim) : undefined;
+    if (ownerProblem !== undefined) return new Status('Error', ownerProblem, plugin);
+    const csiVolume = volumeOfClaim(claim, listed, hasDrivers);
+    if (csiVolume !== undefined)
+      add(found, isOwn(volume) ? { ...csiVolume, handle: `${unprovisioned}${unprovisioned}${found.size}` } : csiVolume);
   }
   return found;
 }
 
-/** As `csiVolumesOf`, of a pod that is on a node: what cannot be said of one of its volumes says nothing of the others. */
+/** Like `csiVolumesOf` for a pod on a node. Skips volumes that cannot be determined. */
 export function addCsiVolumesOf(pod: Pod, listed: ListedObjectsView, hasDrivers: boolean, found: CsiVolumes): void {
   for (const volume of pod.volumes) {
     if (volume.type === 'inline') {
@@ -60,12 +61,12 @@ export function addCsiVolumesOf(pod: Pod, listed: ListedObjectsView, hasDrivers:
     }
     const claim = listed.get('PersistentVolumeClaim', pod.namespace, volume.claimName);
     if (claim === undefined || (volume.isEphemeral && notOwned(pod, claim) !== undefined)) continue;
-    const its = volumeOfClaim(claim, listed, hasDrivers);
-    if (its !== undefined) add(found, its);
+    const csiVolume = volumeOfClaim(claim, listed, hasDrivers);
+    if (csiVolume !== undefined) add(found, csiVolume);
   }
 }
 
-/** What tells the volume from all others. */
+/** Returns the unique key of the volume. */
 export function volumeKey({ driver, handle }: CsiVolume): string {
   return `${driver}/${handle}`;
 }
@@ -90,11 +91,11 @@ function volumeOfClaim(
     const migrated = migratedOf(volume.inTree, hasDrivers);
     return migrated === undefined || 'problem' in migrated ? undefined : migrated;
   }
-  // It is to be made by the class's provisioner. Without a class it would have been bound before.
+  // The class's provisioner will create the volume. A claim without a class would already be bound.
   const storageClass = className === '' ? undefined : listed.get('StorageClass', '', className);
   if (storageClass === undefined) return undefined;
   const driver = driverOfInTree(storageClass.provisioner);
-  const handle = `${unmade}${namespace}/${name}`;
+  const handle = `${unprovisioned}${namespace}/${name}`;
   if (driver === undefined) return { driver: storageClass.provisioner, handle };
   return driver === false || !hasDrivers ? undefined : { driver, handle };
 }

@@ -17,8 +17,8 @@ function limit(count: number): void {
   });
 }
 
-describe('volumes that a node can have', () => {
-  it('are counted along the plan of a gang, and it waits until there may be more', async () => {
+describe('volumes on a node', () => {
+  it('are counted along the plan of a gang, which waits until the limit grows', async () => {
     world.gang('work', [['c0'], ['c1'], ['c2']]);
     expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('work-0')).toContain('2 of 3 members placed');
@@ -31,7 +31,7 @@ describe('volumes that a node can have', () => {
     expect(await world.attempt()).toBe('planned');
   });
 
-  it('count once for pods that share one', async () => {
+  it('count once if pods share them', async () => {
     world.gang('work', [['c0', 'c1'], ['c0'], ['c1']]);
     expect(await world.attempt()).toBe('planned');
   });
@@ -52,7 +52,7 @@ describe('volumes that a node can have', () => {
     expect(await world.attempt()).toBe('planned');
   });
 
-  it('of a driver that insists on being there are not for nodes that lack it', async () => {
+  it('of a required driver reject nodes without the driver', async () => {
     world.hosts('b');
     world.removeObject('CSINode', 'a');
     const insisting = { metadata: { name: driver }, spec: { preventPodSchedulingIfMissing: true } };
@@ -64,7 +64,7 @@ describe('volumes that a node can have', () => {
     expect(world.states()['pod/p']).not.toBe('unschedulable');
   });
 
-  it('are there on a node that comes after it was said what it can have, or without that', async () => {
+  it('are limited on a node that is added after its CSINode, and unlimited on one without', async () => {
     limit(0);
     const spec = { drivers: [{ name: driver, nodeID: 'b', allocatable: { count: 1 } }] };
     world.object('CSINode', { metadata: { name: 'b' }, spec });
@@ -77,7 +77,7 @@ describe('volumes that a node can have', () => {
     expect(await world.attempt()).toBe('planned');
   });
 
-  it("are another driver's, or none, once a claim has its volume", async () => {
+  it("count for the driver of the bound volume, not of the claim's class", async () => {
     limit(0);
     for (const name of ['p', 'q']) world.lone(name, [name === 'p' ? 'c0' : 'c1']);
     while ((await world.attempt()) !== undefined);
@@ -89,7 +89,7 @@ describe('volumes that a node can have', () => {
     expect(await world.attempt()).toBe('planned');
   });
 
-  it('are none any more when one of another driver takes the place of the volume', async () => {
+  it('stop counting when a volume of another driver replaces theirs', async () => {
     limit(0);
     world.bind('c0', 'pv', { storageClass: 'wait', csi: { driver, volumeHandle: 'h' } });
     world.lone('p', ['c0']);
@@ -99,7 +99,7 @@ describe('volumes that a node can have', () => {
     expect(world.states()['pod/p']).not.toBe('unschedulable');
   });
 
-  it('are any number on a node that no longer says how many', async () => {
+  it('are unlimited on a node whose CSINode is deleted', async () => {
     limit(0);
     world.lone('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');

@@ -15,7 +15,7 @@ import { addCsiVolumesOf, csiVolumesOf, volumeKey } from './csi-volumes.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
 
 const name = 'NodeVolumeLimits';
-const askedKey = `${name}/asked`;
+const requestKey = `${name}/request`;
 const tooMany = new Status('Unschedulable', 'node(s) exceed max volume count', name);
 
 const reads = [
@@ -23,22 +23,22 @@ const reads = [
   ...(['CSINode', 'CSIDriver', 'VolumeAttachment'] as const),
 ] satisfies ListedKind[];
 
-/** What a pod brings to a node, when these kinds were in this state. */
-interface Asked {
+/** The volumes that a pod adds to a node, valid for one revision of the listed objects. */
+interface VolumeRequest {
   revision: number;
-  /** To a node that says which drivers it has. */
+  /** Volumes for a node that has a CSINode. */
   withDrivers: CsiVolumes | Status;
-  /** To another. */
+  /** Volumes for a node without one. */
   withoutDrivers: CsiVolumes | Status;
 }
 
-/** Keeps pods off nodes that can have no more volumes of a CSI driver, or lack a driver that insists on being there. */
+/** Rejects nodes that cannot attach more volumes of a CSI driver, or that lack a required CSI driver. */
 class NodeVolumeLimits implements Plugin {
   readonly name = name;
   readonly reads = reads;
   readonly #cluster: ClusterLister;
   readonly #interchangeable: InterchangeableClaims;
-  /** driver -> that a node does not have it */
+  /** driver -> Status for a node that does not have it */
   readonly #missing = new Map<string, Status>();
 
   constructor(cluster: ClusterLister) {
@@ -50,7 +50,7 @@ class NodeVolumeLimits implements Plugin {
     return this.#interchangeable.signVolumes(pod);
   }
 
-  /** What is on other nodes does not count, and pods on the node itself are part of its generation. */
+  /** Volumes on other nodes do not count, and the node's generation covers the pods on the node itself. */
   signCluster(pod: Pod): string {
     return pod.volumes === noVolumes ? '' : String(this.#revision());
   }
@@ -58,60 +58,60 @@ class NodeVolumeLimits implements Plugin {
   preFilter(state: CycleState, pod: Pod): Status | undefined {
     const counts = pod.volumes.some((volume) => volume.type === 'claim' || volume.inTree !== undefined);
     if (!counts) return Status.skipThroughout;
-    state.write(askedKey, this.#askedBy(pod));
+    state.write(requestKey, this.#requestOf(pod));
     return undefined;
   }
 
   filter(state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     const { listed } = this.#cluster;
     const csiNode = listed.get('CSINode', '', node.name);
-    const asked = state.read<Asked>(askedKey)!;
-    // Volumes of a pod that is looked at again may have been made meanwhile.
-    if (asked.revision !== this.#revision()) Object.assign(asked, this.#askedBy(pod));
-    const brought = csiNode === undefined ? asked.withoutDrivers : asked.withDrivers;
-    if (brought instanceof Status) return brought;
-    if (brought.size === 0) return undefined;
-    for (const driver of brought.values()) {
+    const request = state.read<VolumeRequest>(requestKey)!;
+    // Volumes may have been provisioned since PreFilter.
+    if (request.revision !== this.#revision()) Object.assign(request, this.#requestOf(pod));
+    const added = csiNode === undefined ? request.withoutDrivers : request.withDrivers;
+    if (added instanceof Status) return added;
+    if (added.size === 0) return undefined;
+    for (const driver of added.values()) {
       const isRequired = listed.get('CSIDriver', '', driver)?.isRequired === true;
       if (isRequired && (csiNode === undefined || !Object.hasOwn(csiNode.drivers, driver))) {
         return this.#missingOf(driver);
       }
     }
     const limits = csiNode?.drivers;
-    if (limits === undefined || ![...brought.values()].some((driver) => limits[driver] !== undefined)) return undefined;
+    if (limits === undefined || ![...added.values()].some((driver) => limits[driver] !== undefined)) return undefined;
     const used: CsiVolumes = new Map();
     for (const other of node.pods.values()) {
       if (other.volumes !== noVolumes) addCsiVolumesOf(other, listed, true, used);
     }
-    /** driver -> its volumes on the node, and those that come */
+    /** driver -> number of its volumes on the node, including the added ones */
     const counts = new Map<string, number>();
     const count = (driver: string): void => void counts.set(driver, (counts.get(driver) ?? 0) + 1);
     for (const driver of used.values()) count(driver);
     for (const [key, driver] of this.#attachedTo(node)) if (!used.has(key)) count(driver);
-    // One that another pod there uses takes no more room.
-    const coming = [...brought].flatMap(([key, driver]) => (used.has(key) ? [] : [driver]));
-    coming.forEach(count);
-    if (coming.some((driver) => counts.get(driver)! > (limits[driver] ?? Infinity))) return tooMany;
+    // A volume that another pod on the node uses does not count again.
+    const newVolumes = [...added].flatMap(([key, driver]) => (used.has(key) ? [] : [driver]));
+    newVolumes.forEach(count);
+    if (newVolumes.some((driver) => counts.get(driver)! > (limits[driver] ?? Infinity))) return tooMany;
     return undefined;
   }
 
   eventsToRegister(): readonly EventRegistration[] {
     return [
-      // A node may be shown after its CSINode, or have none.
+      // A Node may be observed after its CSINode, or have none.
       { resource: 'Node', actions: ['Add'] },
-      // Nothing limits a node that does not say what it has.
+      // A node without a CSINode has no limits.
       { resource: 'CSINode', actions: ['Add', 'Delete'] },
       { resource: 'CSINode', actions: ['Update'], hint: afterCsiNode },
       { resource: 'CSIDriver', actions: ['Update', 'Delete'], hint: afterCsiDriver },
       { resource: 'AssignedPod', actions: ['Delete'], hint: afterPod },
       { resource: 'PersistentVolumeClaim', actions: ['Add', 'Update'], hint: afterClaim },
-      { resource: 'PersistentVolume', actions: ['Add'], hint: (pod, event) => this.#isItsVolume(pod, event) },
+      { resource: 'PersistentVolume', actions: ['Add'], hint: (pod, event) => this.#usesVolume(pod, event) },
       { resource: 'VolumeAttachment', actions: ['Delete'], hint: afterAttachment },
     ];
   }
 
-  /** The one in whose place it is may have been another driver's. */
-  #isItsVolume(pod: Pod, event: ClusterEvent): boolean {
+  /** The new volume may replace one of another driver. */
+  #usesVolume(pod: Pod, event: ClusterEvent): boolean {
     return !('object' in event) || usesVolume(pod, event.object.name, this.#cluster.listed);
   }
 
@@ -122,7 +122,7 @@ class NodeVolumeLimits implements Plugin {
     return sum;
   }
 
-  #askedBy(pod: Pod): Asked {
+  #requestOf(pod: Pod): VolumeRequest {
     const { listed } = this.#cluster;
     const isOwn = (volume: ClaimVolume): boolean => this.#interchangeable.of(pod, volume) !== undefined;
     return {
@@ -132,7 +132,7 @@ class NodeVolumeLimits implements Plugin {
     };
   }
 
-  /** Whether or not a pod there uses them. */
+  /** Returns the volumes attached to the node, whether or not a pod uses them. */
   #attachedTo({ name: nodeName }: NodeView): CsiVolumes {
     const { listed } = this.#cluster;
     const found: CsiVolumes = new Map();
@@ -165,7 +165,7 @@ function afterCsiNode(_pod: Pod, event: ClusterEvent): boolean {
   );
 }
 
-/** One that insisted on being there does so no longer. */
+/** A driver is not required anymore. */
 function afterCsiDriver(_pod: Pod, event: ClusterEvent): boolean {
   if (!('object' in event) || event.object.kind !== 'CSIDriver') return true;
   if (event.action === 'Delete') return event.object.isRequired;

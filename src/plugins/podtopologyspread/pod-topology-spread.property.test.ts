@@ -9,8 +9,8 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
-import { gained, mayHelp, sayingsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
-import type { Sayings } from '../testing/topology-world.ts';
+import { newlyFeasible, mayHelp, resultsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
+import type { PluginResults } from '../testing/topology-world.ts';
 import { createPodTopologySpread } from './pod-topology-spread.ts';
 
 const system: readonly TopologySpreadConstraint[] = [
@@ -19,10 +19,10 @@ const system: readonly TopologySpreadConstraint[] = [
 ];
 const reason = "node(s) didn't match pod topology spread constraints";
 
-/** The rules of spreading as the documentation states them, by looking at every pod for every node. */
+/** A reference implementation from the documentation, which checks every pod for every node. */
 class Reference {
   readonly #cluster: Cluster;
-  /** Undefined: the system's. */
+  /** Undefined: the system defaults. */
   readonly #defaults: readonly TopologySpreadConstraint[] | undefined;
 
   constructor(cluster: Cluster, defaults: readonly TopologySpreadConstraint[] | undefined) {
@@ -30,7 +30,7 @@ class Reference {
     this.#defaults = defaults;
   }
 
-  sayings(pod: Pod): Sayings {
+  sayings(pod: Pod): PluginResults {
     const { nodes } = this.#cluster;
     const constraints = this.#constraints(pod);
     const hard = constraints.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule');
@@ -55,8 +55,8 @@ class Reference {
       ({ selector }) => selector !== undefined && compileLabelSelector(selector)(labels),
     );
     const own = controller && listed.get(controller.kind, namespace, controller.name)?.selector;
-    // What the Services and a ReplicationController select by is one set of labels, in which the latter's stand; a ReplicaSet or
-    // StatefulSet selects by what it has besides, and selects no pod at all where the two contradict.
+    // Labels selected by Services and a ReplicationController form one set, in which the latter's win. A ReplicaSet or
+    // StatefulSet adds its own selector; contradicting selectors match no pod.
     const isSet = controller?.kind === 'ReplicationController';
     const labelSets = [...services.map(({ selector }) => selector!.matchLabels), ...(isSet ? [own?.matchLabels] : [])];
     const matchLabels = Object.assign({}, ...labelSets);
@@ -101,7 +101,7 @@ class Reference {
     return others.filter(selects).length;
   }
 
-  /** value -> pods, over the nodes that count */
+  /** label value -> number of pods on counting nodes */
   #domains(pod: Pod, own: TopologySpreadConstraint, keys: readonly string[]): Map<string, number> {
     const domains = new Map<string, number>();
     for (const node of this.#cluster.nodes) {
@@ -194,7 +194,7 @@ function optionsIn(world: TopologyWorld): PodOptions {
   };
 }
 
-/** With a controller, at times. */
+/** Sometimes with a controller. */
 function podIn(world: TopologyWorld): Pod {
   const options = optionsIn(world);
   const raw = world.build.pod(options);
@@ -233,8 +233,8 @@ const defaultsOf = (args: unknown): readonly TopologySpreadConstraint[] | undefi
   return (args as { defaultConstraints?: readonly TopologySpreadConstraint[] }).defaultConstraints ?? [];
 };
 
-describe('PodTopologySpread says of every pod and node', () => {
-  it('what a look at all pods says, however the cluster changes', () => {
+describe('PodTopologySpread', () => {
+  it('agrees with the reference implementation, however the cluster changes', () => {
     fc.assert(
       fc.property(fc.nat(), argumentsIn, (seed, args) => {
         const world = new TopologyWorld(seed, createPodTopologySpread, args);
@@ -242,7 +242,7 @@ describe('PodTopologySpread says of every pod and node', () => {
         world.fill(() => optionsIn(world));
         const pods = Array.from({ length: 4 }, () => podIn(world));
         for (let round = 0; round < 6; round++) {
-          for (const pod of pods) expect(sayingsOf(world, pod)).toEqual(reference.sayings(pod));
+          for (const pod of pods) expect(resultsOf(world, pod)).toEqual(reference.sayings(pod));
           for (let changes = world.upTo(3); changes >= 0; changes--) world.change(() => optionsIn(world));
           if (world.chance(0.5)) setSelecting(world);
         }
@@ -251,7 +251,7 @@ describe('PodTopologySpread says of every pod and node', () => {
     );
   });
 
-  it('the same when what PreFilter computed is brought up to date', () => {
+  it('returns the same after AddPod and RemovePod as after a new PreFilter', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const world = new TopologyWorld(seed, createPodTopologySpread, undefined);
@@ -266,27 +266,27 @@ describe('PodTopologySpread says of every pod and node', () => {
         for (const { other, node } of landed) {
           node.addPod(other);
           plugin.preFilterAddPod!(state, pod!, other, node);
-          expect(sayingsOf(world, pod!, state)).toEqual(reference.sayings(pod!));
+          expect(resultsOf(world, pod!, state)).toEqual(reference.sayings(pod!));
         }
         for (const { other, node } of landed.reverse()) {
           node.removePod(other);
           plugin.preFilterRemovePod!(state, pod!, other, node);
         }
-        expect(sayingsOf(world, pod!, state)).toEqual(before);
+        expect(resultsOf(world, pod!, state)).toEqual(before);
       }),
       { numRuns: 200 },
     );
   });
 
-  it('the same of pods that it signs alike', () => {
+  it('returns the same for pods with the same signature', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const world = new TopologyWorld(seed, createPodTopologySpread, undefined);
         world.fill(() => optionsIn(world));
         setSelecting(world);
         const reference = new Reference(world.cluster, undefined);
-        /** signature -> what is said of the first with it */
-        const known = new Map<string, Sayings>();
+        /** signature -> results for the first pod with it */
+        const known = new Map<string, PluginResults>();
         for (const pod of Array.from({ length: 12 }, () => podIn(world))) {
           const text = world.plugin.sign!(pod)!;
           const sayings = reference.sayings(pod);
@@ -298,17 +298,17 @@ describe('PodTopologySpread says of every pod and node', () => {
     );
   });
 
-  it('nothing else after an event that is said to help nobody', () => {
+  it('accepts no new node after an event that its hints skip', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const world = new TopologyWorld(seed, createPodTopologySpread, undefined);
         world.fill(() => optionsIn(world));
         const pods = Array.from({ length: 6 }, () => podIn(world));
         for (let change = 0; change < 6; change++) {
-          const before = pods.map((pod) => sayingsOf(world, pod));
+          const before = pods.map((pod) => resultsOf(world, pod));
           const event = world.change(() => optionsIn(world));
           for (const [i, pod] of pods.entries()) {
-            if (!mayHelp(world, pod, event)) expect(gained(before[i]!, sayingsOf(world, pod))).toEqual([]);
+            if (!mayHelp(world, pod, event)) expect(newlyFeasible(before[i]!, resultsOf(world, pod))).toEqual([]);
           }
         }
       }),

@@ -12,14 +12,14 @@ import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { skip, Status } from '../../framework/status.ts';
 import { anyMatches, compileNodeAffinity } from '../compile-node-affinity.ts';
 import type { CompiledNodeAffinity } from '../compile-node-affinity.ts';
-import { KeptByText } from '../kept-by-text.ts';
+import { LruCache } from '../lru-cache.ts';
 import { maxNodeScore } from '../node-score.ts';
 import { readSpreadDefaults } from './spread-args.ts';
 import type { SpreadDefaults } from './spread-args.ts';
 import { defaultSpreading, noSpreading, ownSpreading } from './spread-constraints.ts';
 import type { Spreading } from './spread-constraints.ts';
 import { spreadEvents } from './spread-events.ts';
-import { leftAside, SpreadState } from './spread-state.ts';
+import { ignoredNode, SpreadState } from './spread-state.ts';
 import type { SpreadVerdict, SpreadWeights } from './spread-state.ts';
 
 const name = 'PodTopologySpread';
@@ -27,76 +27,76 @@ const reason = "node(s) didn't match pod topology spread constraints";
 const rejections: Readonly<Record<SpreadVerdict, Status | undefined>> = {
   fits: undefined,
   skewed: new Status('Unschedulable', reason, name),
-  unlabelled: new Status('UnschedulableAndUnresolvable', `${reason} (missing required label)`, name),
+  unlabeled: new Status('UnschedulableAndUnresolvable', `${reason} (missing required label)`, name),
 };
 
-/** What tells which pods belong together, for pods that say nothing themselves. */
-const selecting = ['Service', 'ReplicationController', 'ReplicaSet', 'StatefulSet'] as const;
-/** Of those that ask differently; each has a few numbers for every node. */
-const mostPreFilterStates = 64;
-const preFilterStateKey = `${name}/question`;
+/** Kinds whose selectors determine the group of a pod without constraints of its own. */
+const selectingKinds = ['Service', 'ReplicationController', 'ReplicaSet', 'StatefulSet'] as const;
+/** Maximum number of cached states, one per signature. Each holds a few numbers for every node. */
+const maxPreFilterStates = 64;
+const preFilterStateKey = `${name}/state`;
 const scoringKey = `${name}/scoring`;
 
 interface Scoring {
   readonly preFilterState: SpreadState;
   readonly feasible: () => readonly NodeView[];
-  /** Known from the first node on that is scored: who scores all of them need not list them twice. */
+  /** Computed when the first node is scored. */
   weights: SpreadWeights | undefined;
 }
 
-/** What a pod asks for, with what tells it from others. */
-interface Asked {
+/** The spread constraints of a pod, with the text that identifies them. */
+interface PodSpreading {
   readonly spreading: Spreading | SelectorError;
   readonly text: string;
 }
 
-interface AskedBy extends Asked {
+interface CachedSpreading extends PodSpreading {
   readonly template: PodTemplate;
   readonly namespace: string;
   readonly revision: number;
 }
 
-/** Spreads pods over the domains of topologies, as their constraints or the defaults ask. */
+/** Spreads pods over topology domains according to their own constraints or the defaults. */
 class PodTopologySpread implements Plugin {
   readonly name = name;
   readonly readsOtherNodes = true;
   readonly reads: readonly ListedKind[];
   readonly #cluster: ClusterLister;
   readonly #defaults: SpreadDefaults;
-  readonly #preFilterStates = new KeptByText<SpreadState>(mostPreFilterStates);
-  /** labels -> what a pod with them asked for last */
-  readonly #asked = new WeakMap<Labels, AskedBy>();
-  /** template -> which nodes it may go to */
-  readonly #nodeAffinity = new WeakMap<PodTemplate, NodeChoice>();
+  readonly #preFilterStates = new LruCache<SpreadState>(maxPreFilterStates);
+  /** labels -> latest constraints of a pod with them */
+  readonly #cached = new WeakMap<Labels, CachedSpreading>();
+  /** template -> the nodes that its nodeSelector and node affinity match */
+  readonly #nodeMatchers = new WeakMap<PodTemplate, NodeMatcher>();
 
   constructor(args: unknown, cluster: ClusterLister) {
     this.#cluster = cluster;
     this.#defaults = readSpreadDefaults(args);
-    this.reads = this.#defaults.constraints.length > 0 ? selecting : [];
+    this.reads = this.#defaults.constraints.length > 0 ? selectingKinds : [];
   }
 
-  /** Empty where nothing is to be spread. */
+  /** Empty for a pod without constraints. */
   sign(pod: Pod): string {
-    return this.#ask(pod).text;
+    return this.#spreadingOf(pod).text;
   }
 
   preFilter(state: CycleState, pod: Pod): Status | undefined {
-    const { spreading, text } = this.#ask(pod);
-    if (spreading instanceof SelectorError) return notUnderstood(spreading);
-    // What a pod asks for does not depend on where others are.
+    const { spreading, text } = this.#spreadingOf(pod);
+    if (spreading instanceof SelectorError) return invalidConstraints(spreading);
+    // Whether a pod has constraints does not depend on other pods.
     if (spreading.hard.length === 0) return Status.skipThroughout;
     state.write(preFilterStateKey, this.#preFilterState(pod, spreading, text));
     return undefined;
   }
 
-  /** What is counted follows the picture, where the pod is already. */
+  /** Reads the counts from the cluster cache, which already includes the added pod. */
   preFilterAddPod(state: CycleState): Status | undefined {
-    state.read<SpreadState>(preFilterStateKey)!.bringUpToDate();
+    state.read<SpreadState>(preFilterStateKey)!.refresh();
     return undefined;
   }
 
   preFilterRemovePod(state: CycleState): Status | undefined {
-    state.read<SpreadState>(preFilterStateKey)!.bringUpToDate();
+    state.read<SpreadState>(preFilterStateKey)!.refresh();
     return undefined;
   }
 
@@ -109,14 +109,14 @@ class PodTopologySpread implements Plugin {
   }
 
   preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
-    const { spreading, text } = this.#ask(pod);
+    const { spreading, text } = this.#spreadingOf(pod);
     if (spreading instanceof SelectorError || spreading.soft.length === 0) return skip;
     const preFilterState = this.#preFilterState(pod, spreading, text);
     state.write(scoringKey, { preFilterState, feasible, weights: undefined } satisfies Scoring);
     return undefined;
   }
 
-  /** To a profile without its PreScore all nodes are alike. */
+  /** Without the plugin's PreScore in the profile, all nodes score 0. */
   score(state: CycleState, _pod: Pod, { index }: NodeView): number {
     const scoring = state.read<Scoring>(scoringKey);
     if (scoring === undefined) return 0;
@@ -136,31 +136,31 @@ class PodTopologySpread implements Plugin {
     preFilterState.scoreAll(indexes, size, scoring.weights, scores);
   }
 
-  /** kube-scheduler's: the less the better, in whole numbers; a node that is left aside gets 0. */
+  /** As in kube-scheduler: the lower the raw score, the higher the result, in whole numbers; an ignored node gets 0. */
   normalizeScore(_state: CycleState, _pod: Pod, scores: Float64Array): void {
-    let least = Infinity;
-    let greatest = 0;
+    let min = Infinity;
+    let max = 0;
     for (let i = 0; i < scores.length; i++) {
       const score = scores[i]!;
-      if (score === leftAside) continue;
-      if (score < least) least = score;
-      if (score > greatest) greatest = score;
+      if (score === ignoredNode) continue;
+      if (score < min) min = score;
+      if (score > max) max = score;
     }
     for (let i = 0; i < scores.length; i++) {
       const score = scores[i]!;
-      if (score === leftAside) scores[i] = 0;
-      else if (greatest === 0) scores[i] = maxNodeScore;
-      else scores[i] = Math.trunc((maxNodeScore * (greatest + least - score)) / greatest);
+      if (score === ignoredNode) scores[i] = 0;
+      else if (max === 0) scores[i] = maxNodeScore;
+      else scores[i] = Math.trunc((maxNodeScore * (max + min - score)) / max);
     }
   }
 
   eventsToRegister(): readonly EventRegistration[] {
     return spreadEvents({
       hard: (pod) => {
-        const { spreading } = this.#ask(pod);
+        const { spreading } = this.#spreadingOf(pod);
         return spreading instanceof SelectorError ? [] : spreading.hard;
       },
-      isChosen: (pod, node) => this.#choiceOf(pod.template).isChosen(node),
+      matchesNode: (pod, node) => this.#nodeMatcherOf(pod.template).matchesNode(node),
       hasHardDefaults: this.#defaults.constraints.some(
         (constraint) => constraint.whenUnsatisfiable === 'DoNotSchedule',
       ),
@@ -170,38 +170,38 @@ class PodTopologySpread implements Plugin {
   #preFilterState(pod: Pod, spreading: Spreading, text: string): SpreadState {
     const preFilterState = this.#preFilterStates.of(text, () => {
       const { namespace, template } = pod;
-      const { isChosen, text: choice } = this.#choiceOf(template);
+      const { matchesNode, text: choice } = this.#nodeMatcherOf(template);
       return new SpreadState(
         {
           namespace,
           spreading,
-          isChosen,
-          choosesNodes: choice !== '',
+          matchesNode,
+          hasNodeAffinity: choice !== '',
           isTolerated: ({ taints }) =>
             taints.every((taint) => taint.effect === 'PreferNoSchedule' || isTolerated(taint, template.tolerations)),
         },
         this.#cluster,
       );
     });
-    preFilterState.bringUpToDate();
+    preFilterState.refresh();
     return preFilterState;
   }
 
-  #ask(pod: Pod): Asked {
+  #spreadingOf(pod: Pod): PodSpreading {
     const { template, labels, namespace } = pod;
     const isOwn = template.topologySpread.length > 0;
-    if (!isOwn && !this.#mayBeSelected(pod)) return askedNothing;
+    if (!isOwn && !this.#mayBeSelected(pod)) return nothingToSpread;
     const revision = isOwn ? 0 : this.#listedRevision();
-    const known = this.#asked.get(labels);
-    const isKnown = known?.template === template && known.namespace === namespace && known.revision === revision;
-    if (isKnown) return known;
+    const cached = this.#cached.get(labels);
+    const isCurrent = cached?.template === template && cached.namespace === namespace && cached.revision === revision;
+    if (isCurrent) return cached;
     const spreading = isOwn ? ownOrError(pod) : defaultSpreading(this.#defaults, pod, this.#cluster.listed);
-    const asked = { spreading, text: this.#textOf(pod, spreading), template, namespace, revision };
-    this.#asked.set(labels, asked);
-    return asked;
+    const latest = { spreading, text: this.#textOf(pod, spreading), template, namespace, revision };
+    this.#cached.set(labels, latest);
+    return latest;
   }
 
-  /** Cheap, for the many whose namespace has nothing that selects pods. */
+  /** A cheap check for pods in namespaces without Services. */
   #mayBeSelected({ template, namespace }: Pod): boolean {
     if (this.#defaults.constraints.length === 0) return false;
     if (template.controller !== undefined) return true;
@@ -212,7 +212,7 @@ class PodTopologySpread implements Plugin {
   #listedRevision(): number {
     const { listed } = this.#cluster;
     let sum = 0;
-    for (const kind of selecting) sum += listed.revision(kind);
+    for (const kind of selectingKinds) sum += listed.revision(kind);
     return sum;
   }
 
@@ -221,44 +221,44 @@ class PodTopologySpread implements Plugin {
     const { hard, soft, text } = spreading;
     if (hard.length + soft.length === 0) return '';
     const all = [...hard, ...soft];
-    const choice = all.some(({ honorsAffinity }) => honorsAffinity) ? this.#choiceOf(template).text : '';
+    const choice = all.some(({ honorsAffinity }) => honorsAffinity) ? this.#nodeMatcherOf(template).text : '';
     const taints = all.some(({ honorsTaints }) => honorsTaints) ? JSON.stringify(template.tolerations) : '';
     return JSON.stringify([namespace, text, choice, taints]);
   }
 
-  #choiceOf(template: PodTemplate): NodeChoice {
-    let choice = this.#nodeAffinity.get(template);
+  #nodeMatcherOf(template: PodTemplate): NodeMatcher {
+    let choice = this.#nodeMatchers.get(template);
     if (choice === undefined) {
-      choice = nodeChoiceOf(template);
-      this.#nodeAffinity.set(template, choice);
+      choice = nodeMatcherOf(template);
+      this.#nodeMatchers.set(template, choice);
     }
     return choice;
   }
 }
 
-/** Which nodes a pod's nodeSelector and required node affinity let it go to. */
-interface NodeChoice {
-  readonly isChosen: (node: Node) => boolean;
-  /** Equal ones choose the same; empty: all. */
+/** The nodes that match a pod's nodeSelector and required node affinity. */
+interface NodeMatcher {
+  readonly matchesNode: (node: Node) => boolean;
+  /** Equal texts match the same nodes; empty: all nodes. */
   readonly text: string;
 }
 
-const askedNothing: Asked = { spreading: noSpreading, text: '' };
+const nothingToSpread: PodSpreading = { spreading: noSpreading, text: '' };
 
-function nodeChoiceOf({ nodeSelector, nodeAffinity }: PodTemplate): NodeChoice {
+function nodeMatcherOf({ nodeSelector, nodeAffinity }: PodTemplate): NodeMatcher {
   const labels = Object.entries(nodeSelector ?? {});
   const rules = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (labels.length === 0 && rules === undefined) return { isChosen: () => true, text: '' };
+  if (labels.length === 0 && rules === undefined) return { matchesNode: () => true, text: '' };
   let required: CompiledNodeAffinity['required'];
   try {
     required = rules && compileNodeAffinity({ requiredDuringSchedulingIgnoredDuringExecution: rules }, '').required;
   } catch (error) {
-    // NodeAffinity rejects the pod, and says why.
+    // NodeAffinity rejects the pod with the reason.
     if (!(error instanceof SelectorError)) throw error;
     required = [];
   }
   return {
-    isChosen: (node) =>
+    matchesNode: (node) =>
       labels.every(([key, value]) => node.labels[key] === value) &&
       (required === undefined || anyMatches(required, node)),
     text: JSON.stringify([labels, rules]),
@@ -274,8 +274,8 @@ function ownOrError(pod: Pod): Spreading | SelectorError {
   }
 }
 
-function notUnderstood({ message }: SelectorError): Status {
-  return new Status('UnschedulableAndUnresolvable', `the pod's spec cannot be understood: ${message}`, name);
+function invalidConstraints({ message }: SelectorError): Status {
+  return new Status('UnschedulableAndUnresolvable', `invalid pod spec: ${message}`, name);
 }
 
 export const createPodTopologySpread: PluginFactory = (args, { cluster }) => new PodTopologySpread(args, cluster);

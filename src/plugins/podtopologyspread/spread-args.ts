@@ -13,7 +13,7 @@ export const spreadArguments = new PluginArguments('PodTopologySpread', {
       default: [],
       uniqueBy: ['topologyKey', 'whenUnsatisfiable'],
       description:
-        'For pods without constraints that a Service or their controller selects; only with defaultingType List.',
+        'Constraints for pods without their own that a Service or their controller selects. Requires defaultingType List.',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -30,7 +30,7 @@ export const spreadArguments = new PluginArguments('PodTopologySpread', {
           nodeAffinityPolicy: { enum: ['Honor', 'Ignore'] },
           nodeTaintsPolicy: { enum: ['Honor', 'Ignore'] },
           matchLabelKeys: { type: 'array', items: { type: 'string' } },
-          labelSelector: { rejected: 'must be absent: it is made from the services and owners of each pod' },
+          labelSelector: { rejected: 'must be absent: it is deduced from the services and owners of each pod' },
         },
       },
     },
@@ -38,7 +38,7 @@ export const spreadArguments = new PluginArguments('PodTopologySpread', {
       enum: ['System', 'List'],
       default: 'System',
       description:
-        'System: by hostname with maxSkew 3 and by zone with maxSkew 5, as preferences; List: defaultConstraints.',
+        'System: ScheduleAnyway by hostname with maxSkew 3 and by zone with maxSkew 5. List: defaultConstraints.',
     },
   },
   check: (
@@ -46,22 +46,19 @@ export const spreadArguments = new PluginArguments('PodTopologySpread', {
     report: ReportProblem,
   ) => {
     if (defaultingType === 'System' && defaultConstraints.length > 0) {
-      report(
-        ['defaultConstraints'],
-        'must be empty where defaultingType is System; write defaultingType: List to use them',
-      );
+      report(['defaultConstraints'], 'must be empty if defaultingType is System; set defaultingType: List to use them');
     }
   },
 });
 
-/** What pods without constraints of their own get. */
+/** Constraints for pods without constraints of their own. */
 export interface SpreadDefaults {
   readonly constraints: readonly TopologySpreadConstraint[];
-  /** Nodes that lack a topology label are spread over all the same. */
+  /** True for the system defaults, which also score nodes without a topology label. */
   readonly isSystem: boolean;
 }
 
-/** kube-scheduler's. */
+/** The defaults of kube-scheduler. */
 const systemDefaults: SpreadDefaults = {
   constraints: [
     { topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway', maxSkew: 3 },

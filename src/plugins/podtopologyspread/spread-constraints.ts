@@ -4,31 +4,31 @@ import type { Pod, PodTemplate, TopologySpreadConstraint } from '../../api/pod.t
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { SpreadDefaults } from './spread-args.ts';
 
-/** How the pods that a selector matches are to be spread over the domains of a topology. */
+/** How to spread the pods that a selector matches over the domains of a topology. */
 export interface SpreadConstraint {
   readonly maxSkew: number;
   readonly topologyKey: string;
   readonly minDomains: number;
-  /** Only nodes that the pod's nodeSelector and required node affinity let it go to are counted. */
+  /** Count only nodes that match the pod's nodeSelector and required node affinity. */
   readonly honorsAffinity: boolean;
-  /** Only nodes whose taints the pod tolerates are counted. */
+  /** Count only nodes whose taints the pod tolerates. */
   readonly honorsTaints: boolean;
   readonly selects: LabelPredicate;
-  /** Equal ones select the same. */
+  /** Equal texts select the same pods. */
   readonly selectorText: string;
-  /** As in kube-scheduler a selector that selects everything counts nobody. */
-  readonly countsNobody: boolean;
-  /** The pod itself is one of those that are spread. */
+  /** As in kube-scheduler, a selector that matches everything counts no pods. */
+  readonly countsNone: boolean;
+  /** The selector matches the pod itself. */
   readonly selectsItself: boolean;
 }
 
-/** All that is asked for one pod. */
+/** All spread constraints of one pod. */
 export interface Spreading {
   readonly hard: readonly SpreadConstraint[];
   readonly soft: readonly SpreadConstraint[];
-  /** Nodes that lack one of the labels are left aside. */
+  /** Ignore nodes that lack one of the topology labels. */
   readonly needsAllKeys: boolean;
-  /** Equal texts, the same constraints: for pods of one namespace. */
+  /** Equal texts mean equal constraints within a namespace. */
   readonly text: string;
 }
 
@@ -37,16 +37,16 @@ export const noSpreading: Spreading = { hard: [], soft: [], needsAllKeys: true, 
 interface Selection {
   readonly selects: LabelPredicate;
   readonly text: string;
-  readonly countsNobody: boolean;
+  readonly countsNone: boolean;
 }
 
-/** Throws SelectorError for constraints that cannot be understood; its path begins below the pod's spec. */
+/** Compiles a pod's own constraints. Throws SelectorError for invalid ones; its path begins below the pod's spec. */
 export function ownSpreading({ template, labels }: Pick<Pod, 'template' | 'labels'>): Spreading {
   const selections = template.topologySpread.map((constraint, i) => ownSelection(constraint, labels, i));
   return spreadingOf(template.topologySpread, selections, labels, true);
 }
 
-/** What the defaults come to for a pod without constraints: none where nothing selects it. */
+/** Returns the default constraints for a pod without its own; none if no object selects the pod. */
 export function defaultSpreading(
   { constraints, isSystem }: SpreadDefaults,
   pod: Pick<Pod, 'namespace' | 'labels' | 'template'>,
@@ -70,7 +70,7 @@ function spreadingOf(
 ): Spreading {
   const compiled = constraints.map(
     ({ maxSkew, topologyKey, minDomains, nodeAffinityPolicy, nodeTaintsPolicy }, i): SpreadConstraint => {
-      const { selects, text, countsNobody } = selections[i]!;
+      const { selects, text, countsNone } = selections[i]!;
       return {
         maxSkew,
         topologyKey,
@@ -79,15 +79,15 @@ function spreadingOf(
         honorsTaints: nodeTaintsPolicy === 'Honor',
         selects,
         selectorText: text,
-        countsNobody,
+        countsNone,
         selectsItself: selects(labels),
       };
     },
   );
   const isHard = (_: unknown, i: number): boolean => constraints[i]!.whenUnsatisfiable === 'DoNotSchedule';
   const isSoft = (_: unknown, i: number): boolean => constraints[i]!.whenUnsatisfiable === 'ScheduleAnyway';
-  const reported = compiled.map(({ selects: _selects, ...rest }, i) => [rest, isHard(undefined, i)]);
-  const text = JSON.stringify([needsAllKeys, reported]);
+  const described = compiled.map(({ selects: _selects, ...rest }, i) => [rest, isHard(undefined, i)]);
+  const text = JSON.stringify([needsAllKeys, described]);
   return { hard: compiled.filter(isHard), soft: compiled.filter(isSoft), needsAllKeys, text };
 }
 
@@ -96,23 +96,23 @@ function ownSelection(
   labels: Labels,
   position: number,
 ): Selection {
-  const more = Object.fromEntries(
+  const additional = Object.fromEntries(
     (matchLabelKeys ?? []).filter((key) => Object.hasOwn(labels, key)).map((key) => [key, labels[key]!]),
   );
   const selects = compileLabelSelectorAt(labelSelector, `topologySpreadConstraints[${position}].labelSelector`);
-  // What matches nothing matches no less with more labels.
-  if (labelSelector === undefined || labelSelector === null) return { selects, text: '', countsNobody: false };
-  const selectsMore = compileLabelSelector({ matchLabels: more });
+  // A nil selector matches no pods, with or without matchLabelKeys.
+  if (labelSelector === undefined || labelSelector === null) return { selects, text: '', countsNone: false };
+  const selectsAdditional = compileLabelSelector({ matchLabels: additional });
   return {
-    selects: (candidate) => selects(candidate) && selectsMore(candidate),
-    text: JSON.stringify([labelSelector, more]),
-    countsNobody: isEmpty(labelSelector) && Object.keys(more).length === 0,
+    selects: (candidate) => selects(candidate) && selectsAdditional(candidate),
+    text: JSON.stringify([labelSelector, additional]),
+    countsNone: isEmpty(labelSelector) && Object.keys(additional).length === 0,
   };
 }
 
 /**
- * The labels of all Services that select the pod and, if it has one, what its ReplicationController, ReplicaSet or StatefulSet
- * selects; undefined when that is nothing.
+ * Returns the combined selector of all Services that select the pod and of its ReplicationController, ReplicaSet or StatefulSet, if it has
+ * one; undefined if there is none.
  */
 function defaultSelection(
   { namespace, labels, template }: Pick<Pod, 'namespace' | 'labels' | 'template'>,
@@ -126,21 +126,22 @@ function defaultSelection(
   }
   const controller = controllerSelector(namespace, template, listed);
   if (template.controller?.kind === 'ReplicationController') Object.assign(matchLabels, controller?.matchLabels);
-  const besides = template.controller?.kind === 'ReplicationController' || isEmpty(controller) ? undefined : controller;
-  if (Object.keys(matchLabels).length === 0 && besides === undefined) return undefined;
+  const controllerOnly =
+    template.controller?.kind === 'ReplicationController' || isEmpty(controller) ? undefined : controller;
+  if (Object.keys(matchLabels).length === 0 && controllerOnly === undefined) return undefined;
   let alsoSelects: LabelPredicate = () => true;
   try {
-    if (besides !== undefined) alsoSelects = compileLabelSelector(besides);
+    if (controllerOnly !== undefined) alsoSelects = compileLabelSelector(controllerOnly);
   } catch (error) {
-    // As in kube-scheduler, what a controller says that cannot be understood counts as nothing.
+    // As in kube-scheduler, ignore an invalid selector of the controller.
     if (!(error instanceof SelectorError)) throw error;
     if (Object.keys(matchLabels).length === 0) return undefined;
   }
   const sorted = Object.fromEntries(Object.entries(matchLabels).sort(([a], [b]) => (a < b ? -1 : 1)));
   return {
     selects: (candidate) => hasAll(candidate ?? {}, sorted) && alsoSelects(candidate),
-    text: JSON.stringify([sorted, besides]),
-    countsNobody: false,
+    text: JSON.stringify([sorted, controllerOnly]),
+    countsNone: false,
   };
 }
 

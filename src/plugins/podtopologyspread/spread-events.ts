@@ -4,23 +4,25 @@ import type { ClusterEvent, EventRegistration } from '../../framework/cluster-ev
 import type { SpreadConstraint } from './spread-constraints.ts';
 
 interface SpreadReaders {
-  /** The constraints that a pod may be turned away by. */
+  /** Returns the DoNotSchedule constraints of a pod. */
   readonly hard: (pod: Pod) => readonly SpreadConstraint[];
-  readonly isChosen: (pod: Pod, node: Node) => boolean;
+  readonly matchesNode: (pod: Pod, node: Node) => boolean;
   readonly hasHardDefaults: boolean;
 }
 
 /**
- * What may help a pod that was turned away: kube-scheduler's hints, and besides that a pod that counted is on its way out, that a node
- * counts now or no longer because of other labels, and that something else selects the pod where the defaults may turn it away.
+ * Returns kube-scheduler's events, and these in addition: a counted pod starts terminating, a node starts or stops counting because of
+ * changed labels or taints, and another object selects the pod while DoNotSchedule defaults apply.
  */
-export function spreadEvents({ hard, isChosen, hasHardDefaults }: SpreadReaders): readonly EventRegistration[] {
+export function spreadEvents({ hard, matchesNode, hasHardDefaults }: SpreadReaders): readonly EventRegistration[] {
   const afterPod = (pod: Pod, event: ClusterEvent): boolean => {
     if (event.resource !== 'AssignedPod') return true;
     if (event.pod.namespace !== pod.namespace) return false;
     return hard(pod).some((constraint) => {
-      const is = counts(constraint, event.pod);
-      return event.action === 'Update' ? is !== counts(constraint, event.old) : constraint.selects(event.pod.labels);
+      const counted = counts(constraint, event.pod);
+      return event.action === 'Update'
+        ? counted !== counts(constraint, event.old)
+        : constraint.selects(event.pod.labels);
     });
   };
 
@@ -35,7 +37,7 @@ export function spreadEvents({ hard, isChosen, hasHardDefaults }: SpreadReaders)
     return constraints.some(
       ({ topologyKey, honorsAffinity, honorsTaints }) =>
         old.labels[topologyKey] !== now.labels[topologyKey] ||
-        (honorsAffinity && isChosen(pod, old) !== isChosen(pod, now)) ||
+        (honorsAffinity && matchesNode(pod, old) !== matchesNode(pod, now)) ||
         (honorsTaints && !sameTaints(old.taints, now.taints)),
     );
   };

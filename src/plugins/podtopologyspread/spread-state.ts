@@ -5,15 +5,15 @@ import type { Topology } from '../../cluster/topologies.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { SpreadConstraint, Spreading } from './spread-constraints.ts';
 
-/** Every node's own value counts for itself. */
+/** Each node is a domain of its own. */
 const hostnameKey = 'kubernetes.io/hostname';
 
-/** The pods of one namespace that one selector selects, and are not on their way out. */
+/** The pods in one namespace that a selector matches, without terminating pods. */
 interface Selected {
   readonly constraint: SpreadConstraint;
-  /** node index -> how many are there */
+  /** node index -> number of selected pods */
   readonly onNode: Int32Array;
-  /** class -> whether it is selected */
+  /** class -> whether the selector matches it */
   readonly known: WeakMap<PodClass, boolean>;
   readonly hard: HardTally[];
   readonly soft: SoftTally[];
@@ -24,95 +24,95 @@ interface SoftTally {
   readonly topology: Topology;
   readonly isByHostname: boolean;
   readonly selected: Selected;
-  /** node index -> 1 where it counts; undefined: everywhere */
+  /** node index -> 1 if the node counts; undefined: all nodes count */
   readonly counting: Uint8Array | undefined;
-  /** number of the domain -> selected pods on its nodes that count */
+  /** domain number -> number of selected pods on its counting nodes */
   readonly counts: Int32Array;
 }
 
-/** Of a soft constraint, with what a node is scored by. */
+/** A soft constraint with the data for scoring nodes. */
 interface ScoredTally extends SoftTally {
-  /** node index -> where its count is; -1: it lacks the label */
+  /** node index -> index of its count; -1: the node lacks the label */
   readonly slots: Int32Array;
-  /** Of its domain; by hostname, of the node alone. */
+  /** Pods in the node's domain; by hostname, pods on the node itself. */
   readonly slotCounts: Int32Array;
 }
 
 interface HardTally extends SoftTally {
-  /** number of the domain -> 1 where one of its nodes counts */
+  /** domain number -> 1 if one of its nodes counts */
   readonly isDomain: Uint8Array;
   readonly domainCount: number;
-  /** The least of the counts of all domains, or 0 where there are too few. */
-  least: number;
-  isLeastKnown: boolean;
+  /** Minimum of the counts of all domains; 0 if there are fewer domains than minDomains. */
+  min: number;
+  isMinKnown: boolean;
 }
 
-export type SpreadVerdict = 'fits' | 'skewed' | 'unlabelled';
+export type SpreadVerdict = 'fits' | 'skewed' | 'unlabeled';
 
-/** What a scored node is measured against: one weight for each of the soft constraints, in their order. */
+/** One weight per soft constraint, in their order. */
 export type SpreadWeights = readonly number[];
 
-/** A node that is left aside: it gets nothing in the end. */
-export const leftAside = -1;
+/** Raw score of a node that is ignored; it is normalized to 0. */
+export const ignoredNode = -1;
 
-/** Who asks: all that is read of a pod. */
-export interface SpreadAsking {
+/** The incoming pod: everything that the constraints read of it. */
+export interface SpreadPod {
   readonly namespace: string;
   readonly spreading: Spreading;
-  /** Whether the pod's nodeSelector and required node affinity let it go there. */
-  readonly isChosen: (node: Node) => boolean;
-  readonly choosesNodes: boolean;
-  /** Whether it tolerates the taints that would keep it away. */
+  /** Returns whether the node matches the pod's nodeSelector and required node affinity. */
+  readonly matchesNode: (node: Node) => boolean;
+  readonly hasNodeAffinity: boolean;
+  /** Returns whether the pod tolerates the node's NoSchedule and NoExecute taints. */
   readonly isTolerated: (node: Node) => boolean;
 }
 
 /**
- * How the pods are spread that the constraints of pods that ask alike are about. `bringUpToDate` follows what has come to nodes and
- * left them since the last time; only when nodes have changed all is counted anew.
+ * Counts the pods that the spread constraints of incoming pods with the same signature select. `refresh` applies the changes since the
+ * last call. It recounts everything only after nodes changed.
  */
 export class SpreadState {
-  readonly #asking: SpreadAsking;
+  readonly #incoming: SpreadPod;
   readonly #cluster: Pick<ClusterLister, 'nodes' | 'nodesRevision' | 'placed' | 'topology'>;
   #nodesRevision = -1;
   #version = -1;
   #selected: readonly Selected[] = [];
   #hard: readonly HardTally[] = [];
   #soft: readonly ScoredTally[] = [];
-  /** node index -> 1 where it has the labels of all soft constraints; undefined: it does not matter */
+  /** node index -> 1 if the node has the labels of all soft constraints; undefined: all nodes are scored */
   #scored: Uint8Array | undefined;
 
-  constructor(asking: SpreadAsking, cluster: Pick<ClusterLister, 'nodes' | 'nodesRevision' | 'placed' | 'topology'>) {
-    this.#asking = asking;
+  constructor(incoming: SpreadPod, cluster: Pick<ClusterLister, 'nodes' | 'nodesRevision' | 'placed' | 'topology'>) {
+    this.#incoming = incoming;
     this.#cluster = cluster;
   }
 
-  bringUpToDate(): void {
+  refresh(): void {
     const { nodesRevision, placed } = this.#cluster;
-    const isAbout = this.#nodesRevision === nodesRevision;
-    if (!isAbout || !placed.changesSince(this.#version, this.#count)) {
+    const isCurrent = this.#nodesRevision === nodesRevision;
+    if (!isCurrent || !placed.changesSince(this.#version, this.#count)) {
       this.#nodesRevision = nodesRevision;
       this.#begin();
-      for (const kind of placed.classes(this.#asking.namespace)) {
-        kind.forEachNode((node, count) => this.#count(kind, node, count));
+      for (const podClass of placed.classes(this.#incoming.namespace)) {
+        podClass.forEachNode((node, count) => this.#count(podClass, node, count));
       }
     }
     this.#version = placed.version;
-    for (const tally of this.#hard) if (!tally.isLeastKnown) findLeast(tally);
+    for (const tally of this.#hard) if (!tally.isMinKnown) computeMin(tally);
   }
 
-  /** By the hard constraints. Allocates nothing. */
+  /** Evaluates the hard constraints. Allocates nothing. */
   verdict(index: number): SpreadVerdict {
     for (let i = 0; i < this.#hard.length; i++) {
-      const { constraint, topology, counts, least } = this.#hard[i]!;
+      const { constraint, topology, counts, min } = this.#hard[i]!;
       const domain = topology.domains[index]!;
-      if (domain < 0) return 'unlabelled';
-      const skew = counts[domain]! + (constraint.selectsItself ? 1 : 0) - least;
+      if (domain < 0) return 'unlabeled';
+      const skew = counts[domain]! + (constraint.selectsItself ? 1 : 0) - min;
       if (skew > constraint.maxSkew) return 'skewed';
     }
     return 'fits';
   }
 
-  /** Leaves those of the nodes that fit, in their order, at the beginning; answers how many. */
+  /** Moves the indexes of the nodes that fit to the front, in their order. Returns their number. */
   keepFitting(indexes: Int32Array, size: number): number {
     let left = 0;
     for (let i = 0; i < size; i++) {
@@ -122,7 +122,7 @@ export class SpreadState {
     return left;
   }
 
-  /** The more domains a topology has among these nodes, the more a pod in one of them weighs (kube-scheduler's formula). */
+  /** Returns kube-scheduler's weights: the more domains these nodes have in a topology, the higher its weight. */
   weights(feasible: Int32Array): SpreadWeights {
     const scored = this.#scored;
     let count = feasible.length;
@@ -136,9 +136,9 @@ export class SpreadState {
     });
   }
 
-  /** By the soft constraints: the less the better; `leftAside` for a node that is left aside. */
+  /** Scores by the soft constraints: lower is better; `ignoredNode` for a node that is ignored. */
   score(index: number, weights: SpreadWeights): number {
-    if (this.#scored !== undefined && this.#scored[index] === 0) return leftAside;
+    if (this.#scored !== undefined && this.#scored[index] === 0) return ignoredNode;
     let score = 0;
     for (let i = 0; i < this.#soft.length; i++) {
       const { constraint, slots, slotCounts } = this.#soft[i]!;
@@ -148,7 +148,7 @@ export class SpreadState {
     return Math.round(score);
   }
 
-  /** As `score`, of the first `size` nodes of `indexes`. */
+  /** Like `score` for the first `size` nodes of `indexes`. */
   scoreAll(indexes: Int32Array, size: number, weights: SpreadWeights, scores: Float64Array): void {
     const shares = this.#soft.map(({ constraint, slots, slotCounts }, i) => ({
       slots,
@@ -166,13 +166,13 @@ export class SpreadState {
     }
     const scored = this.#scored;
     if (scored === undefined) return;
-    for (let i = 0; i < size; i++) if (scored[indexes[i]!] === 0) scores[indexes[i]!] = leftAside;
+    for (let i = 0; i < size; i++) if (scored[indexes[i]!] === 0) scores[indexes[i]!] = ignoredNode;
   }
 
   #begin(): void {
-    const { hard, soft, needsAllKeys } = this.#asking.spreading;
+    const { hard, soft, needsAllKeys } = this.#incoming.spreading;
     const { nodes } = this.#cluster;
-    /** selector -> who it selects */
+    /** selector as text -> the pods it selects */
     const selected = new Map<string, Selected>();
     const selectedBy = (constraint: SpreadConstraint): Selected => {
       let known = selected.get(constraint.selectorText);
@@ -182,8 +182,8 @@ export class SpreadState {
       }
       return known;
     };
-    const hardKeys = this.#labelled(hard);
-    this.#scored = needsAllKeys ? this.#labelled(soft) : undefined;
+    const hardKeys = this.#labeled(hard);
+    this.#scored = needsAllKeys ? this.#labeled(soft) : undefined;
     this.#hard = hard.map((constraint) => {
       const tally = hardTally(this.#tally(constraint, hardKeys, selectedBy(constraint)));
       tally.selected.hard.push(tally);
@@ -197,20 +197,20 @@ export class SpreadState {
     this.#selected = [...selected.values()];
   }
 
-  #tally(constraint: SpreadConstraint, labelled: Uint8Array | undefined, selected: Selected): SoftTally {
+  #tally(constraint: SpreadConstraint, labeled: Uint8Array | undefined, selected: Selected): SoftTally {
     const topology = this.#cluster.topology(constraint.topologyKey);
     return {
       constraint,
       topology,
       isByHostname: constraint.topologyKey === hostnameKey,
       selected,
-      counting: this.#counting(constraint, labelled),
+      counting: this.#counting(constraint, labeled),
       counts: new Int32Array(topology.size),
     };
   }
 
-  /** node index -> 1 where it has the labels of all of them; undefined: everywhere */
-  #labelled(constraints: readonly SpreadConstraint[]): Uint8Array | undefined {
+  /** Returns node index -> 1 if the node has the labels of all constraints; undefined: all nodes have them */
+  #labeled(constraints: readonly SpreadConstraint[]): Uint8Array | undefined {
     const topologies = constraints.map(({ topologyKey }) => this.#cluster.topology(topologyKey).domains);
     if (topologies.every((domains) => !domains.includes(-1))) return undefined;
     return Uint8Array.from(this.#cluster.nodes, ({ index }) => (topologies.every((of) => of[index]! >= 0) ? 1 : 0));
@@ -218,41 +218,41 @@ export class SpreadState {
 
   #counting(
     { honorsAffinity, honorsTaints }: SpreadConstraint,
-    labelled: Uint8Array | undefined,
+    labeled: Uint8Array | undefined,
   ): Uint8Array | undefined {
-    const { isChosen, choosesNodes, isTolerated } = this.#asking;
-    const asksAffinity = honorsAffinity && choosesNodes;
-    if (!asksAffinity && !honorsTaints) return labelled;
+    const { matchesNode, hasNodeAffinity, isTolerated } = this.#incoming;
+    const checksAffinity = honorsAffinity && hasNodeAffinity;
+    if (!checksAffinity && !honorsTaints) return labeled;
     return Uint8Array.from(this.#cluster.nodes, ({ index, node }) => {
-      if (labelled?.[index] === 0) return 0;
-      return (!asksAffinity || isChosen(node)) && (!honorsTaints || isTolerated(node)) ? 1 : 0;
+      if (labeled?.[index] === 0) return 0;
+      return (!checksAffinity || matchesNode(node)) && (!honorsTaints || isTolerated(node)) ? 1 : 0;
     });
   }
 
-  readonly #count = (kind: PodClass, { index }: NodeView, change: number): void => {
-    if (index < 0 || kind.deleting || kind.namespace !== this.#asking.namespace) return;
+  readonly #count = (podClass: PodClass, { index }: NodeView, change: number): void => {
+    if (index < 0 || podClass.deleting || podClass.namespace !== this.#incoming.namespace) return;
     for (let i = 0; i < this.#selected.length; i++) {
       const selected = this.#selected[i]!;
-      if (!isSelected(selected, kind)) continue;
+      if (!isSelected(selected, podClass)) continue;
       selected.onNode[index]! += change;
       for (let j = 0; j < selected.hard.length; j++) {
-        if (addTo(selected.hard[j]!, index, change)) selected.hard[j]!.isLeastKnown = false;
+        if (addTo(selected.hard[j]!, index, change)) selected.hard[j]!.isMinKnown = false;
       }
       for (let j = 0; j < selected.soft.length; j++) addTo(selected.soft[j]!, index, change);
     }
   };
 }
 
-function isSelected({ constraint, known }: Selected, kind: PodClass): boolean {
-  let answer = known.get(kind);
-  if (answer === undefined) {
-    answer = !constraint.countsNobody && constraint.selects(kind.labels);
-    known.set(kind, answer);
+function isSelected({ constraint, known }: Selected, podClass: PodClass): boolean {
+  let matches = known.get(podClass);
+  if (matches === undefined) {
+    matches = !constraint.countsNone && constraint.selects(podClass.labels);
+    known.set(podClass, matches);
   }
-  return answer;
+  return matches;
 }
 
-/** Whether the node counts. */
+/** Adds `change` to the node's domain. Returns whether the node counts. */
 function addTo({ topology, counting, counts }: SoftTally, index: number, change: number): boolean {
   const domain = topology.domains[index]!;
   if (domain < 0 || counting?.[index] === 0) return false;
@@ -275,41 +275,41 @@ function hardTally(tally: SoftTally): HardTally {
     if (domain >= 0 && (counting === undefined || counting[index] === 1)) isDomain[domain] = 1;
   }
   const domainCount = isDomain.reduce((sum, is) => sum + is, 0);
-  return { ...tally, isDomain, domainCount, least: 0, isLeastKnown: false };
+  return { ...tally, isDomain, domainCount, min: 0, isMinKnown: false };
 }
 
-function findLeast(tally: HardTally): void {
+function computeMin(tally: HardTally): void {
   const { counts, isDomain, domainCount, constraint } = tally;
-  tally.isLeastKnown = true;
+  tally.isMinKnown = true;
   if (domainCount < constraint.minDomains) {
-    tally.least = 0;
+    tally.min = 0;
     return;
   }
-  let least = Infinity;
+  let min = Infinity;
   for (let domain = 0; domain < counts.length; domain++) {
-    if (isDomain[domain] === 1 && counts[domain]! < least) least = counts[domain]!;
+    if (isDomain[domain] === 1 && counts[domain]! < min) min = counts[domain]!;
   }
-  tally.least = least;
+  tally.min = min;
 }
 
-/** How many domains of the topology these nodes are in; those that lack the label are one more. */
+/** Returns the number of domains that these nodes are in. Nodes without the label count as one more domain. */
 function domainsAmong(nodes: Int32Array, { domains, size, isOnAll }: Topology, scored: Uint8Array | undefined): number {
   const seen = new Uint8Array(size + 1);
-  const most = isOnAll ? size : size + 1;
+  const maxCount = isOnAll ? size : size + 1;
   let count = 0;
-  for (let i = 0; i < nodes.length && count < most; i++) {
+  for (let i = 0; i < nodes.length && count < maxCount; i++) {
     const index = nodes[i]!;
     if (scored?.[index] === 0) continue;
-    const place = domains[index]! + 1;
-    if (seen[place] === 0) {
-      seen[place] = 1;
+    const position = domains[index]! + 1;
+    if (seen[position] === 0) {
+      seen[position] = 1;
       count++;
     }
   }
   return count;
 }
 
-/** What one soft constraint adds to the score of a node. */
+/** Contribution of one soft constraint to the scores of nodes. */
 interface Share {
   readonly slots: Int32Array;
   readonly counts: Int32Array;
@@ -330,7 +330,7 @@ function addShare(
   }
 }
 
-/** As many as the system's defaults have: in one go. */
+/** Scores two constraints, the number of system defaults, in a single pass. */
 function scoreByTwo(a: Share, b: Share, indexes: Int32Array, size: number, scores: Float64Array): void {
   const { slots: aSlots, counts: aCounts, weight: aWeight, amount: aAmount } = a;
   const { slots: bSlots, counts: bCounts, weight: bWeight, amount: bAmount } = b;

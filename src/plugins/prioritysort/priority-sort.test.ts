@@ -15,12 +15,12 @@ const key = (options: Partial<QueueKey>): QueueKey => ({
 });
 const inOrder = (...keys: QueueKey[]): boolean => plugin.compare!(keys[0]!, keys[1]!) < 0;
 
-describe('priority sort', () => {
-  it('puts the higher priority first, however long the other waits', () => {
+describe('PrioritySort', () => {
+  it('puts the higher priority first, however long the other entity has waited', () => {
     expect(inOrder(key({ priority: 5, readySince: 9 }), key({ priority: 4, readySince: 1 }))).toBe(true);
   });
 
-  it('puts who has been ready longer first among equal priorities', () => {
+  it('orders equal priorities by ready time', () => {
     expect(inOrder(key({ readySince: 1, uid: 'z' }), key({ readySince: 2, uid: 'a' }))).toBe(true);
   });
 
@@ -29,7 +29,7 @@ describe('priority sort', () => {
     expect(plugin.compare!(key({}), key({}))).toBe(0);
   });
 
-  it('completes a partly bound group before anything of higher priority', () => {
+  it('puts a partially bound gang before entities of higher priority', () => {
     expect(inOrder(key({ incomplete: true, priority: -1 }), key({ priority: 1000 }))).toBe(true);
   });
 

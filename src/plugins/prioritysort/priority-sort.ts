@@ -5,8 +5,8 @@ import { noArguments } from '../plugin-arguments.ts';
 const name = 'PrioritySort';
 
 /**
- * Orders entities: a group that is partly bound before anything new, then the higher priority, then who has been ready
- * longer, then uid, so that the order is total.
+ * Orders entities: first partially bound gangs that never started, then higher priority, then longer readiness, then uid, so that the order
+ * is total.
  */
 class PrioritySort implements Plugin {
   readonly name = name;

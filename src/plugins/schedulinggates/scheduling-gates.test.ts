@@ -8,7 +8,7 @@ const build = new Builders();
 const plugin = createSchedulingGates(undefined, pluginHandle(build));
 
 describe('scheduling gates', () => {
-  it('keep a lone pod out of the queue, and the reason names them', () => {
+  it('keep a single pod out of the active queue, with their names in the reason', () => {
     const pod = build.projectedPod({ gates: ['example.com/quota', 'example.com/image'] });
     expect(plugin.preEnqueue!({ kind: 'pod', pod })).toMatchObject({
       code: 'UnschedulableAndUnresolvable',
@@ -17,7 +17,7 @@ describe('scheduling gates', () => {
     });
   });
 
-  it('let a pod without gates in', () => {
+  it('accept a pod without gates', () => {
     expect(plugin.preEnqueue!({ kind: 'pod', pod: build.projectedPod() })).toBeUndefined();
   });
 

@@ -5,7 +5,7 @@ import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'SchedulingGates';
 
-/** Keeps a lone pod out of the queue while it has scheduling gates. A gang counts its gated members in its own readiness. */
+/** Keeps a single pod out of the active queue while it has scheduling gates. The readiness of a gang covers its gated members. */
 class SchedulingGates implements Plugin {
   readonly name = name;
 

@@ -15,7 +15,7 @@ function fits(taints: readonly string[], tolerations: readonly Toleration[]): bo
 }
 
 describe('taints', () => {
-  it('NoSchedule and NoExecute keep pods out that do not tolerate them, and preemption cannot help', () => {
+  it('reject pods that do not tolerate NoSchedule or NoExecute, and preemption cannot help', () => {
     const pod = build.projectedPod();
     for (const taint of ['dedicated=ml:NoSchedule', 'broken:NoExecute']) {
       expect(plugin.filter!(state, pod, build.nodeInfo({ taints: [taint] }))).toMatchObject({
@@ -26,7 +26,7 @@ describe('taints', () => {
     }
   });
 
-  it('PreferNoSchedule keeps nobody out', () => {
+  it('reject no pod for PreferNoSchedule', () => {
     expect(fits(['slow:PreferNoSchedule'], [])).toBe(true);
   });
 
@@ -45,14 +45,14 @@ describe('taints', () => {
     ['the key with another effect', { key: 'dedicated', operator: 'Exists', effect: 'NoExecute' }, false],
     ['the key with this effect', { key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' }, true],
     ['everything', { operator: 'Exists' }, true],
-    ['an operator that nobody knows', { key: 'dedicated', operator: 'Gt', value: 'ml' }, false],
-  ])('are tolerated as Kubernetes says: %s', (_, toleration, expected) => {
+    ['an unknown operator', { key: 'dedicated', operator: 'Gt', value: 'ml' }, false],
+  ])('are tolerated as in Kubernetes: %s', (_, toleration, expected) => {
     expect(fits(['dedicated=ml:NoSchedule'], [toleration])).toBe(expected);
   });
 });
 
 describe('scores', () => {
-  it('count untolerated PreferNoSchedule taints, and the most such taints end at 0', () => {
+  it('count untolerated PreferNoSchedule taints; the node with most of them gets 0', () => {
     const pod = build.projectedPod({ tolerations: [{ key: 'known', operator: 'Exists' }] });
     const nodes = [
       build.nodeInfo(),
@@ -65,7 +65,7 @@ describe('scores', () => {
     expect([...scores]).toEqual([100, 67, 0]);
   });
 
-  it('of many nodes at once are those of each, also when taints, and places of nodes, have changed', () => {
+  it('from scoreAll() equal those from score(), also after taints and node indexes change', () => {
     const cluster = new Cluster(build.resources);
     const plural = createTaintToleration(undefined, pluginHandle(build, { cluster }));
     const pod = build.projectedPod({ tolerations: [{ key: 'known', operator: 'Exists' }] });
@@ -89,21 +89,21 @@ describe('scores', () => {
     expect(scoresOf()).toEqual({ b: 1, c: 0 });
   });
 
-  it('are all 100 when there is nothing to avoid', () => {
+  it('are all 100 if no taint is untolerated', () => {
     const scores = new Float64Array(3);
     plugin.normalizeScore!(state, build.projectedPod(), scores);
     expect([...scores]).toEqual([100, 100, 100]);
   });
 });
 
-it('pods with the same tolerations share a signature, others do not', () => {
+it('signs pods equally only if they have the same tolerations', () => {
   const tolerations = [{ key: 'a', operator: 'Exists' }];
   const sign = (given: Toleration[]): string | undefined => plugin.sign!(build.projectedPod({ tolerations: given }));
   expect(sign(tolerations)).toBe(sign([...tolerations]));
   expect(sign(tolerations)).not.toBe(sign([]));
 });
 
-it('a rejected pod is tried again when a node loses the taint that it did not tolerate', () => {
+it('requeues a rejected pod when a node loses the untolerated taint', () => {
   const hint = plugin.eventsToRegister!().find(({ resource }) => resource === 'Node')!.hint!;
   const pod = build.projectedPod();
   const tainted = build.projectedNode({ taints: ['a:NoSchedule'] });

@@ -15,17 +15,17 @@ import { isTolerated } from '../../api/tolerations.ts';
 const name = 'TaintToleration';
 const untolerated = new Status('UnschedulableAndUnresolvable', 'node(s) had untolerated taint(s)', name);
 
-/** Rejects nodes with NoSchedule or NoExecute taints that the pod does not tolerate; avoids PreferNoSchedule ones. */
+/** Rejects nodes with NoSchedule or NoExecute taints that the pod does not tolerate. Scores nodes by PreferNoSchedule taints. */
 class TaintToleration implements Plugin {
   readonly name = name;
-  /** By their taints. */
-  readonly #kinds: NodeClasses;
+  /** Nodes by their taints. */
+  readonly #nodeClasses: NodeClasses;
   readonly #signature = latestTemplate(({ tolerations }) =>
     tolerations.length === 0 ? '' : JSON.stringify(tolerations),
   );
 
   constructor(cluster: ClusterLister) {
-    this.#kinds = new NodeClasses(cluster, ({ taints }) =>
+    this.#nodeClasses = new NodeClasses(cluster, ({ taints }) =>
       taints.length === 0 ? '' : JSON.stringify(taints.map(({ key, value, effect }) => [key, value, effect])),
     );
   }
@@ -41,17 +41,17 @@ class TaintToleration implements Plugin {
 
   filterAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number): number {
     const { tolerations } = pod.template;
-    return this.#kinds.keep(indexes, size, ({ taints }) => toleratesAll(taints, tolerations));
+    return this.#nodeClasses.keep(indexes, size, ({ taints }) => toleratesAll(taints, tolerations));
   }
 
-  /** The number of PreferNoSchedule taints that the pod does not tolerate. */
+  /** Returns the number of PreferNoSchedule taints that the pod does not tolerate. */
   score(_state: CycleState, pod: Pod, node: NodeView): number {
-    return avoidedAmong(node.node.taints, pod.template.tolerations);
+    return intolerableCount(node.node.taints, pod.template.tolerations);
   }
 
   scoreAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
     const { tolerations } = pod.template;
-    this.#kinds.score(indexes, size, scores, ({ taints }) => avoidedAmong(taints, tolerations));
+    this.#nodeClasses.score(indexes, size, scores, ({ taints }) => intolerableCount(taints, tolerations));
   }
 
   normalizeScore(_state: CycleState, _pod: Pod, scores: Float64Array): void {
@@ -72,7 +72,7 @@ function toleratesAll(taints: readonly Taint[], tolerations: readonly Toleration
   return true;
 }
 
-function avoidedAmong(taints: readonly Taint[], tolerations: readonly Toleration[]): number {
+function intolerableCount(taints: readonly Taint[], tolerations: readonly Toleration[]): number {
   let count = 0;
   for (let i = 0; i < taints.length; i++) {
     const taint = taints[i]!;

@@ -9,7 +9,7 @@ interface ClaimOptions {
   readonly storageClass?: string;
   readonly size?: string;
   readonly modes?: readonly string[];
-  /** It is bound to this volume. */
+  /** Volume to which the claim is bound. */
   readonly volume?: string;
   readonly selectedNode?: string;
 }
@@ -17,10 +17,10 @@ interface ClaimOptions {
 interface VolumeOptions {
   readonly storageClass?: string;
   readonly size?: string;
-  /** The only node that can reach it, by its host name. */
+  /** Host name of the only node that can access the volume. */
   readonly node?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** Kept for, or bound to, this claim. */
+  /** Claim for which the volume is reserved, or to which it is bound. */
   readonly claim?: string;
   readonly csi?: { readonly driver: string; readonly volumeHandle: string };
 }
@@ -30,15 +30,15 @@ interface RawObject {
   readonly [field: string]: unknown;
 }
 
-/** A scheduler with all default plugins, whose test says what the API shows of volumes, claims and classes. */
+/** A scheduler with all default plugins. The test defines volumes, claims and classes. */
 export class StorageScheduling extends Scheduling {
-  /** `volume for claim`, or `claim on node` where a volume is to be made: what was written. */
+  /** Writes: `volume for claim`, or `claim on node` for a volume to provision. */
   readonly written: string[];
   readonly #versions: { latest: number };
-  /** kind and name -> as it was shown last */
-  readonly #shown = new Map<string, ListedObject>();
+  /** kind and name -> latest version of the object */
+  readonly #objects = new Map<string, ListedObject>();
 
-  /** `rejects`: why the API does not take what is written; undefined: it does. Default: it takes all. */
+  /** `rejects` returns why the API server rejects a write; undefined: it accepts. Default: it accepts all. */
   constructor({
     rejects = () => undefined,
     plugins = defaultPlugins,
@@ -109,41 +109,41 @@ export class StorageScheduling extends Scheduling {
     });
   }
 
-  /** As whoever binds volumes would: volume and claim name each other. */
+  /** Binds volume and claim to each other, like the PersistentVolume controller. */
   bind(claim: string, volume: string, options: VolumeOptions & ClaimOptions = {}): void {
     this.volume(volume, { ...options, claim });
     this.claim(claim, { ...options, volume });
   }
 
-  /** The API shows the object like this, in a new version. */
+  /** Adds or updates the object, in a new version. */
   object(kind: ListedKind, raw: RawObject): void {
     const metadata = { ...raw.metadata, resourceVersion: String(++this.#versions.latest) };
     const object = projectListed(kind, { ...raw, metadata });
     const { listed } = this.harness.core.handlers;
     const key = `${kind} ${object.name}`;
-    const old = this.#shown.get(key);
-    this.#shown.set(key, object);
+    const old = this.#objects.get(key);
+    this.#objects.set(key, object);
     if (old === undefined) listed.onAdd(object);
     else listed.onUpdate(old, object);
   }
 
   removeObject(kind: ListedKind, name: string): void {
     const key = `${kind} ${name}`;
-    const object = this.#shown.get(key)!;
-    this.#shown.delete(key);
+    const object = this.#objects.get(key)!;
+    this.#objects.delete(key);
     this.harness.core.handlers.listed.onDelete(object, false);
   }
 
-  /** Nodes of one host each, called by these names. */
+  /** Adds nodes with these host names. */
   hosts(...names: readonly string[]): void {
     for (const name of names) this.node({ name, cpu: '8', labels: { 'kubernetes.io/hostname': name } });
   }
 
-  /** A gang, each member with the claims that are given for it. */
+  /** Adds a gang; member i has the claims in `claims[i]`. */
   gang(name: string, claims: readonly (readonly string[])[], cpu = '1'): void {
     this.group({ name, minMember: claims.length });
-    for (const [index, its] of claims.entries()) {
-      this.pod({ name: `${name}-${index}`, group: name, cpu, spec: { volumes: volumesOf(its) } });
+    for (const [index, memberClaims] of claims.entries()) {
+      this.pod({ name: `${name}-${index}`, group: name, cpu, spec: { volumes: volumesOf(memberClaims) } });
     }
   }
 
@@ -151,12 +151,12 @@ export class StorageScheduling extends Scheduling {
     this.pod({ name, cpu, spec: { volumes: volumesOf(claims) } });
   }
 
-  /** `name@node` of those that are being bound. */
+  /** `name@node` of the pods that are being bound. */
   get binding(): readonly string[] {
     return this.binds.map(({ binding: { name, nodeName } }) => `${name}@${nodeName}`).sort();
   }
 
-  /** What the last verdict on the pod says. */
+  /** Returns the message of the latest verdict on the pod. */
   verdictOf(name: string): string {
     return this.harness.written.filter((each) => each.name === name).at(-1)?.verdict.message ?? '';
   }

@@ -15,7 +15,7 @@ export const topologyKeys = ['kubernetes.io/hostname', 'zone', 'rack'] as const;
 const apps = ['a', 'b', 'c'];
 const namespaces = ['default', 'one', 'two', 'unknown'];
 
-/** A small cluster that a seed makes and changes, with everything the two plugins read that look at where other pods are. */
+/** A small random cluster that changes, with everything that PodTopologySpread and InterPodAffinity read. */
 export class TopologyWorld {
   readonly build = new Builders();
   readonly cluster: Cluster;
@@ -36,8 +36,8 @@ export class TopologyWorld {
     return this.#random() < probability;
   }
 
-  upTo(most: number): number {
-    return Math.floor(this.#random() * (most + 1));
+  upTo(max: number): number {
+    return Math.floor(this.#random() * (max + 1));
   }
 
   pick<T>(from: readonly T[]): T {
@@ -74,7 +74,7 @@ export class TopologyWorld {
     return { resource: 'Node', action: old === undefined ? 'Add' : 'Update', old, new: node };
   }
 
-  /** On some node, or on one that nobody has shown. */
+  /** Places a pod on a random node, sometimes on an unknown one. */
   place(options: PodOptions): ClusterEvent {
     const nodeName = this.chance(0.05) ? 'nowhere' : this.pick(this.cluster.nodes).name;
     const name = `placed-${this.#serial++}`;
@@ -84,7 +84,7 @@ export class TopologyWorld {
     return { resource: 'AssignedPod', action: 'Add', pod };
   }
 
-  /** Something of what the watches may show; answers what it is. */
+  /** Applies a random change and returns its event. */
   change(podOptions: () => PodOptions): ClusterEvent {
     const name = this.placed.size === 0 ? undefined : this.pick([...this.placed.keys()]);
     const old = name === undefined ? undefined : this.placed.get(name)!;
@@ -149,17 +149,17 @@ export class TopologyWorld {
     ]);
   }
 
-  /** The pods on a node. */
+  /** Returns the pods on a node. */
   on(node: NodeView): readonly Pod[] {
     return [...node.pods.values()];
   }
 }
 
-/** What a plugin says of a pod: of it as a whole, and of each node, `[reason, normalised score]`; nodes that it rejects have no score. */
-export type Sayings = Readonly<Record<string, readonly [string | undefined, number | undefined]>>;
+/** Results of a plugin for a pod: node name -> `[reason, normalized score]`. Rejected nodes have no score. */
+export type PluginResults = Readonly<Record<string, readonly [string | undefined, number | undefined]>>;
 
-/** What the plugin says of the pod as things are. `begun`: PreFilter has been asked. */
-export function sayingsOf({ plugin, cluster }: TopologyWorld, pod: Pod, begun?: CycleState): Sayings {
+/** Runs the plugin for the pod in the current state. `begun`: state in which PreFilter has already run. */
+export function resultsOf({ plugin, cluster }: TopologyWorld, pod: Pod, begun?: CycleState): PluginResults {
   const state = begun ?? new CycleState();
   const preFilter = begun === undefined ? plugin.preFilter!(state, pod) : undefined;
   if (preFilter !== undefined && 'code' in preFilter && preFilter.code === 'Skip') state.skipFilter(plugin.name);
@@ -169,7 +169,7 @@ export function sayingsOf({ plugin, cluster }: TopologyWorld, pod: Pod, begun?: 
   const feasible = cluster.nodes.filter((_, i) => reasons[i] === undefined);
   const isScored = plugin.preScore!(state, pod, () => feasible)?.code !== 'Skip';
   const scores = Float64Array.from(feasible, (node) => (isScored ? plugin.score!(state, pod, node) : 0));
-  if (isScored) sameInBulk(plugin, state, pod, feasible, scores);
+  if (isScored) expectSameScores(plugin, state, pod, feasible, scores);
   if (isScored) plugin.normalizeScore!(state, pod, scores);
   return Object.fromEntries(
     cluster.nodes.map((node, i) => {
@@ -179,8 +179,8 @@ export function sayingsOf({ plugin, cluster }: TopologyWorld, pod: Pod, begun?: 
   );
 }
 
-/** Throws unless the plugin says of all these nodes at once what it says of each. */
-function sameInBulk(
+/** Throws unless `scoreAll` returns the same scores as `score`. */
+function expectSameScores(
   plugin: Plugin,
   state: CycleState,
   pod: Pod,
@@ -194,10 +194,10 @@ function sameInBulk(
   const differing = feasible.findIndex(({ index }, i) => inBulk[index] !== scores[i]);
   if (differing < 0) return;
   const { name, index } = feasible[differing]!;
-  throw new Error(`${plugin.name} scores ${name} ${scores[differing]} alone, and ${inBulk[index]} among all`);
+  throw new Error(`${plugin.name} scores ${name} ${scores[differing]} by score, but ${inBulk[index]} by scoreAll`);
 }
 
-/** Could the event help the pod, as far as the plugin's registrations say? */
+/** Returns whether the plugin's registrations expect the event to help the pod. */
 export function mayHelp({ plugin }: TopologyWorld, pod: Pod, event: ClusterEvent): boolean {
   return plugin.eventsToRegister!().some(
     ({ resource, actions, hint }) =>
@@ -205,8 +205,8 @@ export function mayHelp({ plugin }: TopologyWorld, pod: Pod, event: ClusterEvent
   );
 }
 
-/** The nodes that take the pod in the second of these, and did not in the first. */
-export function gained(before: Sayings, now: Sayings): readonly string[] {
+/** Returns the nodes that accept the pod in `now` but not in `before`. */
+export function newlyFeasible(before: PluginResults, now: PluginResults): readonly string[] {
   return Object.entries(now)
     .filter(([name, [reason]]) => reason === undefined && before[name]?.[0] !== undefined)
     .map(([name]) => name);

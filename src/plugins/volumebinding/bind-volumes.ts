@@ -25,12 +25,12 @@ interface BindingVolumes {
   readonly signal: AbortSignal;
 }
 
-/** How often is looked whether the pod and its node are still there; volumes and claims are looked at whenever they change. */
-const lookEveryMs = 1_000;
+/** Interval for checking the pod and its node. Changes to volumes and claims trigger a check at once. */
+const checkIntervalMs = 1_000;
 
 /**
- * Writes what was chosen, and waits until the volumes are bound to their claims. Undefined: they are. An Error when they will not be: the
- * write was rejected, a provisioner has failed, the pod or its node is gone, or it takes too long. What is bound by then stays so.
+ * Writes the chosen volumes and waits until they are bound to their claims. Returns undefined once they are. Returns an Error if a write
+ * fails, a provisioner fails, the pod or its node is gone, or the timeout expires. Volumes bound by then stay bound.
  */
 export async function bindVolumes(reserved: ReservedVolumes, binding: BindingVolumes): Promise<Status | undefined> {
   let written: WrittenVersions;
@@ -42,7 +42,7 @@ export async function bindVolumes(reserved: ReservedVolumes, binding: BindingVol
   return waitUntilBound(reserved, written, binding);
 }
 
-/** volume or claim, as it was chosen -> the version that it had when it was written */
+/** assumed volume or claim -> its resourceVersion after the write */
 type WrittenVersions = ReadonlyMap<PersistentVolume | PersistentVolumeClaim, string>;
 
 async function write(
@@ -67,15 +67,15 @@ async function waitUntilBound(
   binding: BindingVolumes,
 ): Promise<Status | undefined> {
   const { cluster, clock, plugin, signal, timeoutMs } = binding;
-  let turn = deferred();
+  let wake = deferred();
   let isLate = false;
-  const look = (): void => turn.resolve();
-  const endListening = cluster.listed.onChange(['PersistentVolume', 'PersistentVolumeClaim'], look);
+  const check = (): void => wake.resolve();
+  const endListening = cluster.listed.onChange(['PersistentVolume', 'PersistentVolumeClaim'], check);
   const late = clock.setTimer(timeoutMs, () => {
     isLate = true;
-    look();
+    check();
   });
-  signal.addEventListener('abort', look, { once: true });
+  signal.addEventListener('abort', check, { once: true });
   try {
     for (;;) {
       const progress = progressOf(reserved, written, binding);
@@ -85,21 +85,21 @@ async function waitUntilBound(
         : (progress.failure ??
           (isLate ? `not bound after ${formatDuration(timeoutMs)}: ${progress.waiting}` : undefined));
       if (failure !== undefined) return new Status('Error', `binding volumes: ${failure}`, plugin);
-      const timer = clock.setTimer(lookEveryMs, look);
-      await turn.promise;
-      turn = deferred();
+      const timer = clock.setTimer(checkIntervalMs, check);
+      await wake.promise;
+      wake = deferred();
       timer.cancel();
     }
   } finally {
     endListening();
     late.cancel();
-    signal.removeEventListener('abort', look);
+    signal.removeEventListener('abort', check);
   }
 }
 
 type Progress = 'bound' | { readonly failure: string | undefined; readonly waiting: string };
 
-/** As the API shows things, whatever is assumed of them. */
+/** Returns the progress according to the API server, without assumptions. */
 function progressOf(
   { bindings, provisions }: ReservedVolumes,
   written: WrittenVersions,
@@ -110,20 +110,20 @@ function progressOf(
   if (node === undefined) return failed(`node ${nodeName} is gone`);
   if (cluster.nodeOf(pod)?.name !== nodeName) return failed(`pod ${pod.key} was deleted or bound elsewhere`);
   for (const { claim, volume } of bindings) {
-    const shown = cluster.listed.get('PersistentVolume', '', volume.name);
-    if (shown === undefined) return failed(`persistentvolume "${volume.name}" is gone`);
-    if (isOlderVersion(shown.resourceVersion, written.get(volume)!))
-      return waiting(unseen(`persistentvolume "${volume.name}"`));
-    if (!isVolumeOf(shown, claim)) return failed(`ClaimRef got reset for pv "${volume.name}"`);
+    const observed = cluster.listed.get('PersistentVolume', '', volume.name);
+    if (observed === undefined) return failed(`persistentvolume "${volume.name}" is gone`);
+    if (isOlderVersion(observed.resourceVersion, written.get(volume)!))
+      return waiting(unobserved(`persistentvolume "${volume.name}"`));
+    if (!isVolumeOf(observed, claim)) return failed(`ClaimRef got reset for pv "${volume.name}"`);
     const progress = progressOfClaim(claim, node, binding);
     if (progress !== 'bound') return progress;
   }
   for (const claim of provisions) {
-    const shown = cluster.listed.get('PersistentVolumeClaim', claim.namespace, claim.name);
-    const isOld = shown !== undefined && isOlderVersion(shown.resourceVersion, written.get(claim)!);
-    if (isOld) return waiting(unseen(`persistentvolumeclaim "${keyOf(claim)}"`));
-    // A provisioner that cannot make the volume there takes the node away.
-    if (shown !== undefined && shown.selectedNode !== nodeName && shown.volumeName === '') {
+    const observed = cluster.listed.get('PersistentVolumeClaim', claim.namespace, claim.name);
+    const isOld = observed !== undefined && isOlderVersion(observed.resourceVersion, written.get(claim)!);
+    if (isOld) return waiting(unobserved(`persistentvolumeclaim "${keyOf(claim)}"`));
+    // A provisioner that fails removes the selected node.
+    if (observed !== undefined && observed.selectedNode !== nodeName && observed.volumeName === '') {
       return failed(`provisioning failed for PVC "${keyOf(claim)}"`);
     }
     const progress = progressOfClaim(claim, node, binding);
@@ -139,7 +139,7 @@ function progressOfClaim(chosen: PersistentVolumeClaim, node: NodeView, binding:
   if (claim?.uid !== chosen.uid) return failed(`persistentvolumeclaim "${key}" is gone`);
   if (claim.volumeName === '') return waiting(`persistentvolumeclaim "${key}" has no volume yet`);
   const volume = cluster.listed.get('PersistentVolume', '', claim.volumeName);
-  if (volume === undefined) return waiting(`persistentvolume "${claim.volumeName}" has not been seen yet`);
+  if (volume === undefined) return waiting(`persistentvolume "${claim.volumeName}" has not been observed yet`);
   const isReachable = affinity.isReachableBound(volume, node);
   if (typeof isReachable === 'string') return failed(isReachable);
   if (!isReachable) return failed(`node ${node.name} cannot reach persistentvolume "${volume.name}" of "${key}"`);
@@ -150,8 +150,8 @@ function keyOf({ namespace, name }: PersistentVolumeClaim): string {
   return `${namespace}/${name}`;
 }
 
-function unseen(what: string): string {
-  return `what was written to ${what} has not been seen yet`;
+function unobserved(object: string): string {
+  return `the update of ${object} has not been observed yet`;
 }
 
 function failed(failure: string): Progress {

@@ -7,16 +7,16 @@ import type { AssumedVolumes } from '../../cluster/assumed-volumes.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import type { VolumeAffinity } from './volume-affinity.ts';
 
-/** Volumes that a claim may be bound to, wherever they can be reached. */
+/** The volumes that can be bound to a claim, on all nodes. */
 export class MatchingVolumes {
-  /** One that is kept for the claim: no other will do. */
-  readonly #kept: PersistentVolume | undefined;
-  /** Smallest first. "label value" -> those that can only be reached from nodes with that value */
+  /** Volume reserved for the claim; it excludes all others. */
+  readonly #reserved: PersistentVolume | undefined;
+  /** "label value" -> volumes that only nodes with this label value can access, smallest first */
   readonly #byLabel = new Map<string, PersistentVolume[]>();
-  /** The labels of `#byLabel`. */
+  /** Labels used as keys of `#byLabel`. */
   readonly #labels = new Set<string>();
-  /** The others, smallest first. */
-  readonly #elsewhere: PersistentVolume[] = [];
+  /** All other volumes, smallest first. */
+  readonly #others: PersistentVolume[] = [];
   readonly #volumes: AssumedVolumes;
 
   /** Throws SelectorError. */
@@ -27,61 +27,61 @@ export class MatchingVolumes {
     for (const volume of volumes.volumesOfClass(claim.className)) {
       if (!mayServe(volume, claim)) continue;
       if (isVolumeOf(volume, claim)) {
-        if (this.#kept === undefined || goesBefore(volume, this.#kept)) this.#kept = volume;
+        if (this.#reserved === undefined || isBefore(volume, this.#reserved)) this.#reserved = volume;
       } else if (isFree(volume, claim, selects)) {
         free.push(volume);
       }
     }
-    if (this.#kept !== undefined) return;
-    free.sort((a, b) => (goesBefore(a, b) ? -1 : 1));
-    for (const volume of free) this.#file(volume);
+    if (this.#reserved !== undefined) return;
+    free.sort((a, b) => (isBefore(a, b) ? -1 : 1));
+    for (const volume of free) this.#index(volume);
   }
 
-  /** There is none, wherever. */
+  /** True if no volume matches, on any node. */
   get isEmpty(): boolean {
-    return this.#kept === undefined && this.#byLabel.size === 0 && this.#elsewhere.length === 0;
+    return this.#reserved === undefined && this.#byLabel.size === 0 && this.#others.length === 0;
   }
 
-  /** There is one that is kept for the claim: where that cannot be reached no other may take its place. */
-  get isKept(): boolean {
-    return this.#kept !== undefined;
+  /** True if a volume is reserved for the claim. On nodes that cannot access it, no other volume may be used. */
+  get isReserved(): boolean {
+    return this.#reserved !== undefined;
   }
 
-  /** The smallest that the node can reach, of those that are not chosen for another claim yet. */
+  /** Returns the smallest volume that the node can access and that is not chosen for another claim. */
   on(
     node: NodeView,
     affinity: VolumeAffinity,
     chosen: readonly { readonly volume: PersistentVolume }[],
   ): PersistentVolume | undefined {
-    const isOpen = (volume: PersistentVolume): boolean =>
+    const isAvailable = (volume: PersistentVolume): boolean =>
       !chosen.some(({ volume: { name } }) => name === volume.name) &&
       affinity.isReachable(volume, node) &&
-      // Nobody has been given it since.
+      // Not assumed for another claim since.
       this.#volumes.volume(volume.name) === volume;
-    if (this.#kept !== undefined) return isOpen(this.#kept) ? this.#kept : undefined;
-    let best = this.#elsewhere.find(isOpen);
+    if (this.#reserved !== undefined) return isAvailable(this.#reserved) ? this.#reserved : undefined;
+    let best = this.#others.find(isAvailable);
     for (const label of this.#labels) {
       const value = node.node.labels[label];
-      const found = value === undefined ? undefined : this.#byLabel.get(`${label} ${value}`)?.find(isOpen);
-      if (found !== undefined && (best === undefined || goesBefore(found, best))) best = found;
+      const found = value === undefined ? undefined : this.#byLabel.get(`${label} ${value}`)?.find(isAvailable);
+      if (found !== undefined && (best === undefined || isBefore(found, best))) best = found;
     }
     return best;
   }
 
-  /** Local volumes are many, and each can be reached from one node. */
-  #file(volume: PersistentVolume): void {
+  /** Indexes local volumes by node label: there are many, and each is accessible from one node. */
+  #index(volume: PersistentVolume): void {
     const [term, ...more] = volume.nodeAffinity ?? [];
     const expression = term?.matchExpressions?.find(({ operator }) => operator === 'In');
     if (expression === undefined || more.length > 0) {
-      this.#elsewhere.push(volume);
+      this.#others.push(volume);
       return;
     }
     const { key, values = [] } = expression;
     this.#labels.add(key);
     for (const value of new Set(values)) {
-      const there = this.#byLabel.get(`${key} ${value}`);
-      if (there === undefined) this.#byLabel.set(`${key} ${value}`, [volume]);
-      else there.push(volume);
+      const volumes = this.#byLabel.get(`${key} ${value}`);
+      if (volumes === undefined) this.#byLabel.set(`${key} ${value}`, [volume]);
+      else volumes.push(volume);
     }
   }
 }
@@ -96,7 +96,7 @@ function mayServe(volume: PersistentVolume, claim: PersistentVolumeClaim): boole
   );
 }
 
-/** One that is not Available yet is about to be changed by whoever makes it so. */
+/** Excludes a volume that is not Available yet: its controller is about to change it. */
 function isFree(
   { isAvailable, labels, accessModes }: PersistentVolume,
   claim: PersistentVolumeClaim,
@@ -109,6 +109,6 @@ function isFree(
   );
 }
 
-function goesBefore(a: PersistentVolume, b: PersistentVolume): boolean {
+function isBefore(a: PersistentVolume, b: PersistentVolume): boolean {
   return a.capacity === b.capacity ? a.name < b.name : a.capacity < b.capacity;
 }

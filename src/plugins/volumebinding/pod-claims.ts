@@ -6,14 +6,17 @@ import { Status } from '../../framework/status.ts';
 import { claimVolumesOf } from '../pod-claims.ts';
 import { claimNotFound, notOwned, withoutBindingMode } from '../storage-reasons.ts';
 
-/** The claims of a pod, each once, in the order of its volumes. */
+/** The claims of a pod without duplicates, in the order of its volumes. */
 export interface PodClaims {
   readonly bound: readonly PersistentVolumeClaim[];
-  /** Those whose volume is chosen, or made, for the node of the pod. */
+  /** Claims whose volume is chosen or provisioned after the pod gets its node. */
   readonly delayed: readonly PersistentVolumeClaim[];
 }
 
-/** A Status says why the pod cannot be placed before its claims are otherwise. `own`: name -> what stands for a claim, as open as it is. */
+/**
+ * Returns the pod's claims, or a Status if the pod cannot be scheduled until they change. `own`: name -> anonymous replacement for an
+ * interchangeable claim.
+ */
 export function claimsOf(
   pod: Pod,
   { listed, assumedVolumes }: Pick<ClusterLister, 'listed' | 'assumedVolumes'>,
@@ -37,16 +40,16 @@ export function claimsOf(
       return reject(`persistentvolumeclaim "${claimName}" bound to non-existent persistentvolume ${volume}`);
     }
     if (claim.deleting) return reject(`persistentvolumeclaim "${claimName}" is being deleted`);
-    const stranger = isEphemeral ? notOwned(pod, claim) : undefined;
-    if (stranger !== undefined) return reject(stranger);
+    const ownerProblem = isEphemeral ? notOwned(pod, claim) : undefined;
+    if (ownerProblem !== undefined) return reject(ownerProblem);
   }
   const bound: PersistentVolumeClaim[] = [];
   const delayed: PersistentVolumeClaim[] = [];
   let isUnbound = false;
   for (const claimName of new Set(volumes.map((volume) => volume.claimName))) {
-    const its = own.get(claimName);
-    if (its !== undefined) {
-      delayed.push(its);
+    const ownClaim = own.get(claimName);
+    if (ownClaim !== undefined) {
+      delayed.push(ownClaim);
       continue;
     }
     const claim = assumedVolumes.claim(pod.namespace, claimName)!;
@@ -58,7 +61,7 @@ export function claimsOf(
     if (storageClass !== undefined && storageClass.bindingMode === undefined) {
       return new Status('Error', withoutBindingMode(claim.className), plugin);
     }
-    // One that names its volume is bound by whoever binds those that are bound at once.
+    // A claim that names its volume is bound like those of immediate binding mode.
     if (storageClass !== undefined && waitsForConsumer(storageClass) && claim.volumeName === '') delayed.push(claim);
     else isUnbound = true;
   }

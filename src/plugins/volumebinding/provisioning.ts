@@ -8,25 +8,25 @@ import type { ListedObjectsView } from '../../cluster/listed-objects.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 
 /**
- * Whether a volume could be made for a claim where a node can reach it:
- * - `yes`, with the room that there is for it, where the driver says so;
- * - `not there`: the class makes none, or none there;
- * - `no room`;
- * - `error`: it cannot be said.
+ * Whether a volume can be provisioned for a claim so that a node can access it:
+ * - `yes`, with the available capacity if the driver publishes it;
+ * - `unsupported`: the class has no provisioner, or it does not provision for this node;
+ * - `insufficient capacity`: too little capacity;
+ * - `error`: cannot be determined.
  */
 export type Provisionable =
   | { readonly answer: 'yes'; readonly capacity: CsiStorageCapacity | undefined }
-  | { readonly answer: 'not there' | 'no room' }
+  | { readonly answer: 'unsupported' | 'insufficient capacity' }
   | { readonly answer: 'error'; readonly reason: string };
 
 const yes: Provisionable = { answer: 'yes', capacity: undefined };
-const notThere: Provisionable = { answer: 'not there' };
-const noCapacity: Provisionable = { answer: 'no room' };
+const unsupported: Provisionable = { answer: 'unsupported' };
+const noCapacity: Provisionable = { answer: 'insufficient capacity' };
 
-/** Where volumes can be made. */
+/** Finds the nodes for which volumes can be provisioned. */
 export class Provisioning {
   readonly #listed: ListedObjectsView;
-  /** selector -> ready to be asked */
+  /** selector -> compiled selector */
   readonly #selectors = new WeakMap<LabelSelector, LabelPredicate>();
 
   constructor(listed: ListedObjectsView) {
@@ -41,13 +41,13 @@ export class Provisioning {
       return { answer: 'error', reason: `failed to find storage class ${JSON.stringify(className)}` };
     }
     const { provisioner, allowedTopologies } = storageClass;
-    if (provisioner === '' || provisioner === noProvisioner) return notThere;
-    if (!isAllowed(allowedTopologies, node.labels)) return notThere;
+    if (provisioner === '' || provisioner === noProvisioner) return unsupported;
+    if (!isAllowed(allowedTopologies, node.labels)) return unsupported;
     return this.#capacityFor(claim, storageClass, node.labels);
   }
 
-  /** Whether somebody says how much room there is for the claim's volume. */
-  knowsCapacity({ className, requested }: PersistentVolumeClaim): boolean {
+  /** Returns whether the driver publishes capacity for the claim's volume. */
+  publishesCapacityFor({ className, requested }: PersistentVolumeClaim): boolean {
     const storageClass = this.#listed.get('StorageClass', '', className);
     return requested !== undefined && storageClass !== undefined && this.#isPublished(storageClass.provisioner);
   }
@@ -67,12 +67,12 @@ export class Provisioning {
       const { largestVolume, nodeTopology } = capacity;
       if (largestVolume === undefined || largestVolume < requested) continue;
       if (nodeTopology === undefined || !this.#predicateOf(nodeTopology)(labels)) continue;
-      if (largestFree === undefined || goesBefore(capacity, largestFree)) largestFree = capacity;
+      if (largestFree === undefined || isBefore(capacity, largestFree)) largestFree = capacity;
     }
     return largestFree === undefined ? noCapacity : { answer: 'yes', capacity: largestFree };
   }
 
-  /** One that cannot be understood selects no node. */
+  /** Compiles a selector. An invalid one selects no node. */
   #predicateOf(selector: LabelSelector): LabelPredicate {
     let predicate = this.#selectors.get(selector);
     if (predicate === undefined) {
@@ -88,12 +88,12 @@ export class Provisioning {
   }
 }
 
-function goesBefore(a: CsiStorageCapacity, b: CsiStorageCapacity): boolean {
+function isBefore(a: CsiStorageCapacity, b: CsiStorageCapacity): boolean {
   if (a.capacity !== b.capacity) return a.capacity > b.capacity;
   return a.namespace === b.namespace ? a.name < b.name : a.namespace < b.namespace;
 }
 
-/** One term has to hold, and that says something; without terms everything is allowed. */
+/** Returns whether a term matches; an empty term matches nothing. Without terms every node is allowed. */
 function isAllowed(terms: readonly TopologySelectorTerm[], labels: Labels): boolean {
   if (terms.length === 0) return true;
   return terms.some(({ matchLabelExpressions: all = [] }) => {

@@ -3,19 +3,19 @@ import type { PersistentVolume } from '../../api/persistent-volume.ts';
 import type { AssumedVolumes } from '../../cluster/assumed-volumes.ts';
 import type { VolumesOnNode } from './volume-choice.ts';
 
-/** What was chosen for the claims of a pod that is reserved on a node: nobody else is given it until it is given up. */
+/** Volumes and claims chosen for a reserved pod. Other pods cannot get them until the reservation is released. */
 export class ReservedVolumes {
-  /** Volumes as they are to be, each with its claim. `wasFree`: nobody had kept it for the claim before. */
+  /** Volumes with their new claims. `wasFree`: the volume was not reserved for the claim before. */
   readonly bindings: readonly {
     readonly claim: PersistentVolumeClaim;
     readonly volume: PersistentVolume;
     readonly wasFree: boolean;
   }[];
-  /** Claims as they are to be, whose volumes are to be made for the node. */
+  /** Claims with the selected node, whose volumes will be provisioned. */
   readonly provisions: readonly PersistentVolumeClaim[];
-  /** Those that were otherwise before. */
+  /** The volumes and claims that the choice changes. */
   readonly #chosen: ReadonlySet<PersistentVolume | PersistentVolumeClaim>;
-  /** Those that the API has taken: they are so, whatever becomes of the pod. */
+  /** Those already written to the API server; they stay as written even if the pod fails. */
   readonly #written = new Set<PersistentVolume | PersistentVolumeClaim>();
   readonly #assumed: AssumedVolumes;
 
@@ -23,10 +23,10 @@ export class ReservedVolumes {
     this.#assumed = assumed;
     this.bindings = bindings.map(({ claim, volume }) => {
       const { namespace, name, uid } = claim;
-      // A sibling that has the same claim has given it this volume already.
-      const isItsOwn = volume.claim?.uid === uid && volume.claim.name === name;
+      // Another gang member with the same claim has already chosen this volume for it.
+      const isAlreadyOurs = volume.claim?.uid === uid && volume.claim.name === name;
       const wasFree = volume.claim === undefined;
-      return { claim, wasFree, volume: isItsOwn ? volume : { ...volume, claim: { namespace, name, uid } } };
+      return { claim, wasFree, volume: isAlreadyOurs ? volume : { ...volume, claim: { namespace, name, uid } } };
     });
     this.provisions = provisions.map(({ claim }) =>
       claim.selectedNode === nodeName ? claim : { ...claim, selectedNode: nodeName },
@@ -37,23 +37,23 @@ export class ReservedVolumes {
     ]);
   }
 
-  /** False: something is not any more as it was when it was chosen. */
+  /** Assumes the chosen objects. Returns false if one of them has changed since it was chosen. */
   assume(): boolean {
-    let stands = true;
+    let isCurrent = true;
     for (const each of this.#chosen) {
       const isAssumed =
         each.kind === 'PersistentVolume' ? this.#assumed.assumeVolume(each) : this.#assumed.assumeClaim(each);
-      stands &&= isAssumed;
+      isCurrent &&= isAssumed;
     }
-    return stands;
+    return isCurrent;
   }
 
-  /** It is as it was to be, and will be shown so. */
+  /** Records that the object has been written to the API server. */
   noteWritten(each: PersistentVolume | PersistentVolumeClaim): void {
     this.#written.add(each);
   }
 
-  /** What others have been given since stays theirs; what is written stands until it is shown. */
+  /** Releases the assumptions. Keeps objects that other pods have got since, and written objects until the watch delivers them. */
   giveUp(): void {
     for (const each of this.#chosen) {
       if (this.#written.has(each)) continue;

@@ -7,26 +7,26 @@ import type { NodeView } from '../../cluster/node-info.ts';
 import type { ListedObjectsView } from '../../cluster/listed-objects.ts';
 import { anyMatches } from '../compile-node-affinity.ts';
 
-/** Whether nodes can reach volumes, as these say. Rules are compiled once for each volume that the API has shown. */
+/** Decides whether nodes can access volumes. Compiles the terms of each volume once. */
 export class VolumeAffinity {
   readonly #listed: ListedObjectsView;
-  /** rules -> ready to be asked */
+  /** terms -> compiled terms */
   readonly #compiled = new WeakMap<readonly NodeSelectorTerm[], readonly NodePredicate[]>();
-  /** rules of a volume -> those of the driver in whose hands it is */
+  /** volume -> node affinity translated for its CSI driver */
   readonly #migrated = new WeakMap<PersistentVolume, { readonly terms: readonly NodeSelectorTerm[] | undefined }>();
 
   constructor(listed: ListedObjectsView) {
     this.#listed = listed;
   }
 
-  /** Its own rules, whatever has taken over from what it names. */
+  /** Uses the volume's own node affinity, without CSI migration. */
   isReachable({ nodeAffinity }: PersistentVolume, { node }: NodeView): boolean {
     return nodeAffinity === undefined || this.#matches(nodeAffinity, node.labels);
   }
 
   /**
-   * As `isReachable`, for a volume that is bound: on nodes where a CSI driver has taken over from what it names that one's rules hold. A
-   * text says why those cannot be told.
+   * Like `isReachable` for a bound volume: on nodes where its in-tree plugin is migrated, the translated node affinity applies. Returns a
+   * text if the translation fails.
    */
   isReachableBound(volume: PersistentVolume, node: NodeView): boolean | string {
     const { inTree } = volume;
@@ -50,15 +50,15 @@ export class VolumeAffinity {
   #matches(terms: readonly NodeSelectorTerm[], labels: Labels): boolean {
     let compiled = this.#compiled.get(terms);
     if (compiled === undefined) {
-      compiled = terms.flatMap(compileIfUnderstood);
+      compiled = terms.flatMap(compileIfValid);
       this.#compiled.set(terms, compiled);
     }
     return anyMatches(compiled, { name: '', labels });
   }
 }
 
-/** One that cannot be understood matches nothing. As in kube-scheduler only labels are looked at: fields do not count. */
-function compileIfUnderstood(term: NodeSelectorTerm): readonly NodePredicate[] {
+/** Compiles a term. An invalid term matches nothing. As in kube-scheduler, only labels count; fields are ignored. */
+function compileIfValid(term: NodeSelectorTerm): readonly NodePredicate[] {
   try {
     const whole = compileNodeSelectorTerm(term);
     const { matchExpressions = [], matchFields = [] } = term;

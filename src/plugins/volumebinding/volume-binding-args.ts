@@ -4,11 +4,11 @@ import type { ShapePoint } from '../utilization-shape.ts';
 
 export interface VolumeBindingArguments {
   readonly bindTimeoutMs: number;
-  /** Utilization ascends; at least one point. */
+  /** The utilization of the points ascends; there is at least one point. */
   readonly shape: readonly ShapePoint[];
 }
 
-/** The less of a volume, or of the room for volumes, is asked for, the better. */
+/** The lower the utilization of the volume, or of the storage capacity, the higher the score. */
 const defaultShape: readonly ShapePoint[] = [
   { utilization: 0, score: 10 },
   { utilization: 100, score: 0 },

@@ -11,22 +11,22 @@ import { claimVolumesOf, usesClaim } from '../pod-claims.ts';
 type ListedEvent = Extract<ClusterEvent, { readonly object: ListedObject }>;
 
 /**
- * What may help a pod that was turned away: kube-scheduler's events, each only for pods whose claims it is about: what becomes of a volume that
- * somebody else has is nothing to them. Besides that an assumption about volumes that is given up, and that a driver is gone which said
- * what room there is, or a volume that was kept for a claim.
+ * Returns kube-scheduler's events, with hints that accept only events about the pod's own claims. In addition, a rejected pod may be
+ * helped by released volume assumptions, by a driver that stops publishing capacity, and by the deletion of a volume reserved for a
+ * claim.
  */
 export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): readonly EventRegistration[] {
   const claimsOf = (pod: Pod): readonly (PersistentVolumeClaim | undefined)[] =>
     claimVolumesOf(pod).map(({ claimName }) => listed.get('PersistentVolumeClaim', pod.namespace, claimName));
-  const asksForClass = (pod: Pod, className: string): boolean =>
+  const requestsClass = (pod: Pod, className: string): boolean =>
     claimsOf(pod).some((claim) => claim === undefined || claim.className === className);
-  const asksProvisioner = (pod: Pod, provisioner: string): boolean =>
+  const requestsProvisioner = (pod: Pod, provisioner: string): boolean =>
     claimsOf(pod).some(
       (claim) => claim !== undefined && listed.get('StorageClass', '', claim.className)?.provisioner === provisioner,
     );
 
-  /** One of its claims names it, or it is kept for one, which may have no other meanwhile. */
-  const isItsOwn = (pod: Pod, volume: PersistentVolume): boolean =>
+  /** Returns whether one of the pod's claims names the volume, or the volume is reserved for one, which excludes other volumes. */
+  const belongsToPod = (pod: Pod, volume: PersistentVolume): boolean =>
     claimsOf(pod).some(
       (claim) => claim !== undefined && (claim.volumeName === volume.name || isVolumeOf(volume, claim)),
     );
@@ -36,13 +36,13 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
       case 'StorageClass': {
         const was = old?.kind === 'StorageClass' ? old.allowedTopologies : undefined;
         const isMoved = JSON.stringify(was) !== JSON.stringify(object.allowedTopologies);
-        return (old === undefined || isMoved) && asksForClass(pod, object.name);
+        return (old === undefined || isMoved) && requestsClass(pod, object.name);
       }
       case 'PersistentVolumeClaim':
         return usesClaim(pod, object);
       case 'PersistentVolume':
-        if (isItsOwn(pod, object) || (old?.kind === 'PersistentVolume' && isItsOwn(pod, old))) return true;
-        return action !== 'Delete' && object.claim === undefined && asksForClass(pod, object.group);
+        if (belongsToPod(pod, object) || (old?.kind === 'PersistentVolume' && belongsToPod(pod, old))) return true;
+        return action !== 'Delete' && object.claim === undefined && requestsClass(pod, object.group);
       case 'CSINode':
         return old?.kind !== 'CSINode' || old.migratedPlugins !== object.migratedPlugins;
       case 'CSIDriver': {
@@ -50,11 +50,11 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
           action === 'Delete'
             ? object.publishesCapacity
             : old?.kind === 'CSIDriver' && old.publishesCapacity && !object.publishesCapacity;
-        return isRelaxed && asksProvisioner(pod, object.name);
+        return isRelaxed && requestsProvisioner(pod, object.name);
       }
       case 'CSIStorageCapacity': {
         const before = old?.kind === 'CSIStorageCapacity' ? (old.largestVolume ?? -1) : -1;
-        return (old === undefined || (object.largestVolume ?? -1) > before) && asksForClass(pod, object.group);
+        return (old === undefined || (object.largestVolume ?? -1) > before) && requestsClass(pod, object.group);
       }
       default:
         return true;
@@ -64,8 +64,8 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
   const hint = (pod: Pod, event: ClusterEvent): boolean => !('object' in event) || isAbout(pod, event);
 
   /**
-   * The pod that goes may not have been bound yet, so that what was to be its own is free again: whatever has become of its claims
-   * meanwhile, which may be gone, or bound to other volumes.
+   * The deleted pod may not have been bound yet, so its assumed volumes are free again. Its claims may be gone or bound to other volumes by
+   * now, so the hint ignores them.
    */
   const afterPod = (pod: Pod, event: ClusterEvent): boolean => {
     if (event.resource !== 'AssignedPod' || event.pod.phase !== 'Pending') return false;

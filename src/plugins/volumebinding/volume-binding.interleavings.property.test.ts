@@ -11,7 +11,7 @@ interface Claim {
   readonly storageClass: 'manual' | 'wait';
   uid: string;
   selectedNode: string | undefined;
-  /** The node that was written last, whether or not it was shown since. */
+  /** The latest written node, whether or not the watch has delivered it. */
   writtenNode: string | undefined;
   volume: string | undefined;
 }
@@ -20,31 +20,31 @@ interface Volume {
   readonly name: string;
   readonly host: Host;
   readonly storageClass: string;
-  /** Of the claim that it is kept for. */
+  /** Of the claim for which the volume is reserved. */
   owner: { readonly name: string; readonly uid: string } | undefined;
 }
 
 /**
- * Gangs whose members need volumes of their own, several each or one that they share besides, or another gang's, on an API whose watches
- * are late and whose objects come and go.
+ * Gangs whose members need several volumes of their own, or share one with each other or with another gang. The watches of the API are
+ * late, and objects are created and deleted meanwhile.
  */
 class Trouble {
   readonly world = new StorageScheduling({ rejects: (text) => this.#conflictOf(text) });
   readonly #random: () => number;
-  /** name -> as the API has it, whether or not it was shown since */
+  /** name -> state in the API, whether or not the watch has delivered it */
   readonly #claims = new Map<string, Claim>();
   readonly #volumes = new Map<string, Volume>();
   readonly #nodes = new Set<string>(hosts);
   readonly #gone = new Set<string>();
-  /** `claims`: of each member. */
+  /** `claims`: claims per member. */
   readonly #gangs: { readonly name: string; readonly claims: readonly (readonly string[])[] }[] = [];
-  /** Writes that nobody has acted on. */
+  /** Writes that no controller has processed. */
   #todo: string[] = [];
   #seen = 0;
   readonly #checked = new Set<object>();
   readonly #late: Claim[] = [];
   #serial = 0;
-  /** What has happened, for messages. */
+  /** History for failure messages. */
   readonly log: string[] = [];
 
   constructor(seed: number) {
@@ -128,7 +128,7 @@ class Trouble {
     });
   }
 
-  /** The writer has seen the volume, or the claim, in another version than the API has by now. */
+  /** The writer's version of the volume or claim is outdated. */
   #conflictOf(text: string): string | undefined {
     this.#takeWrites();
     if (!text.includes(' for ')) {
@@ -143,7 +143,7 @@ class Trouble {
     return `${volumeName} is ${volume.owner.name}'s`;
   }
 
-  /** What was written takes effect at once; that anybody sees it comes later. */
+  /** Writes take effect at once; watches deliver them later. */
   #takeWrites(): void {
     for (const text of this.world.written.slice(this.#seen)) {
       this.#todo.push(text);
@@ -159,7 +159,7 @@ class Trouble {
     this.#seen = this.world.written.length;
   }
 
-  /** As those do who bind and make volumes. */
+  /** Acts as the PersistentVolume controller and the provisioner. */
   #act(text: string): void {
     this.#todo = this.#todo.filter((each) => each !== text);
     const isBinding = text.includes(' for ');
@@ -167,7 +167,7 @@ class Trouble {
     const claim = this.#claims.get(isBinding ? second : first)!;
     let volume = isBinding ? this.#volumes.get(first) : undefined;
     if (isBinding && volume?.owner?.uid === claim.uid && claim.volume !== undefined && claim.volume !== first) {
-      // The claim has another by now: this one is given back.
+      // The claim has another volume by now, so this one is released.
       volume.owner = undefined;
       this.#showVolume(volume);
     }
@@ -185,7 +185,7 @@ class Trouble {
     this.#late.push(claim);
   }
 
-  /** The watch shows what was written, and nobody has acted on it yet. */
+  /** The watch delivers a write that no controller has processed yet. */
   #echo(): void {
     const text = this.#pick(this.#todo);
     if (text === undefined) return;
@@ -205,7 +205,7 @@ class Trouble {
     for (const claim of this.#late.splice(0)) if (this.#claims.get(claim.name) === claim) this.#showClaim(claim);
   }
 
-  /** No member is bound before the claims of all are, and each where its volume can be reached. */
+  /** Checks that members are bound only after all claims are, and on nodes that can access their volumes. */
   #expectBindingsSound(): void {
     for (const bind of this.world.binds) {
       const { binding } = bind;
@@ -245,14 +245,14 @@ class Trouble {
     } else if (chance < 0.7) {
       const free = this.#pick([...this.#volumes.values()].filter(({ owner }) => owner === undefined));
       if (free !== undefined) {
-        note(`${free.name} goes`);
+        note(`${free.name} is deleted`);
         this.#volumes.delete(free.name);
         world.removeObject('PersistentVolume', free.name);
       }
     } else if (chance < 0.76) {
       const claim = openClaim();
       if (claim !== undefined) {
-        note(`${claim.name} is made anew`);
+        note(`${claim.name} is created again`);
         this.#forget(claim.name);
         world.removeObject('PersistentVolumeClaim', claim.name);
         await world.settle();
@@ -286,7 +286,7 @@ class Trouble {
     this.world.change(name, { nodeName, phase: 'Running' });
   }
 
-  /** Nothing that was written for it is done any more; who binds volumes gives back what was kept for it. */
+  /** Cancels pending writes for the claim; the PersistentVolume controller releases its volume. */
   #forget(claim: string): void {
     this.#todo = this.#todo.filter((text) => !text.endsWith(` for ${claim}`) && !text.startsWith(`${claim} on `));
     for (const volume of this.#volumes.values()) {
@@ -298,7 +298,7 @@ class Trouble {
 
   #flipNode(): void {
     const node = this.#pick(hosts)!;
-    this.log.push(`${node} ${this.#nodes.has(node) ? 'goes' : 'comes'}`);
+    this.log.push(`${node} ${this.#nodes.has(node) ? 'is deleted' : 'is added'}`);
     if (this.#nodes.delete(node)) this.world.removeNode(node);
     else this.#bringNode(node);
   }
@@ -309,7 +309,7 @@ class Trouble {
   }
 
   #flipClass(name: string): void {
-    this.log.push(`class ${name} ${this.#gone.has(name) ? 'comes' : 'goes'}`);
+    this.log.push(`class ${name} ${this.#gone.has(name) ? 'is added' : 'is deleted'}`);
     if (this.#gone.delete(name))
       this.world.class(name, name === 'manual' ? { provisioner: 'kubernetes.io/no-provisioner' } : {});
     else {
@@ -318,7 +318,7 @@ class Trouble {
     }
   }
 
-  /** Everything is there again, and everybody does what he was asked for: then all gangs start. */
+  /** Restores all objects and processes all writes, after which all gangs must start. */
   async recover(): Promise<void> {
     const { world } = this;
     for (const node of hosts) if (!this.#nodes.has(node)) this.#bringNode(node);
@@ -345,8 +345,8 @@ class Trouble {
   }
 }
 
-it('whatever comes and goes meanwhile, volumes go to one claim each, before any member is bound, and all gangs start in the end', async () => {
-  // 1447: a gang fails before it has been shown what was written for it.
+it('binds each volume to one claim before any member is bound, and finally starts all gangs, whatever objects change meanwhile', async () => {
+  // 1447: a gang fails before the watch has delivered its writes.
   for (let seed = 1401; seed <= 1400 + runs(100); seed++) {
     const trouble = new Trouble(seed);
     for (let i = 0; i < 60; i++) await trouble.step();

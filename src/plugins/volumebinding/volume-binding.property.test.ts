@@ -5,15 +5,15 @@ import { StorageScheduling } from '../testing/storage-scheduling.ts';
 
 const hosts = ['a', 'b', 'c'];
 
-/** Volumes and gangs that a seed makes, of which each is tried, and bound if it has been planned. */
+/** Random volumes and gangs. Each gang is scheduled, and bound if it has a plan. */
 class Story {
   readonly world = new StorageScheduling();
   readonly #random: () => number;
-  /** volume -> its only host; undefined: all can reach it */
+  /** volume -> the only host that can access it; undefined: all hosts can */
   readonly #hostOf = new Map<string, string | undefined>();
   readonly #sizeOf = new Map<string, number>();
   readonly #classOf = new Map<string, string>();
-  /** claim -> the volume that it has */
+  /** claim -> its volume */
   readonly #volumeOf = new Map<string, string>();
   #serial = 0;
 
@@ -42,7 +42,7 @@ class Story {
     }
   }
 
-  /** Tries a gang with new claims, some of which members share; and binds what its plan has chosen. */
+  /** Schedules a gang with new claims, some of them shared by members, and binds the volumes of its plan. */
   async playGang(): Promise<void> {
     const { world } = this;
     const name = `gang-${this.#serial++}`;
@@ -62,7 +62,7 @@ class Story {
     if (outcome !== 'planned') {
       expect(world.written.length).toBe(before);
       this.#expectNothingAssumed();
-      // It is out of the way of those to come.
+      // Remove it, so that it does not affect later gangs.
       for (const index of members.keys()) world.removePod(`${name}-${index}`);
       world.removeGroup(`default/${name}`);
       return;
@@ -79,7 +79,7 @@ class Story {
     this.#expectNothingAssumed();
   }
 
-  /** As whoever binds volumes would, what was written for one claim. */
+  /** Completes the writes for one claim, like the PersistentVolume controller. */
   #bind(written: string): void {
     if (written.includes(' for ')) {
       const [volume, claim] = written.split(' for ') as [string, string];
@@ -97,7 +97,7 @@ class Story {
     expect(this.#classOf.get(claim)).toBe('wait');
     const known = this.#volumeOf.get(claim);
     const volume = known ?? `made-${claim}`;
-    // Those that share it have one node.
+    // Members that share it are on one node.
     if (known !== undefined) expect(this.#hostOf.get(volume)).toBe(node);
     this.#hostOf.set(volume, node);
     this.#volumeOf.set(claim, volume);
@@ -118,7 +118,7 @@ class Story {
     expect([undefined, nodeName]).toContain(this.#hostOf.get(volume!));
   }
 
-  /** What is assumed is what the API shows. */
+  /** Checks that assumptions equal the state in the API. */
   #expectNothingAssumed(): void {
     const { listed, assumedVolumes } = this.world.harness.cluster;
     for (const name of this.#hostOf.keys()) {
@@ -130,7 +130,7 @@ class Story {
   }
 }
 
-it('each claim of a gang gets one volume that suits it where its pods are, no volume goes to two, and a gang that is rejected takes none', async () => {
+it('gives each claim of a gang one matching volume on its node, no volume to two claims, and no volume to a rejected gang', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (seed) => {
       const story = new Story(seed);

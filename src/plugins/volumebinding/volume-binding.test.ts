@@ -15,7 +15,7 @@ describe('a gang whose members need volumes of their own', () => {
     world.claim('c1', { storageClass: 'manual' });
   });
 
-  it('gets a volume for each, and nobody is bound before all of them are', async () => {
+  it('gets a volume for each claim, and no member is bound before all volumes are', async () => {
     world.gang('work', [['c0'], ['c1']]);
     expect(await world.attempt()).toBe('planned');
     expect(world.written.map((text) => text.slice(0, 4)).toSorted()).toEqual(['pv-a', 'pv-b']);
@@ -30,14 +30,14 @@ describe('a gang whose members need volumes of their own', () => {
     expect(world.binding).toEqual([`work-0@${nodeOf.get('c0')}`, `work-1@${nodeOf.get('c1')}`]);
   });
 
-  it('takes none when there are not enough, and waits for one more', async () => {
+  it('takes no volume if there are too few, and waits for one more', async () => {
     world.claim('c2', { storageClass: 'manual' });
     world.gang('work', [['c0'], ['c1'], ['c2']]);
     expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('work-0')).toContain("2 node(s) didn't find available persistent volumes to bind");
     expect(world.harness.cluster.assumedVolumes.volume('pv-a')?.claim).toBeUndefined();
     expect(world.written).toEqual([]);
-    // Those of another class help nobody.
+    // Volumes of another class don't help.
     world.volume('other', { storageClass: 'wait' });
     expect(world.states()['gang/default/work']).toBe('unschedulable');
     world.volume('pv-c', { node: 'a' });
@@ -47,24 +47,24 @@ describe('a gang whose members need volumes of their own', () => {
     expect(world.written).toHaveLength(3);
   });
 
-  it('keeps what it has chosen from others, also when it fails where that is written already', async () => {
+  it('excludes others from its volumes, and from written ones even after it fails', async () => {
     world.gang('work', [['c0'], ['c1']]);
     world.claim('c3', { storageClass: 'manual' });
     expect(await world.attempt()).toBe('planned');
     world.lone('late', ['c3']);
     expect(await world.attempt()).toBe('rejected');
-    // The member is gone, so the gang cannot be bound.
+    // The member is deleted, so the gang cannot be bound.
     world.removePod('work-1');
     await world.advance(61_000);
     expect(world.binding).toEqual([]);
-    // Nothing has been shown of the volumes since they were written.
+    // The watch has not delivered the written volumes yet.
     await world.attempt();
     expect(world.written.filter((text) => text.endsWith(' for c3'))).toEqual([]);
   });
 });
 
 describe('a gang whose volumes cannot be written', () => {
-  it('gives them up, so that others may have them', async () => {
+  it('releases them for others', async () => {
     const rejecting = new StorageScheduling({ rejects: (text) => (text.endsWith(' for c0') ? 'no' : undefined) });
     rejecting.hosts('a');
     rejecting.volume('pv', { node: 'a' });
@@ -78,7 +78,7 @@ describe('a gang whose volumes cannot be written', () => {
   });
 });
 
-describe('a volume that was chosen for a pod which could not be bound', () => {
+describe('a volume chosen for a pod that failed to bind', () => {
   beforeEach(async () => {
     world.hosts('a');
     world.volume('pv', { node: 'a' });
@@ -89,14 +89,14 @@ describe('a volume that was chosen for a pod which could not be bound', () => {
     expect(await world.attempt()).toBe('rejected');
   });
 
-  it('is there for others, also where the claim of the first was gone before', async () => {
+  it('is available to others, even if the claim of the first pod is deleted before', async () => {
     world.removeObject('PersistentVolumeClaim', 'c0');
     world.removePod('first');
     await world.settle();
     expect(world.states()).toEqual({ 'pod/late': 'backoff' });
   });
 
-  it('is there for others, also where the claim of the first has come to be bound to another', async () => {
+  it('is available to others, even if the claim of the first pod is bound to another volume', async () => {
     world.bind('c0', 'another', { storageClass: 'manual', node: 'a' });
     await world.advance(599_000);
     world.harness.core.attempt();
@@ -106,14 +106,14 @@ describe('a volume that was chosen for a pod which could not be bound', () => {
   });
 });
 
-describe('volumes that are to be made', () => {
+describe('volumes to provision', () => {
   beforeEach(() => {
     world.hosts('a', 'b');
     world.claim('c0');
     world.claim('c1');
   });
 
-  it('are asked for where the members will be, and each claim keeps its node', async () => {
+  it('are requested for the nodes of the members, and each claim keeps its node', async () => {
     world.gang('work', [['c0'], ['c1']], '5');
     expect(await world.attempt()).toBe('planned');
     expect(world.written.map((text) => text.slice(-1)).toSorted()).toEqual(['a', 'b']);
@@ -127,7 +127,7 @@ describe('volumes that are to be made', () => {
     expect(world.binding).toHaveLength(2);
   });
 
-  it('fail the gang when a provisioner gives one back, and the other stays', async () => {
+  it('fail the gang when a provisioner rejects one, and the other stays', async () => {
     world.gang('work', [['c0'], ['c1']], '5');
     await world.attempt();
     const nodeOf0 = world.written.includes('c0 on a') ? 'a' : 'b';
@@ -139,7 +139,7 @@ describe('volumes that are to be made', () => {
     await world.settle();
     expect(world.binding).toEqual([]);
     expect(world.verdictOf('work-0')).toContain('provisioning failed for PVC "default/c1"');
-    // The node of the first is taken by its volume: both go on from there.
+    // The volume of the first member fixes its node; both members continue from there.
     await world.advance(60_000);
     expect(await world.attempt()).toBe('planned');
     expect(world.written.at(-1)).toBe(`c1 on ${nodeOf1}`);
@@ -149,14 +149,14 @@ describe('volumes that are to be made', () => {
     expect(world.binding).toEqual([`work-0@${nodeOf0}`, `work-1@${nodeOf1}`]);
   });
 
-  it('are not waited for any longer once one of them cannot be made', async () => {
+  it('end the wait as soon as one of them cannot be provisioned', async () => {
     world.gang('work', [['c0'], ['c1']], '5');
     await world.attempt();
     world.claim('c1', { selectedNode: world.written.includes('c1 on a') ? 'a' : 'b' });
     world.claim('c1');
     await world.settle();
     expect(world.verdictOf('work-0')).toContain('provisioning failed for PVC "default/c1"');
-    // What was written for the other stands, also while it has not been shown yet.
+    // The write for the other claim stands, even before the watch delivers it.
     const nodeOf0 = world.written.includes('c0 on a') ? 'a' : 'b';
     expect(world.harness.cluster.assumedVolumes.claim('default', 'c0')?.selectedNode).toBe(nodeOf0);
     await world.advance(60_000);
@@ -164,7 +164,7 @@ describe('volumes that are to be made', () => {
     expect(new Set(world.written.filter((text) => text.startsWith('c0')))).toEqual(new Set([`c0 on ${nodeOf0}`]));
   });
 
-  it('are waited for as long as the configuration says, and then the gang says what it has waited for', async () => {
+  it('time out after the configured time, and the verdict names the missing one', async () => {
     world.gang('work', [['c0'], ['c1']], '5');
     await world.attempt();
     await world.advance(599_000);
@@ -174,7 +174,7 @@ describe('volumes that are to be made', () => {
     expect(world.binding).toEqual([]);
   });
 
-  it('may be shared by members, which then have one node', async () => {
+  it('may be shared by members, which then share a node', async () => {
     world.gang('work', [['c0'], ['c0']]);
     expect(await world.attempt()).toBe('planned');
     const nodes = new Set(world.written.map((text) => text.slice(-1)));
@@ -187,7 +187,7 @@ describe('volumes that are to be made', () => {
 });
 
 describe('a pod', () => {
-  it('goes where its bound volume can be reached, and is told when that is nowhere', async () => {
+  it('goes to a node that can access its bound volume, and is rejected with the reason if there is none', async () => {
     world.hosts('a', 'b');
     world.bind('c0', 'pv', { node: 'b' });
     world.lone('p', ['c0']);
@@ -199,7 +199,7 @@ describe('a pod', () => {
     expect(world.verdictOf('q')).toContain("2 node(s) didn't match PersistentVolume's node affinity");
   });
 
-  it('waits for a claim that is not there, and is tried when it is', async () => {
+  it('waits for a missing claim, and is retried when the claim is created', async () => {
     world.hosts('a');
     world.lone('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');
@@ -210,7 +210,7 @@ describe('a pod', () => {
     expect(world.states()['pod/p']).not.toBe('unschedulable');
   });
 
-  it('waits for its own claim, however alike that is to the claims of others who wait', async () => {
+  it('waits for its own claim, even if other waiting pods have equal claims', async () => {
     const world = new StorageScheduling();
     world.hosts('a');
     for (const name of ['x', 'y', 'z']) {
@@ -220,14 +220,14 @@ describe('a pod', () => {
     while ((await world.attempt()) !== undefined);
     expect(Object.values(world.states())).toEqual(['unschedulable', 'unschedulable', 'unschedulable']);
     world.harness.clock.advance(60_000);
-    // Its user has found a volume for it.
+    // A user binds the claim to a volume.
     world.bind('data-of-y', 'pv-y', { storageClass: 'other' });
     expect(await world.attempt()).toBe('planned');
     await world.settle();
     expect([world.binding, world.states()]).toEqual([['y@a'], { 'pod/x': 'unschedulable', 'pod/z': 'unschedulable' }]);
   });
 
-  it('waits for room for its volume as long as somebody says what room there is', async () => {
+  it('waits for storage capacity as long as the driver publishes it', async () => {
     world.hosts('a');
     world.object('CSIDriver', { metadata: { name: 'csi.example' }, spec: { storageCapacity: true } });
     world.claim('c0');
@@ -238,7 +238,7 @@ describe('a pod', () => {
     expect(world.states()['pod/p']).not.toBe('unschedulable');
   });
 
-  it('waits for volumes that it may have, and hears nothing of what becomes of those of others', async () => {
+  it('is requeued for volumes that match its claims, but not for volumes of others', async () => {
     world.hosts('a');
     world.volume('pv', { node: 'a' });
     for (const name of ['c0', 'c1']) world.claim(name, { storageClass: 'manual' });
@@ -255,20 +255,20 @@ describe('a pod', () => {
     expect(world.states()).toEqual({ 'pod/late': 'backoff' });
   });
 
-  it('may have another volume when the one that was kept for it is gone', async () => {
+  it('may get another volume when the one reserved for it is deleted', async () => {
     world.hosts('a');
-    world.volume('kept', { node: 'b', claim: 'c0' });
+    world.volume('reserved', { node: 'b', claim: 'c0' });
     world.volume('free', { node: 'a' });
     world.claim('c0', { storageClass: 'manual' });
     world.lone('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');
-    world.removeObject('PersistentVolume', 'kept');
+    world.removeObject('PersistentVolume', 'reserved');
     expect(world.states()).toEqual({ 'pod/p': 'backoff' });
     await world.advance(60_000);
     expect(await world.attempt()).toBe('planned');
   });
 
-  it('of a gang waits for a claim of its own, whichever member it is', async () => {
+  it('of a gang waits for its own claim, whichever member it is', async () => {
     world.hosts('a');
     world.claim('c0');
     world.claim('c2');
@@ -278,7 +278,7 @@ describe('a pod', () => {
     expect(world.states()['gang/default/work']).not.toBe('unschedulable');
   });
 
-  it('with neither volumes nor claims is bound without a pause', async () => {
+  it('without volumes and claims is bound without waiting', async () => {
     world.hosts('a');
     world.pod({ name: 'plain', cpu: '1' });
     expect(await world.attempt()).toBe('planned');

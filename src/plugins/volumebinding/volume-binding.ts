@@ -23,13 +23,13 @@ import { volumeScore } from './volume-score.ts';
 const name = 'VolumeBinding';
 const choiceKey = `${name}/choice`;
 const reservedKey = `${name}/reserved`;
-/** Beyond the time-out that it is told, so that it can say itself what it has waited for. */
+/** Added to the bind timeout, so that the plugin itself can report what it was waiting for. */
 const graceMs = 30_000;
 
 /**
- * Finds volumes for the claims of pods, together with their nodes: those that are bound have to be within reach, the others are bound to
- * volumes that are there, or volumes are made for them, once the pod has a node. What is chosen for one pod is kept from all others at
- * once; it is written, and waited for, before the pod is bound.
+ * Finds volumes for the claims of pods together with their nodes. Nodes must be able to access bound volumes; other claims get an
+ * existing or a new volume after the pod has a node. Reserve assumes the choice, so that no other pod gets the same volume. PreBind
+ * writes it and waits for it.
  */
 class VolumeBinding implements Plugin {
   readonly name = name;
@@ -71,18 +71,18 @@ class VolumeBinding implements Plugin {
     const choice = new VolumeChoice(this.#rules, pod, this.#rejections, { isShared: true });
     const { claims } = choice;
     if (claims instanceof Status) return claims;
-    const isAnywhere =
+    const isOnAnyNode =
       claims.delayed.length === 0 &&
       claims.bound.every(({ volumeName }) => {
         const volume = cluster.assumedVolumes.volume(volumeName);
         return volume !== undefined && volume.nodeAffinity === undefined && volume.inTree === undefined;
       });
-    if (isAnywhere) return Status.skipThroughout;
+    if (isOnAnyNode) return Status.skipThroughout;
     state.write(choiceKey, choice);
     return undefined;
   }
 
-  /** What siblings have been given is seen in the volumes that are assumed. */
+  /** The assumed volumes already include the choices for other gang members. */
   preFilterAddPod(): undefined {
     return undefined;
   }
@@ -106,16 +106,16 @@ class VolumeBinding implements Plugin {
 
   preScore(state: CycleState): Status | undefined {
     const choice = state.read<VolumeChoice>(choiceKey);
-    return choice === undefined || choice.isBound || choice.isWorthNothing ? skip : undefined;
+    return choice === undefined || choice.isBound || choice.isUnscorable ? skip : undefined;
   }
 
-  /** Asked of a pod without volumes as well by a profile without its PreScore. */
+  /** Also runs for a pod without volumes if the profile disables the plugin's PreScore. */
   score(state: CycleState, _pod: Pod, node: NodeView): number {
     const found = state.read<VolumeChoice>(choiceKey)?.on(node);
     return found === undefined || found instanceof Status ? 0 : volumeScore(found, this.#shape);
   }
 
-  /** As `score`, of many nodes. */
+  /** Like `score` for many nodes. */
   scoreAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
     const choice = state.read<VolumeChoice>(choiceKey);
     if (choice !== undefined) choice.scoreAll(indexes, size, scores, (found) => volumeScore(found, this.#shape));

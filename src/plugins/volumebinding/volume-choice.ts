@@ -15,10 +15,10 @@ import type { PodClaims } from './pod-claims.ts';
 import type { Provisioning } from './provisioning.ts';
 import type { VolumeAffinity } from './volume-affinity.ts';
 
-/** What a pod's claims come to on one node. */
+/** The volumes for a pod's claims on one node. */
 export interface VolumesOnNode {
   readonly bindings: readonly { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }[];
-  /** Claims whose volumes are to be made for the node, with the room there is for each where that is known. */
+  /** Claims whose volumes will be provisioned, with the storage capacity if it is known. */
   readonly provisions: readonly {
     readonly claim: PersistentVolumeClaim;
     readonly capacity: CsiStorageCapacity | undefined;
@@ -33,7 +33,7 @@ export interface VolumeRules {
   readonly provisioning: Provisioning;
 }
 
-/** Kinds that are read beside what is assumed. */
+/** Kinds that the choice reads besides the assumed objects. */
 const reads = ['PersistentVolume', 'StorageClass', 'CSINode', 'CSIDriver', 'CSIStorageCapacity'] as const;
 
 const noVolumes: VolumesOnNode = { bindings: [], provisions: [] };
@@ -45,30 +45,30 @@ const gone = 'node(s) unavailable due to one or more pvc(s) bound to non-existen
 const reasons = { unreachable, unmatched, noCapacity, gone } as const;
 type Reason = keyof typeof reasons;
 
-/** What is chosen for the claims of one pod on each node, as volumes and claims stand and are assumed to be. */
+/** Chooses volumes for the claims of one pod on each node, from the current and assumed state of volumes and claims. */
 export class VolumeChoice {
   readonly #rules: VolumeRules;
   readonly #pod: Pod;
-  /** name -> what stands for a claim of the pod's own: what is found is right for all pods that are alike to it */
+  /** name -> anonymous replacement for an interchangeable claim, so that the result holds for all pods with the same signature */
   readonly #own: ReadonlyMap<string, PersistentVolumeClaim>;
-  /** A Status: the pod cannot be placed as they are. */
+  /** A Status: the pod cannot be scheduled until its claims change. */
   #claims: PodClaims | Status;
-  /** Claims that nobody has given to a node, smallest first. */
-  #open: readonly PersistentVolumeClaim[];
-  /** In the order of `#open`; undefined: to be found. */
+  /** Delayed claims without a selected node, smallest first. */
+  #unassigned: readonly PersistentVolumeClaim[];
+  /** Matching volumes for each of `#unassigned`; undefined: not computed yet. */
   #matching: readonly MatchingVolumes[] | undefined;
-  /** Of the assumed volumes, to which all of this belongs. */
+  /** Revision of the assumed volumes for which all of the above was computed. */
   #revision: number;
   #freed: number;
-  /** By node index: what was found in passes over the nodes, at `#state` of all that is read. */
+  /** node index -> result of a pass over the nodes at `#state` */
   #found: (VolumesOnNode | Status | undefined)[] = [];
-  /** By node index: what `#found` is worth; NaN: not asked. */
-  #worth: number[] = [];
+  /** node index -> score of `#found`; NaN: not computed */
+  #scores: number[] = [];
   #state = '';
-  /** Those rejected so have one and the same rejection. text -> Status */
+  /** reasons as text -> shared Status */
   readonly #rejections: Map<string, Status>;
 
-  /** `isShared`: for whoever is alike to the pod; what is found names no claim of its own. */
+  /** `isShared`: the choice serves all pods with the same signature and contains no claim of the pod's own. */
   constructor(
     rules: VolumeRules,
     pod: Pod,
@@ -83,46 +83,46 @@ export class VolumeChoice {
     this.#revision = cluster.assumedVolumes.revision;
     this.#freed = cluster.assumedVolumes.freed;
     this.#claims = claimsOf(pod, cluster, plugin, this.#own);
-    this.#open = openOf(this.#claims);
+    this.#unassigned = unassignedOf(this.#claims);
   }
 
-  /** A Status: the pod cannot be placed before they are otherwise. */
+  /** A Status: the pod cannot be scheduled until its claims change. */
   get claims(): PodClaims | Status {
-    this.#bringUpToDate();
+    this.#refresh();
     return this.#claims;
   }
 
-  /** Nothing is to be decided once the pod has its node. */
+  /** True if all claims are bound, so that no volume has to be chosen. */
   get isBound(): boolean {
     const { claims } = this;
     return !(claims instanceof Status) && claims.delayed.length === 0;
   }
 
-  /** It stands for claims of others as well; who is given volumes makes a choice of its own. */
+  /** True if the choice also serves other pods' claims. Reserve then makes a choice for the single pod. */
   get isShared(): boolean {
     return this.#own.size > 0;
   }
 
-  /** What is found may change when another pod is placed that is alike to this one. */
+  /** Returns whether assigning a pod with the same signature may change the result. */
   get dependsOnAssignedPods(): boolean {
     const { claims } = this;
     if (claims instanceof Status || claims.delayed.length === 0) return false;
     if (!this.#areOwn(claims)) return true;
-    const matching = this.#candidates();
+    const matching = this.#matchingVolumes();
     return matching instanceof Status || !matching.every(({ isEmpty }) => isEmpty);
   }
 
-  /** Whatever is found, it is worth nothing more than anything else: no volume is there, and nobody says how much room there is. */
-  get isWorthNothing(): boolean {
+  /** True if all nodes get the same score: no volume matches, and no driver publishes capacity. */
+  get isUnscorable(): boolean {
     const { claims } = this;
     if (claims instanceof Status) return true;
-    const matching = this.#candidates();
+    const matching = this.#matchingVolumes();
     if (matching instanceof Status || !matching.every(({ isEmpty }) => isEmpty)) return false;
-    return !claims.delayed.some((claim) => this.#rules.provisioning.knowsCapacity(claim));
+    return !claims.delayed.some((claim) => this.#rules.provisioning.publishesCapacityFor(claim));
   }
 
   /**
-   * Of the first `size` nodes of `indexes` keeps those that have what is asked for, at the beginning; answers how many. Throws
+   * Moves the indexes of the nodes with volumes for all claims to the front, of the first `size` entries. Returns their number. Throws
    * PluginFailure.
    */
   keepFitting(indexes: Int32Array, size: number): number {
@@ -137,21 +137,21 @@ export class VolumeChoice {
     return kept;
   }
 
-  /** What is found on each of the first `size` nodes of `indexes` is worth, into `scores` by node index. */
-  scoreAll(indexes: Int32Array, size: number, scores: Float64Array, worthOf: (found: VolumesOnNode) => number): void {
+  /** Scores the first `size` nodes of `indexes` with `scoreOf` and writes to `scores` by node index. */
+  scoreAll(indexes: Int32Array, size: number, scores: Float64Array, scoreOf: (found: VolumesOnNode) => number): void {
     this.#beginPass();
     for (let i = 0; i < size; i++) {
       const index = indexes[i]!;
       const found = this.#foundOn(index);
-      let worth = this.#worth[index]!;
-      if (Number.isNaN(worth)) worth = this.#worth[index] = found instanceof Status ? 0 : worthOf(found);
-      scores[index] = worth;
+      let score = this.#scores[index]!;
+      if (Number.isNaN(score)) score = this.#scores[index] = found instanceof Status ? 0 : scoreOf(found);
+      scores[index] = score;
     }
   }
 
-  /** Nothing of what is read moves along a plan but what is assumed, which is looked at for itself. */
+  /** Drops old results if the state changed. Along a plan only assumed objects change, which each result checks itself. */
   #beginPass(): void {
-    this.#bringUpToDate();
+    this.#refresh();
     const { listed, nodesRevision } = this.#rules.cluster;
     const state = `${nodesRevision} ${reads.map((kind) => listed.revision(kind)).join(' ')}`;
     if (this.#state === state) return;
@@ -161,16 +161,16 @@ export class VolumeChoice {
 
   #foundOn(index: number): VolumesOnNode | Status {
     let found = this.#found[index];
-    if (found === undefined || !this.#stands(found)) {
+    if (found === undefined || !this.#isCurrent(found)) {
       found = this.on(this.#rules.cluster.nodes[index]!);
       this.#found[index] = found;
-      this.#worth[index] = NaN;
+      this.#scores[index] = NaN;
     }
     return found;
   }
 
-  /** None of the volumes has been given to somebody since. */
-  #stands(found: VolumesOnNode | Status): boolean {
+  /** Returns whether none of the volumes has been assumed for another claim since. */
+  #isCurrent(found: VolumesOnNode | Status): boolean {
     if (found instanceof Status) return true;
     const { bindings } = found;
     for (let i = 0; i < bindings.length; i++) if (!this.#isFree(bindings[i]!.volume)) return false;
@@ -193,7 +193,7 @@ export class VolumeChoice {
     return found === undefined ? delayed : this.#reject(found);
   }
 
-  /** Why the node cannot reach what is bound already; undefined: it can. */
+  /** Returns why the node cannot access the bound volumes; undefined: it can. */
   #reachBound({ bound }: PodClaims, node: NodeView): Reason | Status | undefined {
     const { cluster, affinity } = this.#rules;
     for (const { volumeName } of bound) {
@@ -207,58 +207,59 @@ export class VolumeChoice {
   }
 
   #place({ delayed }: PodClaims, node: NodeView): VolumesOnNode | Reason | Status {
-    const toMake: PersistentVolumeClaim[] = [];
+    const toProvision: PersistentVolumeClaim[] = [];
     for (const claim of delayed) {
       if (claim.selectedNode === undefined) continue;
       if (claim.selectedNode !== node.name) return 'unmatched';
-      toMake.push(claim);
+      toProvision.push(claim);
     }
-    const matching = this.#candidates();
+    const matching = this.#matchingVolumes();
     if (matching instanceof Status) return matching;
     const bindings: { claim: PersistentVolumeClaim; volume: PersistentVolume }[] = [];
-    for (const [index, claim] of this.#open.entries()) {
+    for (const [index, claim] of this.#unassigned.entries()) {
       const volume = matching[index]!.on(node, this.#rules.affinity, bindings);
       if (volume !== undefined) bindings.push({ claim, volume });
-      else if (matching[index]!.isKept) return 'unmatched';
-      else toMake.push(claim);
+      else if (matching[index]!.isReserved) return 'unmatched';
+      else toProvision.push(claim);
     }
     const provisions: { claim: PersistentVolumeClaim; capacity: CsiStorageCapacity | undefined }[] = [];
-    for (const claim of toMake) {
-      const made = this.#rules.provisioning.of(claim, node);
-      if (made.answer === 'error') return this.#fail(made.reason);
-      if (made.answer !== 'yes') return made.answer === 'no room' ? 'noCapacity' : 'unmatched';
-      provisions.push({ claim, capacity: made.capacity });
+    for (const claim of toProvision) {
+      const provisionable = this.#rules.provisioning.of(claim, node);
+      if (provisionable.answer === 'error') return this.#fail(provisionable.reason);
+      if (provisionable.answer !== 'yes')
+        return provisionable.answer === 'insufficient capacity' ? 'noCapacity' : 'unmatched';
+      provisions.push({ claim, capacity: provisionable.capacity });
     }
     return { bindings, provisions };
   }
 
-  /** For each claim of `#open`. */
-  #candidates(): readonly MatchingVolumes[] | Status {
+  /** Returns the matching volumes for each of `#unassigned`. */
+  #matchingVolumes(): readonly MatchingVolumes[] | Status {
     try {
-      return (this.#matching ??= this.#open.map(
+      return (this.#matching ??= this.#unassigned.map(
         (claim) => new MatchingVolumes(claim, this.#rules.cluster.assumedVolumes),
       ));
     } catch (error) {
-      if (error instanceof SelectorError) return this.#fail(`the selector of a claim is malformed: ${error.message}`);
+      if (error instanceof SelectorError) return this.#fail(`invalid selector of a claim: ${error.message}`);
       throw error;
     }
   }
 
-  /** All that is to be decided is about the pod's own claims. */
+  /** Returns whether all delayed claims are interchangeable. */
   #areOwn({ delayed }: PodClaims): boolean {
     const own = new Set(this.#own.values());
     return delayed.every((claim) => own.has(claim));
   }
 
-  /** Siblings of a plan may have been given some of the volumes, or a claim that they share may have been given to a node. */
-  #bringUpToDate(): void {
+  /** Recomputes the choice after assumptions changed: a gang member may have got a volume, or a shared claim may have got a node. */
+  #refresh(): void {
     const { cluster, plugin } = this.#rules;
     const { revision, freed } = cluster.assumedVolumes;
     if (this.#revision === revision) return;
     this.#revision = revision;
     this.#claims = claimsOf(this.#pod, cluster, plugin, this.#own);
-    this.#open = openOf(this.#claims);
-    // Volumes that others have been given since are seen to be gone, where nobody has a claim on them who is asked about here.
+    this.#unassigned = unassignedOf(this.#claims);
+    // If only interchangeable claims are open, volumes that became unavailable are detected on use; only freed ones need a new search.
     const isOwn = !(this.#claims instanceof Status) && this.#areOwn(this.#claims);
     if (isOwn && this.#freed === freed) return;
     this.#freed = freed;
@@ -268,19 +269,19 @@ export class VolumeChoice {
 
   #reject(...found: readonly (Reason | undefined)[]): Status {
     const texts = found.flatMap((reason) => (reason === undefined ? [] : [reasons[reason]]));
-    return this.#kept('UnschedulableAndUnresolvable', texts);
+    return this.#cached('UnschedulableAndUnresolvable', texts);
   }
 
   #fail(reason: string): Status {
-    return this.#kept('Error', [reason]);
+    return this.#cached('Error', [reason]);
   }
 
-  #kept(code: Status['code'], texts: readonly string[]): Status {
+  #cached(code: Status['code'], texts: readonly string[]): Status {
     const key = texts.join('\n');
     let status = this.#rejections.get(key);
     if (status === undefined) {
       status = new Status(code, texts, this.#rules.plugin);
-      // Names of volumes may be in a failure.
+      // Don't cache failures: they may contain volume names.
       if (code !== 'Error') this.#rejections.set(key, status);
     }
     return status;
@@ -296,7 +297,7 @@ function ownOf(pod: Pod, interchangeable: InterchangeableClaims): ReadonlyMap<st
   return own;
 }
 
-function openOf(claims: PodClaims | Status): readonly PersistentVolumeClaim[] {
+function unassignedOf(claims: PodClaims | Status): readonly PersistentVolumeClaim[] {
   if (claims instanceof Status) return [];
   return claims.delayed
     .filter(({ selectedNode }) => selectedNode === undefined)

@@ -1,6 +1,6 @@
 import type { Disk, PodVolume } from '../../api/pod-volume.ts';
 
-/** Whether pods with these volumes cannot be on one node, because of a disk that one of them would write to. */
+/** Returns whether pods with these volumes cannot share a node, because one of them would write to a shared disk. */
 export function haveDiskConflict(ours: readonly PodVolume[], theirs: readonly PodVolume[]): boolean {
   for (const our of ours) {
     if (our.type !== 'inline' || our.disk === undefined) continue;
@@ -17,6 +17,6 @@ function conflict(a: Disk, b: Disk): boolean {
     return a.pool === b.pool && a.image === b.image && a.monitors.some((monitor) => b.monitors.includes(monitor));
   }
   if (a.system !== b.system || a.id !== b.id) return false;
-  // The same EBS volume never twice.
+  // An EBS volume cannot be mounted twice, even read-only.
   return a.system === 'aws' || !(a.readOnly && b.readOnly);
 }

@@ -8,17 +8,17 @@ beforeEach(() => {
   world.hosts('a', 'b');
 });
 
-describe('a claim for one pod alone', () => {
+describe('a ReadWriteOncePod claim', () => {
   beforeEach(() => world.bind('c0', 'pv', { modes: ['ReadWriteOncePod'] }));
 
-  it('is given to one member of a gang, so that two that want it never start', async () => {
+  it('serves one member of a gang, so that a gang in which two members use it never starts', async () => {
     world.gang('work', [['c0'], ['c0']]);
     expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('work-0')).toContain(taken);
     expect(world.binding).toEqual([]);
   });
 
-  it('is free again when the pod that has it has gone, wherever that was', async () => {
+  it('is free again when the pod that uses it is deleted, on whatever node', async () => {
     world.lone('first', ['c0']);
     await world.attempt();
     await world.accept('first');
@@ -34,7 +34,7 @@ describe('a claim for one pod alone', () => {
   });
 });
 
-describe('a disk that one pod at a time may write to', () => {
+describe('a disk that only one pod may write to', () => {
   const disk = { name: 'd', gcePersistentDisk: { pdName: 'd' } };
 
   it('keeps members of a gang on different nodes', async () => {
@@ -51,7 +51,7 @@ describe('a disk that one pod at a time may write to', () => {
     expect(await world.attempt()).toBe('planned');
   });
 
-  it('wakes who waits for it when a pod of any namespace gives it back', async () => {
+  it('requeues waiting pods when a pod in any namespace releases it', async () => {
     for (const nodeName of ['a', 'b']) {
       world.pod({ name: `on-${nodeName}`, nodeName, namespace: 'other', spec: { volumes: [disk] } });
     }

@@ -14,23 +14,23 @@ import { claimNotFound } from '../storage-reasons.ts';
 import { haveDiskConflict } from './disk-conflict.ts';
 
 const name = 'VolumeRestrictions';
-const askedKey = `${name}/asked`;
-const diskTaken = new Status('Unschedulable', 'node(s) had no available disk', name);
-const claimTaken = new Status(
+const requestKey = `${name}/request`;
+const diskInUse = new Status('Unschedulable', 'node(s) had no available disk', name);
+const claimInUse = new Status(
   'Unschedulable',
   'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
   name,
 );
 
-/** What a pod asks for that others may have. */
-interface Asked {
-  /** Names of its claims that one pod alone may use. */
+/** What a pod requests that other pods may use already. */
+interface ExclusiveRequest {
+  /** Names of its ReadWriteOncePod claims. */
   readonly claims: readonly string[];
-  /** Some other pod, wherever it is, uses one of them. */
-  isTaken: boolean;
+  /** Whether another pod on any node uses one of them. */
+  isInUse: boolean;
 }
 
-/** Keeps pods off nodes where a disk of theirs is in use, and from claims that one pod alone may use. */
+/** Rejects nodes where another pod uses one of the pod's disks, and pods whose ReadWriteOncePod claims are in use. */
 class VolumeRestrictions implements Plugin {
   readonly name = name;
   readonly readsOtherNodes = true;
@@ -57,34 +57,34 @@ class VolumeRestrictions implements Plugin {
       if (isEphemeral) continue;
       const claim = this.#cluster.listed.get('PersistentVolumeClaim', pod.namespace, claimName);
       if (claim === undefined) return new Status('UnschedulableAndUnresolvable', claimNotFound(claimName), name);
-      // Nobody else can be in the way of one that nobody else names.
-      const isForOne = claim.accessModes.includes('ReadWriteOncePod');
-      if (isForOne && this.#interchangeable.of(pod, volume) === undefined) claims.add(claimName);
+      // A claim that no other pod uses cannot conflict.
+      const isExclusive = claim.accessModes.includes('ReadWriteOncePod');
+      if (isExclusive && this.#interchangeable.of(pod, volume) === undefined) claims.add(claimName);
     }
     const hasDisk = pod.volumes.some((volume) => volume.type === 'inline' && volume.disk !== undefined);
     if (claims.size === 0 && !hasDisk) return Status.skipThroughout;
-    const asked: Asked = { claims: [...claims], isTaken: false };
-    this.#bringUpToDate(asked, pod);
-    state.write(askedKey, asked);
+    const request: ExclusiveRequest = { claims: [...claims], isInUse: false };
+    this.#refresh(request, pod);
+    state.write(requestKey, request);
     return undefined;
   }
 
-  /** Who uses a claim follows the picture, where the pod is already. */
+  /** Reads the claims in use from the cluster cache, which already includes the added pod. */
   preFilterAddPod(state: CycleState, pod: Pod): Status | undefined {
-    this.#bringUpToDate(state.read<Asked>(askedKey)!, pod);
+    this.#refresh(state.read<ExclusiveRequest>(requestKey)!, pod);
     return undefined;
   }
 
   preFilterRemovePod(state: CycleState, pod: Pod): Status | undefined {
-    this.#bringUpToDate(state.read<Asked>(askedKey)!, pod);
+    this.#refresh(state.read<ExclusiveRequest>(requestKey)!, pod);
     return undefined;
   }
 
   filter(state: CycleState, pod: Pod, { pods }: NodeView): Status | undefined {
     for (const other of pods.values()) {
-      if (other.volumes !== noVolumes && haveDiskConflict(pod.volumes, other.volumes)) return diskTaken;
+      if (other.volumes !== noVolumes && haveDiskConflict(pod.volumes, other.volumes)) return diskInUse;
     }
-    return state.read<Asked>(askedKey)!.isTaken ? claimTaken : undefined;
+    return state.read<ExclusiveRequest>(requestKey)!.isInUse ? claimInUse : undefined;
   }
 
   eventsToRegister(): readonly EventRegistration[] {
@@ -95,13 +95,13 @@ class VolumeRestrictions implements Plugin {
     ];
   }
 
-  #bringUpToDate(asked: Asked, { namespace }: Pod): void {
+  #refresh(request: ExclusiveRequest, { namespace }: Pod): void {
     const { claimsInUse } = this.#cluster;
-    asked.isTaken = asked.claims.some((claim) => claimsInUse.usersOf(namespace, claim) > 0);
+    request.isInUse = request.claims.some((claim) => claimsInUse.usersOf(namespace, claim) > 0);
   }
 }
 
-/** Its disks may be those of a pod in any namespace; its claims are those of its own. */
+/** Disks conflict across namespaces, claims only within one. */
 function afterPod(pod: Pod, event: ClusterEvent): boolean {
   if (event.resource !== 'AssignedPod') return true;
   const { volumes, namespace } = event.pod;

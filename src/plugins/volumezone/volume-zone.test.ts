@@ -10,14 +10,14 @@ beforeEach(() => {
 });
 
 describe('a volume with a zone', () => {
-  it('takes its pod there, and no other pod', async () => {
+  it('restricts its pod to the zone, and no other pod', async () => {
     world.bind('c0', 'pv', { labels: { [zone]: 'west' } });
     world.lone('p', ['c0']);
     await world.attempt();
     expect(world.binding).toEqual(['p@b']);
   });
 
-  it('that is nowhere turns its pod away, until it is labelled otherwise or a node comes there', async () => {
+  it('makes its pod unschedulable until the volume’s labels change or a node is added in the zone', async () => {
     world.bind('c0', 'pv', { labels: { [zone]: 'north' } });
     world.lone('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');
@@ -25,7 +25,7 @@ describe('a volume with a zone', () => {
     world.bind('c1', 'of-another', { labels: { [zone]: 'north' } });
     world.bind('c1', 'of-another', { labels: { [zone]: 'east' } });
     expect(world.states()['pod/p']).toBe('unschedulable');
-    // Kept answers must not outlive what they were made of.
+    // Cached results must not outlive the state they depend on.
     world.bind('c0', 'pv', { labels: { [zone]: 'east' } });
     expect(world.states()['pod/p']).not.toBe('unschedulable');
     await world.advance(60_000);

@@ -18,9 +18,9 @@ import { claimNotFound, classNotFound, volumeNotFound, withoutBindingMode } from
 
 const name = 'VolumeZone';
 const zonesKey = `${name}/zones`;
-const elsewhere = new Status('UnschedulableAndUnresolvable', 'node(s) had no available volume zone', name);
+const wrongZone = new Status('UnschedulableAndUnresolvable', 'node(s) had no available volume zone', name);
 
-/** label of a volume -> the label of nodes that took its place, or the same */
+/** label of a volume -> its current name as a node label */
 const topologyLabels: ReadonlyMap<string, string> = new Map([
   ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'],
   ['failure-domain.beta.kubernetes.io/region', 'topology.kubernetes.io/region'],
@@ -28,7 +28,7 @@ const topologyLabels: ReadonlyMap<string, string> = new Map([
   ['topology.kubernetes.io/region', 'topology.kubernetes.io/region'],
 ]);
 
-/** Where a volume is, as one of its labels says. */
+/** Zones or regions of a volume according to one of its labels. */
 interface VolumeZones {
   readonly key: string;
   readonly values: ReadonlySet<string>;
@@ -36,7 +36,7 @@ interface VolumeZones {
 
 const reads = ['PersistentVolume', 'PersistentVolumeClaim', 'StorageClass'] as const satisfies ListedKind[];
 
-/** Keeps pods to the zones and regions that the labels of their bound volumes name. */
+/** Rejects nodes outside the zones and regions in the labels of the pod's bound volumes. */
 class VolumeZone implements Plugin {
   readonly name = name;
   readonly reads = reads;
@@ -67,11 +67,11 @@ class VolumeZone implements Plugin {
 
   filter(state: CycleState, _pod: Pod, { node }: NodeView): Status | undefined {
     const { labels } = node;
-    // A cluster of one zone need not name it.
+    // A cluster with a single zone may have no zone labels.
     if (!hasTopology(labels)) return undefined;
     for (const { key, values } of state.read<readonly VolumeZones[]>(zonesKey)!) {
       const value = labels[key] ?? labels[topologyLabels.get(key)!];
-      if (value === undefined || !values.has(value)) return elsewhere;
+      if (value === undefined || !values.has(value)) return wrongZone;
     }
     return undefined;
   }
@@ -89,7 +89,7 @@ class VolumeZone implements Plugin {
     ];
   }
 
-  /** Of its bound volumes; a rejection where some volume is neither bound nor to be bound once the pod has its node. */
+  /** Returns the zones of the bound volumes. Rejects the pod if a volume is unbound and not delayed until the pod has a node. */
   #zonesOf(pod: Pod): readonly VolumeZones[] | Status {
     const { listed } = this.#cluster;
     const zones: VolumeZones[] = [];
@@ -124,7 +124,7 @@ function hasTopology(labels: Labels): boolean {
   return false;
 }
 
-/** A label may name several zones; one that names an empty one is left aside. */
+/** A label may list several zones; ignores a label that contains an empty one. */
 function zonesOf({ labels }: PersistentVolume): readonly VolumeZones[] {
   const zones: VolumeZones[] = [];
   for (const key of topologyLabels.keys()) {
@@ -146,7 +146,7 @@ function afterClaim(pod: Pod, event: ClusterEvent): boolean {
   return !('object' in event) || usesClaim(pod, event.object, { ephemeral: false });
 }
 
-/** The volume is new, or its labels name another place than before. */
+/** Returns whether the volume is new, or its zone labels have changed. */
 function mayHaveMoved(event: ClusterEvent): event is Extract<ClusterEvent, { readonly object: ListedObject }> {
   if (!('object' in event) || event.object.kind !== 'PersistentVolume') return false;
   if (event.old?.kind !== 'PersistentVolume') return true;

@@ -37,7 +37,7 @@ it('notifies a large class a few at a time, and takes turns with a small one', (
   expect(clock.untilNextTimer()).toBeUndefined();
 });
 
-it('notifies all of a class whose cause changes all the time', () => {
+it('notifies all entities of a class whose cause keeps changing', () => {
   const { clock, notified, notifications } = setUp();
   const changing = classOf('x', 50);
   for (let second = 0; second < 5; second++) {

@@ -4,24 +4,24 @@ import type { ClassReport, EquivalenceClass } from './equivalence-class.ts';
 
 export interface ClassNotificationsOptions {
   readonly clock: Clock;
-  /** Reports the latest rejection of its class to the entity. Must not throw. */
+  /** Reports the class's latest rejection to the entity. Must not throw. */
   readonly notify: (entity: QueuedEntity, report: ClassReport) => void;
 }
 
-/** How many entities are notified in a round: each may be a large gang, and every member costs a write. */
-const atOnce = 20;
+/** Number of entities to notify per round. Each may be a large gang, and every member costs a write. */
+const batchSize = 20;
 const roundMs = 1_000;
 
-/** How far the entities of a class have been notified. */
+/** Progress of notifying a class. */
 interface Progress {
   readonly next: Iterator<QueuedEntity, undefined>;
-  /** The cause has changed again, so that all of them are notified once more. */
+  /** True if the cause has changed again, so that another round must notify all of them. */
   again: boolean;
 }
 
 /**
- * Notifies the entities of a class when its latest rejection has another cause than the one before: a few each second. Classes take
- * turns, and each round over a class ends even if its cause changes all the time.
+ * Notifies the entities of a class, a few per second, when the cause of its latest rejection differs from the previous one. Classes take
+ * turns. Each round over a class ends even if its cause keeps changing.
  */
 export class ClassNotifications {
   readonly #options: ClassNotificationsOptions;
@@ -33,7 +33,7 @@ export class ClassNotifications {
     this.#options = options;
   }
 
-  /** An entity of the class was tried and rejected. */
+  /** Records the rejection of the class's representative. */
   report(of: EquivalenceClass, report: ClassReport): void {
     const before = of.report?.verdict;
     of.report = report;
@@ -55,16 +55,16 @@ export class ClassNotifications {
 
   #notifySome(): void {
     this.#timer = undefined;
-    for (let notified = 0; notified < atOnce && this.#due.size > 0;) {
+    for (let notified = 0; notified < batchSize && this.#due.size > 0;) {
       for (const [of, progress] of this.#due) {
         if (this.#notifyNext(of, progress)) notified++;
-        if (notified === atOnce) break;
+        if (notified === batchSize) break;
       }
     }
     if (this.#due.size > 0) this.#timer = this.#options.clock.setTimer(roundMs, () => this.#notifySome());
   }
 
-  /** False when no entity is left. */
+  /** Returns false if no entity is left. */
   #notifyNext(of: EquivalenceClass, progress: Progress): boolean {
     const result = progress.next.next();
     if (result.done !== true) {

@@ -10,32 +10,32 @@ export interface ClassRetriesOptions {
   readonly classes: EquivalenceClasses;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly compare: (a: QueueKey, b: QueueKey) => number;
-  /** The sort key of the first active entity. */
+  /** Returns the sort key of the first active entity. */
   readonly firstActive: () => QueueKey | undefined;
-  /** Puts a representative into the active store, or into the backoff store unless it skips that. */
+  /** Moves a representative to the active queue, or to the backoff queue unless it skips the backoff. */
   readonly requeue: (entity: QueuedEntity, event: string, skipsBackoff: boolean) => void;
 }
 
-/** A class of which one entity is to be tried. */
+/** A class whose next representative is due. */
 interface Retry {
   readonly woken: EquivalenceClass;
-  /** Of its next representative. */
+  /** Sort key of the class's next representative. */
   readonly rank: QueueKey;
   readonly event: string;
 }
 
-/** How many woken representatives are active at once; the others follow, so that new entities need not wait for all of them. */
-const atOnce = 64;
+/** Maximum number of active representatives. The others follow later, so that new entities don't wait for all of them. */
+const maxActive = 64;
 const flushEvent = 'UnschedulableTimeout';
-/** A stale class is tried after this time, a few at each flush, to find today's cause. */
+/** Age at which a stale class is retried, a few per flush, to find its current cause. */
 const staleMs = 60_000;
-const staleAtOnce = 100;
+const maxStalePerFlush = 100;
 
-/** Sends the representatives of woken classes to be tried, by rank and a bounded number at once. */
+/** Activates the representatives of woken classes, by rank and up to a limit. */
 export class ClassRetries {
   readonly #options: ClassRetriesOptions;
   readonly #retries: Heap<Retry>;
-  /** Representatives that were sent and are active. */
+  /** Representatives that are active. */
   readonly #sent = new Set<QueuedEntity>();
 
   constructor(options: ClassRetriesOptions) {
@@ -43,7 +43,7 @@ export class ClassRetries {
     this.#retries = new Heap((a, b) => options.compare(a.rank, b.rank));
   }
 
-  /** An event may have helped the classes. */
+  /** Wakes classes that an event may have helped. */
   wake(classes: Iterable<EquivalenceClass>, event: string): void {
     for (const woken of classes) {
       const { rank } = woken;
@@ -54,7 +54,7 @@ export class ClassRetries {
     this.sendDue();
   }
 
-  /** Wakes classes that no event has helped for so long, and some of the stale ones. */
+  /** Wakes classes that no event has woken for `maxUnschedulableMs`, and some of the stale ones. */
   flush(maxUnschedulableMs: number): void {
     const now = this.#options.clock.monotonic();
     const due: EquivalenceClass[] = [];
@@ -62,48 +62,48 @@ export class ClassRetries {
     for (const each of this.#options.classes) {
       if (!each.isIdle) continue;
       if (each.since <= now - maxUnschedulableMs) due.push(each);
-      else if (each.isStale && each.since <= now - staleMs && stale.length < staleAtOnce) stale.push(each);
+      else if (each.isStale && each.since <= now - staleMs && stale.length < maxStalePerFlush) stale.push(each);
     }
     this.wake(due, flushEvent);
     this.wake(stale, 'VerdictOutdated');
   }
 
-  /** Sends the representatives whose turn has come: enough of them are active, unless one goes before all that are active. */
+  /** Sends due representatives up to the limit; beyond it, only those that rank before all active entities. */
   sendDue(): void {
     const { compare, firstActive } = this.#options;
     for (let next = this.#retries.peek(); next !== undefined; next = this.#retries.peek()) {
       const active = firstActive();
-      const goesFirst = active !== undefined && compare(next.rank, active) < 0;
-      if (this.#sent.size >= atOnce && !goesFirst) return;
+      const ranksFirst = active !== undefined && compare(next.rank, active) < 0;
+      if (this.#sent.size >= maxActive && !ranksFirst) return;
       this.#retries.pop();
-      // All of its entities may have left, or one was sent for another reason.
+      // All entities of the class may have left, or one was sent for another reason.
       if (next.woken.isWoken) this.send(next.woken, next.event);
     }
   }
 
-  /** The next representative is tried for all of the class. */
+  /** Sends the class's next representative. */
   send(from: EquivalenceClass, event: string): void {
     const entity = this.#options.classes.takeRepresentative(from);
     if (entity === undefined) return;
     entity.isFlushed = event === flushEvent;
-    // To find today's cause the attempt must run, and the flush must not trust any plugin's `rulesOut`.
+    // The attempt must run to find the current cause, and a flush must not rely on `rulesOut`.
     if (from.isStale || entity.isFlushed) forgetRejection(entity);
     this.#options.requeue(entity, event, from.skipsBackoff);
     if (entity.state.kind === 'active') this.#sent.add(entity);
   }
 
-  /** The entity will not return to its class: if it is the representative, the next one goes. */
+  /** Handles an entity that does not return to its class. If it is the representative, sends the next one. */
   release(entity: QueuedEntity): void {
     const of = this.#options.classes.of(entity);
     if (of?.representative === entity) this.next(of);
   }
 
-  /** The representative's answer does not hold for the others of the class: the next one goes. */
+  /** Sends the next representative, because the result of the current one does not hold for the others. */
   next(of: EquivalenceClass): void {
     if (this.#options.classes.release(of)) this.wake([of], 'EqualDecided');
   }
 
-  /** The entity is no longer active. */
+  /** Handles an entity that is no longer active. */
   left(entity: QueuedEntity): void {
     this.#sent.delete(entity);
   }

@@ -5,12 +5,12 @@ import type { SchedulingEntity, QueueKey } from '../../framework/scheduling-enti
 import type { EventHints, Rejection } from '../../framework/event-hints.ts';
 import type { QueuedEntity, UnschedulableState } from '../queued-entity.ts';
 
-/** The verdict of the entity of a class that was tried last, and how to word it for the others. */
+/** Verdict of the class's latest attempt, and how to word it for the other entities. */
 export interface ClassReport {
   readonly verdict: Verdict;
-  /** The same for another entity of the class, which has these members. Throws what a plugin throws. */
+  /** Returns the verdict for another entity of the class with these members. Throws what a plugin throws. */
   readonly verdictFor: (schedulingEntity: SchedulingEntity, members: readonly Pod[]) => Verdict;
-  /** Cluster.nodesRevision at that attempt. */
+  /** Cluster.nodesRevision at the attempt. */
   readonly nodesRevision: number;
 }
 
@@ -18,34 +18,34 @@ export interface ClassReport {
 interface Waiting {
   readonly entity: QueuedEntity;
   readonly state: UnschedulableState;
-  /** The entity's sort key when it joined: the key of an entity that has left may change while it is still in the heap. */
+  /** The entity's sort key when it joined. After it has left, its own key may change while the entry is still in the heap. */
   readonly rank: QueueKey;
 }
 
-/** How many entries of entities that have left may stay in the heap, besides as many as wait. */
+/** Number of outdated entries that the heap may hold beyond the number of waiting entities. */
 const slack = 64;
 
-/** Unschedulable entities that share one rejection; the contract is in equivalence-classes.ts. */
+/** Unschedulable entities that share one rejection. equivalence-classes.ts describes the contract. */
 export class EquivalenceClass {
   /** Undefined for a class of one, which no other entity can join. */
   readonly key: string | undefined;
   readonly hints: EventHints;
-  /** Why the entity that was tried last was rejected. */
+  /** Rejection of the latest attempt. */
   rejection: Rejection;
   /** Undefined for a class of one. */
   report: ClassReport | undefined;
-  /** The entity that has left the class to be tried for all of it. */
+  /** The entity that has left the class and is tried on its behalf. */
   representative: QueuedEntity | undefined;
-  /** An event may have helped; a representative leaves when it is the turn of this class. */
+  /** True if an event may have helped; a representative leaves when the class's turn comes. */
   isWoken = false;
-  /** A plugin that answered Pending has what it waited for: the representative skips the back-off. */
+  /** True if a plugin that returned Pending has got what it waited for: the representative skips the backoff. */
   skipsBackoff = false;
-  /** A plugin ruled out a retry without naming today's cause, so that the verdicts may be out of date. */
+  /** True if a plugin ruled out a retry without naming the current cause, so that verdicts may be outdated. */
   isStale = false;
-  /** Clock.monotonic() when one of its entities was last tried. */
+  /** Clock.monotonic() of the latest attempt of one of its entities. */
   since = 0;
   readonly #waiting: Heap<Waiting>;
-  /** state -> the entity that waits with it; the heap may still hold an entity that has left */
+  /** state -> entity that waits with it; the heap may still hold entities that have left */
   readonly #present = new Map<UnschedulableState, QueuedEntity>();
 
   constructor(
@@ -60,12 +60,12 @@ export class EquivalenceClass {
     this.#waiting = new Heap((a, b) => compare(a.rank, b.rank));
   }
 
-  /** How many entities wait; the representative is not counted. */
+  /** Number of waiting entities, without the representative. */
   get size(): number {
     return this.#present.size;
   }
 
-  /** No representative is out or due, so the last rejection stands. */
+  /** True if no representative is out or due, so that the last rejection holds. */
   get isIdle(): boolean {
     return this.representative === undefined && !this.isWoken;
   }
@@ -77,22 +77,22 @@ export class EquivalenceClass {
       this.#waiting.retain((waiting) => this.#isWaiting(waiting));
   }
 
-  /** The entity that waits with this state leaves, but not as the representative. */
+  /** Removes the entity that waits with this state, other than as representative. */
   leave(state: UnschedulableState): void {
     this.#present.delete(state);
   }
 
-  /** The waiting entities in the order in which they joined; includes those that join during the iteration. */
+  /** Returns the waiting entities in joining order, including those that join during the iteration. */
   entities(): Iterator<QueuedEntity, undefined> {
     return this.#present.values();
   }
 
-  /** The sort key of the next representative; undefined when no entity waits. */
+  /** Sort key of the next representative; undefined if no entity waits. */
   get rank(): QueueKey | undefined {
     return this.#peek()?.rank;
   }
 
-  /** Takes out the next representative; the caller gives it another state. */
+  /** Removes and returns the next representative; the caller sets its new state. */
   take(): QueuedEntity | undefined {
     const next = this.#peek();
     if (next === undefined) return undefined;

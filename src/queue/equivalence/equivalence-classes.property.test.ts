@@ -12,19 +12,19 @@ import { newEntity } from '../queued-entity.ts';
 import type { QueuedEntity } from '../queued-entity.ts';
 
 const actions = ['Add', 'Update'] as const;
-/** What makes pods alike may change with the picture while they wait. */
+/** Signatures may change with the cluster state while pods wait. */
 let epoch = 0;
 const extra: readonly Plugin[] = [
   {
     name: 'Signs',
-    sign: ({ labels }) => `${epoch} ${labels.colour}`,
+    sign: ({ labels }) => `${epoch} ${labels.color}`,
     filter: () => undefined,
     eventsToRegister: () => [
-      { resource: 'Node', actions, hint: ({ labels }, event) => isOfColour(event, labels.colour) },
+      { resource: 'Node', actions, hint: ({ labels }, event) => isOfColor(event, labels.color) },
     ],
   },
   {
-    name: 'SaysNothing',
+    name: 'Unsigned',
     filter: () => undefined,
     eventsToRegister: () => [{ resource: 'Node', actions, hint: ({ name }) => name.endsWith('0') }],
   },
@@ -53,16 +53,16 @@ const ofGangs: Plugin = {
       resource: 'AssignedPod',
       actions: ['Delete'],
       concernsGangs: true,
-      hint: ({ labels }) => labels.colour === 'red',
+      hint: ({ labels }) => labels.color === 'red',
     },
   ],
 };
 
-function isOfColour(event: ClusterEvent, colour: string | undefined): boolean {
-  return event.resource === 'Node' && event.action !== 'Delete' && event.new.labels.colour === colour;
+function isOfColor(event: ClusterEvent, color: string | undefined): boolean {
+  return event.resource === 'Node' && event.action !== 'Delete' && event.new.labels.color === color;
 }
 
-it('finds whom an event may help as if each were asked, and keeps nothing of those who have gone', () => {
+it('finds the same classes as running every hint, and keeps nothing of entities that have left', () => {
   let helped = 0;
   let urgent = 0;
   for (let seed = 1; seed <= runs(40); seed++) {
@@ -76,11 +76,11 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
     const { profiles } = harness.core;
     const classes = new EquivalenceClasses({ clock: harness.clock, compare: (a, b) => profiles.compare(a, b) });
     const waiting = new Set<QueuedEntity>();
-    /** The first of all, gone to be tried. */
+    /** The representative, which has left to be tried. */
     const gone = new Map<QueuedEntity, EquivalenceClass>();
     const names = [...extra.map(({ name }) => name), 'OfGangs', 'NodeResourcesFit', outsiders];
     const events = (): ClusterEvent[] => {
-      const node = harness.build.projectedNode({ name: 'a', cpu: 4, labels: { colour: pick(['red', 'blue']) } });
+      const node = harness.build.projectedNode({ name: 'a', cpu: 4, labels: { color: pick(['red', 'blue']) } });
       const pod = harness.build.projectedPod({ nodeName: 'a' });
       return [
         { resource: 'Node', action: 'Add', old: undefined, new: node },
@@ -95,9 +95,9 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
     const add = (entity: QueuedEntity): void => {
       const isShared = random() < 0.6;
       const pods = entity.rejection.rejectedPods;
-      // Who asks for the same is alike to those who judge it.
+      // Entities with equal demands have equal signatures.
       const key = isShared
-        ? `${entity.schedulingEntity.kind} ${pods[0]!.schedulerName} ${pods[0]!.labels.colour}`
+        ? `${entity.schedulingEntity.kind} ${pods[0]!.schedulerName} ${pods[0]!.labels.color}`
         : undefined;
       const known = key === undefined ? undefined : classes.withKey(key);
       const joins = known?.isIdle === true && random() < 0.7;
@@ -119,7 +119,7 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
           const pod = harness.build.projectedPod({
             name: `p${step}`,
             cpu: pick([1, 2]),
-            labels: { colour: pick(['red', 'blue']) },
+            labels: { color: pick(['red', 'blue']) },
             schedulerName: pick(['default-scheduler', 'second']),
           });
           harness.cluster.setPod(pod);

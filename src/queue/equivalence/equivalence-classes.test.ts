@@ -8,10 +8,10 @@ import { EquivalenceClasses } from './equivalence-classes.ts';
 import type { QueuedEntity } from '../queued-entity.ts';
 import { failedEntity } from '../testing/failed-entity.ts';
 
-/** The label that somebody says something about, as with affinity: pods that differ in no such label are alike. */
+/** The label that the plugin reads: pods with equal values have equal signatures. */
 let readLabel: string;
-/** Names of the pods that the plugin has been asked about. */
-let asked: string[];
+/** Names of the pods for which the hint ran. */
+let hinted: string[];
 const reader: Plugin = {
   name: 'Reader',
   sign: ({ labels }) => labels[readLabel] ?? '',
@@ -21,7 +21,7 @@ const reader: Plugin = {
       resource: 'Node',
       actions: ['Add'],
       hint: ({ name, labels }) => {
-        asked.push(name);
+        hinted.push(name);
         return labels[readLabel] === 'b';
       },
     },
@@ -33,7 +33,7 @@ let classes: EquivalenceClasses;
 
 beforeEach(() => {
   readLabel = 'one';
-  asked = [];
+  hinted = [];
   harness = new CoreHarness({ plugins: defaultPlugins, extra: [reader] });
   const { profiles } = harness.core;
   classes = new EquivalenceClasses({ clock: harness.clock, compare: (a, b) => profiles.compare(a, b) });
@@ -48,7 +48,7 @@ function park(
   return { entity, joined: classes.add(entity, {}, harness.core.profiles.hints(entity.schedulingEntity)) };
 }
 
-function nodeComes(): ReadonlySet<EquivalenceClass> {
+function addNode(): ReadonlySet<EquivalenceClass> {
   const node: ClusterEvent = {
     resource: 'Node',
     action: 'Add',
@@ -62,31 +62,31 @@ function leave({ entity }: { readonly entity: QueuedEntity }): void {
   if (entity.state.kind === 'unschedulable') classes.leave(entity, entity.state);
 }
 
-describe('when what a plugin signs of a pod changes while it waits', () => {
-  it('nobody is asked about it when it has gone', () => {
+describe('after a plugin’s signature of a waiting pod changes', () => {
+  it('runs no hint for a pod that has left', () => {
     const labels = { one: 'a', two: 'b' };
     const gone = [park('gone-0', labels), park('gone-1', labels)];
     readLabel = 'two';
     for (const each of gone) leave(each);
-    expect(nodeComes()).toEqual(new Set());
-    expect(asked).toEqual([]);
+    expect(addNode()).toEqual(new Set());
+    expect(hinted).toEqual([]);
   });
 
-  it('one that comes later is not taken to be like it', () => {
+  it('does not treat a later pod with the old signature as equal', () => {
     park('first', { one: '', two: 'a' });
     readLabel = 'two';
-    const like = park('like', { two: '' });
-    const unlike = park('unlike', { two: 'b' });
+    const equal = park('equal', { two: '' });
+    const different = park('different', { two: 'b' });
     readLabel = 'one';
-    // To the plugin it is again as the first was when that came.
+    // Its signature equals that of the first pod when that one was added.
     const later = park('later', { one: '' });
     readLabel = 'two';
     const { joined } = park('last', { two: 'b' });
-    expect(nodeComes()).toEqual(new Set([unlike.joined, joined]));
-    expect(asked).toContain('like');
-    for (const each of [like, later]) leave(each);
-    asked = [];
-    nodeComes();
-    expect(asked.sort()).toEqual(['first', 'unlike']);
+    expect(addNode()).toEqual(new Set([different.joined, joined]));
+    expect(hinted).toContain('equal');
+    for (const each of [equal, later]) leave(each);
+    hinted = [];
+    addNode();
+    expect(hinted.sort()).toEqual(['different', 'first']);
   });
 });

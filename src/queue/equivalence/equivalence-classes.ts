@@ -11,39 +11,39 @@ export interface EquivalenceClassesOptions {
   readonly compare: (a: QueueKey, b: QueueKey) => number;
 }
 
-/** How a rejected entity joins its class. */
+/** How a rejected entity joins a class. */
 export interface Joining {
-  /** Undefined: it gets a class of its own. */
+  /** Undefined: the entity gets a class of its own. */
   readonly key?: string | undefined;
-  /** A plugin ruled the entity out without an attempt. */
+  /** True if a plugin ruled the entity out without an attempt. */
   readonly isStale?: boolean;
 }
 
 /**
  * The unschedulable store of the queue, by equivalence class. **The contract of this folder:**
  *
- * - **What a class is.** Entities that ask for the same and were rejected for the same: one attempt answers for all of them.
- * - **Which entities share one.** Those with equal keys (`EquivalenceKeys`): same profile, number of members needed, minResources, and the same
- *   signatures, priority and volumes of the members. An entity gets no key, and so a class of its own, where its answer may depend on more:
- *   a plugin that does not sign, PostFilter, extenders, members on nodes, or a reservation for it.
- * - **Joining.** A new entity whose key matches an idle class is rejected without an attempt (`SchedulingQueue.classToJoin`), unless nodes
- *   have changed since the last attempt: their names for the cause may differ, so the entity is tried for all.
- * - **When the rejection ends.** When a queueing hint of a plugin that rejected the class says that an event may help and none of these plugins
- *   rules it out (`rulesOut`), or after the flush intervals (`ClassRetries.flush`). The first entity by rank then leaves as the
- *   *representative* and is tried. If it is rejected for the same key it returns, and the others stay. If it is scheduled, or leaves for
- *   another reason, the next one follows. An entity that joins while the representative waits or backs off sends it at once, so
- *   that no later entity overtakes it.
- * - **Which entities are notified.** Each entity that joins gets the class's verdict, worded for its own members (`ClassReport.verdictFor`). When the
- *   representative is rejected for another cause, `ClassNotifications` reports that to all others, 20 a second.
+ * - **What a class is.** Entities with the same demand that were rejected for the same reason: one attempt decides for all of them.
+ * - **Which entities share one.** Entities with equal keys (`EquivalenceKeys`): same profile, number of members needed, minResources, and the
+ *   same signatures, priority and volumes of the members. An entity without a key gets a class of its own. It has no key if its result may
+ *   depend on more: a plugin that does not sign, PostFilter, extenders, bound members, or a reservation for it.
+ * - **Joining.** A new entity whose key matches an idle class is rejected without an attempt (`SchedulingQueue.classToJoin`). If nodes have
+ *   changed since the last attempt, the entity is tried first, because the cause may differ.
+ * - **When the rejection ends.** A queueing hint of a plugin that rejected the class expects an event to help, and none of these plugins
+ *   rules the class out (`rulesOut`); or a flush interval has passed (`ClassRetries.flush`). The first entity by rank then leaves as the
+ *   *representative* and is tried. If it is rejected with the same key it returns, and the others stay. If it is scheduled, or leaves for
+ *   another reason, the next one follows. An entity that joins while the representative waits or backs off sends the representative at
+ *   once, so that no later entity overtakes it.
+ * - **Which entities are notified.** Each entity that joins gets the class's verdict, worded for its own members (`ClassReport.verdictFor`).
+ *   When the representative is rejected for another cause, `ClassNotifications` notifies all others, 20 per second.
  */
 export class EquivalenceClasses implements Iterable<EquivalenceClass> {
   readonly #options: EquivalenceClassesOptions;
-  /** key -> the class that others may join */
+  /** key -> class that other entities may join */
   readonly #shared = new Map<string, EquivalenceClass>();
   readonly #classes = new Set<EquivalenceClass>();
-  /** entity -> the class in which it waits, or whose representative it is */
+  /** entity -> class in which it waits, or which it represents */
   readonly #classOf = new Map<QueuedEntity, EquivalenceClass>();
-  /** The idle classes. */
+  /** Index of the idle classes. */
   readonly #index = new RejectionIndex();
   #size = 0;
 
@@ -51,7 +51,7 @@ export class EquivalenceClasses implements Iterable<EquivalenceClass> {
     this.#options = options;
   }
 
-  /** How many entities wait. */
+  /** Number of waiting entities. */
   get size(): number {
     return this.#size;
   }
@@ -60,12 +60,12 @@ export class EquivalenceClasses implements Iterable<EquivalenceClass> {
     return this.#classes.values();
   }
 
-  /** Whether there are classes that others may join. */
+  /** True if there are classes that other entities may join. */
   get hasShared(): boolean {
     return this.#shared.size > 0;
   }
 
-  /** The class in which the entity waits, or whose representative it is. */
+  /** Returns the class in which the entity waits, or which it represents. */
   of(entity: QueuedEntity): EquivalenceClass | undefined {
     return this.#classOf.get(entity);
   }
@@ -74,7 +74,7 @@ export class EquivalenceClasses implements Iterable<EquivalenceClass> {
     return this.#shared.get(key);
   }
 
-  /** The entity waits from now on, in the class of this key. Its rejection holds for all of the class. */
+  /** Adds the entity to the class of this key. Its rejection then holds for the whole class. */
   add(entity: QueuedEntity, { key, isStale = false }: Joining, hints: EventHints): EquivalenceClass {
     const joined = this.#classFor(entity, key, hints);
     const state: UnschedulableState = { kind: 'unschedulable', since: this.#options.clock.monotonic() };
@@ -93,7 +93,7 @@ export class EquivalenceClasses implements Iterable<EquivalenceClass> {
     return joined;
   }
 
-  /** The entity, which waits with this state, is about to get another, but not as a representative. */
+  /** Removes the entity that waits with this state, other than as representative; the caller sets its new state. */
   leave(entity: QueuedEntity, state: UnschedulableState): void {
     this.#size--;
     const left = this.#classOf.get(entity)!;
@@ -102,13 +102,13 @@ export class EquivalenceClasses implements Iterable<EquivalenceClass> {
     this.#dropIfEmpty(left);
   }
 
-  /** An event may have helped the class: its representative is due. */
+  /** Marks the class as woken: its representative is due. */
   wake(woken: EquivalenceClass): void {
     woken.isWoken = true;
     this.#index.remove(woken);
   }
 
-  /** Makes the next entity the representative, which the caller gives another state; undefined when no entity waits. */
+  /** Makes the next entity the representative; the caller sets its new state. Returns undefined if no entity waits. */
   takeRepresentative(from: EquivalenceClass): QueuedEntity | undefined {
     this.#index.remove(from);
     from.isWoken = false;
@@ -119,7 +119,7 @@ export class EquivalenceClasses implements Iterable<EquivalenceClass> {
     return entity;
   }
 
-  /** The representative will not return. Answers whether other entities wait. */
+  /** Drops the representative, which will not return. Returns whether other entities wait. */
   release(released: EquivalenceClass): boolean {
     const { representative } = released;
     if (representative !== undefined && this.#classOf.get(representative) === released)
@@ -129,7 +129,7 @@ export class EquivalenceClasses implements Iterable<EquivalenceClass> {
     return released.size > 0;
   }
 
-  /** The idle classes that the event may help. A class that a plugin rules out becomes stale instead. */
+  /** Returns the idle classes that the event may help. Marks a class that a plugin rules out as stale instead. */
   helpedBy(event: ClusterEvent): ReadonlySet<EquivalenceClass> {
     const helped = this.#index.helpedBy(event);
     for (const each of helped) {
@@ -144,10 +144,10 @@ export class EquivalenceClasses implements Iterable<EquivalenceClass> {
   #classFor(entity: QueuedEntity, key: string | undefined, hints: EventHints): EquivalenceClass {
     const known = key === undefined ? undefined : this.#shared.get(key);
     if (known !== undefined) return known;
-    const made = new EquivalenceClass(entity, key, hints, this.#options.compare);
-    this.#classes.add(made);
-    if (key !== undefined) this.#shared.set(key, made);
-    return made;
+    const created = new EquivalenceClass(entity, key, hints, this.#options.compare);
+    this.#classes.add(created);
+    if (key !== undefined) this.#shared.set(key, created);
+    return created;
   }
 
   #dropIfEmpty(dropped: EquivalenceClass): void {

@@ -9,13 +9,13 @@ import type { EventHints } from '../../framework/event-hints.ts';
 import type { PodSignatures, Profile } from '../../framework/profile.ts';
 import { workPerMember } from '../../framework/work-per-member.ts';
 
-/** What an entity asks for in one attempt. */
+/** Demand of an entity in one attempt. */
 export interface KeyedDemand {
   readonly members: readonly Pod[];
   readonly needed: number;
-  /** Undefined for a lone pod. */
+  /** Undefined for a single pod. */
   readonly gang: GangView | undefined;
-  /** The members' signatures, in their order. */
+  /** Signatures of the members, in their order. */
   readonly signed: { of(profile: Profile, budget: WorkBudget): Yielding<readonly PodSignatures[]> };
 }
 
@@ -28,30 +28,30 @@ export interface EquivalenceKeysOptions {
   };
 }
 
-/** Makes the key of an entity's equivalence class: entities with equal keys get the same answer from the same cluster. */
+/** Computes the key of an entity's equivalence class: entities with equal keys get the same result from the same cluster state. */
 export class EquivalenceKeys {
   readonly #options: EquivalenceKeysOptions;
-  /** Of the last pod without volumes: the next one is often like it. */
+  /** Key of the latest pod without volumes; the next pod is often equal to it. */
   #last: { readonly signatures: PodSignatures; readonly priority: number; readonly podKey: string } | undefined;
 
   constructor(options: EquivalenceKeysOptions) {
     this.#options = options;
   }
 
-  /** Undefined: the answer may depend on more than a key can hold, so the entity is in a class of its own. Throws PluginFailure. */
+  /** Returns undefined if the result may depend on more than a key can express: the entity gets a class of its own. Throws PluginFailure. */
   *of(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
     { members, needed, gang, signed }: KeyedDemand,
     budget: WorkBudget,
   ): Yielding<string | undefined> {
-    // PostFilter, and plugins that look at one gang in particular, must see each entity.
+    // PostFilter, and plugins that evaluate a particular gang, must see each entity.
     if (profile.judgesUnsigned || profile.hasPostFilter || this.#options.profiles.hints(schedulingEntity).concernsGangs)
       return undefined;
-    // Members on nodes and reservations belong to one entity only.
+    // Bound members and reservations belong to a single entity.
     if (gang !== undefined && (gang.started || gang.counted > 0 || gang.count('leaving') > 0)) return undefined;
     if (this.#hasReservation(members)) return undefined;
-    /** pod key -> how many members have it */
+    /** pod key -> number of members with it */
     const counts = new Map<string, number>();
     const signatures = yield* signed.of(profile, budget);
     for (const [i, pod] of members.entries()) {
@@ -75,7 +75,10 @@ export class EquivalenceKeys {
     ]);
   }
 
-  /** Finds in the members of another entity of the class the one that takes the place of `pod`: it stands as many of its pod key behind. */
+  /**
+   * Returns a function that finds the counterpart of `pod` among the members of another entity of the class: the member at the same position
+   * among those with the same pod key.
+   */
   *counterpart(
     profile: Profile,
     { members, signed }: KeyedDemand,
@@ -84,25 +87,25 @@ export class EquivalenceKeys {
   ): Yielding<(others: readonly Pod[]) => Pod> {
     const signatures = yield* signed.of(profile, budget);
     const podKey = this.#podKey(pod, profile.signaturesOf(pod));
-    let place = 0;
+    let position = 0;
     for (const [i, member] of members.entries()) {
       if (member === pod) break;
       if (signatures[i] !== signatures[i - 1]) {
         budget.spend(workPerMember);
         if (budget.isDue) yield;
       }
-      if (this.#podKey(member, signatures[i]!) === podKey) place++;
+      if (this.#podKey(member, signatures[i]!) === podKey) position++;
     }
-    return this.#counterpartAt(profile, podKey, place);
+    return this.#counterpartAt(profile, podKey, position);
   }
 
-  /** A method of its own: the result is kept with the class and must not retain the members' signatures. */
-  #counterpartAt(profile: Profile, podKey: string | undefined, place: number): (others: readonly Pod[]) => Pod {
+  /** A separate method, because the class keeps the result, which must not retain the members' signatures. */
+  #counterpartAt(profile: Profile, podKey: string | undefined, position: number): (others: readonly Pod[]) => Pod {
     return (others) =>
-      others.filter((other) => this.#podKey(other, profile.signaturesOf(other)) === podKey)[place] ?? others[0]!;
+      others.filter((other) => this.#podKey(other, profile.signaturesOf(other)) === podKey)[position] ?? others[0]!;
   }
 
-  /** Whether both states of a pod are the same to the plugins that place it; false where that is not known. */
+  /** Returns whether both states of a pod are equal to the plugins that place it; false if unknown. */
   looksAlike(before: Pod, now: Pod): boolean {
     const { profiles } = this.#options;
     if (now.nodeName !== '' || !profiles.isOurs(now.schedulerName)) return true;
@@ -116,14 +119,14 @@ export class EquivalenceKeys {
     }
   }
 
-  /** The gang policy judges a lone pod by its group, so only siblings share the class. */
+  /** The gang policy evaluates a single pod by its group, so it shares a class only with members of its group. */
   #groupOf(schedulingEntity: SchedulingEntity): unknown {
     if (schedulingEntity.kind === 'gang' || schedulingEntity.pod.podGroupKey === undefined) return undefined;
     const gang = this.#options.cluster.gang(schedulingEntity.pod.podGroupKey);
     return [gang?.key, gang?.spec?.uid, [...(gang?.pendingBySchedulerName.keys() ?? [])].sort()];
   }
 
-  /** Whether one of the members or a sibling has a reservation: it bars other groups only. */
+  /** Returns whether a member of the group has a reservation. A reservation excludes only other groups. */
   #hasReservation(members: readonly Pod[]): boolean {
     const { cluster } = this.#options;
     if (!cluster.hasReservations) return false;
@@ -133,12 +136,12 @@ export class EquivalenceKeys {
     return false;
   }
 
-  /** What the plugins read of the pod, which reservations bar it, and which events about its volumes may help it. */
+  /** Combines what plugins read of the pod, its priority (which reservations exclude it), and its volumes (which events may help it). */
   #podKey(pod: Pod, signatures: PodSignatures): string | undefined {
     const { whole } = signatures;
     if (whole === undefined) return undefined;
     const { priority, namespace, volumes } = pod;
-    // An event about a PersistentVolumeClaim helps only pods that have it, however alike others are.
+    // An event on a PersistentVolumeClaim helps only pods that use it, even if the signatures of other pods are equal.
     if (volumes !== noVolumes) return `${priority}\u0003${JSON.stringify([namespace, volumes])}\u0003${whole}`;
     if (!this.#isLikeLast(pod, signatures))
       this.#last = { signatures, priority, podKey: `${priority}\u0003\u0003${whole}` };
@@ -150,7 +153,7 @@ export class EquivalenceKeys {
   }
 }
 
-/** Signatures cover neither Permit nor what PostFilter may evict. */
+/** Signatures cover neither Permit nor the victims of PostFilter. */
 function readsUnsigned(profile: Profile): boolean {
   if (profile.judgesUnsigned || profile.hasPostFilter) return true;
   return profile.plugins.some((plugin) => plugin.permit !== undefined && plugin.name !== profile.gangPolicy);

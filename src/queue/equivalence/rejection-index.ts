@@ -4,37 +4,37 @@ import { mayHelpOutside, outsiders } from '../../framework/event-hints.ts';
 import type { EventHints } from '../../framework/event-hints.ts';
 import type { EquivalenceClass } from './equivalence-class.ts';
 
-/** Classes whose rejected pods one plugin signs alike, with one of these pods. */
-interface SignedAlike {
+/** Classes whose rejected pods have the same signature for one plugin, with one of these pods. */
+interface EqualPods {
   readonly pod: Pod;
   readonly classes: Set<EquivalenceClass>;
 }
 
-/** signature, or the class itself where the plugin signs nothing -> several where signatures have changed since they were filed */
-type BySignature = Map<string | EquivalenceClass, SignedAlike[]>;
+/** signature, or the class itself if the plugin signs nothing -> entries; several if signatures have changed since */
+type BySignature = Map<string | EquivalenceClass, EqualPods[]>;
 
-/** Where a class is filed. */
-interface Place {
+/** Position of a class in the index. */
+interface Position {
   readonly bySignature: BySignature;
   readonly key: string | EquivalenceClass;
-  readonly entry: SignedAlike;
+  readonly entry: EqualPods;
 }
 
 /** The classes of one profile. */
 class ProfileIndex {
   /** plugin that rejected -> its classes by signature */
   readonly byPlugin = new Map<string, BySignature>();
-  /** class -> where it is filed, for its plugins may sign its pods differently by now */
-  readonly places = new Map<EquivalenceClass, readonly Place[]>();
-  /** Those that any event may help. */
+  /** class -> its positions, because its plugins may sign its pods differently by now */
+  readonly positions = new Map<EquivalenceClass, readonly Position[]>();
+  /** Classes that any event may help. */
   readonly open = new Set<EquivalenceClass>();
-  /** Those of gangs, where some plugin wants to be asked about all gangs. */
+  /** Classes of gangs, if a plugin's hints run for all gangs. */
   readonly gangs = new Set<EquivalenceClass>();
 }
 
 /**
- * Finds the classes that an event may help. Classes are filed by the plugins that rejected them and by what these plugins sign, so that a
- * queueing hint runs once for each kind of pod, however many entities wait.
+ * Finds the classes that an event may help. Indexes classes by the plugins that rejected them and by these plugins' signatures, so that a
+ * queueing hint runs once per pod class, however many entities wait.
  */
 export class RejectionIndex {
   /** hints of a profile -> its classes */
@@ -48,32 +48,31 @@ export class RejectionIndex {
       return;
     }
     if (rejection.isGang && hints.concernsGangs) index.gangs.add(equivalenceClass);
-    const places: Place[] = [];
+    const positions: Position[] = [];
     for (const plugin of rejection.unschedulablePlugins) {
-      const bySignature: BySignature =
-        index.byPlugin.get(plugin) ?? new Map<string | EquivalenceClass, SignedAlike[]>();
+      const bySignature: BySignature = index.byPlugin.get(plugin) ?? new Map<string | EquivalenceClass, EqualPods[]>();
       index.byPlugin.set(plugin, bySignature);
       for (const pod of rejection.rejectedPods) {
         const signature = hints.kindOf(plugin, pod);
         const key = signature ?? equivalenceClass;
         const known = bySignature.get(key) ?? [];
         if (known.length === 0) bySignature.set(key, known);
-        // Pods that were once signed alike may differ now, when other pods' terms read other labels.
+        // Pods with once equal signatures may differ now, if other pods' terms read other labels.
         let entry =
           signature === undefined ? undefined : known.find((of) => hints.kindOf(plugin, of.pod) === signature);
         if (entry === undefined) known.push((entry = { pod, classes: new Set() }));
         entry.classes.add(equivalenceClass);
-        places.push({ bySignature, key, entry });
+        positions.push({ bySignature, key, entry });
       }
     }
-    index.places.set(equivalenceClass, places);
+    index.positions.set(equivalenceClass, positions);
   }
 
   remove(equivalenceClass: EquivalenceClass): void {
     const index = this.#profileOf(equivalenceClass.hints);
     index.open.delete(equivalenceClass);
     index.gangs.delete(equivalenceClass);
-    for (const { bySignature, key, entry } of index.places.get(equivalenceClass) ?? []) {
+    for (const { bySignature, key, entry } of index.positions.get(equivalenceClass) ?? []) {
       entry.classes.delete(equivalenceClass);
       const known = bySignature.get(key);
       if (entry.classes.size > 0 || known === undefined) continue;
@@ -81,10 +80,10 @@ export class RejectionIndex {
       if (at >= 0) known.splice(at, 1);
       if (known.length === 0) bySignature.delete(key);
     }
-    index.places.delete(equivalenceClass);
+    index.positions.delete(equivalenceClass);
   }
 
-  /** The classes that the event may help; sets `skipsBackoff` where a plugin that answered Pending waited for it. */
+  /** Returns the classes that the event may help. Sets `skipsBackoff` if a plugin that returned Pending waited for the event. */
   helpedBy(event: ClusterEvent): Set<EquivalenceClass> {
     const helped = new Set<EquivalenceClass>();
     for (const [hints, { byPlugin, open, gangs }] of this.#profiles) {

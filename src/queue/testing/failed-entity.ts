@@ -2,7 +2,7 @@ import type { Pod } from '../../api/pod.ts';
 import { newEntity } from '../queued-entity.ts';
 import type { QueuedEntity } from '../queued-entity.ts';
 
-/** A lone pod, called by its name, of which an attempt has just failed. */
+/** Returns an entity for a single pod, keyed by its name, whose attempt has just failed. */
 export function failedEntity(
   pod: Pod,
   {

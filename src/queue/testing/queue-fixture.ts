@@ -12,15 +12,15 @@ import { SchedulingQueue } from '../scheduling-queue.ts';
 import type { Failure } from '../failure.ts';
 import type { SchedulingQueueOptions } from '../scheduling-queue.ts';
 
-/** Wants to hear of every new node. */
-const nodeLover: Plugin = {
-  name: 'NodeLover',
+/** Registers every added node. */
+const nodeWatcher: Plugin = {
+  name: 'NodeWatcher',
   eventsToRegister: () => [{ resource: 'Node', actions: ['Add'] }],
 };
 
-/** Wants to hear of deleted pods in the namespace of the pod that it rejected. */
-const neighbour: Plugin = {
-  name: 'Neighbour',
+/** Registers deleted pods in the namespace of the rejected pod. */
+const neighbor: Plugin = {
+  name: 'Neighbor',
   eventsToRegister: () => [
     {
       resource: 'AssignedPod',
@@ -30,9 +30,9 @@ const neighbour: Plugin = {
   ],
 };
 
-/** Has PreEnqueue, and thinks better of what it rejected when a node comes. */
-const gatekeeper: Plugin = {
-  name: 'Gatekeeper',
+/** Has PreEnqueue, and registers added nodes, which may change its result. */
+const gate: Plugin = {
+  name: 'Gate',
   preEnqueue: () => undefined,
   eventsToRegister: () => [{ resource: 'Node', actions: ['Add'] }],
 };
@@ -42,16 +42,16 @@ export function byPriority(a: QueueKey, b: QueueKey): number {
   return b.priority - a.priority || a.readySince - b.readySince || (a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0);
 }
 
-/** A queue of lone pods, over a virtual clock. */
+/** A queue of single pods with a virtual clock. */
 export class QueueFixture {
   readonly build = new Builders();
   readonly clock = new VirtualClock();
   readonly queue: SchedulingQueue;
-  /** uid -> why PreEnqueue rejects the pod */
+  /** uid -> PreEnqueue's rejection of the pod */
   readonly gates = new Map<string, Status>();
-  /** uids of pods that stand for a group which is partly bound */
+  /** uids of pods that stand for a partially bound gang */
   readonly incomplete = new Set<string>();
-  /** What the observer was told, in order. */
+  /** The observer's moves, in order. */
   readonly moves: string[] = [];
   readonly gated: string[] = [];
   ready = 0;
@@ -59,9 +59,9 @@ export class QueueFixture {
   constructor(options: Pick<SchedulingQueueOptions, 'backoff' | 'maxUnschedulableMs'> = {}) {
     const plugins: Plugin[] = [
       { name: 'Order', compare: byPriority },
-      nodeLover,
-      neighbour,
-      gatekeeper,
+      nodeWatcher,
+      neighbor,
+      gate,
       { name: 'Binder', bind: () => Promise.resolve(undefined) },
     ];
     const hints = new EventHints(
@@ -81,7 +81,7 @@ export class QueueFixture {
         hints: () => hints,
         ignores: (event) => hints.ignores(event),
         sortKey: (schedulingEntity, readySince) => {
-          if (schedulingEntity.kind !== 'pod') throw new Error('this queue holds lone pods');
+          if (schedulingEntity.kind !== 'pod') throw new Error('this queue holds single pods');
           const { priority, uid } = schedulingEntity.pod;
           return { priority, readySince, uid, incomplete: this.incomplete.has(uid) };
         },
@@ -106,7 +106,7 @@ export class QueueFixture {
     this.queue.upsert(this.schedulingEntity(name, options), 'PodAdd');
   }
 
-  /** The name of the pod that comes next, in flight; undefined when there is none. */
+  /** Pops the next pod and returns its name; undefined if there is none. */
   pop(): string | undefined {
     return nameOf(this.queue.pop());
   }
@@ -116,7 +116,7 @@ export class QueueFixture {
     this.#end(name, (entity) => this.failure(entity, unschedulablePlugins, false));
   }
 
-  /** Pops the pod and fails its attempt: each of these plugins waits for somebody outside. */
+  /** Pops the pod and fails its attempt: each of these plugins returned Pending. */
   failPending(name: string, ...unschedulablePlugins: string[]): void {
     this.#end(name, (entity) => this.failure(entity, unschedulablePlugins, false, unschedulablePlugins));
   }
@@ -131,7 +131,7 @@ export class QueueFixture {
     error: boolean,
     pending: readonly string[] = [],
   ): Failure {
-    if (entity.schedulingEntity.kind !== 'pod') throw new Error('this queue holds lone pods');
+    if (entity.schedulingEntity.kind !== 'pod') throw new Error('this queue holds single pods');
     return {
       unschedulablePlugins: new Set(unschedulablePlugins),
       pending: new Set(pending),

@@ -20,10 +20,10 @@ import { ApiPodBinder } from './api-pod-binder.ts';
 import { BoundElsewhereError } from './bind-read-back.ts';
 
 /**
- * What happens to one call: it is answered; the connection is lost before or after it is carried out; it is never answered;
- * its answer is cut short; or the server answers with a status instead of carrying it out.
+ * What happens to one call: it is answered; the connection is lost before or after the call takes effect; it gets no response; its response
+ * is truncated; or the server responds with an error status and the call has no effect.
  */
-type Fate = 'answered' | 'lostBefore' | 'lostAfter' | 'silent' | 'cutShort' | 403 | 409 | 429 | 500 | 503;
+type Fate = 'answered' | 'lostBefore' | 'lostAfter' | 'silent' | 'truncated' | 403 | 409 | 429 | 500 | 503;
 
 const binding: PodBinding = {
   namespace: 'default',
@@ -33,8 +33,8 @@ const binding: PodBinding = {
   annotations: { plan: 'p1' },
 };
 
-/** An API server with one pod, over a line on which things go wrong. */
-class OnePod implements Transport {
+/** An API server with one pod, behind a faulty connection. */
+class OnePodServer implements Transport {
   uid: string | undefined = 'ours';
   nodeName = '';
   readonly calls: string[] = [];
@@ -51,11 +51,11 @@ class OnePod implements Transport {
     expect(path).toBe(`/api/v1/namespaces/default/pods/red-0${method === 'POST' ? '/binding' : ''}`);
     const fate = this.#fates.shift() ?? 'answered';
     if (fate === 'lostBefore') throw reset();
-    if (typeof fate === 'number') return answer(fate, { kind: 'Status', code: fate, message: 'not now' });
+    if (typeof fate === 'number') return respond(fate, { kind: 'Status', code: fate, message: 'not now' });
     const answered =
       method === 'POST' ? this.#bind(JSON.parse(body as string) as typeof this.lastBinding) : this.#read();
     if (fate === 'lostAfter') throw reset();
-    if (fate === 'cutShort') return { ...answered, body: bytes('{"kind":') };
+    if (fate === 'truncated') return { ...answered, body: bytes('{"kind":') };
     if (fate === 'silent') {
       await new Promise((_resolve, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
@@ -77,16 +77,16 @@ class OnePod implements Transport {
     if (body!.metadata.uid !== this.uid) return conflict('the UID in the precondition does not match');
     if (this.nodeName !== '') return conflict(`pod red-0 is already assigned to node "${this.nodeName}"`);
     this.nodeName = body!.target.name;
-    return answer(201, { kind: 'Status', status: 'Success' });
+    return respond(201, { kind: 'Status', status: 'Success' });
   }
 
   #read(): TransportResponse {
     if (this.uid === undefined) return this.#notFound();
-    return answer(200, { metadata: { uid: this.uid }, spec: this.nodeName === '' ? {} : { nodeName: this.nodeName } });
+    return respond(200, { metadata: { uid: this.uid }, spec: this.nodeName === '' ? {} : { nodeName: this.nodeName } });
   }
 
   #notFound(): TransportResponse {
-    return answer(404, { kind: 'Status', code: 404, reason: 'NotFound', message: 'pods "red-0" not found' });
+    return respond(404, { kind: 'Status', code: 404, reason: 'NotFound', message: 'pods "red-0" not found' });
   }
 }
 
@@ -95,10 +95,10 @@ function reset(): Error {
 }
 
 function conflict(message: string): TransportResponse {
-  return answer(409, { kind: 'Status', code: 409, reason: 'Conflict', message });
+  return respond(409, { kind: 'Status', code: 409, reason: 'Conflict', message });
 }
 
-function answer(status: number, body: object): TransportResponse {
+function respond(status: number, body: object): TransportResponse {
   return { status, headers: {}, body: bytes(JSON.stringify(body)) };
 }
 
@@ -106,8 +106,8 @@ async function* bytes(text: string): AsyncIterable<Uint8Array> {
   yield await Promise.resolve(new TextEncoder().encode(text));
 }
 
-/** Binds, with time passing whenever nothing else goes on. What it rejected with; undefined when it resolved. */
-async function bind(pod: OnePod, signal = new AbortController().signal): Promise<unknown> {
+/** Binds the pod; the clock advances when nothing else can happen. Resolves to the error, or undefined if the binding succeeded. */
+async function bind(pod: OnePodServer, signal = new AbortController().signal): Promise<unknown> {
   const clock = new VirtualClock();
   const binder = new ApiPodBinder({
     client: new KubeClient({ transport: pod, clock }),
@@ -129,9 +129,9 @@ async function bind(pod: OnePod, signal = new AbortController().signal): Promise
   return outcome.error;
 }
 
-describe('binding a pod', () => {
-  it('is one call, with the uid and the annotations that the pod gets', async () => {
-    const pod = new OnePod();
+describe('ApiPodBinder', () => {
+  it('sends one call, with the uid and the annotations of the pod', async () => {
+    const pod = new OnePodServer();
     expect(await bind(pod)).toBeUndefined();
     expect(pod.calls).toEqual(['POST']);
     expect(pod.bodies[0]).toEqual({
@@ -143,99 +143,99 @@ describe('binding a pod', () => {
   });
 
   it.each<[string, Fate]>([
-    ['lost after the server carried the call out', 'lostAfter'],
+    ['lost after the call took effect', 'lostAfter'],
     ['too late', 'silent'],
-    ['cut short', 'cutShort'],
-  ])('whose answer is %s is read back before anything else, and is a success', async (_name, fate) => {
-    const pod = new OnePod([fate]);
+    ['truncated', 'truncated'],
+  ])('reads the pod back if the response is %s, and succeeds', async (_name, fate) => {
+    const pod = new OnePodServer([fate]);
     expect(await bind(pod)).toBeUndefined();
     expect(pod.calls).toEqual(['POST', 'GET']);
   });
 
   it.each<[string, Fate]>([
-    ['the connection was lost before', 'lostBefore'],
+    ['the connection was lost', 'lostBefore'],
     ['the server failed', 500],
-  ])('that was not carried out because %s is done again after a look', async (_name, fate) => {
-    const pod = new OnePod([fate]);
+  ])('sends the call again after a read if it had no effect because %s', async (_name, fate) => {
+    const pod = new OnePodServer([fate]);
     expect(await bind(pod)).toBeUndefined();
     expect(pod.calls).toEqual(['POST', 'GET', 'POST']);
     expect(pod.nodeName).toBe('a');
   });
 
-  it('that the server is too busy for is repeated without a look', async () => {
-    const pod = new OnePod([429, 429]);
+  it('retries without a read if the server is too busy', async () => {
+    const pod = new OnePodServer([429, 429]);
     expect(await bind(pod)).toBeUndefined();
     expect(pod.calls).toEqual(['POST', 'POST', 'POST']);
   });
 
-  it('that is rejected is not repeated', async () => {
-    const pod = new OnePod([403]);
+  it('does not retry a rejected call', async () => {
+    const pod = new OnePodServer([403]);
     expect(await bind(pod)).toBeInstanceOf(ForbiddenError);
     expect(pod.calls).toEqual(['POST']);
   });
 
-  it('to the node that it is on already is a success', async () => {
-    const pod = new OnePod();
+  it('succeeds if the pod is already bound to the node', async () => {
+    const pod = new OnePodServer();
     pod.nodeName = 'a';
     expect(await bind(pod)).toBeUndefined();
     expect(pod.calls).toEqual(['POST', 'GET']);
   });
 
-  it('that runs on another node says on which', async () => {
-    const pod = new OnePod();
+  it('reports the node if the pod is bound to another one', async () => {
+    const pod = new OnePodServer();
     pod.nodeName = 'b';
     expect(await bind(pod)).toEqual(new BoundElsewhereError('pod default/red-0 is already bound to node b'));
   });
 
-  it('whose name another pod has by now says so', async () => {
-    const pod = new OnePod();
+  it('reports that the pod was recreated', async () => {
+    const pod = new OnePodServer();
     pod.uid = 'another';
-    expect(await bind(pod)).toEqual(new BoundElsewhereError('pod default/red-0 was deleted and made again meanwhile'));
+    expect(await bind(pod)).toEqual(new BoundElsewhereError('pod default/red-0 was deleted and recreated'));
     expect(pod.nodeName).toBe('');
   });
 
-  it('that is gone fails as not found', async () => {
-    const pod = new OnePod();
+  it('fails with NotFoundError if the pod is gone', async () => {
+    const pod = new OnePodServer();
     pod.uid = undefined;
     expect(await bind(pod)).toBeInstanceOf(NotFoundError);
   });
 
-  it('fails with the conflict when nothing that can be seen explains it', async () => {
-    const pod = new OnePod();
+  it('fails with the conflict if a read does not explain it', async () => {
+    const pod = new OnePodServer();
     pod.send = (request) =>
       Promise.resolve(
-        request.method === 'POST' ? conflict('who knows') : answer(200, { metadata: { uid: 'ours' }, spec: {} }),
+        request.method === 'POST' ? conflict('unexplained') : respond(200, { metadata: { uid: 'ours' }, spec: {} }),
       );
     expect(await bind(pod)).toBeInstanceOf(ConflictError);
   });
 
   it('ends at once when the scheduler stops', async () => {
-    const pod = new OnePod(['silent']);
+    const pod = new OnePodServer(['silent']);
     const stop = new AbortController();
     const ended = bind(pod, stop.signal);
     stop.abort(new Error('stopping'));
     expect(await ended).toEqual(new Error('stopping'));
   });
 
-  it('looks again after a conflict that it cannot explain, also when it could not look before', async () => {
-    const pod = new OnePod([500, 403, 409]);
+  it('reads again after an unexplained conflict, even if an earlier read was forbidden', async () => {
+    const pod = new OnePodServer([500, 403, 409]);
     expect(await bind(pod)).toBeUndefined();
     expect([pod.nodeName, pod.calls]).toEqual(['a', ['POST', 'GET', 'POST', 'GET', 'POST']]);
   });
 
-  it('never gives up a pod that may be bound, when nobody is allowed to look at it', async () => {
-    const fate = fc.constantFrom<Fate>('lostBefore', 'lostAfter', 'silent', 'cutShort', 429, 500, 503, 403);
+  it('never gives up a pod that may be bound while reads are forbidden', async () => {
+    const fate = fc.constantFrom<Fate>('lostBefore', 'lostAfter', 'silent', 'truncated', 429, 500, 503, 403);
     await fc.assert(
       fc.asyncProperty(
         fc.array(fate, { maxLength: 8, size: 'max' }),
         fc.constantFrom('', 'b'),
         async (fates, nodeName) => {
-          const pod = new OnePod(fates);
+          const pod = new OnePodServer(fates);
           pod.nodeName = nodeName;
           const send = pod.send.bind(pod);
           pod.send = (request, signal) =>
             request.method === 'GET'
-              ? Promise.resolve(answer(403, { kind: 'Status', code: 403, message: 'no' }))
+              ? Promise.resolve(respond(403, { kind: 'Status', code: 403, message: 'no' }))
               : send(request, signal);
           const error = await bind(pod);
           if (error !== undefined) expect(pod.nodeName).not.toBe('a');
@@ -246,23 +246,33 @@ describe('binding a pod', () => {
     );
   });
 
-  it('is never reported done when it is not, nor done elsewhere when it is free, whatever happens on the line', async () => {
-    const fate = fc.constantFrom<Fate>('answered', 'lostBefore', 'lostAfter', 'silent', 'cutShort', 409, 429, 500, 503);
+  it('never reports a wrong outcome, whatever happens on the connection', async () => {
+    const fate = fc.constantFrom<Fate>(
+      'answered',
+      'lostBefore',
+      'lostAfter',
+      'silent',
+      'truncated',
+      409,
+      429,
+      500,
+      503,
+    );
     await fc.assert(
       fc.asyncProperty(
         fc.array(fate, { maxLength: 6, size: 'max' }),
         fc.constantFrom('', 'b'),
         async (fates, nodeName) => {
-          const pod = new OnePod(fates);
+          const pod = new OnePodServer(fates);
           pod.nodeName = nodeName;
           const error = await bind(pod);
           if (error === undefined) expect(pod.nodeName).toBe('a');
           else if (error instanceof BoundElsewhereError) expect(pod.nodeName).toBe('b');
           else {
-            const ofLine = [ConnectionError, TimeoutError, MalformedAnswerError];
-            const causes = [...ofLine, ConflictError, ServerError, TooManyRequestsError];
+            const ofConnection = [ConnectionError, TimeoutError, MalformedAnswerError];
+            const causes = [...ofConnection, ConflictError, ServerError, TooManyRequestsError];
             expect(causes.filter((cause) => error instanceof cause)).toHaveLength(1);
-            // Bound after all: only when looking was in vain too.
+            // The pod is bound after all only if the last read failed as well.
             if (pod.nodeName === 'a') expect(pod.calls.at(-1)).toBe('GET');
           }
           expect(pod.nodeName === 'b').toBe(nodeName === 'b');

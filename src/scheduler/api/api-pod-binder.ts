@@ -11,59 +11,59 @@ import { bindCallTimeoutMs, BoundElsewhereError, isBoundAsAsked, PodLeavingError
 import type { ReadBackOptions } from './bind-read-back.ts';
 import { CallSlots } from './call-slots.ts';
 import { SlowCalls } from './slow-calls.ts';
-import type { CallUnderWay } from './slow-calls.ts';
+import type { RunningCall } from './slow-calls.ts';
 
 export interface ApiPodBinderOptions extends ReadBackOptions {
   readonly client: Pick<KubeClient, 'create' | 'get'>;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** One try to bind a pod, of which there may be several at a time. */
+/** One attempt to bind a pod. Several may run at a time. */
 interface Try {
   readonly binding: PodBinding;
-  /** Ends all tries of the pod. */
+  /** Ends all tries for the pod. */
   readonly signal: AbortSignal;
-  /** Another one hangs. */
+  /** The try was started because another one is slow. */
   readonly isHedge: boolean;
-  /** A Binding of this try has been under way for so long, and others like it took far less. */
+  /** Called when a Binding of this try has been running for this long while similar ones took far less. Returns false if it has no effect now. */
   readonly onSlow: (ms: number) => boolean;
-  /** A Binding of this try has failed; whatever is done now, others need not wait for it. */
+  /** Called when a Binding of this try has failed. Other pods need not wait for the next steps. */
   readonly onFailed: () => void;
 }
 
 type Look = () => Promise<boolean | undefined>;
 
-/** Bindings of one try that fail with another cause than `rejected`. */
+/** Maximum number of failed Bindings of one try, unless the failure is `rejected`. */
 const attempts = 5;
-/** As many where a lost one may still be carried out: the room has to be kept meanwhile anyway. */
+/** The same while a lost Binding may still take effect: the capacity stays assumed anyway. */
 const attemptsInDoubt = 10;
-/** Before the second time that the same is sent again; the first time is at once. */
+/** The delay before each further retry. The first retry is sent at once. */
 const backoff = { initialMs: 100, maxMs: 10_000 };
-/** Tries of one pod at a time. */
-const mostTries = 3;
+/** Maximum number of concurrent tries of one pod. */
+const maxTries = 3;
 /**
- * Pods whose first Binding is under way at a time: twice as many as there are connections for calls. A Binding that waits for one is a
- * dozen objects, a pod that waits here is three, and a backlog has thousands.
+ * Maximum number of pods whose first Binding is in progress: twice the number of connections for calls. A Binding that waits for a
+ * connection needs a dozen objects, a pod that waits here three, and a backlog has thousands.
  */
 const firstBindings = 64;
-/** Of all pods, hedges at a time: half as many as there are spare connections, and a quarter of what others have. */
-const mostHedges = 8;
+/** Maximum number of concurrent hedges of all pods: half the spare connections, and a quarter of the other connections. */
+const maxHedges = 8;
 
 /**
- * Binds pods through the API server: `POST pods/NAME/binding`. What follows from a call that fails depends on its cause (`BindFailure`);
- * whenever that leaves doubt, the pod is read back before anything else, so a bind is never reported wrongly.
+ * Binds pods through the API server: `POST pods/NAME/binding`. The reaction to a failed call depends on its cause (`BindFailure`). If the
+ * outcome is in doubt, the pod is read back first, so a bind is never reported wrongly.
  *
- * A Binding that takes far longer than others do is not waited for: the pod is read back and, when it is on no node, the Binding sent again on
- * another connection, while the first one goes on. A second Binding to the same node can only be rejected, so whichever answer
- * settles what the pod's state is counts, and the other calls are given up.
+ * If a Binding takes far longer than others, the binder hedges: it reads the pod back and, if the pod is not bound, sends the Binding again
+ * on another connection, while the first one continues. A second Binding to the same node can only be rejected. The first response that
+ * settles the pod's state counts, and the other calls are aborted.
  *
- * A bind fails only when nothing that was sent for it can still be carried out: every call was answered, or its deadline has passed
- * and the pod was found on no node after that. Until then the pod stays assumed, for room that is given back may be taken.
+ * A bind fails only once none of its requests can still take effect: each has a response, or its deadline has passed and a later read
+ * showed the pod as not bound. Until then the pod stays assumed, because freed capacity may be reused.
  */
 export class ApiPodBinder implements PodBinder {
   readonly #options: ApiPodBinderOptions;
   readonly #slowCalls: SlowCalls;
-  /** Tries under way, of all pods, that were begun because another one hangs. */
+  /** Running tries, of all pods, that were started because another one is slow. */
   #hedges = 0;
   readonly #aborts = new AbortListeners();
   readonly #slots = new CallSlots(firstBindings);
@@ -77,7 +77,7 @@ export class ApiPodBinder implements PodBinder {
     signal.throwIfAborted();
     const turn = this.#slots.enter();
     if (turn !== undefined) {
-      // A plugin may bind under a signal of its own, which ends nothing that is under way.
+      // A plugin may pass its own signal. Aborting it ends only the wait, not a running call.
       const giveUp = (): void => this.#slots.giveUp(turn, abortReason(signal));
       this.#aborts.add(signal, giveUp);
       try {
@@ -120,12 +120,12 @@ export class ApiPodBinder implements PodBinder {
             },
             (error: Error) => {
               end();
-              if (running === 0 || saysThatItCannotBe(error)) reject(error);
+              if (running === 0 || isUnbindable(error)) reject(error);
             },
           );
         };
         const onSlow = (ms: number): boolean => {
-          if (tries.signal.aborted || running >= mostTries || this.#hedges >= mostHedges) return false;
+          if (tries.signal.aborted || running >= maxTries || this.#hedges >= maxHedges) return false;
           this.#reportSlow(binding, ms);
           begin(true);
           return true;
@@ -135,17 +135,17 @@ export class ApiPodBinder implements PodBinder {
     } finally {
       this.#aborts.delete(signal, onAbort);
       if (running > 0)
-        tries.abort(new SettledError(`it is known what became of pod ${binding.namespace}/${binding.name}`));
+        tries.abort(new SettledError(`the outcome for pod ${binding.namespace}/${binding.name} is known`));
     }
   }
 
-  async #try(course: Try): Promise<void> {
-    const { binding, signal, isHedge } = course;
+  async #try(current: Try): Promise<void> {
+    const { binding, signal, isHedge } = current;
     const { clock } = this.#options;
     const look: Look = () => isBoundAsAsked(binding, this.#options, signal);
-    /** A call may have been carried out, and nobody is allowed to look. */
+    /** A call may have taken effect, and the scheduler lacks permission to read the pod. */
     let isUnread = false;
-    /** Until then a call may be carried out that has got no answer. */
+    /** Until then, a call without a response may take effect. */
     let lostUntil = -Infinity;
     if (isHedge) {
       const isBound = await look();
@@ -155,10 +155,10 @@ export class ApiPodBinder implements PodBinder {
     for (let attempt = 1; ; attempt++) {
       let sentAt: number | undefined;
       try {
-        await this.#post(course, isHedge || attempt > 1, (at) => (sentAt = at));
+        await this.#post(current, isHedge || attempt > 1, (at) => (sentAt = at));
         return;
       } catch (error) {
-        course.onFailed();
+        current.onFailed();
         if (signal.aborted || error instanceof NotLeadingError) throw error;
         const failure = bindFailureOf(error);
         if (failure === 'gone') throw error;
@@ -167,12 +167,12 @@ export class ApiPodBinder implements PodBinder {
         const isLast = failure === 'rejected' || attempt >= (isLost ? attemptsInDoubt : attempts);
         const changedNothing = failure === 'rejected' || failure === 'busy';
         if (isLast && changedNothing && !isLost && !isUnread) throw error;
-        await this.#heedRetryAfter(error, signal);
+        await this.#awaitRetryAfter(error, signal);
         if (failure !== 'busy' || isLast) {
-          const isBound = isLast ? await this.#lookWhenDead(look, lostUntil, signal) : await look();
+          const isBound = isLast ? await this.#readAfterDeadline(look, lostUntil, signal) : await look();
           if (isBound === true) return;
           if (isBound === false) isUnread = false;
-          // It is on a node, or another pod by now: the watch shows which. Not at the first time, which a proxy may have made up.
+          // A repeated 409 means that the pod is bound or replaced; the watch shows which. A single 409 may come from a proxy.
           if (isBound === undefined && failure === 'conflict' && isUnread && isLast) return;
           if (isBound === undefined) isUnread ||= isLost || failure === 'lost' || failure === 'unclear';
           if (isLast && !isUnread) throw error;
@@ -182,8 +182,8 @@ export class ApiPodBinder implements PodBinder {
     }
   }
 
-  /** Looks at once, for what settles it, and once more when the calls that were lost cannot be carried out any more. */
-  async #lookWhenDead(look: Look, lostUntil: number, signal: AbortSignal): Promise<boolean | undefined> {
+  /** Reads the pod at once, and again when lost calls can no longer take effect. */
+  async #readAfterDeadline(look: Look, lostUntil: number, signal: AbortSignal): Promise<boolean | undefined> {
     const isBound = await look();
     const leftMs = lostUntil - this.#options.clock.monotonic();
     if (isBound !== false || leftMs <= 0) return isBound;
@@ -196,14 +196,14 @@ export class ApiPodBinder implements PodBinder {
     return wait(clock, jitteredBackoff(backoff, times, random), signal);
   }
 
-  async #heedRetryAfter(error: unknown, signal: AbortSignal): Promise<void> {
+  async #awaitRetryAfter(error: unknown, signal: AbortSignal): Promise<void> {
     const ms = error instanceof ApiError ? error.retryAfterMs : undefined;
     if (ms !== undefined && ms > 0) await wait(this.#options.clock, ms, signal);
   }
 
   /**
-   * What is sent again concerns a pod whose siblings may be bound: it does not wait behind those that nobody waits for yet. `onSent` is called
-   * with the time, as Clock.monotonic(), when it is written to its connection.
+   * Sends the Binding. A repeated one goes on a spare connection, ahead of first Bindings: siblings of its pod may already be bound. `onSent`
+   * gets the Clock.monotonic() time when the request is written to its connection.
    */
   async #post({ binding, signal, onSlow }: Try, isAgain: boolean, onSent: (at: number) => void): Promise<void> {
     const { namespace, name, uid, nodeName, annotations } = binding;
@@ -213,7 +213,7 @@ export class ApiPodBinder implements PodBinder {
       metadata: { namespace, name, uid, annotations },
       target: { apiVersion: 'v1', kind: 'Node', name: nodeName },
     };
-    let call: CallUnderWay | undefined;
+    let call: RunningCall | undefined;
     const mayBeSent = (): void => {
       binding.mayBeSent?.();
       call = this.#slowCalls.sent(onSlow);
@@ -226,7 +226,7 @@ export class ApiPodBinder implements PodBinder {
     try {
       await this.#options.client.create(`${podPath(binding)}/binding`, body, options);
     } catch (error) {
-      // Those that were given up took at least so long.
+      // An aborted call took at least this long.
       end(error instanceof SettledError || error instanceof TimeoutError);
       throw error;
     }
@@ -234,16 +234,19 @@ export class ApiPodBinder implements PodBinder {
   }
 
   #reportSlow({ namespace, name, nodeName: node }: PodBinding, ms: number): void {
-    this.#options.logger.info('a Binding takes far longer than others: the pod is read back, and bound once more', {
-      pod: `${namespace}/${name}`,
-      node,
-      ms: Math.round(ms),
-      thresholdMs: Math.round(this.#slowCalls.thresholdMs),
-    });
+    this.#options.logger.info(
+      'a binding is much slower than others: reading the pod back and sending the binding again',
+      {
+        pod: `${namespace}/${name}`,
+        node,
+        ms: Math.round(ms),
+        thresholdMs: Math.round(this.#slowCalls.thresholdMs),
+      },
+    );
   }
 }
 
-/** The pod cannot be bound as asked any more, whatever becomes of what was sent. */
-function saysThatItCannotBe(error: unknown): boolean {
+/** Returns whether the pod can no longer be bound as requested, whatever the outcome of earlier calls. */
+function isUnbindable(error: unknown): boolean {
   return error instanceof BoundElsewhereError || error instanceof PodLeavingError || bindFailureOf(error) === 'gone';
 }

@@ -4,7 +4,7 @@ import { VirtualClock } from '../../base/virtual-clock.ts';
 import { ConflictError } from '../../client/api-errors.ts';
 import { ApiPodEvictor } from './api-pod-evictor.ts';
 
-it('a conflict about the condition alone is not taken for the pod being gone', async () => {
+it('a conflict on the status patch does not count as a gone pod', async () => {
   const sent: string[] = [];
   const conflict = Object.assign(Object.create(ConflictError.prototype) as ConflictError, {
     message: 'the object has been modified',
@@ -25,6 +25,6 @@ it('a conflict about the condition alone is not taken for the pod being gone', a
     () => 'done',
     () => 'failed',
   );
-  // Either it goes, or the caller hears that it does not.
+  // The pod must be deleted, or the caller must get the error.
   expect(outcome === 'failed' || sent.includes('delete')).toBe(true);
 });

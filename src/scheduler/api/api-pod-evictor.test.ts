@@ -28,7 +28,7 @@ let plane: TestPlane;
 let proxy: ApiProxy;
 let transport: HttpTransport;
 let evictor: ApiPodEvictor;
-/** `METHOD path` of what the evictor has sent, in order. */
+/** Requests of the evictor, as `METHOD path`, in order. */
 let sent: string[];
 let pods = 0;
 
@@ -52,7 +52,7 @@ beforeEach(() => {
 
 afterEach(() => transport.close());
 
-/** A pod that runs on a node, which is given 7 seconds when it has to go. */
+/** Creates a running pod with a grace period of 7 seconds. */
 async function running(name = `victim-${pods++}`): Promise<Pod> {
   const spec = {
     schedulerName: 'tutti',
@@ -72,13 +72,13 @@ function stored({ name }: Pod): Promise<Stored> {
   return plane.client.get<Stored>(`${podsPath}/${name}`);
 }
 
-/** Gone at once, whatever grace it has. */
+/** Deletes the pod without a grace period. */
 function remove({ name }: Pod): Promise<unknown> {
   return plane.client.delete(`${podsPath}/${name}`, { gracePeriodSeconds: 0 });
 }
 
 describe('an evicted pod', () => {
-  it('is marked as disrupted by the scheduler, and for whom, beside its other conditions', async () => {
+  it('gets a DisruptionTarget condition that names the beneficiary and keeps its other conditions', async () => {
     const pod = await running();
     await evictor.evict(pod, 'PodGroup default/red', never);
     const { status } = await stored(pod);
@@ -93,7 +93,7 @@ describe('an evicted pod', () => {
     expect(status.phase).toBe('Running');
   });
 
-  it('is marked first, then deleted with its own grace period', async () => {
+  it('gets the condition first, then is deleted with its own grace period', async () => {
     const pod = await running();
     await evictor.evict(pod, 'pod default/x', never);
     expect(sent).toEqual([`PATCH ${podsPath}/${pod.name}/status`, `DELETE ${podsPath}/${pod.name}`]);
@@ -102,7 +102,7 @@ describe('an evicted pod', () => {
     expect(metadata.deletionGracePeriodSeconds).toBe(7);
   });
 
-  it('may be evicted again while it is on its way out, which changes nothing', async () => {
+  it('can be evicted again while it terminates, without effect', async () => {
     const pod = await running();
     await evictor.evict(pod, 'pod default/x', never);
     const { metadata, status } = await stored(pod);
@@ -112,14 +112,14 @@ describe('an evicted pod', () => {
     expect(again.status.conditions).toHaveLength(status.conditions!.length);
   });
 
-  it('that is gone already counts as evicted', async () => {
+  it('counts as evicted if it is already gone', async () => {
     const pod = await running();
     await remove(pod);
     await evictor.evict(pod, 'pod default/x', never);
     expect(sent).toHaveLength(1);
   });
 
-  it('that goes after it was marked counts as evicted', async () => {
+  it('counts as evicted if it is gone after it got the condition', async () => {
     const pod = await running();
     proxy.fault = async ({ method }) => {
       if (method === 'DELETE') await remove(pod);
@@ -130,19 +130,19 @@ describe('an evicted pod', () => {
   });
 });
 
-describe('another pod of the same name', () => {
-  it('is neither marked nor deleted', async () => {
+describe('another pod with the same name', () => {
+  it('gets no condition and is not deleted', async () => {
     const pod = await running();
     await remove(pod);
-    const heir = await running(pod.name);
-    expect(heir.uid).not.toBe(pod.uid);
+    const replacement = await running(pod.name);
+    expect(replacement.uid).not.toBe(pod.uid);
     await evictor.evict(pod, 'pod default/x', never);
-    const { metadata, status } = await stored(heir);
-    expect([metadata.uid, metadata.deletionTimestamp]).toEqual([heir.uid, undefined]);
+    const { metadata, status } = await stored(replacement);
+    expect([metadata.uid, metadata.deletionTimestamp]).toEqual([replacement.uid, undefined]);
     expect(status.conditions!.map(({ type }) => type)).toEqual(['Ready']);
   });
 
-  it('that comes after the mark is not deleted', async () => {
+  it('is not deleted if it is created after the condition was written', async () => {
     const pod = await running();
     proxy.fault = async ({ method }) => {
       if (method === 'DELETE') await remove(pod).then(() => running(pod.name));
@@ -155,7 +155,7 @@ describe('another pod of the same name', () => {
   });
 });
 
-describe('an eviction that does not go through', () => {
+describe('an eviction that fails', () => {
   it.each(['PATCH', 'DELETE'] as const)('rejects when the server rejects the %s', async (rejected) => {
     const pod = await running();
     proxy.fault = ({ method }) =>
@@ -164,7 +164,7 @@ describe('an eviction that does not go through', () => {
     expect((await stored(pod)).metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it.each(['PATCH', 'DELETE'] as const)('is repeated when the answer to the %s is lost', async (method) => {
+  it.each(['PATCH', 'DELETE'] as const)('is retried when the response to the %s is lost', async (method) => {
     const pod = await running();
     let isLost = false;
     proxy.fault = async (request, forward) => {
@@ -179,7 +179,7 @@ describe('an eviction that does not go through', () => {
     expect((await stored(pod)).metadata.deletionTimestamp).toBeDefined();
   });
 
-  it('rejects with the reason for which it is given up', async () => {
+  it("rejects with the signal's reason when it is aborted", async () => {
     const pod = await running();
     const stop = new AbortController();
     proxy.fault = () => {
@@ -192,7 +192,7 @@ describe('an eviction that does not go through', () => {
 });
 
 describe('a released pod', () => {
-  it('is evicted by the server: marked, and deleted with its own grace period', async () => {
+  it('is evicted by the server: it gets the condition and is deleted with its own grace period', async () => {
     const pod = await running();
     expect(await evictor.release(pod, never)).toBe('going');
     expect(sent).toEqual([`POST ${podsPath}/${pod.name}/eviction`]);
@@ -202,17 +202,17 @@ describe('a released pod', () => {
     expect(status.conditions!.find(({ type }) => type === 'DisruptionTarget')).toMatchObject({ status: 'True' });
   });
 
-  it('that is gone, or was made anew, counts as going', async () => {
+  it('counts as going if it is gone or was recreated', async () => {
     const pod = await running();
     await remove(pod);
     expect(await evictor.release(pod, never)).toBe('going');
-    const heir = await running(pod.name);
+    const replacement = await running(pod.name);
     expect(await evictor.release(pod, never)).toBe('going');
-    expect((await stored(heir)).metadata).toMatchObject({ uid: heir.uid });
-    expect((await stored(heir)).metadata.deletionTimestamp).toBeUndefined();
+    expect((await stored(replacement)).metadata).toMatchObject({ uid: replacement.uid });
+    expect((await stored(replacement)).metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('that a disruption budget protects stays, and is asked for once', async () => {
+  it('stays if a PodDisruptionBudget protects it, without a retry', async () => {
     const pod = await running();
     const message = "Cannot evict pod as it would violate the pod's disruption budget.";
     proxy.fault = ({ method, path }) => {
@@ -224,7 +224,7 @@ describe('a released pod', () => {
     expect((await stored(pod)).metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('is asked for again when the server only sheds load', async () => {
+  it('is evicted by a retry if the server was only overloaded', async () => {
     const pod = await running();
     let isFirst = true;
     proxy.fault = () => {
@@ -236,14 +236,14 @@ describe('a released pod', () => {
     expect((await stored(pod)).metadata.deletionTimestamp).toBeDefined();
   });
 
-  it('stays when it may not be evicted', async () => {
+  it('stays if the eviction is forbidden', async () => {
     const pod = await running();
     proxy.fault = () => statusAnswer(403, 'Forbidden', 'pods/eviction is forbidden');
     await expect(evictor.release(pod, never)).rejects.toThrow(ForbiddenError);
   });
 });
 
-/** As an API server rejects an Eviction that a budget does not allow. */
+/** The API server's response to an Eviction that a budget does not allow. */
 function budgetAnswer(message: string): ReturnType<typeof statusAnswer> {
   const answer = statusAnswer(429, 'TooManyRequests', message);
   const details = { causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget needs 2 healthy pods' }] };

@@ -15,8 +15,8 @@ export interface ApiPodEvictorOptions {
 }
 
 /**
- * Preempts as kube-scheduler does: the condition DisruptionTarget first, then a delete that holds for this very pod. Releases as
- * `kubectl drain` does: by an Eviction, which leaves both to the server, and asks disruption budgets.
+ * Preempts like kube-scheduler: first the condition DisruptionTarget, then a delete with the pod's uid as precondition. Releases like
+ * `kubectl drain`: with an Eviction. The server then does both and checks disruption budgets.
  */
 export class ApiPodEvictor implements PodEvictor {
   readonly #options: ApiPodEvictorOptions;
@@ -30,12 +30,12 @@ export class ApiPodEvictor implements PodEvictor {
     const path = podPath(pod);
     const call = { lane: 'bind', discardAnswer: true, signal } as const;
     const mark = this.#mark(pod, beneficiary);
-    const isMarked = await this.#unlessAnother(isOfAnotherPod, () =>
+    const isMarked = await this.#unlessReplaced(isOfAnotherPod, () =>
       this.#repeat(() => client.patch(`${path}/status`, 'strategic-merge', mark, call), signal),
     );
     if (!isMarked) return;
-    // Its uid is the condition of the delete, so a conflict means that the pod with this name is another by now.
-    await this.#unlessAnother(
+    // The uid is a precondition of the delete, so a conflict means that another pod has the name now.
+    await this.#unlessReplaced(
       (error) => error instanceof NotFoundError || error instanceof ConflictError,
       () => this.#repeat(() => client.delete(path, { preconditions: { uid: pod.uid } }, call), signal),
     );
@@ -54,21 +54,21 @@ export class ApiPodEvictor implements PodEvictor {
         await this.#options.client.create(`${podPath(pod)}/eviction`, eviction, { lane: 'bind', signal });
         return 'going';
       } catch (error) {
-        // Asking again at once does not change a budget.
+        // An immediate retry would meet the same budget.
         if (isOverBudget(error)) return 'protected';
         throw error;
       }
     };
     let outcome: ReleaseOutcome = 'going';
-    await this.#unlessAnother(
+    await this.#unlessReplaced(
       (error) => error instanceof NotFoundError || error instanceof ConflictError,
       async () => (outcome = await this.#repeat(send, signal)),
     );
     return outcome;
   }
 
-  /** False when the call failed because the pod is gone. */
-  async #unlessAnother(isGone: (error: unknown) => boolean, send: () => Promise<unknown>): Promise<boolean> {
+  /** Resolves to false if the call failed because the pod is gone or replaced. */
+  async #unlessReplaced(isGone: (error: unknown) => boolean, send: () => Promise<unknown>): Promise<boolean> {
     try {
       await send();
       return true;
@@ -95,13 +95,13 @@ export class ApiPodEvictor implements PodEvictor {
   }
 }
 
-/** A patch with the uid of a pod is not valid for another that has its name. */
+/** A patch with a pod's uid is invalid for another pod with its name. */
 function isOfAnotherPod(error: unknown): boolean {
   if (error instanceof InvalidError) return error.causes.some(({ field }) => field === 'metadata.uid');
   return error instanceof NotFoundError;
 }
 
-/** The same code as when the server sheds load. */
+/** A disruption budget and an overloaded server both respond with 429. */
 function isOverBudget(error: unknown): boolean {
   return error instanceof TooManyRequestsError && error.causes.some(({ reason }) => reason === 'DisruptionBudget');
 }

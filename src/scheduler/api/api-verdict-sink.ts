@@ -15,7 +15,7 @@ export interface ApiVerdictSinkOptions {
   readonly random: Random;
 }
 
-/** Patches `pods/NAME/status`, conditional on the pod's resourceVersion, so that a verdict can never follow a Binding. */
+/** Patches `pods/NAME/status` with the pod's resourceVersion as precondition, so that a verdict can never overwrite a later Binding. */
 export class ApiVerdictSink implements VerdictSink {
   readonly #options: ApiVerdictSinkOptions;
 
@@ -35,7 +35,7 @@ export class ApiVerdictSink implements VerdictSink {
     const lane = isFirst ? 'verdict' : 'condition';
     const call = { lane, heldSince: since, discardAnswer: true, signal } as const;
     try {
-      // Repeating does no harm: the patch is conditional.
+      // The patch is conditional, so a retry is harmless.
       await retry(() => client.patch(path, 'strategic-merge', patch, call), {
         clock,
         random,

@@ -60,8 +60,8 @@ async function claimNow({ name }: PersistentVolumeClaim): Promise<PersistentVolu
   return projectPersistentVolumeClaim(await plane.client.get(`${claimsPath}/${name}`));
 }
 
-/** The server does what is asked for, and its answer is lost, once. */
-function loseAnswer(): void {
+/** Lets the server process one PATCH but drops its response. */
+function loseResponse(): void {
   let lost = false;
   proxy.fault = async ({ method }, forward) => {
     if (method !== 'PATCH' || lost) return undefined;
@@ -72,7 +72,7 @@ function loseAnswer(): void {
 }
 
 describe('a volume', () => {
-  it('is kept for the claim, as whoever binds volumes expects it', async () => {
+  it('is reserved for the claim, in the format that the PV controller expects', async () => {
     const [volume, claim] = [await newVolume(), await newClaim()];
     const version = await writer.bind(volume, claim, { isOurChoice: true, signal });
     const raw = await plane.client.get<{ readonly metadata: object; readonly spec: object }>(
@@ -88,24 +88,26 @@ describe('a volume', () => {
     });
   });
 
-  it('that has changed since is kept all the same, unless it has gone to another claim', async () => {
+  it('is reserved even if it has changed, unless another claim has it', async () => {
     const [volume, claim, other] = [await newVolume(), await newClaim(), await newClaim()];
     await plane.client.patch(`${volumesPath}/${volume.name}`, 'merge', { metadata: { labels: { a: 'b' } } });
     await writer.bind(volume, claim, { isOurChoice: true, signal });
     expect((await volumeNow(volume)).claim?.name).toBe(claim.name);
     const theft = writer.bind(volume, other, { isOurChoice: true, signal });
-    await expect(theft).rejects.toThrow(`persistentvolume "${volume.name}" has gone to claim "default/${claim.name}"`);
+    await expect(theft).rejects.toThrow(
+      `persistentvolume "${volume.name}" is already bound to claim "default/${claim.name}"`,
+    );
   });
 
-  it('is written once when an answer is lost, or a sibling has written the same', async () => {
+  it('is written once if a response is lost or a sibling has written the same', async () => {
     const [volume, claim] = [await newVolume(), await newClaim()];
-    loseAnswer();
+    loseResponse();
     const version = await writer.bind(volume, claim, { isOurChoice: true, signal });
     expect((await volumeNow(volume)).resourceVersion).toBe(version);
     expect(await writer.bind(volume, claim, { isOurChoice: true, signal })).toBe(version);
   });
 
-  it('that is gone is an error', async () => {
+  it('that is gone causes an error', async () => {
     const [volume, claim] = [await newVolume(), await newClaim()];
     await plane.client.delete(`${volumesPath}/${volume.name}`);
     await expect(writer.bind(volume, claim, { isOurChoice: true, signal })).rejects.toThrow('not found');
@@ -113,26 +115,26 @@ describe('a volume', () => {
 });
 
 describe('a claim', () => {
-  it('is given to the node for which its volume is to be made', async () => {
+  it('gets the node on which its volume will be provisioned', async () => {
     const claim = await newClaim();
     const version = await writer.provision(claim, 'a', signal);
     expect(await claimNow(claim)).toMatchObject({ selectedNode: 'a', resourceVersion: version });
     expect(await writer.provision(claim, 'a', signal)).toBe(version);
   });
 
-  it('that has a node stays with it', async () => {
+  it('keeps the node that it has', async () => {
     const claim = await newClaim();
     await writer.provision(claim, 'a', signal);
     const move = writer.provision(claim, 'b', signal);
-    await expect(move).rejects.toThrow(`the volume of "default/${claim.name}" is to be made for node a`);
+    await expect(move).rejects.toThrow(`the volume of "default/${claim.name}" is being provisioned for node a`);
   });
 
-  it('that was made again is another one', async () => {
+  it('that was recreated causes an error', async () => {
     const claim = await newClaim();
     await plane.client.delete(`${claimsPath}/${claim.name}`);
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
     await plane.client.create(claimsPath, { metadata: { name: claim.name }, spec });
-    await expect(writer.provision(claim, 'a', signal)).rejects.toThrow('was deleted and made again meanwhile');
+    await expect(writer.provision(claim, 'a', signal)).rejects.toThrow('was deleted and recreated');
     expect((await claimNow(claim)).selectedNode).toBeUndefined();
   });
 });

@@ -19,10 +19,10 @@ export interface ApiVolumeWriterOptions {
   readonly random: Random;
 }
 
-/** Times that an object is read again because somebody else has changed it meanwhile. */
-const mostConflicts = 5;
+/** How often an object is read again because another client has changed it meanwhile. */
+const maxConflicts = 5;
 
-/** What is there already counts as written: by an earlier call whose answer was lost, or by another pod that has the same claim. */
+/** Treats existing values as written: an earlier call may have lost its response, or another pod may use the same claim. */
 export class ApiVolumeWriter implements VolumeWriter {
   readonly #options: ApiVolumeWriterOptions;
 
@@ -51,7 +51,7 @@ export class ApiVolumeWriter implements VolumeWriter {
         const now = projectPersistentVolume(raw);
         if (now.claim !== undefined && !isVolumeOf(now, claim)) {
           const { namespace: of, name: other } = now.claim;
-          throw new Error(`persistentvolume "${volume.name}" has gone to claim "${of}/${other}"`);
+          throw new Error(`persistentvolume "${volume.name}" is already bound to claim "${of}/${other}"`);
         }
         return now.claim?.uid === uid;
       },
@@ -70,9 +70,9 @@ export class ApiVolumeWriter implements VolumeWriter {
       }),
       isWritten: (raw) => {
         const now = projectPersistentVolumeClaim(raw);
-        if (now.uid !== uid) throw new Error(`persistentvolumeclaim "${key}" was deleted and made again meanwhile`);
+        if (now.uid !== uid) throw new Error(`persistentvolumeclaim "${key}" was deleted and recreated`);
         const isElsewhere = now.selectedNode !== undefined && now.selectedNode !== nodeName;
-        if (isElsewhere) throw new Error(`the volume of "${key}" is to be made for node ${now.selectedNode}`);
+        if (isElsewhere) throw new Error(`the volume of "${key}" is being provisioned for node ${now.selectedNode}`);
         return now.selectedNode === nodeName;
       },
       signal,
@@ -83,7 +83,7 @@ export class ApiVolumeWriter implements VolumeWriter {
     readonly path: string;
     readonly resourceVersion: string;
     readonly patch: (resourceVersion: string) => object;
-    /** Throws when it can be written no more. */
+    /** Throws if the object can no longer be written. */
     readonly isWritten: (raw: unknown) => boolean;
     readonly signal: AbortSignal;
   }): Promise<string> {
@@ -96,9 +96,9 @@ export class ApiVolumeWriter implements VolumeWriter {
         const body = patch(resourceVersion);
         return versionOf(await this.#repeat(() => client.patch(path, 'merge', body, call), signal));
       } catch (error) {
-        if (!(error instanceof ConflictError) || conflicts >= mostConflicts) throw error;
+        if (!(error instanceof ConflictError) || conflicts >= maxConflicts) throw error;
       }
-      // A patch of nothing reads it, and needs no right besides.
+      // An empty patch reads the object without the `get` permission.
       const raw = await this.#repeat(() => client.patch(path, 'merge', {}, call), signal);
       resourceVersion = versionOf(raw);
       if (isWritten(raw)) return resourceVersion;

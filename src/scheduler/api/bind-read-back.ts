@@ -8,12 +8,12 @@ import type { PodBinding } from '../../framework/plugin-handle.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { bindFailureOf } from './bind-failure.ts';
 
-/** A Binding failed although the pod exists: it runs elsewhere, or another pod has its name by now. */
+/** A Binding failed although the pod exists: the pod is bound to another node, or another pod has its name. */
 export class BoundElsewhereError extends Error {
   override readonly name = 'BoundElsewhereError';
 }
 
-/** A Binding failed because the pod is being deleted: the API server binds it to no node any more. */
+/** A Binding failed because the pod is being deleted. The API server no longer binds it. */
 export class PodLeavingError extends Error {
   override readonly name = 'PodLeavingError';
 }
@@ -23,9 +23,9 @@ interface PodAssignment {
   readonly spec: { readonly nodeName?: string };
 }
 
-/** How long one call that has to do with a bind may take. */
+/** Timeout of one request for a binding. */
 export const bindCallTimeoutMs = 10_000;
-/** How long the first read may; each further one twice as long as that before, up to the same. Giving up a read costs nothing but the read. */
+/** Timeout of the first read. It doubles with each further read, up to bindCallTimeoutMs. A read can be given up at no other cost. */
 const firstReadTimeoutMs = 1_000;
 
 export interface ReadBackOptions {
@@ -36,10 +36,10 @@ export interface ReadBackOptions {
 }
 
 /**
- * Whether the pod is on the node that it was to be bound to; false: on none. Undefined: the server refuses to say. Asks until there
- * is an answer: the pod stays assumed meanwhile, because its room may be taken. Reads what is stored, never what a server keeps
- * in a cache, and not behind Bindings that wait. Rejects when the pod cannot be bound as asked any more, whatever was sent before: with BoundElsewhereError, PodLeavingError or
- * NotFoundError; and with the signal's reason.
+ * Returns whether the pod is bound to the requested node; false: to none; undefined: the server refuses the read. Retries until there is a
+ * response. The pod stays assumed meanwhile, because its capacity may be in use. Reads the stored state, never a server's cache, and not
+ * behind queued Bindings. Rejects with the signal's reason, or if the pod can no longer be bound as requested, whatever was sent
+ * before: with BoundElsewhereError, PodLeavingError or NotFoundError.
  */
 export async function isBoundAsAsked(
   binding: PodBinding,
@@ -57,7 +57,7 @@ export async function isBoundAsAsked(
       signal,
     });
     if (typeof answer?.metadata?.uid === 'string') return answer;
-    throw new MalformedAnswerError(`the answer to a read of pod ${pod} is no pod`);
+    throw new MalformedAnswerError(`the response to a read of pod ${pod} is not a pod`);
   };
   let assignment: PodAssignment;
   try {
@@ -65,11 +65,11 @@ export async function isBoundAsAsked(
   } catch (error) {
     const isRejected = error instanceof ApiError && bindFailureOf(error) !== 'gone';
     if (!isRejected || signal.aborted) throw error;
-    logger.warn('a pod whose Binding is in doubt could not be read; its room is kept', { pod, node, error });
+    logger.warn('could not read a pod whose binding is unconfirmed; its capacity stays assumed', { pod, node, error });
     return undefined;
   }
   if (assignment.metadata.uid !== uid) {
-    throw new BoundElsewhereError(`pod ${pod} was deleted and made again meanwhile`);
+    throw new BoundElsewhereError(`pod ${pod} was deleted and recreated`);
   }
   const nodeName = assignment.spec?.nodeName ?? '';
   if (nodeName !== '' && nodeName !== node) {

@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../client/api-errors.ts';
-import type { PodBehindALine } from './testing/pod-behind-a-line.ts';
-import type { Journey } from './testing/pod-behind-a-line.ts';
+import type { SlowPodServer } from './testing/slow-pod-server.ts';
+import type { CallBehavior } from './testing/slow-pod-server.ts';
 import { TimedBinding } from './testing/timed-binding.ts';
 
-interface Course {
-  /** Each call with the milliseconds after which it was sent. */
+interface Outcome {
+  /** Each call with its time in milliseconds. */
   readonly calls: readonly string[];
-  /** The name of the error, with its status; undefined: it was bound. */
+  /** Name and status of the error; undefined if the pod was bound. */
   readonly failure: string | undefined;
   readonly ms: number;
 }
 
-const answered = { calls: ['POST 0'], failure: undefined, ms: 0 };
+const bound = { calls: ['POST 0'], failure: undefined, ms: 0 };
 
-/** Binds the pod; the first calls fare as said, all others are carried out and answered at once. */
-async function courseOf(
-  posts: readonly Journey[] | Journey,
-  happensBefore: (pod: PodBehindALine) => void = () => undefined,
-): Promise<Course> {
+/** Binds the pod. The first calls behave as given; all others take effect and are bound at once. */
+async function outcomeOf(
+  posts: readonly CallBehavior[] | CallBehavior,
+  prepare: (pod: SlowPodServer) => void = () => undefined,
+): Promise<Outcome> {
   const timed = new TimedBinding();
   const { pod } = timed;
-  happensBefore(pod);
-  pod.journey = (method, count) => (method !== 'POST' ? {} : 'length' in posts ? (posts[count - 1] ?? {}) : posts);
+  prepare(pod);
+  pod.behavior = (method, count) => (method !== 'POST' ? {} : 'length' in posts ? (posts[count - 1] ?? {}) : posts);
   const { error, at } = await timed.bind();
   const name = error instanceof Error ? error.name : undefined;
   return {
@@ -33,52 +33,52 @@ async function courseOf(
 }
 
 /** A fault that never ends. */
-const always = (journey: Journey): Journey => journey;
+const always = (behavior: CallBehavior): CallBehavior => behavior;
 
-describe('what follows from a Binding that fails, by its cause', () => {
-  it('nothing, when it does not', async () => {
-    expect(await courseOf([])).toEqual(answered);
+describe('a failed Binding, by cause', () => {
+  it('makes one call if it succeeds', async () => {
+    expect(await outcomeOf([])).toEqual(bound);
   });
 
-  it.each<[string, Journey[] | Journey, (pod: PodBehindALine) => void, Partial<Course>]>([
-    ['409, it is on that node: done', [], (pod) => (pod.nodeName = 'a'), { calls: ['POST 0', 'GET 0'] }],
+  it.each<[string, CallBehavior[] | CallBehavior, (pod: SlowPodServer) => void, Partial<Outcome>]>([
+    ['409, bound to the same node: succeeds', [], (pod) => (pod.nodeName = 'a'), { calls: ['POST 0', 'GET 0'] }],
     [
-      '409, it is on another: failed',
+      '409, bound to another node: fails',
       [],
       (pod) => (pod.nodeName = 'b'),
       { calls: ['POST 0', 'GET 0'], failure: 'BoundElsewhereError' },
     ],
     [
-      '409, another pod has its name: failed',
+      '409, the pod was replaced: fails',
       [],
       (pod) => (pod.uid = 'another'),
       { calls: ['POST 0', 'GET 0'], failure: 'BoundElsewhereError' },
     ],
     [
-      '409, it is being deleted: failed',
+      '409, the pod is being deleted: fails',
       [],
       (pod) => (pod.isLeaving = true),
       { calls: ['POST 0', 'GET 0'], failure: 'PodLeavingError' },
     ],
-    ['404: failed', [], (pod) => (pod.uid = undefined), { calls: ['POST 0'], failure: 'NotFoundError 404' }],
-  ])('%s', async (_cause, posts, happensBefore, expected) => {
-    expect(await courseOf(posts, happensBefore)).toEqual({ ...answered, ...expected });
+    ['404: fails', [], (pod) => (pod.uid = undefined), { calls: ['POST 0'], failure: 'NotFoundError 404' }],
+  ])('%s', async (_cause, posts, prepare, expected) => {
+    expect(await outcomeOf(posts, prepare)).toEqual({ ...bound, ...expected });
   });
 
-  it.each<[string, Journey[] | Journey, Partial<Course>]>([
-    ['409 that nothing explains: sent again at once', [{ status: 409 }], { calls: ['POST 0', 'GET 0', 'POST 0'] }],
-    ['422: failed', always({ status: 422 }), { calls: ['POST 0'], failure: 'InvalidError 422' }],
-    ['403: failed', always({ status: 403 }), { calls: ['POST 0'], failure: 'ForbiddenError 403' }],
-    ['401: failed', always({ status: 401 }), { calls: ['POST 0'], failure: 'UnauthorizedError 401' }],
-    ['400: failed', always({ status: 400 }), { calls: ['POST 0'], failure: 'BadRequestError 400' }],
-    ['429: sent again after a moment', [{ status: 429 }], { calls: ['POST 0', 'POST 100'], ms: 100 }],
+  it.each<[string, CallBehavior[] | CallBehavior, Partial<Outcome>]>([
+    ['409 without a cause: retried at once', [{ status: 409 }], { calls: ['POST 0', 'GET 0', 'POST 0'] }],
+    ['422: fails', always({ status: 422 }), { calls: ['POST 0'], failure: 'InvalidError 422' }],
+    ['403: fails', always({ status: 403 }), { calls: ['POST 0'], failure: 'ForbiddenError 403' }],
+    ['401: fails', always({ status: 401 }), { calls: ['POST 0'], failure: 'UnauthorizedError 401' }],
+    ['400: fails', always({ status: 400 }), { calls: ['POST 0'], failure: 'BadRequestError 400' }],
+    ['429: retried after a backoff', [{ status: 429 }], { calls: ['POST 0', 'POST 100'], ms: 100 }],
     [
-      '429 with Retry-After: sent again when that is over',
+      '429 with Retry-After: retried after that time',
       [{ status: 429, retryAfter: '3' }],
       { calls: ['POST 0', 'POST 3100'], ms: 3_100 },
     ],
     [
-      '429 for ever: failed, the fifth time',
+      '429 forever: fails after five calls',
       always({ status: 429 }),
       {
         calls: ['POST 0', 'POST 100', 'POST 300', 'POST 700', 'POST 1500'],
@@ -86,14 +86,14 @@ describe('what follows from a Binding that fails, by its cause', () => {
         ms: 1_500,
       },
     ],
-    ['500: read back and sent again at once', [{ status: 500 }], { calls: ['POST 0', 'GET 0', 'POST 0'] }],
+    ['500: read back and retried at once', [{ status: 500 }], { calls: ['POST 0', 'GET 0', 'POST 0'] }],
     [
-      '503 with Retry-After: read back when that is over, and sent again',
+      '503 with Retry-After: read back after that time and retried',
       [{ status: 503, retryAfter: '2' }],
       { calls: ['POST 0', 'GET 2000', 'POST 2000'], ms: 2_000 },
     ],
     [
-      '500 for ever: failed, the fifth time',
+      '500 forever: fails after five calls',
       always({ status: 500 }),
       {
         calls: [0, 0, 100, 300, 700].flatMap((ms) => [`POST ${ms}`, `GET ${ms}`]),
@@ -102,31 +102,31 @@ describe('what follows from a Binding that fails, by its cause', () => {
       },
     ],
     [
-      'connection lost, not carried out: read back and sent again at once',
+      'connection lost before the request took effect: read back and retried at once',
       [{ loses: 'request', breaksMs: 5 }],
       { calls: ['POST 0', 'GET 5', 'POST 5'], ms: 5 },
     ],
     [
-      'connection lost, carried out: read back, done',
-      [{ loses: 'answer', breaksMs: 5 }],
+      'connection lost after the request took effect: read back, succeeds',
+      [{ loses: 'response', breaksMs: 5 }],
       { calls: ['POST 0', 'GET 5'], ms: 5 },
     ],
     [
-      'connection lost eight times: still sent again, because its room cannot be given away yet',
+      'connection lost eight times: still retried, because the capacity must stay assumed',
       Array.from({ length: 8 }, () => ({ loses: 'request', breaksMs: 0 }) as const),
       { calls: expect.arrayContaining(['POST 12700']) as string[], ms: 12_700 },
     ],
     [
-      'no answer in time, on a server that nothing is known of: looked at after a second, and sent again',
+      'no response from a server without known durations: read back after a second and retried',
       [{ loses: 'request' }],
       { calls: ['POST 0', 'GET 1000', 'POST 1000'], ms: 1_000 },
     ],
   ])('%s', async (_cause, posts, expected) => {
-    expect(await courseOf(posts)).toEqual({ ...answered, ...expected });
+    expect(await outcomeOf(posts)).toEqual({ ...bound, ...expected });
   });
 
-  it('connection lost for ever: failed, when the last one cannot be carried out any more', async () => {
-    const { calls, failure, ms } = await courseOf(always({ loses: 'request', breaksMs: 0 }));
+  it('connection lost forever: fails once the last call can no longer take effect', async () => {
+    const { calls, failure, ms } = await outcomeOf(always({ loses: 'request', breaksMs: 0 }));
     expect(calls.filter((call) => call.startsWith('POST'))).toHaveLength(10);
     expect(failure).toBe('ConnectionError');
     const last = Number(calls.findLast((call) => call.startsWith('POST'))!.split(' ')[1]);

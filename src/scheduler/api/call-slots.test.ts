@@ -8,7 +8,7 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
 
-it('lets so many calls run at a time, the others in order, also after one that failed', async () => {
+it('limits concurrent calls and runs the others in order, also after a failed one', async () => {
   const slots = new CallSlots(2);
   const ends = [deferred(), deferred(), deferred(), deferred()];
   const begun: number[] = [];
@@ -29,7 +29,7 @@ it('lets so many calls run at a time, the others in order, also after one that f
   expect(begun).toEqual([0, 1, 2, 3]);
 });
 
-it.each([false, true])('loses no slot to one that gives up, in the moment of its turn: %s', async (atItsTurn) => {
+it.each([false, true])('keeps its slots when a waiting call gives up (at its turn: %s)', async (atItsTurn) => {
   const slots = new CallSlots(1);
   const first = deferred();
   const running = slots.run(() => first.promise, signal);
@@ -43,7 +43,7 @@ it.each([false, true])('loses no slot to one that gives up, in the moment of its
   expect(await slots.run(() => Promise.resolve('ran'), signal)).toBe('ran');
 });
 
-it('lets a call that enters by itself go at once while there are slots, and in order after that', async () => {
+it('enter() returns at once while slots are free, otherwise waits in order', async () => {
   const slots = new CallSlots(1);
   expect(slots.enter()).toBeUndefined();
   const begun: string[] = [];
@@ -60,7 +60,7 @@ it('lets a call that enters by itself go at once while there are slots, and in o
   expect(slots.enter()).toBeUndefined();
 });
 
-it('gives the turn of one that has given up to the next, and none back that has come', async () => {
+it('giveUp() passes the turn to the next call, and does nothing once the turn has come', async () => {
   const slots = new CallSlots(1);
   expect(slots.enter()).toBeUndefined();
   const [given, second] = [slots.enter()!, slots.enter()!];

@@ -2,7 +2,7 @@ import { deferred } from '../../base/deferred.ts';
 import type { Deferred } from '../../base/deferred.ts';
 import { unlessAborted } from '../../client/wait.ts';
 
-/** So many calls at a time; the others wait in order. */
+/** Limits the number of concurrent calls. Others wait in order. */
 export class CallSlots {
   #free: number;
   readonly #waiting = new Set<Deferred<void>>();
@@ -11,7 +11,7 @@ export class CallSlots {
     this.#free = count;
   }
 
-  /** Runs the call when it is its turn. Rejects with the signal's reason when that aborts before. */
+  /** Runs the call when its turn comes. Rejects with the signal's reason if that aborts first. */
   async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const turn = this.enter();
     if (turn !== undefined) await this.#unlessAborted(turn, signal);
@@ -22,7 +22,10 @@ export class CallSlots {
     }
   }
 
-  /** A call begins. Undefined: it goes at once. Otherwise it may go when its turn comes, unless `giveUp` is first. `leave` must follow. */
+  /**
+   * Requests a slot. Undefined: the call has one. Otherwise it has one when the returned promise resolves, unless `giveUp` comes first.
+   * `leave` must follow.
+   */
   enter(): Deferred<void> | undefined {
     if (this.#free > 0) {
       this.#free--;
@@ -37,18 +40,18 @@ export class CallSlots {
     try {
       await unlessAborted(turn.promise, signal);
     } catch (error) {
-      // It may have been this one's turn already: the slot goes on to the next.
+      // If the turn has already come, pass the slot on.
       if (!this.#waiting.delete(turn)) this.leave();
       throw error;
     }
   }
 
-  /** It is not to go any more: its turn rejects with this, and there is nothing to leave. Does nothing once the turn has come. */
+  /** Stops waiting: the turn rejects with `reason`, and no `leave` follows. Does nothing once the turn has come. */
   giveUp(turn: Deferred<void>, reason: Error): void {
     if (this.#waiting.delete(turn)) turn.reject(reason);
   }
 
-  /** A call that went has ended. */
+  /** Returns the slot of an ended call. */
   leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

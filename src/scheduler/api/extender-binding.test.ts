@@ -6,7 +6,7 @@ import { ExtenderBinding } from './extender-binding.ts';
 const binding = { namespace: 'team', name: 'x', uid: 'u', nodeName: 'a', annotations: {} };
 const { signal } = new AbortController();
 
-/** The API server shows the pod on these nodes, one look after the other; the last stays. */
+/** The API server returns the pod on these nodes, one read after the other; the last one repeats. */
 function showing(...nodes: readonly string[]): {
   readonly outside: ExtenderBinding;
   readonly calls: string[];
@@ -35,40 +35,40 @@ function showing(...nodes: readonly string[]): {
 }
 
 async function outcome(run: Promise<void>, clock: VirtualClock): Promise<string> {
-  let said = '';
+  let result = '';
   const end = run.then(
-    () => void (said = 'bound'),
-    (error: unknown) => void (said = (error as Error).message),
+    () => void (result = 'bound'),
+    (error: unknown) => void (result = (error as Error).message),
   );
   for (let i = 0; i < 20; i++) {
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
     clock.advance(1_000);
   }
   await end;
-  return said;
+  return result;
 }
 
-const says = {
-  yes: () => Promise.resolve(),
-  no: () => Promise.reject(new Error('no device')),
+const responses = {
+  success: () => Promise.resolve(),
+  failure: () => Promise.reject(new Error('no device')),
 };
 
-describe('a bind by somebody else', () => {
+describe('a bind by an extender', () => {
   it.each([
-    ['yes', ['u@a'], 'bound'],
-    ['yes', ['u', 'u', 'u@a'], 'bound'],
-    ['yes', ['u'], 'it said that the pod was bound to node a, and it is not'],
-    ['yes', ['u@b'], 'pod team/x is already bound to node b'],
-    ['yes', ['other@a'], 'pod team/x was deleted and made again meanwhile'],
-    ['no', ['u'], 'no device'],
-    ['no', ['u@a'], 'bound'],
-    ['no', ['u@b'], 'pod team/x is already bound to node b'],
-  ] as const)('that says %s, of a pod that is then seen as %j: %s', async (answer, nodes, expected) => {
+    ['success', ['u@a'], 'bound'],
+    ['success', ['u', 'u', 'u@a'], 'bound'],
+    ['success', ['u'], 'it reported success, but the pod is not bound to node a'],
+    ['success', ['u@b'], 'pod team/x is already bound to node b'],
+    ['success', ['other@a'], 'pod team/x was deleted and recreated'],
+    ['failure', ['u'], 'no device'],
+    ['failure', ['u@a'], 'bound'],
+    ['failure', ['u@b'], 'pod team/x is already bound to node b'],
+  ] as const)('with response %s and reads %j results in: %s', async (response, nodes, expected) => {
     const { outside, clock } = showing(...nodes);
-    expect(await outcome(outside.bind(binding, says[answer], signal), clock)).toBe(expected);
+    expect(await outcome(outside.bind(binding, responses[response], signal), clock)).toBe(expected);
   });
 
-  it('comes after the annotations, which are for this pod only', async () => {
+  it('follows the annotations, whose patch has the uid of the pod', async () => {
     const { outside, calls } = showing('u@a');
     const call = (): Promise<void> => {
       calls.push('extender');

@@ -12,14 +12,14 @@ export interface ExtenderBindingOptions extends ReadBackOptions {
 }
 
 const attempts = 4;
-/** How often, and how long apart, a pod is looked at that was said to be bound. */
+/** How often, and at which initial interval, to check a pod that an extender reports as bound. */
 const looks = 4;
 const lookMs = 100;
-const longestMs = 10_000;
+const maxDelayMs = 10_000;
 
 /**
- * Has somebody else bind a pod, and looks at the API server for what has become of it: neither a good answer nor a lost one is
- * taken at its word. What a Binding of ours would leave on the pod is put there before.
+ * Lets an extender bind a pod, and verifies the outcome at the API server: neither a success nor a lost response is trusted. Beforehand it
+ * adds the annotations that the scheduler's own Binding would set.
  */
 export class ExtenderBinding {
   readonly #options: ExtenderBindingOptions;
@@ -28,7 +28,10 @@ export class ExtenderBinding {
     this.#options = options;
   }
 
-  /** Resolves when the pod is on the node; rejects with what `call` rejected with when it is on none, or with WithdrawnError: nothing was sent. */
+  /**
+   * Resolves once the pod is bound to the node. If it is not bound, rejects with the error of `call`. Rejects with WithdrawnError if nothing
+   * was sent.
+   */
   async bind(binding: PodBinding, call: () => Promise<void>, signal: AbortSignal): Promise<void> {
     await this.#annotate(binding, signal);
     let failure: { readonly error: unknown } | undefined;
@@ -42,11 +45,11 @@ export class ExtenderBinding {
     for (let look = 1; ; look++) {
       const isBound = await isBoundAsAsked(binding, this.#options, signal);
       if (isBound === true) return;
-      // Where nobody says whether it is bound its room is not given back.
+      // While the outcome is unknown, the capacity stays assumed.
       if (isBound === false && failure !== undefined) throw failure.error;
       if (isBound === false && look >= looks)
-        throw new Error(`it said that the pod was bound to node ${binding.nodeName}, and it is not`);
-      await wait(this.#options.clock, Math.min(lookMs * 2 ** look, longestMs), signal);
+        throw new Error(`it reported success, but the pod is not bound to node ${binding.nodeName}`);
+      await wait(this.#options.clock, Math.min(lookMs * 2 ** look, maxDelayMs), signal);
     }
   }
 

@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.ts';
 
-/** An extender is configured in a way that cannot work; the message says which field, and what would be right. */
+/** The configuration of an extender is invalid. The message names the field and the expected value. */
 export class ExtenderConfigurationError extends UserError {
   override readonly name = 'ExtenderConfigurationError';
 }

@@ -12,16 +12,17 @@ import { tlsProblem } from '../../config/tls-problem.ts';
 import { ExtenderConfigurationError } from './extender-configuration-error.ts';
 
 export interface ExtenderEndpoint {
-  /** The URL without what is secret in it. */
+  /** The URL without credentials. */
   readonly name: string;
   readonly endpoint: Endpoint;
-  /** Nobody checks that the server is who it says. */
+  /** The server's certificate is not verified. */
   readonly isUnverified: boolean;
 }
 
 /**
- * Where an extender is and how to be let in, by kube-scheduler's rules: the URL's scheme decides about TLS, and with enableHTTPS but
- * without an authority the server's certificate is not verified; a proxy is the one that the environment names. Rejects with ExtenderConfigurationError; `place` is the field.
+ * Resolves the address, TLS options and proxy of an extender by kube-scheduler's rules. The URL's scheme decides whether TLS is used. With
+ * enableHTTPS and without a CA, the server's certificate is not verified. The proxy comes from the environment. Rejects with
+ * ExtenderConfigurationError; `place` is the field.
  */
 export async function extenderEndpoint(
   { urlPrefix, enableHttps, tls }: ExtenderConfiguration,
@@ -69,7 +70,7 @@ function parseUrl(text: string, place: string): URL {
   return url;
 }
 
-/** What it rejects with names the field and what would be right: a handshake would only say that it failed. */
+/** Validates the TLS files first, because the error of a failed handshake does not name a field. */
 async function tlsOptions(
   tls: ExtenderTlsConfiguration | undefined,
   enableHttps: boolean,
@@ -89,14 +90,14 @@ async function tlsOptions(
     ['cert', cert],
   ] as const) {
     if (certificates === undefined) continue;
-    // TLS itself would pass over authorities that it cannot read.
-    mustBe(`${place}.${fieldOf(name)} must be certificates in PEM`, () => new X509Certificate(certificates));
+    // TLS itself would silently skip certificates that it cannot parse.
+    mustBe(`${place}.${fieldOf(name)} must contain PEM certificates`, () => new X509Certificate(certificates));
   }
   if (cert !== undefined && key !== undefined) {
-    mustBe(`${place}.${fieldOf('key')} must be a private key in PEM, without a passphrase`, () =>
+    mustBe(`${place}.${fieldOf('key')} must contain a PEM private key without a passphrase`, () =>
       createPrivateKey(key),
     );
-    mustBe(`${place}.${fieldOf('key')} must be the key of the certificate in ${fieldOf('cert')}`, () =>
+    mustBe(`${place}.${fieldOf('key')} must match the certificate in ${fieldOf('cert')}`, () =>
       createSecureContext({ cert, key }),
     );
   }
@@ -118,7 +119,7 @@ function mustBe(what: string, use: () => unknown): void {
   }
 }
 
-/** What is given itself goes before the file. */
+/** Inline data takes precedence over the file. */
 async function contentOf(
   base64: string | undefined,
   file: string | undefined,
@@ -130,6 +131,6 @@ async function contentOf(
     return await readFile(file);
   } catch (cause) {
     const why = messageOf(cause);
-    throw new ExtenderConfigurationError(`${place} must be a file that can be read: ${why}`, { cause });
+    throw new ExtenderConfigurationError(`${place} must be a readable file: ${why}`, { cause });
   }
 }

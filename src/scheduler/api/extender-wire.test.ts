@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { bindingArgs, extenderArgs, readBindingResult, readFilterResult, readHostPriorities } from './extender-wire.ts';
 
-const asked = new Set(['a', 'b']);
+const requested = new Set(['a', 'b']);
 
-it('writes what Go writes', () => {
+it('writes requests in the format of the Go encoder', () => {
   expect(JSON.parse(extenderArgs('{"kind":"Pod"}', { names: ['a'] }))).toEqual({
     Pod: { kind: 'Pod' },
     Nodes: null,
@@ -25,39 +25,39 @@ describe('a filter result', () => {
     [{ nodeNames: ['a'], Nodes: null, failedNodes: { b: 'full' }, error: null }],
     [{ Nodes: { items: [{ metadata: { name: 'a' } }] }, NodeNames: null, FailedNodes: { b: 'full' } }],
     [{ nodes: { Items: [{ Metadata: { Name: 'a' } }] }, FailedNodes: { b: 'full' } }],
-  ])('may have its names in any case: %j', (answer) => {
-    const { passed, failed, unresolvable } = readFilterResult(answer, asked, true);
+  ])('may have field names in any case: %j', (answer) => {
+    const { passed, failed, unresolvable } = readFilterResult(answer, requested, true);
     expect([[...passed], [...failed], unresolvable.size]).toEqual([['a'], [['b', 'full']], 0]);
   });
 
-  it('with names and nodes means what it was asked with', () => {
+  it('with names and nodes is read by the kind of the request', () => {
     const answer = { NodeNames: ['a'], Nodes: { items: [{ metadata: { name: 'b' } }] } };
-    expect([...readFilterResult(answer, asked, true).passed]).toEqual(['a']);
-    expect([...readFilterResult(answer, asked, false).passed]).toEqual(['b']);
-    expect([...readFilterResult({ NodeNames: ['a'] }, asked, false).passed]).toEqual(['a']);
-    expect([...readFilterResult({ Nodes: answer.Nodes }, asked, true).passed]).toEqual(['b']);
+    expect([...readFilterResult(answer, requested, true).passed]).toEqual(['a']);
+    expect([...readFilterResult(answer, requested, false).passed]).toEqual(['b']);
+    expect([...readFilterResult({ NodeNames: ['a'] }, requested, false).passed]).toEqual(['a']);
+    expect([...readFilterResult({ Nodes: answer.Nodes }, requested, true).passed]).toEqual(['b']);
   });
 
-  it('that leaves nothing leaves no node', () => {
-    expect(readFilterResult({}, asked, true).passed.size).toBe(0);
+  it('without nodes rejects all nodes', () => {
+    expect(readFilterResult({}, requested, true).passed.size).toBe(0);
   });
 
   it.each([
     [{ Error: 'no' }, 'no'],
     [{ Error: { code: 1 } }, '{"code":1}'],
-    [{ NodeNames: ['c'] }, 'it left node "c", which it was not asked about'],
-    [{ NodeNames: [1] }, 'it left node 1, which it was not asked about'],
+    [{ NodeNames: ['c'] }, 'it returned node "c", which is not in the request'],
+    [{ NodeNames: [1] }, 'it returned node 1, which is not in the request'],
     [{ NodeNames: 'a' }, 'NodeNames must be a list, not "a"'],
-    [[], 'its answer is not an ExtenderFilterResult: []'],
-    [null, 'its answer is not an ExtenderFilterResult: null'],
+    [[], 'its response is not an ExtenderFilterResult: []'],
+    [null, 'its response is not an ExtenderFilterResult: null'],
   ])('is rejected: %j', (answer, message) => {
-    expect(() => readFilterResult(answer, asked, true)).toThrow(
+    expect(() => readFilterResult(answer, requested, true)).toThrow(
       expect.objectContaining({ name: 'ExtenderAnswerError', message }),
     );
   });
 });
 
-it('reads priorities, and rejects what are none', () => {
+it('reads priorities and rejects invalid ones', () => {
   expect([...readHostPriorities([{ Host: 'a', Score: 3 }, { host: 'b' }])]).toEqual([
     ['a', 3],
     ['b', 0],
@@ -68,7 +68,7 @@ it('reads priorities, and rejects what are none', () => {
   }
 });
 
-it('reads what became of a bind', () => {
+it('reads the result of a bind', () => {
   expect(() => readBindingResult({ Error: '' })).not.toThrow();
   expect(() => readBindingResult({ error: 'no device' })).toThrow('no device');
   expect(() => readBindingResult(null)).toThrow('is not an ExtenderBindingResult');

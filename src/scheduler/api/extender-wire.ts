@@ -1,16 +1,16 @@
 /**
- * The wire format of k8s.io/kube-scheduler/extender/v1. Names are Go's, as its encoder writes them; what is read may have them in
- * any case, as its decoder takes them, because many extenders write `nodenames` or `error`.
+ * The wire format of k8s.io/kube-scheduler/extender/v1. Written field names have Go's case, as its encoder writes them. Read field names may
+ * have any case, as its decoder accepts them, because many extenders write `nodenames` or `error`.
  */
 import type { ExtenderFilterResult } from '../../framework/extender.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
 
-/** An extender's answer is not what it has to be, or says that it failed. */
+/** The extender's response is invalid or reports an error. */
 export class ExtenderAnswerError extends Error {
   override readonly name = 'ExtenderAnswerError';
 }
 
-/** `nodes`: JSON of each, or their names. */
+/** Returns ExtenderArgs as JSON. `nodes`: the JSON of each node, or only the names. */
 export function extenderArgs(
   podJson: string,
   nodes: { readonly json: readonly string[] } | { readonly names: readonly string[] },
@@ -25,19 +25,23 @@ export function bindingArgs({ namespace, name, uid, nodeName }: PodBinding): str
 }
 
 /**
- * `asked`: names of the nodes that it was asked about; `byName`: as names alone, which decides what counts where it answers with names
- * and with nodes. Throws ExtenderAnswerError.
+ * Parses an ExtenderFilterResult. `requested`: names of the nodes in the request. `byName`: the request had only names; NodeNames then takes
+ * precedence over Nodes. Throws ExtenderAnswerError.
  */
-export function readFilterResult(answer: unknown, asked: ReadonlySet<string>, byName: boolean): ExtenderFilterResult {
+export function readFilterResult(
+  answer: unknown,
+  requested: ReadonlySet<string>,
+  byName: boolean,
+): ExtenderFilterResult {
   mustBeObject(answer, 'an ExtenderFilterResult');
-  throwItsError(answer);
+  throwReportedError(answer);
   const given = { names: fieldOf(answer, 'NodeNames'), nodes: fieldOf(answer, 'Nodes') };
   const takesNames = given.names !== undefined && (byName || given.nodes === undefined);
   const names = takesNames ? given.names : itemNamesOf(given.nodes);
   const passed = new Set<string>();
   for (const name of listOf(names, 'NodeNames')) {
-    if (typeof name !== 'string' || !asked.has(name)) {
-      throw new ExtenderAnswerError(`it left node ${shown(name)}, which it was not asked about`);
+    if (typeof name !== 'string' || !requested.has(name)) {
+      throw new ExtenderAnswerError(`it returned node ${shown(name)}, which is not in the request`);
     }
     passed.add(name);
   }
@@ -48,35 +52,37 @@ export function readFilterResult(answer: unknown, asked: ReadonlySet<string>, by
   };
 }
 
-/** Node -> its score; what is said of one twice counts together. Throws ExtenderAnswerError. */
+/** Returns node name -> score. Repeated entries of a node are added up. Throws ExtenderAnswerError. */
 export function readHostPriorities(answer: unknown): ReadonlyMap<string, number> {
   const scores = new Map<string, number>();
-  for (const entry of listOf(answer, 'a HostPriorityList')) {
+  for (const entry of listOf(answer, 'HostPriorityList')) {
     const host = fieldOf(entry, 'Host');
     const score = fieldOf(entry, 'Score') ?? 0;
-    // A larger one, times its weight, could end up as no number.
+    // A larger score times its weight could overflow to a non-finite number.
     if (typeof host !== 'string' || typeof score !== 'number' || !(Math.abs(score) <= Number.MAX_SAFE_INTEGER)) {
-      throw new ExtenderAnswerError(`a HostPriorityList has ${shown(entry)}; each must have a Host and a Score`);
+      throw new ExtenderAnswerError(
+        `HostPriorityList contains ${shown(entry)}; each entry must have a Host and a Score`,
+      );
     }
     scores.set(host, (scores.get(host) ?? 0) + score);
   }
   return scores;
 }
 
-/** Throws ExtenderAnswerError, also when it says that it failed. */
+/** Throws ExtenderAnswerError if the response is invalid or reports an error. */
 export function readBindingResult(answer: unknown): void {
   mustBeObject(answer, 'an ExtenderBindingResult');
-  throwItsError(answer);
+  throwReportedError(answer);
 }
 
-function throwItsError(answer: unknown): void {
+function throwReportedError(answer: unknown): void {
   const error = fieldOf(answer, 'Error') ?? '';
   if (error !== '') throw new ExtenderAnswerError(typeof error === 'string' ? error : shown(error));
 }
 
 function mustBeObject(value: unknown, what: string): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ExtenderAnswerError(`its answer is not ${what}: ${shown(value)}`);
+    throw new ExtenderAnswerError(`its response is not ${what}: ${shown(value)}`);
   }
 }
 
@@ -86,7 +92,7 @@ function listOf(value: unknown, what: string): readonly unknown[] {
   return value;
 }
 
-/** Names in a NodeList. */
+/** Returns the node names in a NodeList. */
 function itemNamesOf(nodes: unknown): readonly unknown[] {
   if (nodes === undefined || nodes === null) return [];
   return listOf(fieldOf(nodes, 'items'), 'Nodes.items').map((node) => fieldOf(fieldOf(node, 'metadata'), 'name'));
@@ -98,7 +104,7 @@ function reasonsOf(answer: unknown, name: string): ReadonlyMap<string, string> {
   return new Map(Object.entries(reasons).map(([node, why]) => [node, typeof why === 'string' ? why : shown(why)]));
 }
 
-/** The field of this name, in this case or else in any; null counts as absent. */
+/** Returns the field with this name, in this case if possible, otherwise in any case. Null counts as absent. */
 function fieldOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   const object = value as Readonly<Record<string, unknown>>;

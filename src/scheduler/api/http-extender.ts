@@ -23,24 +23,24 @@ import type { WholeObjects } from './whole-objects.ts';
 
 export interface HttpExtenderOptions {
   readonly configuration: ExtenderConfiguration;
-  /** For messages. */
+  /** Used in messages. */
   readonly name: string;
-  /** To `urlPrefix`. */
+  /** Sends requests to `urlPrefix`. */
   readonly transport: Transport;
   readonly clock: Clock;
   readonly objects: Pick<WholeObjects, 'node'>;
   readonly binding: Pick<ExtenderBinding, 'bind'>;
-  /** Stops the binds of a process that does not lead. Absent: it may always bind. */
+  /** Stops binds of a process that is not the leader. If absent, it may always bind. */
   readonly fence?: WriteFence | undefined;
 }
 
-/** An extender that can do one thing at a time has to get through them all within a time-out. */
+/** Maximum number of concurrent calls. An extender that handles one call at a time must finish all of them within one timeout. */
 const callsAtOnce = 8;
-/** More than the whole nodes of the largest clusters; a longer answer could take all memory. */
-const mostBytes = 128 << 20;
+/** Response limit: more than all nodes of the largest clusters need. A longer response could exhaust the memory. */
+const maxBytes = 128 << 20;
 const headers = { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'tutti-scheduler' };
 
-/** A scheduler extender of Kubernetes: POST of JSON to a verb under its URL, eight at a time, each within its time-out. */
+/** A Kubernetes scheduler extender: POSTs JSON to a verb under its URL, up to eight calls at a time, each with a timeout. */
 export function httpExtender(options: HttpExtenderOptions): Extender {
   const { configuration, name, binding, fence } = options;
   const { filterVerb, prioritizeVerb, bindVerb } = configuration;
@@ -52,12 +52,12 @@ export function httpExtender(options: HttpExtenderOptions): Extender {
       const { mayBeSent: isWanted } = pod;
       const reported = { verb, body: bindingArgs(pod), isRead: false };
       if (fence === undefined) return post(options, { ...reported, mayBeSent: isWanted }, signal);
-      const send = (isLeading: () => void, cut: AbortSignal): Promise<unknown> => {
+      const send = (isLeading: () => void, fenceSignal: AbortSignal): Promise<unknown> => {
         const mayBeSent = (): void => {
           isWanted?.();
           isLeading();
         };
-        return post(options, { ...reported, mayBeSent }, AbortSignal.any([signal, cut]));
+        return post(options, { ...reported, mayBeSent }, AbortSignal.any([signal, fenceSignal]));
       };
       return fence.pass(send, (error) => !(error instanceof ExtenderAnswerError));
     }, signal);
@@ -92,11 +92,11 @@ export function httpExtender(options: HttpExtenderOptions): Extender {
 interface ExtenderCall extends Pick<TransportRequest, 'mayBeSent'> {
   readonly verb: string;
   readonly body: string;
-  /** Asking twice does no harm, so a connection that is lost before an answer is tried anew, once. */
+  /** The call has no side effects, so it is retried once if the connection is lost before a response. */
   readonly isRead: boolean;
 }
 
-/** The answer's JSON. */
+/** Resolves to the parsed JSON of the response. */
 async function post(
   { transport, clock, configuration }: HttpExtenderOptions,
   { verb, body, isRead, mayBeSent }: ExtenderCall,
@@ -106,26 +106,25 @@ async function post(
   const late = new AbortController();
   const timer = clock.setTimer(configuration.httpTimeoutMs, () => {
     const within = `${configuration.httpTimeoutMs / 1000} s`;
-    late.abort(new TimeoutError(`no answer within ${within} (httpTimeout)`, { ambiguous: !isRead }));
+    late.abort(new TimeoutError(`no response within ${within} (httpTimeout)`, { ambiguous: !isRead }));
   });
   const either = AbortSignal.any([signal, late.signal]);
   const path = `/${encodeURI(verb)}`;
   const send = async (): Promise<unknown> => {
-    const response = await transport.send({ method: 'POST', path, headers, body, mostBytes, mayBeSent }, either);
-    const text = await readText(response.body, mostBytes);
+    const request = { method: 'POST', path, headers, body, mostBytes: maxBytes, mayBeSent } as const;
+    const response = await transport.send(request, either);
+    const text = await readText(response.body, maxBytes);
     const { location, 'content-encoding': coding = 'identity' } = response.headers;
     if (response.status >= 300 && response.status < 400 && location !== undefined) {
       throw new ExtenderAnswerError(
-        `${verb} was answered with status ${response.status}, which leads to ${location}: give the address that answers as urlPrefix`,
+        `${verb} returned status ${response.status}, a redirect to ${location}: set urlPrefix to the final address`,
       );
     }
     if (coding !== 'identity') {
-      throw new ExtenderAnswerError(`${verb} was answered in the coding ${coding}, which was not asked for`);
+      throw new ExtenderAnswerError(`${verb} returned content encoding ${coding}, which was not requested`);
     }
     if (response.status !== 200) {
-      throw new ExtenderAnswerError(
-        `${verb} was answered with status ${response.status}: ${text.trim().slice(0, 200)}`,
-      );
+      throw new ExtenderAnswerError(`${verb} returned status ${response.status}: ${text.trim().slice(0, 200)}`);
     }
     return parsed(text, verb);
   };
@@ -134,7 +133,7 @@ async function post(
   } catch (error) {
     either.throwIfAborted();
     if (error instanceof AnswerTooLongError) {
-      throw new ExtenderAnswerError(`${verb} was answered with more than ${mostBytes >> 20} MiB`, { cause: error });
+      throw new ExtenderAnswerError(`${verb} returned more than ${maxBytes >> 20} MiB`, { cause: error });
     }
     if (!isRead || error instanceof ExtenderAnswerError || error instanceof DialError) throw error;
     return await send();
@@ -147,11 +146,6 @@ function parsed(text: string, verb: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new ExtenderAnswerError(
-      `${verb} was answered with something that is not JSON: ${text.trim().slice(0, 100)}`,
-      {
-        cause,
-      },
-    );
+    throw new ExtenderAnswerError(`${verb} returned invalid JSON: ${text.trim().slice(0, 100)}`, { cause });
   }
 }

@@ -28,8 +28,8 @@ const build = new Builders();
 const nodes = ['a', 'b'].map((name) => build.projectedNode({ name }));
 const never = new AbortController().signal;
 const client = {
-  get: () => Promise.reject(new Error('not asked')),
-  patch: () => Promise.reject(new Error('not asked')),
+  get: () => Promise.reject(new Error('not expected')),
+  patch: () => Promise.reject(new Error('not expected')),
 };
 
 let server: Server | undefined;
@@ -43,7 +43,7 @@ afterEach(async () => {
   opened = server = undefined;
 });
 
-/** The port of a server that answers so. */
+/** Starts the server and returns its port. */
 async function serve(made: Server): Promise<number> {
   server = made;
   made.on('connection', (socket: Socket) => {
@@ -57,7 +57,7 @@ async function serve(made: Server): Promise<number> {
 
 const plainly = (listener: RequestListener): Promise<number> => serve(createHttpServer(listener));
 
-/** A server with a certificate for the name `kubernetes` and the address 127.0.0.1; names who the client is. */
+/** A server with a certificate for the name `kubernetes` and the address 127.0.0.1. Its response contains the CN of the client. */
 async function securely(certificate = 'server', clientCa = 'ca.crt'): Promise<number> {
   const [cert, key, ca] = await Promise.all([
     content(`${certificate}.crt`),
@@ -67,10 +67,10 @@ async function securely(certificate = 'server', clientCa = 'ca.crt'): Promise<nu
   return serve(
     createServer({ cert, key, ca, requestCert: true, rejectUnauthorized: false }, (request, response) => {
       const socket = request.socket as TLSSocket;
-      const { CN = 'nobody' } = (socket.getPeerCertificate().subject ?? {}) as { readonly CN?: string };
-      if (CN === 'nobody' || socket.authorized)
+      const { CN = 'anonymous' } = (socket.getPeerCertificate().subject ?? {}) as { readonly CN?: string };
+      if (CN === 'anonymous' || socket.authorized)
         response.end(JSON.stringify({ NodeNames: ['a'], FailedNodes: { b: CN } }));
-      else response.writeHead(403).end('who are you?');
+      else response.writeHead(403).end('unknown client');
     }),
   );
 }
@@ -80,7 +80,7 @@ function filter(
   tls?: Partial<ExtenderTlsConfiguration>,
   fields: Partial<ExtenderConfiguration> = {},
 ): Promise<ExtenderFilterResult> {
-  return ask(urlPrefix, tls, fields, (extender) => extender.filter!({ json: '{}' }, nodes, never));
+  return call(urlPrefix, tls, fields, (extender) => extender.filter!({ json: '{}' }, nodes, never));
 }
 
 function configurationOf(urlPrefix: string, fields: Partial<ExtenderConfiguration>): ExtenderConfiguration {
@@ -100,11 +100,11 @@ function configurationOf(urlPrefix: string, fields: Partial<ExtenderConfiguratio
 
 type FirstExtender = HttpExtenders['port']['extenders'][number];
 
-async function ask<T>(
+async function call<T>(
   urlPrefix: string,
   tls: Partial<ExtenderTlsConfiguration> | undefined,
   fields: Partial<ExtenderConfiguration>,
-  question: (extender: FirstExtender) => Promise<T>,
+  send: (extender: FirstExtender) => Promise<T>,
 ): Promise<T> {
   opened = await openHttpExtenders({
     configurations: [
@@ -115,83 +115,79 @@ async function ask<T>(
     random: Math.random,
     logger: silentLogger,
   });
-  return question(opened!.port.extenders[0]!);
+  return send(opened!.port.extenders[0]!);
 }
 
-/** Who the extender took us for. */
-async function takenFor(port: number, tls?: Partial<ExtenderTlsConfiguration>, host = '127.0.0.1'): Promise<string> {
+/** Returns the client name that the extender saw. */
+async function clientName(port: number, tls?: Partial<ExtenderTlsConfiguration>, host = '127.0.0.1'): Promise<string> {
   return (await filter(`https://${host}:${port}`, tls)).failed.get('b')!;
 }
 
 describe('an extender over TLS', () => {
-  it('is verified by an authority in a file, or in base64', async () => {
+  it('is verified with a CA from a file or from base64', async () => {
     const port = await securely();
-    expect(await takenFor(port, { caFile: fixture('ca.crt') })).toBe('nobody');
+    expect(await clientName(port, { caFile: fixture('ca.crt') })).toBe('anonymous');
     await opened!.close();
-    expect(await takenFor(port, { caData: await base64('ca.crt'), caFile: '/not/read' })).toBe('nobody');
+    expect(await clientName(port, { caData: await base64('ca.crt'), caFile: '/not/read' })).toBe('anonymous');
   });
 
-  it('is shown a certificate, from files or in base64', async () => {
+  it('gets a client certificate from files or from base64', async () => {
     const port = await securely();
     const files = { certFile: fixture('client.crt'), keyFile: fixture('client.key') };
-    expect(await takenFor(port, { caFile: fixture('ca.crt'), ...files })).toBe('tester');
+    expect(await clientName(port, { caFile: fixture('ca.crt'), ...files })).toBe('tester');
     await opened!.close();
     const data = { certData: await base64('client.crt'), keyData: await base64('client.key') };
-    expect(await takenFor(port, { caData: await base64('ca.crt'), ...data })).toBe('tester');
+    expect(await clientName(port, { caData: await base64('ca.crt'), ...data })).toBe('tester');
   });
 
-  it('may reject the certificate that it is shown', async () => {
+  it('may reject the client certificate', async () => {
     const port = await securely('server', 'other-ca.crt');
     const files = { certFile: fixture('client.crt'), keyFile: fixture('client.key') };
-    await expect(takenFor(port, { caFile: fixture('ca.crt'), ...files })).rejects.toThrow(
-      'filter was answered with status 403: who are you?',
+    await expect(clientName(port, { caFile: fixture('ca.crt'), ...files })).rejects.toThrow(
+      'filter returned status 403: unknown client',
     );
   });
 
-  it('may have another name than its address has', async () => {
+  it('may have another name than its address', async () => {
     const port = await securely();
     const ca = { caFile: fixture('ca.crt') };
-    await expect(takenFor(port, ca, 'localhost')).rejects.toThrow(/Hostname\/IP does not match.*localhost/);
+    await expect(clientName(port, ca, 'localhost')).rejects.toThrow(/Hostname\/IP does not match.*localhost/);
     await opened!.close();
-    expect(await takenFor(port, { ...ca, serverName: 'kubernetes' }, 'localhost')).toBe('nobody');
+    expect(await clientName(port, { ...ca, serverName: 'kubernetes' }, 'localhost')).toBe('anonymous');
     await opened!.close();
-    await expect(takenFor(port, { ...ca, serverName: 'other' })).rejects.toThrow(/does not match.*other/);
+    await expect(clientName(port, { ...ca, serverName: 'other' })).rejects.toThrow(/does not match.*other/);
   });
 
   it.each([
-    ['nobody vouches for', 'server', {}, 'self-signed certificate in certificate chain'],
+    ['has an unknown CA', 'server', {}, 'self-signed certificate in certificate chain'],
     [
-      'another authority vouches for',
+      'belongs to another CA',
       'server',
       { caFile: fixture('other-ca.crt') },
       'self-signed certificate in certificate chain',
     ],
     ['has expired', 'expired', { caFile: fixture('expired.crt') }, 'certificate has expired'],
-  ])('is rejected when its certificate is one that %s', async (_, certificate, tls, message) => {
-    await expect(takenFor(await securely(certificate), tls)).rejects.toThrow(message);
+  ])('is rejected if its certificate %s', async (_, certificate, tls, message) => {
+    await expect(clientName(await securely(certificate), tls)).rejects.toThrow(message);
   });
 
-  it('is not verified where that is said', async () => {
-    expect(await takenFor(await securely('expired'), { insecure: true }, 'localhost')).toBe('nobody');
+  it('is not verified with insecure: true', async () => {
+    expect(await clientName(await securely('expired'), { insecure: true }, 'localhost')).toBe('anonymous');
   });
 
   it.each<[string, Partial<ExtenderTlsConfiguration>, string | RegExp]>([
-    ['a file that is not there', { caFile: '/not/there' }, /caFile must be a file that can be read: ENOENT/],
+    ['a missing file', { caFile: '/not/there' }, /caFile must be a readable file: ENOENT/],
+    ['an invalid CA', { caData: Buffer.from('me').toString('base64') }, /caData must contain PEM certificates: /],
+    ['a key instead of a CA', { caFile: fixture('client.key') }, /caFile must contain PEM certificates: /],
     [
-      'an authority that is none',
-      { caData: Buffer.from('me').toString('base64') },
-      /caData must be certificates in PEM: /,
-    ],
-    ['a key for an authority', { caFile: fixture('client.key') }, /caFile must be certificates in PEM: /],
-    [
-      'a certificate for a key',
+      'a certificate instead of a key',
       { certFile: fixture('client.crt'), keyFile: fixture('client.crt') },
-      /keyFile must be a private key in PEM, without a passphrase: /,
+      /keyFile must contain a PEM private key without a passphrase: /,
     ],
     [
-      "another's key",
+      'the key of another certificate',
       { certFile: fixture('client.crt'), keyFile: fixture('server.key') },
-      /keyFile must be the key of the certificate in certFile: /,
+      /keyFile must match the certificate in certFile: /,
     ],
     [
       'a certificate without its key',
@@ -199,11 +195,11 @@ describe('an extender over TLS', () => {
       'tlsConfig must have a client certificate and its key together',
     ],
     [
-      'an authority that is not asked',
+      'a CA that would not be used',
       { insecure: true, caFile: fixture('ca.crt') },
       'tlsConfig must have insecure: false beside caFile or caData, which verify the server',
     ],
-  ])('is not begun with %s', async (_, tls, message) => {
+  ])('is not opened with %s', async (_, tls, message) => {
     const beginning = filter('https://127.0.0.1:1', tls);
     await expect(beginning).rejects.toThrow(message);
     await expect(beginning).rejects.toMatchObject({ name: 'ExtenderConfigurationError' });
@@ -211,32 +207,32 @@ describe('an extender over TLS', () => {
   });
 });
 
-describe('what an extender answers', () => {
-  const answering =
+describe('the response of an extender', () => {
+  const responding =
     (status: number, headers: Record<string, string>, body: string | Buffer): RequestListener =>
     (_request: IncomingMessage, response: ServerResponse) =>
       void response.writeHead(status, headers).end(body);
 
   it.each<[string, RequestListener, string]>([
     [
-      'a redirection',
-      answering(308, { location: 'https://there/filter' }, ''),
-      'filter was answered with status 308, which leads to https://there/filter: give the address that answers as urlPrefix',
+      'a redirect',
+      responding(308, { location: 'https://there/filter' }, ''),
+      'filter returned status 308, a redirect to https://there/filter: set urlPrefix to the final address',
     ],
     [
-      'what is packed without being asked for',
-      answering(200, { 'content-encoding': 'gzip' }, gzipSync('{}')),
-      'filter was answered in the coding gzip, which was not asked for',
+      'an unrequested content encoding',
+      responding(200, { 'content-encoding': 'gzip' }, gzipSync('{}')),
+      'filter returned content encoding gzip, which was not requested',
     ],
-    ['nothing', answering(200, {}, ''), 'filter was answered with something that is not JSON: '],
-    ['half a text', answering(200, {}, '{"NodeNames":["a"'), 'is not JSON: {"NodeNames":["a"'],
-    ['no content', answering(204, {}, ''), 'filter was answered with status 204: '],
-    ['text that is not UTF-8', answering(200, {}, Buffer.from([0xff, 0xfe])), 'is not JSON'],
+    ['an empty body', responding(200, {}, ''), 'filter returned invalid JSON: '],
+    ['truncated JSON', responding(200, {}, '{"NodeNames":["a"'), 'invalid JSON: {"NodeNames":["a"'],
+    ['no content', responding(204, {}, ''), 'filter returned status 204: '],
+    ['text that is not UTF-8', responding(200, {}, Buffer.from([0xff, 0xfe])), 'invalid JSON'],
   ])('is rejected: %s', async (_, listener, message) => {
     await expect(filter(`http://127.0.0.1:${await plainly(listener)}`)).rejects.toThrow(message);
   });
 
-  it('is given up when it has no end', async () => {
+  it('is limited in size', async () => {
     let written = 0;
     let calls = 0;
     const chunk = Buffer.alloc(1 << 20, 32);
@@ -249,17 +245,17 @@ describe('what an extender answers', () => {
       more();
     });
     await expect(filter(`http://127.0.0.1:${port}`, undefined, { httpTimeoutMs: 60_000 })).rejects.toThrow(
-      'filter was answered with more than 128 MiB',
+      'filter returned more than 128 MiB',
     );
     expect(written).toBeLessThan(300 << 20);
     expect(calls).toBe(1);
   });
 
   it.each([
-    ['a status line that is none', 'HELLO\r\n\r\n'],
-    ['a chunk of no length', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n'],
-    ['less than it announced', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}'],
-  ])('is asked for twice, and then rejected: %s', async (_, bytes) => {
+    ['an invalid status line', 'HELLO\r\n\r\n'],
+    ['an invalid chunk length', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n'],
+    ['less than its content-length', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}'],
+  ])('is requested twice, then rejected: %s', async (_, bytes) => {
     let calls = 0;
     const port = await plainly((request) => {
       calls++;
@@ -271,7 +267,7 @@ describe('what an extender answers', () => {
     await expect.poll(() => sockets.size).toBe(0);
   });
 
-  it('counts when it comes only the second time, as after a restart', async () => {
+  it('is accepted from the second request, as after a restart', async () => {
     let calls = 0;
     const port = await plainly((request, response) => {
       if (++calls === 1) request.socket.destroy();
@@ -280,7 +276,7 @@ describe('what an extender answers', () => {
     expect([...(await filter(`http://127.0.0.1:${port}`)).passed]).toEqual(['b']);
   });
 
-  it('leaves no connection behind, once it is closed', async () => {
+  it('leaves no connection behind after close()', async () => {
     const port = await plainly((_request, response) => void response.end('{"NodeNames":[]}'));
     await filter(`http://127.0.0.1:${port}`);
     expect(sockets.size).toBe(1);
@@ -288,17 +284,17 @@ describe('what an extender answers', () => {
     await expect.poll(() => sockets.size).toBe(0);
   });
 
-  it('that does not come is not waited for when all is closed', async () => {
+  it('is not awaited by close()', async () => {
     const port = await plainly(() => undefined);
-    const asked = filter(`http://127.0.0.1:${port}`);
-    const failed = expect(asked).rejects.toThrow('closed');
+    const pending = filter(`http://127.0.0.1:${port}`);
+    const failed = expect(pending).rejects.toThrow('closed');
     await expect.poll(() => sockets.size).toBe(1);
     await opened!.close();
     await failed;
     await expect.poll(() => sockets.size).toBe(0);
   });
 
-  it('may score as it likes, within what can be added up', async () => {
+  it('may contain any scores, which are added up per node', async () => {
     const scores = [
       { Host: 'a', Score: -5 },
       { Host: 'a', Score: 2 },
@@ -307,7 +303,7 @@ describe('what an extender answers', () => {
     const port = await plainly((_request, response) => void response.end(JSON.stringify(scores)));
     const rank = (extender: FirstExtender): Promise<ReadonlyMap<string, number>> =>
       extender.prioritize!({ json: '{}' }, nodes, never);
-    expect([...(await ask(`http://127.0.0.1:${port}`, undefined, {}, rank))]).toEqual([
+    expect([...(await call(`http://127.0.0.1:${port}`, undefined, {}, rank))]).toEqual([
       ['a', -3],
       ['elsewhere', 1],
     ]);
@@ -318,20 +314,20 @@ describe('a bind by an extender', () => {
   const pod = { namespace: 'team', name: 'x', uid: 'u', nodeName: 'a', annotations: {} };
   const clock = new VirtualClock();
   let fence: WriteFence;
-  let asked: number;
-  /** How often the API server was asked for the pod. */
+  let requests: number;
+  /** Number of reads of the pod from the API server. */
   let reads: number;
-  let answer: (response: ServerResponse) => void;
+  let respond: (response: ServerResponse) => void;
 
   beforeEach(async () => {
     fence = new WriteFence(clock);
-    asked = 0;
+    requests = 0;
     reads = 0;
     const onNode = { metadata: { uid: 'u' }, spec: { nodeName: 'a' } };
-    answer = (response) => void response.end('{}');
+    respond = (response) => void response.end('{}');
     const port = await plainly((_request, response) => {
-      asked++;
-      answer(response);
+      requests++;
+      respond(response);
     });
     opened = await openHttpExtenders({
       configurations: [configurationOf(`http://127.0.0.1:${port}`, { bindVerb: 'bind' })],
@@ -345,32 +341,32 @@ describe('a bind by an extender', () => {
 
   const bind = (signal = never): Promise<void> => opened!.port.extenders[0]!.bind!(pod, signal);
 
-  it('is asked of nobody by a process that does not lead', async () => {
+  it('is not sent by a process that is not the leader', async () => {
     await bind().catch(() => undefined);
-    expect(asked).toBe(0);
+    expect(requests).toBe(0);
     fence.openUntil(clock.monotonic() + 1_000);
     await bind();
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
     expect(fence.hasBindInDoubt(1_000)).toBe(false);
   });
 
-  it('is not sent any more when leading ends while it waits for its turn', async () => {
+  it('is not sent if the process loses the lead while it waits for its turn', async () => {
     fence.openUntil(clock.monotonic() + 1_000);
-    answer = () => undefined;
+    respond = () => undefined;
     const binds = Array.from({ length: 12 }, () => bind().catch(() => undefined));
-    await expect.poll(() => asked).toBe(8);
-    fence.end('somebody else leads');
+    await expect.poll(() => requests).toBe(8);
+    fence.end('another process leads');
     await Promise.all(binds);
-    expect(asked).toBe(8);
+    expect(requests).toBe(8);
     expect(fence.hasBindInDoubt(1_000)).toBe(true);
   });
 
-  it('is not sent any more when it is not wanted when its turn comes, and is not looked for either', async () => {
+  it('is not sent or read back if it is withdrawn before its turn', async () => {
     fence.openUntil(clock.monotonic() + 1_000);
     const answers: ServerResponse[] = [];
-    answer = (response) => void answers.push(response);
+    respond = (response) => void answers.push(response);
     const others = Array.from({ length: 8 }, () => bind());
-    await expect.poll(() => asked).toBe(8);
+    await expect.poll(() => requests).toBe(8);
     const mayBeSent = (): void => {
       throw new WithdrawnError('its group is gone');
     };
@@ -378,20 +374,20 @@ describe('a bind by an extender', () => {
     for (const response of answers) response.end('{}');
     await expect(late).rejects.toThrow(WithdrawnError);
     await Promise.all(others);
-    expect(asked).toBe(8);
+    expect(requests).toBe(8);
     expect(reads).toBe(8);
   });
 
-  it('that was given up is in doubt; one that was rejected is not', async () => {
+  it('is in doubt if it was aborted, but not if it was rejected', async () => {
     fence.openUntil(clock.monotonic() + 1_000);
-    answer = (response) => void response.writeHead(500).end('no');
+    respond = (response) => void response.writeHead(500).end('no');
     await bind();
     expect(fence.hasBindInDoubt(1_000)).toBe(false);
-    answer = () => undefined;
-    const cut = new AbortController();
-    const bound = bind(cut.signal);
-    await expect.poll(() => asked).toBe(2);
-    cut.abort(new Error('stopping'));
+    respond = () => undefined;
+    const stop = new AbortController();
+    const bound = bind(stop.signal);
+    await expect.poll(() => requests).toBe(2);
+    stop.abort(new Error('stopping'));
     await expect(bound).rejects.toThrow('stopping');
     expect(fence.hasBindInDoubt(1_000)).toBe(true);
   });

@@ -19,22 +19,22 @@ export interface HttpExtendersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Stops the binds of a process that does not lead. Absent: it may always bind. */
+  /** Stops binds of a process that is not the leader. If absent, it may always bind. */
   readonly fence?: WriteFence | undefined;
 }
 
-/** Extenders, and how to be rid of them. */
+/** The open extenders of a scheduler. */
 export interface HttpExtenders {
   readonly port: ExtenderPort;
-  /** For the scheduler, where some extender has to be sent nodes whole. */
+  /** Passed to the scheduler; defined if an extender needs whole nodes. */
   readonly nodeRead: ((node: Node, raw: unknown) => void) | undefined;
   close(): Promise<void>;
 }
 
-/** Shorter than the five seconds after which many servers close a connection that nobody uses. */
+/** Shorter than the five seconds after which many servers close idle connections. */
 const idleTimeoutMs = 3_000;
 
-/** Undefined when there are none. Connects to nothing yet. Rejects with ExtenderConfigurationError. */
+/** Creates the extenders without connecting yet. Undefined if none is configured. Rejects with ExtenderConfigurationError. */
 export async function openHttpExtenders(options: HttpExtendersOptions): Promise<HttpExtenders | undefined> {
   const { configurations, client, clock, random, logger, fence } = options;
   if (configurations.length === 0) return undefined;

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { SlowCalls } from './slow-calls.ts';
-import type { CallUnderWay } from './slow-calls.ts';
+import type { RunningCall } from './slow-calls.ts';
 
 const never = (): boolean => {
-  throw new Error('told of a call that is not slow');
+  throw new Error('notified about a call that is not slow');
 };
 
 function slowCalls(): { clock: VirtualClock; calls: SlowCalls; take: (...ms: number[]) => void } {
   const clock = new VirtualClock();
   const calls = new SlowCalls({ clock });
-  /** Calls that take so long, one after another. */
+  /** Makes calls with these durations, one after another. */
   const take = (...durations: number[]): void => {
     for (const ms of durations) {
       const call = calls.sent(() => true);
@@ -26,24 +26,24 @@ function times(count: number, ms: number): number[] {
   return Array.from({ length: count }, () => ms);
 }
 
-describe('from when on a call is slow', () => {
+describe('the threshold for slow calls', () => {
   it.each<[string, number[], number]>([
-    ['a second, before enough have been answered', times(7, 10), 1_000],
-    ['a quarter of a second where calls take milliseconds', times(8, 10), 250],
-    ['twice what three quarters took', [...times(30, 200), ...times(10, 5_000)], 400],
+    ['a second until enough calls have ended', times(7, 10), 1_000],
+    ['a quarter of a second if calls take milliseconds', times(8, 10), 250],
+    ['twice the 75th percentile', [...times(30, 200), ...times(10, 5_000)], 400],
     [
-      'longer than a call may take at all, when more than a quarter hang',
+      'longer than the call timeout if more than a quarter of the calls hang',
       [...times(29, 100), ...times(11, 5_000)],
       10_000,
     ],
-    ['what the latest say: the ones before count no more', [...times(200, 5_000), ...times(64, 150)], 300],
-  ])('%s', (_name, durations, expected) => {
+    ['based on the latest calls only', [...times(200, 5_000), ...times(64, 150)], 300],
+  ])('is %s', (_name, durations, expected) => {
     const { calls, take } = slowCalls();
     take(...durations);
     expect(calls.thresholdMs).toBe(expected);
   });
 
-  it('is not moved by what ended early', () => {
+  it('ignores calls that ended early', () => {
     const { calls, take } = slowCalls();
     take(...times(64, 200));
     for (let count = 0; count < 64; count++) calls.ended(calls.sent(never), false);
@@ -52,7 +52,7 @@ describe('from when on a call is slow', () => {
 });
 
 describe('a slow call', () => {
-  it('is told of with its age, and again when it is twice as old, until it ends', () => {
+  it('is reported with its age, and again whenever the age has doubled, until it ends', () => {
     const { clock, calls, take } = slowCalls();
     take(...times(8, 10));
     const reported: number[] = [];
@@ -66,7 +66,7 @@ describe('a slow call', () => {
     expect(reported).toEqual([250, 500, 1_000]);
   });
 
-  it('is told of again soon when nothing can be done about it now', () => {
+  it('is reported again soon if the callback returns false', () => {
     const { clock, calls, take } = slowCalls();
     take(...times(8, 10));
     const reported: number[] = [];
@@ -78,7 +78,7 @@ describe('a slow call', () => {
     expect(reported).toEqual([250, 300, 350]);
   });
 
-  it('is judged by what others took meanwhile', () => {
+  it('is measured against calls that ended after it was sent', () => {
     const { clock, calls, take } = slowCalls();
     const reported: number[] = [];
     calls.sent((ms) => {
@@ -92,13 +92,13 @@ describe('a slow call', () => {
 
   it('leaves no timer behind', () => {
     const { clock, calls } = slowCalls();
-    const call: CallUnderWay = calls.sent(() => true);
+    const call: RunningCall = calls.sent(() => true);
     clock.advance(60);
     calls.ended(call, true);
     expect(clock.untilNextTimer()).toBeUndefined();
   });
 
-  it('is not told of when it was this process that stood still: its answer may be there already', () => {
+  it('is not reported after a block of the event loop, because its response may have arrived', () => {
     const clock = new LateClock();
     const calls = new SlowCalls({ clock });
     for (let count = 0; count < 8; count++) calls.ended(calls.sent(never), true);
@@ -108,14 +108,14 @@ describe('a slow call', () => {
       reported.push(ms);
       return true;
     });
-    clock.standStillFor(2_000);
+    clock.blockFor(2_000);
     calls.ended(answered, true);
-    clock.standStillFor(2_000);
+    clock.blockFor(2_000);
     expect(reported).toEqual([4_000]);
   });
 });
 
-/** Timers fire when it is over that the process stood still, once each, before anything else happens. */
+/** After a block of the event loop, each due timer fires once before anything else happens. */
 class LateClock implements Clock {
   #now = 0;
   #timers = new Set<() => void>();
@@ -133,7 +133,7 @@ class LateClock implements Clock {
     return { cancel: () => void this.#timers.delete(callback) };
   }
 
-  standStillFor(ms: number): void {
+  blockFor(ms: number): void {
     this.#now += ms;
     const due = [...this.#timers];
     this.#timers.clear();

@@ -1,34 +1,33 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 
-/** Answers that the threshold is taken from: the latest ones, and enough of them. */
+/** Number of latest durations to keep, and the minimum number for a threshold. */
 const remembered = 64;
 const enough = 8;
-/** A call is slow when it takes so many times as long as three quarters of the latest ones did, and at least so long. */
+/** A call is slow if it takes this many times the 75th percentile of the latest durations, and at least minSlowMs. */
 const factor = 2;
-const leastMs = 250;
-/** While too few have been answered. */
+const minSlowMs = 250;
+/** Threshold until enough calls have ended. */
 const startingMs = 1_000;
 const tickMs = 50;
 
-/** A call that has been sent; times as Clock.monotonic(). */
-export interface CallUnderWay {
+/** A call that was sent. Times are Clock.monotonic(). */
+export interface RunningCall {
   readonly sentAt: number;
   readonly notify: (ms: number) => boolean;
-  /** How old it must be at least to be told of. */
-  leastMs: number;
+  /** Minimum age for the next notification. */
+  minAgeMs: number;
 }
 
 /**
- * Tells which calls take far longer than the others of their kind. What is usual is taken from those that ended lately: the threshold is
- * twice what three quarters of them took. So up to a quarter of the calls may hang and are told; where more do, or a busy server
- * holds up all alike, that is the usual after a few, and nothing is told. It is at least 250 ms: what takes some milliseconds longer than
- * usual is not worth a second call.
+ * Detects calls that take far longer than others of their kind. The threshold is twice the 75th percentile of the latest durations. Up to a
+ * quarter of the calls may therefore hang and still be reported. If more hang, or a busy server delays all calls alike, this becomes the
+ * normal duration after a few calls, and none is reported. The threshold is at least 250 ms: a smaller delay is not worth a second call.
  */
 export class SlowCalls {
   readonly #clock: Clock;
-  /** In the order in which they were sent. */
-  readonly #underWay = new Set<CallUnderWay>();
-  /** Milliseconds that the latest calls took; the oldest is written over. */
+  /** In the order of sending. */
+  readonly #running = new Set<RunningCall>();
+  /** Milliseconds of the latest calls, as a ring buffer. */
   readonly #durations: number[] = [];
   #next = 0;
   #timer: Timer | undefined;
@@ -39,33 +38,33 @@ export class SlowCalls {
     this.#clock = options.clock;
   }
 
-  /** From so many milliseconds on a call is slow. */
+  /** Age in milliseconds from which a call is slow. */
   get thresholdMs(): number {
     if (this.#durations.length < enough) return startingMs;
     const sorted = this.#durations.toSorted((a, b) => a - b);
-    const usual = sorted[Math.ceil(sorted.length * 0.75) - 1]!;
-    return Math.max(factor * usual, leastMs);
+    const percentile75 = sorted[Math.ceil(sorted.length * 0.75) - 1]!;
+    return Math.max(factor * percentile75, minSlowMs);
   }
 
   /**
-   * A call has just been sent. `tell` is called with its age when it is slow, and again when it has become twice as old, until `ended`;
-   * when it answers false (not now), again soon. It must not throw.
+   * Starts to measure a call that was just sent. `notify` gets its age once it is slow, and again whenever the age has doubled, until
+   * `ended`. If `notify` returns false (not now), it is called again soon. It must not throw.
    */
-  sent(notify: (ms: number) => boolean): CallUnderWay {
-    const call = { sentAt: this.#clock.monotonic(), notify, leastMs: 0 };
-    this.#underWay.add(call);
+  sent(notify: (ms: number) => boolean): RunningCall {
+    const call = { sentAt: this.#clock.monotonic(), notify, minAgeMs: 0 };
+    this.#running.add(call);
     if (this.#timer === undefined) this.#setTimer();
     return call;
   }
 
-  /** `isMeasured`: it took as long as such calls take, or at least so long; not so one that ended early because something went wrong. */
-  ended(call: CallUnderWay, isMeasured: boolean): void {
-    this.#underWay.delete(call);
+  /** `isMeasured`: the duration is typical, or a lower bound. False for a call that ended early because of an error. */
+  ended(call: RunningCall, isMeasured: boolean): void {
+    this.#running.delete(call);
     if (isMeasured) {
       this.#durations[this.#next] = this.#clock.monotonic() - call.sentAt;
       this.#next = (this.#next + 1) % remembered;
     }
-    if (this.#underWay.size > 0) return;
+    if (this.#running.size > 0) return;
     this.#timer?.cancel();
     this.#timer = undefined;
   }
@@ -77,19 +76,19 @@ export class SlowCalls {
 
   #tick(): void {
     const now = this.#clock.monotonic();
-    // This process stood still: there may be answers that it has not come to read, which it does before the next tick.
+    // The event loop was blocked. Responses that have already arrived will be read before the next tick.
     this.#skipped = now - this.#tickAt > tickMs && !this.#skipped;
     if (!this.#skipped) this.#look(now);
-    if (this.#underWay.size > 0) this.#setTimer();
+    if (this.#running.size > 0) this.#setTimer();
     else this.#timer = undefined;
   }
 
   #look(now: number): void {
     const thresholdMs = this.thresholdMs;
-    for (const call of this.#underWay) {
+    for (const call of this.#running) {
       const ms = now - call.sentAt;
       if (ms < thresholdMs) return;
-      if (ms >= call.leastMs && call.notify(ms)) call.leastMs = 2 * ms;
+      if (ms >= call.minAgeMs && call.notify(ms)) call.minAgeMs = 2 * ms;
     }
   }
 }

@@ -15,16 +15,16 @@ const attempts = 3;
 const callTimeoutMs = 10_000;
 
 /**
- * Pods and nodes as the API has them, for extenders: the scheduler keeps little of them. A pod is read when it is asked about,
- * once for each time that it changes; nodes are kept whole, as text, from what the watch shows.
+ * Whole pods and nodes for extenders; the scheduler itself keeps only a projection. A pod is read when an extender needs it, once per
+ * version. Nodes are kept as JSON text from the watch.
  */
 export class WholeObjects {
   readonly #client: Pick<KubeClient, 'get'>;
   readonly #clock: Clock;
   readonly #random: Random;
-  /** pod as the watch showed it -> all of it */
+  /** pod as the watch delivered it -> the whole pod */
   readonly #pods = new WeakMap<Pod, WholePod>();
-  /** node as the watch showed it -> its JSON */
+  /** node as the watch delivered it -> its JSON */
   readonly #nodes = new WeakMap<Node, string>();
 
   constructor(options: { readonly client: Pick<KubeClient, 'get'>; readonly clock: Clock; readonly random: Random }) {
@@ -43,7 +43,7 @@ export class WholeObjects {
       maxAttempts: attempts,
       signal,
     });
-    if (raw.metadata?.uid !== pod.uid) throw new Error('it was deleted and made again meanwhile');
+    if (raw.metadata?.uid !== pod.uid) throw new Error('the pod was deleted and recreated');
     const whole = { json: textOf(raw) };
     this.#pods.set(pod, whole);
     return whole;
@@ -53,15 +53,15 @@ export class WholeObjects {
     this.#nodes.set(node, textOf(raw as RawObject));
   }
 
-  /** Throws when the node was not kept. */
+  /** Throws if `keepNode` was not called for the node. */
   node(node: Node): string {
     const text = this.#nodes.get(node);
-    if (text === undefined) throw new Error(`node ${node.name} was not kept whole`);
+    if (text === undefined) throw new Error(`the JSON of node ${node.name} was not kept`);
     return text;
   }
 }
 
-/** Without the bookkeeping of who set which field, which is often the greater part. */
+/** Removes managedFields, which are often the larger part. */
 function textOf(raw: RawObject): string {
   return JSON.stringify({ ...raw, metadata: { ...raw.metadata, managedFields: undefined } });
 }

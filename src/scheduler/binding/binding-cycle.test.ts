@@ -18,8 +18,7 @@ interface Fixture {
   readonly bound: PodBinding[];
   readonly results: BindingResult[];
   readonly stop: AbortController;
-  readonly cut: AbortController;
-  /** A plan for a group of three, decided and assumed. */
+  /** Plans and assumes a group of three. */
   readonly plan: () => BindingPlan;
 }
 
@@ -28,7 +27,7 @@ interface FixtureOptions {
   readonly bind?: (binding: PodBinding) => Promise<void>;
   readonly revision?: () => number;
   readonly stillFits?: (plan: BindingPlan, podName: string) => Status | undefined;
-  /** How many of the three are enough, because of others that are planned beside them; default: all. */
+  /** How many of the three members make the quorum. Default: all. A lower number means that other members are planned elsewhere. */
   readonly enough?: number;
 }
 
@@ -36,14 +35,13 @@ function fixture(options: FixtureOptions = {}): Fixture {
   const bound: PodBinding[] = [];
   const results: BindingResult[] = [];
   const stop = new AbortController();
-  const cut = new AbortController();
   const harness = new CoreHarness({
     plugins: defaultPlugins,
     extra: options.plugins ?? [],
     binder: {
-      bind: async (asked) => {
-        await options.bind?.(asked);
-        bound.push(asked);
+      bind: async (podBinding) => {
+        await options.bind?.(podBinding);
+        bound.push(podBinding);
       },
     },
   });
@@ -53,7 +51,7 @@ function fixture(options: FixtureOptions = {}): Fixture {
   let plans = 0;
   const binding = new BindingCycle({
     report: (result) => results.push(result),
-    atRest: (look) => Promise.resolve(look()),
+    betweenAttempts: (look) => Promise.resolve(look()),
     stillHolds: ({ assignments, startsGang }) => {
       const failed = results.flatMap((result) => (result.kind === 'failed' ? result.failures : []));
       const isEnough = assignments.length - failed.length >= (options.enough ?? 3);
@@ -65,18 +63,20 @@ function fixture(options: FixtureOptions = {}): Fixture {
     clock: harness.clock,
     planId: () => `plan-${++plans}`,
     signal: stop.signal,
-    cut: cut.signal,
+    bindSignal: new AbortController().signal,
   });
   const plan = (): BindingPlan => {
     const result = harness.core.cycle.run(entityInFlight({ gang }), harness.profile);
     if (result.kind !== 'planned') throw new Error(`the attempt ended ${result.kind}`);
     return result.plan;
   };
-  return { harness, binding, bound, results, stop, cut, plan };
+  return { harness, binding, bound, results, stop, plan };
 }
 
-/** Bindings wait for their turn, and are asked whether they are still wanted when it comes. */
-function inLine(options: FixtureOptions = {}): Fixture & { readonly turns: (() => void)[]; readonly sent: string[] } {
+/** Queues bindings. Each calls `mayBeSent` when the test gives it its turn. */
+function queuedBindings(
+  options: FixtureOptions = {},
+): Fixture & { readonly turns: (() => void)[]; readonly sent: string[] } {
   const turns: (() => void)[] = [];
   const sent: string[] = [];
   const made = fixture({
@@ -90,7 +90,7 @@ function inLine(options: FixtureOptions = {}): Fixture & { readonly turns: (() =
   return { ...made, turns, sent };
 }
 
-/** Lets everything that is not waiting for a timer run on. */
+/** Runs everything that does not wait for a timer. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
@@ -101,8 +101,8 @@ function finished(results: readonly BindingResult[]): { pod: string; reason: str
   return last.failures.map(({ assignment, status }) => ({ pod: assignment.pod.name, reason: status.message }));
 }
 
-describe('a binding cycle', () => {
-  it('binds every member, with the annotations that tell of the plan', async () => {
+describe('BindingCycle', () => {
+  it('binds every member, with annotations that identify the plan', async () => {
     const { binding, bound, results, plan } = fixture();
     binding.start(plan());
     expect(binding.running).toBe(1);
@@ -124,7 +124,7 @@ describe('a binding cycle', () => {
     expect(finished(results)).toEqual([]);
   });
 
-  it('binds nobody before the last PreBind is through', async () => {
+  it('binds no member before the last PreBind has ended', async () => {
     const steps: string[] = [];
     const waits = new Map<string, () => void>();
     const { binding, plan } = fixture({
@@ -153,7 +153,7 @@ describe('a binding cycle', () => {
     expect(steps).toHaveLength(6);
   });
 
-  it('binds nobody when one PreBind fails', async () => {
+  it('binds no member if one PreBind fails', async () => {
     const { binding, bound, results, plan } = fixture({
       plugins: [
         {
@@ -172,7 +172,7 @@ describe('a binding cycle', () => {
     expect(ownFailures.map(({ isBySibling = false }) => isBySibling)).toEqual([true, false, true]);
   });
 
-  it('binds nobody when a member does not fit any more after something was waited for', async () => {
+  it('binds no member if one no longer fits after the wait for plugins', async () => {
     const { binding, bound, results, plan } = fixture({
       plugins: [{ name: 'Volumes', preBind: () => Promise.resolve(undefined) }],
       stillFits: (_plan, pod) => (pod === 'red-2' ? new Status('Unschedulable', 'node a is gone') : undefined),
@@ -183,7 +183,7 @@ describe('a binding cycle', () => {
     expect(finished(results).map(({ reason }) => reason)).toEqual(Array(3).fill('node a is gone'));
   });
 
-  it('binds the others when they are enough without the one that does not fit any more', async () => {
+  it('binds the other members if they are enough without the one that no longer fits', async () => {
     const { binding, bound, results, plan } = fixture({
       plugins: [{ name: 'Volumes', preBind: () => Promise.resolve(undefined) }],
       stillFits: (_plan, pod) => (pod === 'red-1' ? new Status('Unschedulable', 'node a is gone') : undefined),
@@ -195,7 +195,7 @@ describe('a binding cycle', () => {
     expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'node a is gone' }]);
   });
 
-  it('reports a member that cannot be bound, while the others stay bound', async () => {
+  it('reports a member that cannot be bound and keeps the others bound', async () => {
     const { binding, bound, results, plan } = fixture({
       bind: ({ name }) => (name === 'red-1' ? Promise.reject(new Error('node a rejected')) : Promise.resolve()),
     });
@@ -206,10 +206,10 @@ describe('a binding cycle', () => {
   });
 });
 
-describe('a Permit plugin that really waits', () => {
+describe('a Permit plugin that waits', () => {
   const gate: Plugin = { name: 'Gate', permit: () => ({ waitMs: 5000 }) };
 
-  it('holds the whole plan back until it has allowed every member', async () => {
+  it('delays the whole plan until it has allowed every member', async () => {
     const { binding, bound, harness, plan } = fixture({ plugins: [gate] });
     binding.start(plan());
     const [first, ...others] = harness.waitingPods.all();
@@ -221,7 +221,7 @@ describe('a Permit plugin that really waits', () => {
     expect(bound).toHaveLength(3);
   });
 
-  it('that rejects one member ends the plan at once for all of them', async () => {
+  it('ends the plan for all members at once if it rejects one', async () => {
     const { binding, bound, results, harness, plan } = fixture({ plugins: [gate] });
     binding.start(plan());
     harness.waitingPods.all()[1]!.reject('Gate', 'not today');
@@ -232,7 +232,7 @@ describe('a Permit plugin that really waits', () => {
     expect(harness.clock.untilNextTimer()).toBeUndefined();
   });
 
-  it('that lets one member wait too long ends the plan then, not when the last one has timed out', async () => {
+  it('ends the plan when the first member times out', async () => {
     const uneven: Plugin = {
       name: 'Gate',
       permit: (_state, pod) => ({ waitMs: pod.name === 'red-1' ? 1000 : 600_000 }),
@@ -249,7 +249,7 @@ describe('a Permit plugin that really waits', () => {
     expect(harness.waitingPods.size).toBe(0);
   });
 
-  it('does not keep a scheduler from stopping', async () => {
+  it('does not delay the stop of the scheduler', async () => {
     const { binding, bound, results, stop, plan } = fixture({ plugins: [gate] });
     binding.start(plan());
     stop.abort(new Error('stopping'));
@@ -258,20 +258,20 @@ describe('a Permit plugin that really waits', () => {
     expect(finished(results)).toHaveLength(3);
   });
 
-  it('binds a plan to its end though the scheduler stops meanwhile, and none that comes to it later', async () => {
-    const answered = deferred();
-    const { binding, bound, results, stop, plan } = fixture({ bind: () => answered.promise });
+  it('drained() waits for a plan whose bindings were sent before the stop', async () => {
+    const response = deferred();
+    const { binding, bound, results, stop, plan } = fixture({ bind: () => response.promise });
     binding.start(plan());
     await settle();
     stop.abort(new Error('stopping'));
     const drained = binding.drained();
-    answered.resolve();
+    response.resolve();
     await drained;
     expect(bound).toHaveLength(3);
     expect(finished(results)).toEqual([]);
   });
 
-  it('begins no Binding once the scheduler stops', async () => {
+  it('starts no binding once the scheduler stops', async () => {
     const { binding, bound, results, stop, plan } = fixture();
     binding.start(plan());
     stop.abort(new Error('stopping'));
@@ -281,11 +281,11 @@ describe('a Permit plugin that really waits', () => {
     await binding.drained();
   });
 
-  describe('whose Bindings wait for their turn', () => {
-    /** From when it is set on the node has no room for that member. */
-    function crowded(enough = 3): ReturnType<typeof inLine> & { readonly crowd: (podName: string) => void } {
+  describe('with queued bindings', () => {
+    /** After `crowd(name)`, that member no longer fits. */
+    function crowded(enough = 3): ReturnType<typeof queuedBindings> & { readonly crowd: (podName: string) => void } {
       let noCapacityFor: string | undefined;
-      const made = inLine({
+      const made = queuedBindings({
         enough,
         revision: () => (noCapacityFor === undefined ? 0 : 1),
         stillFits: (_plan, pod) =>
@@ -294,7 +294,7 @@ describe('a Permit plugin that really waits', () => {
       return { ...made, crowd: (podName) => (noCapacityFor = podName) };
     }
 
-    it('sends none when there is no room for the last one before the first is sent, and says why at once', async () => {
+    it('sends none if one member no longer fits before the first is sent, and reports the reason at once', async () => {
       const { binding, plan, turns, sent, results, crowd } = crowded();
       binding.start(plan());
       await settle();
@@ -314,7 +314,7 @@ describe('a Permit plugin that really waits', () => {
       expect(finished(results)).toHaveLength(3);
     });
 
-    it('sends the others when they are enough without the one for whom there is no room', async () => {
+    it('sends the other bindings if they are enough without the member that no longer fits', async () => {
       const { binding, plan, turns, sent, results, crowd } = crowded(2);
       binding.start(plan());
       await settle();
@@ -326,7 +326,7 @@ describe('a Permit plugin that really waits', () => {
       expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'Insufficient cpu' }]);
     });
 
-    it('sends the others when there is no room for one any more after the first is sent', async () => {
+    it('sends the other bindings if a member no longer fits after the first is sent', async () => {
       const { binding, plan, turns, sent, results, crowd } = crowded();
       binding.start(plan());
       await settle();
@@ -339,7 +339,7 @@ describe('a Permit plugin that really waits', () => {
       expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'Insufficient cpu' }]);
     });
 
-    it('sends what still fits when the group is on nodes already', async () => {
+    it('sends the bindings that still fit if the group has already started', async () => {
       const { binding, plan, turns, sent, results, crowd } = crowded();
       binding.start({ ...plan(), startsGang: false });
       await settle();
@@ -351,9 +351,9 @@ describe('a Permit plugin that really waits', () => {
     });
   });
 
-  describe('that is stopped', () => {
-    it('undoes a plan of which no Binding has been sent', async () => {
-      const { binding, plan, stop, turns, sent, results } = inLine();
+  describe('after a stop', () => {
+    it('undoes a plan that has sent no binding', async () => {
+      const { binding, plan, stop, turns, sent, results } = queuedBindings();
       binding.start(plan());
       await settle();
       stop.abort(new Error('stopping'));
@@ -366,8 +366,8 @@ describe('a Permit plugin that really waits', () => {
       );
     });
 
-    it('finishes a plan of which one has been sent', async () => {
-      const { binding, plan, stop, turns, sent, results } = inLine();
+    it('finishes a plan that has sent a binding', async () => {
+      const { binding, plan, stop, turns, sent, results } = queuedBindings();
       binding.start(plan());
       await settle();
       turns[0]!();
@@ -384,9 +384,9 @@ describe('a Permit plugin that really waits', () => {
   });
 });
 
-describe('a plugin that binds a member by itself', () => {
-  it('has it, with its room, until it has ended, though the plan is given up meanwhile', async () => {
-    const answered = deferred();
+describe('a Bind plugin that sends its own request', () => {
+  it('keeps the member assumed until its call returns, even if the plan is given up meanwhile', async () => {
+    const response = deferred();
     const seen: string[] = [];
     const own: Plugin = {
       name: 'Own',
@@ -394,7 +394,7 @@ describe('a plugin that binds a member by itself', () => {
       unreserve: (_state, pod) => void seen.push(`unreserve ${pod.name}`),
       bind: async (_state, pod) => {
         if (pod.name !== 'red-0') return new Status('Skip', '');
-        await answered.promise;
+        await response.promise;
         seen.push(`bound ${pod.name}`);
         return undefined;
       },
@@ -409,7 +409,7 @@ describe('a plugin that binds a member by itself', () => {
     expect(() => first!.mayBeSent!()).toThrow('has only 2 of the 3 members');
     await core.settle();
     expect(['red-0', 'red-1'].map((uid) => core.harness.cluster.isAssumed(uid))).toEqual([true, false]);
-    answered.resolve();
+    response.resolve();
     await core.settle();
     expect(seen).toEqual(['unreserve red-2', 'unreserve red-1', 'bound red-0']);
     expect(core.harness.events).toContain('Scheduled red-0');

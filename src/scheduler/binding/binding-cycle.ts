@@ -11,78 +11,78 @@ import type { BindingFailure, BindingPlan, BindingResult, NodeAssignment } from 
 
 export interface BindingCycleOptions {
   readonly report: (result: BindingResult) => void;
-  /** Changes whenever anything about any node does. */
+  /** A number that changes with every change of any node. */
   readonly revision: () => number;
-  /** When anything may have changed since it was planned: does the placement still pass Filter, its own claim left aside? */
+  /** Returns why the assignment no longer passes Filter, ignoring its own reservation. `since`: the revision at which it was known to pass. */
   readonly stillFits: (plan: BindingPlan, assignment: NodeAssignment, since?: number) => Status | undefined;
-  /** What it answers when no attempt is being made. */
-  readonly atRest: <T>(look: () => T) => Promise<T>;
+  /** Runs `look` when no attempt is open, and resolves to its result. */
+  readonly betweenAttempts: <T>(look: () => T) => Promise<T>;
   /**
-   * Is the placement still what the plan meant: the member there and on its node, and a quorum within reach? Cheap. `lost`: placements that have
-   * failed, maybe of other plans, and that the picture may still count as planned.
+   * Returns why the assignment no longer matches the plan: the member must exist and be assumed on its node, and the quorum must be within
+   * reach. A cheap check. `failed`: failed assignments, maybe of other plans, that the cluster cache may still count as planned.
    */
   readonly stillHolds: (
     plan: BindingPlan,
     assignment: NodeAssignment,
-    lost: Iterable<NodeAssignment>,
+    failed: Iterable<NodeAssignment>,
   ) => Status | undefined;
-  /** Binds pods that are not the Bind plugins' business. False: this one is. A Status: it failed. Absent: all of them are. */
+  /** Binds pods through an extender. False: no extender binds this pod, so a Bind plugin does. A Status: the binding failed. */
   readonly bindOutside?:
     ((pod: Pod, binding: PodBinding, signal: AbortSignal) => Promise<Status | boolean>) | undefined;
-  /** A pod has waited on Permit, and the plan goes on or is given up; ms since the plan was handed over. */
+  /** A pod has finished waiting on Permit. `outcome` is undefined if it was allowed. `ms` counts from the start of the plan's wait. */
   readonly permitWaited: (outcome: Status | undefined, ms: number) => void;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Names a plan; unique. */
+  /** Returns a unique plan ID. */
   readonly planId: () => string;
-  /** From here on no plan begins to be bound: those of which no Binding has been sent are given up. */
+  /** Once aborted, no plan starts to bind. Plans that have sent no Binding are given up. */
   readonly signal: AbortSignal;
-  /** Cuts what is being bound. */
-  readonly cut: AbortSignal;
+  /** Aborts running bindings. */
+  readonly bindSignal: AbortSignal;
 }
 
-/** Why a plan is given up before anything of it is sent. */
+/** Why a plan is given up before any of its bindings is sent. */
 interface Rejection {
   readonly status: Status;
-  /** The member that it is about; undefined: all of them. */
+  /** The member that caused it; undefined: all of them. */
   readonly uid?: string;
 }
 
-/** A plan that waits for plugins. */
-interface HeldPlan {
+/** A plan that waits for Permit or PreBind plugins. */
+interface WaitingPlan {
   readonly plan: BindingPlan;
   readonly giveUp: (why: Status) => void;
 }
 
-/** What is known of a plan on its way. */
+/** The state of a plan whose bindings are being sent. */
 interface Sending {
-  /** A Binding of it has been sent. */
+  /** A Binding of the plan has been sent. */
   hasBegun: boolean;
-  /** Members of which no Binding is sent -> why; reported. */
+  /** assignment that will not be bound -> why; already reported */
   readonly failures: Map<NodeAssignment, BindingFailure>;
-  /** Members in the hands of a Bind plugin that has not asked when they may be sent: they may have been. */
-  readonly untold: Set<NodeAssignment>;
-  /** Of the nodes, when it was last known that all fit; undefined: that is not known. */
+  /** Members passed to a Bind plugin that has not called `mayBeSent` yet. Such a plugin may have sent the binding on its own. */
+  readonly maybeSent: Set<NodeAssignment>;
+  /** Node revision at which all members were known to fit; undefined if there is none. */
   revision: number | undefined;
 }
 
 /**
- * Binds plans, with a barrier: nobody is bound before every member of the plan is allowed by Permit, has run PreBind and
- * still fits. Then all are bound in parallel; each Binding is looked at once more when it is about to be sent, and before the first one with
- * which a group starts all the others are. When the scheduler stops a plan is finished if a Binding of it has been sent, unless it is cut, and
- * given up otherwise. Never throws; everything is reported.
+ * Binds plans behind a barrier: no member is bound before every member has passed Permit and PreBind and still fits. Then all bindings run in
+ * parallel. Each Binding is checked again right before it is sent. Before the first Binding that starts a gang, all members are checked.
+ * When the scheduler stops, a plan that has sent a Binding is finished unless `bindSignal` aborts it; other plans are given up. Never throws:
+ * every outcome is reported.
  */
 export class BindingCycle {
   readonly #options: BindingCycleOptions;
   readonly #running = new Set<Promise<void>>();
-  /** key of a group -> the plan with which it is to start, until a Binding of it is sent, or none of it can be withheld any more */
+  /** group key -> the plan that is about to start it, until the plan sends a Binding or can no longer be given up */
   readonly #starting = new Map<string, BindingPlan>();
-  /** Plans that a Permit plugin holds. */
+  /** Plans with a member that waits on Permit. */
   readonly #onPermit = new Set<BindingPlan>();
-  /** key of a group -> its plans that Permit plugins or PreBind hold */
-  readonly #held = new Map<string, Set<HeldPlan>>();
-  /** Placements that have failed, until the picture knows: while an attempt is open it is not told. */
-  readonly #lost = new Set<NodeAssignment>();
-  /** Plans whose Bindings are under way. */
+  /** group key -> its plans that wait for Permit or PreBind */
+  readonly #waiting = new Map<string, Set<WaitingPlan>>();
+  /** Failed assignments that the cluster cache still counts as planned: it is updated only between attempts. */
+  readonly #failedAssignments = new Set<NodeAssignment>();
+  /** Running bindings, one promise per plan. */
   readonly #binds = new Set<Promise<unknown>>();
 
   constructor(options: BindingCycleOptions) {
@@ -93,39 +93,39 @@ export class BindingCycle {
     return this.#running.size;
   }
 
-  /** Plans of which a member waits on Permit. */
+  /** Plans with a member that waits on Permit. */
   get onPermit(): ReadonlySet<BindingPlan> {
     return this.#onPermit;
   }
 
-  /** Plans that groups are to start with: nobody else of those is planned meanwhile. */
+  /** Plans that are about to start their group. No other members of these groups are planned meanwhile. */
   get starting(): readonly BindingPlan[] {
-    return [...this.#starting.values()].filter((plan) => standsIn(plan, plan.gang));
+    return [...this.#starting.values()].filter((plan) => hasMemberIn(plan, plan.gang));
   }
 
   /**
-   * The group is to start with a plan that may still be given up, because no Binding of it has been sent. Nobody else of it is planned
-   * meanwhile: two plans that count on each other's members would have a barrier each, and a first Binding each. Not so when none of the plan is
-   * in the group any more: what is waited for may come much later, if at all, and nobody counts on it.
+   * Returns true while a plan is about to start the group but may still be given up, because it has sent no Binding. Other members are not
+   * planned meanwhile: two plans that count on each other's members would each have a barrier and a first Binding. Returns false once no
+   * member of the plan is in the group any more. The plan's plugins may then take long to return, and no other plan counts on its members.
    */
   isStarting(gang: GangView | undefined): boolean {
     const plan = gang && this.#starting.get(gang.key);
-    return plan !== undefined && standsIn(plan, gang);
+    return plan !== undefined && hasMemberIn(plan, gang);
   }
 
-  /** The group or a member of it has changed: a plan of it that nobody can be bound with any more is not waited for. */
-  look(groupKey: string): void {
-    for (const { plan, giveUp } of this.#held.get(groupKey) ?? []) {
+  /** The group or one of its members has changed. Gives up waiting plans that can no longer bind any member. */
+  reconcile(groupKey: string): void {
+    for (const { plan, giveUp } of this.#waiting.get(groupKey) ?? []) {
       const why = this.#whyHopeless(plan);
       if (why !== undefined) giveUp(why);
     }
   }
 
-  /** What is wrong with the first member, if something is with each; undefined: one at least may be bound. */
+  /** Returns the first member's problem if every member has one; undefined if at least one can be bound. */
   #whyHopeless(plan: BindingPlan): Status | undefined {
     let first: Status | undefined;
     for (const assignment of plan.assignments) {
-      const problem = this.#options.stillHolds(plan, assignment, this.#lost);
+      const problem = this.#options.stillHolds(plan, assignment, this.#failedAssignments);
       if (problem === undefined) return undefined;
       first ??= problem;
     }
@@ -137,12 +137,12 @@ export class BindingCycle {
     this.#running.add(run);
   }
 
-  /** Resolves when no plan is under way any more. */
+  /** Resolves once no plan is running. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** Resolves when no Binding is under way any more. */
+  /** Resolves once no Binding is running. */
   async drained(): Promise<void> {
     while (this.#binds.size > 0) await Promise.all(this.#binds);
   }
@@ -153,45 +153,45 @@ export class BindingCycle {
     );
     const hasWaited = plan.waiting.length > 0 || early.length > 0;
     if (plan.startsGang && plan.gang !== undefined) this.#starting.set(plan.gang.key, plan);
-    // Changes that an open attempt made wait come in this same turn, after the plan and before anything else of it is done.
+    // Changes that an open attempt deferred run in this turn of the event loop, right after the plan is made and before this method continues.
     const revision = hasWaited ? undefined : this.#options.revision();
-    const sending: Sending = { hasBegun: false, failures: new Map(), untold: new Set(), revision };
+    const sending: Sending = { hasBegun: false, failures: new Map(), maybeSent: new Set(), revision };
     const rejected = await this.#passPlugins(plan, early);
     const decide = (): void => {
       const rejection = rejected ?? this.#stopped();
       if (rejection !== undefined) this.#giveUp(plan, sending, rejection);
-      else this.#lookAtAll(plan, sending, hasWaited);
+      else this.#recheckAll(plan, sending, hasWaited);
       if (hasWaited) sending.revision = this.#options.revision();
     };
-    // Plugins that filter again would count in what an attempt has reserved half way through.
-    if (hasWaited) await this.#options.atRest(decide);
+    // During an attempt, Filter would see half of the attempt's plan.
+    if (hasWaited) await this.#options.betweenAttempts(decide);
     else decide();
     const annotations = this.#annotations(plan);
-    const stands = plan.assignments.filter((assignment) => !sending.failures.has(assignment));
-    const binds = Promise.all(stands.map((assignment) => this.#bind(plan, assignment, annotations, sending)));
+    const remaining = plan.assignments.filter((assignment) => !sending.failures.has(assignment));
+    const binds = Promise.all(remaining.map((assignment) => this.#bind(plan, assignment, annotations, sending)));
     this.#binds.add(binds);
     await binds;
     this.#binds.delete(binds);
     this.#options.report({ kind: 'finished', plan, failures: [...sending.failures.values()] });
   }
 
-  /** Waits for Permit and PreBind, while somebody of the plan can still be bound. `early`: those for whom PreBind has something to do. */
+  /** Waits for Permit and PreBind while at least one member can be bound. `early`: the assignments with PreBind work. */
   async #passPlugins(plan: BindingPlan, early: readonly NodeAssignment[]): Promise<Rejection | undefined> {
     if (plan.waiting.length + early.length === 0) return undefined;
     const givenUp = new AbortController();
     const signal = AbortSignal.any([this.#options.signal, givenUp.signal]);
     const key = plan.assignments[0]!.pod.podGroupKey ?? '';
-    const ofGroup = this.#held.get(key) ?? new Set();
-    this.#held.set(key, ofGroup);
-    const held = { plan, giveUp: ({ message }: Status) => givenUp.abort(new WithdrawnError(message)) };
-    ofGroup.add(held);
+    const ofGroup = this.#waiting.get(key) ?? new Set();
+    this.#waiting.set(key, ofGroup);
+    const waiting = { plan, giveUp: ({ message }: Status) => givenUp.abort(new WithdrawnError(message)) };
+    ofGroup.add(waiting);
     const rejected = (await this.#passPermit(plan, signal)) ?? (await this.#preBind(plan, early, signal));
-    ofGroup.delete(held);
-    if (ofGroup.size === 0) this.#held.delete(key);
+    ofGroup.delete(waiting);
+    if (ofGroup.size === 0) this.#waiting.delete(key);
     return rejected;
   }
 
-  /** One that is rejected, or waited too long, takes the others with it at once; the first rejection stands. */
+  /** Waits for Permit. The first rejection or timeout rejects the other members at once, and its status is returned. */
   async #passPermit(plan: BindingPlan, signal: AbortSignal): Promise<Rejection | undefined> {
     const { waiting } = plan;
     if (waiting.length === 0) return undefined;
@@ -219,7 +219,7 @@ export class BindingCycle {
     return rejected;
   }
 
-  /** `early`: those for which something has to be done. The first that fails ends the waiting of the others. */
+  /** Runs PreBind for `early`. The first failure aborts the others. */
   async #preBind(
     { profile }: BindingPlan,
     early: readonly NodeAssignment[],
@@ -240,24 +240,24 @@ export class BindingCycle {
     return rejected;
   }
 
-  /** In the same call, so that nobody counts on them any more. */
+  /** Fails the assignments and reports them in the same call, so that no plan counts on them any more. */
   #fail(plan: BindingPlan, sending: Sending, failures: readonly BindingFailure[]): void {
     for (const failure of failures) {
       sending.failures.set(failure.assignment, failure);
-      sending.untold.delete(failure.assignment);
-      this.#lost.add(failure.assignment);
+      sending.maybeSent.delete(failure.assignment);
+      this.#failedAssignments.add(failure.assignment);
     }
-    // Before it is reported, so that those of the group are planned who have waited for this plan.
-    if (sending.failures.size + sending.untold.size === plan.assignments.length) this.#startsNoMore(plan);
-    const { report, atRest } = this.#options;
+    // Ends before the report, so that members which waited for this plan can be planned.
+    if (sending.failures.size + sending.maybeSent.size === plan.assignments.length) this.#endStarting(plan);
+    const { report, betweenAttempts } = this.#options;
     report({ kind: 'failed', plan, failures });
-    // Right behind the report, which may have to wait itself.
-    void atRest(() => {
-      for (const { assignment } of failures) this.#lost.delete(assignment);
+    // The report may be deferred, too. This follows right after it.
+    void betweenAttempts(() => {
+      for (const { assignment } of failures) this.#failedAssignments.delete(assignment);
     });
   }
 
-  /** Whoever has not failed yet fails because of that, but for those that may have been sent: how that ends has to be seen. */
+  /** Fails all members that have not failed yet, except those that may have been sent: their outcome is still unknown. */
   #giveUp(plan: BindingPlan, sending: Sending, { status, uid }: Rejection): void {
     const failures = plan.assignments
       .filter((assignment) => isOpen(assignment, sending))
@@ -269,21 +269,21 @@ export class BindingCycle {
   }
 
   /**
-   * Before anybody is bound. The gang may have changed meanwhile, and if they have `moved` the nodes as well: members that do not hold any more
-   * fail, and the others with them when they are too few without them.
+   * Checks all members before any is bound. The gang may have changed, and if `isMoved` the nodes as well. Fails the members that do not
+   * pass. If too few remain, fails the others with them.
    */
-  #lookAtAll(plan: BindingPlan, sending: Sending, isMoved: boolean): void {
-    const lost: BindingFailure[] = [];
+  #recheckAll(plan: BindingPlan, sending: Sending, isMoved: boolean): void {
+    const failed: BindingFailure[] = [];
     for (const assignment of plan.assignments) {
       if (!isOpen(assignment, sending)) continue;
       const status = this.#problem(plan, assignment, isMoved, sending.revision);
-      if (status !== undefined) lost.push({ assignment, status });
+      if (status !== undefined) failed.push({ assignment, status });
     }
-    const [first] = lost;
+    const [first] = failed;
     if (first === undefined) return;
-    this.#fail(plan, sending, lost);
+    this.#fail(plan, sending, failed);
     const left = plan.assignments.find((assignment) => isOpen(assignment, sending));
-    if (left === undefined || this.#options.stillHolds(plan, left, this.#lost) === undefined) return;
+    if (left === undefined || this.#options.stillHolds(plan, left, this.#failedAssignments) === undefined) return;
     this.#giveUp(plan, sending, { status: first.status, uid: first.assignment.pod.uid });
   }
 
@@ -294,17 +294,20 @@ export class BindingCycle {
     since: number | undefined,
   ): Status | undefined {
     const { stillHolds, stillFits } = this.#options;
-    return stillHolds(plan, assignment, this.#lost) ?? (isMoved ? stillFits(plan, assignment, since) : undefined);
+    return (
+      stillHolds(plan, assignment, this.#failedAssignments) ??
+      (isMoved ? stillFits(plan, assignment, since) : undefined)
+    );
   }
 
   #begin(plan: BindingPlan, sending: Sending): void {
     if (sending.hasBegun) return;
     sending.hasBegun = true;
-    this.#startsNoMore(plan);
+    this.#endStarting(plan);
     if (plan.startsGang) this.#options.report({ kind: 'begun', plan });
   }
 
-  #startsNoMore(plan: BindingPlan): void {
+  #endStarting(plan: BindingPlan): void {
     const key = plan.gang?.key;
     if (key !== undefined && this.#starting.get(key) === plan) this.#starting.delete(key);
   }
@@ -314,15 +317,15 @@ export class BindingCycle {
   }
 
   /**
-   * At the last moment: why this Binding may not go. Before the first one that a group is to start with all are looked at: while nobody is on a
-   * node it costs nothing to give up.
+   * Checks a Binding right before it is sent, and returns why it must not be. Before the first Binding that starts a group, all members are
+   * checked: while no member is bound, giving up the plan has no cost.
    */
   #withdrawn(plan: BindingPlan, assignment: NodeAssignment, sending: Sending): Status | undefined {
     const isMoved = this.#options.revision() !== sending.revision;
     if (!sending.hasBegun && !sending.failures.has(assignment)) {
       const stopped = this.#stopped();
       if (stopped !== undefined) this.#giveUp(plan, sending, stopped);
-      else if (plan.startsGang) this.#lookAtAll(plan, sending, isMoved);
+      else if (plan.startsGang) this.#recheckAll(plan, sending, isMoved);
     }
     return sending.failures.get(assignment)?.status ?? this.#problem(plan, assignment, isMoved, sending.revision);
   }
@@ -346,7 +349,7 @@ export class BindingCycle {
     sending: Sending,
   ): Promise<void> {
     const status = await this.#send(plan, assignment, annotations, sending);
-    // Plugins that bind by themselves do not say when they send.
+    // A Bind plugin that sends its own request does not call `mayBeSent`.
     if (status === undefined) {
       this.#begin(plan, sending);
       this.#options.report({ kind: 'bound', plan, assignment });
@@ -362,7 +365,7 @@ export class BindingCycle {
     sending: Sending,
   ): Promise<Status | undefined> {
     const { state, pod, nodeName } = assignment;
-    const { bindOutside, cut } = this.#options;
+    const { bindOutside, bindSignal } = this.#options;
     const { namespace, name, uid } = pod;
     const mayBeSent = (): void => {
       const rejected = this.#withdrawn(plan, assignment, sending);
@@ -370,32 +373,32 @@ export class BindingCycle {
       this.#begin(plan, sending);
     };
     const outside =
-      (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations, mayBeSent }, cut)) ?? false;
+      (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations, mayBeSent }, bindSignal)) ?? false;
     if (typeof outside === 'object') return outside;
     if (outside) return undefined;
-    sending.untold.add(assignment);
+    sending.maybeSent.add(assignment);
     setBindingTerms(state, {
       annotations,
       get mayBeSent() {
-        sending.untold.delete(assignment);
+        sending.maybeSent.delete(assignment);
         return mayBeSent;
       },
     });
-    return plan.profile.bind(state, pod, nodeName, cut);
+    return plan.profile.bind(state, pod, nodeName, bindSignal);
   }
 }
 
-/** Why a plan was not waited for any longer. */
+/** Returns why a wait for plugins ended early. */
 function whyEnded({ reason }: AbortSignal): Status {
   return new Status(reason instanceof WithdrawnError ? 'Unschedulable' : 'Error', messageOf(reason));
 }
 
-/** Somebody of the plan is in the gang. */
-function standsIn({ assignments }: BindingPlan, gang: GangView | undefined): boolean {
+/** Returns whether the gang still counts a member of the plan as planned. */
+function hasMemberIn({ assignments }: BindingPlan, gang: GangView | undefined): boolean {
   return assignments.some(({ pod }) => gang?.stateOf(pod.uid) === 'planned');
 }
 
-/** It has not failed, and has not been sent unless its plan has begun. */
-function isOpen(assignment: NodeAssignment, { failures, untold }: Sending): boolean {
-  return !failures.has(assignment) && !untold.has(assignment);
+/** Returns whether the assignment has neither failed nor may have been sent by a Bind plugin. */
+function isOpen(assignment: NodeAssignment, { failures, maybeSent }: Sending): boolean {
+  return !failures.has(assignment) && !maybeSent.has(assignment);
 }

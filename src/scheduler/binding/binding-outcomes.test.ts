@@ -12,7 +12,7 @@ function coreWith(...extra: Plugin[]): Scheduling {
 }
 
 describe('a node that keeps rejecting a member', () => {
-  /** Node a scores best each time. */
+  /** Node a always has the highest score. */
   async function rejectedByA(rounds: number): Promise<Scheduling> {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 8 });
@@ -24,23 +24,23 @@ describe('a node that keeps rejecting a member', () => {
     core.change('red-0', { nodeName: 'a' });
     for (let round = 0; round < rounds; round++) {
       expect(core.binds.map(({ binding }) => binding.nodeName)).toEqual(['a']);
-      await core.reject('red-1', 'the node said no');
+      await core.reject('red-1', 'the node rejected the pod');
       core.harness.clock.advance(20_000);
       await core.attempt();
     }
     return core;
   }
 
-  it('is tried once more, and then another is', async () => {
+  it('is tried twice, then another node is used', async () => {
     const core = await rejectedByA(2);
     expect(core.binds.map(({ binding }) => binding.nodeName)).toEqual(['b']);
   });
 
-  it('is tried again where there is no other', async () => {
+  it('is tried again if no other node fits', async () => {
     const core = await rejectedByA(1);
     core.removeNode('b');
     for (let round = 0; round < 4; round++) {
-      await core.reject('red-1', 'the node said no');
+      await core.reject('red-1', 'the node rejected the pod');
       core.harness.clock.advance(20_000);
       await core.attempt();
       expect(core.binds.map(({ binding }) => binding.nodeName)).toEqual(['a']);
@@ -49,7 +49,7 @@ describe('a node that keeps rejecting a member', () => {
 });
 
 describe('a member that cannot be bound', () => {
-  it('is why all of its group wait, those beyond the quorum too', async () => {
+  it('determines the verdict of all waiting members, also of those beyond minMember', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 2 });
     core.group({ name: 'red', minMember: 2 });
@@ -63,13 +63,13 @@ describe('a member that cannot be bound', () => {
     ]);
   });
 
-  it('gives its room back and is placed again before everything else, while its siblings keep theirs', async () => {
+  it('frees its capacity and is retried before everything else, while its siblings stay bound', async () => {
     const core = coreWith();
     expect(await core.attempt()).toBe('planned');
     core.pod({ name: 'important', cpu: 1, priority: 1000 });
     await core.accept('red-0');
     await core.accept('red-2');
-    await core.reject('red-1', 'node a said no');
+    await core.reject('red-1', 'node a rejected it');
     expect(core.harness.events).toEqual([
       'Scheduled red-0',
       'Scheduled red-2',
@@ -78,19 +78,19 @@ describe('a member that cannot be bound', () => {
     ]);
     expect(core.harness.cluster.assumedCount).toBe(2);
     expect(core.harness.cluster.node('a')!.free(0)).toBe(1000);
-    expect(core.harness.verdicts).toEqual(['red-1 PodGroup default/red: binding rejected: node a said no.']);
-    // No watch has shown the bound siblings yet.
+    expect(core.harness.verdicts).toEqual(['red-1 PodGroup default/red: binding rejected: node a rejected it.']);
+    // The watch has not delivered the bound siblings yet.
     expect(await core.attempt()).toBe('planned');
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-1']);
-    await core.reject('red-1', 'node a said no again');
+    await core.reject('red-1', 'node a rejected it again');
     expect(core.states()).toEqual({ 'gang/default/red': 'backoff', 'pod/important': 'active' });
-    // While the gang backs off its room is kept, even from a pod of higher priority.
+    // The capacity stays reserved during the gang's backoff, even from a pod with higher priority.
     expect(await core.attempt()).toBe('rejected');
     core.harness.clock.advance(2000);
     expect(core.queue.pop()!.key).toBe('gang/default/red');
   });
 
-  it('gives its claim up when it is gone', async () => {
+  it('loses its reservation when it is deleted', async () => {
     const core = coreWith();
     await core.attempt();
     await core.accept('red-0');
@@ -101,19 +101,19 @@ describe('a member that cannot be bound', () => {
     expect(await core.attempt()).toBe('planned');
   });
 
-  it('is not needed when others complete the quorum', async () => {
+  it('is queued on its own once other members complete the quorum', async () => {
     const core = coreWith();
     await core.attempt();
     await core.accept('red-0');
     await core.accept('red-2');
     core.pod({ name: 'red-3', group: 'red', nodeName: 'b' });
-    await core.reject('red-1', 'node a said no');
+    await core.reject('red-1', 'node a rejected it');
     expect(core.states()).toEqual({});
     for (const name of ['red-0', 'red-2']) core.change(name, { nodeName: 'a' });
     expect(core.states()).toEqual({ 'pod/red-1': 'active' });
   });
 
-  it('does not come back when it is gone', async () => {
+  it('is not requeued if it is deleted', async () => {
     const core = coreWith();
     await core.attempt();
     core.removePod('red-1');
@@ -122,7 +122,7 @@ describe('a member that cannot be bound', () => {
     expect(core.harness.verdicts).toEqual([]);
   });
 
-  it('wakes whoever waits for its room', async () => {
+  it('wakes entities that wait for its capacity', async () => {
     const core = coreWith();
     await core.attempt();
     core.pod({ name: 'waiting', cpu: 1 });
@@ -132,19 +132,19 @@ describe('a member that cannot be bound', () => {
     expect(core.states()).toEqual({ 'gang/default/red': 'backoff', 'pod/waiting': 'backoff' });
   });
 
-  it('has no room kept for it once nobody of its group is on a node after all', async () => {
+  it('loses its reservation once no member of its group is bound', async () => {
     const core = coreWith();
     await core.attempt();
     await core.reject('red-0', 'no');
     expect([...core.harness.cluster.reservations()].map(({ owner }) => owner.name)).toEqual(['red-0']);
     for (const name of ['red-1', 'red-2']) await core.reject(name, 'no');
     expect([...core.harness.cluster.reservations()]).toEqual([]);
-    // Nothing is held against it while the group backs off.
+    // No reservation remains during the gang's backoff.
     core.pod({ name: 'other', cpu: 3 });
     expect(await core.attempt()).toBe('planned');
   });
 
-  it('is one more for the group whose label it has got meanwhile', async () => {
+  it('counts for the group that its label names now', async () => {
     const core = coreWith();
     core.group({ name: 'blue', minMember: 1 });
     core.pod({ name: 'blue-0', group: 'blue', cpu: 4 });
@@ -156,7 +156,7 @@ describe('a member that cannot be bound', () => {
     expect(core.states()).toMatchObject({ 'gang/default/blue': 'backoff' });
   });
 
-  it('as a lone pod comes back after the error back-off, with its history', async () => {
+  it('without a group returns after the error backoff, with its history', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 3 });
     core.pod({ name: 'x', cpu: 1 });
@@ -168,7 +168,7 @@ describe('a member that cannot be bound', () => {
     expect(core.queue.get('pod/x')).toMatchObject({ attempts: 1, errors: 1, state: { kind: 'active' } });
   });
 
-  it('stays away for as long as the back-off is configured to be', async () => {
+  it('uses the configured backoff', async () => {
     const core = new Scheduling({ plugins: defaultPlugins, backoff: { initialMs: 3_000, maxMs: 4_000 } });
     core.node({ name: 'a', cpu: 3 });
     core.pod({ name: 'x', cpu: 1 });
@@ -182,7 +182,7 @@ describe('a member that cannot be bound', () => {
     }
   });
 
-  it('means nothing once the scheduler has stopped', async () => {
+  it('is ignored once the scheduler has stopped', async () => {
     const core = coreWith();
     await core.attempt();
     const stopped = core.harness.core.stop();
@@ -193,8 +193,8 @@ describe('a member that cannot be bound', () => {
   });
 });
 
-describe('a plan that Permit gives up after waiting', () => {
-  it('is undone for every member: unreserved, forgotten, nothing bound, one verdict, queued as a whole', async () => {
+describe('a plan that times out on Permit', () => {
+  it('is undone for every member: unreserved, forgotten, not bound, one verdict, requeued as a gang', async () => {
     const unreserved: string[] = [];
     const core = coreWith({
       name: 'Gate',
@@ -221,7 +221,7 @@ describe('a plan that Permit gives up after waiting', () => {
 });
 
 describe('a pod whose label names another group since it was planned', () => {
-  it('waits with that group when it cannot be bound, not by itself', async () => {
+  it('is queued with that group if its binding fails', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 9 });
     core.group({ name: 'blue', minMember: 2 });
@@ -232,7 +232,7 @@ describe('a pod whose label names another group since it was planned', () => {
     expect(core.states()).toEqual({ 'gang/default/blue': 'gated' });
   });
 
-  it('has no room kept for it, nor does its old group wait for it', async () => {
+  it('has no reservation, and its old group does not wait for it', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 9 });
     core.group({ name: 'red', minMember: 2 });

@@ -10,17 +10,17 @@ export interface BindingOutcomesOptions extends FailedBindingParts {
   readonly events: EventSink;
   readonly metrics: Pick<SchedulerMetrics, 'attempts' | 'gangs'>;
   readonly logger: Logger;
-  /** Once aborted nothing comes back: it is the scheduler that gave up. */
+  /** Once aborted, failed entities are not requeued: the scheduler itself has given them up. */
   readonly signal: AbortSignal;
 }
 
 /**
- * What follows from a binding cycle. A member that could not be bound gives its room back and its group is queued again,
- * ahead of everything else when others of it are bound already.
+ * Handles the results of the binding cycle. A member that could not be bound frees its capacity and its group is requeued, ahead of
+ * everything else if other members are bound.
  */
 export class BindingOutcomes {
   readonly #options: BindingOutcomesOptions;
-  /** plan of a group -> when its first and its latest Binding succeeded, as Clock.monotonic() */
+  /** plan of a gang -> Clock.monotonic() of its first and its latest successful Binding */
   readonly #bindings = new WeakMap<BindingPlan, { readonly first: number; latest: number }>();
 
   constructor(options: BindingOutcomesOptions) {
@@ -60,7 +60,7 @@ export class BindingOutcomes {
     logger.debug('bound', { entity: entity.key, pod: pod.key, node: nodeName });
   }
 
-  /** Members that came while the group was about to start with this plan have waited for it, also where those of the plan have left the group. */
+  /** Routes members that arrived while the plan was about to start the group, even if the plan's members have left it. */
   #routeGroup({ gang }: BindingPlan): void {
     const { intake, signal } = this.#options;
     const { router, clock } = intake;
@@ -86,7 +86,7 @@ export class BindingOutcomes {
       return;
     }
     if (this.#options.signal.aborted) return;
-    // Nobody of the group is on a node after all, so there is nothing that the room would complete.
+    // No member of the group is bound after all, so there is no gang to complete with the reserved capacity.
     if (plan.gang?.started === false && !plan.gang.incomplete) {
       for (const { assignment } of failures) recovery.reservations.drop(assignment.pod.uid, 'repair');
     }
@@ -104,11 +104,11 @@ export class BindingOutcomes {
     });
   }
 
-  /** The others of the plan may still be being bound: what has failed need not wait for them. */
+  /** Handles failed members at once. Other members of the plan may still be binding. */
   #failed(plan: BindingPlan, failures: readonly BindingFailure[]): void {
     const { intake, signal } = this.#options;
     const { cluster } = intake;
-    // As they are on the nodes that they are assumed on: labels may have changed since they were planned.
+    // The pods as assumed on their nodes: their labels may have changed since the plan was made.
     const assumed = failures.map(({ assignment: { pod } }) =>
       cluster.isAssumed(pod.uid) ? cluster.pod(pod.uid)! : pod,
     );

@@ -7,35 +7,35 @@ import type { NodeAssignment } from '../placement/planning/planner.ts';
 
 export type { NodeAssignment } from '../placement/planning/planner.ts';
 
-/** What a scheduling cycle hands to the binding cycle: members that are bound together or not at all. */
+/** The output of a scheduling cycle for the binding cycle: members that are bound together or not at all. */
 export interface BindingPlan {
   readonly profile: Profile;
   readonly entity: QueuedEntity;
   readonly gang: GangView | undefined;
-  /** The group, of a lone member too, as it was when this was planned; undefined: there is none. */
+  /** Spec of the pod's group when the plan was made, also for a member beyond the quorum; undefined: the pod has no group. */
   readonly groupSpec: GangSpec | undefined;
-  /** The group had not started when it was planned: with this plan it does. */
+  /** The group had not started when the plan was made. The plan starts it. */
   readonly startsGang: boolean;
   readonly assignments: readonly NodeAssignment[];
-  /** The members that a Permit plugin still holds. */
+  /** Members that wait on Permit. */
   readonly waiting: readonly WaitingPod[];
   /** Clock.monotonic() when the attempt began. */
   readonly startedAt: number;
 }
 
-/** What the binding cycle reports; it touches neither the picture nor the queue itself. */
+/** A report of the binding cycle, which changes neither the cluster cache nor the queue itself. */
 export type BindingResult =
-  /** A Binding of a plan with which its group starts is sent: others of the group may be planned. */
+  /** The first Binding of a plan that starts its group is sent. Other members may be planned now. */
   | { readonly kind: 'begun'; readonly plan: BindingPlan }
   | { readonly kind: 'bound'; readonly plan: BindingPlan; readonly assignment: NodeAssignment }
-  /** Members that are not bound, told as soon as that is known: all of them, or some while others still are being bound. */
+  /** Members that will not be bound, reported as soon as this is known. Other members may still be binding. */
   | { readonly kind: 'failed'; readonly plan: BindingPlan; readonly failures: readonly BindingFailure[] }
-  /** The plan is done with; `failures` are all that have failed. */
+  /** The plan has ended. `failures` lists all failed members. */
   | { readonly kind: 'finished'; readonly plan: BindingPlan; readonly failures: readonly BindingFailure[] };
 
 export interface BindingFailure {
   readonly assignment: NodeAssignment;
   readonly status: Status;
-  /** It is a sibling that failed, nothing of its own: its node has not rejected it. */
+  /** The member failed because of a sibling; its node has not rejected it. */
   readonly isBySibling?: true;
 }

@@ -14,17 +14,17 @@ import { stillHolds } from './still-holds.ts';
 export interface BindingOptions {
   readonly intake: Intake;
   readonly recovery: Recovery;
-  /** Undefined where no extender is configured. */
+  /** Undefined if no extender is configured. */
   readonly extenders: Extenders | undefined;
   readonly events: EventSink;
   readonly metrics: SchedulerMetrics;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
-  /** Distinguishes the plans of this process from those of others. */
+  /** Identity of this process. It distinguishes the process's plans from those of other schedulers. */
   readonly identity: string;
 }
 
-/** The third part of the core: binds plans, and handles the results. Returns the binding cycle. */
+/** Creates the third part of the core, which binds plans and handles the results. Returns the binding cycle. */
 export function createBinding(options: BindingOptions): BindingCycle {
   const { intake, recovery, extenders, events, metrics, logger, lifecycle, identity } = options;
   const { cluster, router, clock, gate } = intake;
@@ -34,10 +34,10 @@ export function createBinding(options: BindingOptions): BindingCycle {
   let plans = 0;
   const binding = new BindingCycle({
     report: (result) => gate.run(() => outcomes.handle(result)),
-    atRest: (look) => gate.ask(look),
-    stillHolds: (plan, assignment, lost) => stillHolds(cluster, plan, assignment, lost),
+    betweenAttempts: (look) => gate.ask(look),
+    stillHolds: (plan, assignment, failed) => stillHolds(cluster, plan, assignment, failed),
     revision: () => cluster.generation,
-    // While a plan is being made, the nodes do not show their current state.
+    // During an attempt, the nodes do not show their current state.
     stillFits: ({ profile }, assignment, since) =>
       cluster.isPlanning ? undefined : nodeCheck.stillFits(profile, assignment, since),
     bindOutside: extenders && ((pod, podBinding, end) => extenders.bind(pod, podBinding, end)),
@@ -45,9 +45,9 @@ export function createBinding(options: BindingOptions): BindingCycle {
     clock,
     planId: () => `${identity}-${++plans}`,
     signal,
-    cut: lifecycle.cutting,
+    bindSignal: lifecycle.cutting,
   });
   router.holdWhile((key) => binding.isStarting(cluster.gang(key)));
-  intake.groupSeen.add((key) => binding.look(key));
+  intake.groupSeen.add((key) => binding.reconcile(key));
   return binding;
 }

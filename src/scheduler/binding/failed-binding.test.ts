@@ -14,7 +14,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The calls that the parts get from others than each other from now on; the parts do what they always do. */
+/** Records the calls that the parts receive from outside, not from each other. The parts still do their work. */
 function recordCalls(): string[] {
   const calls: string[] = [];
   let depth = 0;
@@ -42,7 +42,7 @@ function recordCalls(): string[] {
   return calls;
 }
 
-/** A gang of three, of which one member is bound, with a plugin that reserves something for each member. */
+/** A gang of three with one bound member, and a plugin that reserves something for each member. */
 async function partiallyBound(calls: string[]): Promise<Scheduling> {
   const plugin = { name: 'Reserver', unreserve: () => void calls.push('unreserve') };
   const core = new Scheduling({ plugins: defaultPlugins, extra: [plugin] });
@@ -54,7 +54,7 @@ async function partiallyBound(calls: string[]): Promise<Scheduling> {
   return core;
 }
 
-it('names the steps in the documented order', () => {
+it('the steps are in the documented order', () => {
   expect(failedBindingSteps.map(({ step }) => step.name)).toEqual([
     'undo',
     'countRejections',
@@ -66,7 +66,7 @@ it('names the steps in the documented order', () => {
   ]);
 });
 
-it('handles a failed member of a partially bound gang in that order', async () => {
+it('a failed member of a partially bound gang goes through the steps in that order', async () => {
   const calls = recordCalls();
   const core = await partiallyBound(calls);
   calls.length = 0;
@@ -84,7 +84,7 @@ it('handles a failed member of a partially bound gang in that order', async () =
   ]);
 });
 
-it('wakes what waits for the capacity only when no reservation keeps it', async () => {
+it('a failed pod wakes entities that wait for its capacity only if no reservation keeps it', async () => {
   const calls = recordCalls();
   const core = new Scheduling({ plugins: defaultPlugins });
   core.node({ name: 'a', cpu: 3 });
@@ -95,7 +95,7 @@ it('wakes what waits for the capacity only when no reservation keeps it', async 
   expect(calls).toEqual(['forget', 'failed', 'comeBack', 'podChanged BindingFailed', 'moveOnEvent', 'report']);
 });
 
-it('only undoes the plan once the scheduler stops', async () => {
+it('a stopping scheduler only undoes the plan', async () => {
   const calls = recordCalls();
   const core = await partiallyBound(calls);
   const stopped = core.harness.core.stop();

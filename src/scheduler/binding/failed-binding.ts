@@ -21,19 +21,19 @@ export interface FailedBindingParts {
 
 interface FailedBindingStep {
   readonly step: (failed: FailedBinding, parts: FailedBindingParts) => void;
-  /** Also when the binding failed because the scheduler stops. */
+  /** Whether the step also runs if the binding failed because the scheduler stops. */
   readonly evenWhenStopped?: boolean;
 }
 
 /**
- * What a failed binding leads to, in this order. Each step sees what the steps before it did:
- * 1. `undo`: the members leave their nodes. What a plugin has reserved outside would outlive a scheduler that stops.
- * 2. `countRejections`: the nodes that rejected count, before anything chooses a node for these members again.
- * 3. `keepCapacity`: a partially bound gang reserves the freed capacity, before step 5 or 6 can wake an entity that wants it.
- * 4. `requeue`: the queue takes back what was not bound, with its attempts and its error, before the router would add it as new.
- * 5. `wakeOthers`: the router looks at each pod again, and the queue wakes what waits for capacity that step 3 has not reserved.
- * 6. `rereadGroup`: the router looks at the group, because members that arrived meanwhile may start it.
- * 7. `report`: the verdict comes last, because steps 4 to 6 decide which members of the group still wait.
+ * The steps after a failed binding, in order. Each step sees the effects of the earlier ones:
+ * 1. `undo`: releases the members from their nodes. Plugins may have reserved external resources, which would outlive a stopping scheduler.
+ * 2. `countRejections`: counts the nodes that rejected a member, before any attempt chooses a node for these members again.
+ * 3. `keepCapacity`: reserves the freed capacity for a partially bound gang, before step 5 or 6 can wake an entity that wants it.
+ * 4. `requeue`: returns the failed members to the queue with their attempts and their error, before the router would add them as new.
+ * 5. `wakeOthers`: routes each pod again and wakes entities that wait for capacity which step 3 has not reserved.
+ * 6. `rereadGroup`: routes the group again, because members that arrived meanwhile may start it.
+ * 7. `report`: reports the verdict last, because steps 4 to 6 decide which members still wait.
  */
 export const failedBindingSteps: readonly FailedBindingStep[] = [
   { step: undo, evenWhenStopped: true },
@@ -62,15 +62,15 @@ function countRejections({ plan, failures }: FailedBinding, { recovery: { reject
   }
 }
 
-/** uids of the pods that get nodes together after the plan has failed: members of it that are still being bound are planned again too. */
+/** uids of the pods that will be planned together next: all members of the plan, including those still binding, and all pending members. */
 function* plannedTogether({ assignments, gang }: BindingPlan): Iterable<string> {
   for (const { pod } of assignments) yield pod.uid;
   if (gang !== undefined) yield* gang.pending.keys();
 }
 
 /**
- * The bound members of the gang cannot be moved, so the capacity that the others need is reserved while the gang backs off. The reservation
- * expires, because the node itself may be what rejects them.
+ * Reserves the capacity of the failed members while the gang backs off, because its bound members cannot move. The reservation expires: the
+ * node itself may be the reason for the failure.
  */
 function keepCapacity({ plan, failures }: FailedBinding, { intake, recovery }: FailedBindingParts): void {
   const { cluster } = intake;
@@ -85,7 +85,7 @@ function keepCapacity({ plan, failures }: FailedBinding, { intake, recovery }: F
   partial.repairBegins(key);
 }
 
-/** As the entity that it belongs to now: other members may have completed the quorum meanwhile, or lost it. */
+/** Requeues the entity that the members belong to now. The quorum may have been completed or lost meanwhile. */
 function requeue({ plan, failures }: FailedBinding, { intake: { cluster, queue } }: FailedBindingParts): void {
   const { entity, profile, assignments } = plan;
   const failure = { unschedulablePlugins: new Set([failures[0]!.status.plugin]), rejectedPods: [], error: true };
@@ -105,7 +105,7 @@ function wakeOthers({ failures, assumed }: FailedBinding, { intake }: FailedBind
   const { cluster, queue, router, clock } = intake;
   for (const [index, { assignment }] of failures.entries()) {
     const { pod, nodeName } = assignment;
-    // Its label may name another group than when it was planned. That group has one more member to place.
+    // The pod's label may name another group since it was planned. That group has one more member to schedule.
     const current = cluster.pod(pod.uid) ?? pod;
     router.podChanged(current, 'BindingFailed', clock.now(), current.podGroupKey !== pod.podGroupKey);
     if (cluster.reservationOf(pod.uid)?.nodeName !== nodeName)
@@ -117,7 +117,7 @@ function rereadGroup({ plan }: FailedBinding, { intake: { router, clock } }: Fai
   if (plan.gang !== undefined) router.groupChanged(plan.gang.key, 'BindingFailed', clock.now());
 }
 
-/** All waiting members of a group below its quorum get the verdict, also those that the quorum does not need. */
+/** Reports to all waiting members of a group below its quorum, including those beyond minMember. */
 function report(
   { plan: { gang }, failures }: FailedBinding,
   { intake: { cluster, verdicts } }: FailedBindingParts,

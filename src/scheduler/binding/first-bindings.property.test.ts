@@ -8,13 +8,13 @@ import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import type { PendingBind } from '../../testkit/scheduling.ts';
 
-const which = fc.nat(30);
+const index = fc.nat(30);
 const group = fc.constantFrom('red', 'blue');
 const accepted = fc.constantFrom(true, true, true, false);
-const happening = fc.oneof(
+const action = fc.oneof(
   { weight: 22, arbitrary: fc.record({ kind: fc.constant('attempt' as const), inSteps: fc.boolean() }) },
-  { weight: 15, arbitrary: fc.record({ kind: fc.constant('send' as const), which }) },
-  { weight: 15, arbitrary: fc.record({ kind: fc.constant('answer' as const), which, accepted }) },
+  { weight: 15, arbitrary: fc.record({ kind: fc.constant('send' as const), index }) },
+  { weight: 15, arbitrary: fc.record({ kind: fc.constant('answer' as const), index, accepted }) },
   { weight: 8, arbitrary: fc.record({ kind: fc.constant('watch' as const) }) },
   {
     weight: 12,
@@ -24,10 +24,10 @@ const happening = fc.oneof(
       cpu: fc.integer({ min: 1, max: 2 }),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('delete' as const), which }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('delete' as const), index }) },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('relabel' as const), which, group: fc.option(group, { nil: undefined }) }),
+    arbitrary: fc.record({ kind: fc.constant('relabel' as const), index, group: fc.option(group, { nil: undefined }) }),
   },
   {
     weight: 4,
@@ -35,22 +35,22 @@ const happening = fc.oneof(
       kind: fc.constant('group' as const),
       group,
       minMember: fc.integer({ min: 1, max: 4 }),
-      anew: fc.constantFrom(true, false, false),
+      recreate: fc.constantFrom(true, false, false),
     }),
   },
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('node' as const), node: fc.nat(3), cpu: fc.constantFrom(0, 2, 3, 4, 5) }),
   },
-  { weight: 7, arbitrary: fc.record({ kind: fc.constant('volume' as const), which, accepted }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('permit' as const), which, accepted }) },
+  { weight: 7, arbitrary: fc.record({ kind: fc.constant('volume' as const), index, accepted }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('permit' as const), index, accepted }) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(100, 1_000, 10_000) }) },
 );
-type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
+type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a plugin does with some of the pods. */
-const habits = fc.record({ hasVolumes: fc.boolean(), holdsOnPermit: fc.boolean(), bindsItself: fc.boolean() });
-type Habits = typeof habits extends fc.Arbitrary<infer T> ? T : never;
+/** What the test plugin does for some of the pods. */
+const pluginBehavior = fc.record({ hasVolumes: fc.boolean(), holdsOnPermit: fc.boolean(), bindsItself: fc.boolean() });
+type PluginBehavior = typeof pluginBehavior extends fc.Arbitrary<infer T> ? T : never;
 
 interface Stored {
   readonly name: string;
@@ -59,7 +59,7 @@ interface Stored {
   nodeName: string;
 }
 
-/** An API server behind a line in which Bindings wait, each until the test looks whether it may be sent. */
+/** An API server behind a queue of bindings. Each waits until the test gives it its turn. */
 class World {
   readonly core: Scheduling;
   readonly pods = new Map<string, Stored>();
@@ -67,23 +67,23 @@ class World {
   readonly nodes = new Map<string, number>();
   /** group -> uid of its object */
   readonly groups = new Map<string, string>();
-  /** pod -> its Binding, from when it may have been sent until it has failed or the watch has shown it */
+  /** pod -> its Binding, from when it may have been sent until it has failed or the watch has delivered it */
   readonly sent = new Map<string, PodBinding>();
-  /** Carried out, and not shown by the watch. */
+  /** Bindings that took effect and that the watch has not delivered. */
   readonly unseen: PodBinding[] = [];
-  /** Plans of which a Binding has been sent, and uids of groups of which a plugin has bound somebody: what is lost of them then is found anew. */
+  /** Plans that have sent a binding, and uids of groups in index a plugin bound a member. Losses in these are repaired later. */
   readonly #begun = new Set<string>();
   /** pod -> ends its PreBind */
   readonly volumes = new Map<string, (status: Status | undefined) => void>();
-  /** pod -> ends what a plugin does to bind it */
+  /** pod -> ends the plugin's Bind call */
   readonly byPlugin = new Map<string, (status: Status | undefined) => void>();
   #serial = 0;
-  /** An attempt is open, and something has happened since that the scheduler looks at only when it has ended. */
+  /** An attempt is open, and changes since its start are deferred until it ends. */
   #isBlind = false;
   #isOpen = false;
 
-  constructor(ways: Habits) {
-    const plugin = this.#plugin(ways);
+  constructor(behavior: PluginBehavior) {
+    const plugin = this.#plugin(behavior);
     this.core = new Scheduling({ plugins: [{ name: plugin.name, factory: () => plugin }, ...defaultPlugins] });
     for (let i = 0; i < 3; i++) this.#setNode(`n${i}`, 4);
     this.#setGroup('red', 2, true);
@@ -91,49 +91,49 @@ class World {
     this.core.queue.start();
   }
 
-  async run(todo: Happening): Promise<void> {
+  async run(todo: Action): Promise<void> {
     const { core, pods, volumes } = this;
     switch (todo.kind) {
       case 'attempt':
         await this.#attempt(todo.inSteps);
         break;
       case 'send':
-        await this.#send(pick(todo.which, this.#unsent()));
+        await this.#send(pick(todo.index, this.#unsent()));
         break;
       case 'answer':
-        await this.#answer(pick(todo.which, [...this.sent.keys()]), todo.accepted);
+        await this.#answer(pick(todo.index, [...this.sent.keys()]), todo.accepted);
         break;
       case 'watch':
-        this.#reported();
+        this.#changed();
         this.#watch();
         break;
       case 'create':
         this.#create(todo.group, todo.cpu);
         break;
       case 'delete': {
-        const name = pick(todo.which, [...pods.keys()]);
+        const name = pick(todo.index, [...pods.keys()]);
         if (name !== undefined) this.#delete(name);
         break;
       }
       case 'relabel': {
-        const pod = pick(todo.which, [...pods.values()]);
+        const pod = pick(todo.index, [...pods.values()]);
         if (pod === undefined) break;
-        this.#reported();
+        this.#changed();
         pod.group = todo.group;
         core.change(pod.name, { podGroupKey: todo.group && `default/${todo.group}` });
         break;
       }
       case 'group':
-        this.#setGroup(todo.group, todo.minMember, todo.anew);
+        this.#setGroup(todo.group, todo.minMember, todo.recreate);
         break;
       case 'node':
         this.#setNode(`n${todo.node}`, todo.cpu);
         break;
       case 'volume':
-        volumes.get(pick(todo.which, [...volumes.keys()]) ?? '')?.(todo.accepted ? undefined : failed('no volume'));
+        volumes.get(pick(todo.index, [...volumes.keys()]) ?? '')?.(todo.accepted ? undefined : failed('no volume'));
         break;
       case 'permit': {
-        const pod = pick(todo.which, [...core.harness.waitingPods.all()]);
+        const pod = pick(todo.index, [...core.harness.waitingPods.all()]);
         if (todo.accepted) pod?.allow('Own');
         else pod?.reject('Own', 'no');
         break;
@@ -142,10 +142,10 @@ class World {
         core.harness.clock.advance(todo.ms);
     }
     await core.settle();
-    this.#expectKept();
+    this.#expectAssumed();
   }
 
-  /** There is room for all, and everything comes to its end. */
+  /** Adds capacity for all pods and lets everything settle. */
   async finish(): Promise<void> {
     const { core, volumes } = this;
     for (let i = 0; i < 4; i++) this.#setNode(`big${i}`, 64);
@@ -160,7 +160,7 @@ class World {
       while (this.unseen.length > 0) this.#watch();
       core.harness.clock.advance(10_000);
       await core.settle();
-      this.#expectKept();
+      this.#expectAssumed();
     }
     const { cluster, core: scheduler } = core.harness;
     expect([...scheduler.binding.starting].length).toBe(0);
@@ -172,7 +172,7 @@ class World {
     expect(alone).toEqual([]);
   }
 
-  #plugin({ hasVolumes, holdsOnPermit, bindsItself }: Habits): Plugin {
+  #plugin({ hasVolumes, holdsOnPermit, bindsItself }: PluginBehavior): Plugin {
     const { volumes, byPlugin, sent } = this;
     return {
       name: 'Own',
@@ -212,7 +212,7 @@ class World {
     await this.core.settle();
   }
 
-  #reported(): void {
+  #changed(): void {
     this.#isBlind = this.#isOpen;
   }
 
@@ -227,21 +227,21 @@ class World {
     const gang = pod?.group === undefined ? undefined : this.core.harness.cluster.gang(`default/${pod.group}`);
     const plan = annotations?.[planAnnotations.plan] ?? '';
     const begun = [plan, gang?.spec?.uid ?? ''].some((id) => this.#begun.has(id));
-    const isFirst = gang?.started === false && plan !== '' && !begun && this.#membersThere(pod?.group).length === 0;
+    const isFirst = gang?.started === false && plan !== '' && !begun && this.#boundMembers(pod?.group).length === 0;
     if (!(await this.#isSent(bind))) return;
     this.#begun.add(plan);
     if (this.#isBlind) return;
     expect([pod?.name, this.nodes.has(nodeName)]).toEqual([name, true]);
-    // Nodes cannot be looked at while an attempt is open.
+    // Usage cannot be checked while an attempt is open.
     if (!this.#isOpen) expect(this.#usedOn(nodeName), nodeName).toBeLessThanOrEqual(this.nodes.get(nodeName)!);
     if (!isFirst) return;
     for (const other of this.#unsent()) {
       if (this.pods.get(other.binding.name)?.group === pod?.group) await this.#isSent(other);
     }
-    expect(this.#membersThere(pod?.group).length, pod?.group).toBeGreaterThanOrEqual(gang.spec!.minMember);
+    expect(this.#boundMembers(pod?.group).length, pod?.group).toBeGreaterThanOrEqual(gang.spec!.minMember);
   }
 
-  /** Its turn has come; true if it goes. */
+  /** Gives the binding its turn. Returns true if it is sent. */
   async #isSent({ binding }: PendingBind): Promise<boolean> {
     try {
       binding.mayBeSent!();
@@ -281,28 +281,28 @@ class World {
   }
 
   #create(ofGroup: string | undefined, cpu: number): void {
-    this.#reported();
+    this.#changed();
     const name = `p${this.#serial++}`;
     this.pods.set(name, { name, cpu, group: ofGroup, nodeName: '' });
     this.core.pod({ name, cpu, ...(ofGroup !== undefined && { group: ofGroup }) });
   }
 
   #delete(name: string): void {
-    this.#reported();
+    this.#changed();
     this.pods.delete(name);
     this.core.removePod(name);
   }
 
-  #setGroup(name: string, minMember: number, anew: boolean): void {
-    this.#reported();
-    if (anew && this.groups.has(name)) this.core.removeGroup(`default/${name}`);
-    if (anew) this.groups.set(name, `${name}-${this.#serial++}`);
+  #setGroup(name: string, minMember: number, recreate: boolean): void {
+    this.#changed();
+    if (recreate && this.groups.has(name)) this.core.removeGroup(`default/${name}`);
+    if (recreate) this.groups.set(name, `${name}-${this.#serial++}`);
     this.core.group({ name, uid: this.groups.get(name)!, minMember });
   }
 
-  /** `cpu` 0: it goes, and its pods with it. */
+  /** With `cpu` 0, deletes the node and its pods. */
   #setNode(name: string, cpu: number): void {
-    this.#reported();
+    this.#changed();
     if (cpu > 0) {
       this.nodes.set(name, cpu);
       this.core.node({ name, cpu });
@@ -313,7 +313,7 @@ class World {
     for (const pod of [...this.pods.values()]) if (pod.nodeName === name) this.#delete(pod.name);
   }
 
-  #membersThere(name: string | undefined): Stored[] {
+  #boundMembers(name: string | undefined): Stored[] {
     const ofGroup = [...this.pods.values()].filter((pod) => pod.group === name);
     return ofGroup.filter((pod) => pod.nodeName !== '' || this.sent.has(pod.name));
   }
@@ -326,8 +326,8 @@ class World {
     return used;
   }
 
-  /** Nobody's room is given away while its Binding is under way. */
-  #expectKept(): void {
+  /** Checks that a pod stays assumed while its binding is in progress. */
+  #expectAssumed(): void {
     if (this.#isOpen) return;
     for (const name of this.sent.keys()) {
       if (this.pods.has(name)) expect(this.core.harness.cluster.isAssumed(name), name).toBe(true);
@@ -347,15 +347,15 @@ function failed(message: string): Status {
   return new Status('Error', message);
 }
 
-describe('the first Binding of a group', () => {
-  it('goes only if others that make its quorum may go at once, whatever happens before, and nobody waits without end', async () => {
+describe('the first binding of a group', () => {
+  it('is only sent if the rest of its quorum may follow at once, and no member waits forever', async () => {
     await fc.assert(
       fc.asyncProperty(
-        habits,
-        fc.array(happening, { minLength: 40, maxLength: 120, size: 'max' }),
-        async (own, all) => {
-          const world = new World(own);
-          for (const todo of all) await world.run(todo);
+        pluginBehavior,
+        fc.array(action, { minLength: 40, maxLength: 120, size: 'max' }),
+        async (behavior, actions) => {
+          const world = new World(behavior);
+          for (const todo of actions) await world.run(todo);
           await world.finish();
         },
       ),

@@ -4,7 +4,7 @@ import type { Plugin } from '../../framework/plugin.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 
-/** A gang of two, planned on two nodes, with its Bindings about to be sent. */
+/** A gang of two, planned on two nodes, whose bindings are about to be sent. */
 async function planned(): Promise<Scheduling> {
   const core = new Scheduling({ plugins: defaultPlugins });
   for (const name of ['a', 'b']) core.node({ name, cpu: 1 });
@@ -14,7 +14,7 @@ async function planned(): Promise<Scheduling> {
   return core;
 }
 
-/** The gang has started, and another member has come that has a node to go to. */
+/** A started gang with a new member that fits on another node. */
 async function joined(): Promise<Scheduling> {
   const core = await planned();
   for (const { binding } of [...core.binds]) {
@@ -26,7 +26,7 @@ async function joined(): Promise<Scheduling> {
   return core;
 }
 
-/** pod -> why its Binding would not be sent now */
+/** pod -> why its binding must not be sent now */
 function withheld({ binds }: Scheduling): Record<string, string> {
   const reasons: Record<string, string> = {};
   for (const { binding } of binds) {
@@ -40,32 +40,40 @@ function withheld({ binds }: Scheduling): Record<string, string> {
   return reasons;
 }
 
-describe('a Binding that is about to be sent', () => {
-  it('is, while everything is as it was planned', async () => {
+describe('a binding that is about to be sent', () => {
+  it('is sent if nothing has changed since it was planned', async () => {
     expect(withheld(await planned())).toEqual({});
   });
 
   it.each<[string, (core: Scheduling) => void, string]>([
     ['another member is gone', (core) => core.removePod('red-1'), 'PodGroup default/red has only 1 of the 2 members'],
-    ['another is being deleted', (core) => core.change('red-1', { deleting: true }), 'PodGroup default/red has only 1'],
-    ['another has failed', (core) => core.change('red-1', { phase: 'Failed' }), 'PodGroup default/red has only 1 of'],
-    ['the group asks for more', (core) => core.group({ name: 'red', uid: 'first', minMember: 3 }), 'only 2 of the 3'],
+    [
+      'another member is being deleted',
+      (core) => core.change('red-1', { deleting: true }),
+      'PodGroup default/red has only 1',
+    ],
+    [
+      'another member has failed',
+      (core) => core.change('red-1', { phase: 'Failed' }),
+      'PodGroup default/red has only 1 of',
+    ],
+    ['minMember has grown', (core) => core.group({ name: 'red', uid: 'first', minMember: 3 }), 'only 2 of the 3'],
     ['the group is gone', (core) => core.removeGroup('default/red'), 'PodGroup default/red was deleted'],
     [
-      'the group was made again',
+      'the group was recreated',
       (core) => {
         core.removeGroup('default/red');
         core.group({ name: 'red', uid: 'second', minMember: 2 });
       },
-      'PodGroup default/red was deleted and made again',
+      'PodGroup default/red was deleted and recreated',
     ],
-  ])('is not when meanwhile %s', async (_what, happens, reason) => {
+  ])('is withdrawn if %s', async (_change, apply, reason) => {
     const core = await planned();
-    happens(core);
+    apply(core);
     expect(withheld(core)['red-0']).toContain(reason);
   });
 
-  it('is not when too few are left, and the verdict names the group once', async () => {
+  it('is withdrawn if too few members remain, and the verdict names the group once', async () => {
     const core = await planned();
     core.removePod('red-1');
     withheld(core);
@@ -75,43 +83,39 @@ describe('a Binding that is about to be sent', () => {
   });
 
   describe.each([
-    { which: 'its', of: 0 },
-    { which: "another's", of: 1 },
-  ])('is not when $which node', ({ of }) => {
+    { which: 'its own', of: 0 },
+    { which: "another member's", of: 1 },
+  ])('is withdrawn if $which node', ({ of }) => {
     it.each<[string, (core: Scheduling, node: string) => void, string]>([
       ['is gone', (core, node) => core.removeNode(node), 'is gone'],
-      ['has no room any more', (core, name) => core.node({ name, cpu: '500m' }), 'Insufficient cpu'],
-      [
-        'takes no pods any more',
-        (core, name) => core.node({ name, cpu: 1, unschedulable: true }),
-        'node(s) were unschedulable',
-      ],
-    ])('%s', async (_what, happens, reason) => {
+      ['has no capacity left', (core, name) => core.node({ name, cpu: '500m' }), 'Insufficient cpu'],
+      ['is cordoned', (core, name) => core.node({ name, cpu: 1, unschedulable: true }), 'node(s) were unschedulable'],
+    ])('%s', async (_change, apply, reason) => {
       const core = await planned();
-      happens(core, core.binds[of]!.binding.nodeName);
+      apply(core, core.binds[of]!.binding.nodeName);
       const why = expect.stringContaining(reason) as string;
       expect(withheld(core)).toEqual({ 'red-0': why, 'red-1': why });
     });
   });
 
-  it('is in a group that has started, whatever becomes of the others', async () => {
+  it('is sent in a group that has started, even if other members are gone', async () => {
     const core = await joined();
     await core.attempt();
     core.removePod('red-0');
     expect(withheld(core)).toEqual({});
   });
 
-  it('is not, of a member beyond the quorum, when the group is gone or made again meanwhile', async () => {
+  it('is withdrawn for a member beyond minMember if the group is deleted or recreated', async () => {
     const core = await joined();
     expect(await core.attempt()).toBe('planned');
     core.removeGroup('default/red');
     expect(withheld(core)).toEqual({ 'red-2': 'PodGroup default/red was deleted' });
     core.group({ name: 'red', uid: 'second', minMember: 2 });
-    expect(withheld(core)).toEqual({ 'red-2': 'PodGroup default/red was deleted and made again' });
+    expect(withheld(core)).toEqual({ 'red-2': 'PodGroup default/red was deleted and recreated' });
   });
 });
 
-it('who comes while no Binding of its group has been looked at yet is not planned beside those that wait, but with them', async () => {
+it('a member that arrives before the first binding of its group is sent waits for that plan, then is planned with the others', async () => {
   const core = await planned();
   core.removePod('red-1');
   core.pod({ name: 'red-2', group: 'red', cpu: 1 });
@@ -125,7 +129,7 @@ it('who comes while no Binding of its group has been looked at yet is not planne
 });
 
 it.each(['is bound', 'fails'])(
-  'who comes meanwhile is planned at once when the one that would be waited for has left the group, and stays so when that one %s',
+  'a new member is planned at once if the member of the starting plan has left the group, and stays planned when that one %s',
   async (outcome) => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 2 });
@@ -135,17 +139,17 @@ it.each(['is bound', 'fails'])(
     core.change('red-0', { podGroupKey: undefined });
     core.pod({ name: 'red-1', group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
-    if (outcome === 'fails') await core.reject('red-0', 'the node said no');
+    if (outcome === 'fails') await core.reject('red-0', 'the node rejected the pod');
     else await core.accept('red-0');
     expect(core.binds.some(({ binding }) => binding.name === 'red-1')).toBe(true);
   },
 );
 
-describe('a group that is to start with a plan of which one fails before any is sent', () => {
-  it('waits with the one that comes instead for how the others are looked at', async () => {
+describe('a plan that is about to start a group, with one member that fails before any binding is sent', () => {
+  it('keeps the replacement waiting until the other members are rechecked', async () => {
     const core = await planned();
     core.node({ name: 'c', cpu: 1 });
-    // As when no connection is made.
+    // As if no connection could be made.
     await core.reject('red-1', 'no route');
     core.harness.clock.advance(10_000);
     expect(await core.attempt()).toBeUndefined();
@@ -156,7 +160,7 @@ describe('a group that is to start with a plan of which one fails before any is 
     expect(withheld(core)).toEqual({});
   });
 
-  it('gives up all of it when the quorum has been raised, so that none goes with a plan that comes later', async () => {
+  it('is given up as a whole if minMember has grown, so that no member is bound with a later plan', async () => {
     const core = await planned();
     core.node({ name: 'c', cpu: 1 });
     core.group({ name: 'red', uid: 'first', minMember: 3 });
@@ -171,7 +175,7 @@ describe('a group that is to start with a plan of which one fails before any is 
   });
 });
 
-it('a pod that was planned in no group is not counted on by the one whose label it gets before it is bound', async () => {
+it('a pod that joins a group after it was planned does not count for the group until it is bound', async () => {
   const core = new Scheduling({ plugins: defaultPlugins });
   core.node({ name: 'a', cpu: 4 });
   core.group({ name: 'red', uid: 'first', minMember: 2 });
@@ -188,17 +192,17 @@ it('a pod that was planned in no group is not counted on by the one whose label 
   expect(withheld(core)).toEqual({});
 });
 
-it('a member that failed is planned again while its sibling is still being bound', async () => {
+it('a failed member is planned again while its sibling is still binding', async () => {
   const core = await planned();
   core.node({ name: 'c', cpu: 1 });
   expect(withheld(core)).toEqual({});
-  await core.reject('red-1', 'the node said no');
+  await core.reject('red-1', 'the node rejected the pod');
   expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0']);
   expect(await core.attempt()).toBe('planned');
   expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0', 'red-1']);
 });
 
-it('an elastic gang of which members cannot be bound backs off between attempts', async () => {
+it('a gang with members beyond minMember backs off between attempts while bindings fail', async () => {
   const core = new Scheduling({ plugins: defaultPlugins });
   core.node({ name: 'a', cpu: 32 });
   core.group({ name: 'red', minMember: 2 });
@@ -220,7 +224,7 @@ it('an elastic gang of which members cannot be bound backs off between attempts'
   expect(calls).toBeLessThan(30);
 });
 
-it('a group that has started backs off between attempts too, though its members make the quorum in turns', async () => {
+it('a started gang backs off between attempts too, even if its members fail in turns', async () => {
   const core = new Scheduling({ plugins: defaultPlugins });
   core.node({ name: 'a', cpu: 32 });
   core.group({ name: 'red', minMember: 1 });
@@ -234,7 +238,7 @@ it('a group that has started backs off between attempts too, though its members 
   let calls = 0;
   for (let tenth = 0; tenth < 100; tenth++) {
     for (let i = 0; i < 100 && (await core.attempt()) !== undefined; i++);
-    // One of them is under way whenever the other is rejected.
+    // One of the two is binding whenever the other one is rejected.
     const [binding] = core.binds;
     if (binding !== undefined) {
       calls++;
@@ -246,7 +250,7 @@ it('a group that has started backs off between attempts too, though its members 
   expect(calls).toBeLessThan(10);
 });
 
-describe('a group that is to start with a plan whose PreBind does not end', () => {
+describe('a group whose starting plan waits for a PreBind that does not return', () => {
   const slow: Plugin = {
     name: 'Slow',
     preBind: (_state, { name }) =>
@@ -266,8 +270,8 @@ describe('a group that is to start with a plan whose PreBind does not end', () =
     ['are deleted', (core, pod) => core.removePod(pod)],
     ['are being deleted', (core, pod) => core.change(pod, { deleting: true })],
     ['lose its label', (core, pod) => core.change(pod, { podGroupKey: undefined })],
-    ['are of the one that had its name', () => undefined],
-  ])('starts with others when all of it %s, whichever come first', async (how, go) => {
+    ['belong to the group that had its name before', () => undefined],
+  ])('starts with other members once all planned members %s, in either order', async (how, go) => {
     for (const isFirst of [true, false]) {
       const core = await waiting();
       const leave = (): void => {
@@ -285,7 +289,7 @@ describe('a group that is to start with a plan whose PreBind does not end', () =
     }
   });
 
-  it('waits for it while one of it is left', async () => {
+  it('keeps waiting while one planned member is left', async () => {
     const core = await waiting();
     core.removePod('red-0');
     for (const name of ['new-0', 'new-1']) core.pod({ name, group: 'red', cpu: 1 });

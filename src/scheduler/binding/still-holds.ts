@@ -6,9 +6,10 @@ import { Status } from '../../framework/status.ts';
 import type { BindingPlan, NodeAssignment } from './binding-plan.ts';
 
 /**
- * Is a placement still what its plan meant? The pod is there and assumed on its node; its group is the one that it was planned for, of a
- * member beyond the quorum too; and of a group that has not started as many members are bound or planned as it needs, so that none is bound
- * that may stay alone. `lost`: placements that have failed although the picture may still say that they are planned. Undefined: yes; else why not.
+ * Returns why an assignment no longer matches its plan, or undefined if it still does. The pod must exist and be assumed on its node, and its
+ * group must be the one that it was planned for, also for a member beyond the quorum. In a group that has not started, at least minMember
+ * members must be bound or planned, so that no member is bound and left alone. `failed`: failed assignments that the cluster cache may still
+ * count as planned.
  */
 export function stillHolds(
   cluster: Cluster,
@@ -18,7 +19,7 @@ export function stillHolds(
     profile,
   }: Pick<BindingPlan, 'gang' | 'groupSpec'> & { readonly profile: Pick<Profile, 'gangPolicy'> },
   { pod, nodeName }: Pick<NodeAssignment, 'pod' | 'nodeName'>,
-  lost: Iterable<Pick<NodeAssignment, 'pod'>> = [],
+  failed: Iterable<Pick<NodeAssignment, 'pod'>> = [],
 ): Status | undefined {
   const known = cluster.pod(pod.uid);
   if (known === undefined || !cluster.isAssumed(pod.uid))
@@ -33,16 +34,16 @@ export function stillHolds(
   const group = gang ?? cluster.gang(key);
   const { spec, started = false } = group ?? {};
   if (spec === undefined) return rejected(`PodGroup ${key} was deleted`);
-  if (spec.uid !== groupSpec?.uid) return rejected(`PodGroup ${key} was deleted and made again`);
-  const counted = (group?.counted ?? 0) - countOf(lost, group);
+  if (spec.uid !== groupSpec?.uid) return rejected(`PodGroup ${key} was deleted and recreated`);
+  const counted = (group?.counted ?? 0) - countPlanned(failed, group);
   if (started || counted >= spec.minMember) return undefined;
   return rejected(`PodGroup ${key} has only ${counted} of the ${spec.minMember} members it needs bound or planned`);
 }
 
-/** How many of them the group counts, because they are said to be planned. */
-function countOf(lost: Iterable<Pick<NodeAssignment, 'pod'>>, group: GangView | undefined): number {
+/** Counts the assignments that the group counts as planned. */
+function countPlanned(failed: Iterable<Pick<NodeAssignment, 'pod'>>, group: GangView | undefined): number {
   let count = 0;
-  for (const { pod } of lost) if (group?.stateOf(pod.uid) === 'planned') count++;
+  for (const { pod } of failed) if (group?.stateOf(pod.uid) === 'planned') count++;
   return count;
 }
 

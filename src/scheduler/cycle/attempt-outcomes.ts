@@ -25,7 +25,7 @@ export interface AttemptOutcomesOptions {
 
 type Rejected = Extract<CycleResult, { kind: 'rejected' }>;
 
-/** What follows from an attempt that has ended: what becomes of its entity in the queue, and what is said of it. */
+/** Applies the result of an attempt: moves the entity in the queue and reports the verdict. */
 export class AttemptOutcomes {
   readonly #options: AttemptOutcomesOptions;
   readonly #notifications: ClassNotifications;
@@ -38,7 +38,7 @@ export class AttemptOutcomes {
     });
   }
 
-  /** The attempt, which began at `startedAt` (Clock.monotonic()), has ended so. */
+  /** Handles the result of an attempt that began at `startedAt` (Clock.monotonic()). */
   handle(
     entity: QueuedEntity,
     profile: Profile,
@@ -69,7 +69,7 @@ export class AttemptOutcomes {
         const verdict = joined.report!.verdictFor(entity.schedulingEntity, pods);
         metricsSnapshot.rejected(entity, verdict.waitsFor);
         queue.join(entity, joined);
-        this.#sayWhy(entity, { pods, verdict });
+        this.#reportVerdict(entity, { pods, verdict });
         return;
       }
       case 'rejected':
@@ -78,7 +78,7 @@ export class AttemptOutcomes {
         metricsSnapshot.rejected(entity, result.verdict.waitsFor);
         queue.failed(entity, result.failure);
         this.#reportToClass(entity, result);
-        this.#sayWhy(entity, result);
+        this.#reportVerdict(entity, result);
         return;
     }
   }
@@ -118,20 +118,20 @@ export class AttemptOutcomes {
     try {
       verdict = verdictFor(schedulingEntity, members);
     } catch {
-      // A plugin that fails for one of them is reported at the next attempt.
+      // The next attempt reports the plugin failure.
       return;
     }
     this.#options.metricsSnapshot.rejected(entity, verdict.waitsFor);
-    this.#sayWhy(entity, { pods: members, verdict });
+    this.#reportVerdict(entity, { pods: members, verdict });
   }
 
-  /** On the pods and in the log, there at level debug when it was said before. */
-  #sayWhy(
+  /** Reports the verdict on the pods and in the log. Logs a repeated verdict at level debug. */
+  #reportVerdict(
     { key, schedulingEntity, attempts }: QueuedEntity,
     { pods, verdict }: { readonly pods: readonly Pod[]; readonly verdict: Verdict },
   ): void {
     const { intake, logger } = this.#options;
-    const isNews = intake.verdicts.report(
+    const isNew = intake.verdicts.report(
       pods,
       verdict,
       schedulingEntity.kind === 'gang' ? schedulingEntity.gang : undefined,
@@ -143,7 +143,7 @@ export class AttemptOutcomes {
       waitsFor: verdict.waitsFor,
       verdict: verdict.message,
     };
-    if (isNews) logger.info('unschedulable', fields);
+    if (isNew) logger.info('unschedulable', fields);
     else logger.debug('still unschedulable', fields);
   }
 

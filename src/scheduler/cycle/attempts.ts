@@ -35,28 +35,28 @@ export interface AttemptsOptions {
   readonly onReady: () => void;
 }
 
-/** An attempt or changes that it deferred are still open: the next call continues with them. */
+/** An attempt, or changes that it deferred, are unfinished. The next call continues with them. */
 export interface Paused {
   readonly kind: 'paused';
 }
 
 const paused: Paused = { kind: 'paused' };
-/** What a deferred change costs at most, in looks at a node. */
+/** Maximum cost of one deferred change, in node checks. */
 const workPerChange = 500;
 
-/** The fourth part of the core: makes attempts, one at a time, in one piece or in steps. */
+/** The fourth part of the core. Makes one attempt at a time, at once or in steps. */
 export class Attempts {
   readonly metricsSnapshot: QueueMetricsSnapshot;
   readonly cycle: SchedulingCycle;
   readonly #intake: Intake;
   readonly #outcomes: AttemptOutcomes;
   readonly #extenders: Extenders | undefined;
-  /** Undefined where no extender is configured. */
+  /** Undefined if no extender is configured. */
   readonly #extenderRequests: ExtenderRequests | undefined;
   readonly #metrics: SchedulerMetrics;
   readonly #clock: Clock;
   readonly #lifecycle: Lifecycle;
-  /** From its first step until the changes that it deferred have run. */
+  /** Set from the attempt's first step until the changes that it deferred have run. */
   #open: OpenAttempt | undefined;
 
   constructor(options: AttemptsOptions) {
@@ -100,8 +100,8 @@ export class Attempts {
     if (this.#open === undefined) {
       const subject = this.#next();
       if (subject === undefined) return undefined;
-      if (subject.returned === undefined && this.#mustWaitToAsk(subject.entity)) {
-        this.#extenderRequests!.hold(subject.entity);
+      if (subject.resumed === undefined && this.#mustWaitForExtenders(subject.entity)) {
+        this.#extenderRequests!.enqueue(subject.entity);
         return { kind: 'asking', requests: [] };
       }
       this.#begin(subject);
@@ -110,7 +110,7 @@ export class Attempts {
     if (open.result === undefined) {
       this.#advance(open, work);
       if (open.result === undefined) return paused;
-      // What it has set off comes first, as if it had been decided before everything that arrived in the meantime.
+      // Return first: the attempt's effects precede the deferred changes, as if it had ended before they arrived.
       if (this.#intake.gate.isClosed && work < Infinity) return paused;
     }
     if (!this.#catchUp(work)) return paused;
@@ -118,7 +118,7 @@ export class Attempts {
     return open.result;
   }
 
-  /** Gives up a paused attempt, and runs what it deferred. Does nothing inside a step of the attempt. */
+  /** Abandons a paused attempt and runs the changes that it deferred. Does nothing inside a step of the attempt. */
   giveUp(): void {
     if (this.#open?.isPaused === true) {
       this.#open.abandon();
@@ -132,15 +132,15 @@ export class Attempts {
     this.#outcomes.stop();
   }
 
-  /** Resolves when no extender is being called any more. */
+  /** Resolves when no extender call is running. */
   async idle(): Promise<void> {
     await this.#extenderRequests?.idle();
   }
 
   #next(): AttemptSubject | undefined {
-    const returned = this.#extenderRequests?.take();
-    const entity = returned?.entity ?? this.#intake.queue.pop();
-    return entity && { entity, returned, profile: this.#intake.profiles.of(entity.schedulingEntity) };
+    const resumed = this.#extenderRequests?.take();
+    const entity = resumed?.entity ?? this.#intake.queue.pop();
+    return entity && { entity, resumed, profile: this.#intake.profiles.of(entity.schedulingEntity) };
   }
 
   #begin(subject: AttemptSubject): void {
@@ -157,14 +157,14 @@ export class Attempts {
     });
   }
 
-  *#steps({ entity, profile, returned }: AttemptSubject, budget: WorkBudget): Yielding<CycleResult> {
-    const answers = returned?.answers;
-    if (answers instanceof Status) return this.cycle.giveUp(entity, answers);
-    const continuation = answers && { answers, startedAt: returned.startedAt, rounds: returned.rounds };
+  *#steps({ entity, profile, resumed }: AttemptSubject, budget: WorkBudget): Yielding<CycleResult> {
+    const extenderResults = resumed?.extenderResults;
+    if (extenderResults instanceof Status) return this.cycle.giveUp(entity, extenderResults);
+    const continuation = extenderResults && { extenderResults, startedAt: resumed.startedAt, rounds: resumed.rounds };
     return yield* this.cycle.steps(entity, profile, budget, continuation);
   }
 
-  /** Makes steps worth so much work; afterwards `open.result` says whether the attempt is decided. */
+  /** Runs steps for this amount of work. Afterwards `open.result` is set if the attempt is decided. */
   #advance(open: OpenAttempt, work: number): void {
     let isHandled = false;
     try {
@@ -174,19 +174,19 @@ export class Attempts {
     } finally {
       if (!open.isPaused) this.#intake.gate.open();
       if (!isHandled) this.#open = undefined;
-      // A plugin may have stopped the scheduler in the middle of the step.
+      // A plugin may have stopped the scheduler during the step.
       if (!this.#lifecycle.isRunning) this.giveUp();
     }
   }
 
   #handle({ subject, startedAt, workedMs }: OpenAttempt, result: CycleResult): void {
-    const { entity, profile, returned } = subject;
+    const { entity, profile, resumed } = subject;
     this.#metrics.attempts.algorithmRan(entity.schedulingEntity, profile.schedulerName, workedMs / 1000);
     if (result.kind === 'asking') {
-      const rounds = (returned?.rounds ?? 0) + 1;
-      this.#extenderRequests!.start(entity, result.requests, returned?.startedAt ?? startedAt, rounds);
+      const rounds = (resumed?.rounds ?? 0) + 1;
+      this.#extenderRequests!.start(entity, result.requests, resumed?.startedAt ?? startedAt, rounds);
     } else {
-      this.#outcomes.handle(entity, profile, result, returned?.startedAt ?? startedAt);
+      this.#outcomes.handle(entity, profile, result, resumed?.startedAt ?? startedAt);
     }
   }
 
@@ -195,8 +195,8 @@ export class Attempts {
     return this.#intake.gate.catchUp(Math.max(1, Math.ceil(work / workPerChange)));
   }
 
-  /** Extenders must be called for it, and as many entities as allowed are waiting for them. */
-  #mustWaitToAsk({ schedulingEntity }: QueuedEntity): boolean {
+  /** The entity needs extenders, and the maximum number of entities is already waiting for them. */
+  #mustWaitForExtenders({ schedulingEntity }: QueuedEntity): boolean {
     if (this.#extenderRequests?.isFull !== true) return false;
     const pods = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : schedulingEntity.gang.pending.values();
     return this.#extenders!.concern(pods);

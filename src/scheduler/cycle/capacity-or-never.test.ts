@@ -8,7 +8,9 @@ import { Queueing } from '../../testkit/queueing.ts';
 const verdictOf = (core: Queueing, name: string): { message: string; waitsFor: string } | undefined =>
   core.harness.written.findLast((written) => written.name === name)?.verdict;
 
-/** A gang of three whose members may each go to two of three nodes; a lone pod is on one of these. */
+/**
+ * Returns a core with a gang of three whose members each fit on two of three nodes, and a single pod on one of the nodes.
+ */
 function crossed(seed: number): Queueing {
   const core = new Queueing({ plugins: defaultPlugins, seed });
   for (const name of ['a', 'b', 'c']) core.node({ name, cpu: 1, labels: { [name]: 'yes' } });
@@ -29,7 +31,7 @@ describe('what a gang waits for', () => {
   const verdictOf = (core: Queueing, name: string): string | undefined =>
     core.harness.written.findLast((written) => written.name === name)?.verdict.waitsFor;
 
-  it('is capacity while only its own members of before, which are going, are in the way', () => {
+  it('is capacity while only its own former members, which are terminating, block the nodes', () => {
     const core = new Queueing({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 2 });
     core.group({ name: 'red', minMember: 2 });
@@ -39,7 +41,7 @@ describe('what a gang waits for', () => {
     expect(verdictOf(core, 'red-0')).toBe('capacity');
   });
 
-  it('is not taken from a gang of the same shape whose own pods were in the way', () => {
+  it('does not carry over from a gang of the same shape that its own pods blocked', () => {
     const core = new Queueing({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 2 });
     core.group({ name: 'red', minMember: 2 });
@@ -52,7 +54,7 @@ describe('what a gang waits for', () => {
     expect(verdictOf(core, 'blue-0')).toBe('capacity');
   });
 
-  it('is not shared by gangs that a PreFilter tells apart although it signs nothing', () => {
+  it('is not shared by gangs that a PreFilter plugin treats differently although it signs nothing', () => {
     const quota: Plugin = {
       name: 'Quota',
       preFilter: (_state, { namespace }) =>
@@ -70,7 +72,7 @@ describe('what a gang waits for', () => {
     expect(verdictOf(core, 'blue-0')).toBe('capacity');
   });
 
-  it('is found out anew when what a plugin answers from is no longer so', () => {
+  it('is computed again when a plugin bases its result on something else by then', () => {
     let isOpen = false;
     const licence: Plugin = {
       name: 'Licence',
@@ -90,18 +92,18 @@ describe('what a gang waits for', () => {
   });
 
   it('is never "never" for a gang that the same scheduler then places on the same nodes', () => {
-    const liars: number[] = [];
+    const wrongSeeds: number[] = [];
     for (let seed = 1; seed <= 40; seed++) {
       const core = crossed(seed);
       expect(core.harness.core.attempt()!.kind).toBe('rejected');
-      const said = verdictOf(core, 'red-0');
+      const waitsFor = verdictOf(core, 'red-0');
       core.removePod('old');
-      if (said === 'never' && core.harness.core.attempt()?.kind === 'planned') liars.push(seed);
+      if (waitsFor === 'never' && core.harness.core.attempt()?.kind === 'planned') wrongSeeds.push(seed);
     }
-    expect(liars).toEqual([]);
+    expect(wrongSeeds).toEqual([]);
   });
 
-  it('is not never for a gang that must run near a pod of somebody else', () => {
+  it('is not never for a gang that must run near a pod of another owner', () => {
     const nearCache: Plugin = {
       name: 'NearCache',
       readsOtherNodes: true,
@@ -109,7 +111,7 @@ describe('what a gang waits for', () => {
       filter: (_state, _pod, node) =>
         [...node.pods.values()].some(({ labels }) => labels.app === 'cache')
           ? undefined
-          : new Status('Unschedulable', 'the cache is not there'),
+          : new Status('Unschedulable', 'no cache on this node'),
     };
     const core = new Queueing({ plugins: defaultPlugins, extra: [nearCache] });
     core.node({ name: 'a', cpu: 3 });
@@ -125,20 +127,21 @@ describe('what a gang waits for', () => {
     const flapping: number[] = [];
     for (let seed = 1; seed <= 10; seed++) {
       const core = crossed(seed);
-      const said = new Set<boolean>();
+      const neverFlags = new Set<boolean>();
       for (let i = 0; i < 8; i++) {
         core.node({ name: 'elsewhere', cpu: '1m', labels: { version: String(i) } });
         core.harness.clock.advance(400_000);
         const result = core.harness.core.attempt();
-        if (result?.kind === 'rejected') said.add(result.verdict.message.includes('even if all other pods were gone'));
+        if (result?.kind === 'rejected')
+          neverFlags.add(result.verdict.message.includes('even if all other pods were gone'));
         for (let turn = 0; turn < 20; turn++) await Promise.resolve();
       }
-      if (said.size > 1) flapping.push(seed);
+      if (neverFlags.size > 1) flapping.push(seed);
     }
     expect(flapping).toEqual([]);
   });
 
-  it('does not claim that all other pods were in vain when a plugin failed in the trial', () => {
+  it('is not never if a plugin failed in the dry run', () => {
     const fragile: Plugin = {
       name: 'Fragile',
       sign: () => '',
@@ -156,7 +159,7 @@ describe('what a gang waits for', () => {
     expect(verdictOf(core, 'red-0')).not.toBe('never');
   });
 
-  it('keeps to its limit of work where a plugin reads other nodes', () => {
+  it('stays within the work limit if a plugin reads other nodes', () => {
     let filtered = 0;
     const reader: Plugin = {
       name: 'Reader',
@@ -175,18 +178,18 @@ describe('what a gang waits for', () => {
     core.group({ name: 'red', minMember: 400 });
     core.members(400, { group: 'red', cpu: 1 });
     expect(core.harness.core.attempt()).toMatchObject({ verdict: { waitsFor: 'unknown' } });
-    // Of the 240,000 looks at a node that a whole trial takes.
+    // Out of the 240,000 node checks of a complete dry run.
     expect(filtered).toBeLessThanOrEqual(100_000);
   });
 });
 
-describe('what a gang waits for, where plugins tell members apart', () => {
-  it('is not never where PreFilter gives each member nodes of its own and the order decides', () => {
+describe('what a gang waits for if plugins treat its members differently', () => {
+  it('is not never if PreFilter restricts each member to its own nodes and the order decides', () => {
     const volumes: Plugin = {
       name: 'Volumes',
       preFilter: (_state, { name }) => ({ nodeNames: new Set(name === 'red-1' ? ['a'] : ['a', 'b']) }),
     };
-    const liars: number[] = [];
+    const wrongSeeds: number[] = [];
     for (let seed = 1; seed <= 20; seed++) {
       const core = new Queueing({ plugins: defaultPlugins, extra: [volumes], seed });
       for (const name of ['a', 'b']) core.node({ name, cpu: 1 });
@@ -194,9 +197,9 @@ describe('what a gang waits for, where plugins tell members apart', () => {
       core.group({ name: 'red', minMember: 2 });
       core.members(2, { group: 'red', cpu: 1 });
       core.harness.core.attempt();
-      if (verdictOf(core, 'red-0')?.waitsFor === 'never') liars.push(seed);
+      if (verdictOf(core, 'red-0')?.waitsFor === 'never') wrongSeeds.push(seed);
     }
-    expect(liars).toEqual([]);
+    expect(wrongSeeds).toEqual([]);
   });
 
   it('stays the same sentence while nodes that do not concern the gang change often', () => {
@@ -207,23 +210,24 @@ describe('what a gang waits for, where plugins tell members apart', () => {
     }
     core.group({ name: 'red', minMember: 1900 });
     core.members(1900, { group: 'red', cpu: 1 });
-    const said: boolean[] = [];
+    const neverFlags: boolean[] = [];
     for (let i = 0; i < 8; i++) {
       core.node({ name: 'elsewhere', cpu: '1m', labels: { version: String(i) } });
       core.harness.clock.advance(300);
       core.removePod(`old-${i}`);
-      // What is ruled out by sums alone would not be tried.
+      // The queue would not retry a gang that the cluster totals rule out, so the group changes too.
       core.group({ name: 'red', minMember: 1900, scheduleTimeoutSeconds: i + 1 });
       const result = core.harness.core.attempt();
-      if (result?.kind === 'rejected') said.push(result.verdict.message.includes('even if all other pods were gone'));
+      if (result?.kind === 'rejected')
+        neverFlags.push(result.verdict.message.includes('even if all other pods were gone'));
     }
-    expect(said.length).toBeGreaterThan(3);
-    expect(new Set(said).size).toBe(1);
+    expect(neverFlags.length).toBeGreaterThan(3);
+    expect(new Set(neverFlags).size).toBe(1);
   });
 });
 
 describe('a group that lacks minResources', () => {
-  it('costs an event no look at every node', () => {
+  it('does not make an event visit every node', () => {
     const core = new Queueing({ plugins: defaultPlugins });
     const [nodes, groups] = [100, 30];
     for (let i = 0; i < nodes; i++) {
@@ -235,12 +239,12 @@ describe('a group that lacks minResources', () => {
       core.members(2, { group: `g${i}`, cpu: 1 });
     }
     while (core.harness.core.attempt() !== undefined);
-    const looks = vi.spyOn(NodeInfo.prototype, 'free');
+    const freeCalls = vi.spyOn(NodeInfo.prototype, 'free');
     core.removePod('old-0');
-    expect(looks.mock.calls.length).toBeLessThanOrEqual(nodes);
+    expect(freeCalls.mock.calls.length).toBeLessThanOrEqual(nodes);
   });
 
-  it('is proven never to fit by that alone, without a trial', () => {
+  it('never fits for that reason alone, without a dry run', () => {
     const core = new Queueing({ plugins: defaultPlugins });
     for (let i = 0; i < 10; i++) core.node({ name: `n${i}`, cpu: 2 });
     for (let i = 0; i < 10; i++) core.pod({ name: `old-${i}`, cpu: 1, nodeName: `n${i}` });
@@ -252,8 +256,8 @@ describe('a group that lacks minResources', () => {
   });
 });
 
-describe('members of more kinds than the planner keeps tables for', () => {
-  it('those that are rejected one by one are not taken for rejected for good by every node', () => {
+describe('members of more pod classes than the planner keeps tables for', () => {
+  it('do not count as rejected for good by every node if PreFilter rejects them one by one', () => {
     const quota: Plugin = {
       name: 'Quota',
       preFilter: (_state, { labels }) =>

@@ -6,31 +6,31 @@ import type { BindingPlan } from '../binding/binding-plan.ts';
 import type { ExtenderRequest } from '../extenders/extenders.ts';
 import type { Preemption } from '../preemption/preemptions.ts';
 
-/** How one attempt ended. */
+/** The result of one attempt. */
 export type CycleResult =
-  /** Nothing is left to place: a group whose quorum stands, a pod that is bound or gone. */
+  /** Nothing is left to place: the group has its quorum, or the pod is bound or gone. */
   | { readonly kind: 'settled' }
-  /** PreEnqueue rejects it now. */
+  /** PreEnqueue rejects the entity now. */
   | { readonly kind: 'notReady' }
-  /** The plugins agree; extenders have to be asked before anything is assumed. */
+  /** The plugins agree. The scheduler must call the extenders before it assumes any pod. */
   | { readonly kind: 'asking'; readonly requests: readonly ExtenderRequest[] }
-  /** All that was needed is assumed; to be bound. */
+  /** All needed members are assumed and must now be bound. */
   | { readonly kind: 'planned'; readonly plan: BindingPlan }
-  /** A plugin that rejected it before is certain that it would again: what it was told holds. */
+  /** A plugin that rejected the entity before is certain to reject it again. The last verdict stays valid. */
   | { readonly kind: 'ruledOut'; readonly pods: readonly Pod[]; readonly failure: Failure }
-  /** It was not tried and joins this equivalence class, whose rejection is its own. */
+  /** The entity was not tried. It joins this equivalence class and takes over its rejection. */
   | { readonly kind: 'joined'; readonly joined: EquivalenceClass; readonly pods: readonly Pod[] }
-  /** Nothing is assumed; the verdict is for all `pods`. */
+  /** No pod is assumed; the verdict applies to all `pods`. */
   | {
       readonly kind: 'rejected';
       readonly pods: readonly Pod[];
       readonly verdict: Verdict;
       readonly failure: Failure;
-      /** Room that PostFilter found a way to make. */
+      /** The way to free capacity that PostFilter found. */
       readonly preemption: Preemption | undefined;
-      /** The verdict for others of its equivalence class; undefined: it shares none. */
+      /** Returns the verdict for other entities of the equivalence class; undefined: the rejection is not shared. */
       readonly verdictFor?: ClassReport['verdictFor'] | undefined;
     };
 
-/** A result with which the entity waits for an event. */
+/** A result after which the entity waits for an event. */
 export type Rejected = Extract<CycleResult, { kind: 'rejected' }>;

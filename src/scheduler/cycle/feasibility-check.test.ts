@@ -14,23 +14,23 @@ import type { CoreHarnessOptions } from '../../testkit/core-harness.ts';
 const barred = new Status('Unschedulable', 'barred');
 const sentence = 'It would not fit even if all other pods were gone.';
 
-/** A picture whose trials are counted. */
-interface Watched {
+/** A core whose dry runs are counted. */
+interface CountedCore {
   readonly harness: CoreHarness;
-  /** A gang of this quorum, with as many members unless told otherwise. */
+  /** Creates a gang with this quorum, and that many members unless `count` says otherwise. */
   readonly gang: (
     group: PodGroupOptions & { readonly name: string },
     members?: PodOptions & { readonly count?: number },
   ) => void;
-  /** What the gang is told that it waits for, after an attempt that is rejected. */
+  /** Makes an attempt that is rejected. Returns what the gang waits for. */
   readonly attempt: (name: string) => string;
-  /** How many trials there have been since it was asked last. */
+  /** Returns the number of dry runs since the last call. */
   readonly dryRuns: () => number;
 }
 
-function open(extra: readonly Plugin[] = [], options: Partial<CoreHarnessOptions> = {}): Watched {
+function open(extra: readonly Plugin[] = [], options: Partial<CoreHarnessOptions> = {}): CountedCore {
   const harness = new CoreHarness({ plugins: defaultPlugins, extra, ...options });
-  /** An attempt is one, and so is each trial. */
+  /** Each attempt opens one transaction, and so does each dry run. */
   const transactions = vi.spyOn(harness.cluster, 'begin');
   let attempts = 0;
   return {
@@ -61,7 +61,7 @@ function open(extra: readonly Plugin[] = [], options: Partial<CoreHarnessOptions
 }
 
 describe('a gang that does not fit', () => {
-  it('waits for capacity when it would fit on emptied nodes', () => {
+  it('waits for capacity if it would fit on empty nodes', () => {
     const { harness, gang, attempt } = open();
     harness.node({ name: 'a', cpu: 4 });
     harness.pods(3, { name: 'old', cpu: 1, nodeName: 'a' });
@@ -69,7 +69,7 @@ describe('a gang that does not fit', () => {
     expect(attempt('red')).toBe('capacity');
   });
 
-  it('waits for capacity when members of a former group of its name hold the room', () => {
+  it('waits for capacity if members of a former group of the same name use it', () => {
     const { harness, gang, attempt } = open();
     harness.node({ name: 'a', cpu: 4 });
     gang({ name: 'red', uid: 'second', minMember: 4 });
@@ -78,7 +78,7 @@ describe('a gang that does not fit', () => {
     expect(attempt('red')).toBe('capacity');
   });
 
-  it('is told what the plugins of its own profile make of it, whichever profile comes first', () => {
+  it('gets the result of its own profile’s plugins, whichever profile comes first', () => {
     const bars: Plugin = { name: 'Bars', filter: () => barred, sign: () => '' };
     const { harness, gang, attempt } = open([bars], {
       profiles: { first: () => true, second: ({ name }) => name !== 'Bars' },
@@ -91,7 +91,7 @@ describe('a gang that does not fit', () => {
     expect(attempt('blue')).toBe('never');
   });
 
-  it('never fits when it asks for more than the whole cluster has, and is told so', () => {
+  it('never fits if it requests more than the whole cluster has, and its verdict says so', () => {
     const { harness, gang, attempt, dryRuns } = open();
     harness.node({ name: 'a', cpu: 2 });
     harness.node({ name: 'b', cpu: 2 });
@@ -99,7 +99,7 @@ describe('a gang that does not fit', () => {
     expect([attempt('red'), dryRuns()]).toEqual(['never', 1]);
   });
 
-  it('never fits when the cluster has enough in sum but not on any nodes', () => {
+  it('never fits if the cluster has enough in total but no set of nodes does', () => {
     const { harness, gang, attempt } = open();
     for (const name of ['a', 'b', 'c']) harness.node({ name, cpu: 3 });
     harness.pod({ name: 'old', cpu: 1, nodeName: 'a' });
@@ -109,8 +109,8 @@ describe('a gang that does not fit', () => {
 
   it.each<[string, PodOptions]>([
     ['selects a label that no node has', { nodeSelector: { gpu: 'yes' } }],
-    ['asks for more than the largest node has', { cpu: 5 }],
-  ])('never fits when each member %s, which needs no trial to be known', (_what, member) => {
+    ['requests more than the largest node has', { cpu: 5 }],
+  ])('never fits, without a dry run, if each member %s', (_what, member) => {
     const { harness, gang, attempt, dryRuns } = open();
     harness.node({ name: 'a', cpu: 4 });
     harness.node({ name: 'b', cpu: 4 });
@@ -119,7 +119,7 @@ describe('a gang that does not fit', () => {
     expect([attempt('red'), dryRuns()]).toEqual(['never', 0]);
   });
 
-  it('never fits when one member that it needs never does', () => {
+  it('never fits if a member that it needs never fits', () => {
     const { harness, gang, attempt } = open();
     harness.node({ name: 'a', cpu: 4 });
     harness.pod({ name: 'old', cpu: 4, nodeName: 'a' });
@@ -128,7 +128,7 @@ describe('a gang that does not fit', () => {
     expect(attempt('red')).toBe('never');
   });
 
-  it('waits for capacity when one that never fits is not needed', () => {
+  it('waits for capacity if a member that never fits is not needed', () => {
     const { harness, gang, attempt } = open();
     harness.node({ name: 'a', cpu: 4 });
     harness.pod({ name: 'old', cpu: 4, nodeName: 'a' });
@@ -143,7 +143,7 @@ describe('a gang that does not fit', () => {
     expect(attempt('red')).toBe('never');
   });
 
-  it('waits for capacity when its minResources are there but not free', () => {
+  it('waits for capacity if its minResources exist but are not free', () => {
     const { harness, gang, attempt } = open();
     harness.node({ name: 'a', cpu: 4 });
     harness.pod({ name: 'old', cpu: 1, nodeName: 'a' });
@@ -151,14 +151,14 @@ describe('a gang that does not fit', () => {
     expect(attempt('red')).toBe('capacity');
   });
 
-  it('never fits when its minResources are more than the cluster has', () => {
+  it('never fits if its minResources exceed the cluster', () => {
     const { harness, gang, attempt } = open();
     harness.node({ name: 'a', cpu: 4 });
     gang({ name: 'red', minMember: 1, minResources: { cpu: 5 } });
     expect(attempt('red')).toBe('never');
   });
 
-  it('has the nodes to itself, but shares them with its own members that are bound', () => {
+  it('is checked on nodes without other pods, but with its own bound members', () => {
     const { harness, gang, attempt } = open();
     harness.node({ name: 'a', cpu: 4 });
     harness.pods(2, { name: 'old', cpu: 1, nodeName: 'a' });
@@ -170,18 +170,18 @@ describe('a gang that does not fit', () => {
     expect(attempt('blue')).toBe('capacity');
   });
 
-  it('waits for capacity while its own former members are on their way out', () => {
+  it('waits for capacity while its own former members are terminating', () => {
     const { harness, gang, attempt } = open();
     harness.node({ name: 'a', cpu: 4 });
     gang({ name: 'red', minMember: 4 });
     harness.pods(4, { name: 'former', group: 'red', cpu: 1, nodeName: 'a', deleting: true });
     expect(attempt('red')).toBe('capacity');
-    // Nor do they speak for a gang that asks for the same.
+    // They do not affect the result for a gang with the same demand either.
     gang({ name: 'blue', minMember: 4 });
     expect(attempt('blue')).toBe('capacity');
   });
 
-  it('does not count the room that is kept for others, theirs or ours', () => {
+  it('is checked as if capacity reserved for other pods, nominated or repaired, were free', () => {
     const { harness, gang, attempt } = open();
     harness.node({ name: 'a', cpu: 2 });
     harness.node({ name: 'b', cpu: 2 });
@@ -190,11 +190,11 @@ describe('a gang that does not fit', () => {
     harness.cluster.reservation({ kind: 'repair', owner, nodeName: 'b', isKept: true });
     gang({ name: 'red', minMember: 4 });
     expect(attempt('red')).toBe('capacity');
-    // What counts as free in the trial is not free in the next attempt.
+    // Capacity that is free in the dry run is not free in the next attempt.
     expect(attempt('red')).toBe('capacity');
   });
 
-  it('that a plugin fails on waits for the error to be over, and is not tried', () => {
+  it('reports `error` if a plugin fails, without a dry run', () => {
     const { harness, gang, attempt, dryRuns } = open([{ name: 'Broken', filter: () => new Status('Error', 'a bug') }]);
     harness.node({ name: 'a', cpu: 4 });
     gang({ name: 'red', minMember: 1 });
@@ -202,28 +202,28 @@ describe('a gang that does not fit', () => {
   });
 });
 
-describe('what one gang is found out to have before it', () => {
-  function full(): Watched {
-    const watched = open();
-    watched.harness.node({ name: 'a', cpu: 4 });
-    watched.harness.pods(4, { name: 'old', cpu: 1, nodeName: 'a' });
-    return watched;
+describe('the feasibility of one gang', () => {
+  function full(): CountedCore {
+    const counted = open();
+    counted.harness.node({ name: 'a', cpu: 4 });
+    counted.harness.pods(4, { name: 'old', cpu: 1, nodeName: 'a' });
+    return counted;
   }
 
-  it('is known of the same gang in its next attempts', () => {
+  it('is reused for the next attempts of the same gang', () => {
     const { gang, attempt, dryRuns } = full();
     gang({ name: 'red', minMember: 2 });
     expect([attempt('red'), attempt('red'), dryRuns()]).toEqual(['capacity', 'capacity', 1]);
   });
 
-  it('is known of every gang that asks for the same', () => {
+  it('is reused for every gang with the same demand', () => {
     const { harness, gang, attempt, dryRuns } = full();
     for (const name of ['red', 'blue', 'green']) {
       gang({ name, minMember: 2 }, { count: 1 });
       harness.pod({ group: name, cpu: 2 });
     }
-    const answers = ['red', 'blue', 'green'].map(attempt);
-    expect([answers, dryRuns()]).toEqual([['capacity', 'capacity', 'capacity'], 1]);
+    const results = ['red', 'blue', 'green'].map(attempt);
+    expect([results, dryRuns()]).toEqual([['capacity', 'capacity', 'capacity'], 1]);
   });
 
   it.each<[string, PodGroupOptions, PodOptions & { readonly count?: number }]>([
@@ -232,7 +232,7 @@ describe('what one gang is found out to have before it', () => {
     ['other requests', { minMember: 3 }, { count: 6, cpu: 2 }],
     ['other minResources', { minMember: 3, minResources: { cpu: 4 } }, { count: 6 }],
     ['another selector', { minMember: 3 }, { count: 6, nodeSelector: { 'kubernetes.io/hostname': 'a' } }],
-  ])('says nothing of a gang with %s', (_what, group, members) => {
+  ])('is not reused for a gang with %s', (_what, group, members) => {
     const { gang, attempt, dryRuns } = full();
     gang({ name: 'red', minMember: 3 }, { count: 6 });
     attempt('red');
@@ -242,7 +242,7 @@ describe('what one gang is found out to have before it', () => {
     expect(dryRuns()).toBe(1);
   });
 
-  it('says nothing of a gang of another profile', () => {
+  it('is not reused for a gang of another profile', () => {
     const factory: PluginFactory = (_args, { schedulerName }) => ({
       name: 'OneProfileOnly',
       sign: () => '',
@@ -263,7 +263,7 @@ describe('what one gang is found out to have before it', () => {
   it.each<[string, Omit<Plugin, 'name'>]>([
     ['PreFilter', { preFilter: (_state, { labels }) => (labels.barred === 'yes' ? barred : undefined) }],
     ['Reserve', { reserve: (_state, { labels }) => (labels.barred === 'yes' ? barred : undefined) }],
-  ])('says nothing of a gang that is otherwise for the %s of a plugin that signs nothing', (_point, plugin) => {
+  ])('is not reused for a gang that the %s of a plugin without signatures treats differently', (_point, plugin) => {
     const { harness, gang, attempt } = open([{ name: 'Barring', ...plugin }]);
     harness.node({ name: 'a', cpu: 4 });
     harness.pods(4, { name: 'old', cpu: 1, nodeName: 'a' });
@@ -272,7 +272,7 @@ describe('what one gang is found out to have before it', () => {
     expect([attempt('red'), attempt('blue')]).toEqual(['unknown', 'capacity']);
   });
 
-  it('is found out anew for each attempt of a gang that is on nodes in part', () => {
+  it('is computed again for each attempt of a partially bound gang', () => {
     const { harness, gang, attempt, dryRuns } = full();
     gang({ name: 'red', minMember: 4 }, { count: 3 });
     harness.pod({ name: 'red-bound', group: 'red', cpu: 1, nodeName: 'a' });
@@ -282,7 +282,7 @@ describe('what one gang is found out to have before it', () => {
     expect([attempt('red'), dryRuns()]).toEqual(['never', 1]);
   });
 
-  it('holds while pods come and go, and while nodes only say that they are alive', () => {
+  it('stays valid while pods come and go, and while nodes only send heartbeats', () => {
     const { harness, gang, attempt, dryRuns } = full();
     gang({ name: 'red', minMember: 4 });
     attempt('red');
@@ -293,11 +293,11 @@ describe('what one gang is found out to have before it', () => {
   });
 
   it.each<[string, NodeOptions, string]>([
-    ['has less room', { cpu: 3 }, 'never'],
-    ['has more room', { cpu: 5 }, 'capacity'],
+    ['has less capacity', { cpu: 3 }, 'never'],
+    ['has more capacity', { cpu: 5 }, 'capacity'],
     ['has another label', { cpu: 4, labels: { zone: 'z' } }, 'capacity'],
-    ['has a taint that turns nobody away', { cpu: 4, taints: ['slow:PreferNoSchedule'] }, 'capacity'],
-  ])('is found out anew once a node %s', (_what, change, expected) => {
+    ['has a taint that rejects no pod', { cpu: 4, taints: ['slow:PreferNoSchedule'] }, 'capacity'],
+  ])('is computed again once a node %s', (_what, change, expected) => {
     const { harness, gang, attempt, dryRuns } = full();
     gang({ name: 'red', minMember: 4 });
     expect([attempt('red'), dryRuns()]).toEqual(['capacity', 1]);
@@ -310,15 +310,15 @@ describe('what one gang is found out to have before it', () => {
     ['is tainted', (harness) => harness.node({ name: 'a', cpu: 4, taints: ['x:NoSchedule'] })],
     ['is cordoned', (harness) => harness.node({ name: 'a', cpu: 4, unschedulable: true })],
     ['is gone', (harness) => harness.cluster.removeNode('a')],
-  ])('is no longer true once the only node %s, which takes no trial', (_what, happens) => {
+  ])('is no longer valid once the only node %s, without a dry run', (_what, change) => {
     const { harness, gang, attempt, dryRuns } = full();
     gang({ name: 'red', minMember: 4 });
     expect([attempt('red'), dryRuns()]).toEqual(['capacity', 1]);
-    happens(harness);
+    change(harness);
     expect([attempt('red'), dryRuns()]).toEqual(['never', 0]);
   });
 
-  it('is found out anew once a node has come', () => {
+  it('is computed again after a node is added', () => {
     const { harness, gang, attempt, dryRuns } = full();
     gang({ name: 'red', minMember: 6 });
     expect(attempt('red')).toBe('never');
@@ -328,15 +328,15 @@ describe('what one gang is found out to have before it', () => {
   });
 });
 
-describe('a gang whose future is not worth finding out', () => {
-  it('because nothing is known to be alike to its members waits for what nobody knows', () => {
+describe('a gang whose feasibility costs too much to check', () => {
+  it('waits for `unknown` if its members have no signature', () => {
     const { harness, gang, attempt, dryRuns } = open([{ name: 'Mute', filter: () => undefined }]);
     harness.node({ name: 'a', cpu: 1 });
     gang({ name: 'red', minMember: 2 });
     expect([attempt('red'), dryRuns()]).toEqual(['unknown', 0]);
   });
 
-  it('because one of its members is like nobody waits for what nobody knows', () => {
+  it('waits for `unknown` if one of its members has no signature', () => {
     const { harness, gang, attempt, dryRuns } = open([
       { name: 'Particular', sign: ({ labels }) => labels.alike, filter: () => undefined },
     ]);
@@ -348,7 +348,7 @@ describe('a gang whose future is not worth finding out', () => {
     expect(attempt('blue')).toBe('unknown');
   });
 
-  it('because it is too large waits for what nobody knows', () => {
+  it('waits for `unknown` if it is too large', () => {
     const { harness, gang, attempt, dryRuns } = open();
     harness.node({ name: 'a', cpu: 2_450, pods: 10_000 });
     harness.pod({ name: 'old', cpu: 2_450, nodeName: 'a' });
@@ -359,7 +359,7 @@ describe('a gang whose future is not worth finding out', () => {
     expect(dryRuns()).toBe(2);
   });
 
-  it('is told that it never fits all the same where that takes no trial', () => {
+  it('still never fits if no dry run is needed to know that', () => {
     const { harness, gang, attempt, dryRuns } = open();
     harness.node({ name: 'a', cpu: 1, pods: 10_000 });
     gang({ name: 'red', minMember: 2500 }, { cpu: 2 });
@@ -367,8 +367,8 @@ describe('a gang whose future is not worth finding out', () => {
   });
 });
 
-describe('a lone pod that does not fit', () => {
-  it('is told what its rejection proves, without a trial', () => {
+describe('a single pod that does not fit', () => {
+  it('gets what its rejection proves, without a dry run', () => {
     const { harness, dryRuns } = open();
     harness.node({ name: 'a', cpu: 2 });
     harness.pod({ name: 'old', cpu: 1, nodeName: 'a' });
@@ -378,12 +378,12 @@ describe('a lone pod that does not fit', () => {
       return result.kind === 'rejected' ? result.verdict.waitsFor : result.kind;
     };
     expect([waitsFor(2), waitsFor(3)]).toEqual(['capacity', 'never']);
-    // The attempts themselves.
+    // These are the attempts themselves.
     expect(dryRuns()).toBe(2);
   });
 });
 
-it('counts a look at the nodes once for each kind when they have to be looked at one by one', async () => {
+it('charges one pass over the nodes per pod class if nodes must be checked one by one', async () => {
   const core = new Scheduling({ plugins: defaultPlugins });
   for (let i = 0; i < 1000; i++) {
     core.node({ name: `n${i}`, cpu: 1 });

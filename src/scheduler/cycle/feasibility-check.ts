@@ -14,45 +14,46 @@ import type { Demand } from '../placement/planning/demand.ts';
 import type { DryRun, DryRuns } from '../placement/planning/dry-runs.ts';
 import { workPerMember } from '../../framework/work-per-member.ts';
 
-/** What a gang that does not fit has before it. */
+/** What a rejected gang can wait for. */
 type GangFeasibility = Extract<WaitsFor, 'capacity' | 'never' | 'unknown'>;
 
-/** what makes members alike -> those that are */
+/** signature -> members with this signature */
 type PodClasses = ReadonlyMap<string, readonly Pod[]>;
 
 /**
- * Counted steps that one answer may take, each a look at a node, in the order of half a microsecond. Beyond them it stays
- * unknown.
+ * Maximum number of steps for one result. A step is one node check, in the order of half a microsecond. Beyond the limit the
+ * result is `unknown`.
  */
 const workLimit = 100_000;
 const stepsPerNode = 4;
 const stepsPerPod = 0.5;
-/** Steps that all answers together may take in the long run, in a millisecond: some twentieth of the time. */
+/** Steps per millisecond for all checks together in the long run: about a twentieth of the time. */
 const stepsPerMs = 100;
 const decidingVolumes = ['PersistentVolume', 'PersistentVolumeClaim', 'StorageClass', 'CSINode'] as const;
-/** Answers kept; one is small, and few gangs differ in shape. */
-const answerLimit = 1_000;
+/** Maximum number of cached results; one is small, and few gangs differ in shape. */
+const maxResults = 1_000;
 
-/** An answer would take more work than it is worth. */
+/** The check would take more work than its result is worth. */
 class WorkLimitError extends Error {
   override readonly name = 'WorkLimitError';
 }
 
 /**
- * Tells a gang that only waits for others to go from one that would not fit on the nodes even if it had them to itself, by
- * trials. It says `never` only where no other way of placing the members could have done better. Gangs that ask for the same share the
- * answer, until the nodes change; what would cost too much, by itself or with what others have cost lately, stays unknown.
+ * Distinguishes gangs that only wait for other pods to go from gangs that would not fit on the nodes even without other pods.
+ * Uses dry runs. Reports `never` only if no other way of placing the members could have done better. Gangs with the same demand
+ * share the result until the nodes change. A check that costs too much, by itself or together with recent checks, results in
+ * `unknown`.
  */
 export class FeasibilityCheck {
   readonly #cluster: Cluster;
   readonly #dryRuns: DryRuns;
   readonly #clock: Clock;
-  /** profile and what is asked for -> answer, on the nodes as of `#revision` */
-  readonly #answers = new Map<string, GangFeasibility>();
-  /** gang -> what was found out about it last */
+  /** profile and demand -> result, for the nodes as of `#revision` */
+  readonly #results = new Map<string, GangFeasibility>();
+  /** gang -> result of the latest check */
   readonly #latest = new WeakMap<GangView, GangFeasibility>();
   #revision = -1;
-  /** Steps that may be taken now; they come back with time. */
+  /** Steps available now; they refill over time. */
   #steps = 2 * workLimit;
   #countedAt = 0;
 
@@ -62,7 +63,7 @@ export class FeasibilityCheck {
     this.#clock = options.clock;
   }
 
-  /** For a gang that was just rejected, as `diagnosis` says, and whose rejection proves nothing by itself. */
+  /** Checks a gang that was just rejected with `diagnosis`, when the rejection by itself proves nothing. */
   *of(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
@@ -73,48 +74,48 @@ export class FeasibilityCheck {
     const { rejection } = diagnosis;
     if (rejection.kind === 'pod') {
       if (rejection.status.plugin !== profile.gangPolicy) return 'unknown';
-      // What a group asks for as a whole, for instance.
+      // For example, because of the total that the gang requests.
       if (rejection.status.code === 'UnschedulableAndUnresolvable') return 'never';
     }
     const podClasses = yield* this.#podClasses(profile, demand, budget);
-    // Pods that nothing is known to be alike to are looked at one by one, for too long.
+    // Members without a signature have to be checked one by one, which takes too long.
     if (podClasses === undefined) return 'unknown';
     const key =
       profile.judgesUnsigned || demand.gang?.counted !== 0
         ? undefined
         : `${keyOf(profile, demand, podClasses)}${this.#volumesOf(podClasses)}`;
-    const known = key === undefined ? undefined : this.#known(key);
-    if (known !== undefined) return known;
+    const cached = key === undefined ? undefined : this.#cached(key);
+    if (cached !== undefined) return cached;
     const feasibility = yield* this.#find(profile, schedulingEntity, demand, podClasses, budget);
     const { gang } = demand;
-    // Without time for a new answer the last one stands, so that the verdict does not come and go.
+    // Without budget for a new check, repeat the latest result, so that the verdict does not flap.
     if (feasibility === undefined) return (gang && this.#latest.get(gang)) ?? 'unknown';
-    if (key !== undefined) this.#keep(key, feasibility);
+    if (key !== undefined) this.#store(key, feasibility);
     if (gang !== undefined) this.#latest.set(gang, feasibility);
     return feasibility;
   }
 
-  /** The state of what decides where volumes can be had; empty for members without any. */
+  /** Returns the state of the objects that decide where volumes are available; empty if no member has volumes. */
   #volumesOf(podClasses: PodClasses): string {
     const { listed } = this.#cluster;
-    const haveNone = [...podClasses.values()].every(([pod]) => pod!.volumes === noVolumes);
-    return haveNone ? '' : decidingVolumes.map((kind) => listed.revision(kind)).join(' ');
+    const hasNoVolumes = [...podClasses.values()].every(([pod]) => pod!.volumes === noVolumes);
+    return hasNoVolumes ? '' : decidingVolumes.map((kind) => listed.revision(kind)).join(' ');
   }
 
-  #known(key: string): GangFeasibility | undefined {
+  #cached(key: string): GangFeasibility | undefined {
     if (this.#revision !== this.#cluster.nodesRevision) {
       this.#revision = this.#cluster.nodesRevision;
-      this.#answers.clear();
+      this.#results.clear();
     }
-    return this.#answers.get(key);
+    return this.#results.get(key);
   }
 
-  #keep(key: string, feasibility: GangFeasibility): void {
-    if (this.#answers.size >= answerLimit) this.#answers.clear();
-    this.#answers.set(key, feasibility);
+  #store(key: string, feasibility: GangFeasibility): void {
+    if (this.#results.size >= maxResults) this.#results.clear();
+    this.#results.set(key, feasibility);
   }
 
-  /** Undefined when there is no time for it now. */
+  /** Returns undefined if the budget does not allow a check now. */
   *#find(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
@@ -150,27 +151,27 @@ export class FeasibilityCheck {
     spend: (steps: number) => void,
   ): Yielding<GangFeasibility> {
     const { nodes, podCount } = this.#cluster;
-    const takingOut = nodes.length * stepsPerNode + podCount * stepsPerPod;
+    const setupWork = nodes.length * stepsPerNode + podCount * stepsPerPod;
     const dryRuns = this.#dryRuns;
     function* run(options: DryRunOptions): Yielding<DryRun> {
-      spend(takingOut);
-      if (budget.lacks(takingOut)) yield;
-      budget.spend(takingOut);
+      spend(setupWork);
+      if (budget.lacks(setupWork)) yield;
+      budget.spend(setupWork);
       return yield* dryRuns.steps(profile, schedulingEntity, { ...options, without: 'others' }, budget, spend);
     }
     const together = yield* run({});
     if (together.fits) return 'capacity';
     if (provesNever(profile, together)) return 'never';
-    // Where all are needed each kind has to fit alone.
+    // If all members are needed, each pod class must also fit alone.
     if (needed < members.length || podClasses.size === 1) return 'unknown';
-    for (const alike of podClasses.values()) {
-      const alone = yield* run({ members: alike, need: alike.length });
+    for (const identical of podClasses.values()) {
+      const alone = yield* run({ members: identical, need: identical.length });
       if (!alone.fits && provesNever(profile, alone)) return 'never';
     }
     return 'unknown';
   }
 
-  /** Ordered by kind; undefined when some members are like nobody. */
+  /** Returns the pod classes in order of signature; undefined if a member has no signature. */
   *#podClasses(profile: Profile, { members, signed }: Demand, budget: WorkBudget): Yielding<PodClasses | undefined> {
     const signatures = yield* signed.of(profile, budget);
     const podClasses = new Map<string, Pod[]>();
@@ -179,22 +180,22 @@ export class FeasibilityCheck {
         budget.spend(workPerMember);
         if (budget.isDue) yield;
       }
-      const { whole: kind } = signatures[i]!;
-      if (kind === undefined) return undefined;
-      const alike = podClasses.get(kind);
-      if (alike === undefined) podClasses.set(kind, [pod]);
-      else alike.push(pod);
+      const { whole: signature } = signatures[i]!;
+      if (signature === undefined) return undefined;
+      const identical = podClasses.get(signature);
+      if (identical === undefined) podClasses.set(signature, [pod]);
+      else identical.push(pod);
     }
     return new Map([...podClasses].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 }
 
 function keyOf(profile: Profile, { needed, gang }: Demand, podClasses: PodClasses): string {
-  const counts = [...podClasses].map(([kind, pods]) => [kind, pods.length]);
+  const counts = [...podClasses].map(([signature, pods]) => [signature, pods.length]);
   return JSON.stringify([profile.schedulerName, needed, gang?.spec?.minResources, counts]);
 }
 
-/** Other pods may be the reason: no plugin has rejected a member for a reason of its own. */
+/** Whether other pods may be the reason: no plugin rejected a member for a reason of its own. */
 function isAboutCapacity(profile: Profile, { rejection }: Diagnosis): boolean {
   return rejection.kind === 'nodes' || rejection.status.plugin === profile.gangPolicy;
 }

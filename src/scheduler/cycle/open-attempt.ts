@@ -4,20 +4,20 @@ import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
-import type { Returned } from '../extenders/extender-requests.ts';
+import type { ResumedAttempt } from '../extenders/extender-requests.ts';
 import type { CycleResult } from './cycle-result.ts';
 
-/** What an attempt is about. */
+/** The entity of an attempt. */
 export interface AttemptSubject {
   readonly entity: QueuedEntity;
   readonly profile: Profile;
-  /** Where it is the second half of one. */
-  readonly returned: Returned | undefined;
+  /** Set for the second half of an attempt. */
+  readonly resumed: ResumedAttempt | undefined;
 }
 
 /**
- * An attempt that is being made in steps. Between them whoever looks at the picture sees it as it was before the attempt: what is half
- * planned does not count. Nothing may change it until the attempt has ended.
+ * An attempt that runs in steps. Between steps, readers of the cluster cache see the state before the attempt: the unfinished
+ * plan does not count. Nothing may change the cache until the attempt has ended.
  */
 export class OpenAttempt {
   readonly subject: AttemptSubject;
@@ -44,39 +44,39 @@ export class OpenAttempt {
     this.#steps = options.steps(this.#budget);
   }
 
-  /** For how many milliseconds it has been worked at, pauses left aside. */
+  /** Time spent on the attempt in milliseconds, without pauses. */
   get workedMs(): number {
     return this.#workedMs;
   }
 
-  /** How it ended; undefined while there is more to do. */
+  /** The result; undefined until the attempt has ended. */
   get result(): CycleResult | undefined {
     return this.#result;
   }
 
-  /** Continues for so much work, and then to the end of the step. */
+  /** Continues for this amount of work, and then to the end of the step. */
   advance(work: number): void {
-    const begunAt = this.#clock.monotonic();
+    const stepStartedAt = this.#clock.monotonic();
     this.#budget.allow(work);
-    const step = this.#unhidden(() => this.#steps.next());
-    this.#workedMs += this.#clock.monotonic() - begunAt;
+    const step = this.#runStep(() => this.#steps.next());
+    this.#workedMs += this.#clock.monotonic() - stepStartedAt;
     if (step.done === true) this.#result = step.value;
   }
 
-  /** Gives it up after a pause: nothing is reserved or assumed. */
+  /** Abandons a paused attempt: no pod stays reserved or assumed. */
   abandon(): void {
-    this.#unhidden(() => this.#steps.return(undefined as never));
+    this.#runStep(() => this.#steps.return(undefined as never));
   }
 
-  /** It has not ended, and no step is being made. */
+  /** The attempt has not ended and is between two steps. */
   get isPaused(): boolean {
     return this.#isPaused;
   }
 
-  #unhidden(go: () => IteratorResult<undefined, CycleResult>): IteratorResult<undefined, CycleResult> {
+  #runStep(next: () => IteratorResult<undefined, CycleResult>): IteratorResult<undefined, CycleResult> {
     if (this.#isPaused) this.#cluster.resume();
     this.#isPaused = false;
-    const step = go();
+    const step = next();
     this.#isPaused = step.done !== true;
     if (this.#isPaused) this.#cluster.pause();
     return step;

@@ -11,8 +11,8 @@ import type { Plan } from '../placement/planning/planner.ts';
 import type { Rejected } from './cycle-result.ts';
 
 /**
- * The plugins agreed, and what extenders left is not enough. What they would say if other pods were gone is not known: nobody is
- * made to go for it, and any event is worth a try, as in kube-scheduler.
+ * Returns the rejection when the plugins agree, but the extenders leave too few nodes. The extenders' result without other pods
+ * is unknown. So the scheduler evicts no pods, and any event requeues the entity, as in kube-scheduler.
  */
 export function rejectedByExtenders(
   schedulingEntity: SchedulingEntity,
@@ -63,7 +63,7 @@ export function rejectedBy(members: readonly Pod[], status: Status, schedulingEn
   };
 }
 
-/** One sentence for every member: which of them finds no node, and why, counted over the nodes. */
+/** Returns one sentence for all members: which member finds no node and why, with node counts. */
 export function describeRejection(
   schedulingEntity: SchedulingEntity,
   diagnosis: Diagnosis,
@@ -77,9 +77,11 @@ export function describeRejection(
   return `${cannot}: ${after}${diagnosis.pod.name} finds no node: ${describeDiagnosis(diagnosis)}`;
 }
 
-/** Room for any member may be what the rejected one lacks, so hints are asked about each kind. */
+/**
+ * Returns one member per pod class for the queueing hints: capacity for any member may be what the rejected one lacks.
+ */
 export function oneOfEachClass(members: readonly Pod[]): readonly Pod[] {
-  // Whoever has volumes may wait for claims of its own.
+  // A pod with volumes may wait for its own PersistentVolumeClaims.
   return [...new Map(members.map((pod) => [pod.volumes.length === 0 ? pod.template : pod, pod])).values()];
 }
 

@@ -10,7 +10,7 @@ import { CoreHarness } from '../../testkit/core-harness.ts';
 
 interface Fixture {
   readonly harness: CoreHarness;
-  /** An attempt for the group of this name. */
+  /** Makes an attempt for the group of this name. */
   readonly attempt: (group: string) => CycleResult;
   readonly attemptPod: (name: string) => CycleResult;
 }
@@ -37,7 +37,7 @@ function rejected(result: CycleResult): Extract<CycleResult, { kind: 'rejected' 
 }
 
 describe('an attempt for a group', () => {
-  it('ends with the whole quorum assumed, every sibling allowed', () => {
+  it('ends with the whole quorum assumed and every sibling allowed', () => {
     const { harness, attempt } = fixture();
     harness.node({ name: 'a', cpu: 4 });
     harness.group({ name: 'red', minMember: 3 });
@@ -50,7 +50,7 @@ describe('an attempt for a group', () => {
     expect(harness.cluster.node('a')!.free(0)).toBe(1000);
   });
 
-  it('ends with nothing assumed when one member finds no node, and one verdict for all of them', () => {
+  it('ends with no pod assumed if one member finds no node, and one verdict for all members', () => {
     const { harness, attempt } = fixture();
     harness.node({ name: 'a', cpu: 2 });
     harness.group({ name: 'red', minMember: 3 });
@@ -72,7 +72,7 @@ describe('an attempt for a group', () => {
     expect(harness.waitingPods.size).toBe(0);
   });
 
-  it('says the same again when nothing has changed', () => {
+  it('gives the same verdict again if nothing has changed', () => {
     const { harness, attempt } = fixture();
     harness.node({ name: 'a', cpu: 2 });
     harness.group({ name: 'red', minMember: 3 });
@@ -82,7 +82,7 @@ describe('an attempt for a group', () => {
     expect(rejected(attempt('red')).verdict).toEqual(first);
   });
 
-  it('asks hints about each kind of member', () => {
+  it('passes one member of each pod class to the hints', () => {
     const { harness, attempt } = fixture();
     harness.node({ name: 'a', cpu: 2 });
     harness.group({ name: 'red', minMember: 3 });
@@ -92,7 +92,7 @@ describe('an attempt for a group', () => {
     expect(rejectedPods.map(({ name }) => name.split('-')[0]).sort()).toEqual(['large', 'small']);
   });
 
-  it('asks every plugin that rejected any member, because what helps one may make room for another', () => {
+  it('reports every plugin that rejected any member, because what helps one may free capacity for another', () => {
     const { harness, attempt } = fixture();
     harness.node({ name: 'free', cpu: 2 });
     harness.node({ name: 'tainted', cpu: 2, taints: ['only=others:NoSchedule'] });
@@ -109,7 +109,7 @@ describe('an attempt for a group', () => {
     expect([...unschedulablePlugins].sort()).toEqual(['NodeAffinity', 'NodeResourcesFit', 'TaintToleration']);
   });
 
-  it('needs only the members that are missing', () => {
+  it('needs only the missing members', () => {
     const { harness, attempt } = fixture();
     harness.node({ name: 'a', cpu: 3 });
     harness.group({ name: 'red', minMember: 3 });
@@ -118,7 +118,7 @@ describe('an attempt for a group', () => {
     expect(planned(attempt('red')).assignments).toHaveLength(2);
   });
 
-  it('is settled when the quorum stands', () => {
+  it('is settled if the gang has its quorum', () => {
     const { harness, attempt } = fixture();
     harness.node({ name: 'a', cpu: 3 });
     harness.group({ name: 'red', minMember: 1 });
@@ -135,18 +135,18 @@ describe('an attempt for a group', () => {
     expect(attempt('red').kind).toBe('notReady');
   });
 
-  it('is rejected for want of minResources without looking at a node', () => {
+  it('is rejected for lack of minResources without checking a node', () => {
     const { harness, attempt } = fixture();
     harness.node({ name: 'a', cpu: 3 });
     harness.group({ name: 'red', minMember: 1, minResources: { cpu: 8 } });
     harness.pod({ group: 'red', cpu: 1 });
     expect(rejected(attempt('red')).verdict.message).toMatch(
-      /^PodGroup default\/red cannot start: its minResources ask for 8 of cpu, but only 3 is free /,
+      /^PodGroup default\/red cannot start: its minResources request 8 cpu, but only 3 is free /,
     );
   });
 });
 
-describe('an attempt for a lone pod', () => {
+describe('an attempt for a single pod', () => {
   it('ends with the pod assumed', () => {
     const { harness, attemptPod } = fixture();
     harness.node({ name: 'a', cpu: 1 });
@@ -159,12 +159,12 @@ describe('an attempt for a lone pod', () => {
     });
   });
 
-  it('says so when there is no node at all', () => {
+  it('reports a cluster without nodes', () => {
     const { attemptPod } = fixture();
     expect(rejected(attemptPod('x')).verdict.message).toBe('0/0 nodes are available: no nodes are known.');
   });
 
-  it('is settled when the pod is bound or being deleted', () => {
+  it('is settled if the pod is bound or terminating', () => {
     const { harness } = fixture();
     const { cluster, profile } = harness;
     const { cycle } = harness.core;
@@ -184,7 +184,7 @@ describe('Permit', () => {
     return { plugin: { name: 'Gate', permit, unreserve }, unreserved };
   };
 
-  it('that rejects one member undoes the whole group, latest placement first', () => {
+  it('rolls back the whole group if it rejects one member, latest placement first', () => {
     const { plugin, unreserved } = recorded((_state, pod) =>
       pod.name === 'red-2' ? new Status('Unschedulable', 'the gate is shut') : undefined,
     );
@@ -202,7 +202,7 @@ describe('Permit', () => {
     expect(harness.clock.untilNextTimer()).toBeUndefined();
   });
 
-  it('that waits leaves the members waiting and assumed', () => {
+  it('leaves the members waiting and assumed if it returns Wait', () => {
     const { plugin } = recorded(() => ({ waitMs: 5000 }));
     const { harness, attempt } = fixture(plugin);
     harness.node({ name: 'a', cpu: 4 });
@@ -213,7 +213,7 @@ describe('Permit', () => {
     expect(harness.cluster.assumedCount).toBe(3);
   });
 
-  it('that rejects a waiting sibling at once rejects the group', () => {
+  it('rejects the group if it rejects a waiting sibling at once', () => {
     const waiting: Plugin = { name: 'Gate', permit: () => ({ waitMs: 5000 }) };
     const fixed = fixture(waiting, {
       name: 'Judge',
@@ -232,9 +232,9 @@ describe('Permit', () => {
   });
 });
 
-describe('a plugin that fails', () => {
+describe('a plugin failure', () => {
   it.each(['preFilter', 'filter', 'reserve', 'permit'] as const)(
-    'in %s fails its entity, named, and changes nothing',
+    'in %s fails the entity with an error that names the plugin, and changes nothing',
     (point) => {
       const { harness, attempt } = fixture({
         name: 'Broken',
@@ -259,12 +259,12 @@ describe('a plugin that fails', () => {
 });
 
 describe('PostFilter', () => {
-  it('is asked once for a group that does not fit, after everything is undone, and adds to the verdict', () => {
-    const asked: number[] = [];
+  it('runs once for a group that does not fit, after the rollback, and adds to the verdict', () => {
+    const assumedCounts: number[] = [];
     const fixed = fixture({
       name: 'Preempting',
       postFilter: (schedulingEntity, diagnosis) => {
-        asked.push(fixed.harness.cluster.assumedCount);
+        assumedCounts.push(fixed.harness.cluster.assumedCount);
         expect(schedulingEntity.kind).toBe('gang');
         expect(isResolvable(diagnosis)).toBe(true);
         return { message: 'Nothing can be preempted.' };
@@ -275,6 +275,6 @@ describe('PostFilter', () => {
     fixed.harness.group({ name: 'red', minMember: 2 });
     fixed.harness.pods(2, { group: 'red', cpu: 1 });
     expect(rejected(fixed.attempt('red')).verdict.message).toMatch(/Nothing can be preempted\.$/);
-    expect(asked).toEqual([0]);
+    expect(assumedCounts).toEqual([0]);
   });
 });

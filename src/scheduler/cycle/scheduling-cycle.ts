@@ -23,7 +23,7 @@ import type { NodeRejections } from '../recovery/node-rejections.ts';
 import type { FeasibilityCheck } from './feasibility-check.ts';
 import { demandOf } from '../placement/planning/demand.ts';
 import type { Demand } from '../placement/planning/demand.ts';
-import { leftByBoth } from '../placement/cache/node-subset.ts';
+import { intersectSubsets } from '../placement/cache/node-subset.ts';
 import type { NodeSubset, NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { NodeAssignment, Plan, Planner, PlanRequest } from '../placement/planning/planner.ts';
 import type { Preemptions } from '../preemption/preemptions.ts';
@@ -37,26 +37,28 @@ import {
   statusOf,
 } from './rejection.ts';
 
-const keepsRejecting = new Status('Unschedulable', 'node(s) could not have the pod bound');
+const bindFailed = new Status('Unschedulable', 'node(s) where binding the pod failed');
 const notAdmitted = new Status('Unschedulable', 'node(s) did not admit a pod like this one');
 const neverFits = 'It would not fit even if all other pods were gone.';
 
-/** What the second half of an attempt knows from the first. */
+/** State that the second half of an attempt takes over from the first. */
 export interface Continuation {
-  readonly answers: ExtenderResults;
-  /** Clock.monotonic() when the attempt began. */
+  readonly extenderResults: ExtenderResults;
+  /** Clock.monotonic() at the start of the attempt. */
   readonly startedAt: number;
-  /** How often extenders have been asked in it. */
+  /** How many rounds of extender calls the attempt has made. */
   readonly rounds: number;
 }
 
-/** How often extenders are asked in one attempt, because members that are like none before have come meanwhile. */
-const roundLimit = 3;
+/**
+ * Maximum rounds of extender calls in one attempt. More than one is needed if members of a new pod class arrive meanwhile.
+ */
+const maxRounds = 3;
 
-/** What PostFilter, whose work nobody counts, is reckoned to take: so many passes over the nodes. */
-const postFilterLooks = 10;
+/** Assumed cost of PostFilter, whose work the budget does not count, in passes over the nodes. */
+const postFilterPasses = 10;
 
-/** How far Permit went. */
+/** The result of Permit. */
 type PermitOutcome =
   { readonly rejected: undefined; readonly waiting: readonly WaitingPod[] } | { readonly rejected: Status };
 
@@ -70,18 +72,18 @@ export interface SchedulingCycleOptions {
   readonly keys: EquivalenceKeys;
   readonly rejections: Pick<NodeRejections, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
   readonly queue: Pick<SchedulingQueue, 'classOf' | 'classToJoin' | 'hasSharedClasses' | 'isRuledOut'>;
-  /** What the verdict of this group has to say besides. */
+  /** Returns what to add to the verdict of this group. */
   readonly noteOf: (gang: GangView) => string | undefined;
-  /** Absent: nobody outside has a say. */
+  /** Absent: no extenders. */
   readonly extenders?: Extenders | undefined;
 }
 
 /**
- * One attempt to schedule one entity: a lone pod, or a gang as a whole. On one unmoving picture, in one piece or in steps. It ends with
- * everything that is needed assumed, or with nothing: no room is held for an entity that cannot start.
+ * One attempt to schedule one entity: a single pod, or a gang as a whole. The attempt sees one frozen cluster state and runs at
+ * once or in steps. It ends with all needed members assumed, or with none: an entity that cannot start keeps no capacity.
  *
- * Where extenders have a say an attempt has two halves. The first finds out that the plugins agree, and what to ask; the second
- * decides on the picture as it then is, and among the nodes that the extenders left.
+ * With extenders, an attempt has two halves. The first checks that the plugins agree, and makes the requests to the extenders.
+ * The second decides on the cluster state of that later moment, among the nodes that the extenders returned.
  */
 export class SchedulingCycle {
   readonly #options: SchedulingCycleOptions;
@@ -90,14 +92,14 @@ export class SchedulingCycle {
     this.#options = options;
   }
 
-  /** One attempt; with `continued`, the second half of one. */
+  /** Makes one attempt; with `continued`, the second half of one. */
   run(entity: QueuedEntity, profile: Profile, continued?: Continuation): CycleResult {
     return finish(this.steps(entity, profile, new WorkBudget(), continued));
   }
 
   /**
-   * As `run`, with a pause whenever one is due. Until it has ended or was given up, after which nothing is reserved or assumed, nothing
-   * else may change the picture.
+   * Like `run`, but yields whenever the work budget is due. Until it ends or is abandoned, after which no pod is reserved or
+   * assumed, nothing else may change the cluster cache.
    */
   *steps(entity: QueuedEntity, profile: Profile, budget: WorkBudget, continued?: Continuation): Yielding<CycleResult> {
     const { cluster, clock, keys, queue } = this.#options;
@@ -109,7 +111,7 @@ export class SchedulingCycle {
     if (needed === 0 || members.length === 0) return { kind: 'settled' };
 
     const extenders = this.#options.extenders?.concern(members) === true ? this.#options.extenders : undefined;
-    const answers = continued?.answers;
+    const extenderResults = continued?.extenderResults;
     if (extenders === undefined && queue.isRuledOut(entity)) {
       const key = queue.classOf(entity)?.key;
       return { kind: 'ruledOut', pods: members, failure: { ...entity.rejection, key, error: false, isStale: true } };
@@ -129,7 +131,9 @@ export class SchedulingCycle {
     try {
       const groupState = gang === undefined ? undefined : new CycleState();
       const nodeSubsetOf =
-        extenders && answers && ((pod: Pod): NodeSubset | undefined => extenders.nodeSubsetOf(answers, profile, pod));
+        extenders &&
+        extenderResults &&
+        ((pod: Pod): NodeSubset | undefined => extenders.nodeSubsetOf(extenderResults, profile, pod));
       const request = { profile, members, needed, signed, groupState, nodeSubsetOf };
       const plan = yield* this.#plan(request, transaction, budget);
       const { assignments } = plan;
@@ -139,7 +143,7 @@ export class SchedulingCycle {
           if (extenders === undefined) key ??= yield* keys.of(profile, schedulingEntity, demand, budget);
           return yield* this.#rejected(profile, schedulingEntity, demand, plan, key, budget);
         }
-        return extenders!.lack(answers!, profile, members) && continued!.rounds < roundLimit
+        return extenders!.areIncompleteFor(extenderResults!, profile, members) && continued!.rounds < maxRounds
           ? { kind: 'asking', requests: yield* extenders!.requests(profile, demand, budget) }
           : rejectedByExtenders(schedulingEntity, demand, plan);
       }
@@ -164,32 +168,35 @@ export class SchedulingCycle {
       transaction.abandon();
       return rejectedBy(members, statusOf(error), schedulingEntity);
     } finally {
-      // Where it is given up at a pause.
+      // Needed if the caller abandons the attempt at a yield.
       transaction.abandon();
     }
   }
 
-  /** First without the nodes that keep rejecting some member: one choice of nodes serves all, so that they stay alike. */
+  /**
+   * Plans first without the nodes where binding some member keeps failing. All members get the same node subset, so that they
+   * stay identical.
+   */
   *#plan(request: PlanRequest, transaction: Transaction, budget: WorkBudget): Yielding<Plan> {
     const { cluster, planner, rejections } = this.#options;
     if (rejections.isEmpty) return yield* planner.steps(request, transaction, budget);
     const avoided = new Set(request.members.flatMap((pod) => rejections.avoidedBy(pod)));
     if (avoided.size > 0) {
-      const nodeSubset = without(avoided, cluster, keepsRejecting);
+      const nodeSubset = without(avoided, cluster, bindFailed);
       const savepoint = transaction.savepoint();
-      const nodeSubsetOf = leftByBoth(request.nodeSubsetOf, () => nodeSubset);
+      const nodeSubsetOf = intersectSubsets(request.nodeSubsetOf, () => nodeSubset);
       const plan = yield* planner.steps({ ...request, nodeSubsetOf }, transaction, budget);
       if (plan.assignments.length >= request.needed) return plan;
       planner.unreserve(request.profile, plan.assignments);
       transaction.rollbackTo(savepoint);
     }
-    const nodeSubsetOf = leftByBoth(request.nodeSubsetOf, this.#barring(request.members));
+    const nodeSubsetOf = intersectSubsets(request.nodeSubsetOf, this.#barring(request.members));
     return yield* planner.steps({ ...request, nodeSubsetOf }, transaction, budget);
   }
 
-  /** Keeps pods from nodes that have not admitted their like; undefined where there are none. */
+  /** Returns the nodes that have not failed to admit a similar pod; undefined if no node has. */
   #barring(members: readonly Pod[]): NodeSubsetOf | undefined {
-    /** shape -> where it may go */
+    /** pod template -> allowed nodes */
     const nodeSubsets = new Map<Pod['template'], NodeSubset>();
     for (const pod of members) {
       const barred = this.#options.rejections.barredFor(pod);
@@ -200,19 +207,19 @@ export class SchedulingCycle {
     return nodeSubsets.size === 0 ? undefined : ({ template }) => nodeSubsets.get(template);
   }
 
-  /** The attempt cannot go on, because of `status`. */
+  /** Returns the result of an attempt that cannot continue because of `status`. */
   giveUp({ schedulingEntity }: QueuedEntity, status: Status): CycleResult {
     const { members, needed } = demandOf(this.#options.cluster, schedulingEntity);
     return needed === 0 || members.length === 0 ? { kind: 'settled' } : rejectedBy(members, status, schedulingEntity);
   }
 
-  /** The gate before binding: all of them pass, or none does. */
+  /** Runs Permit, the gate before binding: all members pass, or none does. */
   #permit(profile: Profile, assignments: readonly NodeAssignment[]): PermitOutcome {
     const waiting: WaitingPod[] = [];
     for (const { state, pod, nodeName } of assignments) {
-      const answer = profile.permit(state, pod, nodeName);
-      if (answer.status !== undefined) return { rejected: answer.status };
-      if (answer.waits.size > 0) waiting.push(this.#options.waitingPods.add(pod, nodeName, answer.waits));
+      const outcome = profile.permit(state, pod, nodeName);
+      if (outcome.status !== undefined) return { rejected: outcome.status };
+      if (outcome.waits.size > 0) waiting.push(this.#options.waitingPods.add(pod, nodeName, outcome.waits));
     }
     const rejected = waiting.find((pod) => pod.settled?.status !== undefined);
     if (rejected !== undefined) return { rejected: rejected.settled!.status! };
@@ -221,7 +228,8 @@ export class SchedulingCycle {
 
   #undo(profile: Profile, assignments: readonly NodeAssignment[], transaction: Transaction): void {
     this.#options.planner.unreserve(profile, assignments);
-    for (const { pod } of assignments) this.#options.waitingPods.get(pod.uid)?.reject('', 'the attempt was undone');
+    for (const { pod } of assignments)
+      this.#options.waitingPods.get(pod.uid)?.reject('', 'the attempt was rolled back');
     transaction.rollback();
   }
 
@@ -236,31 +244,31 @@ export class SchedulingCycle {
     const { members, needed } = demand;
     const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
     const isError = failureIn(diagnosis) !== undefined;
-    if (profile.hasPostFilter && budget.lacks(this.#options.cluster.nodes.length * postFilterLooks)) yield;
-    // Nobody has to go for pods to which an extender may then reject the room.
-    const mayMakeCapacity = !isError && this.#options.extenders?.mayReject(members) !== true;
-    const preemption = mayMakeCapacity
+    if (profile.hasPostFilter && budget.lacks(this.#options.cluster.nodes.length * postFilterPasses)) yield;
+    // Do not preempt for pods if an extender may then reject the freed nodes.
+    const mayPreempt = !isError && this.#options.extenders?.mayReject(members) !== true;
+    const preemption = mayPreempt
       ? this.#options.preemptions.ask(profile, schedulingEntity, demand, diagnosis)
       : undefined;
-    // With room that can be made for all of it nothing else needs to be found out.
-    const isHelped = preemption !== undefined && preemption.nominations.length > 0;
-    const waitsFor = isHelped
+    // If preemption frees enough capacity for all members, no further check is needed.
+    const hasNominations = preemption !== undefined && preemption.nominations.length > 0;
+    const waitsFor = hasNominations
       ? 'capacity'
       : yield* this.#waitsFor(profile, schedulingEntity, demand, plan, diagnosis, budget);
     const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {
-      const more: string[] = [];
-      if (waitsFor === 'never' && of.kind === 'gang') more.push(neverFits);
-      if (preemption !== undefined) more.push(preemption.message);
+      const notes: string[] = [];
+      if (waitsFor === 'never' && of.kind === 'gang') notes.push(neverFits);
+      if (preemption !== undefined) notes.push(preemption.message);
       const note = of.kind === 'gang' ? this.#options.noteOf(of.gang) : undefined;
-      if (note !== undefined) more.push(note);
+      if (note !== undefined) notes.push(note);
       return {
         reason: isError ? 'SchedulerError' : 'Unschedulable',
-        message: [describeRejection(of, { ...diagnosis, pod }, plan.placed, needed), ...more].join(' '),
+        message: [describeRejection(of, { ...diagnosis, pod }, plan.placed, needed), ...notes].join(' '),
         waitsFor,
-        cause: [describeCause(diagnosis), ...more].join('. '),
+        cause: [describeCause(diagnosis), ...notes].join('. '),
       };
     };
-    // What one plugin says of one pod may be about that pod alone.
+    // A plugin may reject a single pod for reasons of that pod alone, so the class does not share it.
     const isShared = key !== undefined && !isError && preemption === undefined && diagnosis.rejection.kind === 'nodes';
     const counterpart = isShared
       ? yield* this.#options.keys.counterpart(profile, demand, diagnosis.pod, budget)
@@ -273,7 +281,7 @@ export class SchedulingCycle {
       pods: members,
       verdict: verdictOf(schedulingEntity, diagnosis),
       failure: {
-        // What a node has not admitted no plugin knows of: any event is worth a try.
+        // No plugin knows why a node does not admit a pod, so any event requeues the entity.
         unschedulablePlugins: plan.unschedulablePlugins.has(notAdmitted.plugin) ? new Set() : plan.unschedulablePlugins,
         pending: plan.pending,
         rejectedPods: oneOfEachClass(members),
@@ -302,7 +310,7 @@ export class SchedulingCycle {
         : isResolvable(diagnosis)
           ? 'capacity'
           : 'unknown';
-    // Others may go, and the extender still reject what the plugins then agree to.
+    // Even if other pods go, the extender may reject the nodes that the plugins then accept.
     return feasibility === 'capacity' && this.#options.extenders?.mayReject(demand.members) === true
       ? 'unknown'
       : feasibility;

@@ -1,5 +1,5 @@
 /**
- * How much of one attempt a process does at a time, in looks at a node and questions to a plugin about one: then sockets, probes and
- * the Lease have their turn.
+ * Maximum work of one attempt before other tasks run, in node checks and plugin calls about one node. Sockets, probes and the
+ * Lease then get their turn.
  */
 export const workAtATime = 50_000;

@@ -20,33 +20,33 @@ const chance = (of: string, { name }: Pod, node: string): number => hashText(`${
 const nodeNames = ['n0', 'n1', 'n2', 'n3', 'n4'];
 const groupNames = ['red', 'blue', 'green'];
 
-/** A change that the API shows, or an answer that is waited for. What each sets off by itself has an order of its own. */
+/** A watch event, or a response that the core waits for. What each triggers runs in its own order. */
 const sorts = ['change', 'change', 'change', 'bind', 'preBind'] as const;
-type Sort = (typeof sorts)[number];
+type EventSort = (typeof sorts)[number];
 
-/** Something that happens outside, the same in every world. */
-type Happening = (world: World) => void | Promise<void>;
+/** An outside event, the same in every world. */
+type OutsideEvent = (world: World) => void | Promise<void>;
 
-/** A core with plugins of many kinds, made up by a seed; equal seeds make equal worlds. */
+/** A core with random plugins of many kinds; equal seeds make equal worlds. */
 class World {
   readonly core: Scheduling;
-  /** pod -> the node that it is reserved on, as a plugin keeps it */
+  /** pod -> the node where a plugin has it reserved */
   readonly reserved = new Map<string, string>();
-  /** PreBinds that have not ended. */
+  /** Unfinished PreBind calls. */
   readonly preBinds: { readonly pod: string; readonly end: () => void }[] = [];
-  /** Names of what the API shows. */
+  /** Names of the objects in the API. */
   readonly #nodes = new Set<string>();
   readonly #pods: string[] = [];
-  /** kind and name -> what plugins read besides */
+  /** kind and name -> other objects that plugins read */
   readonly #listed = new Map<string, ListedObject>();
   #serial = 0;
 
   constructor(seed: number) {
     const random = seededRandom(seed);
-    const made: { readonly name: string; readonly factory: PluginFactory; readonly weight?: number }[] = [];
+    const plugins: { readonly name: string; readonly factory: PluginFactory; readonly weight?: number }[] = [];
     const add = (likelihood: number, plugin: Plugin | ((handle: PluginHandle) => Plugin), name: string): void => {
       if (random() < likelihood)
-        made.push({ name, factory: (_, handle) => (typeof plugin === 'function' ? plugin(handle) : plugin) });
+        plugins.push({ name, factory: (_, handle) => (typeof plugin === 'function' ? plugin(handle) : plugin) });
     };
     add(1, this.#accounting(), 'Accounting');
     add(0.4, unsigned, 'Unsigned');
@@ -54,7 +54,7 @@ class World {
     add(0.2, throwing, 'Throwing');
     add(0.4, this.#slow(), 'Slow');
     add(0.3, preempting, 'Preempting');
-    this.core = new Scheduling({ plugins: [...defaultPlugins, ...made], seed, sendsAtOnce: true });
+    this.core = new Scheduling({ plugins: [...defaultPlugins, ...plugins], seed, sendsAtOnce: true });
     if (random() < 0.5) this.#list(namespaceOf(true));
     for (const name of nodeNames.slice(0, 2 + Math.floor(random() * 3))) this.node(name, 2 + Math.floor(random() * 4));
     for (const name of groupNames) {
@@ -66,12 +66,12 @@ class World {
   }
 
   /**
-   * Made up by a seed: a change that the API shows, or an answer that is waited for now; of a Binding only where it is of another group than
-   * the one that is `tried`, since a plan is not begun to be bound once a sibling that it counts on is known to be lost.
+   * Returns a random event made from a seed: a watch event, or a response that is pending now. It answers a Binding only for
+   * another group than the `tried` one: binding of a plan does not start once a sibling that it counts on is known to be lost.
    */
-  happening(seed: number, kind: Sort, tried?: string): Happening {
+  outsideEvent(seed: number, kind: EventSort, tried?: string): OutsideEvent {
     const random = seededRandom(seed);
-    const which = <T>(from: readonly T[]): T | undefined => from[Math.floor(random() * from.length)];
+    const pickFrom = <T>(from: readonly T[]): T | undefined => from[Math.floor(random() * from.length)];
     const choice = random();
     const bind = this.core.binds.find(({ binding }) => this.#groupOf(binding.uid) !== (tried ?? ''))?.binding.name;
     const preBind = this.preBinds[0]?.pod;
@@ -80,12 +80,12 @@ class World {
       if (bind === undefined) return () => undefined;
       return ({ core }) => (choice < 0.6 ? core.accept(bind) : core.reject(bind, 'no'));
     }
-    const name = which(nodeNames)!;
-    const group = which(groupNames)!;
-    const pod = which(this.#pods);
+    const name = pickFrom(nodeNames)!;
+    const group = pickFrom(groupNames)!;
+    const pod = pickFrom(this.#pods);
     const amount = 1 + Math.floor(random() * 5);
     if (random() < 0.1) {
-      const selected = which(groupNames)!;
+      const selected = pickFrom(groupNames)!;
       return (world) => world.#list(choice < 0.5 ? namespaceOf(choice < 0.25) : serviceOf(selected));
     }
     if (choice < 0.15 && this.#nodes.has(name)) return (world) => world.#removeNode(name);
@@ -101,7 +101,7 @@ class World {
     return this.core.harness.cluster.pod(uid)?.podGroupKey;
   }
 
-  /** What some plugins read besides; a Service that is there already goes. */
+  /** Adds or updates an object that plugins read; removes a Service that exists already. */
   #list(object: ListedObject): void {
     const { listed } = this.core.harness.core.handlers;
     const key = `${object.kind} ${object.name}`;
@@ -144,13 +144,13 @@ class World {
       cpu: ['300m', '500m', '1', '2', '3'][Math.floor(random() * 5)]!,
       priority: Math.floor(random() * 2),
       labels: { team: random() < 0.3 ? 'apart' : '', app: group ?? 'lone' },
-      ...(random() < 0.65 && { spec: placed(group ?? groupNames[Math.floor(random() * 3)]!) }),
+      ...(random() < 0.65 && { spec: placementRules(group ?? groupNames[Math.floor(random() * 3)]!) }),
     };
     this.core.pod(group === undefined ? options : { ...options, group });
   }
 
-  /** All that can be seen of the picture, in order. */
-  seen() {
+  /** Returns everything that readers of the cluster cache see, in order. */
+  view() {
     const { cluster, waitingPods } = this.core.harness;
     return {
       capacities: this.core.harness.capacities() as unknown[],
@@ -167,22 +167,22 @@ class World {
       })),
       reservations: [...cluster.reservations()].map(({ owner, nodeName, kind }) => `${kind} ${owner.name} ${nodeName}`),
       waiting: waitingPods.all().map(({ pod }) => pod.name),
-      placed: keptBy(cluster),
+      placementRules: keptBy(cluster),
       generations: [...cluster.generations.subarray(0, cluster.nodes.length)],
     };
   }
 
-  /** Whether the nodes of all claims are there. */
-  get keepsNothingInVain(): boolean {
+  /** Whether the nodes of all reservations exist. */
+  get hasReservedNodes(): boolean {
     const { cluster } = this.core.harness;
     return [...cluster.reservations()].every(({ nodeName }) => cluster.node(nodeName) !== undefined);
   }
 
-  /** All that has come of it. */
+  /** Returns the complete outcome so far. */
   outcome(): unknown {
     const { queue, binds, harness } = this.core;
     return {
-      seen: this.seen(),
+      view: this.view(),
       generation: harness.cluster.generation,
       queue: [...queue.entities()].map(({ key, state, attempts, errors, rejection, readySince, failedAt }) => {
         return {
@@ -205,7 +205,7 @@ class World {
     };
   }
 
-  /** Rejects some nodes at Reserve, and must be told of the end of each it accepts. */
+  /** Rejects some nodes at Reserve, and expects Unreserve for each reservation before the next. */
   #accounting(): Plugin {
     return {
       name: 'Accounting',
@@ -219,12 +219,12 @@ class World {
     };
   }
 
-  /** What it does before a Binding takes until the test ends it; and then what is planned is filtered again. */
+  /** PreBind takes until the test ends it. Filter then checks the plan again. */
   #slow(): Plugin {
     return {
       name: 'Slow',
       sign: () => '',
-      // Reads its own account: half a plan in it would make it reject.
+      // Filter reads the plugin's own account, so an unfinished plan in it could cause a rejection.
       filter: (_state, pod, { name }) =>
         [...this.reserved].filter(([uid, node]) => node === name && uid !== pod.uid).length > 5 ? no : undefined,
       preBind: (_state, pod) =>
@@ -233,8 +233,8 @@ class World {
   }
 }
 
-/** Those of one group want to be in one zone, those of another on nodes of their own, those of the third spread over zones. */
-function placed(group: string): Partial<RawPod['spec']> {
+/** Pods of red need one zone, pods of blue need separate nodes, and pods of green are spread over zones. */
+function placementRules(group: string): Partial<RawPod['spec']> {
   const labelSelector = { matchLabels: { app: group } };
   const namespaceSelector = { matchLabels: { open: 'yes' } };
   switch (group) {
@@ -266,7 +266,7 @@ const namespaceOf = (isOpen: boolean): ListedObject =>
 const serviceOf = (app: string): ListedObject =>
   projectListed('Service', { metadata: { name: app, namespace: 'default' }, spec: { selector: { app } } });
 
-/** Every pod is like nobody. */
+/** Gives no pod a signature. */
 const unsigned: Plugin = {
   name: 'Unsigned',
   filter: (_state, pod, { name }) => (chance('filter', pod, name) < 20 ? no : undefined),
@@ -281,7 +281,7 @@ const throwing: Plugin = {
   },
 };
 
-/** Wants no two of a team on a node; looks at all of them. */
+/** Keeps two pods of a team off the same node; reads all nodes. */
 const apart = ({ cluster }: PluginHandle): Plugin => ({
   name: 'Apart',
   readsOtherNodes: true,
@@ -297,13 +297,13 @@ const apart = ({ cluster }: PluginHandle): Plugin => ({
     labels.team === 'apart' && state.read<Set<string>>('Apart/taken')!.has(name) ? no : undefined,
 });
 
-/** Whoever is of lower priority has to go, if that helps. */
+/** Preempts all pods of negative priority if that helps. */
 const preempting = (handle: PluginHandle): Plugin => ({
   name: 'Preempting',
   postFilter: (schedulingEntity) => {
     const victims = [...handle.cluster.pods()].filter(({ priority, nodeName }) => priority < 0 && nodeName !== '');
     const { fits, plan } = handle.dryRun(schedulingEntity, { without: victims });
-    return fits && victims.length > 0 ? { message: 'Room is made.', nominations: plan, victims } : undefined;
+    return fits && victims.length > 0 ? { message: 'Preempting pods.', nominations: plan, victims } : undefined;
   },
 });
 
@@ -311,15 +311,15 @@ const groupOf = (schedulingEntity: SchedulingEntity): string | undefined =>
   schedulingEntity.kind === 'gang' ? schedulingEntity.gang.key : schedulingEntity.pod.podGroupKey;
 
 /**
- * One attempt in both worlds: in one in steps, with all that happens meanwhile; in the other in one piece, and then all of that.
- * Whether there was something to try.
+ * Makes one attempt in both worlds. In one it runs in steps, while other events happen. In the other it runs at once, and the
+ * events follow. Returns whether there was an entity to try.
  */
-async function attempt(seed: number, [inSteps, inOne]: readonly [World, World], found: Found): Promise<boolean> {
+async function attempt(seed: number, [inSteps, atOnce]: readonly [World, World], coverage: Coverage): Promise<boolean> {
   const random = seededRandom(seed);
-  const before = inSteps.seen();
-  // Where nobody looks it goes on where it was. It ends claims on nodes that are gone for good.
-  const canLook = inSteps.keepsNothingInVain;
-  const happenings: Happening[] = [];
+  const before = inSteps.view();
+  // Compare only if no reservation is on a missing node, because the attempt ends such reservations for good.
+  const canCompare = inSteps.hasReservedNodes;
+  const outsideEvents: OutsideEvent[] = [];
   const sort = sorts[Math.floor(random() * sorts.length)]!;
   let steps = 0;
   let isDecided = false;
@@ -330,97 +330,97 @@ async function attempt(seed: number, [inSteps, inOne]: readonly [World, World], 
     if (kind !== 'paused') break;
     steps++;
     const inFlight = [...inSteps.core.queue.entities()].filter(({ state }) => state.kind === 'inFlight');
-    // It has been decided, and what came meanwhile is being done.
+    // The attempt is decided, and the changes that it deferred are running.
     isDecided = inFlight.length === 0;
     if (isDecided) continue;
     expect(inFlight).toHaveLength(1);
-    const looks = canLook && random() < 0.5;
-    if (looks) expect(inSteps.seen()).toEqual(before);
+    const compares = canCompare && random() < 0.5;
+    if (compares) expect(inSteps.view()).toEqual(before);
     if (random() < 0.9) continue;
-    const happening = inSteps.happening(Math.floor(random() * 1e9), sort, groupOf(inFlight[0]!.schedulingEntity));
-    happenings.push(happening);
-    await happening(inSteps);
+    const outsideEvent = inSteps.outsideEvent(Math.floor(random() * 1e9), sort, groupOf(inFlight[0]!.schedulingEntity));
+    outsideEvents.push(outsideEvent);
+    await outsideEvent(inSteps);
     await inSteps.core.settle();
-    if (looks) expect(inSteps.seen()).toEqual(before);
+    if (compares) expect(inSteps.view()).toEqual(before);
   }
-  expect(inOne.core.harness.core.attempt()?.kind).toBe(kind);
-  // What the attempt has set off comes first where there was a turn for it; otherwise what came meanwhile does.
-  if (isDecided) await inOne.core.settle();
-  for (const happening of happenings) {
-    await happening(inOne);
-    if (sort !== 'change') await inOne.core.settle();
+  expect(atOnce.core.harness.core.attempt()?.kind).toBe(kind);
+  // If there was a turn for them, the attempt's effects come first. Otherwise the deferred changes do.
+  if (isDecided) await atOnce.core.settle();
+  for (const outsideEvent of outsideEvents) {
+    await outsideEvent(atOnce);
+    if (sort !== 'change') await atOnce.core.settle();
   }
-  await inOne.core.settle();
-  found.pauses += steps;
-  found.happened += happenings.length;
-  if (steps > 0 && kind !== undefined) found.ends.add(kind);
+  await atOnce.core.settle();
+  coverage.pauses += steps;
+  coverage.events += outsideEvents.length;
+  if (steps > 0 && kind !== undefined) coverage.ends.add(kind);
   return kind !== undefined;
 }
 
-/** What came up, to see that all of it did. */
-interface Found {
+/** Counts what came up, to check that every case did. */
+interface Coverage {
   pauses: number;
-  happened: number;
+  events: number;
   readonly ends: Set<string>;
-  /** name -> how often Filter looked at a node */
+  /** plugin name -> number of Filter calls */
   readonly filtered: Map<string, number>;
-  /** Gangs that were tried within one domain after the other. */
+  /** Gangs that were tried in one topology domain after another. */
   searched: number;
 }
 
 describe('an attempt in steps', () => {
-  it('ends as one in one piece does, and what happens meanwhile comes after it, in order, with nothing lost', async () => {
-    const found: Found = { pauses: 0, happened: 0, ends: new Set(), filtered: new Map(), searched: 0 };
+  it('ends like an attempt at once, and events during it take effect after it, in order and without loss', async () => {
+    const coverage: Coverage = { pauses: 0, events: 0, ends: new Set(), filtered: new Map(), searched: 0 };
     for (let seed = 1; seed <= runs(120); seed++) {
       const worlds = [new World(seed), new World(seed)] as const;
-      const [inSteps, inOne] = worlds;
+      const [inSteps, atOnce] = worlds;
       const profile = inSteps.core.harness.core.profiles.first;
       const domainsFor = vi.spyOn(profile, 'domainsFor');
       const random = seededRandom(seed);
       for (let round = 0; round < 12; round++) {
-        const hasTried = await attempt(seed * 100 + round, worlds, found);
-        expect(inSteps.outcome(), `seed ${seed}, round ${round}`).toEqual(inOne.outcome());
+        const hasTried = await attempt(seed * 100 + round, worlds, coverage);
+        expect(inSteps.outcome(), `seed ${seed}, round ${round}`).toEqual(atOnce.outcome());
         if (hasTried) continue;
         for (const kind of ['change', 'preBind', 'bind', 'change'] as const) {
-          const happening = inSteps.happening(Math.floor(random() * 1e9), kind);
-          for (const world of worlds) await happening(world);
+          const outsideEvent = inSteps.outsideEvent(Math.floor(random() * 1e9), kind);
+          for (const world of worlds) await outsideEvent(world);
           for (const world of worlds) await world.core.settle();
         }
         for (const world of worlds) world.core.harness.clock.advance(500);
         for (const world of worlds) await world.core.settle();
       }
       for (const { plugin, point, calls } of profile.calls()) {
-        if (point === 'Filter') found.filtered.set(plugin, (found.filtered.get(plugin) ?? 0) + calls);
+        if (point === 'Filter') coverage.filtered.set(plugin, (coverage.filtered.get(plugin) ?? 0) + calls);
       }
-      found.searched += domainsFor.mock.results.filter(({ value }) => (value as unknown[]).length > 0).length;
+      coverage.searched += domainsFor.mock.results.filter(({ value }) => (value as unknown[]).length > 0).length;
     }
-    expect(found.pauses).toBeGreaterThan(runs(5_000));
-    expect(found.filtered.get('InterPodAffinity')).toBeGreaterThan(runs(1_000));
-    expect(found.filtered.get('PodTopologySpread')).toBeGreaterThan(runs(1_000));
-    expect(found.searched).toBeGreaterThan(runs(10));
-    expect(found.happened).toBeGreaterThan(runs(200));
-    expect([...found.ends]).toEqual(expect.arrayContaining(['planned', 'rejected']));
+    expect(coverage.pauses).toBeGreaterThan(runs(5_000));
+    expect(coverage.filtered.get('InterPodAffinity')).toBeGreaterThan(runs(1_000));
+    expect(coverage.filtered.get('PodTopologySpread')).toBeGreaterThan(runs(1_000));
+    expect(coverage.searched).toBeGreaterThan(runs(10));
+    expect(coverage.events).toBeGreaterThan(runs(200));
+    expect([...coverage.ends]).toEqual(expect.arrayContaining(['planned', 'rejected']));
   });
 
-  it('leaves nothing assumed or reserved when the scheduler stops at any pause', async () => {
+  it('leaves no pod assumed or reserved if the scheduler stops at any pause', async () => {
     let stopped = 0;
     for (let seed = 1; seed <= runs(300); seed++) {
       const world = new World(seed);
       const { core, harness } = { core: world.core.harness.core, harness: world.core.harness };
       const random = seededRandom(seed);
       for (let round = Math.floor(random() * 4); round > 0; round--) await world.core.attempt();
-      const [before, reserved] = [world.seen(), [...world.reserved]];
+      const [before, reserved] = [world.view(), [...world.reserved]];
       let at = 1 + Math.floor(random() * 30);
       let kind = core.attempt(0)?.kind;
       while (kind === 'paused' && --at > 0) kind = core.attempt(Math.floor(random() * 20))?.kind;
       if (kind !== 'paused') continue;
-      if (random() < 0.5) expect(world.seen()).toEqual(before);
+      if (random() < 0.5) expect(world.view()).toEqual(before);
       stopped++;
       const change = random() < 0.5;
       if (change) world.node('n9', 1);
       const end = core.stop();
       expect([...world.reserved], `seed ${seed}`).toEqual(reserved);
-      const now = world.seen();
+      const now = world.view();
       expect(now.capacities.slice(0, before.capacities.length)).toEqual(before.capacities);
       expect(now.capacities).toHaveLength(before.capacities.length + (change ? 1 : 0));
       if (!change) expect(now, `seed ${seed}`).toEqual(before);
@@ -433,11 +433,11 @@ describe('an attempt in steps', () => {
     expect(stopped).toBeGreaterThan(runs(60));
   });
 
-  it('is decided first when somebody asks for a trial meanwhile', async () => {
-    let asked = 0;
+  it('is decided first if a caller asks for a dry run meanwhile', async () => {
+    let tries = 0;
     for (let seed = 1; seed <= runs(300); seed++) {
       const worlds = [new World(seed), new World(seed)] as const;
-      const [inSteps, inOne] = worlds.map(({ core }) => core.harness.core) as [
+      const [inSteps, atOnce] = worlds.map(({ core }) => core.harness.core) as [
         (typeof worlds)[0]['core']['harness']['core'],
         (typeof worlds)[0]['core']['harness']['core'],
       ];
@@ -446,8 +446,8 @@ describe('an attempt in steps', () => {
       let kind = inSteps.attempt(0)?.kind;
       while (kind === 'paused' && --at > 0) kind = inSteps.attempt(1)?.kind;
       if (kind !== 'paused') continue;
-      asked++;
-      inOne.attempt();
+      tries++;
+      atOnce.attempt();
       const dryRunOf = ({ core }: World): unknown => {
         const gang = core.harness.cluster.gang('default/blue');
         if (gang === undefined) return undefined;
@@ -458,6 +458,6 @@ describe('an attempt in steps', () => {
       for (const world of worlds) await world.core.settle();
       expect(worlds[0].outcome(), `seed ${seed}`).toEqual(worlds[1].outcome());
     }
-    expect(asked).toBeGreaterThan(runs(80));
+    expect(tries).toBeGreaterThan(runs(80));
   });
 });

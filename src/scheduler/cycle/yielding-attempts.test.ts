@@ -6,7 +6,7 @@ import { AskedExtenders } from '../testing/asked-extender.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { stillHolds } from '../binding/still-holds.ts';
 
-/** A core whose next attempt is for a gang of six kinds, on two nodes. */
+/** Returns a core with two nodes. */
 function open(
   ...plugins: readonly { readonly name: string; readonly factory: (args: unknown, handle: PluginHandle) => Plugin }[]
 ): Scheduling {
@@ -20,12 +20,12 @@ function addGang(core: Scheduling, cpu = 0): void {
   for (let i = 0; i < 6; i++) core.pod({ name: `red-${i}`, group: 'red', cpu: `${100 + i + cpu}m` });
 }
 
-/** So many of the shortest steps, after which there is more to do. */
+/** Makes this many of the shortest steps, after which the attempt is still unfinished. */
 function take(core: Scheduling, steps: number): void {
   for (let i = 0; i < steps; i++) expect(core.harness.core.attempt(0)).toEqual({ kind: 'paused' });
 }
 
-/** Goes on to the end; how it ended. */
+/** Finishes the attempt and returns its result. */
 function finish(core: Scheduling): string | undefined {
   for (;;) {
     const result = core.harness.core.attempt(0);
@@ -34,7 +34,7 @@ function finish(core: Scheduling): string | undefined {
 }
 
 describe('while an attempt is paused', () => {
-  it('room that is kept stays kept although its time is over, and is free right after', async () => {
+  it('an expired reservation stays until the attempt has ended, and is released right after it', async () => {
     const core = open();
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
@@ -56,30 +56,33 @@ describe('while an attempt is paused', () => {
     expect(cluster.reservationOf('blue-1')).toBeUndefined();
   });
 
-  it('a timer that is cancelled before its turn is not heard', () => {
-    const heard: string[] = [];
+  it('a timer that is cancelled before its turn does not fire', () => {
+    const fired: string[] = [];
     let handle!: PluginHandle;
     const core = open({
       name: 'Timing',
-      factory: (_, given) => ((handle = given), { name: 'Timing', preBind: () => Promise.resolve(undefined) }),
+      factory: (_, pluginHandle) => (
+        (handle = pluginHandle),
+        { name: 'Timing', preBind: () => Promise.resolve(undefined) }
+      ),
     });
     addGang(core);
-    const timer = handle.clock.setTimer(1_000, () => heard.push('cancelled'));
-    handle.clock.setTimer(1_000, () => heard.push('rings'));
+    const timer = handle.clock.setTimer(1_000, () => fired.push('cancelled'));
+    handle.clock.setTimer(1_000, () => fired.push('rings'));
     take(core, 3);
     core.harness.clock.advance(2_000);
-    expect(heard).toEqual([]);
+    expect(fired).toEqual([]);
     timer.cancel();
     finish(core);
-    expect(heard).toEqual(['rings']);
+    expect(fired).toEqual(['rings']);
   });
 
-  it('what a plugin learns from elsewhere waits, in order with the changes of the picture', () => {
+  it('updates from plugins wait, in order with the changes of the cluster cache', () => {
     const done: string[] = [];
     let handle!: PluginHandle;
     const core = open({
       name: 'Learning',
-      factory: (_, given) => ((handle = given), { name: 'Learning', filter: () => undefined }),
+      factory: (_, pluginHandle) => ((handle = pluginHandle), { name: 'Learning', filter: () => undefined }),
     });
     const nodes = (): string => handle.cluster.nodes.map(({ name }) => name).join('');
     handle.betweenAttempts(() => done.push('at once'));
@@ -93,20 +96,20 @@ describe('while an attempt is paused', () => {
     expect([done, nodes()]).toEqual([['at once', 'abc'], 'ab']);
   });
 
-  it('members that are half planned do not count for a Binding that is about to be sent', async () => {
+  it('half-planned members do not count for a Binding that is about to be sent', async () => {
     const core = open();
     addGang(core);
     await core.attempt();
     const gang = core.harness.cluster.gang('default/red')!;
-    const terms = { gang, groupSpec: gang.spec, profile: core.harness.core.profiles.all[0]! };
-    // One of them fails; the others are on their way while it is planned again.
+    const bindingTerms = { gang, groupSpec: gang.spec, profile: core.harness.core.profiles.all[0]! };
+    // Two members fail. The others are still being bound while the gang is planned again.
     core.binds[0]!.binding.mayBeSent!();
     for (const { binding } of [...core.binds].slice(0, 2)) await core.reject(binding.name, 'no');
     const left = core.binds.map(({ binding }) => binding);
     const holds = (): (string | undefined)[] =>
       left.map(({ uid, nodeName }) => {
         const pod = core.harness.cluster.pod(uid)!;
-        return stillHolds(core.harness.cluster, terms, { pod, nodeName })?.message;
+        return stillHolds(core.harness.cluster, bindingTerms, { pod, nodeName })?.message;
       });
     const tooFew = 'PodGroup default/red has only 4 of the 6 members it needs bound or planned';
     expect(new Set(holds())).toEqual(new Set([tooFew]));
@@ -120,7 +123,7 @@ describe('while an attempt is paused', () => {
     expect(holds()).toEqual(left.map(() => undefined));
   });
 
-  it('members of the very gang that are deleted are missed by its Bindings, and nobody is bound', async () => {
+  it('deleted members of the gang itself stop its Bindings, and no member is bound', async () => {
     const core = open({ name: 'Slow', factory: () => ({ name: 'Slow', preBind: () => Promise.resolve(undefined) }) });
     addGang(core);
     take(core, 8);
@@ -132,7 +135,7 @@ describe('while an attempt is paused', () => {
     expect([kind, core.binds, core.harness.cluster.assumedCount]).toEqual(['planned', [], 0]);
   });
 
-  it('what is told of its nodes is looked at before a Binding of it is sent', async () => {
+  it('changes of its nodes are checked before a Binding is sent', async () => {
     const core = open();
     addGang(core, 2_000);
     take(core, 5);
@@ -144,7 +147,7 @@ describe('while an attempt is paused', () => {
     expect(core.harness.cluster.assumedCount).toBe(0);
   });
 
-  it('a member that fails meanwhile is not counted on, although the picture is told later', async () => {
+  it('a member that fails does not count, although the cluster cache learns of it later', async () => {
     const core = open();
     core.group({ name: 'blue', minMember: 2 });
     core.members(2, { group: 'blue', cpu: 6 });
@@ -159,7 +162,7 @@ describe('while an attempt is paused', () => {
     expect(core.harness.cluster.isAssumed('blue-0')).toBe(false);
   });
 
-  it('nobody else is tried, however much of it is asked for at a time', () => {
+  it('no other entity is tried, however much work a call allows', () => {
     const core = open();
     addGang(core);
     core.pod({ name: 'urgent', cpu: 1, priority: 100 });
@@ -174,26 +177,26 @@ describe('while an attempt is paused', () => {
     expect(core.queue.pop()?.key).toBe('pod/most-urgent');
   });
 
-  it('a long storm of changes is done in pieces, and none is lost', () => {
+  it('many changes are applied in batches, and none is lost', () => {
     const core = open();
     addGang(core);
     take(core, 5);
     for (let i = 0; i < 500; i++) core.node({ name: `n${i}`, cpu: 1 });
     const { harness } = core;
-    let [pauses, most] = [0, 0];
+    let [pauses, max] = [0, 0];
     for (let before = harness.cluster.nodes.length; ; before = harness.cluster.nodes.length) {
       const result = harness.core.attempt(50_000);
-      most = Math.max(most, harness.cluster.nodes.length - before);
+      max = Math.max(max, harness.cluster.nodes.length - before);
       if (result?.kind !== 'paused') break;
       pauses++;
       if (pauses === 3) core.node({ name: 'last', cpu: 1 });
     }
-    expect([harness.cluster.nodes.length, most, harness.cluster.nodes.at(-1)!.name]).toEqual([503, 100, 'last']);
+    expect([harness.cluster.nodes.length, max, harness.cluster.nodes.at(-1)!.name]).toEqual([503, 100, 'last']);
     expect(pauses).toBeGreaterThan(4);
   });
 });
 
-it('a plugin that stops the scheduler in the middle of a step leaves nothing behind', async () => {
+it('a plugin that stops the scheduler during a step leaves nothing behind', async () => {
   let ended: Promise<unknown> | undefined;
   const reserved = new Set<string>();
   const stopping: Plugin = {
@@ -217,8 +220,8 @@ it('a plugin that stops the scheduler in the middle of a step leaves nothing beh
   await ended;
 });
 
-it('what extenders are asked is the same, found out in steps or not', async () => {
-  const asked = async (work: number): Promise<readonly unknown[]> => {
+it('extenders get the same requests whether the attempt runs in steps or at once', async () => {
+  const requestsWith = async (work: number): Promise<readonly unknown[]> => {
     const outside = new AskedExtenders({});
     const core = new Scheduling({ plugins: defaultPlugins, ports: { extenders: outside } });
     for (const name of ['a', 'b', 'c']) core.node({ name, cpu: 8 });
@@ -239,12 +242,12 @@ it('what extenders are asked is the same, found out in steps or not', async () =
     expect(pauses > 4).toBe(work < Infinity);
     return [outside.history, core.binds.map(({ binding }) => `${binding.name} ${binding.nodeName}`)];
   };
-  const inOne = await asked(Infinity);
-  expect(inOne[1]).toHaveLength(6);
-  expect(await asked(0)).toEqual(inOne);
+  const atOnce = await requestsWith(Infinity);
+  expect(atOnce[1]).toHaveLength(6);
+  expect(await requestsWith(0)).toEqual(atOnce);
 });
 
-it('the algorithm is timed without its pauses, and the attempt with them', async () => {
+it('the algorithm duration excludes pauses, and the attempt duration includes them', async () => {
   const core = open();
   addGang(core);
   take(core, 5);

@@ -10,98 +10,98 @@ export interface ExtenderRequestsOptions {
   readonly extenders: Extenders;
   readonly queue: SchedulingQueue;
   readonly clock: Clock;
-  /** `take` has something to give. */
+  /** Called when `take` may return an entity. */
   readonly ready: () => void;
-  /** Ends all asking when the scheduler stops. */
+  /** Aborts all calls when the scheduler stops. */
   readonly signal: AbortSignal;
 }
 
-/** An entity whose attempt goes on. */
-export interface Returned {
+/** An entity whose attempt continues. */
+export interface ResumedAttempt {
   readonly entity: QueuedEntity;
-  /** What extenders said; a Status when they gave no answer; undefined when they are yet to be asked. */
-  readonly answers: ExtenderResults | Status | undefined;
-  /** Clock.monotonic() when its attempt began. */
+  /** The extenders' results; a Status if the calls failed; undefined if the extenders have not been called yet. */
+  readonly extenderResults: ExtenderResults | Status | undefined;
+  /** Clock.monotonic() at the start of the attempt. */
   readonly startedAt: number;
-  /** How often they have been asked in this attempt. */
+  /** How many rounds of extender calls the attempt has made. */
   readonly rounds: number;
 }
 
-/** Entities about which extenders are asked at a time. */
-const entitiesAtOnce = 16;
+/** Maximum number of entities with extender calls at a time. */
+const maxConcurrentEntities = 16;
 
 /**
- * Attempts that wait for extenders. Their entities are set aside in the queue, and others go on. One that leaves the queue
- * is no longer asked about.
+ * Attempts that wait for extenders. The queue sets their entities aside and continues with others. When an entity leaves the
+ * queue, its calls are aborted.
  */
 export class ExtenderRequests {
   readonly #options: ExtenderRequestsOptions;
   readonly #running = new Set<Promise<void>>();
-  /** Entities that wait for fewer to be asked about. */
-  readonly #held = new Set<QueuedEntity>();
-  /** In the order in which answers came. */
-  readonly #answered: Returned[] = [];
+  /** Entities that wait until fewer entities have calls running. */
+  readonly #waiting = new Set<QueuedEntity>();
+  /** In the order in which the calls finished. */
+  readonly #finished: ResumedAttempt[] = [];
 
   constructor(options: ExtenderRequestsOptions) {
     this.#options = options;
   }
 
-  /** As many are being asked about as may be. */
+  /** The maximum number of entities has calls running. */
   get isFull(): boolean {
-    return this.#running.size >= entitiesAtOnce;
+    return this.#running.size >= maxConcurrentEntities;
   }
 
-  /** Sets the entity in flight aside until there is room to ask about it. */
-  hold(entity: QueuedEntity): void {
-    this.#held.add(entity);
-    this.#options.queue.setAside(entity, () => void this.#held.delete(entity));
+  /** Sets the entity in flight aside until it may call the extenders. */
+  enqueue(entity: QueuedEntity): void {
+    this.#waiting.add(entity);
+    this.#options.queue.setAside(entity, () => void this.#waiting.delete(entity));
   }
 
-  /** Sets the entity in flight aside and asks. Never rejects. */
+  /** Sets the entity in flight aside and calls the extenders. `take` returns their failure as a Status. */
   start(entity: QueuedEntity, requests: readonly ExtenderRequest[], startedAt: number, rounds: number): void {
     const { queue, ready, signal } = this.#options;
-    const left = new AbortController();
-    queue.setAside(entity, () => left.abort(new Error('the entity has left the queue')));
-    const run = this.#ask(requests, AbortSignal.any([signal, left.signal])).then((answers) => {
+    const leftQueue = new AbortController();
+    queue.setAside(entity, () => leftQueue.abort(new Error('the entity has left the queue')));
+    const run = this.#call(requests, AbortSignal.any([signal, leftQueue.signal])).then((extenderResults) => {
       this.#running.delete(run);
-      if (!left.signal.aborted) this.#answered.push({ entity, answers, startedAt, rounds });
+      if (!leftQueue.signal.aborted) this.#finished.push({ entity, extenderResults, startedAt, rounds });
       ready();
     });
     this.#running.add(run);
   }
 
-  /** The next entity whose attempt goes on, in flight again; undefined when there is none. */
-  take(): Returned | undefined {
+  /** Returns the next entity whose attempt continues, in flight again; undefined if there is none. */
+  take(): ResumedAttempt | undefined {
     const { queue, clock } = this.#options;
-    for (let next = this.#answered.shift(); next !== undefined; next = this.#answered.shift()) {
+    for (let next = this.#finished.shift(); next !== undefined; next = this.#finished.shift()) {
       if (queue.resume(next.entity)) return next;
     }
     while (!this.isFull) {
-      const entity = this.#firstHeld();
+      const entity = this.#firstWaiting();
       if (entity === undefined) return undefined;
-      this.#held.delete(entity);
-      if (queue.resume(entity)) return { entity, answers: undefined, startedAt: clock.monotonic(), rounds: 0 };
+      this.#waiting.delete(entity);
+      if (queue.resume(entity)) return { entity, extenderResults: undefined, startedAt: clock.monotonic(), rounds: 0 };
     }
     return undefined;
   }
 
-  /** Resolves when nobody is asked any more. */
+  /** Resolves when no call is running. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  async #ask(requests: readonly ExtenderRequest[], signal: AbortSignal): Promise<ExtenderResults | Status> {
+  async #call(requests: readonly ExtenderRequest[], signal: AbortSignal): Promise<ExtenderResults | Status> {
     try {
-      return await this.#options.extenders.ask(requests, signal);
+      return await this.#options.extenders.call(requests, signal);
     } catch (error) {
       if (error instanceof ExtenderFailure) return error.status;
-      return new Status('Error', `the extenders could not be asked: ${messageOf(error)}`, '', error);
+      return new Status('Error', `cannot call the extenders: ${messageOf(error)}`, '', error);
     }
   }
 
-  #firstHeld(): QueuedEntity | undefined {
+  #firstWaiting(): QueuedEntity | undefined {
     let first: QueuedEntity | undefined;
-    for (const entity of this.#held) {
+    for (const entity of this.#waiting) {
       if (first === undefined || this.#options.queue.goesFirst(entity, first)) first = entity;
     }
     return first;

@@ -5,9 +5,9 @@ import { AskedExtenders } from '../testing/asked-extender.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 
 const nodeNames = ['a', 'b', 'c', 'd'];
-/** Picks one of what there is. */
+/** Selects an item by number. */
 const n = fc.nat(11);
-/** What may happen, in any order. */
+/** Possible events, in any order. */
 const steps = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('attempt' as const), n }) },
@@ -37,8 +37,10 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-/** Pods go only where an extender left a node for their kind, groups start whole, and in the end nobody is forgotten. */
-it('whatever happens while extenders are asked, and in whatever order', async () => {
+/**
+ * Pods go only to nodes that an extender left for their class, groups start as a whole, and in the end no entity is lost.
+ */
+it('extender rules hold for any events during calls, in any order', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (script) => {
       const outside = new AskedExtenders(
@@ -47,15 +49,15 @@ it('whatever happens while extenders are asked, and in whatever order', async ()
       );
       const core = new Scheduling({ plugins: defaultPlugins, ports: { extenders: outside } });
       const { cluster } = core.harness;
-      /** kind of pod -> nodes that the first extender, which may not be ignored, ever left it */
+      /** pod class -> nodes that the first extender, which is not ignorable, ever left */
       const left = new Map<string, Set<string>>();
-      const kindOf = (pod: { readonly labels: Readonly<Record<string, string>> }): string => pod.labels.kind ?? '';
+      const classOf = (pod: { readonly labels: Readonly<Record<string, string>> }): string => pod.labels.kind ?? '';
       for (const name of nodeNames.slice(0, 3)) core.node({ name, cpu: 2 });
       for (const name of ['red', 'blue']) core.group({ name, minMember: 3 });
-      const there = new Set<string>();
-      const show = (name: string, group: string | undefined, kind: number): void => {
-        if (there.has(name)) return;
-        there.add(name);
+      const existing = new Set<string>();
+      const addPod = (name: string, group: string | undefined, kind: number): void => {
+        if (existing.has(name)) return;
+        existing.add(name);
         core.pod({
           name,
           cpu: 1,
@@ -63,7 +65,7 @@ it('whatever happens while extenders are asked, and in whatever order', async ()
           ...(group !== undefined && { group }),
         });
       };
-      const answer = (index: number, nodes: readonly string[], fails: boolean): void => {
+      const respond = (index: number, nodes: readonly string[], fails: boolean): void => {
         const asked = outside.asked[index % Math.max(1, outside.asked.length)];
         if (asked === undefined) return;
         outside.asked.splice(outside.asked.indexOf(asked), 1);
@@ -73,7 +75,7 @@ it('whatever happens while extenders are asked, and in whatever order', async ()
           const names = asked.nodes.filter((name) => nodes.includes(name));
           const pod = cluster.pod(asked.pod);
           if (asked.extender === 'one' && pod !== undefined) {
-            const kind = kindOf(pod);
+            const kind = classOf(pod);
             left.set(kind, new Set([...(left.get(kind) ?? []), ...names]));
           }
           asked.leave(names);
@@ -91,34 +93,38 @@ it('whatever happens while extenders are asked, and in whatever order', async ()
         expect(states).not.toContain('inFlight');
         for (const { binding } of core.binds) {
           const pod = cluster.pod(binding.uid);
-          if (pod !== undefined && !relabelled.has(pod.name)) expect(left.get(kindOf(pod))).toContain(binding.nodeName);
+          if (pod !== undefined && !relabeled.has(pod.name)) expect(left.get(classOf(pod))).toContain(binding.nodeName);
         }
       };
       const removed = new Set<string>();
-      const relabelled = new Set<string>();
+      const relabeled = new Set<string>();
       for (const step of script) {
-        const names = [...there];
-        const some = names[step.n % Math.max(1, names.length)];
+        const names = [...existing];
+        const chosen = names[step.n % Math.max(1, names.length)];
         switch (step.kind) {
           case 'attempt':
             core.harness.core.attempt();
             break;
           case 'member':
-            show(`${step.n % 2 === 0 ? 'red' : 'blue'}-${step.n % 6}`, step.n % 2 === 0 ? 'red' : 'blue', step.n >> 1);
+            addPod(
+              `${step.n % 2 === 0 ? 'red' : 'blue'}-${step.n % 6}`,
+              step.n % 2 === 0 ? 'red' : 'blue',
+              step.n >> 1,
+            );
             break;
           case 'lone':
-            show(`lone-${step.n % 3}`, undefined, 0);
+            addPod(`lone-${step.n % 3}`, undefined, 0);
             break;
           case 'remove':
-            if (some === undefined || cluster.nodeOf(cluster.pod(some)!) !== undefined) break;
-            there.delete(some);
-            removed.add(some);
-            core.removePod(some);
+            if (chosen === undefined || cluster.nodeOf(cluster.pod(chosen)!) !== undefined) break;
+            existing.delete(chosen);
+            removed.add(chosen);
+            core.removePod(chosen);
             break;
           case 'relabel': {
-            const pod = some === undefined ? undefined : cluster.openPod(some);
+            const pod = chosen === undefined ? undefined : cluster.openPod(chosen);
             if (pod === undefined) break;
-            relabelled.add(pod.name);
+            relabeled.add(pod.name);
             core.change(pod.uid, { labels: { ...pod.labels, kind: `${pod.labels.kind}x` } });
             break;
           }
@@ -134,20 +140,20 @@ it('whatever happens while extenders are asked, and in whatever order', async ()
             break;
           case 'answer':
           case 'fail':
-            answer(step.n, step.nodes, step.kind === 'fail');
+            respond(step.n, step.nodes, step.kind === 'fail');
             await core.settle();
             break;
         }
         check();
       }
-      // From now on everything is allowed and answered: who can start does.
+      // From now on the extenders respond and allow everything, so every entity that fits starts.
       core.node({ name: 'd', cpu: 2 });
       for (let round = 0; round < 8; round++) {
         core.harness.clock.advance(30_000);
         for (let i = 0; i < 12; i++) {
           const result = core.harness.core.attempt();
           while (outside.asked.length > 0) {
-            answer(0, nodeNames, false);
+            respond(0, nodeNames, false);
             await core.settle();
           }
           await core.settle();

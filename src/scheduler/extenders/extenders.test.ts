@@ -7,8 +7,8 @@ import { AskedExtenders } from '../testing/asked-extender.ts';
 import type { ExtenderTraits } from '../testing/asked-extender.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 
-/** A scheduler with these extenders, and nodes a to d of so many cores each. */
-function extended(
+/** Creates a scheduler with these extenders, and nodes a to d with `cores` CPUs each. */
+function coreWith(
   traits: readonly ExtenderTraits[],
   { cores = 4, nodes = 'abcd', extra = [] as readonly Plugin[] } = {},
 ): { readonly core: Scheduling; readonly outside: AskedExtenders } {
@@ -23,8 +23,8 @@ function boundTo(core: Scheduling): Record<string, string> {
 }
 
 describe('an extender that filters', () => {
-  it('is asked about the nodes that the plugins leave, and the pod goes where it says', async () => {
-    const { core, outside } = extended([{}]);
+  it('gets the nodes that the plugins leave, and its response decides the node', async () => {
+    const { core, outside } = coreWith([{}]);
     core.node({ name: 'full', cpu: 1 });
     core.pod({ name: 'x', cpu: 2 });
     expect(await core.attempt()).toBe('asking');
@@ -35,8 +35,8 @@ describe('an extender that filters', () => {
     expect(boundTo(core)).toEqual({ x: 'c' });
   });
 
-  it('asks for an attempt when it has answered', async () => {
-    const { core, outside } = extended([{}]);
+  it('triggers an attempt when it has responded', async () => {
+    const { core, outside } = coreWith([{}]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     const before = core.harness.asked;
@@ -45,15 +45,15 @@ describe('an extender that filters', () => {
     expect(core.harness.asked).toBeGreaterThan(before);
   });
 
-  it('is not asked about what the plugins reject', async () => {
-    const { core, outside } = extended([{}]);
+  it('gets no pods that the plugins reject', async () => {
+    const { core, outside } = coreWith([{}]);
     core.pod({ name: 'x', cpu: 8 });
     expect(await core.attempt()).toBe('rejected');
     expect([outside.history, core.states()]).toEqual([[], { 'pod/x': 'unschedulable' }]);
   });
 
-  it('is named in the verdict with its reasons, each counted', async () => {
-    const { core, outside } = extended([{ name: 'http://gpu' }]);
+  it('appears in the verdict with each reason and its count', async () => {
+    const { core, outside } = coreWith([{ name: 'http://gpu' }]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     outside.next().leave([], {
@@ -73,8 +73,8 @@ describe('an extender that filters', () => {
     ]);
   });
 
-  it('keeps a verdict short that has another reason for each node', async () => {
-    const { core, outside } = extended([{}], { nodes: 'abcdefghij' });
+  it('keeps the verdict short even with a different reason for each node', async () => {
+    const { core, outside } = coreWith([{}], { nodes: 'abcdefghij' });
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     outside
@@ -86,8 +86,8 @@ describe('an extender that filters', () => {
     expect(core.harness.verdicts[0]!.length).toBeLessThan(1500);
   });
 
-  it('is tried again on any event, after a back-off, but not because of the verdict', async () => {
-    const { core, outside } = extended([{}]);
+  it('is called again after any event and a back-off, but not because of the verdict itself', async () => {
+    const { core, outside } = coreWith([{}]);
     const pod = core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     outside.next().leave([]);
@@ -99,8 +99,8 @@ describe('an extender that filters', () => {
     expect(core.states()).toEqual({ 'pod/x': 'backoff' });
   });
 
-  it('hears of labels that the pod was given', async () => {
-    const { core, outside } = extended([{}]);
+  it('is called again when the pod gets new labels', async () => {
+    const { core, outside } = coreWith([{}]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     outside.next().leave([]);
@@ -110,8 +110,8 @@ describe('an extender that filters', () => {
     expect(core.states()).toEqual({ 'pod/x': 'backoff' });
   });
 
-  it('that fails fails the pod with its name, and the pod is tried again without an event', async () => {
-    const { core, outside } = extended([{ name: 'http://gpu' }]);
+  it('fails the pod with its name if it fails, and the scheduler retries the pod without an event', async () => {
+    const { core, outside } = coreWith([{ name: 'http://gpu' }]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     outside.next().fail('no answer within 5 s');
@@ -126,8 +126,8 @@ describe('an extender that filters', () => {
     expect(await core.attempt()).toBe('asking');
   });
 
-  it('that may be ignored is passed over when it fails, with a warning', async () => {
-    const { core, outside } = extended([{ name: 'one', isIgnorable: true }, { name: 'two' }]);
+  it('is skipped with a warning if it is ignorable and fails', async () => {
+    const { core, outside } = coreWith([{ name: 'one', isIgnorable: true }, { name: 'two' }]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     outside.next().fail('broken');
@@ -138,12 +138,12 @@ describe('an extender that filters', () => {
     await core.attempt();
     expect([boundTo(core), core.harness.warnings]).toEqual([
       { x: 'b' },
-      ['extender failed; the pod is scheduled without it'],
+      ['extender failed; scheduling the pod without it'],
     ]);
   });
 
-  it('is asked about the nodes that the one before it left, and not at all when there are none', async () => {
-    const { core, outside } = extended([{ name: 'one' }, { name: 'two' }]);
+  it('gets the nodes that the previous extender left, and is not called if there are none', async () => {
+    const { core, outside } = coreWith([{ name: 'one' }, { name: 'two' }]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     outside.next().leave(['b', 'c']);
@@ -161,27 +161,27 @@ describe('an extender that filters', () => {
     expect(outside.open).toEqual([]);
   });
 
-  it('is no business of pods that request none of its resources', async () => {
-    const { core, outside } = extended([{ managedResources: ['example.com/gpu'] }]);
+  it('is not called for pods that request none of its resources', async () => {
+    const { core, outside } = coreWith([{ managedResources: ['example.com/gpu'] }]);
     core.node({ name: 'gpu', cpu: 4, allocatable: { 'example.com/gpu': 4 } });
     core.pod({ name: 'plain', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
     expect(outside.history).toEqual([]);
   });
 
-  it('cannot be asked about a pod that cannot be read: an error, also when it may be ignored', async () => {
-    const { core, outside } = extended([{ isIgnorable: true }]);
+  it('causes an error, even if it is ignorable, if the scheduler cannot read the pod', async () => {
+    const { core, outside } = coreWith([{ isIgnorable: true }]);
     outside.unreadable = 'x';
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     expect(await core.attempt()).toBe('rejected');
-    expect(core.harness.verdicts[0]).toBe('x pod default/x could not be read for the extenders: not found.');
+    expect(core.harness.verdicts[0]).toBe('x cannot read pod default/x for the extenders: not found.');
   });
 });
 
-describe('an extender that prioritises', () => {
-  it('decides among equal nodes, times its weight', async () => {
-    const { core, outside } = extended([{ verbs: ['prioritize'], weight: 3 }]);
+describe('an extender that prioritizes', () => {
+  it('decides between equal nodes, by its weight', async () => {
+    const { core, outside } = coreWith([{ verbs: ['prioritize'], weight: 3 }]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     expect(outside.open).toEqual(['outside prioritize x: a,b,c,d']);
@@ -191,8 +191,8 @@ describe('an extender that prioritises', () => {
     expect(boundTo(core)).toEqual({ x: 'd' });
   });
 
-  it('weighs ten of a plugin’s points for one of its own', async () => {
-    const likes = {
+  it('counts one of its points like ten points of a plugin', async () => {
+    const preferA = {
       name: 'Likes',
       score: (_: unknown, __: unknown, { name }: { name: string }) => (name === 'a' ? 25 : 0),
     };
@@ -204,7 +204,7 @@ describe('an extender that prioritises', () => {
       const plugins = defaultPlugins.filter(
         ({ name }) => !['NodeResourcesFit', 'TaintToleration', 'NodeAffinity'].includes(name),
       );
-      const core = new Scheduling({ plugins, extra: [likes], ports: { extenders: outside } });
+      const core = new Scheduling({ plugins, extra: [preferA], ports: { extenders: outside } });
       for (const name of 'ab') core.node({ name, cpu: 4 });
       core.pod({ name: 'x', cpu: 1 });
       await core.attempt();
@@ -215,8 +215,8 @@ describe('an extender that prioritises', () => {
     }
   });
 
-  it('is asked about what the filters left, if that is a choice', async () => {
-    const { core, outside } = extended([{ name: 'one' }, { name: 'two', verbs: ['prioritize'] }]);
+  it('gets what the filters left, if there is more than one node', async () => {
+    const { core, outside } = coreWith([{ name: 'one' }, { name: 'two', verbs: ['prioritize'] }]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     outside.next().leave(['a', 'b']);
@@ -225,7 +225,7 @@ describe('an extender that prioritises', () => {
     outside.next().fail('broken');
     await core.settle();
     expect(await core.attempt()).toBe('planned');
-    expect(core.harness.warnings).toEqual(['extender failed; the pod is scheduled without it']);
+    expect(core.harness.warnings).toEqual(['extender failed; scheduling the pod without it']);
     core.pod({ name: 'y', cpu: 1 });
     await core.attempt();
     outside.next().leave(['c']);
@@ -234,7 +234,7 @@ describe('an extender that prioritises', () => {
   });
 
   it('counts for every member of a gang', async () => {
-    const { core, outside } = extended([{ verbs: ['prioritize'], weight: 100 }], { cores: 2 });
+    const { core, outside } = coreWith([{ verbs: ['prioritize'], weight: 100 }], { cores: 2 });
     core.group({ name: 'red', minMember: 3 });
     core.members(3, { group: 'red', cpu: 1 });
     await core.attempt();
@@ -245,9 +245,9 @@ describe('an extender that prioritises', () => {
   });
 });
 
-describe('a gang', () => {
-  it('is asked about once for members that are alike, and starts whole', async () => {
-    const { core, outside } = extended([{}], { cores: 2 });
+describe('a gang with extenders', () => {
+  it('makes one call for identical members, and starts as a whole', async () => {
+    const { core, outside } = coreWith([{}], { cores: 2 });
     core.group({ name: 'red', minMember: 4 });
     core.members(4, { group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('asking');
@@ -258,8 +258,8 @@ describe('a gang', () => {
     expect(Object.values(boundTo(core)).sort()).toEqual(['a', 'a', 'b', 'b']);
   });
 
-  it('does not start at all where an extender leaves too little', async () => {
-    const { core, outside } = extended([{}], { cores: 2 });
+  it('does not start at all if an extender leaves too little capacity', async () => {
+    const { core, outside } = coreWith([{}], { cores: 2 });
     core.group({ name: 'red', minMember: 4 });
     core.members(4, { group: 'red', cpu: 1 });
     await core.attempt();
@@ -274,8 +274,8 @@ describe('a gang', () => {
     expect(core.harness.written[0]!.verdict.waitsFor).toBe('unknown');
   });
 
-  it('is asked about by kind, and each goes only where its kind may', async () => {
-    const { core, outside } = extended([{}]);
+  it('makes one call per pod class, and each member goes only where its class may', async () => {
+    const { core, outside } = coreWith([{}]);
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'driver', group: 'red', cpu: 1, labels: { role: 'driver' } });
     core.pod({ name: 'worker', group: 'red', cpu: 1, labels: { role: 'worker' } });
@@ -288,8 +288,8 @@ describe('a gang', () => {
     expect(boundTo(core)).toEqual({ driver: 'd', worker: 'c' });
   });
 
-  it('is failed whole when an extender fails for one kind, and nobody is asked about the others any more', async () => {
-    const { core, outside } = extended([{}]);
+  it('fails as a whole if an extender fails for one pod class, and cancels the calls for the others', async () => {
+    const { core, outside } = coreWith([{}]);
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'driver', group: 'red', cpu: 1, labels: { role: 'driver' } });
     core.pod({ name: 'worker', group: 'red', cpu: 1, labels: { role: 'worker' } });
@@ -299,8 +299,8 @@ describe('a gang', () => {
     expect([outside.open, await core.attempt(), core.harness.cluster.assumedCount]).toEqual([[], 'rejected', 0]);
   });
 
-  it('with members that are nobody’s business has them placed as ever', async () => {
-    const { core, outside } = extended([{ managedResources: ['example.com/gpu'] }], { nodes: 'a' });
+  it('places members that no extender manages as usual', async () => {
+    const { core, outside } = coreWith([{ managedResources: ['example.com/gpu'] }], { nodes: 'a' });
     core.node({ name: 'g', cpu: 1, allocatable: { 'example.com/gpu': 4 } });
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'cpu', group: 'red', cpu: 2 });
@@ -314,9 +314,9 @@ describe('a gang', () => {
   });
 });
 
-describe('while an extender is asked', () => {
-  it('other entities go on', async () => {
-    const { core, outside } = extended([{ managedResources: ['example.com/gpu'] }]);
+describe('during an extender call', () => {
+  it('other entities continue', async () => {
+    const { core, outside } = coreWith([{ managedResources: ['example.com/gpu'] }]);
     core.node({ name: 'g', cpu: 1, allocatable: { 'example.com/gpu': 4 } });
     core.pod({ name: 'gpu', cpu: 1, requests: { 'example.com/gpu': 1 }, priority: 9 });
     core.pod({ name: 'plain', cpu: 2 });
@@ -327,8 +327,8 @@ describe('while an extender is asked', () => {
     expect([await core.attempt(), Object.keys(boundTo(core))]).toEqual(['planned', ['plain', 'gpu']]);
   });
 
-  it('room may go: the second half decides on the picture as it then is', async () => {
-    const { core, outside } = extended([{}], { cores: 2 });
+  it('capacity may disappear, and the second half decides on the cluster state of that moment', async () => {
+    const { core, outside } = coreWith([{}], { cores: 2 });
     core.pod({ name: 'x', cpu: 2 });
     await core.attempt();
     core.pod({ name: 'foreign', cpu: 2, nodeName: 'a', phase: 'Running' });
@@ -339,21 +339,21 @@ describe('while an extender is asked', () => {
     expect(core.binds).toEqual([]);
   });
 
-  it('a node that nobody was asked about is none, and what brought it is remembered', async () => {
-    const { core, outside } = extended([{}], { nodes: 'a' });
+  it('a new node is not used, and its event counts later', async () => {
+    const { core, outside } = coreWith([{}], { nodes: 'a' });
     core.pod({ name: 'x', cpu: 2 });
     await core.attempt();
     core.node({ name: 'new', cpu: 4 });
     outside.next().leave([]);
     await core.settle();
     expect(await core.attempt()).toBe('rejected');
-    expect(core.harness.verdicts[0]).toContain('1 node(s) that the extenders were not asked about');
-    // An event came meanwhile, so it backs off rather than waits for one.
+    expect(core.harness.verdicts[0]).toContain('1 node(s) that the scheduler did not send to the extenders');
+    // An event arrived meanwhile, so the pod backs off instead of waiting for one.
     expect(core.states()).toEqual({ 'pod/x': 'backoff' });
   });
 
-  it('nothing may happen: then it waits for an event', async () => {
-    const { core, outside } = extended([{}], { nodes: 'a' });
+  it('without any event, the pod waits for an event afterwards', async () => {
+    const { core, outside } = coreWith([{}], { nodes: 'a' });
     core.pod({ name: 'x', cpu: 2 });
     await core.attempt();
     outside.next().leave([]);
@@ -361,20 +361,20 @@ describe('while an extender is asked', () => {
     expect([await core.attempt(), core.states()]).toEqual(['rejected', { 'pod/x': 'unschedulable' }]);
   });
 
-  it('a pod that is deleted is no longer asked about, and the late answer means nothing', async () => {
-    const { core, outside } = extended([{}]);
+  it('deletion of the pod cancels the call, and a late response has no effect', async () => {
+    const { core, outside } = coreWith([{}]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
-    const asked = outside.asked[0]!;
+    const call = outside.asked[0]!;
     core.removePod('x');
-    expect([asked.signal.aborted, core.states()]).toEqual([true, {}]);
-    asked.leave(['a']);
+    expect([call.signal.aborted, core.states()]).toEqual([true, {}]);
+    call.leave(['a']);
     await core.settle();
     expect([await core.attempt(), core.binds]).toEqual([undefined, []]);
   });
 
-  it('a pod that is deleted between the answer and the second half is gone', async () => {
-    const { core, outside } = extended([{}]);
+  it('deletion of a pod between the response and the second half drops the pod', async () => {
+    const { core, outside } = coreWith([{}]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     outside.next().leave(['a']);
@@ -388,8 +388,8 @@ describe('while an extender is asked', () => {
     ]);
   });
 
-  it('a pod that is deleted and made anew is asked about anew', async () => {
-    const { core, outside } = extended([{}]);
+  it('a pod that is deleted and recreated gets a new call', async () => {
+    const { core, outside } = coreWith([{}]);
     const first = core.pod({ name: 'x', uid: 'one', cpu: 1 });
     await core.attempt();
     const stale = outside.asked[0]!;
@@ -405,7 +405,7 @@ describe('while an extender is asked', () => {
   });
 
   it('a gang that loses a member it needs does not start', async () => {
-    const { core, outside } = extended([{}]);
+    const { core, outside } = coreWith([{}]);
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
@@ -419,8 +419,8 @@ describe('while an extender is asked', () => {
     ]);
   });
 
-  it('a gang that comes back to life is asked about anew', async () => {
-    const { core, outside } = extended([{}]);
+  it('a gang whose members are all recreated gets a new call', async () => {
+    const { core, outside } = coreWith([{}]);
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
@@ -432,8 +432,8 @@ describe('while an extender is asked', () => {
     expect(outside.open).toEqual(['outside filter red-0: a,b,c,d']);
   });
 
-  it('a member that joins and is like the others needs no further question', async () => {
-    const { core, outside } = extended([{}]);
+  it('a new member that is identical to the others needs no further call', async () => {
+    const { core, outside } = coreWith([{}]);
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
@@ -443,8 +443,8 @@ describe('while an extender is asked', () => {
     expect([await core.attempt(), outside.history.length]).toEqual(['planned', 1]);
   });
 
-  it('one that is unlike them is asked about only if it is needed, and not for ever', async () => {
-    const { core, outside } = extended([{}], { cores: 1, nodes: 'ab' });
+  it('a different member gets a call only if it is needed, and only for a limited number of rounds', async () => {
+    const { core, outside } = coreWith([{}], { cores: 1, nodes: 'ab' });
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
@@ -461,17 +461,17 @@ describe('while an extender is asked', () => {
     expect(core.states()).toEqual({ 'gang/default/red': 'backoff' });
   });
 
-  it('stopping ends it, and resolves when nobody is asked any more', async () => {
-    const { core, outside } = extended([{}]);
+  it('a stop cancels the call and resolves when no call is running', async () => {
+    const { core, outside } = coreWith([{}]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
-    const asked = outside.asked[0]!;
+    const call = outside.asked[0]!;
     await core.harness.core.stop();
-    expect([asked.signal.aborted, await core.attempt(), core.harness.written]).toEqual([true, undefined, []]);
+    expect([call.signal.aborted, await core.attempt(), core.harness.written]).toEqual([true, undefined, []]);
   });
 
-  it('so many others are asked about at a time, and the rest wait by rank', async () => {
-    const { core, outside } = extended([{}], { cores: 100 });
+  it('at most 16 entities have calls running, and the rest wait in queue order', async () => {
+    const { core, outside } = coreWith([{}], { cores: 100 });
     for (let i = 0; i < 18; i++) core.pod({ name: `p${i}`, cpu: 1, priority: i < 17 ? 1 : 0 });
     core.pod({ name: 'urgent', cpu: 1, priority: 0 });
     for (let i = 0; i < 19; i++) expect(await core.attempt()).toBe('asking');
@@ -495,8 +495,8 @@ describe('while an extender is asked', () => {
 });
 
 describe('an extender that binds', () => {
-  it('takes the place of the Bind plugins for its pods', async () => {
-    const { core, outside } = extended([{ verbs: ['bind'], managedResources: ['example.com/gpu'] }], { nodes: 'a' });
+  it('replaces the Bind plugins for its pods', async () => {
+    const { core, outside } = coreWith([{ verbs: ['bind'], managedResources: ['example.com/gpu'] }], { nodes: 'a' });
     core.node({ name: 'g', cpu: 1, allocatable: { 'example.com/gpu': 4 } });
     core.pod({ name: 'gpu', cpu: 1, requests: { 'example.com/gpu': 1 } });
     core.pod({ name: 'plain', cpu: 2 });
@@ -507,8 +507,8 @@ describe('an extender that binds', () => {
     expect(core.harness.events).toEqual(['Scheduled gpu']);
   });
 
-  it('that fails fails the bind: the room is given back, and the pod comes again', async () => {
-    const { core, outside } = extended([{ name: 'http://gpu', verbs: ['bind'] }]);
+  it('fails the bind if it fails: the capacity is free again and the pod is requeued', async () => {
+    const { core, outside } = coreWith([{ name: 'http://gpu', verbs: ['bind'] }]);
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     outside.next().fail('no device');
@@ -517,8 +517,8 @@ describe('an extender that binds', () => {
     expect([core.harness.cluster.assumedCount, core.states()]).toEqual([0, { 'pod/x': 'backoff' }]);
   });
 
-  it('that may be ignored leaves the pod to the plugins when it fails', async () => {
-    const { core, outside } = extended([{ verbs: ['bind'], isIgnorable: true }], { nodes: 'a' });
+  it('leaves the pod to the plugins if it is ignorable and fails', async () => {
+    const { core, outside } = coreWith([{ verbs: ['bind'], isIgnorable: true }], { nodes: 'a' });
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
     outside.next().fail('dead');
@@ -526,8 +526,8 @@ describe('an extender that binds', () => {
     expect(boundTo(core)).toEqual({ x: 'a' });
   });
 
-  it('that binds one member of a gang and not the other leaves the gang to be completed', async () => {
-    const { core, outside } = extended([{ verbs: ['bind'] }]);
+  it('leaves the gang to be completed if it binds only one of two members', async () => {
+    const { core, outside } = coreWith([{ verbs: ['bind'] }]);
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
     await core.attempt();
@@ -541,7 +541,7 @@ describe('an extender that binds', () => {
     expect(outside.open).toEqual([expect.stringContaining('outside bind red-1') as string]);
   });
 
-  it('is asked whether a member may still go when its turn comes, and nobody goes alone', async () => {
+  it('checks whether it may still bind a member when its turn comes, and no member is bound alone', async () => {
     const turns: (() => void)[] = [];
     const sent: string[] = [];
     const bind: Extender['bind'] = async ({ name, mayBeSent }) => {
@@ -566,26 +566,26 @@ describe('an extender that binds', () => {
   });
 });
 
-describe('room that would have to be made', () => {
-  it('is not, for a pod to which an extender might reject it', async () => {
-    const asked: string[] = [];
+describe('preemption with extenders', () => {
+  it('does not happen for a pod if an extender might reject the freed nodes', async () => {
+    const postFilterCalls: string[] = [];
     const preempting: Plugin = {
       name: 'Preempting',
       postFilter: (schedulingEntity) => {
-        asked.push(schedulingEntity.kind);
+        postFilterCalls.push(schedulingEntity.kind);
         return undefined;
       },
     };
     for (const verbs of [['filter'], ['prioritize']] as const) {
-      const { core } = extended([{ verbs }], { extra: [preempting] });
+      const { core } = coreWith([{ verbs }], { extra: [preempting] });
       core.pod({ name: 'x', cpu: 8 });
       expect(await core.attempt()).toBe('rejected');
     }
-    expect(asked).toEqual(['pod']);
+    expect(postFilterCalls).toEqual(['pod']);
   });
 
-  it('may come or not: what a gang then waits for is unknown', async () => {
-    const { core } = extended([{}], { nodes: 'a', cores: 2 });
+  it('makes it unknown what a gang waits for, because an extender might reject the freed nodes', async () => {
+    const { core } = coreWith([{}], { nodes: 'a', cores: 2 });
     core.pod({ name: 'other', cpu: 2, nodeName: 'a', phase: 'Running' });
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
@@ -595,13 +595,13 @@ describe('room that would have to be made', () => {
 });
 
 describe('nodes that keep rejecting', () => {
-  /** One attempt; the extender leaves all nodes and likes a best. */
+  /** Makes one attempt. The extender leaves all nodes and prefers one. */
   async function attempt(core: Scheduling, outside: AskedExtenders): Promise<string | undefined> {
     expect(await core.attempt()).toBe('asking');
     while (outside.asked.length > 0) {
-      const asked = outside.next();
-      if (asked.verb === 'prioritize') asked.score({ a: 10, b: 1 });
-      else asked.leave(asked.nodes);
+      const call = outside.next();
+      if (call.verb === 'prioritize') call.score({ a: 10, b: 1 });
+      else call.leave(call.nodes);
       await core.settle();
     }
     return core.attempt();
@@ -609,8 +609,8 @@ describe('nodes that keep rejecting', () => {
 
   const preferring: ExtenderTraits = { verbs: ['filter', 'prioritize'], weight: 100 };
 
-  it('are avoided whatever an extender likes best, while it leaves another', async () => {
-    const { core, outside } = extended([preferring], { nodes: 'ab' });
+  it('are avoided while the extender leaves another node, whichever it prefers', async () => {
+    const { core, outside } = coreWith([preferring], { nodes: 'ab' });
     core.pod({ name: 'x', cpu: 1 });
     for (const node of ['a', 'a', 'b']) {
       expect(await attempt(core, outside)).toBe('planned');
@@ -620,8 +620,8 @@ describe('nodes that keep rejecting', () => {
     }
   });
 
-  it('get no pods like one that was not admitted, whatever an extender likes best', async () => {
-    const { core, outside } = extended([preferring], { nodes: 'ab' });
+  it('get no pod like one that they did not admit, whatever the extender prefers', async () => {
+    const { core, outside } = coreWith([preferring], { nodes: 'ab' });
     core.pod({ name: 'x', cpu: 1, nodeName: 'a' });
     core.change('x', { phase: 'Failed', failedBecause: 'OutOfcpu' });
     core.pod({ name: 'y', cpu: 1 });
@@ -629,8 +629,8 @@ describe('nodes that keep rejecting', () => {
     expect(boundTo(core)).toEqual({ y: 'b' });
   });
 
-  it('are no choice where the extender leaves none but those that do not admit such pods', async () => {
-    const { core, outside } = extended([{}], { nodes: 'ab' });
+  it('are no alternative if the extender leaves only nodes that do not admit such pods', async () => {
+    const { core, outside } = coreWith([{}], { nodes: 'ab' });
     core.pod({ name: 'x', cpu: 1, nodeName: 'a' });
     core.change('x', { phase: 'Failed', failedBecause: 'OutOfcpu' });
     core.pod({ name: 'y', cpu: 1 });
@@ -641,7 +641,7 @@ describe('nodes that keep rejecting', () => {
     expect(core.harness.verdicts.at(-1)).toBe(
       'y 0/2 nodes are available: 1 extender outside: no device, 1 node(s) did not admit a pod like this one.',
     );
-    // When the node may be tried again.
+    // The time after which the scheduler may use the node again.
     core.harness.clock.advance(60_000);
     expect(core.states()['pod/y']).not.toBe('unschedulable');
   });

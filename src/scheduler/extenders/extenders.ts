@@ -19,16 +19,16 @@ import type { Planner } from '../placement/planning/planner.ts';
 import { workPerMember } from '../../framework/work-per-member.ts';
 import type { ExtenderPort } from '../ports.ts';
 
-/** What extenders are asked: where may pods like this one run, of these nodes? */
+/** A request to the extenders: which of these nodes can run pods of this class? */
 export interface ExtenderRequest {
-  /** What pods that it speaks for have in common. */
-  readonly kind: string;
-  /** One of them. */
+  /** Key of the pod class. */
+  readonly classKey: string;
+  /** One pod of the class. */
   readonly pod: Pod;
   readonly nodes: readonly Node[];
 }
 
-/** kind -> what extenders said */
+/** pod class key -> the extenders' result */
 export type ExtenderResults = ReadonlyMap<string, NodeSubset>;
 
 export interface ExtendersOptions {
@@ -38,7 +38,7 @@ export interface ExtendersOptions {
   readonly logger: Logger;
 }
 
-/** An extender that may not be ignored, or the API server, gave no answer; `status` says which and why. */
+/** A required extender or the API server failed; `status` names it and gives the reason. */
 export class ExtenderFailure extends Error {
   override readonly name = 'ExtenderFailure';
   readonly status: Status;
@@ -49,22 +49,22 @@ export class ExtenderFailure extends Error {
   }
 }
 
-/** A plugin's score ends at 100, an extender's at 10. */
+/** Plugin scores go up to 100, extender scores up to 10. */
 const scoreFactor = 10;
-/** Kinds of one entity that are asked about at a time. */
-const classesAtOnce = 8;
-/** Different reasons of one extender that a verdict keeps; some name the node in each. */
-const reasonLimit = 5;
-const reasonLength = 200;
+/** Maximum number of pod classes of one entity to request at a time. */
+const maxConcurrentClasses = 8;
+/** Maximum number of different reasons of one extender in a verdict; some extenders name the node in each reason. */
+const maxReasons = 5;
+const maxReasonLength = 200;
 
 /**
- * Which pods extenders have a say in, and what they say. In order, as kube-scheduler does it: each is asked to filter the
- * nodes that the one before left, then all are asked to prioritise what is left.
+ * Decides which pods the extenders handle, and calls them in kube-scheduler's order. Each extender filters the nodes that the
+ * previous one left. Then all of them prioritize the remaining nodes.
  */
 export class Extenders {
   readonly #options: ExtendersOptions;
   readonly #all: readonly Extender[];
-  /** extender -> names of the resources that make a pod its business; undefined: all pods are */
+  /** extender -> names of the resources that make it responsible for a pod; undefined: it handles all pods */
   readonly #managed = new Map<Extender, ReadonlySet<string> | undefined>();
 
   constructor(options: ExtendersOptions) {
@@ -76,40 +76,42 @@ export class Extenders {
     }
   }
 
-  /** Somebody is to be asked about one of these pods. */
+  /** Returns whether an extender filters or prioritizes nodes for any of these pods. */
   concern(pods: Iterable<Pod>): boolean {
     return this.#some(pods, (each) => each.filter !== undefined || each.prioritize !== undefined);
   }
 
-  /** Somebody may reject nodes to one of these pods, so what the plugins agree to is not yet so. */
+  /** Returns whether an extender may reject nodes for any of these pods, so that the plugins' result is not final. */
   mayReject(pods: Iterable<Pod>): boolean {
     return this.#some(pods, (each) => each.filter !== undefined);
   }
 
-  /** What to ask for these members: one question for each kind. Reads the picture as it is. Throws what a plugin fails with. */
+  /**
+   * Returns one request per pod class of these members. Reads the current cluster state. Throws the failure of a plugin.
+   */
   *requests(profile: Profile, { members, gang }: Demand, budget: WorkBudget): Yielding<readonly ExtenderRequest[]> {
     const { cluster, planner } = this.#options;
     const groupState = gang === undefined ? undefined : new CycleState();
     const requests = new Map<string, ExtenderRequest>();
-    /** what makes pods alike to the plugins -> the nodes for them */
-    const known = new Map<string, readonly Node[]>();
-    // Nothing is changed in it; while it is open nobody can make a trial.
+    /** signature -> feasible nodes */
+    const nodesBySignature = new Map<string, readonly Node[]>();
+    // The transaction changes nothing. While it is open, no dry run can start.
     const transaction = cluster.begin();
     try {
       for (const pod of members) {
         if (!this.concern([pod])) continue;
         budget.spend(workPerMember);
         if (budget.isDue) yield;
-        const kind = this.#kindOf(profile, pod);
-        if (requests.has(kind)) continue;
+        const classKey = this.#classKeyOf(profile, pod);
+        if (requests.has(classKey)) continue;
         const { whole: signature } = planner.signaturesOf(profile, pod);
-        let nodes = signature === undefined ? undefined : known.get(signature);
+        let nodes = signature === undefined ? undefined : nodesBySignature.get(signature);
         if (nodes === undefined) {
           nodes = feasibleNodes(cluster, profile, pod, groupState).map(({ node }) => node);
           budget.spend(cluster.nodes.length * (1 + profile.localFilters.length + profile.otherFilters.length));
         }
-        if (signature !== undefined) known.set(signature, nodes);
-        requests.set(kind, { kind, pod, nodes });
+        if (signature !== undefined) nodesBySignature.set(signature, nodes);
+        requests.set(classKey, { classKey, pod, nodes });
       }
     } finally {
       transaction.rollback();
@@ -117,38 +119,40 @@ export class Extenders {
     return [...requests.values()];
   }
 
-  /** What was said about this pod; undefined: nobody has a say. */
-  nodeSubsetOf(answers: ExtenderResults, profile: Profile, pod: Pod): NodeSubset | undefined {
+  /** Returns the extenders' result for this pod; undefined if no extender handles it. */
+  nodeSubsetOf(results: ExtenderResults, profile: Profile, pod: Pod): NodeSubset | undefined {
     if (!this.concern([pod])) return undefined;
-    return answers.get(this.#kindOf(profile, pod)) ?? nothingAllowed;
+    return results.get(this.#classKeyOf(profile, pod)) ?? nothingAllowed;
   }
 
-  /** Some of these pods are like none that was asked about. */
-  lack(answers: ExtenderResults, profile: Profile, pods: readonly Pod[]): boolean {
-    return pods.some((pod) => this.concern([pod]) && !answers.has(this.#kindOf(profile, pod)));
+  /** Returns whether the results lack the pod class of any of these pods. */
+  areIncompleteFor(results: ExtenderResults, profile: Profile, pods: readonly Pod[]): boolean {
+    return pods.some((pod) => this.concern([pod]) && !results.has(this.#classKeyOf(profile, pod)));
   }
 
-  /** Asks. Rejects with ExtenderFailure, or with the signal's reason. */
-  async ask(requests: readonly ExtenderRequest[], signal: AbortSignal): Promise<ExtenderResults> {
-    const answers = new Map<string, NodeSubset>();
-    const giveUp = new AbortController();
-    const either = AbortSignal.any([signal, giveUp.signal]);
-    const rest = requests.values();
+  /** Sends the requests. Rejects with ExtenderFailure, or with the signal's reason. */
+  async call(requests: readonly ExtenderRequest[], signal: AbortSignal): Promise<ExtenderResults> {
+    const results = new Map<string, NodeSubset>();
+    const failureAbort = new AbortController();
+    const anySignal = AbortSignal.any([signal, failureAbort.signal]);
+    const remaining = requests.values();
     let failure: { readonly error: unknown } | undefined;
-    const askOn = async (): Promise<void> => {
+    const callNext = async (): Promise<void> => {
       try {
-        for (const request of rest) answers.set(request.kind, await this.#answer(request, either));
+        for (const request of remaining) results.set(request.classKey, await this.#callForClass(request, anySignal));
       } catch (error) {
         failure ??= { error };
-        giveUp.abort(new Error('another question failed'));
+        failureAbort.abort(new Error('another extender request failed'));
       }
     };
-    await Promise.all(Array.from({ length: Math.min(classesAtOnce, requests.length) }, askOn));
+    await Promise.all(Array.from({ length: Math.min(maxConcurrentClasses, requests.length) }, callNext));
     if (failure !== undefined) throw failure.error;
-    return answers;
+    return results;
   }
 
-  /** Binds the pod if that is an extender's business. False: it is the plugins'. A Status: it failed. */
+  /**
+   * Binds the pod if an extender is responsible for that. Returns false if plugins must bind it, or a Status if the call failed.
+   */
   async bind(pod: Pod, binding: PodBinding, signal: AbortSignal): Promise<Status | boolean> {
     for (const extender of this.#all) {
       if (extender.bind === undefined || !this.#isInterested(extender, pod)) continue;
@@ -158,21 +162,21 @@ export class Extenders {
       } catch (error) {
         if (error instanceof WithdrawnError) return new Status('Unschedulable', error.message, extender.name, error);
         if (!extender.isIgnorable || signal.aborted) return failed(extender, 'bind', error);
-        this.#passOver(extender, 'bind', pod, error);
+        this.#logSkipped(extender, 'bind', pod, error);
       }
     }
     return false;
   }
 
-  async #answer({ pod, nodes }: ExtenderRequest, signal: AbortSignal): Promise<NodeSubset> {
+  async #callForClass({ pod, nodes }: ExtenderRequest, signal: AbortSignal): Promise<NodeSubset> {
     const rejected = new Map<string, Status>();
     if (nodes.length === 0) return { allowed: new Map(), rejected };
-    const whole = await this.#whole(pod, signal);
+    const wholePod = await this.#wholePod(pod, signal);
     const interested = this.#all.filter((extender) => this.#isInterested(extender, pod));
     let left = nodes;
     for (const extender of interested) {
       if (extender.filter === undefined || left.length === 0) continue;
-      const result = await this.#filter(extender, pod, whole, left, signal);
+      const result = await this.#filter(extender, pod, wholePod, left, signal);
       if (result === undefined) continue;
       const reasons = new Reasons(extender);
       for (const { name } of left) if (!result.passed.has(name)) rejected.set(name, reasons.of(name, result));
@@ -184,11 +188,11 @@ export class Extenders {
       const scores = await Promise.all(
         interested.map(async (extender) => ({
           weight: extender.weight,
-          scores: await this.#prioritize(extender, pod, whole, left, signal),
+          scores: await this.#prioritize(extender, pod, wholePod, left, signal),
         })),
       );
-      for (const { weight, scores: given } of scores) {
-        for (const [name, score] of given) {
+      for (const { weight, scores: extenderScores } of scores) {
+        for (const [name, score] of extenderScores) {
           const sum = allowed.get(name);
           if (sum !== undefined) allowed.set(name, sum + score * weight * scoreFactor);
         }
@@ -197,55 +201,55 @@ export class Extenders {
     return { allowed, rejected };
   }
 
-  async #whole(pod: Pod, signal: AbortSignal): Promise<WholePod> {
+  async #wholePod(pod: Pod, signal: AbortSignal): Promise<WholePod> {
     try {
       return await this.#options.port.whole(pod, signal);
     } catch (error) {
       signal.throwIfAborted();
       throw new ExtenderFailure(
-        new Status('Error', `pod ${pod.key} could not be read for the extenders: ${messageOf(error)}`, '', error),
+        new Status('Error', `cannot read pod ${pod.key} for the extenders: ${messageOf(error)}`, '', error),
       );
     }
   }
 
-  /** Undefined when it failed and may be ignored. */
+  /** Returns undefined if an ignorable extender failed. */
   async #filter(
     extender: Extender,
     pod: Pod,
-    whole: WholePod,
+    wholePod: WholePod,
     nodes: readonly Node[],
     signal: AbortSignal,
   ): Promise<ExtenderFilterResult | undefined> {
     try {
-      return await extender.filter!(whole, nodes, signal);
+      return await extender.filter!(wholePod, nodes, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!extender.isIgnorable) throw new ExtenderFailure(failed(extender, 'filter', error));
-      this.#passOver(extender, 'filter', pod, error);
+      this.#logSkipped(extender, 'filter', pod, error);
       return undefined;
     }
   }
 
-  /** Without its scores a pod can be scheduled as well, so it is never a reason to fail. */
+  /** Never fails, because a pod can be scheduled without the extender's scores. */
   async #prioritize(
     extender: Extender,
     pod: Pod,
-    whole: WholePod,
+    wholePod: WholePod,
     nodes: readonly Node[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, number>> {
     if (extender.prioritize === undefined) return new Map();
     try {
-      return await extender.prioritize(whole, nodes, signal);
+      return await extender.prioritize(wholePod, nodes, signal);
     } catch (error) {
       signal.throwIfAborted();
-      this.#passOver(extender, 'prioritize', pod, error);
+      this.#logSkipped(extender, 'prioritize', pod, error);
       return new Map();
     }
   }
 
-  #passOver({ name }: Extender, verb: string, pod: Pod, error: unknown): void {
-    this.#options.logger.warn('extender failed; the pod is scheduled without it', {
+  #logSkipped({ name }: Extender, verb: string, pod: Pod, error: unknown): void {
+    this.#options.logger.warn('extender failed; scheduling the pod without it', {
       extender: name,
       verb,
       pod: pod.key,
@@ -253,9 +257,9 @@ export class Extenders {
     });
   }
 
-  #some(pods: Iterable<Pod>, does: (extender: Extender) => boolean): boolean {
+  #some(pods: Iterable<Pod>, isRelevant: (extender: Extender) => boolean): boolean {
     for (const pod of pods) {
-      if (this.#all.some((extender) => does(extender) && this.#isInterested(extender, pod))) return true;
+      if (this.#all.some((extender) => isRelevant(extender) && this.#isInterested(extender, pod))) return true;
     }
     return false;
   }
@@ -264,15 +268,18 @@ export class Extenders {
     const managed = this.#managed.get(extender);
     if (managed === undefined) return true;
     const { resources } = this.#options.cluster;
-    // The API server makes a request of every limit that has none.
+    // The API server defaults a missing request to the limit.
     return pod.template.requests.ids.some((id) => managed.has(resources.nameOf(id)));
   }
 
-  /** Pods of one kind are alike to the plugins, in one namespace and group, with the same labels and priority. */
-  #kindOf(profile: Profile, pod: Pod): string {
+  /**
+   * Returns the key of the pod's class: pods that the plugins treat alike, in one namespace and group, with the same labels and
+   * priority.
+   */
+  #classKeyOf(profile: Profile, pod: Pod): string {
     const { whole } = this.#options.planner.signaturesOf(profile, pod);
     const labels = Object.entries(pod.labels).sort(([a], [b]) => (a < b ? -1 : 1));
-    // In an array, so that no signature reads like a uid.
+    // The array keeps a signature from looking like a uid.
     const signature = whole === undefined ? pod.uid : [whole];
     return JSON.stringify([signature, pod.namespace, pod.podGroupKey, pod.priority, labels]);
   }
@@ -281,17 +288,20 @@ export class Extenders {
 /** An extender's reasons as statuses, few enough for a verdict. */
 class Reasons {
   readonly #extender: Extender;
-  /** code and what it said -> the status */
+  /** code and reason -> status */
   readonly #statuses = new Map<string, Status>();
 
   constructor(extender: Extender) {
     this.#extender = extender;
   }
 
-  of(nodeName: string, { failed: passing, unresolvable }: ExtenderFilterResult): Status {
-    const forGood = unresolvable.get(nodeName);
-    const code = forGood === undefined ? 'Unschedulable' : 'UnschedulableAndUnresolvable';
-    const text = (forGood ?? passing.get(nodeName) ?? '').replace(/\s+/g, ' ').trim().slice(0, reasonLength);
+  of(nodeName: string, { failed: resolvable, unresolvable }: ExtenderFilterResult): Status {
+    const unresolvableReason = unresolvable.get(nodeName);
+    const code = unresolvableReason === undefined ? 'Unschedulable' : 'UnschedulableAndUnresolvable';
+    const text = (unresolvableReason ?? resolvable.get(nodeName) ?? '')
+      .replace(/\s+/g, ' ')
+      .trim()
+      .slice(0, maxReasonLength);
     return this.#status(code, text === '' ? 'gave no reason' : text);
   }
 
@@ -299,7 +309,7 @@ class Reasons {
     const key = `${code} ${text}`;
     const known = this.#statuses.get(key);
     if (known !== undefined) return known;
-    if (this.#statuses.size >= reasonLimit && text !== 'other reasons') return this.#status(code, 'other reasons');
+    if (this.#statuses.size >= maxReasons && text !== 'other reasons') return this.#status(code, 'other reasons');
     const { name } = this.#extender;
     const status = new Status(code, `extender ${name}: ${text}`, name);
     this.#statuses.set(key, status);

@@ -7,14 +7,14 @@ import { Scheduling } from '../../testkit/scheduling.ts';
 
 const notYet = new Status('Pending', 'the licence has been asked for', 'Licence');
 
-/** Somebody outside gives out licences to namespaces. */
-class Office {
-  readonly given = new Set<string>();
+/** An external service that grants licences to namespaces. */
+class LicenceService {
+  readonly granted = new Set<string>();
 
-  /** What stands in the way of the pod. */
-  readonly answer = ({ namespace }: Pod): Status | undefined => (this.given.has(namespace) ? undefined : notYet);
+  /** Returns the rejection of a pod whose namespace has no licence. */
+  readonly answer = ({ namespace }: Pod): Status | undefined => (this.granted.has(namespace) ? undefined : notYet);
 
-  /** A plugin that waits for it at `point`, and hears of it by a node's label. */
+  /** Returns a plugin that waits for the licence at `point`, and learns of it through a node label. */
   plugin(point: 'preFilter' | 'filter' | 'reserve' | 'permit'): Plugin {
     return {
       name: 'Licence',
@@ -34,26 +34,26 @@ function waiting(plugin: Plugin): Scheduling {
   return core;
 }
 
-describe('a plugin that waits for somebody outside', () => {
+describe('a plugin that waits for an external decision', () => {
   it.each(['preFilter', 'filter', 'reserve', 'permit'] as const)(
-    'at %s has the gang tried again without back-off once an event says that it is done',
+    'at %s requeues the gang without back-off once an event reports the decision',
     async (point) => {
-      const office = new Office();
-      const core = waiting(office.plugin(point));
+      const service = new LicenceService();
+      const core = waiting(service.plugin(point));
       expect(await core.attempt()).toBe('rejected');
       expect(core.harness.verdicts[0]).toContain('the licence has been asked for');
       core.node({ name: 'a', cpu: 4, labels: { other: 'change' } });
       expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable' });
-      office.given.add('default');
+      service.granted.add('default');
       core.node({ name: 'a', cpu: 4, labels: { licence: 'given' } });
       expect(core.states()).toEqual({ 'gang/default/red': 'active' });
       expect(await core.attempt()).toBe('planned');
     },
   );
 
-  it('is not asked about before its time by what helps against another plugin', async () => {
-    const office = new Office();
-    const core = waiting(office.plugin('filter'));
+  it('does not run early because of an event that helps another plugin', async () => {
+    const service = new LicenceService();
+    const core = waiting(service.plugin('filter'));
     core.node({ name: 'b', cpu: 4, taints: ['dedicated=x:NoSchedule'] });
     expect(await core.attempt()).toBe('rejected');
     core.node({ name: 'b', cpu: 4 });
@@ -61,9 +61,9 @@ describe('a plugin that waits for somebody outside', () => {
   });
 });
 
-describe('a plugin that learns of it by itself', () => {
-  it('has the gang activated, and no other', async () => {
-    const office = new Office();
+describe('a plugin that learns of the decision by itself', () => {
+  it('activates the gang, and no other entity', async () => {
+    const service = new LicenceService();
     let activate!: (pods: Iterable<Pod>) => void;
     const core = new Scheduling({
       plugins: [
@@ -72,9 +72,9 @@ describe('a plugin that learns of it by itself', () => {
           name: 'Licence',
           factory: (_args, handle) => {
             activate = (pods) => handle.activate(pods);
-            // Nobody waits yet, and nothing happens.
+            // No pod waits yet, so this does nothing.
             activate([]);
-            return { name: 'Licence', filter: (_state, pod) => office.answer(pod) };
+            return { name: 'Licence', filter: (_state, pod) => service.answer(pod) };
           },
         },
       ],
@@ -85,15 +85,15 @@ describe('a plugin that learns of it by itself', () => {
     core.pod({ name: 'lone', cpu: 1 });
     while ((await core.attempt()) !== undefined);
     expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable', 'pod/lone': 'unschedulable' });
-    office.given.add('default');
+    service.granted.add('default');
     activate([core.harness.cluster.gang('default/red')!.members.values().next().value!]);
     expect(core.states()).toEqual({ 'gang/default/red': 'active', 'pod/lone': 'unschedulable' });
     expect(await core.attempt()).toBe('planned');
   });
 });
 
-describe('a gate that goes by other things than the pod', () => {
-  it('is asked again at the events that it registered', async () => {
+describe('a PreEnqueue plugin that depends on other objects than the pod', () => {
+  it('runs again after the events that it registered', async () => {
     const shut = new Status('UnschedulableAndUnresolvable', 'no node has a licence');
     const seen: string[] = [];
     const core = new Scheduling({

@@ -12,7 +12,7 @@ const notBeside = (app: string): object => ({
   },
 });
 
-/** One node of use, and whoever does not want to be beside `app: a`, which is parked once that is there. */
+/** One usable node, and a pod with anti-affinity to `app: a`, which is unschedulable after `first`. */
 async function parkedBeside(first: (core: Scheduling) => void): Promise<Scheduling> {
   const core = new Scheduling({ plugins: defaultPlugins });
   core.node({ name: 'a' });
@@ -28,20 +28,20 @@ async function parkedBeside(first: (core: Scheduling) => void): Promise<Scheduli
 const planned = (core: Scheduling): void => void core.pod({ name: 'p', labels: { app: 'a' } });
 const bound = (core: Scheduling): void => void core.pod({ name: 'p', labels: { app: 'a' }, nodeName: 'a' });
 
-it('a pod whose label changes while it is being bound is in the way no longer', async () => {
+it('a pod whose label changes while it is assumed wakes the pods that its old label rejected', async () => {
   const core = await parkedBeside(planned);
   core.change('p', { labels: { app: 'b' } });
   expect(core.states()['pod/waits']).toBe('backoff');
 });
 
-it('a pod whose label has changed when it is shown to be bound is in the way no longer', async () => {
+it('a pod that is confirmed with another label wakes the pods that its old label rejected', async () => {
   const core = await parkedBeside(planned);
   await core.accept('p');
   core.change('p', { labels: { app: 'b' }, nodeName: 'a', phase: 'Running' });
   expect(core.states()['pod/waits']).toBe('backoff');
 });
 
-it('a pod that could not be bound goes as what it had become, not as it was planned', async () => {
+it('a pod whose binding failed wakes the pods that its current label rejected, not only its planned one', async () => {
   const core = new Scheduling({ plugins: defaultPlugins });
   core.node({ name: 'a' });
   core.pod({ name: 'p', labels: { app: 'b' } });
@@ -54,19 +54,19 @@ it('a pod that could not be bound goes as what it had become, not as it was plan
   expect(core.states()['pod/waits']).toBe('backoff');
 });
 
-it('a pod that has ended was in the way as it was while it ran', async () => {
+it('a pod that ends without labels wakes the pods that its old label rejected', async () => {
   const core = await parkedBeside(bound);
   core.change('p', { labels: {}, phase: 'Succeeded' });
   expect(core.states()['pod/waits']).toBe('backoff');
 });
 
-it('a pod that turns out to be elsewhere was in the way as it was planned', async () => {
+it('a pod that is bound to another node wakes the pods that its planned label rejected', async () => {
   const core = await parkedBeside(planned);
   core.change('p', { labels: {}, nodeName: 'out-of-use', phase: 'Running' });
   expect(core.states()['pod/waits']).toBe('backoff');
 });
 
-it('room is kept for a nominated pod as it is: one whose label changes is in the way no longer', async () => {
+it('a nominated pod whose label changes wakes the pods that its old label rejected', async () => {
   const core = await parkedBeside((world) => {
     world.pod({ name: 'p', labels: { app: 'a' }, priority: 1, schedulerName: 'other', nominatedNodeName: 'a' });
   });

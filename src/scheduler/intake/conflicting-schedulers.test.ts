@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 
-const said = 'somebody else binds pods that name this scheduler: run one with that schedulerName, or elect a leader';
+const warning =
+  'another process binds pods with this schedulerName: run one scheduler per schedulerName, or enable leader election';
 
 function scheduling(): Scheduling {
   const core = new Scheduling({ plugins: defaultPlugins });
@@ -11,28 +12,28 @@ function scheduling(): Scheduling {
   return core;
 }
 
-describe('another scheduler of the same name', () => {
-  it('is told of when it binds pods that wait here, once a minute', () => {
+describe('ConflictingSchedulers', () => {
+  it('warns at most once a minute when another process binds pods that wait here', () => {
     const core = scheduling();
     for (const name of ['p0', 'p1', 'p2']) core.pod({ name, cpu: 1 });
     core.change('p0', { nodeName: 'a' });
     core.change('p1', { nodeName: 'a' });
-    expect(core.harness.warnings).toEqual([said]);
+    expect(core.harness.warnings).toEqual([warning]);
     core.harness.clock.advance(60_000);
     core.change('p2', { nodeName: 'a' });
-    expect(core.harness.warnings).toEqual([said, said]);
+    expect(core.harness.warnings).toEqual([warning, warning]);
   });
 
-  it('is told of when it binds a pod to another node than was chosen here', async () => {
+  it('warns when another process binds a pod to another node than planned', async () => {
     const core = scheduling();
     core.pod({ name: 'p0', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
     const chosen = core.binds[0]!.binding.nodeName;
     core.change('p0', { nodeName: chosen === 'a' ? 'b' : 'a' });
-    expect(core.harness.warnings).toContain(said);
+    expect(core.harness.warnings).toContain(warning);
   });
 
-  it('is not made out of our own Bindings, of pods that were made on their nodes, nor of pods of other schedulers', async () => {
+  it('ignores own bindings, pods created with a node, and pods of other schedulers', async () => {
     const core = scheduling();
     core.pod({ name: 'p0', cpu: 1 });
     expect(await core.attempt()).toBe('planned');

@@ -5,36 +5,35 @@ import type { Logger } from '../../observability/logger.ts';
 const remindMs = 60_000;
 
 /**
- * Says loudly, and once a minute at most, that pods which name this scheduler are bound, and not by this process: another one with the
- * same schedulerName runs, and each takes room that the other has just chosen. The Bindings that a former leader had sent count as well, for a
- * moment.
+ * Logs a warning, at most once a minute, when another process binds pods with this scheduler's name. Two such schedulers take capacity
+ * that the other one has just assigned. Bindings that a former leader sent shortly before count as well.
  */
 export class ConflictingSchedulers {
   readonly #clock: Clock;
   readonly #logger: Logger;
-  #unsaid = 0;
-  #saidAt = -Infinity;
+  #unreported = 0;
+  #reportedAt = -Infinity;
 
   constructor(options: { readonly clock: Clock; readonly logger: Logger }) {
     this.#clock = options.clock;
     this.#logger = options.logger;
   }
 
-  /** The pod, one of ours, has got a node that nobody here has chosen. */
+  /** A pod of this scheduler was bound to a node that this process did not choose. */
   bound({ key, nodeName, schedulerName }: Pod): void {
-    this.#unsaid++;
+    this.#unreported++;
     const now = this.#clock.monotonic();
-    if (now - this.#saidAt < remindMs) return;
+    if (now - this.#reportedAt < remindMs) return;
     this.#logger.warn(
-      'somebody else binds pods that name this scheduler: run one with that schedulerName, or elect a leader',
+      'another process binds pods with this schedulerName: run one scheduler per schedulerName, or enable leader election',
       {
         schedulerName,
         pod: key,
         node: nodeName,
-        pods: this.#unsaid,
+        pods: this.#unreported,
       },
     );
-    this.#saidAt = now;
-    this.#unsaid = 0;
+    this.#reportedAt = now;
+    this.#unreported = 0;
   }
 }

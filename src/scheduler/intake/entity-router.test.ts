@@ -4,8 +4,8 @@ import { Queueing } from '../../testkit/queueing.ts';
 
 const queueing = (): Queueing => new Queueing({ plugins: defaultPlugins });
 
-describe('the members of a group', () => {
-  it('are one entity while their quorum is missing', () => {
+describe('group members', () => {
+  it('are one entity while the quorum is missing', () => {
     const q = queueing();
     q.group({ name: 'red', minMember: 3 });
     q.members(2, { group: 'red' });
@@ -14,7 +14,7 @@ describe('the members of a group', () => {
     expect(q.states()).toEqual({ 'gang/default/red': 'active' });
   });
 
-  it('wait outside the queue for their PodGroup, whichever comes first', () => {
+  it('are gated until their PodGroup exists, in either order', () => {
     const q = queueing();
     q.members(2, { group: 'red' });
     expect(q.states()).toEqual({ 'gang/default/red': 'gated' });
@@ -24,7 +24,7 @@ describe('the members of a group', () => {
     expect(q.states()).toEqual({ 'gang/default/red': 'gated' });
   });
 
-  it('beyond the quorum become lone entities with their own time, as soon as it is bound', () => {
+  it('beyond the quorum become entities with their own ready time once it is bound', () => {
     const q = queueing();
     q.node({ name: 'a' });
     q.group({ name: 'red', minMember: 2 });
@@ -35,7 +35,7 @@ describe('the members of a group', () => {
     q.queue.done(entity);
     q.router.groupChanged('default/red', 'Planned', q.harness.clock.now());
     q.change('red-0', { nodeName: 'a' });
-    // The quorum may still fall, and then nobody may have been bound beyond it.
+    // The quorum may still fail, and no member may be bound beyond it until then.
     expect(q.states()).toEqual({});
     q.harness.clock.advance(1000);
     q.change('red-1', { nodeName: 'a' });
@@ -60,7 +60,7 @@ describe('the members of a group', () => {
     expect(q.states()).toEqual({ 'pod/red-3': 'active' });
   });
 
-  it('follow a quorum that is changed', () => {
+  it('follow changes of minMember', () => {
     const q = queueing();
     q.group({ name: 'red', minMember: 4 });
     q.members(3, { group: 'red' });
@@ -69,7 +69,7 @@ describe('the members of a group', () => {
     expect(q.states()).toEqual({ 'gang/default/red': 'active' });
   });
 
-  it('leave nothing behind when they and their group are gone', () => {
+  it('leave nothing behind once they and their group are deleted', () => {
     const q = queueing();
     q.group({ name: 'red', minMember: 1 });
     q.members(2, { group: 'red' });
@@ -88,7 +88,7 @@ describe('the members of a group', () => {
     expect(q.states()).toEqual({ 'gang/one/red': 'gated', 'gang/two/red': 'gated' });
   });
 
-  it('of a group whose other members another scheduler is to place are rejected with the reason', () => {
+  it('are gated with a reason if other members name another scheduler', () => {
     const q = queueing();
     q.group({ name: 'red', minMember: 2 });
     q.pod({ name: 'x', group: 'red' });
@@ -100,7 +100,7 @@ describe('the members of a group', () => {
     });
   });
 
-  it('that all name another scheduler are not ours', () => {
+  it('are ignored if all of them name another scheduler', () => {
     const q = queueing();
     q.group({ name: 'red', minMember: 1 });
     q.pod({ name: 'x', group: 'red', schedulerName: 'other' });
@@ -108,7 +108,7 @@ describe('the members of a group', () => {
     expect(q.states()).toEqual({});
   });
 
-  it('behind scheduling gates keep their group outside the queue', () => {
+  it('gate their group while they have scheduling gates', () => {
     const q = queueing();
     q.group({ name: 'red', minMember: 1 });
     const pod = q.pod({ name: 'x', group: 'red', gates: ['wait'] });
@@ -117,7 +117,7 @@ describe('the members of a group', () => {
     expect(q.states()).toEqual({ 'gang/default/red': 'active' });
   });
 
-  it('are lone pods where no plugin decides what a group is', () => {
+  it('are single pods if no plugin schedules gangs', () => {
     const q = new Queueing({ plugins: defaultPlugins.filter(({ name }) => name !== 'Coscheduling') });
     q.group({ name: 'red', minMember: 3 });
     q.members(2, { group: 'red' });
@@ -126,7 +126,7 @@ describe('the members of a group', () => {
 });
 
 describe('a pod', () => {
-  it('that joins a group later is a lone pod no more', () => {
+  it('that joins a group is queued with it', () => {
     const q = queueing();
     q.group({ name: 'red', minMember: 2 });
     const pod = q.pod({ name: 'x' });
@@ -135,7 +135,7 @@ describe('a pod', () => {
     expect(q.states()).toEqual({ 'gang/default/red': 'gated' });
   });
 
-  it('that leaves its group is a lone pod', () => {
+  it('that leaves its group is queued on its own', () => {
     const q = queueing();
     q.group({ name: 'red', minMember: 2 });
     const [first] = q.members(2, { group: 'red' });
@@ -143,7 +143,7 @@ describe('a pod', () => {
     expect(q.states()).toEqual({ 'gang/default/red': 'gated', 'pod/red-0': 'active' });
   });
 
-  it('that goes from one group to another counts in the other', () => {
+  it('that moves to another group counts there', () => {
     const q = queueing();
     q.group({ name: 'red', minMember: 1 });
     q.group({ name: 'blue', minMember: 1 });
@@ -156,14 +156,14 @@ describe('a pod', () => {
     ['bound', { nodeName: 'a' }],
     ['finished', { phase: 'Succeeded' as const }],
     ['being deleted', { deleting: true }],
-  ])('that is %s leaves the queue', (_what, change) => {
+  ])('that is %s leaves the queue', (_state, change) => {
     const q = queueing();
     q.pod({ name: 'x' });
     q.change('x', change);
     expect(q.states()).toEqual({});
   });
 
-  it('that is assumed is not queued again by changes of it', () => {
+  it('that is assumed is not requeued when it changes', () => {
     const q = queueing();
     q.node({ name: 'a' });
     q.pod({ name: 'x' });
@@ -174,8 +174,8 @@ describe('a pod', () => {
   });
 });
 
-describe('a start', () => {
-  it('fills the queue from the picture, in the order in which things could have been ready', () => {
+describe('routeAll', () => {
+  it('fills the queue from the cache, ordered by when each entity could first have been ready', () => {
     const q = new Queueing({ plugins: defaultPlugins }, 'listing');
     const at = (second: number): number => Date.UTC(2026, 0, 1, 0, 0, second);
     q.pod({ name: 'third', createdAt: at(30) });
@@ -187,7 +187,7 @@ describe('a start', () => {
     expect(q.popAll()).toEqual(['pod/first', 'gang/default/red', 'pod/third']);
   });
 
-  it('puts a group that never started but has members bound before everything else', () => {
+  it('puts a partially bound gang that never started first', () => {
     const q = new Queueing({ plugins: defaultPlugins }, 'listing');
     q.pod({ name: 'important', priority: 1000, createdAt: 0 });
     q.group({ name: 'red', minMember: 3 });
@@ -197,7 +197,7 @@ describe('a start', () => {
     expect(q.popAll()).toEqual(['gang/default/red', 'pod/important']);
   });
 
-  it('does not for one that was started once', () => {
+  it('does not prefer a gang that has started before', () => {
     const q = new Queueing({ plugins: defaultPlugins }, 'listing');
     q.pod({ name: 'important', priority: 1000, createdAt: 0 });
     const conditions = [{ type: 'Started', status: 'True', reason: '', message: '', lastTransitionTime: '' }] as never;

@@ -6,20 +6,21 @@ import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { Profiles } from '../profiles.ts';
 
 /**
- * How the unbound members of a group are queued: `together` as one entity while its quorum is missing, not at all while the quorum
- * is `settling`, planned and not bound yet, and `singly` (as lone pods with their own time) once it stands: nobody is bound
- * beyond a quorum that may still fall.
+ * How the unbound members of a group are queued:
+ * - `together`: as one entity, while the quorum is missing;
+ * - `settling`: not at all, while the quorum is planned but not bound. No member is bound beyond a quorum that may still fail;
+ * - `singly`: as pods with their own ready time, once the group has started.
  */
 type Mode = 'together' | 'settling' | 'singly';
 
-/** What is known of a group besides its members. */
+/** What the router keeps on a group. */
 interface Routed {
   readonly mode: Mode;
-  /** How many schedulers its waiting members name: more than one, and none of them can be placed. */
+  /** How many schedulers its pending members name. If there are several, no member can be scheduled. */
   readonly schedulers: number;
 }
 
-/** Keeps the queue's entities equal to what the picture says is to be scheduled. Level-triggered and idempotent. */
+/** Keeps the queue's entities in line with the cluster cache. Level-triggered and idempotent. */
 export class EntityRouter {
   readonly #cluster: Cluster;
   readonly #queue: SchedulingQueue;
@@ -34,14 +35,12 @@ export class EntityRouter {
     this.#profiles = options.profiles;
   }
 
-  /** While `isHeld` returns true for a group, the group is not queued as one. */
+  /** While `isHeld` returns true for a group, its members are not queued together. */
   holdWhile(isHeld: (groupKey: string) => boolean): void {
     this.#holds.push(isHeld);
   }
 
-  /**
-   * Fills the queue from the picture. Ready times come from creation times, so that a restart keeps the order.
-   */
+  /** Fills the queue from the cluster cache. Ready times derive from creation times, so a restart keeps the order. */
   routeAll(): void {
     for (const gang of this.#cluster.gangs()) this.groupChanged(gang.key, 'Start', readyTime(gang));
     for (const pod of this.#cluster.pods()) {
@@ -50,16 +49,15 @@ export class EntityRouter {
   }
 
   /**
-   * Something about the pod changed, also that it is gone. `since` (milliseconds since the epoch) is when its entity
-   * counts as ready if this makes it so. `asksElse`: its entity asks for something else than before, and what it was told no
-   * longer holds.
+   * The pod was added, changed or deleted. `since` (milliseconds since the epoch) is the ready time of its entity if the change makes the
+   * entity ready. `asksElse`: the entity's demand has changed, so its last rejection no longer applies.
    */
   podChanged(pod: Pod, event: string, since: number, asksElse = false): void {
     if (this.#isLone(pod)) this.#routeSingly(pod, event, since, asksElse);
     if (pod.podGroupKey !== undefined) this.groupChanged(pod.podGroupKey, event, since, asksElse, pod);
   }
 
-  /** Something about the group or one of its members changed. */
+  /** The group or one of its members was added, changed or deleted. */
   groupChanged(key: string, event: string, since: number, asksElse = false, member?: Pod): void {
     const gang = this.#cluster.gang(key);
     const mode = modeOf(gang);
@@ -79,7 +77,7 @@ export class EntityRouter {
       return;
     }
     if (before?.mode === 'singly') for (const pod of gang?.members.values() ?? []) this.#removeMember(pod);
-    // It may have been a lone pod until now.
+    // The pod may have been queued without a group until now.
     if (member !== undefined) this.#removeMember(member);
     if (gang !== undefined && mode === 'together' && this.#hasWork(gang) && !this.#holds.some((isHeld) => isHeld(key)))
       this.#queue.upsert({ kind: 'gang', gang }, event, { since, asksElse });
@@ -90,13 +88,13 @@ export class EntityRouter {
     return this.#profiles.schedulerNameOf(gang) !== undefined;
   }
 
-  /** In no group, or one of ours for whose profile groups mean nothing. */
+  /** Returns whether the pod has no group, or is ours and its profile ignores groups. */
   #isLone({ podGroupKey, schedulerName }: Pod): boolean {
     if (podGroupKey === undefined) return true;
     return this.#profiles.isOurs(schedulerName) && !this.#profiles.decidesGangs(schedulerName);
   }
 
-  /** A member that is queued with its group is no entity of its own. */
+  /** Removes the pod's own entity, because the pod is queued with its group. */
   #removeMember(pod: Pod): void {
     if (pod.podGroupKey === undefined || !this.#isLone(pod)) this.#queue.remove(podEntityKey(pod));
   }
@@ -114,7 +112,7 @@ function modeOf(gang: GangView | undefined): Mode {
   return gang.started ? 'singly' : 'settling';
 }
 
-/** When the group could first have been ready, as far as its objects tell. */
+/** Returns when the group could first have been ready, according to its objects. */
 function readyTime(gang: GangView): number {
   let latest = gang.spec?.creationTimestamp ?? 0;
   for (const pod of gang.pending.values()) latest = Math.max(latest, pod.creationTimestamp);

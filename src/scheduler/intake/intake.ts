@@ -34,7 +34,7 @@ import { WatchHandlers } from './watch-handlers.ts';
 export interface IntakeOptions {
   readonly profiles: readonly ProfileConfiguration[];
   readonly plugins: PluginRegistry;
-  /** How long a failed entity stays out of the active queue. Default: 1 s, doubling to 10 s. */
+  /** Backoff of a failed entity. Default: 1 s, doubling to 10 s. */
   readonly backoff?: BackoffPolicy;
   readonly ports: SchedulerPorts;
   readonly clock: Clock;
@@ -42,17 +42,17 @@ export interface IntakeOptions {
   readonly logger: Logger;
   readonly metrics: SchedulerMetrics;
   readonly lifecycle: Lifecycle;
-  /** `SchedulerCore.attempt` has work to do. Called again and again until it has none. */
+  /** Called when `SchedulerCore.attempt` has work to do. The caller then repeats `attempt` until it has none. */
   readonly onReady: () => void;
 }
 
 /**
- * The first part of the core: what the API shows becomes the cluster cache, and the cache becomes entities in the queue. The other parts
- * build on it and add themselves as listeners of what it sees.
+ * The first part of the core: builds the cluster cache from watch changes, and entities in the queue from the cache. The other parts build
+ * on it and add themselves as listeners.
  */
 export class Intake {
   readonly gate = new MutationGate();
-  /** Its timers wait for the gate. */
+  /** Its timers fire behind the gate. */
   readonly clock: Clock;
   readonly cluster = new Cluster(new ResourceNames());
   readonly planner: Planner;
@@ -64,11 +64,11 @@ export class Intake {
   readonly router: EntityRouter;
   readonly verdicts: Verdicts;
   readonly handlers: Pick<WatchHandlers, 'nodes' | 'pods' | 'podGroups' | 'listed'>;
-  /** A pod as the API now shows it, after the cache and the queue know; undefined: it was deleted. */
+  /** A pod as the API now shows it; undefined: it was deleted. Emitted after the cache and the queue are up to date. */
   readonly podSeen = new Listeners<[uid: string, pod: Pod | undefined]>();
-  /** A group or one of its members has changed, after the cache and the queue know. */
+  /** A group or one of its members has changed. Emitted after the cache and the queue are up to date. */
   readonly groupSeen = new Listeners<[key: string]>();
-  /** A pod has left its node and its capacity is free there, before the queue wakes entities for it. */
+  /** A pod has left its node and freed its capacity. Emitted before the queue wakes entities for it. */
   readonly capacityFreed = new Listeners<[nodeName: string]>();
   /** A pod has left its node without having succeeded. */
   readonly podLost = new Listeners<[pod: Pod, nodeName: string]>();
@@ -120,7 +120,7 @@ export class Intake {
     this.handlers = this.#handlers(options);
   }
 
-  /** The cache is complete: fills the queue. */
+  /** Fills the queue from the synced cache. */
   begin(): void {
     this.cluster.allNodesShown();
     this.router.routeAll();
@@ -182,7 +182,7 @@ export class Intake {
   #handlers({ ports, logger, metrics, lifecycle }: IntakeOptions): Intake['handlers'] {
     const { cluster, queue, router, clock, gate, profiles, keys } = this;
     const conflictingSchedulers = new ConflictingSchedulers({ clock, logger });
-    // Extenders read the whole pod.
+    // Extenders receive the whole pod.
     const readsAll = ports.extenders !== undefined;
     const handlers = new WatchHandlers({
       cluster,
@@ -195,7 +195,7 @@ export class Intake {
       podSeen: this.podSeen.emit,
       groupSeen: this.groupSeen.emit,
       podLeft: (pod, nodeName) => {
-        // A pod that the node did not admit had no capacity there.
+        // A pod that the node rejected at admission used no capacity there.
         if (!isAdmissionRejection(pod.failedBecause)) this.capacityFreed.emit(nodeName);
       },
       podLost: this.podLost.emit,

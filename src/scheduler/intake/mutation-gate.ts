@@ -25,7 +25,7 @@ export class MutationGate {
     else change();
   }
 
-  /** Resolves to the result of `look`, which runs now or later. */
+  /** Runs `look` now or later, and resolves to its result. */
   ask<T>(look: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.run(() => {
@@ -47,7 +47,7 @@ export class MutationGate {
     };
   }
 
-  /** An attempt is open until `open`. `finish` decides it in one piece if it is paused. */
+  /** Opens an attempt, which lasts until `open`. `finish` completes a paused attempt in one piece. */
   close(finish: () => void): void {
     this.#finishAttempt = finish;
   }
@@ -57,22 +57,22 @@ export class MutationGate {
     this.#finishAttempt = undefined;
   }
 
-  /** For callers that cannot wait: finishes a paused attempt and runs everything deferred. Does nothing inside a step of the attempt. */
+  /** For callers that cannot wait: finishes a paused attempt and runs all deferred changes. Has no effect inside a step of the attempt. */
   settle(): void {
     this.#finishAttempt?.();
     this.catchUp(Infinity);
   }
 
   /**
-   * Runs at most `most` deferred changes, unless an attempt is open or a call of this method is under way. Returns whether none is left. A
+   * Runs at most `limit` deferred changes, unless an attempt is open or a call of this method is running. Returns whether none is left. A
    * change that throws counts as run; the others stay deferred.
    */
-  catchUp(most: number): boolean {
+  catchUp(limit: number): boolean {
     if (!this.isClosed) return true;
     if (this.#finishAttempt !== undefined || this.#isCatchingUp) return false;
     this.#isCatchingUp = true;
     try {
-      for (let ran = 0; ran < most && this.#next < this.#deferred.length; ran++) this.#deferred[this.#next++]!();
+      for (let ran = 0; ran < limit && this.#next < this.#deferred.length; ran++) this.#deferred[this.#next++]!();
     } finally {
       this.#isCatchingUp = false;
       if (this.#next === this.#deferred.length) {

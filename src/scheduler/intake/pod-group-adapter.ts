@@ -5,7 +5,7 @@ import type { ResourceList, ResourceSum } from '../../api/resource-list.ts';
 import type { ResourceNames } from '../../api/resource-names.ts';
 import type { GangSpec } from '../../cluster/gang.ts';
 
-/** What the core reads of a `scheduling.x-k8s.io` PodGroup. */
+/** Converts a `scheduling.x-k8s.io` PodGroup to the fields that the core reads. */
 export function gangSpecOf(podGroup: PodGroup, names: ResourceNames): GangSpec {
   return {
     uid: podGroup.uid,

@@ -6,9 +6,9 @@ import { Queueing } from '../../testkit/queueing.ts';
 
 const resources = ['Node', 'AssignedPod', 'UnscheduledPod', 'PodGroup'] as const;
 
-/** Hears every event, as `<resource> <action> <pod>`, by way of one pod that it rejected. */
-function listening(): { q: Queueing; heard: string[]; events: ClusterEvent[] } {
-  const heard: string[] = [];
+/** Records every event as `<resource> <action> <pod>`, through the hint of a rejected pod. */
+function listening(): { q: Queueing; recorded: string[]; events: ClusterEvent[] } {
+  const recorded: string[] = [];
   const events: ClusterEvent[] = [];
   const listener: Plugin = {
     name: 'Listener',
@@ -18,7 +18,7 @@ function listening(): { q: Queueing; heard: string[]; events: ClusterEvent[] } {
         actions: ['Add', 'Update', 'Delete'],
         hint: (_pod, event) => {
           events.push(event);
-          heard.push(`${event.resource} ${event.action}${'pod' in event ? ` ${event.pod.name}` : ''}`);
+          recorded.push(`${event.resource} ${event.action}${'pod' in event ? ` ${event.pod.name}` : ''}`);
           return false;
         },
       })),
@@ -28,30 +28,30 @@ function listening(): { q: Queueing; heard: string[]; events: ClusterEvent[] } {
   q.node({ name: 'b' });
   q.pod({ name: 'listener' });
   q.rejectNext('Listener');
-  return { q, heard, events };
+  return { q, recorded, events };
 }
 
-describe('a change of a node', () => {
-  it('is in the picture, then told to the queue', () => {
-    const { q, heard } = listening();
+describe('a node change', () => {
+  it('reaches the cache, then the queue', () => {
+    const { q, recorded } = listening();
     q.node({ name: 'c', cpu: 7 });
     q.node({ name: 'c', cpu: 8 });
     expect(q.harness.cluster.node('c')!.free(0)).toBe(8000);
     q.removeNode('c');
     expect(q.harness.cluster.node('c')).toBeUndefined();
-    expect(heard).toEqual(['Node Add', 'Node Update', 'Node Delete']);
+    expect(recorded).toEqual(['Node Add', 'Node Update', 'Node Delete']);
   });
 });
 
-describe('a change of a pod', () => {
-  it('is told as one of a pod that is on a node or not, as it is', () => {
-    const { q, heard } = listening();
+describe('a pod change', () => {
+  it('is reported as AssignedPod or UnscheduledPod', () => {
+    const { q, recorded } = listening();
     q.pod({ name: 'x' });
     q.change('x', { labels: { a: 'b' } });
     q.change('x', { nodeName: 'a' });
     q.change('x', { labels: { a: 'c' } });
     q.change('x', { phase: 'Succeeded' });
-    expect(heard).toEqual([
+    expect(recorded).toEqual([
       'UnscheduledPod Add x',
       'UnscheduledPod Update x',
       'AssignedPod Add x',
@@ -60,19 +60,19 @@ describe('a change of a pod', () => {
     ]);
   });
 
-  it('that deletes it tells whether room became free', () => {
-    const { q, heard } = listening();
+  it('that deletes the pod reports whether capacity was freed', () => {
+    const { q, recorded } = listening();
     q.pod({ name: 'x' });
     q.pod({ name: 'y', nodeName: 'a' });
     q.pod({ name: 'z' });
     q.assume('a', 'z');
-    heard.length = 0;
+    recorded.length = 0;
     for (const name of ['x', 'y', 'z']) q.removePod(name);
-    expect(heard).toEqual(['UnscheduledPod Delete x', 'AssignedPod Delete y', 'AssignedPod Delete z']);
+    expect(recorded).toEqual(['UnscheduledPod Delete x', 'AssignedPod Delete y', 'AssignedPod Delete z']);
     expect(q.harness.cluster.podCount).toBe(1);
   });
 
-  it('that deletes it leaves nothing behind in the group that it was in, whatever group its last state names', () => {
+  it('that deletes the pod cleans up the group that the cache has for it, even if its last state names another one', () => {
     const q = new Queueing({ plugins: defaultPlugins });
     const pod = q.pod({ name: 'x', group: 'red' });
     expect(q.states()).toEqual({ 'gang/default/red': 'gated' });
@@ -80,40 +80,40 @@ describe('a change of a pod', () => {
     expect([q.states(), q.harness.cluster.gang('default/red')]).toEqual([{}, undefined]);
   });
 
-  it('that confirms an assumption frees nothing', () => {
-    const { q, heard } = listening();
+  it('that confirms an assumed pod frees nothing', () => {
+    const { q, recorded } = listening();
     q.pod({ name: 'x' });
     q.assume('a', 'x');
     q.change('x', { nodeName: 'a' });
-    expect(heard).toEqual(['UnscheduledPod Add x', 'AssignedPod Add x']);
+    expect(recorded).toEqual(['UnscheduledPod Add x', 'AssignedPod Add x']);
     expect(q.harness.cluster.assumedCount).toBe(0);
   });
 
-  it('that shows it on another node than assumed frees the room that was assumed', () => {
-    const { q, heard, events } = listening();
+  it('that binds the pod to another node frees the assumed capacity', () => {
+    const { q, recorded, events } = listening();
     q.pod({ name: 'x', cpu: 1 });
     q.assume('a', 'x');
-    heard.length = 0;
+    recorded.length = 0;
     q.change('x', { nodeName: 'b' });
-    expect(heard).toEqual(['AssignedPod Delete x', 'AssignedPod Add x']);
+    expect(recorded).toEqual(['AssignedPod Delete x', 'AssignedPod Add x']);
     expect(events.at(-2)).toMatchObject({ pod: { nodeName: 'a' } });
     expect(q.harness.cluster.node('a')!.free(0)).toBe(4000);
   });
 
-  it('that ends it while it is only assumed frees its room', () => {
-    const { q, heard } = listening();
+  it('that ends an assumed pod frees its capacity', () => {
+    const { q, recorded } = listening();
     q.pod({ name: 'x' });
     q.assume('a', 'x');
     q.change('x', { phase: 'Failed' });
-    expect(heard.at(-1)).toBe('AssignedPod Delete x');
+    expect(recorded.at(-1)).toBe('AssignedPod Delete x');
   });
 
-  it('that takes its nomination back frees the room that was kept for it', () => {
-    const { q, heard } = listening();
+  it('that removes the nomination frees the reserved capacity', () => {
+    const { q, recorded } = listening();
     q.pod({ name: 'x', nominatedNodeName: 'a' });
-    heard.length = 0;
+    recorded.length = 0;
     q.change('x', { nominatedNodeName: '' });
-    expect(heard).toContain('AssignedPod Delete x');
+    expect(recorded).toContain('AssignedPod Delete x');
   });
 });
 
@@ -126,32 +126,32 @@ describe('a change that scheduling does not read', () => {
     ],
     ['a pod that begins to run', (q) => q.change('y', { resourceVersion: '99', phase: 'Running' })],
     ['the status of a PodGroup', (q) => q.group({ name: 'red', minMember: 2, resourceVersion: '99' })],
-  ])('is told to nobody, and leaves what is known of nodes as it is: %s', (_what, happens) => {
-    const { q, heard } = listening();
+  ])('wakes nothing and leaves the nodes unchanged: %s', (_change, apply) => {
+    const { q, recorded } = listening();
     q.node({ name: 'a' });
     q.pod({ name: 'x' });
     q.pod({ name: 'y', nodeName: 'a' });
     q.group({ name: 'red', minMember: 2 });
     const { generation } = q.harness.cluster;
-    heard.length = 0;
-    happens(q);
-    expect([heard, q.harness.cluster.generation - generation]).toEqual([[], 0]);
+    recorded.length = 0;
+    apply(q);
+    expect([recorded, q.harness.cluster.generation - generation]).toEqual([[], 0]);
   });
 
-  it('is in the picture, and told to nobody, if it is an image that came to a node', () => {
-    const { q, heard } = listening();
+  it('reaches the cache but wakes nothing if it is a new image on a node', () => {
+    const { q, recorded } = listening();
     q.node({ name: 'a' });
     const { generation, nodesRevision } = q.harness.cluster;
-    heard.length = 0;
+    recorded.length = 0;
     q.node({ name: 'a', images: { 'app:1': 5 } });
     expect(q.harness.cluster.images.image('app:1')).toMatchObject({ size: 5, nodes: 1 });
     expect(q.harness.cluster.node('a')!.generation).toBeGreaterThan(generation);
-    expect([heard, q.harness.cluster.nodesRevision]).toEqual([[], nodesRevision]);
+    expect([recorded, q.harness.cluster.nodesRevision]).toEqual([[], nodesRevision]);
     q.removeNode('a');
     expect(q.harness.cluster.images.image('app:1')).toBeUndefined();
   });
 
-  it('is none where a pod may write it again: its resourceVersion is kept', () => {
+  it('still updates the resourceVersion for later writes', () => {
     const { q } = listening();
     q.pod({ name: 'x' });
     q.change('x', { resourceVersion: '99' });
@@ -159,21 +159,21 @@ describe('a change that scheduling does not read', () => {
   });
 });
 
-describe('a change of a PodGroup', () => {
-  it('is told with the group as it is then', () => {
-    const { q, heard } = listening();
+describe('a PodGroup change', () => {
+  it('reaches the cache, then the queue', () => {
+    const { q, recorded } = listening();
     q.pod({ name: 'red-0', group: 'red' });
-    heard.length = 0;
+    recorded.length = 0;
     q.group({ name: 'red', minMember: 2 });
     q.group({ name: 'red', minMember: 1 });
     expect(q.harness.cluster.gang('default/red')!.spec!.minMember).toBe(1);
     q.removeGroup('default/red');
-    expect(heard).toEqual(['PodGroup Add', 'PodGroup Update', 'PodGroup Delete']);
+    expect(recorded).toEqual(['PodGroup Add', 'PodGroup Update', 'PodGroup Delete']);
   });
 });
 
-describe('a change before the lists are complete', () => {
-  it('goes into the picture only', () => {
+describe('a change before the cache has synced', () => {
+  it('only reaches the cache', () => {
     const q = new Queueing({ plugins: defaultPlugins }, 'listing');
     q.node({ name: 'a' });
     q.pod({ name: 'x' });
@@ -187,17 +187,17 @@ describe('a change before the lists are complete', () => {
   });
 });
 
-describe('a pod that waits on Permit', () => {
+describe('a pod waiting on Permit', () => {
   it.each([
     ['deleted', (q: Queueing) => q.removePod('x')],
     ['bound elsewhere', (q: Queueing) => q.change('x', { nodeName: 'b' })],
-  ])('is rejected when it is %s', (_what, happens) => {
+  ])('is rejected when it is %s', (_change, apply) => {
     const q = new Queueing({ plugins: defaultPlugins, extra: [{ name: 'Gate', permit: () => ({ waitMs: 60_000 }) }] });
     q.node({ name: 'a' });
     q.pod({ name: 'x' });
     expect(q.harness.core.attempt()?.kind).toBe('planned');
     const [waiting] = q.harness.waitingPods.all();
-    happens(q);
+    apply(q);
     expect(waiting!.settled?.status?.message).toBe('the pod was deleted or bound elsewhere');
   });
 });

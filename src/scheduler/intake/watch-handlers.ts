@@ -20,27 +20,27 @@ export interface WatchHandlersOptions {
   readonly queue: Pick<SchedulingQueue, 'moveOnEvent'>;
   readonly router: EntityRouter;
   readonly clock: Clock;
-  /** Once the picture is complete. Until then only the picture is written, and the queue is filled from it in one go. */
+  /** Returns true once the cache has synced. Until then only the cache is updated; the queue is then filled from it in one pass. */
   readonly hasSynced: () => boolean;
-  /** Somebody reads more of a waiting pod than its projection has. */
+  /** An extender reads more of a pending pod than its projection contains. */
   readonly readsAll: boolean;
-  /** Whether those who judge it can not tell the two states of one pod apart. */
+  /** Returns whether all plugins treat the two versions of a pod alike. */
   readonly looksAlike: (before: Pod, now: Pod) => boolean;
-  /** A pod as the API now shows it, after cluster and queue know; undefined: it is gone. */
+  /** A pod as the API now shows it; undefined: it was deleted. Called after the cache and the queue are up to date. */
   readonly podSeen: (uid: string, pod: Pod | undefined) => void;
-  /** A group, or a member of it, has changed; after cluster and queue know. */
+  /** A group or one of its members has changed. Called after the cache and the queue are up to date. */
   readonly groupSeen: (key: string) => void;
-  /** A pod has left its node, for whatever reason; after the picture knows, before anybody is told of the room. */
+  /** A pod has left its node for any reason. Called after the cache is up to date, before the queue wakes entities for the capacity. */
   readonly podLeft: (pod: Pod, nodeName: string) => void;
-  /** A pod has left its node without having succeeded; after `podLeft`, and when the routing knows as well. */
+  /** A pod has left its node without having succeeded. Called after `podLeft`, when the router is up to date as well. */
   readonly podLost: (pod: Pod, nodeName: string) => void;
-  /** A pod that waited has a node that nobody here has chosen for it. */
+  /** A pending pod was bound to a node that this process did not choose. */
   readonly boundElsewhere: (pod: Pod) => void;
-  /** A node has changed in what scheduling reads of it, or has gone; after the picture knows. */
+  /** A node was deleted, or what scheduling reads of it has changed. Called after the cache is up to date. */
   readonly nodeChanged: (name: string) => void;
 }
 
-/** What a waiting gang asks for, as far as its members and its spec say. */
+/** The demand of a pending gang, from its members and its spec. */
 interface GangNeeds {
   readonly spec: GangSpec | undefined;
   readonly missing: number;
@@ -49,8 +49,8 @@ interface GangNeeds {
 }
 
 /**
- * The only subscriber to the informers. For each watch change it updates the cluster picture, then the queue, in one
- * synchronous call. What changes nothing that scheduling reads (a heartbeat, our own verdicts and statuses) stops at the picture.
+ * The only subscriber to the informers. For each watch change it updates the cluster cache and then the queue, in one synchronous call.
+ * Changes that scheduling does not read (heartbeats, the scheduler's own verdicts and statuses) only reach the cache.
  */
 export class WatchHandlers {
   readonly #cluster: Cluster;
@@ -66,21 +66,21 @@ export class WatchHandlers {
 
   readonly nodes: InformerHandler<Node> = {
     onAdd: (node) => {
-      this.#lookAtGroups(this.#cluster.setNode(node), 'NodeAdd');
+      this.#rerouteGroups(this.#cluster.setNode(node), 'NodeAdd');
       this.#notify({ resource: 'Node', action: 'Add', old: undefined, new: node });
     },
     onUpdate: (old, node) => {
       if (nodesScheduleAlike(old, node)) {
-        // They make no pod fit that did not, and strand nobody.
+        // Images make no pod fit and strand no member.
         if (!sameImages(old.images, node.images)) this.#cluster.setNode(node);
         return;
       }
-      this.#lookAtGroups(this.#cluster.setNode(node), 'NodeUpdate');
+      this.#rerouteGroups(this.#cluster.setNode(node), 'NodeUpdate');
       if (this.#options.hasSynced()) this.#options.nodeChanged(node.name);
       this.#notify({ resource: 'Node', action: 'Update', old, new: node });
     },
     onDelete: (node) => {
-      this.#lookAtGroups(this.#cluster.removeNode(node.name), 'NodeDelete');
+      this.#rerouteGroups(this.#cluster.removeNode(node.name), 'NodeDelete');
       if (this.#options.hasSynced()) this.#options.nodeChanged(node.name);
       this.#notify({ resource: 'Node', action: 'Delete', old: node });
     },
@@ -90,19 +90,19 @@ export class WatchHandlers {
     onAdd: (pod) => this.#setPod(undefined, pod),
     onUpdate: (old, pod) => this.#setPod(old, pod),
     onDelete: (last) => {
-      // It may have changed its group in its last change.
+      // Its last change may have changed its group.
       const pod = this.#cluster.pod(last.uid) ?? last;
-      const held = this.#cluster.nodeOf(pod);
+      const boundNode = this.#cluster.nodeOf(pod);
       const reservation = this.#cluster.reservationOf(pod.uid);
       this.#cluster.removePod(pod.uid);
       if (!this.#options.hasSynced()) return;
       this.#router.podChanged(pod, 'PodDelete', this.#instant(), true);
-      if (held === undefined) {
+      if (boundNode === undefined) {
         this.#notify({ resource: 'UnscheduledPod', action: 'Delete', pod });
       } else {
-        this.#options.podLeft(pod, held.name);
-        if (pod.nodeName !== '') this.#options.podLost(pod, held.name);
-        this.#notify(capacityFreed(pod, held.name));
+        this.#options.podLeft(pod, boundNode.name);
+        if (pod.nodeName !== '') this.#options.podLost(pod, boundNode.name);
+        this.#notify(capacityFreed(pod, boundNode.name));
       }
       if (reservation !== undefined) this.#notify(capacityFreed(reservation.owner, reservation.nodeName));
       this.#options.podSeen(pod.uid, undefined);
@@ -110,7 +110,7 @@ export class WatchHandlers {
     },
   };
 
-  /** Of every kind that some plugin reads besides. */
+  /** Handles all kinds that plugins read besides nodes, pods and groups. */
   readonly listed: InformerHandler<ListedObject> = {
     onAdd: (object) => {
       this.#cluster.listed.set(object);
@@ -148,28 +148,28 @@ export class WatchHandlers {
     const wasOnNode = old !== undefined && old.nodeName !== '' && !isTerminal(old);
     const assumedOn = this.#cluster.isAssumed(pod.uid) ? this.#cluster.nodeOf(pod)?.name : undefined;
     const reservation = this.#cluster.reservationOf(pod.uid);
-    const asked = this.#needsOf(pod.podGroupKey);
+    const needsBefore = this.#needsOf(pod.podGroupKey);
     const outcome = this.#cluster.setPod(pod);
     if (!this.#options.hasSynced()) return;
     const now = this.#instant();
     if (old?.podGroupKey !== undefined && old.podGroupKey !== pod.podGroupKey) {
       this.#router.groupChanged(old.podGroupKey, 'PodUpdate', now, true, pod);
     }
-    const kept = this.#cluster.reservationOf(pod.uid);
-    const isNominatedElse =
+    const newReservation = this.#cluster.reservationOf(pod.uid);
+    const hasNewNomination =
       isUnbound(pod) &&
-      kept?.nodeName !== reservation?.nodeName &&
+      newReservation?.nodeName !== reservation?.nodeName &&
       reservation?.isKept !== true &&
-      kept?.isKept !== true;
+      newReservation?.isKept !== true;
     const asksElse =
-      isNominatedElse ||
+      hasNewNomination ||
       old === undefined ||
       old.podGroupKey !== pod.podGroupKey ||
-      !sameNeeds(asked, this.#needsOf(pod.podGroupKey)) ||
+      !sameNeeds(needsBefore, this.#needsOf(pod.podGroupKey)) ||
       !this.#options.looksAlike(old, pod);
     this.#router.podChanged(pod, old === undefined ? 'PodAdd' : 'PodUpdate', now, asksElse);
-    // Room that is kept for one of a group bars others, but none of its siblings.
-    if (isNominatedElse && pod.podGroupKey !== undefined) {
+    // Capacity that is reserved for a group member is closed to other pods, but open to its siblings.
+    if (hasNewNomination && pod.podGroupKey !== undefined) {
       this.#router.groupChanged(pod.podGroupKey, 'PodUpdate', now, true);
     }
     if (wasOnNode && isTerminal(pod)) this.#options.podLeft(pod, old.nodeName);
@@ -179,8 +179,8 @@ export class WatchHandlers {
       this.#notifyOfAssumed(old, pod, assumedOn!);
     const isOnNode = pod.nodeName !== '' && !isTerminal(pod);
     const isKept =
-      (kept?.nodeName === reservation?.nodeName && standsAlike(kept?.owner, reservation?.owner)) ||
-      (isOnNode && pod.nodeName === reservation?.nodeName && standsAlike(pod, reservation.owner));
+      (newReservation?.nodeName === reservation?.nodeName && sameToOthers(newReservation?.owner, reservation?.owner)) ||
+      (isOnNode && pod.nodeName === reservation?.nodeName && sameToOthers(pod, reservation.owner));
     if (reservation !== undefined && !isKept) this.#notify(capacityFreed(reservation.owner, reservation.nodeName));
     const wasWaiting = old !== undefined && isUnbound(old);
     if (wasWaiting && isOnNode && assumedOn !== pod.nodeName) this.#options.boundElsewhere(pod);
@@ -189,9 +189,9 @@ export class WatchHandlers {
     if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
   }
 
-  /** `givenUp`: the node that it had been assumed on, where that turned out to be wrong. What leaves a node is the pod as it was there. */
-  #notifyOfPod(old: Pod | undefined, pod: Pod, wasOnNode: boolean, givenUp: string | undefined): void {
-    if (givenUp !== undefined) this.#notify(capacityFreed(old ?? pod, givenUp));
+  /** `wrongNode`: the node on which the pod had been assumed if it is bound elsewhere. A pod leaves a node with the labels that it had there. */
+  #notifyOfPod(old: Pod | undefined, pod: Pod, wasOnNode: boolean, wrongNode: string | undefined): void {
+    if (wrongNode !== undefined) this.#notify(capacityFreed(old ?? pod, wrongNode));
     if (pod.nodeName !== '' && !isTerminal(pod)) {
       if (wasOnNode) this.#notify({ resource: 'AssignedPod', action: 'Update', pod, old: old! });
       else this.#notify({ resource: 'AssignedPod', action: 'Add', pod });
@@ -203,13 +203,13 @@ export class WatchHandlers {
     }
   }
 
-  /** It has changed while it was assumed: what it asks for may be less now, and what others want or do not want beside them something else. */
+  /** The pod has changed while it was assumed: its requests and labels may now make other pods fit. */
   #notifyOfAssumed(old: Pod, pod: Pod, nodeName: string): void {
-    if (standsAlike(old, pod)) return;
+    if (sameToOthers(old, pod)) return;
     this.#notify({ resource: 'AssignedPod', action: 'Update', pod: { ...pod, nodeName }, old: { ...old, nodeName } });
   }
 
-  /** Something has changed that its projection does not have, and that is not our verdict. */
+  /** Returns whether fields outside the projection may have changed, other than the scheduler's own verdict. */
   #mayAskElse(old: Pod, pod: Pod): boolean {
     if (!this.#options.readsAll || old.resourceVersion === pod.resourceVersion) return false;
     const [before, now] = [old.podScheduled, pod.podScheduled];
@@ -217,12 +217,12 @@ export class WatchHandlers {
   }
 
   #setGroup(spec: GangSpec, action: 'Add' | 'Update'): void {
-    const asked = this.#needsOf(spec.key);
+    const needsBefore = this.#needsOf(spec.key);
     this.#cluster.setGang(spec);
     const gang: GangView = this.#cluster.gang(spec.key)!;
-    // What the controller writes into the status comes this way.
+    // Status updates by the controller end here.
     if (!this.#options.hasSynced()) return;
-    if (sameNeeds(asked, this.#needsOf(spec.key))) {
+    if (sameNeeds(needsBefore, this.#needsOf(spec.key))) {
       this.#options.groupSeen(spec.key);
       return;
     }
@@ -231,8 +231,8 @@ export class WatchHandlers {
     this.#options.groupSeen(spec.key);
   }
 
-  /** Members of these groups are stranded, or not any more. */
-  #lookAtGroups(keys: readonly string[], event: string): void {
+  /** Members of these groups are stranded, or no longer are. */
+  #rerouteGroups(keys: readonly string[], event: string): void {
     if (!this.#options.hasSynced()) return;
     for (const key of keys) {
       this.#router.groupChanged(key, event, this.#instant(), true);
@@ -245,7 +245,7 @@ export class WatchHandlers {
     return gang && { spec: gang.spec, missing: gang.missing, pending: gang.pending.size, started: gang.started };
   }
 
-  /** The time, later with every change, so that entities made ready in one millisecond keep the order of their changes. */
+  /** Returns the current time, increased with every call, so that entities made ready in one millisecond keep their order. */
   #instant(): number {
     this.#latest = Math.max(this.#options.clock.now(), this.#latest + 0.001);
     return this.#latest;
@@ -256,8 +256,8 @@ export class WatchHandlers {
   }
 }
 
-/** The two states of a pod are one to all who look at it where it is. */
-function standsAlike(a: Pod | undefined, b: Pod | undefined): boolean {
+/** Returns whether the two versions of a pod look the same to all other pods. */
+function sameToOthers(a: Pod | undefined, b: Pod | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   return a.template === b.template && a.deleting === b.deleting && sameLabels(a.labels, b.labels);
 }

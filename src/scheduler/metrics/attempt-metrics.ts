@@ -7,22 +7,22 @@ import type { MetricRegistry } from '../../observability/metric-registry.ts';
 
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
-/** An attempt that has ended. */
+/** An ended attempt. */
 export interface Attempted {
   readonly schedulingEntity: SchedulingEntity;
   readonly profile: string;
   readonly result: AttemptResult;
-  /** How many it concerned. */
+  /** Number of pods in the attempt. */
   readonly pods: number;
-  /** How long algorithm and binding took. */
+  /** Duration of the algorithm and the binding. */
   readonly seconds: number;
 }
 
 const attemptBuckets = exponentialBounds(0.001, 2, 15);
-/** More attempts than that are one series, as in kube-scheduler. */
-const mostAttempts = 15;
+/** Larger numbers of attempts share one series, as in kube-scheduler. */
+const maxAttempts = 15;
 
-/** Attempts to schedule, and how long it takes until a pod is bound. */
+/** Scheduling attempts, and the time until a pod is bound. */
 export class AttemptMetrics {
   readonly #attempts: Counter<'result' | 'profile'>;
   readonly #durations: Histogram<'result' | 'profile'>;
@@ -36,7 +36,7 @@ export class AttemptMetrics {
   constructor(registry: MetricRegistry) {
     this.#attempts = new Counter({
       name: 'scheduler_schedule_attempts_total',
-      help: 'Attempts to schedule pods, by the result. A member of a group counts with its group.',
+      help: 'Attempts to schedule pods, by result. Each member of a group counts.',
       labelNames: ['result', 'profile'],
       registers: [registry],
     });
@@ -49,7 +49,7 @@ export class AttemptMetrics {
     });
     this.#groupAttempts = new Counter({
       name: 'scheduler_podgroup_schedule_attempts_total',
-      help: 'Attempts to schedule pod groups as a whole, by the result.',
+      help: 'Attempts to schedule pod groups as a whole, by result.',
       labelNames: ['result', 'profile', 'type'],
       registers: [registry],
     });
@@ -62,28 +62,28 @@ export class AttemptMetrics {
     });
     this.#algorithm = new Histogram({
       name: 'scheduler_scheduling_algorithm_duration_seconds',
-      help: 'Scheduling algorithm latency in seconds, of a lone pod or of a whole group.',
+      help: 'Scheduling algorithm latency in seconds, for a pod without a group or for a whole group.',
       labelNames: [],
       buckets: attemptBuckets,
       registry,
     }).of({});
     this.#groupAlgorithm = new Histogram({
       name: 'scheduler_podgroup_scheduling_algorithm_duration_seconds',
-      help: 'Scheduling algorithm latency in seconds, of whole groups.',
+      help: 'Scheduling algorithm latency in seconds, for whole groups.',
       labelNames: ['profile', 'type'],
       buckets: attemptBuckets,
       registry,
     });
     this.#podAttempts = new Histogram({
       name: 'scheduler_pod_scheduling_attempts',
-      help: 'Number of attempts it took to schedule a pod.',
+      help: 'Number of attempts to schedule a pod successfully.',
       labelNames: [],
       buckets: exponentialBounds(1, 2, 5),
       registry,
     }).of({});
     this.#sliDuration = new Histogram({
       name: 'scheduler_pod_scheduling_sli_duration_seconds',
-      help: 'Seconds from the moment a pod could be scheduled until it was bound, by the attempts it took.',
+      help: 'Seconds from when a pod was ready to be scheduled until it was bound, by the number of attempts.',
       labelNames: ['attempts'],
       buckets: exponentialBounds(0.01, 2, 20),
       registry,
@@ -106,7 +106,7 @@ export class AttemptMetrics {
 
   podBound(attempts: number, sinceReadyMs: number): void {
     this.#podAttempts.observe(attempts);
-    const label = attempts > mostAttempts ? `${mostAttempts + 1}+` : String(attempts);
+    const label = attempts > maxAttempts ? `${maxAttempts + 1}+` : String(attempts);
     this.#sliDuration.of({ attempts: label }).observe(sinceReadyMs / 1000);
   }
 }

@@ -2,18 +2,18 @@ import { Gauge } from 'prom-client';
 import type { Reservation } from '../../cluster/reservation.ts';
 import type { MetricRegistry } from '../../observability/metric-registry.ts';
 
-/** What the metrics of the picture read when they are collected. */
+/** Values that the cache metrics read at collection. */
 export interface CacheSources {
   readonly nodes: () => number;
   readonly pods: () => number;
   readonly assumed: () => number;
-  /** kind -> claims */
+  /** kind -> number of reservations */
   readonly reservations: () => Readonly<Record<Reservation['kind'], number>>;
-  /** kind -> seconds for which the oldest that this process made has been standing; 0 when there is none */
+  /** kind -> age in seconds of the oldest reservation of this process; 0 if there is none */
   readonly oldestReservation: () => Readonly<Record<Reservation['kind'], number>>;
 }
 
-/** The scheduler's picture of the cluster, and the room that is kept in it. */
+/** Metrics of the cluster cache and its reservations. */
 export function registerCacheMetrics(registry: MetricRegistry, sources: CacheSources): void {
   const registers = [registry];
   new Gauge({
@@ -29,7 +29,7 @@ export function registerCacheMetrics(registry: MetricRegistry, sources: CacheSou
   });
   new Gauge({
     name: 'tutti_claims',
-    help: 'Pods that room on a node is kept for, by kind: nomination (room that is being made, also by other schedulers), repair (a member of a group that is bound in part).',
+    help: 'Pods with capacity reserved on a node, by kind: nomination (preemption is in progress, or another scheduler nominated the node), repair (a member of a partially bound group, or the replacement of a lost member).',
     labelNames: ['kind'],
     registers,
     collect() {
@@ -38,7 +38,7 @@ export function registerCacheMetrics(registry: MetricRegistry, sources: CacheSou
   });
   new Gauge({
     name: 'tutti_oldest_claim_seconds',
-    help: 'For how long this process has been keeping the room that it keeps longest, by kind; 0 when it keeps none. Nominations of other schedulers are not counted.',
+    help: 'Age in seconds of the oldest reservation that this process made, by kind; 0 without one. Nominations of other schedulers do not count.',
     labelNames: ['kind'],
     registers,
     collect() {

@@ -6,10 +6,7 @@ import { exponentialBounds } from '../../observability/metric-registry.ts';
 import type { MetricRegistry } from '../../observability/metric-registry.ts';
 import { readCounter } from '../../observability/read-counter.ts';
 
-/**
- * What a group that is not on nodes yet waits for, in one word: that of its verdict, its `turn` in the queue, or the end of a
- * `backoff`.
- */
+/** What an unscheduled group waits for: the waitsFor of its verdict, its `turn` in the active queue, or the end of its `backoff`. */
 export type GroupWaitsFor = WaitsFor | 'turn' | 'backoff';
 
 export const groupWaits: readonly GroupWaitsFor[] = [
@@ -25,22 +22,22 @@ export const groupWaits: readonly GroupWaitsFor[] = [
 ];
 
 /**
- * How a repair ended. It begins when a member could not be bound while others of its group, which never started, are on nodes.
- * - `completed`: all that were needed got a node.
- * - `lost`: the group, or those that were on nodes, went before that.
+ * How a repair ended. It starts when a member could not be bound while other members of its group, which never started, are bound.
+ * - `completed`: all required members were bound.
+ * - `lost`: the group or its bound members were deleted before that.
  */
 export type RepairOutcome = 'completed' | 'lost';
 
-/** What the metrics of groups read when they are collected. */
+/** Values that the group metrics read at collection. */
 export interface GangSources {
-  /** Groups that wait, and for how many seconds the one has that has been waiting longest. */
+  /** waitsFor -> number of waiting groups, and seconds for which the oldest of them has been waiting. */
   readonly waiting: () => Readonly<Record<GroupWaitsFor, { readonly groups: number; readonly oldestSeconds: number }>>;
   readonly partial: () => number;
   readonly partialSeconds: () => number;
   readonly repairs: () => Readonly<Record<RepairOutcome, number>>;
 }
 
-/** Groups as a whole: what kube-scheduler has no name for. */
+/** Metrics of groups as a whole, for which kube-scheduler has no name. */
 export class GangMetrics {
   readonly #whole: HistogramSeries;
   readonly #spread: HistogramSeries;
@@ -52,7 +49,7 @@ export class GangMetrics {
     const registers = [registry];
     this.#whole = new Histogram({
       name: 'tutti_podgroup_whole_seconds',
-      help: 'Seconds from the moment at which the quorum of a group existed until the last member of it was bound. A group counts once.',
+      help: 'Seconds from when the quorum of a group existed until its last required member was bound. Observed once per group.',
       labelNames: [],
       buckets: exponentialBounds(0.01, 2, 24),
       registry,
@@ -66,20 +63,20 @@ export class GangMetrics {
     }).of({});
     this.#verdictDelay = new Histogram({
       name: 'tutti_verdict_delay_seconds',
-      help: 'Seconds from the end of an attempt until its verdict was on the first of the pods that it concerns.',
+      help: 'Seconds from the end of an attempt until its verdict was written to the first pod.',
       labelNames: [],
       buckets: exponentialBounds(0.001, 2, 15),
       registry,
     }).of({});
     this.#verdicts = new Counter({
       name: 'tutti_verdicts_total',
-      help: 'Verdicts that were reached on pods and groups, each time that one differs from the one before.',
+      help: 'New verdicts on pods and groups. A verdict that repeats the previous one does not count.',
       labelNames: ['reason', 'waits_for'],
       registers,
     });
     this.#released = new Counter({
       name: 'tutti_podgroups_released_total',
-      help: 'How often members of a group were evicted because it was on nodes in part and could not be completed within its grace.',
+      help: 'Releases: evictions of the members of a partially bound group that could not be completed within its grace.',
       registers,
     });
   }
@@ -92,7 +89,7 @@ export class GangMetrics {
     this.#spread.observe(ms / 1000);
   }
 
-  /** A group that could not be completed gives its nodes back. */
+  /** A group that could not be completed was released. */
   released(): void {
     this.#released.inc();
   }
@@ -106,12 +103,12 @@ export class GangMetrics {
   }
 }
 
-/** The metrics of groups that are read when they are collected. */
+/** Registers the group metrics that read their values at collection. */
 export function registerGangGauges(registry: MetricRegistry, sources: GangSources): void {
   const registers = [registry];
   new Gauge({
     name: 'tutti_podgroups_waiting',
-    help: 'Pod groups of this scheduler that are not on nodes as far as they need, by what they wait for.',
+    help: 'Pod groups of this scheduler with fewer bound members than they need, by what they wait for.',
     labelNames: ['waits_for'],
     registers,
     collect() {
@@ -120,7 +117,7 @@ export function registerGangGauges(registry: MetricRegistry, sources: GangSource
   });
   new Gauge({
     name: 'tutti_oldest_waiting_seconds',
-    help: 'For how long the group has been waiting that has been longest, by what it waits for now; 0 when none waits. Counts from when it was first ready, or else first known.',
+    help: 'Seconds for which the oldest waiting group has been waiting, by what it waits for now; 0 without one. Counts from when the group was first ready, otherwise from when the scheduler first saw it.',
     labelNames: ['waits_for'],
     registers,
     collect() {
@@ -131,7 +128,7 @@ export function registerGangGauges(registry: MetricRegistry, sources: GangSource
   });
   new Gauge({
     name: 'tutti_podgroups_partial',
-    help: 'Pod groups that never started and have had some members on nodes, but fewer than they need, for more than a second. 0 in peace.',
+    help: 'Pod groups that never started and have been partially bound for more than a second. 0 in normal operation.',
     registers,
     collect() {
       this.set(sources.partial());
@@ -139,14 +136,14 @@ export function registerGangGauges(registry: MetricRegistry, sources: GangSource
   });
   readCounter({
     name: 'tutti_podgroup_partial_seconds_total',
-    help: 'Seconds that groups have been on nodes in part, added up over groups; shorter than a second does not count. Stays 0 in peace.',
+    help: 'Total seconds for which groups were partially bound, summed over groups; periods shorter than a second do not count. Stays 0 in normal operation.',
     labelNames: [],
     registry,
     read: () => [[{}, sources.partialSeconds()]],
   });
   readCounter({
     name: 'tutti_repairs_total',
-    help: 'Repairs of groups of which a member could not be bound while others were, by how they ended: completed, or lost (the group or its bound members went).',
+    help: 'Repairs of groups that had bound members and a member that could not be bound, by outcome: completed, or lost (the group or its bound members were deleted).',
     labelNames: ['outcome'],
     registry,
     read: () => Object.entries(sources.repairs()).map(([outcome, count]) => [{ outcome }, count] as const),

@@ -7,13 +7,13 @@ import { exponentialBounds } from '../../observability/metric-registry.ts';
 import type { MetricRegistry } from '../../observability/metric-registry.ts';
 import { readCounter } from '../../observability/read-counter.ts';
 
-/** A profile, as far as its calls are counted. */
+/** A profile whose plugin calls are counted. */
 export interface CountedProfile {
   readonly schedulerName: string;
   calls(): Iterable<CallCount>;
 }
 
-/** What plugins are asked, and how long they take. */
+/** Metrics of plugin calls. */
 export class PluginMetrics {
   readonly #points: Histogram<'extension_point' | 'status' | 'profile'>;
   readonly #plugins: Histogram<'plugin' | 'extension_point' | 'status'>;
@@ -23,7 +23,7 @@ export class PluginMetrics {
   constructor(registry: MetricRegistry) {
     this.#points = new Histogram({
       name: 'scheduler_framework_extension_point_duration_seconds',
-      help: 'Latency in seconds of running all plugins of an extension point, for one pod; trials count as well. At PreFilter, Reserve, Unreserve and Permit, which each member of a group passes, one run in 8 is timed.',
+      help: 'Latency in seconds of running all plugins of an extension point for one pod; dry runs count as well. At PreFilter, Reserve, Unreserve and Permit, which run once per group member, one run in 8 is timed.',
       labelNames: ['extension_point', 'status', 'profile'],
       buckets: exponentialBounds(0.0001, 2, 12),
       registry,
@@ -31,7 +31,7 @@ export class PluginMetrics {
     const callBuckets = exponentialBounds(0.00001, 1.5, 20);
     this.#plugins = new Histogram({
       name: 'scheduler_plugin_execution_duration_seconds',
-      help: 'Latency in seconds of one call of a plugin. One call in 10 is timed; at Filter and Score, which are asked about each node, one in 256.',
+      help: 'Latency in seconds of one plugin call. One call in 10 is timed; at Filter and Score, which run for each node, one in 256.',
       labelNames: ['plugin', 'extension_point', 'status'],
       buckets: callBuckets,
       registry,
@@ -45,14 +45,14 @@ export class PluginMetrics {
     });
     this.#permitWait = new Histogram({
       name: 'scheduler_permit_wait_duration_seconds',
-      help: 'Seconds for which a pod waited on Permit, by the result.',
+      help: 'Seconds for which a pod waited on Permit, by result.',
       labelNames: ['result'],
       buckets: exponentialBounds(0.001, 2, 15),
       registry,
     });
   }
 
-  /** For the plugins of one profile. */
+  /** Returns the meter for the plugins of one profile. */
   meterOf(profile: string): PluginMeter {
     const points = new SeriesByOutcome((extension_point, status) =>
       this.#points.of({ extension_point, status, profile }),
@@ -82,11 +82,11 @@ export class PluginMetrics {
   }
 }
 
-/** `profiles` is read when metrics are collected. */
+/** Registers the counter of plugin calls. It reads `profiles` at collection. */
 export function registerPluginCounter(registry: MetricRegistry, profiles: () => Iterable<CountedProfile>): void {
   readCounter({
     name: 'scheduler_plugin_evaluation_total',
-    help: 'Calls of a plugin at PreFilter, Filter, PreScore and Score; answers that were kept from before are no calls.',
+    help: 'Plugin calls at PreFilter, Filter, PreScore and Score. Cached results do not count.',
     labelNames: ['plugin', 'extension_point', 'profile'],
     registry,
     *read() {
@@ -99,7 +99,7 @@ export function registerPluginCounter(registry: MetricRegistry, profiles: () => 
   });
 }
 
-/** Looked up at every call, so by two maps rather than by a text that is put together first. */
+/** Series by extension point and outcome. Two maps, because every call looks up a series and must not build a string key. */
 class SeriesByOutcome {
   readonly #make: (point: MeasuredPoint, outcome: Outcome) => HistogramSeries;
   /** point -> outcome -> series */

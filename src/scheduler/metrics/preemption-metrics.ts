@@ -4,7 +4,7 @@ import type { HistogramSeries } from '../../observability/histogram.ts';
 import { exponentialBounds } from '../../observability/metric-registry.ts';
 import type { MetricRegistry } from '../../observability/metric-registry.ts';
 
-/** Room that PostFilter plugins make. */
+/** Metrics of preemptions by PostFilter plugins. */
 export class PreemptionMetrics {
   readonly #attempts: Counter;
   readonly #victims: HistogramSeries;
@@ -12,12 +12,12 @@ export class PreemptionMetrics {
   constructor(registry: MetricRegistry) {
     this.#attempts = new Counter({
       name: 'scheduler_preemption_attempts_total',
-      help: 'Times that PostFilter plugins were asked to make room for a pod or a whole group.',
+      help: 'PostFilter calls for a pod or a whole group.',
       registers: [registry],
     });
     this.#victims = new Histogram({
       name: 'scheduler_preemption_victims',
-      help: 'Number of victims of one preemption, for a pod or a whole group.',
+      help: 'Number of victims per preemption, for a pod or a whole group.',
       labelNames: [],
       buckets: exponentialBounds(1, 2, 7),
       registry,

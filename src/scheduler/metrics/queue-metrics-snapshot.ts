@@ -12,7 +12,7 @@ import type { GroupWaitsFor } from './gang-metrics.ts';
 
 type Store = 'active' | 'backoff' | 'unschedulable' | 'gated';
 
-/** Groups that wait for the same. */
+/** Groups that wait for the same thing. */
 interface Waiting {
   groups: number;
   oldestSeconds: number;
@@ -30,9 +30,9 @@ interface CountedProfiles {
   decidesGangs(schedulerName: string): boolean;
 }
 
-/** Which entities wait, at one moment. */
+/** The waiting entities at one moment. */
 export interface QueueCounts {
-  /** store -> pods, members of waiting groups included */
+  /** queue -> pods, including members of waiting groups */
   readonly pending: Readonly<Record<Store, number>>;
   readonly waiting: Readonly<Record<GroupWaitsFor, Readonly<Waiting>>>;
   readonly unschedulable: readonly { readonly plugin: string; readonly profile: string; readonly pods: number }[];
@@ -43,21 +43,18 @@ export interface QueueMetricsSnapshotOptions {
   readonly queue: Pick<SchedulingQueue, 'entities'>;
   readonly profiles: CountedProfiles;
   readonly clock: Pick<Clock, 'now'>;
-  /** Plans that a Permit plugin holds: their entities have left the queue. */
+  /** Plans that wait on Permit. Their entities have left the queue. */
   readonly onPermit: () => ReadonlySet<CountedPlan>;
-  /** Plans that groups start with, which are not in the queue meanwhile. */
+  /** Plans that are about to start their group. Their entities are not in the queue. */
   readonly starting: () => Iterable<CountedPlan>;
-  /** When false nobody waits here: others schedule. */
+  /** If false, all counts are 0, because this process does not schedule. */
   readonly isRunning: () => boolean;
 }
 
-/**
- * Counts who waits, and for what, in one pass over the queue: only when somebody wants to know, which with metrics is once in
- * some ten seconds.
- */
+/** Counts the waiting entities and what they wait for, in one pass over the queue, and only when metrics are collected. */
 export class QueueMetricsSnapshot {
   readonly #options: QueueMetricsSnapshotOptions;
-  /** entity -> what its last verdict says that it waits for */
+  /** entity -> waitsFor of its last verdict */
   readonly #rejected = new WeakMap<QueuedEntity, WaitsFor>();
 
   constructor(options: QueueMetricsSnapshotOptions) {
@@ -69,7 +66,7 @@ export class QueueMetricsSnapshot {
     this.#rejected.set(entity, waitsFor);
   }
 
-  /** The same for all who ask in one go. */
+  /** Returns the counts. All metrics of one collection share them. */
   readonly take = sharedLook((): QueueCounts => this.#take());
 
   #take(): QueueCounts {
@@ -118,7 +115,7 @@ export class QueueMetricsSnapshot {
     }
   }
 
-  /** Members that wait with their gang; those for whose profile groups mean nothing wait as lone pods. */
+  /** Counts members that wait with their gang. Members whose profile ignores groups wait on their own. */
   #waitingMembers(gang: GangView): number {
     let waiting = 0;
     for (const [name, count] of gang.pendingBySchedulerName)
@@ -131,18 +128,18 @@ export class QueueMetricsSnapshot {
   }
 }
 
-/** Members that are not planned are needed: those of the plan are too few without others that were planned before, and failed. */
+/** Returns whether the group needs unplanned members: earlier planned members have failed, so those of the plan are too few. */
 function needsOthers(gang: GangView | undefined): boolean {
   if (gang === undefined || gang.count('pending') + gang.count('gated') === 0) return false;
   return gang.spec === undefined || gang.missing > 0;
 }
 
-/** Pods by the plugin that turned them away. */
+/** Pods by the plugin that rejected them. */
 class Rejections {
   /** profile -> plugin -> pods */
   readonly #pods = new Map<string, Map<string, number>>();
 
-  /** Every plugin is there, with 0, so that a series does not end when nobody waits any more. */
+  /** Starts with 0 for every plugin, so that a series does not end when no pod waits any more. */
   constructor({ all }: CountedProfiles) {
     for (const { schedulerName, plugins } of all) {
       this.#pods.set(schedulerName, new Map(plugins.map(({ name }) => [name, 0])));

@@ -5,17 +5,17 @@ import { Histogram } from '../../observability/histogram.ts';
 import type { HistogramSeries } from '../../observability/histogram.ts';
 import { exponentialBounds } from '../../observability/metric-registry.ts';
 
-/** What the metrics of the queue read when they are collected. */
+/** Values that the queue metrics read at collection. */
 export interface QueueSources {
-  /** Pods by queue, members of waiting groups included. */
+  /** Pods by queue, including members of waiting groups. */
   readonly pending: () => Readonly<Record<'active' | 'backoff' | 'unschedulable' | 'gated', number>>;
-  /** profile and plugin -> pods that it turned away, and that wait because of it; those of a profile that turned none away are 0. */
+  /** Pods that wait because of a rejection, by profile and plugin; plugins without such pods have 0. */
   readonly unschedulable: () => Iterable<{ readonly plugin: string; readonly profile: string; readonly pods: number }>;
-  /** Entities that were scheduled when only the safety net retried them, ever. */
+  /** Total number of entities that were scheduled after only the periodic flush had retried them. */
   readonly flushed: () => number;
-  /** Entities that were rejected because equal ones had been, ever. */
+  /** Total number of entities that were rejected with their equivalence class, without an attempt. */
   readonly joined: () => number;
-  /** event -> how many are kept for attempts that are under way */
+  /** event -> number of events kept for attempts in progress */
   readonly inFlight: () => ReadonlyMap<string, number>;
 }
 
@@ -23,7 +23,7 @@ const watchActions = ['Add', 'Update', 'Delete'] as const;
 export type WatchedKind = 'Node' | 'Pod' | 'PodGroup';
 export type WatchAction = (typeof watchActions)[number];
 
-/** The queue, and the events that move what is in it. */
+/** Metrics of the queue and of the events that move its entities. */
 export class QueueMetrics {
   readonly #incoming: Counter<'queue' | 'event'>;
   readonly #handling: Histogram<'event'>;
@@ -31,13 +31,13 @@ export class QueueMetrics {
   constructor(registry: MetricRegistry) {
     this.#incoming = new Counter({
       name: 'scheduler_queue_incoming_pods_total',
-      help: 'Entities (lone pods, groups) that entered a queue, by queue and event.',
+      help: 'Entities (pods without a group, or groups) that entered a queue, by queue and event.',
       labelNames: ['queue', 'event'],
       registers: [registry],
     });
     this.#handling = new Histogram({
       name: 'scheduler_event_handling_duration_seconds',
-      help: 'Latency in seconds of handling one change that a watch shows: picture, queue and hints.',
+      help: 'Latency in seconds of handling one watch change: cluster cache, queue and hints.',
       labelNames: ['event'],
       buckets: exponentialBounds(0.0001, 2, 12),
       registry,
@@ -48,18 +48,18 @@ export class QueueMetrics {
     this.#incoming.inc({ queue, event });
   }
 
-  /** action -> how long handling such a change takes, in seconds */
+  /** Returns action -> seconds of handling a change of this kind. */
   handlingOf(kind: WatchedKind): Readonly<Record<WatchAction, HistogramSeries>> {
     const series = watchActions.map((action) => [action, this.#handling.of({ event: `${kind}${action}` })]);
     return Object.fromEntries(series) as Record<WatchAction, HistogramSeries>;
   }
 }
 
-/** The metrics of the queue that are read when they are collected. */
+/** Registers the queue metrics that read their values at collection. */
 export function registerQueueGauges(registry: MetricRegistry, sources: QueueSources): void {
   new Gauge({
     name: 'scheduler_pending_pods',
-    help: 'Pods that wait to be scheduled, members of waiting groups included, by queue: active, backoff, unschedulable, gated.',
+    help: 'Pods that wait to be scheduled, including members of waiting groups, by queue: active, backoff, unschedulable, gated.',
     labelNames: ['queue'],
     registers: [registry],
     collect() {
@@ -68,7 +68,7 @@ export function registerQueueGauges(registry: MetricRegistry, sources: QueueSour
   });
   new Gauge({
     name: 'scheduler_unschedulable_pods',
-    help: 'Pods that wait because this plugin turned them away, members of groups included; one that several plugins turned away counts for each.',
+    help: 'Pods that wait because this plugin rejected them, including members of groups. A pod counts for each plugin that rejected it.',
     labelNames: ['plugin', 'profile'],
     registers: [registry],
     collect() {
@@ -78,7 +78,7 @@ export function registerQueueGauges(registry: MetricRegistry, sources: QueueSour
   });
   new Gauge({
     name: 'scheduler_inflight_events',
-    help: 'Events that are kept until attempts that are under way have ended, by event.',
+    help: 'Events that are kept until attempts in progress have ended, by event.',
     labelNames: ['event'],
     registers: [registry],
     collect() {
@@ -88,14 +88,14 @@ export function registerQueueGauges(registry: MetricRegistry, sources: QueueSour
   });
   readCounter({
     name: 'scheduler_pod_scheduled_after_flush_total',
-    help: 'Entities (lone pods, groups) that were scheduled when no event but only the periodic flush had retried them: each is a missed hint.',
+    help: 'Entities (pods without a group, or groups) that were scheduled after only the periodic flush had retried them. Each is a missed hint.',
     labelNames: [],
     registry,
     read: () => [[{}, sources.flushed()]],
   });
   readCounter({
     name: 'tutti_equal_refusals_total',
-    help: 'Entities (lone pods, groups) that were rejected without an attempt, because one that asks for the same had been and nothing had happened since that may help.',
+    help: 'Entities (pods without a group, or groups) that were rejected without an attempt, because an equivalent one had been rejected and no event since then may help.',
     labelNames: [],
     registry,
     read: () => [[{}, sources.joined()]],

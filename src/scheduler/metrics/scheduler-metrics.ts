@@ -10,7 +10,7 @@ import { PreemptionMetrics } from './preemption-metrics.ts';
 import { QueueMetrics, registerQueueGauges } from './queue-metrics.ts';
 import type { QueueSources } from './queue-metrics.ts';
 
-/** What gauges read when they are collected. */
+/** Values that gauges read at collection. */
 export interface MetricSources {
   readonly profiles: () => Iterable<CountedProfile>;
   readonly queue: QueueSources;
@@ -18,7 +18,7 @@ export interface MetricSources {
   readonly gangs: GangSources;
 }
 
-/** The metrics of a scheduler's core, by area: kube-scheduler's names wherever the meaning is the same. */
+/** The metrics of the scheduler core, by area. They have kube-scheduler's names where the meaning is the same. */
 export class SchedulerMetrics {
   readonly attempts: AttemptMetrics;
   readonly plugins: PluginMetrics;
@@ -35,7 +35,7 @@ export class SchedulerMetrics {
   }
 }
 
-/** The metrics that read the state of the scheduler, once all of it exists. */
+/** Registers the metrics that read the scheduler's state, once all parts exist. */
 export function registerGauges(registry: MetricRegistry, sources: MetricSources): void {
   registerQueueGauges(registry, sources.queue);
   registerPluginCounter(registry, sources.profiles);

@@ -3,7 +3,7 @@ import type { InformerHandler } from '../../informer/informer-handler.ts';
 import type { HistogramSeries } from '../../observability/histogram.ts';
 import type { WatchAction } from './queue-metrics.ts';
 
-/** The handler, and how long each change takes it, in seconds. */
+/** Wraps the handler and observes the duration of each change, in seconds. */
 export function timedHandler<T>(
   handler: InformerHandler<T>,
   clock: Pick<Clock, 'monotonic'>,

@@ -4,24 +4,24 @@ import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 
-/** Holds whoever is labelled, on Permit. */
+/** Makes labeled pods wait on Permit. */
 const porter: Plugin = {
   name: 'Porter',
   permit: (_state, pod) => (pod.labels.held === 'permit' ? { waitMs: 600_000 } : undefined),
 };
 
-/** Never done with whoever is labelled, before it is bound. */
+/** Never finishes PreBind for labeled pods. */
 const slow: Plugin = {
   name: 'Slow',
   preBind: (_state, pod, _node, signal) =>
     new Promise((resolve) => {
       if (pod.labels.held !== 'preBind') resolve(undefined);
-      signal.addEventListener('abort', () => resolve(new Status('Error', 'was cut')), { once: true });
+      signal.addEventListener('abort', () => resolve(new Status('Error', 'aborted')), { once: true });
     }),
 };
 
 for (const held of ['permit', 'preBind']) {
-  /** A gang of two has all the room, and one of them is held; a lone pod finds none. */
+  /** A gang of two uses all capacity, and one member waits for a plugin. A pod without a group does not fit. */
   const waiting = async (): Promise<Scheduling> => {
     const core = new Scheduling({ plugins: defaultPlugins, extra: [porter, slow] });
     core.node({ name: 'a', cpu: 2 });
@@ -35,14 +35,14 @@ for (const held of ['permit', 'preBind']) {
     return core;
   };
 
-  it(`${held} - a plan is not waited for when its group is gone`, async () => {
+  it(`${held} - a plan is given up if its group is deleted`, async () => {
     const core = await waiting();
     core.removeGroup('default/red');
     await core.settle();
     expect([core.harness.cluster.assumedCount, core.states()['pod/lone']]).toEqual([0, 'active']);
   });
 
-  it(`${held} - a plan is not waited for when too few of it are left, and the group starts with who comes instead`, async () => {
+  it(`${held} - a plan is given up if too few members remain, and the group starts with a replacement`, async () => {
     const core = await waiting();
     core.removePod('lone');
     core.removePod('red-1');
@@ -55,14 +55,14 @@ for (const held of ['permit', 'preBind']) {
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0', 'red-2']);
   });
 
-  it(`${held} - a plan is not waited for when its group has come to need more`, async () => {
+  it(`${held} - a plan is given up if minMember grows beyond it`, async () => {
     const core = await waiting();
     core.group({ name: 'red', minMember: 3 });
     await core.settle();
     expect([core.harness.cluster.assumedCount, core.states()['pod/lone']]).toEqual([0, 'active']);
   });
 
-  it(`${held} - a plan is waited for while some of it may start`, async () => {
+  it(`${held} - a plan keeps waiting while some of its members may start`, async () => {
     const core = await waiting();
     core.group({ name: 'red', minMember: 1 });
     core.removePod('red-1');

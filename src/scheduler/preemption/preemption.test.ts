@@ -8,7 +8,7 @@ import { Queueing } from '../../testkit/queueing.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { preempting, capacityFor } from '../testing/preempting.ts';
 
-/** A PostFilter that makes room for pod x alone, on node a. */
+/** A PostFilter that evicts victims on node a, only for pod x. */
 function preemptingForX(harness: () => CoreHarness): Plugin {
   return preempting((schedulingEntity) =>
     schedulingEntity.kind === 'pod' && schedulingEntity.pod.name === 'x' ? capacityFor(harness(), 'x', 'a') : undefined,
@@ -16,13 +16,13 @@ function preemptingForX(harness: () => CoreHarness): Plugin {
 }
 
 describe('a nomination by PostFilter', () => {
-  const crowded = (answer: (core: Queueing) => PostFilterResult | undefined): Queueing => {
-    const core: Queueing = new Queueing({ plugins: defaultPlugins, extra: [preempting(() => answer(core))] });
+  const nominating = (result: (core: Queueing) => PostFilterResult | undefined): Queueing => {
+    const core: Queueing = new Queueing({ plugins: defaultPlugins, extra: [preempting(() => result(core))] });
     return core;
   };
 
-  it('is rejected where a bound member of the same gang would have to go', () => {
-    const core = crowded(({ harness }) => capacityFor(harness, 'red-1', 'a', ['red-0']));
+  it('is rejected if a victim is a bound member of the same gang', () => {
+    const core = nominating(({ harness }) => capacityFor(harness, 'red-1', 'a', ['red-0']));
     core.node({ name: 'a', cpu: 4 });
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'red-0', group: 'red', cpu: 4, nodeName: 'a', phase: 'Running' });
@@ -32,8 +32,8 @@ describe('a nomination by PostFilter', () => {
     expect(core.harness.evicted).toEqual([]);
   });
 
-  it('evicts nobody who is on no node', () => {
-    const core = crowded(({ harness }) => capacityFor(harness, 'x', 'a', ['old', 'waiting']));
+  it('evicts no pod that is not bound', () => {
+    const core = nominating(({ harness }) => capacityFor(harness, 'x', 'a', ['old', 'waiting']));
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
     core.pod({ name: 'waiting', cpu: 1, gates: ['shut'] });
@@ -42,8 +42,8 @@ describe('a nomination by PostFilter', () => {
     expect(core.harness.evicted).not.toContain('waiting for pod default/x');
   });
 
-  it('evicts each victim once, also one that is named twice', () => {
-    const core = crowded(({ harness }) => capacityFor(harness, 'x', 'a', ['old', 'old']));
+  it('deduplicates victims', () => {
+    const core = nominating(({ harness }) => capacityFor(harness, 'x', 'a', ['old', 'old']));
     core.node({ name: 'a', cpu: 1 });
     core.group({ name: 'blue', minMember: 1 });
     core.pod({ name: 'old', group: 'blue', cpu: 1, nodeName: 'a', phase: 'Running' });
@@ -53,8 +53,8 @@ describe('a nomination by PostFilter', () => {
     expect(core.harness.evicted).toEqual(['old for pod default/x']);
   });
 
-  it('does not evict again one that is going already', () => {
-    const core = crowded(({ harness }) => capacityFor(harness, 'x', 'a'));
+  it('does not evict a victim that is already being deleted', () => {
+    const core = nominating(({ harness }) => capacityFor(harness, 'x', 'a'));
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a', deleting: true });
     core.pod({ name: 'x', cpu: 1, priority: 10 });
@@ -62,8 +62,8 @@ describe('a nomination by PostFilter', () => {
     expect(core.harness.evicted).toEqual([]);
   });
 
-  it('is rejected when those that are nominated are not its members', () => {
-    const core = crowded(({ harness }) => capacityFor(harness, 'other', 'a'));
+  it('is rejected if the nominated pods are not members', () => {
+    const core = nominating(({ harness }) => capacityFor(harness, 'other', 'a'));
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
     core.pod({ name: 'other', cpu: 1, gates: ['shut'] });
@@ -72,8 +72,8 @@ describe('a nomination by PostFilter', () => {
     expect(core.harness.evicted).toEqual([]);
   });
 
-  it('keeps no room for members other than those that were nominated', () => {
-    const core = crowded(({ harness }) => capacityFor(harness, 'red-1', 'a'));
+  it('reserves capacity only for the nominated members', () => {
+    const core = nominating(({ harness }) => capacityFor(harness, 'red-1', 'a'));
     core.node({ name: 'a', cpu: 1 });
     core.group({ name: 'red', minMember: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
@@ -83,7 +83,7 @@ describe('a nomination by PostFilter', () => {
     expect([cluster.reservationOf('red-0'), cluster.reservationOf('red-1')?.nodeName]).toEqual([undefined, 'a']);
   });
 
-  it('is not asked for, nor carried out, when a plugin failed', () => {
+  it('is neither requested nor carried out if a plugin failed', () => {
     let failing = true;
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
@@ -95,7 +95,7 @@ describe('a nomination by PostFilter', () => {
         {
           name: 'Failing',
           preFilter: () => {
-            if (failing) throw new Error('no answer');
+            if (failing) throw new Error('a bug');
             return undefined;
           },
         },
@@ -108,8 +108,8 @@ describe('a nomination by PostFilter', () => {
     expect(core.harness.evicted).toEqual([]);
   });
 
-  it('wakes its own claimant when the time of the room is over', () => {
-    const core = crowded(({ harness }) => capacityFor(harness, 'x', 'a'));
+  it('wakes the owner when its reservation ends', () => {
+    const core = nominating(({ harness }) => capacityFor(harness, 'x', 'a'));
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
     core.pod({ name: 'x', cpu: 1, priority: 10 });
@@ -121,7 +121,7 @@ describe('a nomination by PostFilter', () => {
 });
 
 describe('capacity reserved for a nominated pod', () => {
-  it('is heard of by those that wait for it when the pod is deleted', () => {
+  it('wakes pods that wait for it when the nominated pod is deleted', () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
       extra: [preemptingForX(() => core.harness)],
@@ -137,13 +137,13 @@ describe('capacity reserved for a nominated pod', () => {
     core.removePod('old');
     expect(core.rejectNext('NodeAffinity').key).toBe('pod/x');
     core.harness.core.attempt();
-    // The room is kept for x, which something else keeps from it.
+    // The capacity is reserved for x, which another plugin rejects.
     expect(core.states()).toEqual({ 'pod/y': 'unschedulable', 'pod/x': 'unschedulable' });
     core.removePod('x');
     expect(core.states()).toEqual({ 'pod/y': 'backoff' });
   });
 
-  it('is heard of by those that wait for it when the pod went elsewhere', async () => {
+  it('wakes pods that wait for it when the nominated pod is bound elsewhere', async () => {
     const core: Scheduling = new Scheduling({
       plugins: defaultPlugins,
       extra: [preemptingForX(() => core.harness)],
@@ -158,7 +158,7 @@ describe('capacity reserved for a nominated pod', () => {
     core.harness.clock.advance(20_000);
     core.removePod('old');
     core.node({ name: 'b', cpu: 64, taints: ['only=x:NoSchedule'] });
-    // y was first in the queue and is rejected: the room is kept for x, which then finds a better node.
+    // y is first in the queue and is rejected: the capacity is reserved for x, which then finds a better node.
     while ((await core.attempt()) !== undefined) await core.settle();
     expect(core.binds.map(({ binding }) => `${binding.name} ${binding.nodeName}`)).toContain('x b');
     await core.accept('x');
@@ -168,7 +168,7 @@ describe('capacity reserved for a nominated pod', () => {
     expect(core.binds.map(({ binding }) => `${binding.name} ${binding.nodeName}`)).toContain('y a');
   });
 
-  it('is kept until the victims have gone, so that nobody else has to go meanwhile', () => {
+  it('stays reserved until the victims are gone, so that no other pod is evicted', () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
       extra: [
@@ -188,7 +188,7 @@ describe('capacity reserved for a nominated pod', () => {
     }
     core.pod({ name: 'x', cpu: 1, priority: 10 });
     core.harness.core.attempt();
-    // Its grace period is longer than the room is kept.
+    // The grace period of the victim is longer than the reservation.
     core.change('old-a', { deleting: true });
     core.harness.clock.advance(60_000);
     core.harness.core.attempt();
@@ -197,7 +197,7 @@ describe('capacity reserved for a nominated pod', () => {
 });
 
 describe('preemption', () => {
-  it('takes nobody away for a pod that Reserve then rejects', () => {
+  it('evicts no pod if Reserve then rejects the preemptor', () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
       extra: [
@@ -222,7 +222,7 @@ describe('preemption', () => {
     return core;
   };
 
-  it('tears no group of which a member that is named is going already', () => {
+  it('does not break a group in which one of the victims is already being deleted', () => {
     const core = withVictims(['blue-0', 'blue-2']);
     core.node({ name: 'a', cpu: 2 });
     core.node({ name: 'b', cpu: 2 });
@@ -232,11 +232,11 @@ describe('preemption', () => {
     core.pod({ name: 'blue-2', group: 'blue', cpu: 1, nodeName: 'a', deleting: true });
     core.pod({ name: 'x', cpu: 2, priority: 10 });
     core.harness.core.attempt();
-    // blue-1 would be left, one of two.
+    // Only blue-1 of two required members would remain.
     expect(core.harness.evicted).toEqual([]);
   });
 
-  it('may wait for a member that is going already, whose group keeps its quorum', () => {
+  it('may wait for a terminating member whose group keeps its quorum', () => {
     const core = withVictims(['blue-2']);
     core.node({ name: 'a', cpu: 1 });
     core.node({ name: 'b', cpu: 2 });
@@ -249,7 +249,7 @@ describe('preemption', () => {
     expect(core.harness.cluster.reservationOf('x')?.nodeName).toBe('a');
   });
 
-  it('of room elsewhere frees the room of a nomination that it replaces, and those who wait for it hear of it', () => {
+  it('wakes pods that wait for the capacity of a nomination which it replaces', () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
       extra: [
@@ -274,7 +274,7 @@ describe('preemption', () => {
     expect(core.states()['pod/y']).not.toBe('unschedulable');
   });
 
-  it('does not turn room that is kept from everybody into room that is kept from some', () => {
+  it('does not weaken a repair reservation to a nomination', () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
       extra: [preempting(() => capacityFor(core.harness, 'red-1', 'a'))],
@@ -285,14 +285,14 @@ describe('preemption', () => {
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'red-0', group: 'red', cpu: 1, nodeName: 'b', priority: 10 });
     const owner = core.pod({ name: 'red-1', group: 'red', cpu: 1, priority: 10 });
-    // As after a Binding that failed.
+    // The state after a failed binding.
     core.harness.cluster.reservation({ kind: 'repair', owner, nodeName: 'a', isKept: true });
     core.harness.core.attempt();
     expect(core.harness.evicted).toEqual(['old for PodGroup default/red']);
     expect(core.harness.cluster.reservationOf('red-1')?.kind).toBe('repair');
   });
 
-  it('counts members that have succeeded towards the quorum that is left, as the group does', () => {
+  it('counts succeeded members towards the remaining quorum, as the group does', () => {
     const core = withVictims(['blue-0']);
     core.node({ name: 'a', cpu: 1 });
     core.node({ name: 'b', cpu: 2 });
@@ -305,7 +305,7 @@ describe('preemption', () => {
       core.pod({ name, group: 'blue', cpu: 1, nodeName });
     core.change('blue-2', { phase: 'Succeeded' });
     core.pod({ name: 'x', cpu: 1, priority: 10, nodeSelector: {} });
-    // Keeps b full.
+    // Fills node b.
     core.pod({ name: 'full', cpu: 1, nodeName: 'b', priority: 20 });
     core.harness.core.attempt();
     expect(core.harness.evicted).toEqual(['blue-0 for pod default/x']);
@@ -313,7 +313,7 @@ describe('preemption', () => {
     expect(core.harness.cluster.gang('default/blue')!.missing).toBe(0);
   });
 
-  it('is asked for anew when the node where room is kept is gone', () => {
+  it('calls PostFilter again if the node of the reservation is gone', () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
       extra: [
@@ -339,7 +339,7 @@ describe('preemption', () => {
     const first = core.harness.cluster.reservationOf('x')!.nodeName;
     core.change(`old-${first}`, { deleting: true });
     core.removeNode(first);
-    // Its kubelet is gone with it: the pod stays as it is.
+    // The kubelet is gone with the node, so the victim never terminates.
     for (let i = 0; i < 20; i++) {
       core.harness.clock.advance(30_000);
       core.harness.core.attempt();
@@ -348,8 +348,8 @@ describe('preemption', () => {
   });
 });
 
-describe('the reservation of a nomination', () => {
-  it('is heard of when its pod is next seen as having ended there', () => {
+describe('a nomination of another scheduler', () => {
+  it('wakes waiting pods when the API shows its pod as failed on that node', () => {
     const core = new Queueing({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'x', cpu: 1, priority: 10, schedulerName: 'other', nominatedNodeName: 'a' });
@@ -360,7 +360,7 @@ describe('the reservation of a nomination', () => {
     expect(core.states()).not.toEqual({ 'pod/y': 'unschedulable' });
   });
 
-  it('that the API told of still stands when the time of ours is over', () => {
+  it("remains when this scheduler's own reservation on the node ends", () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
       extra: [preemptingForX(() => core.harness)],

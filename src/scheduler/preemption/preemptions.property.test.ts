@@ -14,7 +14,7 @@ const scene = fc.record({
   }),
   members: fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 4 }),
   bound: fc.nat(1),
-  answers: fc.array(
+  results: fc.array(
     fc.record({
       isThorough: fc.boolean(),
       nominations: fc.array(fc.record({ member: fc.nat(4), on: fc.nat(4) }), { maxLength: 6 }),
@@ -25,25 +25,25 @@ const scene = fc.record({
   ),
 });
 
-describe('what any PostFilter answers', () => {
-  it('evicts nobody unless all that the group needs then fits where room is kept for it', () => {
+describe('any result of PostFilter', () => {
+  it('evicts no pod unless all required members then fit in reserved capacity', () => {
     fc.assert(
-      fc.property(scene, ({ nodes, others, members, bound, answers }) => {
-        let asked = 0;
+      fc.property(scene, ({ nodes, others, members, bound, results }) => {
+        let calls = 0;
         const postFilter = (schedulingEntity: SchedulingEntity): PostFilterResult | undefined => {
-          const answer = schedulingEntity.kind === 'gang' ? answers[asked++] : undefined;
-          if (answer === undefined) return undefined;
-          if (answer.throws) throw new Error('a bug');
+          const choice = schedulingEntity.kind === 'gang' ? results[calls++] : undefined;
+          if (choice === undefined) return undefined;
+          if (choice.throws) throw new Error('a bug');
           const { cluster } = core.harness;
           const everywhere = members.flatMap((_, member) => nodes.map((__, on) => ({ member, on })));
-          const wanted = answer.isThorough ? everywhere : answer.nominations;
+          const requested = choice.isThorough ? everywhere : choice.nominations;
           return {
             message: 'makes room',
-            nominations: wanted.flatMap(({ member, on }) => {
+            nominations: requested.flatMap(({ member, on }) => {
               const pod = cluster.pod(`red-${member}`);
               return pod === undefined ? [] : [{ pod, nodeName: `n${on}` }];
             }),
-            victims: [...new Set(answer.victims)].flatMap((i) => {
+            victims: [...new Set(choice.victims)].flatMap((i) => {
               const pod = cluster.pod(`other-${i}`);
               return pod === undefined || pod.nodeName === '' ? [] : [pod];
             }),
@@ -71,17 +71,19 @@ describe('what any PostFilter answers', () => {
           const reservations = [...gang.pending.values()].flatMap(({ uid }) => cluster.reservationOf(uid) ?? []);
           if (evicted.length > before) {
             expect(reservations).toHaveLength(needed);
-            const gone = new Set(evicted.map((text) => text.split(' ')[0]!));
+            const evictedNames = new Set(evicted.map((text) => text.split(' ')[0]!));
             for (const node of cluster.nodes) {
-              const left = [...node.pods.values()].filter(({ name }) => !gone.has(name));
-              const coming = reservations.filter(({ nodeName }) => nodeName === node.name).map(({ owner }) => owner);
-              const rivals = [...node.reservations.values()]
+              const remaining = [...node.pods.values()].filter(({ name }) => !evictedNames.has(name));
+              const reserved = reservations.filter(({ nodeName }) => nodeName === node.name).map(({ owner }) => owner);
+              const otherReserved = [...node.reservations.values()]
                 .map(({ owner }) => owner)
                 .filter((pod) => pod.podGroupKey !== 'default/red');
               const cpu = (pods: readonly Pod[]): number =>
                 pods.reduce((sum, { template }) => sum + template.nonZeroMilliCpu, 0);
-              if (coming.length > 0) {
-                expect(cpu([...left, ...coming, ...rivals])).toBeLessThanOrEqual(node.allocatable.of(cpuId));
+              if (reserved.length > 0) {
+                expect(cpu([...remaining, ...reserved, ...otherReserved])).toBeLessThanOrEqual(
+                  node.allocatable.of(cpuId),
+                );
               }
             }
           }

@@ -11,35 +11,35 @@ import { Scheduling } from '../../testkit/scheduling.ts';
 const message = 'Makes room on two nodes.';
 const second = 1000;
 
-type Preempts = Pick<PodEvictor, 'evict'>;
+type Evictor = Pick<PodEvictor, 'evict'>;
 type PostFilter = (
   schedulingEntity: SchedulingEntity,
   handle: PluginHandle,
   victims: readonly Pod[],
 ) => PostFilterResult | undefined;
 
-/** Where everybody goes that is needed, by a trial without the victims. */
+/** Nominates the nodes that a dry run without the victims chooses. */
 const nominates: PostFilter = (schedulingEntity, handle, victims) => {
   const { fits, plan } = handle.dryRun(schedulingEntity, { without: victims });
-  return fits ? { message, nominations: plan, victims } : { message: 'There is no way.' };
+  return fits ? { message, nominations: plan, victims } : { message: 'Preemption does not help.' };
 };
 
 interface Preempting {
   readonly core: Scheduling;
-  /** How often PostFilter has been asked. */
-  readonly asked: () => number;
-  /** member -> node whose room is kept for it */
-  readonly kept: () => Record<string, string>;
-  /** The last verdict on this pod. */
+  /** Number of PostFilter calls. */
+  readonly calls: () => number;
+  /** member -> node with capacity reserved for it */
+  readonly reserved: () => Record<string, string>;
+  /** The latest verdict on this pod. */
   readonly verdictOn: (name: string) => string | undefined;
 }
 
-function open(postFilter: PostFilter, evictor?: Preempts): Preempting {
-  let asked = 0;
+function open(postFilter: PostFilter, evictor?: Evictor): Preempting {
+  let calls = 0;
   const factory: PluginFactory = (_args, handle): Plugin => ({
     name: 'Preempting',
     postFilter: (schedulingEntity) => {
-      asked++;
+      calls++;
       const victims = [...handle.cluster.pods()].filter(({ labels }) => labels.victim === 'yes');
       return postFilter(schedulingEntity, handle, victims);
     },
@@ -51,8 +51,8 @@ function open(postFilter: PostFilter, evictor?: Preempts): Preempting {
   const { cluster } = core.harness;
   return {
     core,
-    asked: () => asked,
-    kept: () =>
+    calls: () => calls,
+    reserved: () =>
       Object.fromEntries(
         cluster.nodes.flatMap(({ name, reservations }) =>
           [...reservations.values()].map(({ owner }) => [owner.name, name] as const),
@@ -62,8 +62,8 @@ function open(postFilter: PostFilter, evictor?: Preempts): Preempting {
   };
 }
 
-/** Nodes a and b of two cores, on each a victim of one core; gang red needs all four cores at priority 10. */
-function redNeedsAll(postFilter: PostFilter = nominates, evictor?: Preempts): Preempting {
+/** Nodes a and b have two cores each, one of them used by a victim. Gang red needs all four cores at priority 10. */
+function redNeedsAll(postFilter: PostFilter = nominates, evictor?: Evictor): Preempting {
   const preempting = open(postFilter, evictor);
   const { core } = preempting;
   for (const name of ['a', 'b']) {
@@ -75,39 +75,39 @@ function redNeedsAll(postFilter: PostFilter = nominates, evictor?: Preempts): Pr
   return preempting;
 }
 
-/** As `redNeedsAll`, after the attempt that finds red too little room. */
-async function redHasTooLittle(postFilter: PostFilter = nominates, evictor?: Preempts): Promise<Preempting> {
+/** Like `redNeedsAll`, after the attempt in which red does not fit. */
+async function redDoesNotFit(postFilter: PostFilter = nominates, evictor?: Evictor): Promise<Preempting> {
   const preempting = redNeedsAll(postFilter, evictor);
   expect(await preempting.core.attempt()).toBe('rejected');
   return preempting;
 }
 
-/** Nobody has to go, no room is kept, and the gang is told why. */
-function expectNobodyPreempted({ core, kept, verdictOn }: Preempting, why: string): void {
-  expect([core.harness.evicted, kept()]).toEqual([[], {}]);
+/** Expects no eviction, no reservation, and a verdict with the reason. */
+function expectNoPreemption({ core, reserved, verdictOn }: Preempting, why: string): void {
+  expect([core.harness.evicted, reserved()]).toEqual([[], {}]);
   expect(core.harness.events.filter((event) => event.startsWith('Preempted'))).toEqual([]);
   expect(verdictOn('red-0')).toMatch(/^PodGroup default\/red cannot start: /);
-  expect(verdictOn('red-0')!.endsWith(` Nobody is preempted: ${why}.`)).toBe(true);
-  expect(core.harness.warnings).toEqual(['PostFilter asks for what may not be']);
+  expect(verdictOn('red-0')!.endsWith(` No pod is preempted: ${why}.`)).toBe(true);
+  expect(core.harness.warnings).toEqual(['PostFilter plugin returned invalid victims or nominations']);
 }
 
-describe('a gang for which room can be made', () => {
-  it('has all its room kept before the first victim has to go', async () => {
-    const keptAtEviction: number[] = [];
-    const { core, kept } = redNeedsAll(nominates, {
+describe('a gang for which preemption helps', () => {
+  it('has all its capacity reserved before the first victim is evicted', async () => {
+    const reservedAtEviction: number[] = [];
+    const { core, reserved } = redNeedsAll(nominates, {
       evict: () => {
-        keptAtEviction.push(Object.keys(kept()).length);
+        reservedAtEviction.push(Object.keys(reserved()).length);
         return Promise.resolve();
       },
     });
     await core.attempt();
-    expect(keptAtEviction).toEqual([4, 4]);
-    const byNode = Object.entries(kept()).map(([name, node]) => `${node} ${name.split('-')[0]}`);
+    expect(reservedAtEviction).toEqual([4, 4]);
+    const byNode = Object.entries(reserved()).map(([name, node]) => `${node} ${name.split('-')[0]}`);
     expect(byNode.sort()).toEqual(['a red', 'a red', 'b red', 'b red']);
   });
 
-  it('has each victim told once, to the evictor and by an Event, and is told so itself', async () => {
-    const { core, verdictOn } = await redHasTooLittle();
+  it('gets each victim evicted once, with an Event, and a verdict that explains it', async () => {
+    const { core, verdictOn } = await redDoesNotFit();
     expect(core.harness.evicted).toEqual(['victim-a for PodGroup default/red', 'victim-b for PodGroup default/red']);
     expect(core.harness.events.slice(0, 2)).toEqual(['Preempted victim-a', 'Preempted victim-b']);
     for (const name of ['red-0', 'red-1', 'red-2', 'red-3'])
@@ -117,8 +117,8 @@ describe('a gang for which room can be made', () => {
     expect(core.harness.warnings).toEqual([]);
   });
 
-  it('loses its room to nobody of equal or lower priority, only to who ranks higher', async () => {
-    const { core } = await redHasTooLittle();
+  it('keeps its capacity from pods of equal or lower priority, but not from pods of higher priority', async () => {
+    const { core } = await redDoesNotFit();
     core.pod({ name: 'equal', cpu: 1, priority: 10 });
     expect(await core.attempt()).toBe('rejected');
     core.pod({ name: 'lower', cpu: 1, priority: 0 });
@@ -131,9 +131,9 @@ describe('a gang for which room can be made', () => {
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['higher']);
   });
 
-  it('is bound whole once the victims are gone, and nobody slips in meanwhile', async () => {
-    const { core, kept } = await redHasTooLittle();
-    core.pod({ name: 'rival', cpu: 1, priority: 10 });
+  it('is bound as a whole once the victims are gone; no other pod takes the capacity meanwhile', async () => {
+    const { core, reserved } = await redDoesNotFit();
+    core.pod({ name: 'other', cpu: 1, priority: 10 });
     expect(await core.attempt()).toBe('rejected');
     core.removePod('victim-a');
     while ((await core.attempt()) !== undefined);
@@ -145,100 +145,100 @@ describe('a gang for which room can be made', () => {
       await core.accept(binding.name);
       core.change(binding.name, { nodeName: binding.nodeName });
     }
-    expect([kept(), core.states()]).toEqual([{}, { 'pod/rival': 'unschedulable' }]);
+    expect([reserved(), core.states()]).toEqual([{}, { 'pod/other': 'unschedulable' }]);
   });
 
-  it('is not bound in part while a victim takes its time', async () => {
-    const { core } = await redHasTooLittle();
+  it('is not partially bound while a victim is still terminating', async () => {
+    const { core } = await redDoesNotFit();
     core.change('victim-a', { deleting: true });
     core.removePod('victim-b');
     expect(await core.attempt()).toBe('rejected');
     expect([core.binds, core.harness.cluster.assumedCount]).toEqual([[], 0]);
   });
 
-  it('goes to other nodes if they come first, and its room is free when it is there', async () => {
-    const { core, kept } = await redHasTooLittle();
+  it('uses other nodes if they are added first, and its reservations then end', async () => {
+    const { core, reserved } = await redDoesNotFit();
     core.node({ name: 'c', cpu: 4 });
     expect(await core.attempt()).toBe('planned');
     for (const { binding } of [...core.binds]) {
       await core.accept(binding.name);
       core.change(binding.name, { nodeName: binding.nodeName });
     }
-    expect(kept()).toEqual({});
+    expect(reserved()).toEqual({});
     core.pod({ name: 'next', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
   });
 
-  it('may be a lone pod', async () => {
-    const { core, kept } = open(nominates);
+  it('may be a pod without a group', async () => {
+    const { core, reserved } = open(nominates);
     core.node({ name: 'a', cpu: 2 });
     core.pod({ name: 'victim', cpu: 1, nodeName: 'a', labels: { victim: 'yes' } });
     core.pod({ name: 'x', cpu: 2, priority: 10 });
     expect(await core.attempt()).toBe('rejected');
-    expect([core.harness.evicted, kept()]).toEqual([['victim for pod default/x'], { x: 'a' }]);
+    expect([core.harness.evicted, reserved()]).toEqual([['victim for pod default/x'], { x: 'a' }]);
     core.removePod('victim');
     expect(await core.attempt()).toBe('planned');
   });
 
-  it('needs only the members that are missing', async () => {
-    const { core, kept } = open(nominates);
+  it('only needs capacity for the missing members', async () => {
+    const { core, reserved } = open(nominates);
     core.node({ name: 'a', cpu: 2 });
     core.pod({ name: 'victim', cpu: 1, nodeName: 'a', labels: { victim: 'yes' } });
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'bound', group: 'red', cpu: 1, priority: 10, nodeName: 'a' });
     core.members(2, { group: 'red', cpu: 1, priority: 10 });
     expect(await core.attempt()).toBe('rejected');
-    expect(Object.values(kept())).toEqual(['a']);
+    expect(Object.values(reserved())).toEqual(['a']);
     core.removePod('victim');
     expect(await core.attempt()).toBe('planned');
     expect(core.binds).toHaveLength(1);
   });
 });
 
-describe('while room is kept for an entity', () => {
-  it('PostFilter is not asked again, nobody else has to go, and the entity is told the same', async () => {
-    const { core, asked, verdictOn } = await redHasTooLittle();
+describe('while capacity is reserved for an entity', () => {
+  it('PostFilter is not called again, no further pod is evicted, and the verdict keeps its message', async () => {
+    const { core, calls, verdictOn } = await redDoesNotFit();
     const reported = verdictOn('red-0');
     core.removePod('victim-a');
     expect(await core.attempt()).toBe('rejected');
-    expect(asked()).toBe(1);
+    expect(calls()).toBe(1);
     expect(core.harness.evicted).toHaveLength(2);
     core.harness.clock.advance(60_000);
     expect(verdictOn('red-0')).not.toBe(reported);
     expect(verdictOn('red-0')!.endsWith(` ${message}`)).toBe(true);
   });
 
-  it('PostFilter is asked about others', async () => {
-    const { core, asked } = await redHasTooLittle();
+  it('PostFilter is called for other entities', async () => {
+    const { core, calls } = await redDoesNotFit();
     core.pod({ name: 'x', cpu: 1 });
     expect(await core.attempt()).toBe('rejected');
-    expect(asked()).toBe(2);
+    expect(calls()).toBe(2);
   });
 
-  it('a minute may pass; then the room is free, and whoever waits for it hears of it', async () => {
-    const { core, kept } = await redHasTooLittle();
+  it('the reservation ends after a minute and the queue wakes waiting pods', async () => {
+    const { core, reserved } = await redDoesNotFit();
     core.pod({ name: 'x', cpu: 1 });
     expect(await core.attempt()).toBe('rejected');
     core.harness.clock.advance(60 * second - 1);
-    expect([Object.keys(kept()).length, core.states()['pod/x']]).toEqual([4, 'unschedulable']);
+    expect([Object.keys(reserved()).length, core.states()['pod/x']]).toEqual([4, 'unschedulable']);
     core.harness.clock.advance(1);
-    expect([kept(), core.states()['pod/x']]).toEqual([{}, 'active']);
+    expect([reserved(), core.states()['pod/x']]).toEqual([{}, 'active']);
   });
 
-  it('a minute may pass; then PostFilter is asked again, and keeps the room for another minute', async () => {
-    const { core, asked, kept } = await redHasTooLittle();
+  it('after a minute, PostFilter is called again and may reserve the capacity for another minute', async () => {
+    const { core, calls, reserved } = await redDoesNotFit();
     core.harness.clock.advance(60 * second);
     expect(core.states()).toEqual({ 'gang/default/red': 'active' });
     expect(await core.attempt()).toBe('rejected');
-    expect([asked(), Object.keys(kept()).length, core.harness.evicted.length]).toEqual([2, 4, 4]);
+    expect([calls(), Object.keys(reserved()).length, core.harness.evicted.length]).toEqual([2, 4, 4]);
     core.harness.clock.advance(60 * second - 1);
-    expect(Object.keys(kept())).toHaveLength(4);
+    expect(Object.keys(reserved())).toHaveLength(4);
     core.harness.clock.advance(1);
-    expect(kept()).toEqual({});
+    expect(reserved()).toEqual({});
   });
 
-  it('a minute means nothing once it is bound', async () => {
-    const { core, kept } = await redHasTooLittle();
+  it('the end of the minute has no effect if the entity is bound', async () => {
+    const { core, reserved } = await redDoesNotFit();
     core.removePod('victim-a');
     core.removePod('victim-b');
     expect(await core.attempt()).toBe('planned');
@@ -249,11 +249,11 @@ describe('while room is kept for an entity', () => {
     core.pod({ name: 'x', cpu: 1 });
     expect(await core.attempt()).toBe('rejected');
     core.harness.clock.advance(60 * second);
-    expect([kept(), core.states()]).toEqual([{}, { 'pod/x': 'unschedulable' }]);
+    expect([reserved(), core.states()]).toEqual([{}, { 'pod/x': 'unschedulable' }]);
   });
 });
 
-it('one that runs for a former group of its name has to go alone, whatever the quorum of the present one', async () => {
+it('a member of a former group with the same name can be evicted alone, whatever minMember is now', async () => {
   const { core } = redNeedsAll();
   const former = { group: 'blue', cpu: 1, annotations: { [planAnnotations.groupUid]: 'first' } };
   core.group({ name: 'blue', uid: 'second', minMember: 2 });
@@ -263,59 +263,65 @@ it('one that runs for a former group of its name has to go alone, whatever the q
   expect(core.harness.evicted).toEqual(['victim-a for PodGroup default/red', 'victim-b for PodGroup default/red']);
 });
 
-describe('nobody has to go', () => {
-  it('for too few nominated members', async () => {
-    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
+describe('no pod is evicted', () => {
+  it('if too few members are nominated', async () => {
+    const preempting = await redDoesNotFit((schedulingEntity, handle, victims) => {
       const { plan } = handle.dryRun(schedulingEntity, { without: victims });
       return { message, nominations: plan.slice(1), victims };
     });
-    expectNobodyPreempted(preempting, '3 of the 4 members that are needed are nominated');
+    expectNoPreemption(preempting, 'only 3 of 4 required members are nominated');
   });
 
-  it('for one member nominated again and again', async () => {
-    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
+  it('if one member is nominated several times', async () => {
+    const preempting = await redDoesNotFit((schedulingEntity, handle, victims) => {
       const [first] = handle.dryRun(schedulingEntity, { without: victims }).plan;
       return { message, nominations: Array.from({ length: 4 }, () => first!), victims };
     });
-    expectNobodyPreempted(preempting, '1 of the 4 members that are needed are nominated');
+    expectNoPreemption(preempting, 'only 1 of 4 required members are nominated');
   });
 
-  it('where their going does not help', async () => {
-    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
+  it('if the evictions would not help', async () => {
+    const preempting = await redDoesNotFit((schedulingEntity, handle, victims) => {
       const { plan } = handle.dryRun(schedulingEntity, { without: victims });
       return { message, nominations: plan, victims: victims.slice(1) };
     });
-    expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims (Insufficient cpu)');
-  });
-
-  it('where it would help only on nodes that are not nominated', async () => {
-    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
-      const { plan } = handle.dryRun(schedulingEntity, { without: victims });
-      return { message, nominations: plan.map(({ pod }) => ({ pod, nodeName: 'a' })), victims };
-    });
-    expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims (Insufficient cpu)');
-  });
-
-  it('on nodes that are not there', async () => {
-    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
-      const { plan } = handle.dryRun(schedulingEntity, { without: victims });
-      return { message, nominations: plan.map(({ pod }) => ({ pod, nodeName: 'gone' })), victims };
-    });
-    expectNobodyPreempted(
+    expectNoPreemption(
       preempting,
-      'it would not fit on the nominated nodes without the victims (node gone is not known)',
+      'it would not fit on the nominated nodes even without the victims (Insufficient cpu)',
     );
   });
 
-  it('for itself', async () => {
-    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
+  it('if the evictions would only help on other nodes than the nominated ones', async () => {
+    const preempting = await redDoesNotFit((schedulingEntity, handle, victims) => {
+      const { plan } = handle.dryRun(schedulingEntity, { without: victims });
+      return { message, nominations: plan.map(({ pod }) => ({ pod, nodeName: 'a' })), victims };
+    });
+    expectNoPreemption(
+      preempting,
+      'it would not fit on the nominated nodes even without the victims (Insufficient cpu)',
+    );
+  });
+
+  it('for nominated nodes that do not exist', async () => {
+    const preempting = await redDoesNotFit((schedulingEntity, handle, victims) => {
+      const { plan } = handle.dryRun(schedulingEntity, { without: victims });
+      return { message, nominations: plan.map(({ pod }) => ({ pod, nodeName: 'gone' })), victims };
+    });
+    expectNoPreemption(
+      preempting,
+      'it would not fit on the nominated nodes even without the victims (node gone not found)',
+    );
+  });
+
+  it('if a victim is a pending member of the same gang', async () => {
+    const preempting = await redDoesNotFit((schedulingEntity, handle, victims) => {
       const { plan } = handle.dryRun(schedulingEntity, { without: victims });
       return { message, nominations: plan, victims: [...victims, plan[0]!.pod] };
     });
-    expectNobodyPreempted(preempting, 'default/red-0 would have to go for its own group');
+    expectNoPreemption(preempting, 'victim default/red-0 belongs to the group itself');
   });
 
-  it('for itself, not even one that runs', async () => {
+  it('if a victim is a bound member of the same gang', async () => {
     const preempting = open((schedulingEntity, handle) => {
       const own = [...handle.cluster.pods()].filter(({ name }) => name === 'red-bound');
       return { message, nominations: handle.dryRun(schedulingEntity, { without: own }).plan, victims: own };
@@ -326,57 +332,60 @@ describe('nobody has to go', () => {
     core.pod({ name: 'red-bound', group: 'red', cpu: 2, nodeName: 'a' });
     core.members(2, { group: 'red', cpu: '1500m' });
     expect(await core.attempt()).toBe('rejected');
-    expectNobodyPreempted(preempting, 'default/red-bound would have to go for its own group');
+    expectNoPreemption(preempting, 'victim default/red-bound belongs to the group itself');
   });
 
-  it('without room being kept for somebody', async () => {
-    const preempting = await redHasTooLittle((_candidate, _handle, victims) => ({ message, victims }));
-    expectNobodyPreempted(preempting, '0 of the 4 members that are needed are nominated');
+  it('if no member is nominated', async () => {
+    const preempting = await redDoesNotFit((_candidate, _handle, victims) => ({ message, victims }));
+    expectNoPreemption(preempting, 'only 0 of 4 required members are nominated');
   });
 
-  it('where nobody is named, and no room is kept where nothing is made free', async () => {
-    const preempting = await redHasTooLittle((schedulingEntity, handle, victims) => {
+  it('and nothing is reserved if there are nominations without victims', async () => {
+    const preempting = await redDoesNotFit((schedulingEntity, handle, victims) => {
       return { message, nominations: handle.dryRun(schedulingEntity, { without: victims }).plan };
     });
-    expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims (Insufficient cpu)');
+    expectNoPreemption(
+      preempting,
+      'it would not fit on the nominated nodes even without the victims (Insufficient cpu)',
+    );
   });
 
-  it('where PostFilter only has something to say, or nothing; then it is asked at each attempt', async () => {
-    const said = await redHasTooLittle(() => ({ message: 'Nothing can be preempted.' }));
-    expect(said.verdictOn('red-0')!.endsWith(' Nothing can be preempted.')).toBe(true);
-    const silent = await redHasTooLittle(() => undefined);
-    expect(silent.verdictOn('red-0')!.endsWith('Insufficient cpu.')).toBe(true);
-    for (const { core, asked, kept } of [said, silent]) {
+  it('if PostFilter returns only a message or nothing; it is then called in each attempt', async () => {
+    const withMessage = await redDoesNotFit(() => ({ message: 'Nothing can be preempted.' }));
+    expect(withMessage.verdictOn('red-0')!.endsWith(' Nothing can be preempted.')).toBe(true);
+    const withoutResult = await redDoesNotFit(() => undefined);
+    expect(withoutResult.verdictOn('red-0')!.endsWith('Insufficient cpu.')).toBe(true);
+    for (const { core, calls, reserved } of [withMessage, withoutResult]) {
       core.removePod('victim-a');
       expect(await core.attempt()).toBe('rejected');
-      expect([asked(), core.harness.evicted, kept(), core.harness.warnings]).toEqual([2, [], {}, []]);
+      expect([calls(), core.harness.evicted, reserved(), core.harness.warnings]).toEqual([2, [], {}, []]);
     }
   });
 
-  it('because a plugin throws, which the verdict names', async () => {
-    const { core, kept, verdictOn } = await redHasTooLittle(() => {
+  it('if a plugin throws, and the verdict names it', async () => {
+    const { core, reserved, verdictOn } = await redDoesNotFit(() => {
       throw new Error('a bug');
     });
     expect(verdictOn('red-0')).toContain('Preempting failed in PostFilter: a bug');
-    expect([core.harness.evicted, kept()]).toEqual([[], {}]);
+    expect([core.harness.evicted, reserved()]).toEqual([[], {}]);
     expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable' });
     core.node({ name: 'c', cpu: 4 });
     expect(await core.attempt()).toBe('planned');
   });
 
-  it('for a gang that fits, about which PostFilter is not asked', async () => {
-    const { core, asked } = open(nominates);
+  it('for a gang that fits; PostFilter is then not called', async () => {
+    const { core, calls } = open(nominates);
     core.node({ name: 'a', cpu: 2 });
     core.group({ name: 'red', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
-    expect(asked()).toBe(0);
+    expect(calls()).toBe(0);
   });
 });
 
-describe('an eviction that is rejected', () => {
-  /** Refuses to evict victim-a. */
-  function stubborn(): { evictor: Preempts; reported: string[] } {
+describe('a rejected eviction', () => {
+  /** An evictor that fails for victim-a. */
+  function failingEvictor(): { evictor: Evictor; reported: string[] } {
     const reported: string[] = [];
     const evict: PodEvictor['evict'] = ({ name }) => {
       reported.push(name);
@@ -385,38 +394,38 @@ describe('an eviction that is rejected', () => {
     return { evictor: { evict }, reported };
   }
 
-  it('is logged, and the other victims go all the same', async () => {
-    const { evictor, reported } = stubborn();
-    const { core, kept } = await redHasTooLittle(nominates, evictor);
+  it('is logged, and the other victims are still evicted', async () => {
+    const { evictor, reported } = failingEvictor();
+    const { core, reserved } = await redDoesNotFit(nominates, evictor);
     expect(reported).toEqual(['victim-a', 'victim-b']);
     expect(core.harness.warnings).toEqual(['could not evict a pod']);
-    expect(Object.keys(kept())).toHaveLength(4);
+    expect(Object.keys(reserved())).toHaveLength(4);
   });
 
-  it('breaks nothing: the gang starts when the victim goes for another reason', async () => {
-    const { core } = await redHasTooLittle(nominates, stubborn().evictor);
+  it('does no harm: the gang starts when the victim terminates for another reason', async () => {
+    const { core } = await redDoesNotFit(nominates, failingEvictor().evictor);
     core.removePod('victim-b');
     core.change('victim-a', { phase: 'Succeeded' });
     expect(await core.attempt()).toBe('planned');
     expect(core.binds).toHaveLength(4);
   });
 
-  it('keeps nobody waiting for more than a minute', async () => {
-    const { core } = await redHasTooLittle(nominates, stubborn().evictor);
+  it('blocks other pods for at most a minute', async () => {
+    const { core } = await redDoesNotFit(nominates, failingEvictor().evictor);
     core.removePod('victim-b');
     core.pod({ name: 'x', cpu: 1 });
     while ((await core.attempt()) !== undefined);
     expect(core.binds).toEqual([]);
-    // One member less, so that red does not come first when the minute is over.
+    // Without red-0, red is not complete and does not come first when the minute ends.
     core.removePod('red-0');
     core.harness.clock.advance(60 * second);
     expect(await core.attempt()).toBe('planned');
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['x']);
   });
 
-  it('because the scheduler stops is not worth a word', async () => {
+  it('is not logged if the scheduler stops', async () => {
     const signals: AbortSignal[] = [];
-    const { core } = await redHasTooLittle(nominates, {
+    const { core } = await redDoesNotFit(nominates, {
       evict: (_pod, _beneficiary, signal) =>
         new Promise((_resolve, reject) => {
           signals.push(signal);

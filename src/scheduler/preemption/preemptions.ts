@@ -23,38 +23,38 @@ export interface PreemptionsOptions {
   readonly events: EventSink;
   readonly metrics: Pick<PreemptionMetrics, 'asked' | 'preempted'>;
   readonly logger: Logger;
-  /** Once aborted failures mean nothing. */
+  /** Once aborted, failures are not logged. */
   readonly signal: AbortSignal;
 }
 
-/** What PostFilter came to for an entity that does not fit. */
+/** The result of PostFilter for an entity that does not fit. */
 export interface Preemption {
-  /** For users; a sentence of the verdict. */
+  /** A sentence of the verdict. */
   readonly message: string;
-  /** Room to keep, for all that the entity is short of; empty when none is to be made. */
+  /** Nominations for all members that the entity still needs; empty if nothing is preempted. */
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
 }
 
-/** How long room is kept while the victims go; longer while one of them is being deleted, up to a quarter of an hour. */
+/** How long capacity stays reserved while the victims terminate. Extended while a victim is being deleted, up to 15 minutes in total. */
 const keptMs = 60_000;
-const mostExtensions = 15;
+const maxExtensions = 15;
 
 /**
- * Makes room the way PostFilter says, but only for an entity that then fits whole: all its room is kept first, and only then
- * have the victims to go. They must be of lower priority, and no group is left with fewer members than its quorum. While room
- * is kept for an entity PostFilter is not asked again, so nobody else has to go for it.
+ * Carries out the preemption that PostFilter proposes, but only if the whole entity then fits. First all its capacity is reserved, then the
+ * victims are evicted. Victims must have a lower priority, and no group may keep fewer members than its quorum. PostFilter is not called
+ * again while capacity is reserved for an entity, so no further pods are evicted for it.
  */
 export class Preemptions {
   readonly #options: PreemptionsOptions;
-  /** claim -> what the entity that it is part of is told while it stands */
+  /** reservation -> message for the verdict of its entity while the reservation exists */
   readonly #messages = new WeakMap<Reservation, string>();
 
   constructor(options: PreemptionsOptions) {
     this.#options = options;
   }
 
-  /** Decides only; `carryOut` has to follow. Undefined: no PostFilter had anything to say. */
+  /** Calls PostFilter and validates its result; `carryOut` must follow. Undefined if PostFilter has no result. */
   ask(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
@@ -71,27 +71,28 @@ export class Preemptions {
       return { message: `${result.message}.`, nominations: [], victims: [] };
     }
     const { message, nominations = [] } = result;
-    // One that is named twice goes once.
+    // Deduplicate victims.
     const victims = [...new Map((result.victims ?? []).map((pod) => [pod.uid, pod])).values()];
     if (nominations.length === 0 && victims.length === 0) return { message, nominations, victims };
     const problem = this.#problemOf(profile, schedulingEntity, demand, { message, nominations, victims });
     if (problem === undefined) return { message, nominations, victims };
-    this.#options.logger.warn('PostFilter asks for what may not be', { entity: nameOf(schedulingEntity), problem });
-    return { message: `Nobody is preempted: ${problem}.`, nominations: [], victims: [] };
+    const entity = nameOf(schedulingEntity);
+    this.#options.logger.warn('PostFilter plugin returned invalid victims or nominations', { entity, problem });
+    return { message: `No pod is preempted: ${problem}.`, nominations: [], victims: [] };
   }
 
   carryOut(schedulingEntity: SchedulingEntity, { message, nominations, victims }: Preemption): void {
     const { cluster, reservations } = this.#options;
     if (nominations.length === 0) return;
     if (victims.length > 0) this.#options.metrics.preempted(victims.length);
-    const wanted = nominations.map(({ pod, nodeName }) => {
-      // Room that is kept from everybody is not kept from fewer now.
+    const requested = nominations.map(({ pod, nodeName }) => {
+      // A repair reservation is closed to all other pods and must not become weaker.
       const kind = cluster.reservationOf(pod.uid)?.kind === 'repair' ? 'repair' : 'nomination';
       return { kind, owner: pod, nodeName } as const;
     });
     let extensions = 0;
-    const isGoing = (): boolean => victims.some(({ uid }) => cluster.pod(uid)?.deleting === true);
-    reservations.keep(wanted, keptMs, () => ++extensions < mostExtensions && isGoing());
+    const isTerminating = (): boolean => victims.some(({ uid }) => cluster.pod(uid)?.deleting === true);
+    reservations.keep(requested, keptMs, () => ++extensions < maxExtensions && isTerminating());
     for (const { pod } of nominations) this.#messages.set(cluster.reservationOf(pod.uid)!, message);
     for (const victim of victims) if (!victim.deleting) void this.#evict(victim, nameOf(schedulingEntity));
   }
@@ -106,13 +107,13 @@ export class Preemptions {
     }
   }
 
-  /** What the entity was told when room was kept for it, if that still stands. */
+  /** Returns the message of an earlier preemption for the entity, if its reservations still exist. */
   #awaited({ members }: Demand): string | undefined {
     const { cluster, reservations } = this.#options;
     const standing = members
       .flatMap(({ uid }) => cluster.reservationOf(uid) ?? [])
       .filter((reservation) => this.#messages.has(reservation));
-    // Room on a node that is gone helps nobody, nor does the rest of the plan.
+    // If one node of the plan is gone, the other reservations are useless as well.
     if (standing.some(({ nodeName }) => cluster.node(nodeName) === undefined)) {
       for (const reservation of standing) reservations.end(reservation);
       return undefined;
@@ -120,7 +121,7 @@ export class Preemptions {
     return standing[0] && this.#messages.get(standing[0]);
   }
 
-  /** Why the entity may not be helped like this; undefined: it would fit, whole, just as PostFilter says. */
+  /** Returns why the preemption is invalid; undefined if the whole entity fits as PostFilter proposes. */
   #problemOf(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
@@ -128,15 +129,15 @@ export class Preemptions {
     { nominations, victims }: Preemption,
   ): string | undefined {
     const nominated = new Set(nominations.map(({ pod }) => pod.uid));
-    if (nominated.size < needed) return `${nominated.size} of the ${needed} members that are needed are nominated`;
+    if (nominated.size < needed) return `only ${nominated.size} of ${needed} required members are nominated`;
     const known = new Set(members.map(({ uid }) => uid));
     const stranger = nominations.find(({ pod }) => !known.has(pod.uid));
-    if (stranger !== undefined) return `${stranger.pod.key} is nominated, which is no member that can be placed`;
+    if (stranger !== undefined) return `${stranger.pod.key} is nominated but is not part of this attempt`;
     if (nominated.size < nominations.length) return 'a member is nominated twice';
     const problem = this.#problemWith(schedulingEntity, members, victims);
     if (problem !== undefined) return problem;
     const rejection = this.#options.dryRuns.rejectionOf(profile, schedulingEntity, nominations, victims);
-    return rejection && `it would not fit on the nominated nodes without the victims (${rejection.message})`;
+    return rejection && `it would not fit on the nominated nodes even without the victims (${rejection.message})`;
   }
 
   #problemWith(
@@ -147,24 +148,24 @@ export class Preemptions {
     const lowest = Math.min(...members.map(({ priority }) => priority));
     for (const victim of victims) {
       const isOwn = schedulingEntity.kind === 'gang' && schedulingEntity.gang.members.has(victim.uid);
-      if (isOwn) return `${victim.key} would have to go for its own group`;
-      if (this.#options.cluster.nodeOf(victim) === undefined) return `${victim.key} is on no node`;
-      if (victim.priority >= lowest) return `the priority of ${victim.key} is not lower`;
+      if (isOwn) return `victim ${victim.key} belongs to the group itself`;
+      if (this.#options.cluster.nodeOf(victim) === undefined) return `victim ${victim.key} is not bound`;
+      if (victim.priority >= lowest) return `the priority of victim ${victim.key} is not lower`;
     }
-    const torn = this.#tornGroup(victims);
-    return torn && `PodGroup ${torn.key} would be left with too few of its members; it can only go as a whole`;
+    const broken = this.#brokenGroup(victims);
+    return broken && `PodGroup ${broken.key} would keep fewer members than its minMember: evict all of them or none`;
   }
 
-  /** A group that would keep members on nodes, but fewer than its quorum. */
-  #tornGroup(victims: readonly Pod[]): GangView | undefined {
-    /** group -> how many of its members would go */
-    const going = new Map<GangView, number>();
+  /** Returns a group that would keep bound members, but fewer than its quorum. */
+  #brokenGroup(victims: readonly Pod[]): GangView | undefined {
+    /** group -> number of its members among the victims */
+    const evicted = new Map<GangView, number>();
     for (const { uid, podGroupKey } of victims) {
       const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
-      // One that is going already, or is of a former run, does not count.
-      if (gang?.counts(uid) === true) going.set(gang, (going.get(gang) ?? 0) + 1);
+      // A pod that is already being deleted, or belongs to a former run, does not count.
+      if (gang?.counts(uid) === true) evicted.set(gang, (evicted.get(gang) ?? 0) + 1);
     }
-    for (const [gang, count] of going) {
+    for (const [gang, count] of evicted) {
       const stay = gang.count('bound') + gang.count('planned') - count;
       if (stay > 0 && gang.counted - count < (gang.spec?.minMember ?? 0)) return gang;
     }

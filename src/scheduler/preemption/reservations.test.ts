@@ -13,26 +13,25 @@ const second = 1000;
 let build: Builders;
 let clock: VirtualClock;
 let cluster: Cluster;
-let heard: string[];
+let notifications: string[];
 let reservations: Reservations;
 
 beforeEach(() => {
   build = new Builders();
   clock = new VirtualClock();
   cluster = new Cluster(build.resources);
-  heard = [];
+  notifications = [];
   const moveOnEvent: ConstructorParameters<typeof Reservations>[0]['queue']['moveOnEvent'] = (event) => {
-    const whose = 'pod' in event ? event.pod.name : '';
-    heard.push(
-      `${event.resource} ${event.action} ${whose}, who has ${cluster.reservationOf(whose)?.nodeName ?? 'no room'}`,
-    );
+    const name = 'pod' in event ? event.pod.name : '';
+    const nodeName = cluster.reservationOf(name)?.nodeName ?? 'no node';
+    notifications.push(`${event.resource} ${event.action} ${name}, reserved: ${nodeName}`);
   };
-  const wake = ({ name }: Pod): void => void heard.push(`wake ${name}`);
+  const wake = ({ name }: Pod): void => void notifications.push(`wake ${name}`);
   reservations = new Reservations({ cluster, queue: { moveOnEvent, wake }, clock });
   for (const name of ['a', 'b']) cluster.setNode(build.projectedNode({ name, cpu: 4 }));
 });
 
-/** Its uid is its name. */
+/** Adds a pod whose uid is its name. */
 function pod(name: string, options: PodOptions = {}): Pod {
   const made = build.projectedPod({ name, uid: name, cpu: 1, ...options });
   cluster.setPod(made);
@@ -43,30 +42,30 @@ function nomination(owner: Pod, nodeName: string): Reservation {
   return { kind: 'nomination', owner, nodeName };
 }
 
-/** uid -> node whose room is kept for it */
-function kept(): Record<string, string> {
+/** uid -> node with capacity reserved for it */
+function reserved(): Record<string, string> {
   const all = cluster.nodes.flatMap((node) => [...node.reservations.keys()].map((uid) => [uid, node.name] as const));
   return Object.fromEntries(all);
 }
 
-describe('room that is kept', () => {
-  it('is free again when the time is over, and only then do those who wait hear of it, its owner in any case', () => {
+describe('reserved capacity', () => {
+  it('is freed when the time ends; only then are waiting entities and the owner notified', () => {
     reservations.keep([nomination(pod('x'), 'a')], 60 * second);
     clock.advance(60 * second - 1);
-    expect([kept(), heard]).toEqual([{ x: 'a' }, []]);
+    expect([reserved(), notifications]).toEqual([{ x: 'a' }, []]);
     clock.advance(1);
-    expect([kept(), heard]).toEqual([{}, ['AssignedPod Delete x, who has no room', 'wake x']]);
+    expect([reserved(), notifications]).toEqual([{}, ['AssignedPod Delete x, reserved: no node', 'wake x']]);
   });
 
-  it('for several pods is free again for each of them', () => {
+  it('is freed for each of several pods', () => {
     reservations.keep([nomination(pod('x'), 'a'), nomination(pod('y'), 'b')], second);
-    expect(kept()).toEqual({ x: 'a', y: 'b' });
+    expect(reserved()).toEqual({ x: 'a', y: 'b' });
     clock.advance(second);
-    expect(kept()).toEqual({});
-    expect(heard).toHaveLength(4);
+    expect(reserved()).toEqual({});
+    expect(notifications).toHaveLength(4);
   });
 
-  it('changes the generation of its node when it comes and when it goes', () => {
+  it('changes the generation of its node at its start and its end', () => {
     const { generation } = cluster.node('a')!;
     reservations.keep([nomination(pod('x'), 'a')], second);
     const during = cluster.node('a')!.generation;
@@ -74,49 +73,49 @@ describe('room that is kept', () => {
     expect(new Set([generation, during, cluster.node('a')!.generation]).size).toBe(3);
   });
 
-  it('takes the place of what its owner had, and an older time that is over does not end it', () => {
+  it('replaces the earlier reservation of its owner, whose timer no longer ends it', () => {
     const x = pod('x');
     reservations.keep([nomination(x, 'a')], 60 * second);
     clock.advance(30 * second);
     reservations.keep([nomination(x, 'b')], 60 * second);
     clock.advance(30 * second);
-    expect(kept()).toEqual({ x: 'b' });
-    // Of the room that is given up for the other.
-    expect(heard).toEqual(['AssignedPod Delete x, who has b']);
+    expect(reserved()).toEqual({ x: 'b' });
+    // For the replaced reservation.
+    expect(notifications).toEqual(['AssignedPod Delete x, reserved: b']);
     clock.advance(30 * second);
-    expect([kept(), heard.slice(1)]).toEqual([{}, ['AssignedPod Delete x, who has no room', 'wake x']]);
+    expect([reserved(), notifications.slice(1)]).toEqual([{}, ['AssignedPod Delete x, reserved: no node', 'wake x']]);
   });
 
-  it('again in the same place is kept for the whole of its new time', () => {
+  it('lasts for the whole new time if it is renewed on the same node', () => {
     const reservation = nomination(pod('x'), 'a');
     reservations.keep([reservation], 60 * second);
     clock.advance(30 * second);
     reservations.keep([reservation], 60 * second);
     clock.advance(59 * second);
-    expect(kept()).toEqual({ x: 'a' });
+    expect(reserved()).toEqual({ x: 'a' });
     clock.advance(second);
-    expect(kept()).toEqual({});
+    expect(reserved()).toEqual({});
   });
 
   it.each<[string, () => void]>([
-    ['is gone', () => cluster.removePod('x')],
-    ['is on a node', () => void cluster.setPod(build.projectedPod({ name: 'x', uid: 'x', cpu: 1, nodeName: 'b' }))],
-  ])('is free at once when its owner %s, and then its time means nothing', (_what, happens) => {
+    ['is deleted', () => cluster.removePod('x')],
+    ['is bound', () => void cluster.setPod(build.projectedPod({ name: 'x', uid: 'x', cpu: 1, nodeName: 'b' }))],
+  ])('is freed at once when its owner %s, and its timer then has no effect', (_change, apply) => {
     reservations.keep([nomination(pod('x'), 'a')], second);
-    happens();
-    expect(kept()).toEqual({});
+    apply();
+    expect(reserved()).toEqual({});
     clock.advance(second);
-    expect(heard).toEqual([]);
+    expect(notifications).toEqual([]);
   });
 
-  it('stays where it is whatever the API says of its owner’s nomination', () => {
+  it('stays on its node, whatever nomination the API shows for its owner', () => {
     reservations.keep([nomination(pod('x'), 'a')], second);
     pod('x', { nominatedNodeName: 'b' });
     pod('x');
-    expect(kept()).toEqual({ x: 'a' });
+    expect(reserved()).toEqual({ x: 'a' });
   });
 
-  it('leaves nothing behind that waits for its time when all who had it together have ended', () => {
+  it('leaves no timer behind once all reservations of a batch have ended', () => {
     let running = 0;
     const counting: Clock = {
       now: () => clock.now(),

@@ -4,20 +4,20 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import { capacityFreed } from '../../framework/cluster-event.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 
-/** Claims that were made together, for the same time. */
-interface Kept {
+/** Reservations that were made together, for the same time. */
+interface Batch {
   readonly standing: Set<Reservation>;
   readonly timer: Timer;
 }
 
-/** Keeps room for pods, for a limited time: when it is over the room is free again, and whoever waits for it hears of it. */
+/** Reserves capacity for pods for a limited time. When the time ends, the capacity is freed and the queue wakes entities that wait for it. */
 export class Reservations {
   readonly #cluster: Cluster;
   readonly #queue: Pick<SchedulingQueue, 'moveOnEvent' | 'wake'>;
   readonly #clock: Clock;
-  /** claim -> those with which it was made; one that has been ended elsewhere goes when their time is over */
-  readonly #kept = new Map<Reservation, Kept>();
-  /** claim -> Clock.monotonic() since which its room has been kept for its owner */
+  /** reservation -> its batch; a reservation that ended elsewhere is removed when the batch's time ends */
+  readonly #kept = new Map<Reservation, Batch>();
+  /** reservation -> Clock.monotonic() since which its owner has had capacity reserved on the node */
   readonly #since = new WeakMap<Reservation, number>();
 
   constructor(options: {
@@ -31,8 +31,8 @@ export class Reservations {
   }
 
   /**
-   * Makes the claims, in the place of those that their owners had, for so many milliseconds; then for as many again, as long as
-   * `isNeeded` says so.
+   * Creates the reservations, replacing earlier ones of their owners. They last for `ms` milliseconds and are extended by the same time as
+   * long as `isNeeded` returns true.
    */
   keep(reservations: readonly Omit<Reservation, 'isKept'>[], ms: number, isNeeded: () => boolean = () => false): void {
     const kept = reservations.map((reservation): Reservation => ({ ...reservation, isKept: true }));
@@ -47,7 +47,7 @@ export class Reservations {
     this.#setTimer(kept, ms, isNeeded);
   }
 
-  /** kind -> seconds for which the oldest claim that was made here has been standing; 0 when none does */
+  /** kind -> age in seconds of the oldest reservation that was made here; 0 if there is none */
   get oldestSeconds(): Record<Reservation['kind'], number> {
     const oldest = { nomination: 0, repair: 0 };
     for (const reservation of this.#cluster.reservations()) {
@@ -58,7 +58,7 @@ export class Reservations {
     return oldest;
   }
 
-  /** Ends no claim any more. */
+  /** Cancels all timers. No reservation ends after that. */
   stop(): void {
     for (const { timer } of this.#kept.values()) timer.cancel();
     this.#kept.clear();
@@ -74,11 +74,11 @@ export class Reservations {
       if (standing.length > 0 && isNeeded()) this.#setTimer(standing, ms, isNeeded);
       else for (const reservation of standing) this.#end(reservation);
     });
-    const kept: Kept = { standing: new Set(reservations), timer };
+    const kept: Batch = { standing: new Set(reservations), timer };
     for (const reservation of reservations) this.#kept.set(reservation, kept);
   }
 
-  /** The time of those that have ended is not waited for. */
+  /** Removes the reservation from its batch and cancels the timer of an empty batch. */
   #forget(reservation: Reservation): void {
     const kept = this.#kept.get(reservation);
     if (kept === undefined) return;
@@ -87,12 +87,12 @@ export class Reservations {
     if (kept.standing.size === 0) kept.timer.cancel();
   }
 
-  /** Ends a claim before its time. */
+  /** Ends a reservation early and wakes its owner. */
   end(reservation: Reservation): void {
     if (this.#cluster.reservationOf(reservation.owner.uid) === reservation) this.#end(reservation);
   }
 
-  /** Ends the claim that the pod has, if any, where that kind of claim has lost its reason. The pod goes on waiting for what it waits for. */
+  /** Ends the pod's reservation if it is of this kind and no longer has a reason. Does not wake the pod. */
   drop(uid: string, kind: Reservation['kind']): void {
     const reservation = this.#cluster.reservationOf(uid);
     if (reservation?.kind === kind) this.#release(reservation);
@@ -106,7 +106,7 @@ export class Reservations {
 
   #end(reservation: Reservation): void {
     this.#release(reservation);
-    // It need not wait for that room any more: there may be other room for it.
+    // The owner no longer needs to wait for this capacity and may fit elsewhere.
     this.#queue.wake(reservation.owner, 'ClaimEnded');
   }
 

@@ -12,27 +12,30 @@ export interface CompletionCheckParts {
   readonly logger: Logger;
 }
 
-/** Pods that are being deleted are waited for as long again as the grace, and at least so long. */
+/** Minimum time to wait for pods that are being deleted. The wait is the longer of this and the gang's repair grace. */
 const terminationMs = 60_000;
 
-/** A group that is being released, or given up by somebody else: its room is not free yet. */
-export function groupUnderWay(cluster: Cluster): Gang | undefined {
+/** Returns a gang that never started and whose bound members are being deleted, by this process or another one. Their capacity is not free yet. */
+export function groupBeingReleased(cluster: Cluster): Gang | undefined {
   for (const gang of cluster.gangs()) {
     if (gang.started || gang.spec === undefined || gang.count('leaving') === 0) continue;
     for (const pod of gang.members.values()) {
-      if (gang.stateOf(pod.uid) === 'leaving' && isGoing(pod, cluster)) return gang;
+      if (gang.stateOf(pod.uid) === 'leaving' && isTerminating(pod, cluster)) return gang;
     }
   }
   return undefined;
 }
 
-/** It holds room that it is about to give back. From a node that does not answer it may never go. */
-function isGoing(pod: Pod, cluster: Cluster): boolean {
+/** Returns whether the pod is about to free its capacity. On a lost node, a pod may stay in deletion forever. */
+function isTerminating(pod: Pod, cluster: Cluster): boolean {
   const node = cluster.nodeOf(pod);
   return pod.deleting && node !== undefined && !node.isLost;
 }
 
-/** Could it be completed `now`, or `soon`, when those are gone that are on their way out? A plugin that fails says nothing of the group. */
+/**
+ * Returns whether the gang could be completed `now`, `soon` (once terminating pods are gone) or not at all (`none`). `unknown`: a plugin
+ * failed.
+ */
 export function checkCompletion(
   gang: Gang,
   since: number,
@@ -40,7 +43,7 @@ export function checkCompletion(
 ): 'now' | 'soon' | 'none' | 'unknown' {
   const { intake, rejections, logger } = parts;
   const { cluster, dryRuns, profiles, clock } = intake;
-  // Nobody is waited for without end, whoever has nominated a node: somebody outside need never take that back.
+  // The wait is bounded for every pod: an external component may never withdraw its nomination.
   const isOver = clock.monotonic() - since >= Math.max(gang.spec!.repairGraceMs, terminationMs);
   if (!isOver)
     for (const uid of gang.pending.keys()) if (cluster.reservationOf(uid)?.kind === 'nomination') return 'soon';
@@ -57,12 +60,12 @@ export function checkCompletion(
     if (dryRun.fits) return 'now';
     if (dryRun.blocked !== undefined && failureIn(dryRun.blocked) !== undefined) return 'unknown';
     if (isOver) return 'none';
-    const going = [...cluster.pods()].filter((pod) => isGoing(pod, cluster));
-    return going.length > 0 && dryRuns.run(profile, schedulingEntity, { ...options, without: going }).fits
+    const terminating = [...cluster.pods()].filter((pod) => isTerminating(pod, cluster));
+    return terminating.length > 0 && dryRuns.run(profile, schedulingEntity, { ...options, without: terminating }).fits
       ? 'soon'
       : 'none';
   } catch (error) {
-    logger.warn('could not find out whether a group can be completed', { podGroup: gang.key, error });
+    logger.warn('could not determine whether a group can be completed', { podGroup: gang.key, error });
     return 'unknown';
   }
 }

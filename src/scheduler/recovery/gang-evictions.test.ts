@@ -11,8 +11,8 @@ function startedIs(status: 'True' | 'False') {
   return { type: 'Started', status, reason: 'x', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' } as const;
 }
 
-/** Two of the three members of red are on node a, which is full; the third finds no room. */
-function torn({
+/** Two of red's three members are bound to node a, which is then full. The third does not fit. */
+function partiallyBound({
   phase = 'listing',
   owner = 'job',
   core = new Scheduling({ plugins: defaultPlugins }, phase),
@@ -31,8 +31,8 @@ function torn({
   return core;
 }
 
-/** So much time goes by, in small steps, and whatever can be tried is. */
-async function pass(core: Scheduling, ms: number): Promise<void> {
+/** Advances the clock in small steps and runs all attempts. */
+async function advance(core: Scheduling, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= second) {
     core.harness.clock.advance(Math.min(second, left));
     await core.settle();
@@ -40,12 +40,12 @@ async function pass(core: Scheduling, ms: number): Promise<void> {
   }
 }
 
-describe('a group on nodes in part that cannot be completed', () => {
-  it('is released when its grace is over, and not before: its members are evicted, and Events say why', async () => {
-    const core = torn();
-    await pass(core, 59 * second);
+describe('a partially bound gang that cannot be completed', () => {
+  it('is released when its grace ends, not earlier: members are evicted and Events are recorded', async () => {
+    const core = partiallyBound();
+    await advance(core, 59 * second);
     expect(core.harness.released).toEqual([]);
-    await pass(core, 2 * second);
+    await advance(core, 2 * second);
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
     expect(core.harness.events.filter((event) => event.startsWith('Released'))).toEqual([
       'Released red',
@@ -54,115 +54,115 @@ describe('a group on nodes in part that cannot be completed', () => {
     ]);
   });
 
-  it('has the grace that its spec says', async () => {
-    const core = torn({ repairGraceSeconds: 5 });
-    await pass(core, 4 * second);
+  it('uses the grace of its spec', async () => {
+    const core = partiallyBound({ repairGraceSeconds: 5 });
+    await advance(core, 4 * second);
     expect(core.harness.released).toEqual([]);
-    await pass(core, 2 * second);
+    await advance(core, 2 * second);
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
   });
 
-  it('stays where it is when its policy says so, and says that it does', async () => {
-    const core = torn({ repairPolicy: 'KeepTrying' });
-    await pass(core, 300 * second);
+  it('stays bound under KeepTrying, and reports it', async () => {
+    const core = partiallyBound({ repairPolicy: 'KeepTrying' });
+    await advance(core, 300 * second);
     expect(core.harness.released).toEqual([]);
     expect(core.harness.events).toContain('NotReleased red');
     expect(core.harness.written.at(-1)!.verdict.message).toMatch(
-      /2 of the 3 members that it needs keep their nodes: it keeps trying, as its repairPolicy says\.$/,
+      /2 of 3 required members stay bound: its repairPolicy is KeepTrying\.$/,
     );
   });
 
-  it('is released as soon as its policy says so', async () => {
-    const core = torn({ repairPolicy: 'KeepTrying' });
-    await pass(core, 100 * second);
+  it('is released once its policy changes to Release', async () => {
+    const core = partiallyBound({ repairPolicy: 'KeepTrying' });
+    await advance(core, 100 * second);
     core.group({ name: 'red', minMember: 3, status: neverStarted, repairPolicy: 'Release' });
-    await pass(core, 12 * second);
+    await advance(core, 12 * second);
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
   });
 
-  it('does not say any more why it stays once that is not why', async () => {
-    const core = torn({ repairPolicy: 'KeepTrying' });
+  it('drops the reason from its verdict once the reason no longer applies', async () => {
+    const core = partiallyBound({ repairPolicy: 'KeepTrying' });
     core.node({ name: 'b', cpu: 1 });
     core.pod({ name: 'x', cpu: 1, nodeName: 'b', deleting: true });
-    await pass(core, 100 * second);
-    expect(core.harness.core.verdictOf('red-2')!.message).toContain('keep their nodes');
+    await advance(core, 100 * second);
+    expect(core.harness.core.verdictOf('red-2')!.message).toContain('stay bound');
     core.group({ name: 'red', minMember: 3, status: neverStarted, repairPolicy: 'Release', repairGraceSeconds: 90 });
-    await pass(core, 12 * second);
+    await advance(core, 12 * second);
     expect(core.harness.released).toEqual([]);
-    expect(core.harness.core.verdictOf('red-2')!.message).not.toContain('keep their nodes');
+    expect(core.harness.core.verdictOf('red-2')!.message).not.toContain('stay bound');
   });
 
-  it('keeps those that nobody would make again, and lets the others go', async () => {
-    const core = torn();
+  it('keeps members without a controller and releases the others', async () => {
+    const core = partiallyBound();
     core.change('red-1', { isControlled: false });
-    await pass(core, 70 * second);
+    await advance(core, 70 * second);
     expect(core.harness.released).toEqual(['red-0']);
   });
 
-  it('stays when nobody would make any of it again', async () => {
-    const core = torn({ owner: null });
-    await pass(core, 300 * second);
+  it('stays bound if no member has a controller', async () => {
+    const core = partiallyBound({ owner: null });
+    await advance(core, 300 * second);
     expect(core.harness.released).toEqual([]);
-    expect(core.harness.written.at(-1)!.verdict.message).toContain('no controller would make red-0 again');
+    expect(core.harness.written.at(-1)!.verdict.message).toContain('no controller would recreate red-0');
   });
 
-  it('keeps those that another scheduler has bound', async () => {
-    const core = torn();
+  it('keeps members that another scheduler bound', async () => {
+    const core = partiallyBound();
     for (const name of ['red-0', 'red-1']) core.change(name, { schedulerName: 'another' });
-    await pass(core, 300 * second);
+    await advance(core, 300 * second);
     expect(core.harness.released).toEqual([]);
-    expect(core.harness.written.at(-1)!.verdict.message).toContain('another scheduler has bound them');
+    expect(core.harness.written.at(-1)!.verdict.message).toContain('another scheduler bound them');
   });
 
-  it('is told of once, however often it is looked at', async () => {
-    const core = torn({ repairPolicy: 'KeepTrying' });
+  it('gets one Event, however often it is checked', async () => {
+    const core = partiallyBound({ repairPolicy: 'KeepTrying' });
     for (let i = 0; i < 30; i++) {
-      await pass(core, 30 * second);
+      await advance(core, 30 * second);
       core.change('red-0', { resourceVersion: `x${i}`, labels: { step: `${i}` } });
     }
     expect(core.harness.events.filter((event) => event === 'NotReleased red')).toHaveLength(1);
   });
 
-  it('is not released once it can be completed', async () => {
-    const core = torn();
-    await pass(core, 50 * second);
+  it('is not released once the missing member fits', async () => {
+    const core = partiallyBound();
+    await advance(core, 50 * second);
     core.node({ name: 'b', cpu: 1 });
     await core.attempt();
-    await pass(core, 60 * second);
+    await advance(core, 60 * second);
     expect(core.harness.released).toEqual([]);
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-2']);
   });
 
-  it('waits for pods that are on their way out, though not for ever', async () => {
+  it('waits for terminating pods, but not forever', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     core.node({ name: 'b', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'b', deleting: true });
-    torn({ core });
-    await pass(core, 110 * second);
+    partiallyBound({ core });
+    await advance(core, 110 * second);
     expect(core.harness.released).toEqual([]);
-    await pass(core, 30 * second);
+    await advance(core, 30 * second);
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
   });
 
-  it('waits for a member that somebody has nominated, though not for ever', async () => {
-    const core = torn();
+  it('waits for a member with an external nomination, but not forever', async () => {
+    const core = partiallyBound();
     core.change('red-2', { nominatedNodeName: 'a' });
-    await pass(core, 115 * second);
+    await advance(core, 115 * second);
     expect(core.harness.released).toEqual([]);
-    await pass(core, 15 * second);
+    await advance(core, 15 * second);
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
   });
 
-  it('does not wait for pods on a node that does not answer', async () => {
+  it('does not wait for terminating pods on an unreachable node', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     core.node({ name: 'b', cpu: 1, taints: ['node.kubernetes.io/unreachable:NoSchedule'] });
     core.pod({ name: 'old', cpu: 1, nodeName: 'b', deleting: true });
-    torn({ core });
-    await pass(core, 65 * second);
+    partiallyBound({ core });
+    await advance(core, 65 * second);
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
   });
 
-  it('is not released while a plugin fails on it: nothing is known then', async () => {
+  it('is not released while a plugin fails', async () => {
     const core = new Scheduling(
       {
         plugins: defaultPlugins,
@@ -177,21 +177,21 @@ describe('a group on nodes in part that cannot be completed', () => {
       },
       'listing',
     );
-    torn({ core });
-    await pass(core, 300 * second);
+    partiallyBound({ core });
+    await advance(core, 300 * second);
     expect(core.harness.released).toEqual([]);
     expect(core.harness.written.at(-1)!.verdict.message).toContain(
-      'a plugin failed when it was asked where the others fit',
+      'a plugin failed while checking whether the other members fit',
     );
   });
 
-  it('is not released when it has started', async () => {
-    const core = torn({ status: { conditions: [startedIs('True')] } });
-    await pass(core, 300 * second);
+  it('is not released after it has started', async () => {
+    const core = partiallyBound({ status: { conditions: [startedIs('True')] } });
+    await advance(core, 300 * second);
     expect(core.harness.released).toEqual([]);
   });
 
-  it('nor when it is in part anew, after the one that was there at the start has succeeded', async () => {
+  it('is not released if it becomes partially bound again after its first member succeeded', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     core.node({ name: 'a', cpu: 3 });
     core.group({ name: 'red', minMember: 3, status: {} });
@@ -203,118 +203,118 @@ describe('a group on nodes in part that cannot be completed', () => {
     await core.accept('red-1');
     core.change('red-1', { nodeName: 'a' });
     await core.reject('red-2', 'no');
-    await pass(core, 300 * second);
+    await advance(core, 300 * second);
     expect(core.harness.released).toEqual([]);
   });
 
-  it('is not released by a process that took over while nobody says whether it has started', async () => {
-    const core = torn({ status: {} });
-    await pass(core, 300 * second);
+  it('is not released by a new leader while no Started condition exists', async () => {
+    const core = partiallyBound({ status: {} });
+    await advance(core, 300 * second);
     expect(core.harness.released).toEqual([]);
     expect(core.harness.written.at(-1)!.verdict.message).toContain('it may have started before this scheduler did');
-    // The controller has come.
+    // The controller writes the condition.
     core.group({ name: 'red', minMember: 3, status: neverStarted });
-    await pass(core, 12 * second);
+    await advance(core, 12 * second);
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
   });
 
-  it('is not released by a process that took over when as many members have been on nodes as it needs', async () => {
+  it('is not released by a new leader if minMember members have ever been bound', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     core.pod({ name: 'red-x', group: 'red', nodeName: 'a', phase: 'Failed', owner: 'job' });
-    torn({ core });
-    await pass(core, 300 * second);
+    partiallyBound({ core });
+    await advance(core, 300 * second);
     expect(core.harness.released).toEqual([]);
     expect(core.harness.written.at(-1)!.verdict.message).toContain('so it may have started');
   });
 
-  it('needs nobody to say so when this process has seen it from the beginning', async () => {
-    const core = torn({ phase: 'running', status: {} });
-    await pass(core, 70 * second);
+  it('needs no Started condition if this process has seen the gang from its beginning', async () => {
+    const core = partiallyBound({ phase: 'running', status: {} });
+    await advance(core, 70 * second);
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
   });
 
-  it('counts its grace from when its first member was bound, whoever then led', async () => {
+  it('counts its grace from its first binding, also after a change of leader', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
-    torn({ core, phase: 'running' });
+    partiallyBound({ core, phase: 'running' });
     const since = new Date(core.harness.clock.now() - 50 * second).toISOString();
     const bound = { type: 'PodScheduled', status: 'True', lastTransitionTime: since };
     core.pod({ name: 'red-0', group: 'red', cpu: 1, nodeName: 'a', owner: 'job', conditions: [bound] });
     core.start();
-    await pass(core, 12 * second);
+    await advance(core, 12 * second);
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
   });
 
-  it('is released though members are missing that nobody makes', async () => {
-    const core = torn();
+  it('is released even if no controller recreates the missing members', async () => {
+    const core = partiallyBound();
     core.removePod('red-2');
-    await pass(core, 70 * second);
+    await advance(core, 70 * second);
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
   });
 
-  it('is released though some node would fit that has rejected its members', async () => {
-    const core = torn();
+  it('is released even if a node that keeps rejecting its members has free capacity', async () => {
+    const core = partiallyBound();
     core.node({ name: 'b', cpu: 1 });
     for (let round = 0; round < 2; round++) {
       await core.attempt();
-      await core.reject('red-2', 'the node said no');
+      await core.reject('red-2', 'the node rejected the pod');
       core.harness.clock.advance(11 * second);
     }
     for (let i = 0; i < 60; i++) {
       core.harness.clock.advance(second);
       await core.settle();
       await core.attempt();
-      if (core.binds.length > 0) await core.reject('red-2', 'the node said no');
+      if (core.binds.length > 0) await core.reject('red-2', 'the node rejected the pod');
     }
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
   });
 });
 
-describe('a group that is being released', () => {
-  it('is left alone until its members go, and for a while', async () => {
-    const core = torn();
-    await pass(core, 61 * second);
+describe('a gang that is being released', () => {
+  it('is on hold until its members are gone, and for a while after', async () => {
+    const core = partiallyBound();
+    await advance(core, 61 * second);
     expect(core.states()).toEqual({});
     core.node({ name: 'b', cpu: 8 });
     for (const name of ['red-0', 'red-1']) core.change(name, { deleting: true });
-    await pass(core, 5 * second);
+    await advance(core, 5 * second);
     expect(core.binds).toEqual([]);
     for (const name of ['red-0', 'red-1']) core.removePod(name);
     for (const name of ['red-3', 'red-4']) core.pod({ name, group: 'red', cpu: 1, owner: 'job' });
     expect(core.harness.written.at(-1)!.verdict.message).toMatch(/it was released once/);
-    await pass(core, 6 * second);
+    await advance(core, 6 * second);
     expect(core.binds.map(({ binding }) => binding.name).sort()).toEqual(['red-2', 'red-3', 'red-4']);
   });
 
-  it('is tried again after that, also where timers ring a moment before the clock says so', async () => {
-    const core = torn();
-    await pass(core, 61 * second);
+  it('is retried after the hold, even if timers fire slightly early', async () => {
+    const core = partiallyBound();
+    await advance(core, 61 * second);
     const { clock } = core.harness;
     const monotonic = clock.monotonic.bind(clock);
     clock.monotonic = () => monotonic() - 0.5;
     core.node({ name: 'b', cpu: 8 });
     for (const name of ['red-0', 'red-1']) core.removePod(name);
     for (const name of ['red-3', 'red-4']) core.pod({ name, group: 'red', cpu: 1, owner: 'job' });
-    await pass(core, 60 * second);
+    await advance(core, 60 * second);
     expect(core.binds.map(({ binding }) => binding.name).sort()).toEqual(['red-2', 'red-3', 'red-4']);
   });
 
-  it('is left alone for longer each time', async () => {
-    const core = torn({ phase: 'running' });
+  it('is on hold for longer after each release', async () => {
+    const core = partiallyBound({ phase: 'running' });
     const gaps: number[] = [];
     let released = 0;
     let at = 0;
     for (let i = 0; i < 600; i++) {
-      await pass(core, second);
+      await advance(core, second);
       const { length } = core.harness.released;
       if (length === released) continue;
       released = length;
       gaps.push(i - at);
       at = i;
-      // Whatever goes comes again, and is bound in part again as soon as it may be.
+      // Recreate the evicted pods and bind them again as soon as the gang is queued.
       for (const name of ['red-0', 'red-1']) core.removePod(name);
       while (core.harness.core.cluster.gang('default/red')!.count('bound') < 2) {
         if (core.queue.get('gang/default/red') === undefined) {
-          await pass(core, second);
+          await advance(core, second);
           i++;
         } else {
           for (const name of ['red-0', 'red-1']) core.pod({ name, group: 'red', cpu: 1, nodeName: 'a', owner: 'job' });
@@ -326,49 +326,49 @@ describe('a group that is being released', () => {
     expect(gaps.at(-1)!).toBeGreaterThan(gaps[0]! + 30);
   });
 
-  it('is let off by a budget, and asked again later; it is tried meanwhile', async () => {
-    const asked: string[] = [];
-    let answer: ReleaseOutcome = 'protected';
+  it('stays bound while a PodDisruptionBudget protects it; the eviction is retried and scheduling continues', async () => {
+    const evictionsOf: string[] = [];
+    let outcome: ReleaseOutcome = 'protected';
     const ports = {
       evictor: {
         evict: () => Promise.resolve(),
         release: ({ name }: { readonly name: string }) => {
-          asked.push(name);
-          return Promise.resolve(answer);
+          evictionsOf.push(name);
+          return Promise.resolve(outcome);
         },
       },
     };
-    const core = torn({ core: new Scheduling({ plugins: defaultPlugins, ports }, 'listing') });
-    await pass(core, 62 * second);
-    expect(asked).toEqual(['red-0', 'red-1']);
+    const core = partiallyBound({ core: new Scheduling({ plugins: defaultPlugins, ports }, 'listing') });
+    await advance(core, 62 * second);
+    expect(evictionsOf).toEqual(['red-0', 'red-1']);
     expect(core.harness.events).toContain('NotReleased red');
     expect(core.harness.events).not.toContain('Released red');
-    await pass(core, 2 * second);
-    expect(core.harness.written.at(-1)!.verdict.message).toContain('a disruption budget protects red-');
+    await advance(core, 2 * second);
+    expect(core.harness.written.at(-1)!.verdict.message).toContain('a PodDisruptionBudget protects red-');
     expect(Object.keys(core.states())).toEqual(['gang/default/red']);
-    await pass(core, 5 * second);
-    expect(asked).toHaveLength(2);
-    answer = 'going';
-    await pass(core, 25 * second);
-    expect(asked).toHaveLength(4);
+    await advance(core, 5 * second);
+    expect(evictionsOf).toHaveLength(2);
+    outcome = 'going';
+    await advance(core, 25 * second);
+    expect(evictionsOf).toHaveLength(4);
   });
 
-  it('stays when it may not be evicted, which is said', async () => {
+  it('stays bound and reports it if evictions are forbidden', async () => {
     const ports = {
       evictor: {
         evict: () => Promise.resolve(),
         release: () => Promise.reject(new Error('pods/eviction is forbidden')),
       },
     };
-    const core = torn({ core: new Scheduling({ plugins: defaultPlugins, ports }, 'listing') });
-    await pass(core, 65 * second);
+    const core = partiallyBound({ core: new Scheduling({ plugins: defaultPlugins, ports }, 'listing') });
+    await advance(core, 65 * second);
     expect(core.harness.written.at(-1)!.verdict.message).toMatch(/red-[01] could not be evicted/);
     expect(core.harness.warnings).toContain('could not release a member');
   });
 
-  it('is not released any more when the scheduler stops', async () => {
-    const core = torn();
-    await pass(core, 50 * second);
+  it('is not released once the scheduler stops', async () => {
+    const core = partiallyBound();
+    await advance(core, 50 * second);
     await core.harness.core.stop();
     core.harness.clock.advance(100 * second);
     await core.settle();
@@ -376,8 +376,8 @@ describe('a group that is being released', () => {
   });
 });
 
-describe('several groups that cannot be completed', () => {
-  /** Each has one member on a node of its own, and needs another on a node that has no room for it; high goes before low. */
+describe('several gangs that cannot be completed', () => {
+  /** Each gang has one member on its own full node and needs another one. high ranks before low. */
   function deadlocked(): Scheduling {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     for (const [name, priority] of [
@@ -393,44 +393,44 @@ describe('several groups that cannot be completed', () => {
     return core;
   }
 
-  it('are released one at a time, the last in the order of the queue first', async () => {
+  it('are released one at a time, the last in QueueSort order first', async () => {
     const core = deadlocked();
-    await pass(core, 70 * second);
+    await advance(core, 70 * second);
     expect(core.harness.released).toEqual(['low-0']);
     core.change('low-0', { deleting: true });
-    await pass(core, 30 * second);
+    await advance(core, 30 * second);
     expect(core.harness.released).toEqual(['low-0']);
   });
 
-  it('are not released when the room of one completes the other', async () => {
+  it('are not released once the freed capacity of one completes the other', async () => {
     const core = deadlocked();
-    await pass(core, 70 * second);
+    await advance(core, 70 * second);
     core.change('low-0', { deleting: true });
     core.removePod('low-0');
     await core.attempt();
     expect(core.binds.map(({ binding }) => `${binding.name} on ${binding.nodeName}`)).toEqual(['high-1 on node-low']);
     await core.accept('high-1');
     core.change('high-1', { nodeName: 'node-low' });
-    await pass(core, 300 * second);
+    await advance(core, 300 * second);
     expect(core.harness.released).toEqual(['low-0']);
   });
 
-  it('are released one after the other when the room of one helps nobody', async () => {
+  it('are released one after the other if the freed capacity does not help', async () => {
     const core = deadlocked();
     for (const name of ['low-1', 'high-1']) core.removePod(name);
-    await pass(core, 70 * second);
+    await advance(core, 70 * second);
     expect(core.harness.released).toEqual(['low-0']);
     core.change('low-0', { deleting: true });
-    await pass(core, 20 * second);
+    await advance(core, 20 * second);
     expect(core.harness.released).toEqual(['low-0']);
     core.removePod('low-0');
-    await pass(core, 20 * second);
+    await advance(core, 20 * second);
     expect(core.harness.released).toEqual(['low-0', 'high-0']);
   });
 
-  it('have the release of one finished by the next process, which begins with no other', async () => {
+  it('after a restart, the release of one is finished before another one starts', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
-    torn({ core, phase: 'running' });
+    partiallyBound({ core, phase: 'running' });
     core.change('red-0', { deleting: true, priority: 10 });
     core.change('red-1', { priority: 10 });
     core.change('red-2', { priority: 10 });
@@ -438,7 +438,7 @@ describe('several groups that cannot be completed', () => {
     core.group({ name: 'blue', minMember: 2, status: neverStarted });
     core.pod({ name: 'blue-0', group: 'blue', cpu: 1, nodeName: 'c', owner: 'job' });
     core.start();
-    await pass(core, 125 * second);
+    await advance(core, 125 * second);
     expect(core.harness.released).toEqual(['red-1']);
   });
 });

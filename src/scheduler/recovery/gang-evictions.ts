@@ -8,9 +8,9 @@ import { groupReleased, groupStays, released } from '../verdicts/events.ts';
 import type { PartiallyBoundGangs } from './partially-bound-gangs.ts';
 import type { EventSink, PodEvictor } from '../ports.ts';
 import type { GangMetrics } from '../metrics/gang-metrics.ts';
-import { groupUnderWay, checkCompletion } from './completion-check.ts';
+import { groupBeingReleased, checkCompletion } from './completion-check.ts';
 import type { CompletionCheckParts } from './completion-check.ts';
-import { hasAnybodyLeft, isOnNode, onceOnNodes } from './members-on-nodes.ts';
+import { countEverBound, hasBoundMembers, isBoundOrStranded } from './bound-members.ts';
 import { sortKeyOf } from '../sort-key.ts';
 
 export interface GangEvictionsOptions extends CompletionCheckParts {
@@ -19,132 +19,132 @@ export interface GangEvictionsOptions extends CompletionCheckParts {
   readonly evictor: Pick<PodEvictor, 'release'>;
   readonly events: EventSink;
   readonly metrics: Pick<GangMetrics, 'released'>;
-  /** Once aborted nobody is evicted any more. */
+  /** Once aborted, no pod is evicted any more. */
   readonly signal: AbortSignal;
 }
 
-/** A group that has been on nodes in part for longer than it may be. */
+/** A gang that has been partially bound for longer than its grace. */
 interface Overdue {
   readonly gang: Gang;
-  /** Clock.monotonic() at the end of its grace. */
+  /** Clock.monotonic() when its grace ended. */
   readonly since: number;
 }
 
 /**
- * What can be said of an overdue group:
- * - `open`: how something ends that is under way has to be seen first;
- * - `wait`: it can be completed now, or when those are gone that are on their way out;
- * - `stay`: it may not be released, for this reason;
- * - `release`: these members can go.
+ * What to do about an overdue gang:
+ * - `open`: nothing yet; a running operation has to end first;
+ * - `wait`: the gang can be completed, now or once terminating pods are gone;
+ * - `stay`: the gang must not be released, for this reason;
+ * - `release`: evict these members.
  */
-type Judgement =
+type Decision =
   | { readonly kind: 'open' | 'wait' }
   | { readonly kind: 'stay'; readonly why: string }
   | { readonly kind: 'release'; readonly members: readonly Pod[] };
 
-/** A member that was asked to go, and why it stays; undefined: it goes. */
-interface Asked {
+/** The result of an eviction request: why the member stays bound, or undefined if it is being deleted. */
+interface EvictionResult {
   readonly pod: Pod;
-  readonly stays: string | undefined;
+  readonly failure: string | undefined;
 }
 
-/** What this process has done to a group. */
-interface Past {
+/** The releases of a group by this process. */
+interface ReleaseHistory {
   readonly groupUid: string;
-  /** How often it was released. */
+  /** How often the group was released. */
   readonly times: number;
-  /** How often its members were asked to go, also in vain. */
+  /** How often the eviction of its members was requested, including failed requests. */
   readonly tries: number;
-  /** Clock.monotonic() until which it is left alone; 0 when nobody went. */
+  /** Clock.monotonic() at the end of its hold; 0 if no member was evicted. */
   readonly heldUntil: number;
-  /** Clock.monotonic() before which nobody of it is asked again. */
+  /** Clock.monotonic() of the earliest next eviction request. */
   readonly notBefore: number;
 }
 
-/** Between two rounds of looks at groups that are overdue, and between two looks of a round: each is a trial. */
+/** Pause between two rounds of checks of overdue gangs, and between two checks within a round. Each check is a dry run. */
 const roundMs = 10_000;
 const pauseMs = 50;
-/** After a change of one of them. */
+/** Delay of the next check after an overdue gang has changed. */
 const changedMs = 1_000;
-/** After a release a group is left alone for so long: one that is always torn in the same way must not be torn all the time. */
+/** How long a gang is on hold after a release, so that a gang that always fails in the same way is not released all the time. */
 const holdPolicy: BackoffPolicy = { initialMs: 10_000, maxMs: 10 * 60_000 };
 
 /**
- * What becomes of groups that never started, are on nodes in part and cannot be completed within their grace, as their
- * repairPolicy says. A group is released by evicting those of its bound members that a controller makes anew; one group at a time,
- * the one that QueueSort puts last first, because with its room the others may be completed. All of it follows from what the API
- * shows, so the next process goes on where this one ended: since when a group is in part its members' PodScheduled conditions say, and
- * that it is being released those that are being deleted.
+ * Releases gangs that never started, are partially bound and cannot be completed within their grace, according to their repairPolicy. A
+ * release evicts the bound members that a controller recreates. Gangs are released one at a time. The gang that QueueSort puts last goes
+ * first, because the others may be completed with its capacity. All decisions follow from the API's state, so the next process continues
+ * where this one ended: the members' PodScheduled conditions show since when a gang is partially bound, and members in deletion show
+ * that it is being released.
  */
 export class GangEvictions {
   readonly #options: GangEvictionsOptions;
-  /** group key -> uids of members that are asked to go and not seen to be going yet */
-  readonly #asked = new Map<string, Set<string>>();
-  /** group key -> its releases by this process, while it has not started since */
-  readonly #past = new Map<string, Past>();
-  /** group key -> why it stays although it is overdue, as was last said */
+  /** group key -> uids of members with an eviction request that the watch does not show in deletion yet */
+  readonly #evicting = new Map<string, Set<string>>();
+  /** group key -> its releases by this process, until it starts */
+  readonly #history = new Map<string, ReleaseHistory>();
+  /** group key -> the reported reason why it stays bound although it is overdue */
   readonly #stays = new Map<string, string>();
   /**
-   * group key -> how many members had been on nodes when this process found them, while any of it is left: what the group was before, this process has
-   * not seen
+   * group key -> how many members had been bound when this process started, kept while the gang has bound members. This process cannot
+   * know whether such a gang had started before.
    */
-  readonly #found = new Map<string, number>();
-  /** Keys of groups that had their turn in this round. */
-  readonly #judged = new Set<string>();
+  readonly #boundAtStart = new Map<string, number>();
+  /** Keys of groups that this round has checked. */
+  readonly #checked = new Set<string>();
   #timer: Timer | undefined;
-  /** When it rings, as Clock.monotonic(). */
+  /** When the timer fires, as Clock.monotonic(). */
   #timerAt = Infinity;
-  /** The holds that end by themselves. */
-  readonly #holds = new Set<Timer>();
+  /** Timers that end a hold. */
+  readonly #holdTimers = new Set<Timer>();
 
   constructor(options: GangEvictionsOptions) {
     this.#options = options;
     options.signal.addEventListener('abort', () => this.#stop(), { once: true });
   }
 
-  /** The picture is complete, and what is on nodes in part is known. */
+  /** Starts the checks. The cache has synced, and partially bound gangs are known. */
   begin(): void {
     for (const gang of this.#options.intake.cluster.gangs())
-      if (hasAnybodyLeft(gang)) this.#found.set(gang.key, onceOnNodes(gang));
+      if (hasBoundMembers(gang)) this.#boundAtStart.set(gang.key, countEverBound(gang));
     this.#setTimer(0);
   }
 
-  /** The group or a member of it has changed, and its spell is known. */
-  look(key: string): void {
+  /** The group or one of its members has changed, and PartiallyBoundGangs has seen the change. */
+  reconcile(key: string): void {
     const { intake, partial } = this.#options;
     const { cluster } = intake;
     const gang = cluster.gang(key);
     this.#settle(key, gang);
-    if (gang === undefined || !hasAnybodyLeft(gang)) this.#found.delete(key);
-    if (gang?.spec === undefined || gang.started) this.#past.delete(key);
+    if (gang === undefined || !hasBoundMembers(gang)) this.#boundAtStart.delete(key);
+    if (gang?.spec === undefined || gang.started) this.#history.delete(key);
     if (partial.periodOf(key) === undefined) this.#stays.delete(key);
     else this.#setTimer(Math.max(changedMs, this.#dueIn(key, gang)));
     if (gang !== undefined && this.isHeld(key)) this.#reportHeld(gang);
   }
 
-  /** The group is being released, or was so lately that it is left alone. */
+  /** Returns true while the group is being released, and while it is on hold after a release. */
   isHeld(key: string): boolean {
-    if (this.#asked.has(key)) return true;
-    const past = this.#pastOf(this.#options.intake.cluster.gang(key));
-    return past !== undefined && past.heldUntil > this.#options.intake.clock.monotonic();
+    if (this.#evicting.has(key)) return true;
+    const history = this.#historyOf(this.#options.intake.cluster.gang(key));
+    return history !== undefined && history.heldUntil > this.#options.intake.clock.monotonic();
   }
 
-  /** Not that of another group of the same name. */
-  #pastOf(gang: GangView | undefined): Past | undefined {
-    const past = gang && this.#past.get(gang.key);
-    return past?.groupUid === gang?.spec?.uid ? past : undefined;
+  /** Ignores the history of an earlier group with the same name. */
+  #historyOf(gang: GangView | undefined): ReleaseHistory | undefined {
+    const history = gang && this.#history.get(gang.key);
+    return history?.groupUid === gang?.spec?.uid ? history : undefined;
   }
 
-  /** A sentence for the verdict of a group that keeps its nodes although it cannot be completed. */
+  /** Returns a sentence for the verdict of a gang that stays bound although it cannot be completed. */
   noteOf({ key, spec, counted }: GangView): string | undefined {
     const why = this.#stays.get(key);
-    const note = `${counted} of the ${spec?.minMember} members that it needs keep their nodes: ${why}.`;
+    const note = `${counted} of ${spec?.minMember} required members stay bound: ${why}.`;
     return why === undefined ? undefined : note;
   }
 
   #stop(): void {
     this.#timer?.cancel();
-    for (const timer of this.#holds) timer.cancel();
+    for (const timer of this.#holdTimers) timer.cancel();
   }
 
   #dueIn(key: string, gang: GangView | undefined): number {
@@ -162,30 +162,30 @@ export class GangEvictions {
     this.#timerAt = at;
     this.#timer = clock.setTimer(Math.max(0, ms), () => {
       this.#timerAt = Infinity;
-      this.#turn();
+      this.#checkNext();
     });
   }
 
-  /** Looks at one group. */
-  #turn(): void {
+  /** Checks one group. */
+  #checkNext(): void {
     if (this.#options.intake.cluster.isPlanning) {
       this.#setTimer(pauseMs);
       return;
     }
     const due = this.#overdue();
     const now = this.#options.intake.clock.monotonic();
-    const next = due.find(({ gang }) => !this.#judged.has(gang.key) && (this.#pastOf(gang)?.notBefore ?? 0) <= now);
+    const next = due.find(({ gang }) => !this.#checked.has(gang.key) && (this.#historyOf(gang)?.notBefore ?? 0) <= now);
     if (next === undefined) {
-      this.#judged.clear();
+      this.#checked.clear();
       if (due.length > 0) this.#setTimer(roundMs);
       return;
     }
-    this.#judged.add(next.gang.key);
+    this.#checked.add(next.gang.key);
     this.#act(next);
     this.#setTimer(pauseMs);
   }
 
-  /** Those whose grace has ended, the one that QueueSort puts last first; the timer is set for the others. */
+  /** Returns the gangs whose grace has ended, in reverse QueueSort order. Sets the timer for the others. */
   #overdue(): Overdue[] {
     const { intake, partial } = this.#options;
     const { cluster, clock, profiles, queue } = intake;
@@ -208,66 +208,67 @@ export class GangEvictions {
 
   #act(overdue: Overdue): void {
     const { gang } = overdue;
-    const judgement = this.#judge(overdue);
-    switch (judgement.kind) {
+    const decision = this.#decide(overdue);
+    switch (decision.kind) {
       case 'open':
         return;
       case 'wait':
-        if (this.#stays.delete(gang.key)) this.#sayAnew(gang);
+        if (this.#stays.delete(gang.key)) this.#requestVerdict(gang);
         return;
       case 'stay':
-        this.#stay(gang, judgement.why);
+        this.#stay(gang, decision.why);
         return;
       case 'release':
-        this.#judged.clear();
-        this.#release(gang, judgement.members);
+        this.#checked.clear();
+        this.#release(gang, decision.members);
         return;
     }
   }
 
-  #judge({ gang, since }: Overdue): Judgement {
+  #decide({ gang, since }: Overdue): Decision {
     const { spec } = gang;
     const { profiles } = this.#options.intake;
-    if (!spec!.releases) return { kind: 'stay', why: 'it keeps trying, as its repairPolicy says' };
-    if (this.#asked.size > 0 || this.isHeld(gang.key) || gang.count('planned') > 0) return { kind: 'open' };
-    const found = this.#found.get(gang.key);
-    if (found !== undefined && !spec!.confirmsStart) {
+    if (!spec!.releases) return { kind: 'stay', why: 'its repairPolicy is KeepTrying' };
+    if (this.#evicting.size > 0 || this.isHeld(gang.key) || gang.count('planned') > 0) return { kind: 'open' };
+    const boundAtStart = this.#boundAtStart.get(gang.key);
+    if (boundAtStart !== undefined && !spec!.confirmsStart) {
       return {
         kind: 'stay',
-        why: 'it may have started before this scheduler did, and nobody keeps its condition Started',
+        why: 'it may have started before this scheduler did, and no controller maintains its Started condition',
       };
     }
-    if (found !== undefined && found >= spec!.minMember) {
-      const why = 'as many members as it needs had been on nodes before this scheduler began, so it may have started';
+    if (boundAtStart !== undefined && boundAtStart >= spec!.minMember) {
+      const why = 'all required members were bound before this scheduler started, so it may have started';
       return { kind: 'stay', why };
     }
-    const other = groupUnderWay(this.#options.intake.cluster);
+    const other = groupBeingReleased(this.#options.intake.cluster);
     if (other !== undefined && other !== gang) return { kind: 'open' };
     const outcome = checkCompletion(gang, since, this.#options);
-    if (outcome === 'unknown') return { kind: 'stay', why: 'a plugin failed when it was asked where the others fit' };
+    if (outcome === 'unknown')
+      return { kind: 'stay', why: 'a plugin failed while checking whether the other members fit' };
     if (outcome !== 'none') return { kind: 'wait' };
-    const bound = [...gang.members.values()].filter(({ uid }) => isOnNode(gang.stateOf(uid)));
+    const bound = [...gang.members.values()].filter(({ uid }) => isBoundOrStranded(gang.stateOf(uid)));
     const ours = bound.filter(({ schedulerName }) => profiles.isOurs(schedulerName));
     const members = ours.filter(({ isControlled }) => isControlled);
     if (members.length > 0) return { kind: 'release', members };
-    const [kept] = ours;
-    if (kept === undefined) return { kind: 'stay', why: 'another scheduler has bound them' };
-    return { kind: 'stay', why: `no controller would make ${kept.name} again` };
+    const [example] = ours;
+    if (example === undefined) return { kind: 'stay', why: 'another scheduler bound them' };
+    return { kind: 'stay', why: `no controller would recreate ${example.name}` };
   }
 
   #stay(gang: Gang, why: string): void {
     if (this.#stays.get(gang.key) === why) return;
     const { events, logger } = this.#options;
     this.#stays.set(gang.key, why);
-    logger.warn('a group stays on nodes in part', { podGroup: gang.key, why });
+    logger.warn('a partially bound group keeps its nodes', { podGroup: gang.key, why });
     const member = memberOf(gang);
     const event = member && groupStays(gang, member, this.noteOf(gang)!);
     if (event !== undefined) events.record(event);
-    this.#sayAnew(gang);
+    this.#requestVerdict(gang);
   }
 
-  /** The next verdict says whether the group stays, and there is one soon. */
-  #sayAnew({ key }: Gang): void {
+  /** Requeues the gang, so that its next verdict, which follows soon, shows whether it stays bound. */
+  #requestVerdict({ key }: Gang): void {
     const { clock, router } = this.#options.intake;
     router.groupChanged(key, 'GroupStays', clock.now(), true);
   }
@@ -276,55 +277,55 @@ export class GangEvictions {
     const { intake, logger } = this.#options;
     const { clock, router } = intake;
     const { uid, minMember } = gang.spec!;
-    const { times = 0, tries: before = 0 } = this.#pastOf(gang) ?? {};
+    const { times = 0, tries: before = 0 } = this.#historyOf(gang) ?? {};
     const tries = before + 1;
     const holdMs = backoffDelay(holdPolicy, tries);
     const end = clock.monotonic() + holdMs;
     const { key } = gang;
-    this.#past.set(key, { groupUid: uid, times, tries, heldUntil: end, notBefore: end });
-    this.#asked.set(key, new Set(members.map((pod) => pod.uid)));
+    this.#history.set(key, { groupUid: uid, times, tries, heldUntil: end, notBefore: end });
+    this.#evicting.set(key, new Set(members.map((pod) => pod.uid)));
     const { counted } = gang;
     logger.warn('releasing a group that cannot be completed', { podGroup: key, counted, minMember, tries });
     router.groupChanged(key, 'GroupReleased', clock.now());
     const timer = clock.setTimer(holdMs, () => {
-      this.#holds.delete(timer);
-      const past = this.#past.get(key);
-      // A timer may ring a moment before the clock says so, and nothing else would end the hold.
-      if (past?.heldUntil === end) this.#past.set(key, { ...past, heldUntil: 0 });
+      this.#holdTimers.delete(timer);
+      const history = this.#history.get(key);
+      // A timer may fire a moment before the clock reaches `end`, and nothing else would end the hold.
+      if (history?.heldUntil === end) this.#history.set(key, { ...history, heldUntil: 0 });
       this.#endHold(key);
     });
-    this.#holds.add(timer);
+    this.#holdTimers.add(timer);
     void this.#evictAll(gang.spec!, members);
   }
 
   async #evictAll(spec: GangSpec, members: readonly Pod[]): Promise<void> {
-    const asked = await Promise.all(members.map(async (pod) => ({ pod, stays: await this.#evict(pod) })));
-    this.#options.intake.gate.run(() => this.#answered(spec, asked));
+    const results = await Promise.all(members.map(async (pod) => ({ pod, failure: await this.#evict(pod) })));
+    this.#options.intake.gate.run(() => this.#onEvicted(spec, results));
   }
 
-  #answered(spec: GangSpec, asked: readonly Asked[]): void {
+  #onEvicted(spec: GangSpec, results: readonly EvictionResult[]): void {
     const { events, metrics, signal } = this.#options;
     if (signal.aborted) return;
-    const going = asked.filter(({ stays }) => stays === undefined).map(({ pod }) => pod);
-    const past = this.#past.get(spec.key);
-    if (going.length > 0) {
+    const evicted = results.filter(({ failure }) => failure === undefined).map(({ pod }) => pod);
+    const history = this.#history.get(spec.key);
+    if (evicted.length > 0) {
       metrics.released();
-      events.record(groupReleased(spec, going));
-      for (const pod of going) events.record(released(pod, spec.key));
-      if (past !== undefined) this.#past.set(spec.key, { ...past, times: past.times + 1 });
-    } else if (past !== undefined) {
-      this.#past.set(spec.key, { ...past, heldUntil: 0 });
+      events.record(groupReleased(spec, evicted));
+      for (const pod of evicted) events.record(released(pod, spec.key));
+      if (history !== undefined) this.#history.set(spec.key, { ...history, times: history.times + 1 });
+    } else if (history !== undefined) {
+      this.#history.set(spec.key, { ...history, heldUntil: 0 });
     }
-    for (const { pod, stays } of asked) if (stays !== undefined) this.#notGoing(spec.key, pod, stays);
-    this.look(spec.key);
+    for (const { pod, failure } of results) if (failure !== undefined) this.#onEvictionFailed(spec.key, pod, failure);
+    this.reconcile(spec.key);
   }
 
-  /** Undefined: it goes; else why not. */
+  /** Returns undefined if the pod is being deleted, otherwise the reason why it stays bound. */
   async #evict(pod: Pod): Promise<string | undefined> {
     const { evictor, logger, signal } = this.#options;
     try {
       const outcome = await evictor.release(pod, signal);
-      const why = `a disruption budget protects ${pod.name}`;
+      const why = `a PodDisruptionBudget protects ${pod.name}`;
       return outcome === 'going' ? undefined : why;
     } catch (error) {
       if (!signal.aborted) logger.warn('could not release a member', { pod: pod.key, error });
@@ -333,25 +334,25 @@ export class GangEvictions {
     }
   }
 
-  /** It is asked again in a later round. */
-  #notGoing(key: string, pod: Pod, why: string): void {
+  /** A later round repeats the request. */
+  #onEvictionFailed(key: string, pod: Pod, why: string): void {
     const gang = this.#options.intake.cluster.gang(key);
     this.#forget(key, pod.uid);
     if (gang?.members.has(pod.uid) === true) this.#stay(gang, why);
     this.#setTimer(roundMs);
   }
 
-  /** Those that are seen to be going, or gone, are not waited for any more. */
+  /** Stops waiting for members that the watch shows as deleted or in deletion. */
   #settle(key: string, gang: Gang | undefined): void {
-    for (const uid of this.#asked.get(key) ?? []) if (!isOnNode(gang?.stateOf(uid))) this.#forget(key, uid);
+    for (const uid of this.#evicting.get(key) ?? []) if (!isBoundOrStranded(gang?.stateOf(uid))) this.#forget(key, uid);
   }
 
   #forget(key: string, uid: string): void {
-    const asked = this.#asked.get(key);
-    if (asked === undefined) return;
-    asked.delete(uid);
-    if (asked.size > 0) return;
-    this.#asked.delete(key);
+    const evicting = this.#evicting.get(key);
+    if (evicting === undefined) return;
+    evicting.delete(uid);
+    if (evicting.size > 0) return;
+    this.#evicting.delete(key);
     this.#endHold(key);
   }
 
@@ -362,17 +363,17 @@ export class GangEvictions {
   }
 
   #reportHeld(gang: Gang): void {
-    const past = this.#pastOf(gang);
-    if (past === undefined || past.times === 0 || gang.pending.size === 0) return;
-    const seconds = backoffDelay(holdPolicy, past.tries) / 1000;
-    const times = past.times === 1 ? 'once' : `${past.times} times`;
+    const history = this.#historyOf(gang);
+    if (history === undefined || history.times === 0 || gang.pending.size === 0) return;
+    const seconds = backoffDelay(holdPolicy, history.tries) / 1000;
+    const times = history.times === 1 ? 'once' : `${history.times} times`;
     this.#options.intake.verdicts.report(
       [...gang.pending.values()],
       {
         reason: 'Unschedulable',
         message:
-          `PodGroup ${gang.key} cannot start: it was released ${times}, because it could not be completed, ` +
-          `and is tried again ${seconds} s after that.`,
+          `PodGroup ${gang.key} cannot start: it was released ${times} because it could not be completed. ` +
+          `The scheduler retries it ${seconds} s after the release.`,
         waitsFor: 'unknown',
       },
       gang,
@@ -386,7 +387,7 @@ function lowestPriority(gang: GangView): number {
   return lowest;
 }
 
-/** One in whose scheduler's name something can be said of the group. */
+/** Returns the member whose schedulerName reports on the group: an unbound one if there is any. */
 function memberOf(gang: GangView): Pod | undefined {
   const [first] = gang.pending.values();
   return first ?? gang.members.values().next().value;

@@ -10,7 +10,7 @@ import type { ReleaseOutcome } from '../ports.ts';
 
 const second = 1000;
 const graceSeconds = 20;
-/** name -> quorum and priority */
+/** group name -> minMember and priority */
 const groups = {
   red: { minMember: 3, priority: 0 },
   blue: { minMember: 2, priority: 5 },
@@ -20,12 +20,12 @@ type GroupName = keyof typeof groups;
 const groupNames = Object.keys(groups) as GroupName[];
 const nodeNames = ['n0', 'n1', 'n2'] as const;
 
-const which = fc.nat(30);
-const happening = fc.oneof(
+const index = fc.nat(30);
+const action = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('attempt' as const) }) },
   {
     weight: 5,
-    arbitrary: fc.record({ kind: fc.constant('answer' as const), which, accepted: fc.constantFrom(true, true, false) }),
+    arbitrary: fc.record({ kind: fc.constant('answer' as const), index, accepted: fc.constantFrom(true, true, false) }),
   },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('watch' as const) }) },
   {
@@ -37,10 +37,10 @@ const happening = fc.oneof(
     }),
   },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('recreate' as const) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), which }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('go' as const), which }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reject' as const), which }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('finish' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), index }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('go' as const), index }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reject' as const), index }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('finish' as const), index }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stranger' as const), node: fc.constantFrom(...nodeNames) }) },
   {
     weight: 1,
@@ -57,17 +57,17 @@ const happening = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.constantFrom(2, 10, graceSeconds, 30) }),
   },
 );
-type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
+type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a scheduler finds of a group that takes over: so many of it on nodes, whether or not it once was whole, and so many that wait. */
-const beginning = fc.record({
+/** The state of a group when the first scheduler takes over. `hasStarted`: all required members were bound before. */
+const initialState = fc.record({
   bound: fc.integer({ min: 0, max: 2 }),
   waiting: fc.integer({ min: 0, max: 2 }),
   hasStarted: fc.boolean(),
   areControlled: fc.constantFrom(true, true, true, false),
 });
-const beginnings = fc.record({ red: beginning, blue: beginning, green: beginning });
-type Beginnings = typeof beginnings extends fc.Arbitrary<infer T> ? T : never;
+const initialStates = fc.record({ red: initialState, blue: initialState, green: initialState });
+type InitialStates = typeof initialStates extends fc.Arbitrary<infer T> ? T : never;
 
 interface Stored {
   readonly name: string;
@@ -78,37 +78,37 @@ interface Stored {
   annotations: Readonly<Record<string, string>>;
   phase: 'Pending' | 'Succeeded' | 'Failed';
   deleting: boolean;
-  /** Evicted by a release. */
+  /** A release evicted the pod. */
   isReleased: boolean;
 }
 
-/** An API server of a few lists, controllers that make pods again, and a scheduler in front of it that dies now and then. */
+/** A minimal API server, controllers that recreate pods, and a scheduler that is restarted now and then. */
 class World {
   readonly hasController: boolean;
   core: Scheduling;
   readonly pods = new Map<string, Stored>();
   readonly nodes = new Map<string, 'ready' | 'notReady'>(nodeNames.map((name) => [name, 'ready']));
-  /** Groups that have had their quorum on nodes, whoever saw it. */
+  /** Groups that have had minMember bound members, whether or not a scheduler saw it. */
   readonly started = new Set<GroupName>();
-  /** Groups of controlled pods that have gone and were not made again. */
-  readonly owed: GroupName[] = [];
-  /** Nodes that have rejected a pod. */
+  /** Groups of controlled pods that are gone and not recreated yet. */
+  readonly toRecreate: GroupName[] = [];
+  /** Nodes that rejected a pod. */
   readonly rejectors = new Set<string>();
-  /** What the watch has not shown yet. */
+  /** Changes that the watch has not delivered yet. */
   readonly unseen: (() => void)[] = [];
   releases = 0;
-  /** Of which so many members had been on nodes, one after the other maybe, when a process began: it cannot tell whether they have started. */
+  /** Groups that had minMember bound members, maybe one after the other, at a restart: the new process cannot know whether they started. */
   readonly doubtful = new Set<GroupName>();
   protects = false;
   readonly problems: string[] = [];
   #serial = 0;
   #now = 0;
 
-  constructor(hasController: boolean, found: Beginnings) {
+  constructor(hasController: boolean, initial: InitialStates) {
     this.hasController = hasController;
     this.core = this.#open();
     for (const group of groupNames) {
-      const { bound, waiting, hasStarted, areControlled } = found[group];
+      const { bound, waiting, hasStarted, areControlled } = initial[group];
       for (let i = 0; i < bound + waiting; i++) {
         const node = i < bound ? nodeNames.find((name) => this.#free(name) > 0) : undefined;
         this.#store(group, areControlled, node);
@@ -120,14 +120,14 @@ class World {
     this.#list();
   }
 
-  async run(todo: Happening): Promise<void> {
+  async run(todo: Action): Promise<void> {
     const { core } = this;
     switch (todo.kind) {
       case 'attempt':
         await core.attempt();
         break;
       case 'answer': {
-        const bind = core.binds[todo.which % Math.max(1, core.binds.length)];
+        const bind = core.binds[todo.index % Math.max(1, core.binds.length)];
         if (bind !== undefined) await this.#answer(bind.binding, todo.accepted);
         break;
       }
@@ -138,23 +138,23 @@ class World {
         this.#create(todo.group, todo.isControlled);
         break;
       case 'recreate': {
-        const group = this.owed.shift();
+        const group = this.toRecreate.shift();
         if (group !== undefined) this.#create(group, true);
         break;
       }
       case 'delete': {
-        const pod = this.#pick(todo.which, ({ deleting }) => !deleting);
+        const pod = this.#pick(todo.index, ({ deleting }) => !deleting);
         if (pod !== undefined) this.#beginToGo(pod);
         break;
       }
       case 'go': {
-        const pod = this.#pick(todo.which, ({ deleting }) => deleting);
+        const pod = this.#pick(todo.index, ({ deleting }) => deleting);
         if (pod !== undefined) this.#go(pod);
         break;
       }
       case 'reject': {
         const pod = this.#pick(
-          todo.which,
+          todo.index,
           ({ nodeName, phase, deleting }) => nodeName !== '' && phase === 'Pending' && !deleting,
         );
         if (pod === undefined) break;
@@ -164,7 +164,7 @@ class World {
       }
       case 'finish': {
         const pod = this.#pick(
-          todo.which,
+          todo.index,
           ({ nodeName, phase, deleting }) => nodeName !== '' && phase === 'Pending' && !deleting,
         );
         if (pod !== undefined) this.#end(pod, 'Succeeded');
@@ -191,14 +191,14 @@ class World {
     expect(this.problems).toEqual([]);
   }
 
-  /** Nothing breaks any more: everything comes to its end. */
+  /** Lets everything settle without further faults, then checks the outcome. */
   async finish(): Promise<void> {
     this.protects = false;
     for (const node of nodeNames) this.#setNode(node, 'ready');
     for (let round = 0; round < 40; round++) {
       while (this.unseen.length > 0) this.unseen.shift()!();
       for (const pod of [...this.pods.values()]) if (pod.deleting) this.#go(pod);
-      while (this.owed.length > 0) this.#create(this.owed.shift(), true);
+      while (this.toRecreate.length > 0) this.#create(this.toRecreate.shift(), true);
       while (this.unseen.length > 0) this.unseen.shift()!();
       await this.#wait(30);
       expect(this.problems).toEqual([]);
@@ -207,10 +207,10 @@ class World {
     await this.#wait(3_600);
     expect(this.releases).toBe(before);
     expect([...this.core.harness.cluster.reservations()].map(({ owner }) => owner.uid)).toEqual([]);
-    for (const name of groupNames) this.#expectWholeOrStuck(name);
+    for (const name of groupNames) this.#expectAllOrNoneBound(name);
   }
 
-  /** Time goes by, and whatever can be done is. */
+  /** Advances the clock and runs all attempts. */
   async #wait(seconds: number): Promise<void> {
     for (let left = seconds; left > 0; left -= 5) {
       const step = Math.min(5, left) * second;
@@ -227,14 +227,14 @@ class World {
     const release = (pod: Pod): Promise<ReleaseOutcome> => {
       const stored = this.pods.get(pod.name);
       if (stored === undefined || stored.deleting) return Promise.resolve('going');
-      this.#judgeRelease(stored);
+      this.#checkRelease(stored);
       if (this.protects) return Promise.resolve('protected');
       this.releases++;
       stored.isReleased = true;
       this.#beginToGo(stored);
       return Promise.resolve('going');
     };
-    const ports = { evictor: { evict: () => Promise.reject(new Error('nobody is preempted here')), release } };
+    const ports = { evictor: { evict: () => Promise.reject(new Error('this test has no preemption')), release } };
     const core = new Scheduling({ plugins: defaultPlugins, ports }, 'listing');
     core.harness.clock.advance(this.#now);
     return core;
@@ -320,7 +320,7 @@ class World {
   #go(pod: Stored): void {
     this.pods.delete(pod.name);
     this.#noteEnd(pod.group);
-    if (pod.isControlled && pod.group !== undefined && pod.phase === 'Pending') this.owed.push(pod.group);
+    if (pod.isControlled && pod.group !== undefined && pod.phase === 'Pending') this.toRecreate.push(pod.group);
     const { core } = this;
     this.unseen.push(() => {
       if (core === this.core && core.harness.cluster.pod(pod.name) !== undefined) core.removePod(pod.name);
@@ -329,13 +329,13 @@ class World {
 
   #end(pod: Stored, phase: 'Succeeded' | 'Failed'): void {
     pod.phase = phase;
-    if (phase === 'Failed' && pod.isControlled && pod.group !== undefined) this.owed.push(pod.group);
+    if (phase === 'Failed' && pod.isControlled && pod.group !== undefined) this.toRecreate.push(pod.group);
     this.#show(pod, { phase, ...(phase === 'Failed' && { failedBecause: 'OutOfcpu' }) });
     this.#noteStart(pod.group);
     this.#noteEnd(pod.group);
   }
 
-  /** In the order of the changes. */
+  /** Changes are delivered in order. */
   #show({ name }: Stored, change: Partial<Pod>): void {
     const { core } = this;
     this.unseen.push(() => {
@@ -343,14 +343,14 @@ class World {
     });
   }
 
-  /** On nodes, or having succeeded. */
+  /** Counts members that are bound or succeeded. */
   #countOf(group: GroupName): number {
     return this.#members(group).filter(({ nodeName, phase, deleting }) => {
       return phase === 'Succeeded' || (nodeName !== '' && phase === 'Pending' && !deleting);
     }).length;
   }
 
-  /** One that has nothing left begins anew, where nobody keeps a condition that says otherwise. */
+  /** A group without bound members starts from scratch, unless a controller maintains its Started condition. */
   #noteEnd(group: GroupName | undefined): void {
     if (group !== undefined && !this.hasController && this.#countOf(group) === 0) this.started.delete(group);
   }
@@ -397,19 +397,19 @@ class World {
     return [...this.pods.values()].filter((pod) => pod.group === group);
   }
 
-  #pick(index: number, is: (pod: Stored) => boolean): Stored | undefined {
-    const some = [...this.pods.values()].filter(is);
+  #pick(index: number, isEligible: (pod: Stored) => boolean): Stored | undefined {
+    const some = [...this.pods.values()].filter(isEligible);
     return some[index % Math.max(1, some.length)];
   }
 
-  /** As the API has it, Bindings that nobody has seen included. */
+  /** Free capacity according to the API, including bindings that the watch has not delivered. */
   #free(node: string): number {
     const here = [...this.pods.values()].filter(({ nodeName, phase }) => nodeName === node && phase === 'Pending');
     return 2 - here.length;
   }
 
-  /** What may never be: a pod that nobody makes again, a group that has started, a second one, one that could be completed. */
-  #judgeRelease(pod: Stored): void {
+  /** Checks that the pod has a controller and that its group has not started, could not be completed and is the only one being released. */
+  #checkRelease(pod: Stored): void {
     const { group, name } = pod;
     if (group === undefined) {
       this.problems.push(`${name} is in no group and was released`);
@@ -417,12 +417,12 @@ class World {
     }
     if (!pod.isControlled) this.problems.push(`${name} has no controller and was released`);
     if (this.started.has(group)) this.problems.push(`${group} has started and was released`);
-    // One that has ended meanwhile holds no room.
+    // An ended pod uses no capacity.
     const isGoing = ({ isReleased, nodeName, phase }: Stored): boolean =>
       isReleased && phase === 'Pending' && this.nodes.get(nodeName) === 'ready';
     const others = [...this.pods.values()].filter((other) => other.group !== group && isGoing(other));
     if (others.length > 0) this.problems.push(`${group} is released while ${others[0]!.group} is`);
-    // What is on its way to the scheduler it cannot know.
+    // The scheduler cannot know undelivered changes.
     if (this.unseen.length > 0) return;
     const members = this.#members(group).filter(({ phase, deleting }) => phase === 'Pending' && !deleting);
     const waiting = members.filter(({ nodeName }) => nodeName === '');
@@ -439,7 +439,7 @@ class World {
     }
   }
 
-  /** A node that keeps rejecting a member is no room for it. */
+  /** A node that keeps rejecting a member offers it no capacity. */
   #hasFailedBinding(waiting: readonly Stored[]): boolean {
     return (
       waiting.some(({ name }) => (this.core.queue.get(`pod/${name}`)?.errors ?? 0) > 0) || this.#bindingsFailed > 0
@@ -452,7 +452,7 @@ class World {
 
   #expectReservations(): void {
     const { cluster } = this.core.harness;
-    /** group -> rooms kept for those that come */
+    /** group -> number of reservations for replacements */
     const kept = new Map<string, number>();
     for (const { owner, kind } of cluster.reservations()) {
       if (!owner.uid.startsWith('instead-of/')) continue;
@@ -462,12 +462,12 @@ class World {
     for (const [key, count] of kept) {
       const gang = cluster.gang(key);
       const live = gang!.count('bound') + (gang!.started ? gang!.count('succeeded') + gang!.count('stranded') : 0);
-      expect(count, `rooms kept for ${key}`).toBeLessThanOrEqual(gang!.spec!.minMember - live);
+      expect(count, `reservations for ${key}`).toBeLessThanOrEqual(gang!.spec!.minMember - live);
     }
   }
 
-  /** On nodes as a whole or not at all, unless it may not be touched. */
-  #expectWholeOrStuck(name: GroupName): void {
+  /** All members are bound or none, unless the group must not be released. */
+  #expectAllOrNoneBound(name: GroupName): void {
     const gang = this.core.harness.cluster.gang(`default/${name}`)!;
     const members = this.#members(name).filter(({ phase, nodeName }) => phase === 'Pending' && nodeName !== '');
     if (gang.started || members.length === 0 || members.length >= groups[name].minMember) return;
@@ -485,17 +485,17 @@ function isWanted({ mayBeSent }: PodBinding): boolean {
   }
 }
 
-describe('whatever is lost, rejected, made again and restarted', () => {
-  it('only groups are released that never started and cannot be completed, one at a time; no room is kept for ever, and it ends', async () => {
+describe('under losses, rejections, recreated pods and restarts', () => {
+  it('only releases gangs that never started and cannot be completed, one at a time; all reservations end', async () => {
     let releases = 0;
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(true, true, false),
-        beginnings,
-        fc.array(happening, { maxLength: 60, size: 'max' }),
-        async (hasController, found, happenings) => {
-          const world = new World(hasController, found);
-          for (const todo of happenings) await world.run(todo);
+        initialStates,
+        fc.array(action, { maxLength: 60, size: 'max' }),
+        async (hasController, initial, actions) => {
+          const world = new World(hasController, initial);
+          for (const todo of actions) await world.run(todo);
           await world.finish();
           releases += world.releases;
         },

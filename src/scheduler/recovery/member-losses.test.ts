@@ -6,7 +6,7 @@ import { Scheduling } from '../../testkit/scheduling.ts';
 
 const second = 1000;
 
-/** red runs: three members, two on node a and one on node b, which are full; node c has room for one. */
+/** red runs with three members: two on node a, one on node b. Both nodes are full. */
 function running(group: Partial<PodGroupOptions> = {}): Scheduling {
   const core = new Scheduling({ plugins: defaultPlugins });
   core.node({ name: 'a', cpu: 2 });
@@ -26,7 +26,7 @@ function reservations(core: Scheduling): string[] {
   return [...core.harness.cluster.reservations()].map(({ kind, nodeName }) => `${kind} on ${nodeName}`);
 }
 
-/** What is to be bound, and where. */
+/** Pending bindings: pod and node. */
 function binds(core: Scheduling): string[] {
   return core.binds.map(({ binding }) => `${binding.name} on ${binding.nodeName}`);
 }
@@ -35,7 +35,7 @@ async function attemptAll(core: Scheduling): Promise<void> {
   while ((await core.attempt()) !== undefined);
 }
 
-async function pass(core: Scheduling, ms: number): Promise<void> {
+async function advance(core: Scheduling, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= second) {
     core.harness.clock.advance(Math.min(second, left));
     await core.settle();
@@ -45,8 +45,8 @@ async function pass(core: Scheduling, ms: number): Promise<void> {
 
 const rejected: Partial<Pod> = { phase: 'Failed', failedBecause: 'OutOfcpu' };
 
-describe('the room of a member that is gone', () => {
-  it('is kept for the one that comes instead, from everybody else, and is told of', async () => {
+describe('the capacity of a lost member', () => {
+  it('is reserved for its replacement only, and an Event reports the loss', async () => {
     const core = running();
     core.removePod('red-1');
     expect(reservations(core)).toEqual(['repair on a']);
@@ -62,7 +62,7 @@ describe('the room of a member that is gone', () => {
     expect(reservations(core)).toEqual([]);
   });
 
-  it('is kept while the member leaves by nobody but itself', () => {
+  it('is reserved once the deletion has finished', () => {
     const core = running();
     core.change('red-1', { deleting: true });
     expect(reservations(core)).toEqual([]);
@@ -70,34 +70,34 @@ describe('the room of a member that is gone', () => {
     expect(reservations(core)).toEqual(['repair on a']);
   });
 
-  it('is kept for no longer than the grace; then those hear of it that wait', async () => {
+  it('is reserved until the grace ends; then waiting pods are requeued', async () => {
     const core = running({ repairGraceSeconds: 20 });
     core.removePod('red-1');
     core.pod({ name: 'other', cpu: 1 });
     await attemptAll(core);
     expect(core.states()['pod/other']).toBe('unschedulable');
-    await pass(core, 19 * second);
+    await advance(core, 19 * second);
     expect(binds(core)).toEqual([]);
-    await pass(core, 2 * second);
+    await advance(core, 2 * second);
     expect(reservations(core)).toEqual([]);
     expect(binds(core)).toEqual(['other on a']);
   });
 
-  it('is not kept where the group wants none to be', () => {
+  it('is not reserved if the grace is 0', () => {
     const core = running({ repairGraceSeconds: 0 });
     core.removePod('red-1');
     expect(reservations(core)).toEqual([]);
     expect(core.harness.events).toEqual(['MemberLost red']);
   });
 
-  it('is not kept for a member beyond the quorum', () => {
+  it('is not reserved for a member beyond minMember', () => {
     const core = running({ minMember: 2 });
     core.removePod('red-1');
     expect(reservations(core)).toEqual([]);
     expect(core.harness.events).toEqual([]);
   });
 
-  it('is not kept for members that have finished', () => {
+  it('is not reserved for members that have succeeded', () => {
     const core = running();
     core.change('red-1', { phase: 'Succeeded' });
     core.removePod('red-1');
@@ -107,18 +107,18 @@ describe('the room of a member that is gone', () => {
     expect(reservations(core)).toEqual([]);
   });
 
-  it('is given back when the group asks for fewer', async () => {
+  it('is freed when minMember decreases', async () => {
     const core = running();
     core.removePod('red-1');
     core.pod({ name: 'other', cpu: 1 });
     await attemptAll(core);
     core.group({ name: 'red', minMember: 2 });
     expect(reservations(core)).toEqual([]);
-    await pass(core, 2 * second);
+    await advance(core, 2 * second);
     expect(binds(core)).toEqual(['other on a']);
   });
 
-  it('is given back when the rest of the group goes too, or the group itself', () => {
+  it('is freed when the remaining members or the group are deleted', () => {
     const core = running();
     core.removePod('red-1');
     for (const name of ['red-0', 'red-2']) core.change(name, { deleting: true });
@@ -129,14 +129,14 @@ describe('the room of a member that is gone', () => {
     expect(reservations(other)).toEqual([]);
   });
 
-  it('is somebody else’s when it was preempted', () => {
+  it('is not reserved if the member was preempted', () => {
     const core = running();
     core.change('red-1', { deleting: true, disruptedBy: 'PreemptionByScheduler' });
     core.removePod('red-1');
     expect(reservations(core)).toEqual([]);
   });
 
-  it('is kept once for each that is missing, and ends one by one', async () => {
+  it('is reserved once per missing member, and each reservation ends on its own', async () => {
     const core = running();
     core.removePod('red-1');
     core.removePod('red-2');
@@ -148,31 +148,31 @@ describe('the room of a member that is gone', () => {
     expect(binds(core)).toEqual(['red-9 on a']);
   });
 
-  it('can be used by a sibling that waited all the time', async () => {
+  it('can be used by a sibling that was already waiting', async () => {
     const core = running();
     core.pod({ name: 'red-3', group: 'red', cpu: 1 });
     await attemptAll(core);
     core.removePod('red-1');
-    await pass(core, 2 * second);
+    await advance(core, 2 * second);
     expect(binds(core)).toEqual(['red-3 on a']);
   });
 
-  it('ends when a sibling uses it that another scheduler has bound', () => {
+  it('is freed when a sibling that another scheduler bound uses it', () => {
     const core = running();
     core.removePod('red-1');
     core.pod({ name: 'red-7', group: 'red', cpu: 1, nodeName: 'a', schedulerName: 'another' });
     expect(reservations(core)).toEqual([]);
   });
 
-  it('of a failed member is kept as well', () => {
+  it('is reserved if the member failed', () => {
     const core = running();
     core.change('red-1', { phase: 'Failed' });
     expect(reservations(core)).toEqual(['repair on a']);
   });
 });
 
-describe('a member whose node is no use any more', () => {
-  it('has as much room kept elsewhere, where a trial finds it', async () => {
+describe('a lost member whose node is unusable', () => {
+  it('gets its capacity reserved on another node if a dry run finds one', async () => {
     const core = running();
     core.node({ name: 'c', cpu: 1 });
     core.removeNode('b');
@@ -186,7 +186,7 @@ describe('a member whose node is no use any more', () => {
     expect(binds(core)).toEqual(['red-9 on c']);
   });
 
-  it('has nothing kept where there is nothing', () => {
+  it('gets no reservation if no other node fits', () => {
     const core = running();
     core.removeNode('b');
     core.removePod('red-2');
@@ -194,7 +194,7 @@ describe('a member whose node is no use any more', () => {
     expect(core.harness.events).toEqual(['NodeLost red', 'MemberLost red']);
   });
 
-  it('leaves nothing of the trial behind', () => {
+  it('leaves no trace of the dry run', () => {
     const core = running();
     core.node({ name: 'c', cpu: 1 });
     core.removeNode('b');
@@ -204,7 +204,7 @@ describe('a member whose node is no use any more', () => {
     expect([...core.harness.cluster.gang('default/red')!.members.keys()]).toEqual(['red-0', 'red-1']);
   });
 
-  it('moves its claim with the node, when that is cordoned after', () => {
+  it('moves its reservation if the node is cordoned later', () => {
     const core = running();
     core.removePod('red-2');
     expect(reservations(core)).toEqual(['repair on b']);
@@ -215,7 +215,7 @@ describe('a member whose node is no use any more', () => {
     expect(reservations(core)).toEqual([]);
   });
 
-  it('has room kept for two of them on one node only if it fits both', () => {
+  it('gets one reservation per node that fits, not two on a node with capacity for one', () => {
     const core = running();
     core.node({ name: 'c', cpu: 1 });
     core.removeNode('a');
@@ -225,8 +225,8 @@ describe('a member whose node is no use any more', () => {
   });
 });
 
-describe('a node that does not admit a member', () => {
-  it('gets none like it for a while: the one that comes instead goes elsewhere', async () => {
+describe('a node that rejects a member at admission', () => {
+  it('gets no pods like it for a while: the replacement uses another node', async () => {
     const core = running();
     core.node({ name: 'c', cpu: 1 });
     core.change('red-1', rejected);
@@ -237,7 +237,7 @@ describe('a node that does not admit a member', () => {
     expect(binds(core)).toEqual(['red-9 on c']);
   });
 
-  it('gets none though there is no other; it is tried again after a minute, then later each time', async () => {
+  it('stays closed even if no other node fits; it is retried after a minute, then later each time', async () => {
     const core = running();
     core.change('red-1', rejected);
     let name = 'red-1';
@@ -247,7 +247,7 @@ describe('a node that does not admit a member', () => {
       name = `red-${10 + round}`;
       core.pod({ name, group: 'red', cpu: 1, owner: 'job' });
       let seconds = 0;
-      for (; core.binds.length === 0; seconds++) await pass(core, second);
+      for (; core.binds.length === 0; seconds++) await advance(core, second);
       waited.push(Math.round(seconds / 60));
       expect(binds(core)).toEqual([`${name} on a`]);
       await core.accept(name);
@@ -257,7 +257,7 @@ describe('a node that does not admit a member', () => {
     expect(waited).toEqual([1, 2, 4, 8]);
   });
 
-  it('says so to those that wait', async () => {
+  it('is named in the verdict of waiting pods', async () => {
     const core = running();
     core.change('red-1', rejected);
     core.pod({ name: 'red-9', group: 'red', owner: 'job', cpu: 1 });
@@ -265,7 +265,7 @@ describe('a node that does not admit a member', () => {
     expect(core.harness.written.at(-1)!.verdict.message).toContain('1 node(s) did not admit a pod like this one');
   });
 
-  it('is tried at once when it changes, and with pods of other shapes', async () => {
+  it('is open again once it changes, and for pods with another template at any time', async () => {
     const core = running();
     core.change('red-1', rejected);
     core.pod({ name: 'small', cpu: '500m' });
@@ -274,11 +274,11 @@ describe('a node that does not admit a member', () => {
     core.pod({ name: 'red-9', group: 'red', cpu: 1 });
     await attemptAll(core);
     core.node({ name: 'a', cpu: 4 });
-    await pass(core, 2 * second);
+    await advance(core, 2 * second);
     expect(binds(core)).toEqual(['small on a', 'red-9 on a']);
   });
 
-  it('is tried as soon as another pod has left it, and not because a pod has that it did not admit', async () => {
+  it('is open again once an admitted pod has left it; a rejected pod does not count', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 3 });
     core.pod({ name: 'theirs', cpu: 1, nodeName: 'a', schedulerName: 'another' });
@@ -291,11 +291,11 @@ describe('a node that does not admit a member', () => {
     await attemptAll(core);
     expect(binds(core)).toEqual([]);
     core.removePod('theirs');
-    await pass(core, 2 * second);
+    await advance(core, 2 * second);
     expect(binds(core)).toEqual(['next on a']);
   });
 
-  it('is learnt from lone pods too, and from those of others not', async () => {
+  it('is closed after the rejection of a pod without a group too, but not of a foreign pod', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 2 });
     core.pod({ name: 'theirs', cpu: 1, nodeName: 'a', schedulerName: 'another' });
@@ -308,7 +308,7 @@ describe('a node that does not admit a member', () => {
     expect(binds(core)).toEqual([]);
   });
 
-  it('is not learnt from a pod that ran and failed', async () => {
+  it('is not closed by a pod that ran and failed', async () => {
     const core = running();
     core.change('red-1', { phase: 'Failed', failedBecause: 'Evicted' });
     core.pod({ name: 'red-9', group: 'red', cpu: 1 });
@@ -317,7 +317,7 @@ describe('a node that does not admit a member', () => {
   });
 });
 
-describe('a node that goes or does not run pods', () => {
+describe('a node that is gone or not ready', () => {
   function halfBound(): Scheduling {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 1 });
@@ -335,7 +335,7 @@ describe('a node that goes or does not run pods', () => {
     ],
     ['is gone', (core: Scheduling) => core.removeNode('a')],
   ])(
-    'when it %s: no more members are bound to a quorum of which one is there, and an Event says so',
+    'when it %s: no more members are bound while the quorum needs its member, and an Event reports it',
     async (_how, lose) => {
       const core = new Scheduling({ plugins: defaultPlugins });
       core.node({ name: 'a', cpu: 1 });
@@ -347,18 +347,18 @@ describe('a node that goes or does not run pods', () => {
       await attemptAll(core);
       expect(binds(core)).toEqual([]);
       expect(core.harness.events).toContain('NodeLost red');
-      await pass(core, 2 * second);
+      await advance(core, 2 * second);
       expect(core.harness.verdicts.at(-1)).toMatch(
         /has 2 of the 3 members it needs to start, 1 of the others is on lost nodes/,
       );
-      // It is back.
+      // The node is ready again.
       core.node({ name: 'a', cpu: 1 });
-      await pass(core, 2 * second);
+      await advance(core, 2 * second);
       expect(binds(core)).toEqual(['red-1 on b', 'red-2 on b']);
     },
   );
 
-  it('stops the Bindings that are not sent yet', async () => {
+  it('stops unsent bindings of the gang', async () => {
     const core = halfBound();
     await attemptAll(core);
     const [first, next] = core.binds;
@@ -368,7 +368,7 @@ describe('a node that goes or does not run pods', () => {
     expect(() => next!.binding.mayBeSent!()).toThrow(/has only 2 of the 3 members/);
   });
 
-  it('stops a Binding to it', async () => {
+  it('stops a binding to it', async () => {
     const core = halfBound();
     await attemptAll(core);
     const { binding } = core.binds[0]!;
@@ -376,7 +376,7 @@ describe('a node that goes or does not run pods', () => {
     expect(() => binding.mayBeSent!()).toThrow('node b is not ready');
   });
 
-  it('takes nothing from a group that runs: what is lost, and when, Kubernetes decides', async () => {
+  it('changes nothing for a running gang: Kubernetes decides when its members are lost', async () => {
     const core = running();
     core.node({ name: 'c', cpu: 1 });
     core.pod({ name: 'red-3', group: 'red', cpu: 1 });
@@ -388,7 +388,7 @@ describe('a node that goes or does not run pods', () => {
     expect(core.harness.events.filter((event) => event === 'NodeLost red')).toHaveLength(1);
   });
 
-  it('is no such node to a pod that wants to be there', async () => {
+  it('does not count as lost for a pod that tolerates the taint', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 3, taints: ['node.kubernetes.io/not-ready:NoSchedule'] });
     core.group({ name: 'red', minMember: 2 });
@@ -402,7 +402,7 @@ describe('a node that goes or does not run pods', () => {
     expect(core.harness.cluster.gang('default/red')!.started).toBe(true);
   });
 
-  it('counts as gone when it is not there at the start', () => {
+  it('counts as gone if it does not exist when the scheduler starts', () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     core.node({ name: 'b', cpu: 2 });
     core.group({ name: 'red', minMember: 3 });

@@ -20,50 +20,50 @@ export interface MemberLossesOptions {
   readonly dryRuns: DryRuns;
   readonly rejections: Pick<NodeRejections, 'notAdmitted' | 'barredFor'>;
   readonly profiles: Pick<Profiles, 'of' | 'decidesGangs' | 'isOurs'>;
-  /** The group gives its nodes back: nothing is kept for it. */
+  /** Returns true while the group is being released or on hold. No capacity is reserved for it then. */
   readonly isHeld: (groupKey: string) => boolean;
   readonly events: EventSink;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly logger: Logger;
 }
 
-/** Room that is kept for whoever comes in the place of a lost member. */
+/** Capacity that is reserved for the replacement of a lost member. */
 interface ReservedCapacity {
-  /** Of the group for which it is kept. */
+  /** Uid of the group that may use the capacity. */
   readonly groupUid: string;
   /** The lost member. */
   readonly lost: Pod;
-  /** The claim's: that of no pod, because nobody knows yet what the one will be called that comes. */
+  /** The owner of the reservation: a placeholder pod, because the name of the replacement is not known yet. */
   readonly owner: Pod;
   /** Clock.monotonic() */
   readonly until: number;
 }
 
-/** As many rooms of one group are looked for on other nodes, each by a trial. */
-const mostElsewhere = 16;
-/** A group that loses one member after the other is told so often. */
+/** Maximum number of reservations that one dry run places on other nodes. */
+const maxDryRunMembers = 16;
+/** Minimum time between two reports on one group. */
 const reportEveryMs = 10_000;
 
 /**
- * What follows when members leave their nodes before they have finished, and the group is short of its quorum: the node did not admit
- * them or died, somebody deleted or evicted them. Their owner makes others; for each, room is kept for the group's grace: that of the lost one, or as
- * much on another node where that one is no use and a trial finds any. Who comes may use it whatever it is called; it ends as soon as the
- * group is whole, ends or is released.
+ * Reserves capacity when a member leaves its node before it has finished and its group falls below minMember: the node rejected it or
+ * died, or the pod was deleted or evicted. The member's owner creates a replacement. For each replacement, capacity is reserved for the
+ * group's grace: on the lost member's node, or on another one if that node is unusable and a dry run finds one. Any new member may use it,
+ * whatever its name. The reservation ends early once the group is complete, ends or is released.
  */
 export class MemberLosses {
   readonly #options: MemberLossesOptions;
-  /** group key -> what is kept for it, oldest first */
-  readonly #kept = new Map<string, ReservedCapacity[]>();
-  /** group key -> Clock.monotonic() when it was last told that it lost a member */
+  /** group key -> its reservations, oldest first */
+  readonly #reserved = new Map<string, ReservedCapacity[]>();
+  /** group key -> Clock.monotonic() of the latest report of a lost member */
   readonly #reportedAt = new Map<string, number>();
-  /** group key -> uids of its members of which it was told that they are stranded */
+  /** group key -> uids of its members that were reported as stranded */
   readonly #stranded = new Map<string, ReadonlySet<string>>();
 
   constructor(options: MemberLossesOptions) {
     this.#options = options;
   }
 
-  /** The pod is on its node no longer and has not succeeded: the API shows it gone or failed, and the picture knows. */
+  /** The pod has left its node and has not succeeded: the API shows it failed or gone, and the cluster cache is up to date. */
   lost(pod: Pod, nodeName: string): void {
     const { cluster, profiles, rejections, logger } = this.#options;
     const isRejected = pod.phase === 'Failed' && isAdmissionRejection(pod.failedBecause);
@@ -76,70 +76,70 @@ export class MemberLosses {
     if (isBoundForAnother(pod, gang.spec.uid) || this.#options.isHeld(gang.key)) return;
     const needed = neededBy(gang);
     if (needed === 0) return;
-    const kept = this.#standing(gang.key).length < needed ? this.#keep(gang, pod, nodeName) : undefined;
-    this.#notify(gang, pod, nodeName, isRejected, kept);
+    const reservedOn = this.#standing(gang.key).length < needed ? this.#reserve(gang, pod, nodeName) : undefined;
+    this.#notify(gang, pod, nodeName, isRejected, reservedOn);
   }
 
-  /** The group or a member of it has changed. */
-  look(key: string): void {
+  /** The group or one of its members has changed. */
+  reconcile(key: string): void {
     const gang = this.#options.cluster.gang(key);
-    if (this.#kept.has(key)) this.#endWhatIsNotNeeded(key, gang);
+    if (this.#reserved.has(key)) this.#endSurplus(key, gang);
     this.#reportStranded(key, gang);
     if (gang === undefined) this.#reportedAt.delete(key);
   }
 
-  /** The node has changed in what scheduling reads of it, or has gone. */
+  /** The node was deleted, or what scheduling reads of it has changed. */
   nodeChanged(nodeName: string): void {
-    if (this.#kept.size === 0) return;
+    if (this.#reserved.size === 0) return;
     const { cluster, reservations } = this.#options;
-    for (const key of [...this.#kept.keys()]) {
+    for (const key of [...this.#reserved.keys()]) {
       for (const { owner, lost } of this.#standing(key)) {
         const reservation = cluster.reservationOf(owner.uid)!;
         if (reservation.nodeName !== nodeName || this.#isUsable(nodeName, lost)) continue;
         reservations.end(reservation);
         const gang = cluster.gang(key);
-        if (gang?.spec !== undefined) this.#keepElsewhere(gang, lost, owner);
+        if (gang?.spec !== undefined) this.#reserveElsewhere(gang, lost, owner);
       }
     }
   }
 
-  /** Answers the node on which room is kept now; undefined: none is. */
-  #keep(gang: Gang, lost: Pod, nodeName: string): string | undefined {
-    // The room of the victims of a preemption is somebody else's.
+  /** Returns the node on which capacity is now reserved; undefined if there is none. */
+  #reserve(gang: Gang, lost: Pod, nodeName: string): string | undefined {
+    // The capacity of a preemption victim belongs to the preemptor.
     if (lost.disruptedBy === 'PreemptionByScheduler') return undefined;
     const { uid, repairGraceMs } = gang.spec!;
     if (repairGraceMs === 0) return undefined;
     const owner: Pod = { ...lost, uid: `instead-of/${lost.uid}`, nodeName: '', phase: 'Pending', deleting: false };
     const until = this.#options.clock.monotonic() + repairGraceMs;
-    const capacities = this.#kept.get(gang.key) ?? [];
-    this.#kept.set(gang.key, capacities);
+    const capacities = this.#reserved.get(gang.key) ?? [];
+    this.#reserved.set(gang.key, capacities);
     capacities.push({ groupUid: uid, lost, owner, until });
-    if (!this.#isUsable(nodeName, lost)) return this.#keepElsewhere(gang, lost, owner);
+    if (!this.#isUsable(nodeName, lost)) return this.#reserveElsewhere(gang, lost, owner);
     this.#reservation(owner, nodeName, until);
     return nodeName;
   }
 
-  /** By a trial in which they have come; together with those for which room is kept elsewhere already, so that all of it fits. */
-  #keepElsewhere(gang: Gang, { template }: Pod, owner: Pod): string | undefined {
+  /** Runs a dry run with the replacement and all others that already have a reservation, so that all of them fit together. */
+  #reserveElsewhere(gang: Gang, { template }: Pod, owner: Pod): string | undefined {
     const { cluster, dryRuns, profiles, clock, logger } = this.#options;
-    const capacities = (this.#kept.get(gang.key) ?? []).filter(
+    const capacities = (this.#reserved.get(gang.key) ?? []).filter(
       (capacity) => capacity.owner === owner || cluster.reservationOf(capacity.owner.uid) !== undefined,
     );
     const own = capacities.find((capacity) => capacity.owner === owner);
     if (
       own === undefined ||
       own.until <= clock.monotonic() ||
-      capacities.length > mostElsewhere ||
+      capacities.length > maxDryRunMembers ||
       cluster.isPlanning
     ) {
       return undefined;
     }
-    /** uid of one that comes in the trial -> the room that is looked for */
-    const coming = new Map(capacities.map((capacity) => [`trial/${capacity.owner.uid}`, capacity]));
-    // Enough for the group to be ready; only those that rooms are looked for are placed.
-    const others = Math.max(0, gang.missing - gang.pending.size - coming.size);
-    const arrivals = [...coming].map(([uid, capacity]) => ({ ...capacity.owner, uid, nominatedNodeName: '' }));
-    const fillers = Array.from({ length: others }, (_, i) => ({ ...arrivals[0]!, uid: `trial/filler-${i}` }));
+    /** uid of a replacement in the dry run -> its reservation */
+    const replacements = new Map(capacities.map((capacity) => [`dry-run/${capacity.owner.uid}`, capacity]));
+    // Fillers make the gang ready. The dry run places only the replacements.
+    const others = Math.max(0, gang.missing - gang.pending.size - replacements.size);
+    const arrivals = [...replacements].map(([uid, capacity]) => ({ ...capacity.owner, uid, nominatedNodeName: '' }));
+    const fillers = Array.from({ length: others }, (_, i) => ({ ...arrivals[0]!, uid: `dry-run/filler-${i}` }));
     const barred = this.#options.rejections.barredFor({ ...owner, template });
     const within =
       barred.size === 0
@@ -155,12 +155,12 @@ export class MemberLosses {
       });
       if (!fits) return undefined;
       for (const { pod, nodeName } of plan) {
-        const capacity = coming.get(pod.uid)!;
+        const capacity = replacements.get(pod.uid)!;
         this.#reservation(capacity.owner, nodeName, capacity.until);
       }
       return cluster.reservationOf(owner.uid)?.nodeName;
     } catch (error) {
-      logger.warn('could not look for room for a lost member', { podGroup: gang.key, error });
+      logger.warn('could not find capacity for the replacement of a lost member', { podGroup: gang.key, error });
       return undefined;
     }
   }
@@ -170,7 +170,7 @@ export class MemberLosses {
     reservations.keep([{ kind: 'repair', owner, nodeName }], until - clock.monotonic());
   }
 
-  /** The room that was taken from the lost one is room for another. */
+  /** Returns whether a replacement of the lost member could use the capacity that it left on the node. */
   #isUsable(nodeName: string, lost: Pod): boolean {
     const { cluster, rejections } = this.#options;
     const info = cluster.node(nodeName);
@@ -182,32 +182,32 @@ export class MemberLosses {
     );
   }
 
-  /** What is kept for the group now; forgets what has come to its end. */
+  /** Returns the group's current reservations and forgets those that have ended. */
   #standing(key: string): readonly ReservedCapacity[] {
-    const capacities = this.#kept.get(key);
+    const capacities = this.#reserved.get(key);
     if (capacities === undefined) return [];
     const { cluster } = this.#options;
     const standing = capacities.filter(({ owner }) => cluster.reservationOf(owner.uid) !== undefined);
-    if (standing.length === 0) this.#kept.delete(key);
-    else this.#kept.set(key, standing);
+    if (standing.length === 0) this.#reserved.delete(key);
+    else this.#reserved.set(key, standing);
     return standing;
   }
 
-  #endWhatIsNotNeeded(key: string, gang: Gang | undefined): void {
+  #endSurplus(key: string, gang: Gang | undefined): void {
     const standing = this.#standing(key);
     const isHeld = this.#options.isHeld(key);
-    const [ours, strange] = partition(standing, ({ groupUid }) => gang?.spec?.uid === groupUid && !isHeld);
+    const [ours, foreign] = partition(standing, ({ groupUid }) => gang?.spec?.uid === groupUid && !isHeld);
     const needed = gang === undefined ? 0 : neededBy(gang);
-    for (const capacity of strange) this.#end(capacity);
+    for (const capacity of foreign) this.#end(capacity);
     let surplus = ours.length - needed;
     if (surplus <= 0) return;
-    // First those where somebody has come.
+    // Reservations that a replacement already uses end first.
     const [used, unused] = partition(ours, (capacity) => this.#isUsed(capacity));
     for (const capacity of [...used, ...unused]) if (surplus-- > 0) this.#end(capacity);
     this.#standing(key);
   }
 
-  /** One like the lost member is on the node, and has come after it. */
+  /** Returns whether a pod like the lost member, and not older, is on the node. */
   #isUsed({ lost, owner }: ReservedCapacity): boolean {
     const { cluster } = this.#options;
     const node = cluster.node(cluster.reservationOf(owner.uid)?.nodeName ?? '');
@@ -223,23 +223,23 @@ export class MemberLosses {
     if (reservation !== undefined) this.#options.reservations.end(reservation);
   }
 
-  #notify(gang: Gang, pod: Pod, nodeName: string, isRejected: boolean, kept: string | undefined): void {
+  #notify(gang: Gang, pod: Pod, nodeName: string, isRejected: boolean, reservedOn: string | undefined): void {
     const { clock, events, logger } = this.#options;
     const now = clock.monotonic();
     if (now - (this.#reportedAt.get(gang.key) ?? -Infinity) < reportEveryMs) return;
     this.#reportedAt.set(gang.key, now);
     const seconds = gang.spec!.repairGraceMs / 1000;
     const what = isRejected
-      ? `was not admitted by node ${nodeName} (${pod.failedBecause})`
+      ? `node ${nodeName} rejected member ${pod.name} (${pod.failedBecause})`
       : pod.phase === 'Failed'
-        ? `has failed on node ${nodeName}`
-        : `is gone from node ${nodeName}`;
+        ? `member ${pod.name} failed on node ${nodeName}`
+        : `member ${pod.name} is gone from node ${nodeName}`;
     const capacity =
-      kept === undefined
+      reservedOn === undefined
         ? ''
-        : `; ${kept === nodeName ? 'its room there' : `room on node ${kept}`} is kept for the one that comes instead, for ${seconds} s at most`;
-    const note = `member ${pod.name} ${what}, and ${gang.missing} of the ${gang.spec!.minMember} that are needed ${gang.missing === 1 ? 'is' : 'are'} missing${capacity}`;
-    logger.warn('a member of a group is lost', { podGroup: gang.key, pod: pod.name, node: nodeName, keptOn: kept });
+        : `; ${reservedOn === nodeName ? 'its capacity there' : `capacity on node ${reservedOn}`} is reserved for its replacement for up to ${seconds} s`;
+    const note = `${what}: ${gang.missing} of ${gang.spec!.minMember} required members ${gang.missing === 1 ? 'is' : 'are'} missing${capacity}`;
+    logger.warn('a group lost a member', { podGroup: gang.key, pod: pod.name, node: nodeName, reservedOn });
     const event = memberLost(gang, pod, note);
     if (event !== undefined) events.record(event);
   }
@@ -256,13 +256,13 @@ export class MemberLosses {
     const { profiles, events, logger } = this.#options;
     const ours = stranded.filter(({ schedulerName }) => profiles.decidesGangs(schedulerName));
     if (ours.length === 0) return;
-    logger.warn('members of a group are on nodes that are lost', { podGroup: key, members: ours.length });
+    logger.warn('group members are on nodes that are gone or not ready', { podGroup: key, members: ours.length });
     const event = membersStranded(gang, ours);
     if (event !== undefined) events.record(event);
   }
 }
 
-/** How many members it is short of that its owner has to bring; 0 when nobody of it is left, or it has finished. */
+/** Returns how many members the owner has to recreate; 0 if no member is bound or being bound. */
 function neededBy(gang: Gang): number {
   const { spec, started } = gang;
   const bound = gang.count('bound');

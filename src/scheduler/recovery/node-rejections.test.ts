@@ -11,21 +11,21 @@ function failing(...nodes: string[]): NodeRejections {
   return rejections;
 }
 
-describe('nodes to which a pod could not be bound', () => {
-  it('are avoided from the second time on', () => {
+describe('nodes to which bindings of a pod failed', () => {
+  it('are avoided after the second failure', () => {
     expect(failing('a', 'b').avoidedBy(pod)).toEqual([]);
     expect(failing('a', 'b', 'a').avoidedBy(pod)).toEqual(['a']);
     expect(failing('a', 'b', 'a', 'b').avoidedBy(pod)).toEqual(['a', 'b']);
   });
 
-  it('take turns when all are: one that fails again although it is avoided comes after the others', () => {
+  it('take turns if all are avoided: after another failure, a node goes to the end', () => {
     expect(failing('a', 'a', 'b', 'b', 'a').avoidedBy(pod)).toEqual(['a']);
     expect(failing('a', 'a', 'b', 'b', 'a', 'b').avoidedBy(pod)).toEqual(['a']);
     expect(failing('a', 'a', 'b', 'b', 'a', 'b', 'b').avoidedBy(pod)).toEqual(['a', 'b']);
     expect(failing('a', 'a', 'b', 'b', 'a', 'b', 'b', 'a').avoidedBy(pod)).toEqual(['a']);
   });
 
-  it('take turns for siblings as well, which go where none of them is rejected', () => {
+  it('take turns for siblings too', () => {
     const rejections = failing('a', 'a');
     for (const node of ['a', 'a', 'b', 'b']) rejections.failed('sibling', node);
     rejections.failed(pod.uid, 'a', ['sibling', 'unknown']);

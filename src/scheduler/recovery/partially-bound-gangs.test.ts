@@ -6,8 +6,8 @@ import { defaultPlugins } from '../../plugins/registry.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 
-/** What a process finds that has just begun to lead: the API's objects, and nothing else. */
-function found(): Scheduling {
+/** A new leader, which sees only the API's objects. */
+function newLeader(): Scheduling {
   return new Scheduling({ plugins: defaultPlugins }, 'listing');
 }
 
@@ -19,8 +19,8 @@ const started = {
   lastTransitionTime: '2026-01-01T00:00:00Z',
 } as const;
 
-/** The order in which entities are tried. */
-async function tried(core: Scheduling): Promise<string[]> {
+/** Returns the entity keys in the order of their attempts. */
+async function attempted(core: Scheduling): Promise<string[]> {
   const keys: string[] = [];
   for (;;) {
     const before = new Set(Object.keys(core.states()));
@@ -30,9 +30,9 @@ async function tried(core: Scheduling): Promise<string[]> {
   }
 }
 
-describe('a process that begins', () => {
-  it('makes whole what is on nodes in part before anything else, however it ranks', async () => {
-    const core = found();
+describe('a new leader', () => {
+  it('completes partially bound gangs before anything else, whatever their priority', async () => {
+    const core = newLeader();
     core.node({ name: 'a', cpu: 64 });
     core.pod({ name: 'urgent', cpu: 1, priority: 1_000 });
     core.group({ name: 'new', minMember: 2, createdAt: 0 });
@@ -44,14 +44,14 @@ describe('a process that begins', () => {
     core.pod({ name: 'mid-0', group: 'mid', cpu: 1, priority: 5 });
     core.pod({ name: 'mid-1', group: 'mid', cpu: 1, priority: 5, nodeName: 'a' });
     core.start();
-    const order = await tried(core);
+    const order = await attempted(core);
     expect(order.slice(0, 2)).toEqual(['gang/default/mid', 'gang/default/low']);
     expect(order.slice(2).sort()).toEqual(['gang/default/new', 'pod/urgent']);
     expect(core.binds.slice(0, 3).map(({ binding }) => binding.name)).toEqual(['mid-0', 'low-0', 'low-1']);
   });
 
-  it('takes the room that is left for the rest of such a group, and not for what is new', async () => {
-    const core = found();
+  it('gives the last free capacity to a partially bound gang, not to a new one', async () => {
+    const core = newLeader();
     core.node({ name: 'a', cpu: 4 });
     core.group({ name: 'new', minMember: 2 });
     core.members(2, { group: 'new', cpu: 1, priority: 1_000 });
@@ -63,7 +63,7 @@ describe('a process that begins', () => {
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['old-0', 'old-1']);
   });
 
-  it('does not put those first that have started: they have their quorum, or had it', () => {
+  it('does not prefer gangs that have started: they have, or had, their quorum', () => {
     const core = new Queueing({ plugins: defaultPlugins }, 'listing');
     core.node({ name: 'a', cpu: 64 });
     core.pod({ name: 'urgent', cpu: 1, priority: 1_000 });
@@ -75,8 +75,8 @@ describe('a process that begins', () => {
   });
 });
 
-describe('a group that comes to be on nodes in part', () => {
-  /** Two groups of two and a pod that rank before group late, which the watch shows bound in part when `late-1` is. */
+describe('a gang that becomes partially bound', () => {
+  /** Two gangs and a pod that rank before gang late. Binding `late-1` makes late partially bound. */
   function running(extra: readonly Plugin[] = []): Queueing {
     const core = new Queueing({ plugins: defaultPlugins, extra });
     core.node({ name: 'a', cpu: 64 });
@@ -92,13 +92,13 @@ describe('a group that comes to be on nodes in part', () => {
   const others = ['gang/default/one', 'gang/default/two', 'pod/lone'];
   const late = 'gang/default/late';
 
-  it('goes first while it waits for its turn', () => {
+  it('moves to the front of the active queue', () => {
     const core = running();
     core.change('late-1', { nodeName: 'a' });
     expect(core.popAll()).toEqual([late, ...others]);
   });
 
-  it('goes back to its place when it is so no more', () => {
+  it('moves back once it is no longer partially bound', () => {
     const core = running();
     core.change('late-1', { nodeName: 'a' });
     core.removePod('late-1');
@@ -106,7 +106,7 @@ describe('a group that comes to be on nodes in part', () => {
     expect(core.popAll()).toEqual([...others, late]);
   });
 
-  it('is tried at once, and first, when it had been rejected and waits for an event', () => {
+  it('is activated and goes first if it was unschedulable', () => {
     const core = running();
     while (core.rejectNext('NodeResourcesFit').key !== late);
     expect(core.states()[late]).toBe('unschedulable');
@@ -116,7 +116,7 @@ describe('a group that comes to be on nodes in part', () => {
     expect(core.popAll().slice(0, 2)).toEqual([late, 'pod/new']);
   });
 
-  it('is tried at once, and first, when it backs off after a rejection', () => {
+  it('is activated and goes first if it is backing off after a rejection', () => {
     const core = running();
     while (core.rejectNext('NodeResourcesFit').key !== late);
     core.node({ name: 'b', cpu: 64 });
@@ -126,7 +126,7 @@ describe('a group that comes to be on nodes in part', () => {
     expect(core.popAll().slice(0, 2)).toEqual([late, 'pod/new']);
   });
 
-  it('sits out what is left of its back-off after an error, and goes first then', () => {
+  it('finishes its backoff after an error, then goes first', () => {
     const core = running();
     for (;;) {
       const entity = core.queue.pop()!;
@@ -143,7 +143,7 @@ describe('a group that comes to be on nodes in part', () => {
     expect(core.popAll()).toEqual([late, 'pod/new']);
   });
 
-  it('does not lose its turn when it is in hand just then', () => {
+  it('keeps its turn if its attempt is running at that moment', () => {
     const core = running();
     const entity = (() => {
       for (;;) {
@@ -172,29 +172,29 @@ const step: fc.Arbitrary<Step> = fc.record({
   what: fc.constantFrom('bind', 'delete', 'create', 'reject', 'wait'),
 });
 
-test('whatever comes and goes, what is popped is never outranked by a group in part that could be', () => {
+test('after any sequence of changes, an active partially bound gang is popped before all other entities', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const core = new Queueing({ plugins: defaultPlugins });
       core.node({ name: 'a', cpu: 64 });
-      const there = new Map<string, 'waiting' | 'bound'>();
+      const states = new Map<string, 'waiting' | 'bound'>();
       const name = ({ group, member }: Step): string => `g${group}-${member}`;
       for (let group = 0; group < 4; group++) {
         core.group({ name: `g${group}`, minMember: 3 });
         core.members(3, { group: `g${group}`, cpu: 1, priority: group });
-        for (let member = 0; member < 3; member++) there.set(`g${group}-${member}`, 'waiting');
+        for (let member = 0; member < 3; member++) states.set(`g${group}-${member}`, 'waiting');
       }
       for (const one of steps) {
         const pod = name(one);
-        if (one.what === 'create' && !there.has(pod)) {
+        if (one.what === 'create' && !states.has(pod)) {
           core.pod({ name: pod, group: `g${one.group}`, cpu: 1, priority: one.group });
-          there.set(pod, 'waiting');
-        } else if (one.what === 'bind' && there.get(pod) === 'waiting') {
+          states.set(pod, 'waiting');
+        } else if (one.what === 'bind' && states.get(pod) === 'waiting') {
           core.change(pod, { nodeName: 'a' });
-          there.set(pod, 'bound');
-        } else if (one.what === 'delete' && there.has(pod)) {
+          states.set(pod, 'bound');
+        } else if (one.what === 'delete' && states.has(pod)) {
           core.removePod(pod);
-          there.delete(pod);
+          states.delete(pod);
         } else if (one.what === 'wait') {
           core.harness.clock.advance(3_000);
         } else if (one.what === 'reject' && core.queue.sizes.active > 0) {

@@ -4,29 +4,29 @@ import type { GangView } from '../../cluster/gang.ts';
 import type { RepairOutcome } from '../metrics/gang-metrics.ts';
 import type { Profiles } from '../profiles.ts';
 
-/** What is shorter is a plan that is being bound. */
+/** Shorter periods do not count: the plan is still being bound. */
 const graceMs = 1_000;
 
-/** A group that never started, since the API first showed some members on nodes, but fewer than its quorum. */
+/** A period in which the API shows a gang that never started with some bound members, but fewer than minMember. */
 export interface PartialPeriod {
   /** Clock.monotonic() */
   readonly since: number;
 }
 
 /**
- * Keeps account of groups that are on nodes in part, which is what must not be: from what the API shows, not from what was
- * planned, so that a plan that hangs is seen as well as one that failed. Only groups that have members of ours count.
+ * Tracks partially bound gangs, which a correct scheduler leaves only for moments. The tracker reads the API's state, not the scheduler's
+ * plans, so it also sees plans that hang. It counts only gangs with members of this scheduler.
  */
 export class PartiallyBoundGangs {
   readonly #cluster: Pick<Cluster, 'gang' | 'gangs'>;
   readonly #profiles: Pick<Profiles, 'decidesGangs'>;
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** group key -> its spell */
+  /** group key -> its current period */
   readonly #periods = new Map<string, PartialPeriod>();
-  /** Keys of groups that are being repaired. */
+  /** Keys of groups under repair. */
   readonly #repairing = new Set<string>();
   readonly #repairs: Record<RepairOutcome, number> = { completed: 0, lost: 0 };
-  /** Of spells that have ended. */
+  /** Total length of ended periods. */
   #endedMs = 0;
 
   constructor(options: {
@@ -40,24 +40,24 @@ export class PartiallyBoundGangs {
   }
 
   /**
-   * From here on `look` is told of every change. What another process has left in part counts from when its first member was
-   * bound, as the API says: nobody has kept account of it meanwhile.
+   * Records the gangs that are partially bound now; `reconcile` must then follow every change. A gang that another process left partially
+   * bound counts from its first binding, according to the API, because no process tracked it in between.
    */
   begin(): void {
     const now = this.#clock.now();
     for (const gang of this.#cluster.gangs()) {
-      if (!isOnNodesInPart(gang) || !this.#isOurs(gang)) continue;
+      if (!isPartiallyBound(gang) || !this.#isOurs(gang)) continue;
       const lastingMs = Math.max(0, now - firstBoundAt(gang, now));
       this.#periods.set(gang.key, { since: this.#clock.monotonic() - lastingMs });
     }
   }
 
-  /** The group or a member of it has changed. */
-  look(key: string): void {
+  /** The group or one of its members has changed. */
+  reconcile(key: string): void {
     const gang = this.#cluster.gang(key);
-    if (this.#repairing.has(key)) this.#lookAtRepair(key, gang);
+    if (this.#repairing.has(key)) this.#reconcileRepair(key, gang);
     const period = this.#periods.get(key);
-    const isPartial = gang !== undefined && isOnNodesInPart(gang);
+    const isPartial = gang !== undefined && isPartiallyBound(gang);
     if (period === undefined) {
       if (isPartial && this.#isOurs(gang)) this.#periods.set(key, { since: this.#clock.monotonic() });
       return;
@@ -67,29 +67,29 @@ export class PartiallyBoundGangs {
     this.#endedMs += counted(this.#clock.monotonic() - period.since);
   }
 
-  /** Groups that are so now. */
+  /** Yields the gangs that are partially bound now. */
   *periods(): Iterable<PartialPeriod & { readonly key: string }> {
     for (const [key, period] of this.#periods) yield { ...period, key };
   }
 
-  /** Undefined: the group is not on nodes in part now. */
+  /** Returns undefined if the group is not partially bound now. */
   periodOf(key: string): PartialPeriod | undefined {
     return this.#periods.get(key);
   }
 
-  /** Nobody will tell it of changes any more. */
+  /** Ends all periods. No calls of `reconcile` follow. */
   stop(): void {
     this.#endedMs = this.seconds * 1000;
     this.#periods.clear();
     this.#repairing.clear();
   }
 
-  /** A member could not be bound, and others are on nodes. */
+  /** A member could not be bound while other members are bound. */
   repairBegins(key: string): void {
     this.#repairing.add(key);
   }
 
-  /** Groups that are so now, for longer than it takes to bind a plan. */
+  /** Number of gangs that have been partially bound for longer than it takes to bind a plan. */
   get count(): number {
     const now = this.#clock.monotonic();
     let count = 0;
@@ -97,7 +97,7 @@ export class PartiallyBoundGangs {
     return count;
   }
 
-  /** Added up over groups, from their first moment on. Never goes back. */
+  /** Total over all gangs, in seconds, each from the moment when it became partially bound. Never decreases. */
   get seconds(): number {
     const now = this.#clock.monotonic();
     let ms = this.#endedMs;
@@ -105,12 +105,12 @@ export class PartiallyBoundGangs {
     return ms / 1000;
   }
 
-  /** outcome -> repairs that have ended so */
+  /** outcome -> number of ended repairs */
   get repairs(): Readonly<Record<RepairOutcome, number>> {
     return this.#repairs;
   }
 
-  #lookAtRepair(key: string, gang: GangView | undefined): void {
+  #reconcileRepair(key: string, gang: GangView | undefined): void {
     const outcome = outcomeOf(gang);
     if (outcome === undefined) return;
     this.#repairing.delete(key);
@@ -123,28 +123,28 @@ export class PartiallyBoundGangs {
   }
 }
 
-function isOnNodesInPart(gang: GangView): boolean {
+function isPartiallyBound(gang: GangView): boolean {
   const bound = gang.count('bound');
   const onNodes = bound + gang.count('stranded');
   return gang.spec !== undefined && !gang.started && onNodes > 0 && bound < gang.spec.minMember;
 }
 
-/** Milliseconds since the epoch; `otherwise` where no member says. */
-function firstBoundAt(gang: GangView, otherwise: number): number {
-  let first = otherwise;
+/** Returns milliseconds since the epoch; `fallback` if no member has the time. */
+function firstBoundAt(gang: GangView, fallback: number): number {
+  let first = fallback;
   for (const pod of gang.members.values()) {
     const state = gang.stateOf(pod.uid);
-    if (state === 'bound' || state === 'stranded') first = Math.min(first, pod.podScheduled?.since ?? otherwise);
+    if (state === 'bound' || state === 'stranded') first = Math.min(first, pod.podScheduled?.since ?? fallback);
   }
   return first;
 }
 
-/** Undefined while some are on nodes, or are being bound, and the group has not started. */
+/** Returns undefined while the gang has not started and members are bound or being bound. */
 function outcomeOf(gang: GangView | undefined): RepairOutcome | undefined {
   if (gang?.started === true) return 'completed';
-  const isGoingOn =
+  const isOngoing =
     gang?.spec !== undefined && gang.count('bound') + gang.count('stranded') + gang.count('planned') > 0;
-  return isGoingOn ? undefined : 'lost';
+  return isOngoing ? undefined : 'lost';
 }
 
 function counted(ms: number): number {

@@ -20,7 +20,7 @@ export interface RecoveryOptions {
   readonly lifecycle: Lifecycle;
 }
 
-/** The second part of the core: reservations, partially bound gangs, lost members, and nodes that reject pods. */
+/** The second part of the core: reservations, partially bound gangs, member losses, and nodes that reject pods. */
 export class Recovery {
   readonly reservations: Reservations;
   readonly partial: PartiallyBoundGangs;
@@ -62,9 +62,9 @@ export class Recovery {
       if (pod === undefined || !isUnbound(pod)) rejections.forget(uid);
     });
     intake.groupSeen.add((key) => {
-      partial.look(key);
-      gangEvictions.look(key);
-      memberLosses.look(key);
+      partial.reconcile(key);
+      gangEvictions.reconcile(key);
+      memberLosses.reconcile(key);
     });
     intake.capacityFreed.add((nodeName) => rejections.capacityFreed(nodeName));
     intake.podLost.add((pod, nodeName) => memberLosses.lost(pod, nodeName));
@@ -74,13 +74,13 @@ export class Recovery {
     });
   }
 
-  /** The cache is complete, and the queue is filled from it. */
+  /** Starts the checks. The cache has synced, and the queue was filled from it. */
   begin(): void {
     this.partial.begin();
     this.#gangEvictions.begin();
   }
 
-  /** A sentence for the verdict of a group that keeps its nodes although it cannot be completed. */
+  /** Returns a sentence for the verdict of a partially bound gang that keeps its nodes although it cannot be completed. */
   noteOf(gang: GangView): string | undefined {
     return this.#gangEvictions.noteOf(gang);
   }

@@ -4,14 +4,14 @@ import type { Extender, ExtenderFilterResult } from '../../framework/extender.ts
 import type { PodBinding } from '../../framework/plugin-handle.ts';
 import type { ExtenderPort } from '../ports.ts';
 
-/** Something that an extender was asked, which the test answers. */
+/** A pending call to an extender. The test responds to it. */
 export interface Asked {
   readonly extender: string;
   readonly verb: 'filter' | 'prioritize' | 'bind';
   readonly pod: string;
   readonly nodes: readonly string[];
   readonly signal: AbortSignal;
-  /** The nodes that it leaves, and why not the others. */
+  /** Responds to filter with the nodes that pass and the reasons for the others. */
   readonly leave: (names: readonly string[], why?: Partial<Omit<ExtenderFilterResult, 'passed'>>) => void;
   readonly score: (scores: Readonly<Record<string, number>>) => void;
   readonly accept: () => void;
@@ -26,16 +26,16 @@ export interface ExtenderTraits {
   readonly managedResources?: readonly string[];
 }
 
-/** Extenders that answer when the test says so. */
+/** Extenders whose responses the test controls. */
 export class AskedExtenders implements ExtenderPort {
   readonly extenders: readonly Extender[];
-  /** What waits for an answer, in order. */
+  /** Pending calls, in order. */
   readonly asked: Asked[] = [];
-  /** `extender verb pod: nodes`, all there ever was. */
+  /** All calls ever made, as `extender verb pod: nodes`. */
   readonly history: string[] = [];
-  /** Names of the pods that were read. */
+  /** Names of the pods that were read whole. */
   readonly read: string[] = [];
-  /** Pods that cannot be read. */
+  /** Name of a pod that cannot be read. */
   unreadable: string | undefined;
 
   constructor(...traits: readonly ExtenderTraits[]) {
@@ -47,16 +47,16 @@ export class AskedExtenders implements ExtenderPort {
     return this.unreadable === pod.name ? Promise.reject(new Error('not found')) : Promise.resolve({ json: pod.name });
   }
 
-  /** What waits for an answer: `extender verb pod: nodes`. */
+  /** Pending calls, as `extender verb pod: nodes`. */
   get open(): readonly string[] {
     return this.asked.map(described);
   }
 
-  /** The next that waits for an answer, or the next about this pod, taken off. */
+  /** Removes and returns the next pending call, or the next one for this pod. */
   next(pod?: string): Asked {
     const index = pod === undefined ? 0 : this.asked.findIndex((asked) => asked.pod === pod);
     const [asked] = index < 0 ? [] : this.asked.splice(index, 1);
-    if (asked === undefined) throw new Error(`nothing is asked${pod === undefined ? '' : ` about ${pod}`}`);
+    if (asked === undefined) throw new Error(`no call is pending${pod === undefined ? '' : ` for pod ${pod}`}`);
     return asked;
   }
 
@@ -86,7 +86,7 @@ export class AskedExtenders implements ExtenderPort {
     signal: AbortSignal,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
-      const give = (answer: unknown): void => resolve(answer as T);
+      const respond = (answer: unknown): void => resolve(answer as T);
       const asked: Asked = {
         extender,
         verb,
@@ -94,13 +94,13 @@ export class AskedExtenders implements ExtenderPort {
         nodes,
         signal,
         leave: (names, why = {}) =>
-          give({
+          respond({
             passed: new Set(names),
             failed: why.failed ?? new Map(),
             unresolvable: why.unresolvable ?? new Map(),
           }),
-        score: (scores) => give(new Map(Object.entries(scores))),
-        accept: () => give(undefined),
+        score: (scores) => respond(new Map(Object.entries(scores))),
+        accept: () => respond(undefined),
         fail: (reason) => reject(new Error(reason)),
       };
       this.asked.push(asked);

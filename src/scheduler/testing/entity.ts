@@ -4,7 +4,7 @@ import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { newEntity } from '../../queue/queued-entity.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 
-/** A popped entity, as the queue hands it to a cycle. */
+/** Returns a popped entity, as the queue passes it to a scheduling cycle. */
 export function entityInFlight(of: { readonly pod: Pod } | { readonly gang: Gang }): QueuedEntity {
   const schedulingEntity: SchedulingEntity =
     'pod' in of ? { kind: 'pod', pod: of.pod } : { kind: 'gang', gang: of.gang };

@@ -2,12 +2,12 @@ import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Plugin, PostFilterResult } from '../../framework/plugin.ts';
 import type { CoreHarness } from '../../testkit/core-harness.ts';
 
-/** A PostFilter that answers what the test says. */
-export function preempting(answer: (schedulingEntity: SchedulingEntity) => PostFilterResult | undefined): Plugin {
-  return { name: 'Preempting', postFilter: (schedulingEntity) => answer(schedulingEntity) };
+/** A PostFilter plugin whose result the test chooses. */
+export function preempting(result: (schedulingEntity: SchedulingEntity) => PostFilterResult | undefined): Plugin {
+  return { name: 'Preempting', postFilter: (schedulingEntity) => result(schedulingEntity) };
 }
 
-/** What PostFilter answers to have the victims make room for a pod on a node; pods by uid. */
+/** Returns a PostFilter result that evicts the victims (by uid) for a pod on a node. */
 export function capacityFor(
   { cluster }: CoreHarness,
   uid: string,

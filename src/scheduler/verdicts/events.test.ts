@@ -10,7 +10,7 @@ import { groupNotScheduled, groupScheduled, notScheduled, preempted, scheduled }
 
 const noCapacity: Verdict = {
   reason: 'Unschedulable',
-  message: 'PodGroup default/red: no room.',
+  message: 'PodGroup default/red: insufficient cpu.',
   waitsFor: 'capacity',
 };
 
@@ -40,7 +40,7 @@ const aboutGroup = {
 };
 
 describe('Events', () => {
-  it('about a group are in the name of the scheduler that decided, whoever bound its other members', () => {
+  it('on a group use the schedulerName of the member that was decided, whoever bound the others', () => {
     harness.cluster.removePod(pod.uid);
     harness.pod({ name: 'foreign', group: 'red', schedulerName: 'other', nodeName: 'a' });
     harness.cluster.setPod(pod);
@@ -48,7 +48,7 @@ describe('Events', () => {
     expect(groupScheduled(gang, [pod], 1)?.reportingController).toBe('gangs');
   });
 
-  it('about a pod are in the words of kube-scheduler, and in the name of the scheduler that the pod names', () => {
+  it('on a pod use the words of kube-scheduler and the schedulerName of the pod', () => {
     expect(scheduled(pod, 'node-1')).toEqual({
       ...aboutPod,
       type: 'Normal',
@@ -73,7 +73,7 @@ describe('Events', () => {
     });
   });
 
-  it('about a group say the same of it', () => {
+  it('on a group carry the same note', () => {
     expect(groupNotScheduled(gang, pod, noCapacity)).toEqual({
       ...aboutGroup,
       type: 'Warning',
@@ -90,7 +90,7 @@ describe('Events', () => {
     });
   });
 
-  it('are not about a group that does not exist', () => {
+  it('are not built for a group without a PodGroup object', () => {
     harness.pod({ name: 'lost', group: 'absent' });
     const absent = harness.cluster.gang('default/absent')!;
     expect([groupNotScheduled(absent, pod, noCapacity), groupScheduled(absent, [pod], 1)]).toEqual([
@@ -100,8 +100,8 @@ describe('Events', () => {
   });
 });
 
-describe('what a decision leaves', () => {
-  /** A core whose gang of two has room for one, and what it says. */
+describe('decisions', () => {
+  /** A core with a gang of two and capacity for one member, its Events and its log. */
   function stuckGang(): { readonly core: CoreHarness; readonly events: EventToRecord[]; readonly logs: LogLines } {
     const events: EventToRecord[] = [];
     const logs = new LogLines();
@@ -123,7 +123,7 @@ describe('what a decision leaves', () => {
       .filter(({ level }) => level === 'info')
       .map(({ message, fields }) => [message, fields.entity, fields.attempts]);
 
-  it('is one line at info when it says something new, and one Event for the group', async () => {
+  it('leave one log line at info and one Event on the group, only when the outcome is new', async () => {
     const { core, events, logs } = stuckGang();
     core.core.attempt();
     const ofGroup = (): unknown[] =>

@@ -5,25 +5,25 @@ import type { Verdict } from '../../api/verdict.ts';
 import type { EventToRecord } from '../../client/event-recorder.ts';
 import type { GangSpec, GangView } from '../../cluster/gang.ts';
 
-/** Every Event of the scheduler is made here, one function an Event. */
+/** Builds all Events of the scheduler, one function per Event. */
 
 export function scheduled(pod: Pod, nodeName: string): EventToRecord {
   const note = `Successfully assigned ${pod.key} to ${nodeName}`;
   return { ...about(pod), type: 'Normal', reason: 'Scheduled', action: 'Binding', note };
 }
 
-/** The pod is not scheduled, as its verdict says. */
+/** The pod was not scheduled; the note is its verdict. */
 export function notScheduled(pod: Pod, verdict: Verdict): EventToRecord {
   return { ...about(pod), ...rejection(verdict) };
 }
 
-/** The same of its group; undefined while there is no object to say it of. */
+/** The group was not scheduled; the note is its verdict. Undefined if the group has no PodGroup object. */
 export function groupNotScheduled(gang: GangView, pod: Pod, verdict: Verdict): EventToRecord | undefined {
   const group = aboutGroup(gang, pod);
   return group && { ...group, ...rejection(verdict) };
 }
 
-/** These members of the group were bound by one plan; undefined while there is no object to say it of. */
+/** One plan bound these members of the group. Undefined if the group has no PodGroup object. */
 export function groupScheduled(gang: GangView, members: readonly Pod[], nodes: number): EventToRecord | undefined {
   const group = aboutGroup(gang, members[0]!);
   const note = `Successfully assigned ${counted(members.length, 'member')} to ${counted(nodes, 'node')}`;
@@ -39,39 +39,39 @@ function rejection({ reason, message }: Verdict): Pick<EventToRecord, 'type' | '
   };
 }
 
-/** The pod is evicted so that `beneficiary`, a pod or a group, finds room. */
+/** The pod is evicted to free capacity for `beneficiary`, a pod or a group. */
 export function preempted(victim: Pod, beneficiary: string): EventToRecord {
   const note = `Preempted by ${beneficiary} on node ${victim.nodeName}`;
   return { ...about(victim), type: 'Normal', reason: 'Preempted', action: 'Preempting', note };
 }
 
-/** The group could not be completed within its grace, and these members of it are evicted. */
+/** The group could not be completed within its grace, and these members are evicted. */
 export function groupReleased(spec: GangSpec, members: readonly Pod[]): EventToRecord {
   const note =
-    `could not be completed within ${spec.repairGraceMs / 1000} s: ${counted(members.length, 'member')} ` +
-    `of the ${spec.minMember} that it needs ${members.length === 1 ? 'is' : 'are'} evicted, so that others can use the room`;
+    `could not be completed within ${spec.repairGraceMs / 1000} s: evicted ${counted(members.length, 'member')} ` +
+    `(minMember is ${spec.minMember}) so that other pods can use their capacity`;
   return { ...aboutGroupOf(spec, members[0]!), type: 'Warning', reason: 'Released', action: 'Releasing', note };
 }
 
 /** The pod is evicted because its group could not be completed. */
 export function released(pod: Pod, groupKey: string): EventToRecord {
-  const note = `Evicted from node ${pod.nodeName}, because PodGroup ${groupKey} could not be completed`;
+  const note = `Evicted from node ${pod.nodeName} because PodGroup ${groupKey} could not be completed`;
   return { ...about(pod), type: 'Warning', reason: 'Released', action: 'Releasing', note };
 }
 
-/** The group is on nodes in part for longer than its grace, and stays there; undefined while there is no object to say it of. */
+/** The gang has been partially bound for longer than its grace and stays bound. Undefined if it has no PodGroup object. */
 export function groupStays(gang: GangView, member: Pod, note: string): EventToRecord | undefined {
   const group = aboutGroup(gang, member);
   return group && { ...group, type: 'Warning', reason: 'NotReleased', action: 'Releasing', note };
 }
 
-/** A member is on its node no longer, for which another is needed; undefined while there is no object to say it of. */
+/** A member has left its node and needs a replacement. Undefined if the group has no PodGroup object. */
 export function memberLost(gang: GangView, member: Pod, note: string): EventToRecord | undefined {
   const group = aboutGroup(gang, member);
   return group && { ...group, type: 'Warning', reason: 'MemberLost', action: 'Repairing', note };
 }
 
-/** Members are on a node that has gone or does not run pods; undefined while there is no object to say it of. */
+/** Members are on nodes that are gone or not ready. Undefined if the group has no PodGroup object. */
 export function membersStranded(gang: GangView, members: readonly Pod[]): EventToRecord | undefined {
   const [first] = members;
   const group = first && aboutGroup(gang, first);
@@ -79,7 +79,7 @@ export function membersStranded(gang: GangView, members: readonly Pod[]): EventT
   const some = nodes.slice(0, 3).join(', ') + (nodes.length > 3 ? ', …' : '');
   const note =
     `${counted(members.length, 'member')} ${members.length === 1 ? 'is' : 'are'} on nodes that are gone or not ready (${some}); ` +
-    'Kubernetes decides when they are given up';
+    'Kubernetes decides when to delete them';
   return group && { ...group, type: 'Warning', reason: 'NodeLost', action: 'Repairing', note };
 }
 
@@ -91,12 +91,12 @@ export function podGroupDisagreement(pod: Pod, { label, annotation }: Membership
     reason: 'PodGroupDisagreement',
     action: 'Scheduling',
     note:
-      `the pod's label names PodGroup ${label}, its annotation ${annotation}; ` +
-      `the label is used: remove the annotation or make them equal`,
+      `the pod's label names PodGroup ${label}, but its annotation names ${annotation}; ` +
+      `the scheduler uses the label: remove the annotation or make them equal`,
   };
 }
 
-/** Follows an Event of a group whose status is not kept whole: the definition of PodGroup in the cluster is another's. */
+/** Follows an Event on a group when the cluster's PodGroup CRD is not Tutti's and drops status fields. */
 export function statusDropped({ regarding, reportingController }: Subject, fields: readonly string[]): EventToRecord {
   return {
     regarding,
@@ -105,8 +105,8 @@ export function statusDropped({ regarding, reportingController }: Subject, field
     reason: 'StatusDropped',
     action: 'Scheduling',
     note:
-      `the definition of PodGroup in this cluster is not Tutti's and drops ${fields.join(', ')}; the group is scheduled, ` +
-      `but its status does not say how it is: have an administrator apply Tutti's definition`,
+      `the PodGroup CRD in this cluster is not Tutti's and drops ${fields.join(', ')}; the group is scheduled, ` +
+      `but its status is incomplete: ask an administrator to apply Tutti's CRD`,
   };
 }
 
@@ -116,7 +116,7 @@ function about({ namespace, name, uid, schedulerName }: Pod): Subject {
   return { regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid }, reportingController: schedulerName };
 }
 
-/** In the name of the scheduler that this member names: others of the group may have been bound by somebody else. */
+/** Reports under the schedulerName of this member: another scheduler may have bound other members of the group. */
 function aboutGroup({ spec }: GangView, member: Pod): Subject | undefined {
   return spec && aboutGroupOf(spec, member);
 }

@@ -2,10 +2,10 @@ import type { Pod } from '../../api/pod.ts';
 import { podGroupDisagreement } from './events.ts';
 import type { EventSink } from '../ports.ts';
 
-/** Warns, once a pod, of a label and an annotation that name different groups. */
+/** Records one warning per pod whose label and annotation name different groups. */
 export class MembershipWarnings {
   readonly #events: EventSink;
-  /** uids of the pods that were warned of */
+  /** uids of pods with a recorded warning */
   readonly #warned = new Set<string>();
 
   constructor(events: EventSink) {

@@ -8,7 +8,7 @@ beforeEach(() => {
   scheduler = new Queueing({ plugins: defaultPlugins });
 });
 
-/** `names: message` of each verdict, in order, for those that were told at the same time; the default namespace left out. */
+/** `names: message` per group of verdicts with the same time and message, in order, without the default namespace. */
 function reported(): string[] {
   /** time and message -> names */
   const groups = new Map<string, string[]>();
@@ -25,7 +25,7 @@ function advance(ms: number): void {
 }
 
 describe('a group that is not ready', () => {
-  it('is told when it has not grown for a second', () => {
+  it('gets its verdict when it has not grown for a second', () => {
     scheduler.group({ name: 'red', minMember: 3 });
     scheduler.members(1, { group: 'red' });
     advance(900);
@@ -37,7 +37,7 @@ describe('a group that is not ready', () => {
     expect(scheduler.harness.clock.untilNextTimer()).toBeGreaterThan(10_000);
   });
 
-  it('is told after 5 s although it keeps growing, and again of what is so then', () => {
+  it('gets its verdict after 5 s while it keeps growing, and another one later', () => {
     scheduler.group({ name: 'red', minMember: 100 });
     for (let member = 0; member < 20; member++) {
       scheduler.pod({ name: `red-${member}`, group: 'red' });
@@ -50,7 +50,7 @@ describe('a group that is not ready', () => {
     expect(reported()[1]).toContain('has 20 of the 100 members');
   });
 
-  it('is told by its first member how it grows, and by the others once a minute', async () => {
+  it('shows its growth on its first member at once, and on the others once a minute', async () => {
     const { clock, written } = scheduler.harness;
     scheduler.group({ name: 'red', minMember: 30 });
     const reported = new Map<string, number>();
@@ -69,7 +69,7 @@ describe('a group that is not ready', () => {
     expect([last.size, new Set(last.values()).size]).toEqual([20, 1]);
   });
 
-  it('is told nothing when it becomes ready in time', () => {
+  it('gets no verdict if it becomes ready in time', () => {
     scheduler.group({ name: 'red', minMember: 2 });
     scheduler.members(1, { group: 'red' });
     advance(999);
@@ -78,7 +78,7 @@ describe('a group that is not ready', () => {
     expect(reported()).toEqual([]);
   });
 
-  it('is told by itself: one that came later is given its own time', () => {
+  it('has its own timing, independent of other groups', () => {
     for (const name of ['red', 'blue', 'green']) scheduler.group({ name, minMember: 2 });
     scheduler.pod({ name: 'red-0', group: 'red' });
     advance(500);
@@ -94,7 +94,7 @@ describe('a group that is not ready', () => {
     expect(reported()).toHaveLength(2);
   });
 
-  it('is not kept waiting by changes that are none of its size or reason', () => {
+  it('is not delayed by changes of neither its size nor its reason', () => {
     scheduler.group({ name: 'red', minMember: 3 });
     scheduler.members(2, { group: 'red' });
     for (let change = 1; change <= 4; change++) {
@@ -104,7 +104,7 @@ describe('a group that is not ready', () => {
     expect(reported()).toHaveLength(1);
   });
 
-  it('is given time anew when its reason changes', () => {
+  it('is delayed again when its reason changes', () => {
     scheduler.members(2, { group: 'red' });
     advance(300);
     scheduler.group({ name: 'red', minMember: 3 });
@@ -114,7 +114,7 @@ describe('a group that is not ready', () => {
     expect(reported()).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
   });
 
-  it('tells each new member also when the reason stays the same', () => {
+  it('reports to new members even if the reason stays the same', () => {
     scheduler.members(1, { group: 'red' });
     advance(300);
     scheduler.pod({ name: 'red-1', group: 'red' });
@@ -124,7 +124,7 @@ describe('a group that is not ready', () => {
     expect(reported().map((verdict) => verdict.split(':')[0])).toEqual(['red-0 red-1', 'red-2']);
   });
 
-  it('is forgotten when it goes away; one of the same name has its own time', () => {
+  it('is forgotten when it is deleted; a group of the same name starts over', () => {
     scheduler.members(1, { group: 'red' });
     advance(900);
     scheduler.removePod('red-0');
@@ -135,7 +135,7 @@ describe('a group that is not ready', () => {
     expect(reported()).toEqual([expect.stringMatching(/^red-1: /)]);
   });
 
-  it('tells only members that name a scheduler of ours', () => {
+  it('reports only to members with our schedulerName', () => {
     scheduler.group({ name: 'red', minMember: 3 });
     scheduler.members(1, { group: 'red' });
     scheduler.pod({ name: 'other-0', group: 'red', schedulerName: 'other' });
@@ -144,8 +144,8 @@ describe('a group that is not ready', () => {
   });
 });
 
-describe('what it waits for', () => {
-  it('is gates when it has all its members but for scheduling gates, else members', () => {
+describe('waitsFor', () => {
+  it('is gates if only scheduling gates are missing, otherwise members', () => {
     for (const name of ['red', 'blue']) {
       scheduler.group({ name, minMember: 2 });
       scheduler.pod({ name: `${name}-0`, group: name });
@@ -159,7 +159,7 @@ describe('what it waits for', () => {
   });
 });
 
-it('a lone pod behind scheduling gates is told nothing', () => {
+it('a pod without a group behind scheduling gates gets no verdict', () => {
   scheduler.pod({ name: 'a', gates: ['wait'] });
   expect(scheduler.states()).toEqual({ 'pod/a': 'gated' });
   advance(60_000);

@@ -8,36 +8,36 @@ import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { Profiles } from '../profiles.ts';
 import type { Verdicts } from './verdicts.ts';
 
-/** A group that has not changed for so long is told; most become ready sooner, and then nothing needs to be written. */
+/** A group gets its verdict once it has not changed for this long. Most groups become ready sooner and need no verdict. */
 const quietMs = 1_000;
-/** A group that keeps changing is told after so long all the same. */
+/** A group that keeps changing gets its verdict after this long. */
 const latestMs = 5_000;
 
-/** A gated group that has not been told of what it waits for now. Times are monotonic. */
-interface Untold {
+/** A gated group whose current reason is not reported yet. Times are monotonic. */
+interface PendingReport {
   readonly entity: QueuedEntity;
-  /** When the group is told even if it keeps changing. */
+  /** When the verdict is reported even if the group keeps changing. */
   readonly latest: number;
   reason: string;
-  /** Members that would be told. */
+  /** Number of members that would get the verdict. */
   pending: number;
   changedAt: number;
-  /** When the timer looks at it next: never later than it is due. */
-  lookAt: number;
+  /** When the timer checks the group next; never later than the report is due. */
+  checkAt: number;
 }
 
 /**
- * Tells the members of groups that are not ready what they wait for: each group by itself, when it has not changed for a while.
- * Lone pods behind scheduling gates say so themselves.
+ * Reports to the members of a group that is not ready why it waits. Each group has its own timing: the report follows when the group has
+ * not changed for a while. Pods without a group behind scheduling gates need no verdict: the API server sets their condition.
  */
 export class NotReadyVerdicts {
   readonly #queue: Pick<SchedulingQueue, 'get'>;
   readonly #verdicts: Pick<Verdicts, 'report'>;
   readonly #clock: Clock;
   readonly #profiles: Pick<Profiles, 'decidesGangs'>;
-  /** entity -> what is known of it until it is told; one that is no longer gated goes when it is looked at */
-  readonly #untold = new Map<EntityKey, Untold>();
-  readonly #byTime = new Heap<Untold>((a, b) => a.lookAt - b.lookAt);
+  /** entity -> its report until it is written; a report whose entity is no longer gated is dropped at its next check */
+  readonly #reports = new Map<EntityKey, PendingReport>();
+  readonly #byTime = new Heap<PendingReport>((a, b) => a.checkAt - b.checkAt);
   #timer: Timer | undefined;
 
   constructor(options: {
@@ -53,14 +53,14 @@ export class NotReadyVerdicts {
   }
 
   /**
-   * PreEnqueue has rejected the entity; must be told at each change of it, as the queue's observer is. Only a change of the
-   * reason, or of how many members there are to tell, puts the verdict off.
+   * PreEnqueue has rejected the entity. The queue's observer calls this on every change of the entity. Only a new reason or a new number of
+   * members delays the verdict.
    */
   gated(entity: QueuedEntity, { message: reason }: Status): void {
     if (entity.schedulingEntity.kind !== 'gang') return;
     const now = this.#clock.monotonic();
     const { size } = entity.schedulingEntity.gang.pending;
-    const known = this.#untold.get(entity.key);
+    const known = this.#reports.get(entity.key);
     if (known?.entity === entity) {
       if (known.reason === reason && known.pending === size) return;
       known.reason = reason;
@@ -68,10 +68,10 @@ export class NotReadyVerdicts {
       known.changedAt = now;
       return;
     }
-    const lookAt = now + quietMs;
-    const untold = { entity, latest: now + latestMs, reason, pending: size, changedAt: now, lookAt };
-    this.#untold.set(entity.key, untold);
-    this.#byTime.push(untold);
+    const checkAt = now + quietMs;
+    const report = { entity, latest: now + latestMs, reason, pending: size, changedAt: now, checkAt };
+    this.#reports.set(entity.key, report);
+    this.#byTime.push(report);
     this.#setTimer();
   }
 
@@ -79,32 +79,32 @@ export class NotReadyVerdicts {
     this.#timer?.cancel();
   }
 
-  /** The timer that runs is never too late: what comes later, or changes, is looked at later. */
+  /** A running timer never fires too late: new and changed reports are due later. */
   #setTimer(): void {
     const next = this.#byTime.peek();
     if (this.#timer !== undefined || next === undefined) return;
-    this.#timer = this.#clock.setTimer(next.lookAt - this.#clock.monotonic(), () => {
+    this.#timer = this.#clock.setTimer(next.checkAt - this.#clock.monotonic(), () => {
       this.#timer = undefined;
-      this.#look();
+      this.#reportDue();
       this.#setTimer();
     });
   }
 
-  #look(): void {
+  #reportDue(): void {
     const now = this.#clock.monotonic();
-    for (let next = this.#byTime.peek(); next !== undefined && next.lookAt <= now; next = this.#byTime.peek()) {
+    for (let next = this.#byTime.peek(); next !== undefined && next.checkAt <= now; next = this.#byTime.peek()) {
       this.#byTime.pop();
       const { entity } = next;
-      if (this.#untold.get(entity.key) !== next) continue;
+      if (this.#reports.get(entity.key) !== next) continue;
       const { schedulingEntity, state } = entity;
       const isGated = this.#queue.get(entity.key) === entity && state.kind === 'gated';
       const due = Math.min(next.changedAt + quietMs, next.latest);
       if (isGated && due > now) {
-        next.lookAt = due;
+        next.checkAt = due;
         this.#byTime.push(next);
         continue;
       }
-      this.#untold.delete(entity.key);
+      this.#reports.delete(entity.key);
       if (isGated && schedulingEntity.kind === 'gang') this.#notify(schedulingEntity.gang, state.status);
     }
   }
@@ -117,5 +117,5 @@ export class NotReadyVerdicts {
   }
 }
 
-/** Numbers by themselves, not those in names. */
+/** Standalone numbers, not digits within names. */
 const counts = /(?<= )\d+(?=[ ,]|$)/g;

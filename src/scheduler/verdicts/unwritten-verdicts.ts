@@ -3,23 +3,23 @@ import type { Clock, Timer } from '../../base/clock.ts';
 
 export interface UnwrittenVerdictsOptions {
   readonly clock: Clock;
-  /** Writes the verdict of this pod again; false when that fails once more. Must not reject. */
+  /** Writes the pod's verdict again. Resolves to false if the write fails. Must not reject. */
   readonly write: (uid: string) => Promise<boolean>;
 }
 
 const policy = { initialMs: 1_000, maxMs: 60_000 };
-/** What is tried at once: enough to find out whether it is of use, and few where it is not. */
-const atOnce = 20;
+/** Number of writes in one round: enough to find out whether writes succeed, and few if they don't. */
+const roundSize = 20;
 
 /**
- * Verdicts that could not be written: they are tried again, a few at a time, until they can be or nobody is concerned. While all of
- * a round fail the next one waits longer; when one succeeds the others follow at once.
+ * Retries verdicts that could not be written, in small rounds, until they are written or obsolete. If a whole round fails, the next one
+ * waits longer. If a write succeeds, the next round follows at once.
  */
 export class UnwrittenVerdicts {
   readonly #options: UnwrittenVerdictsOptions;
-  /** uids, in the order in which they are tried */
+  /** uids, in the order of their retries */
   readonly #uids = new Set<string>();
-  /** Rounds that failed, in a row. */
+  /** Number of consecutive failed rounds. */
   #failures = 0;
   #isTrying = false;
   #timer: Timer | undefined;
@@ -37,7 +37,7 @@ export class UnwrittenVerdicts {
     this.#setTimer();
   }
 
-  /** Nobody is concerned any more. */
+  /** The pod no longer needs a verdict. */
   delete(uid: string): void {
     this.#uids.delete(uid);
   }
@@ -57,13 +57,13 @@ export class UnwrittenVerdicts {
 
   async #try(): Promise<void> {
     this.#isTrying = true;
-    for (let isOfUse = true; isOfUse && this.#uids.size > 0;) {
-      const round = [...this.#uids].slice(0, atOnce);
+    for (let hasSucceeded = true; hasSucceeded && this.#uids.size > 0;) {
+      const round = [...this.#uids].slice(0, roundSize);
       for (const uid of round) this.#uids.delete(uid);
       const outcomes = await Promise.all(round.map((uid) => this.#options.write(uid)));
       round.forEach((uid, index) => outcomes[index]! || this.#uids.add(uid));
-      isOfUse = outcomes.includes(true);
-      this.#failures = isOfUse ? 0 : this.#failures + 1;
+      hasSucceeded = outcomes.includes(true);
+      this.#failures = hasSucceeded ? 0 : this.#failures + 1;
     }
     this.#isTrying = false;
     this.#setTimer();

@@ -9,7 +9,7 @@ import { Builders } from '../../testkit/builders/builders.ts';
 import type { VerdictOutcome } from '../ports.ts';
 import { Verdicts } from './verdicts.ts';
 
-/** A pod as the API has it. */
+/** A pod as the API server has it. */
 interface Stored {
   version: number;
   verdict: Verdict | undefined;
@@ -19,14 +19,14 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 10; i++) await Promise.resolve();
 }
 
-async function play(seed: number): Promise<void> {
+async function runScenario(seed: number): Promise<void> {
   const random = seededRandom(seed);
-  const upTo = (most: number): number => Math.floor(random() * (most + 1));
+  const upTo = (max: number): number => Math.floor(random() * (max + 1));
   const clock = new VirtualClock();
   const build = new Builders();
-  /** What the watch has shown so far, and what it has still to show, in order. */
+  /** Pods that the watch has delivered, and changes that it has yet to deliver, in order. */
   const shown = new Map<string, Pod>();
-  const toShow: Pod[] = [];
+  const undelivered: Pod[] = [];
   const stored = new Map<string, Stored>();
   const calls: (() => void)[] = [];
   let isCalm = false;
@@ -40,7 +40,7 @@ async function play(seed: number): Promise<void> {
     const has = stored.get(pod.uid)!;
     has.version++;
     has.verdict = verdict;
-    toShow.push(projected(pod, has));
+    undelivered.push(projected(pod, has));
   };
   const verdicts = new Verdicts({
     sink: {
@@ -51,11 +51,11 @@ async function play(seed: number): Promise<void> {
             const dice = isCalm ? 1 : random();
             if (dice < 0.15) return reject(new Error('not now'));
             if (`${has.version}` !== pod.resourceVersion) return resolve('outdated');
-            // A conflict about something else.
+            // A conflict with another cause.
             if (dice < 0.25) return resolve('outdated');
             const isSame = has.verdict?.message === verdict.message;
             if (!isSame) change(pod, verdict);
-            if (dice < 0.35) return reject(new Error('the answer is lost'));
+            if (dice < 0.35) return reject(new Error('the response is lost'));
             resolve('written');
           });
         }),
@@ -71,14 +71,14 @@ async function play(seed: number): Promise<void> {
     stored.set(pod.uid, { version: 1, verdict: undefined });
     shown.set(pod.uid, projected(pod, stored.get(pod.uid)!));
   }
-  const wanted = new Map<string, Verdict>();
+  const latest = new Map<string, Verdict>();
   const show = (): void => {
-    const pod = toShow.shift();
+    const pod = undelivered.shift();
     if (pod === undefined) return;
     shown.set(pod.uid, pod);
     verdicts.podSeen(pod.uid);
   };
-  const answer = (): void => void calls.splice(upTo(calls.length - 1), 1)[0]?.();
+  const respond = (): void => void calls.splice(upTo(calls.length - 1), 1)[0]?.();
   for (let i = 0; i < 60; i++) {
     const dice = random();
     if (dice < 0.25) {
@@ -94,8 +94,8 @@ async function play(seed: number): Promise<void> {
         some.map(({ uid }) => shown.get(uid)!),
         verdict,
       );
-      for (const { uid } of some) wanted.set(uid, verdict);
-    } else if (dice < 0.5) answer();
+      for (const { uid } of some) latest.set(uid, verdict);
+    } else if (dice < 0.5) respond();
     else if (dice < 0.75) show();
     else if (dice < 0.8) {
       const pod = first[upTo(2)]!;
@@ -106,10 +106,10 @@ async function play(seed: number): Promise<void> {
   isCalm = true;
   for (let i = 0; i < 200; i++) {
     while (calls.length > 0) {
-      answer();
+      respond();
       await settle();
     }
-    while (toShow.length > 0) {
+    while (undelivered.length > 0) {
       show();
       await settle();
     }
@@ -117,11 +117,11 @@ async function play(seed: number): Promise<void> {
     await settle();
   }
   for (const { uid } of first) {
-    const verdict = wanted.get(uid);
+    const verdict = latest.get(uid);
     if (verdict !== undefined) expect(stored.get(uid)!.verdict?.message, `seed ${seed}`).toBe(verdict.message);
   }
 }
 
-it('whatever becomes of writes, each pod has the latest verdict in the end', async () => {
-  for (let seed = 1; seed <= runs(500); seed++) await play(seed);
+it('every pod ends up with its latest verdict, whatever happens to the writes', async () => {
+  for (let seed = 1; seed <= runs(500); seed++) await runScenario(seed);
 });

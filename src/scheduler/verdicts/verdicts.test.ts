@@ -18,11 +18,11 @@ interface Call {
   };
   readonly lane: CallOptions['lane'];
   readonly heldSince: CallOptions['heldSince'];
-  readonly answer: () => void;
+  readonly respond: () => void;
   readonly fail: (error: Error) => void;
 }
 
-const doesNotFit: Verdict = { reason: 'Unschedulable', message: 'no room', waitsFor: 'capacity' };
+const doesNotFit: Verdict = { reason: 'Unschedulable', message: 'does not fit', waitsFor: 'capacity' };
 const details = { status: 0, reason: '', request: '', causes: [] };
 
 let clock: VirtualClock;
@@ -31,7 +31,7 @@ let pods: Map<string, Pod>;
 let calls: Call[];
 let events: EventToRecord[];
 let warnings: string[];
-/** What a verdict waits for when it is reached, and how late it was written, in milliseconds. */
+/** The waitsFor of each verdict, and the delay of each write in milliseconds. */
 let measured: (string | number)[];
 let stop: AbortController;
 let writer: Verdicts;
@@ -50,7 +50,7 @@ beforeEach(() => {
     const pod = /^\/api\/v1\/namespaces\/default\/pods\/([^/]+)\/status$/.exec(path)![1]!;
     return new Promise<void>((resolve, reject) => {
       const { lane, heldSince } = options;
-      calls.push({ pod, body: body as Call['body'], lane, heldSince, answer: resolve, fail: reject });
+      calls.push({ pod, body: body as Call['body'], lane, heldSince, respond: resolve, fail: reject });
     });
   };
   writer = new Verdicts({
@@ -73,7 +73,7 @@ function openPods(count: number): Pod[] {
   return made;
 }
 
-/** The watch shows the pod with this condition, at a new version. */
+/** Delivers the pod with this condition at a new version. */
 function shown(pod: Pod, verdict?: Verdict): Pod {
   const next: Pod = {
     ...pod,
@@ -90,7 +90,7 @@ function shown(pod: Pod, verdict?: Verdict): Pod {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a verdict', () => {
-  it('goes to every member, to the one with the lowest uid first and in the faster lane', () => {
+  it('goes to every member, first and in the faster lane to the one with the lowest uid', () => {
     const [a, b, c] = openPods(3);
     writer.report([c!, a!, b!], doesNotFit);
     expect(calls.map(({ pod, lane }) => [pod, lane])).toEqual([
@@ -99,13 +99,13 @@ describe('a verdict', () => {
       ['p-2', 'condition'],
     ]);
     expect(events.map(({ reason, note, regarding }) => [regarding.name, reason, note])).toEqual([
-      ['p-0', 'FailedScheduling', 'no room'],
-      ['p-1', 'FailedScheduling', 'no room'],
-      ['p-2', 'FailedScheduling', 'no room'],
+      ['p-0', 'FailedScheduling', 'does not fit'],
+      ['p-1', 'FailedScheduling', 'does not fit'],
+      ['p-2', 'FailedScheduling', 'does not fit'],
     ]);
   });
 
-  it('is a PodScheduled condition, conditional on the pod as it was seen', () => {
+  it('is a PodScheduled condition, written only to the version of the pod that was seen', () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
     expect(calls[0]!.body).toEqual({
@@ -116,7 +116,7 @@ describe('a verdict', () => {
             type: 'PodScheduled',
             status: 'False',
             reason: 'Unschedulable',
-            message: 'no room',
+            message: 'does not fit',
             lastTransitionTime: '2026-01-01T00:00:00Z',
           },
         ],
@@ -124,7 +124,7 @@ describe('a verdict', () => {
     });
   });
 
-  it('that replaces another is no transition', async () => {
+  it('that replaces another verdict is not a transition', async () => {
     const [pod] = openPods(1);
     const reported = shown(pod!, { reason: 'WaitingForGang', message: 'too few', waitsFor: 'members' });
     writer.report([reported], doesNotFit);
@@ -132,10 +132,10 @@ describe('a verdict', () => {
     expect(calls[0]!.body.status.conditions[0]).not.toHaveProperty('lastTransitionTime');
   });
 
-  it('that has not changed is neither written nor told again', async () => {
+  it('that has not changed is neither written nor recorded again', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
-    calls[0]!.answer();
+    calls[0]!.respond();
     await settle();
     const seen = shown(pod!, doesNotFit);
     writer.report([seen], doesNotFit);
@@ -143,26 +143,26 @@ describe('a verdict', () => {
     expect([calls.length, events.length]).toEqual([1, 1]);
   });
 
-  it('that the pod carries already is not written', () => {
+  it('that the pod already carries is not written', () => {
     const [pod] = openPods(1);
     const reported = shown(pod!, doesNotFit);
     writer.report([reported], doesNotFit);
     expect(calls).toEqual([]);
   });
 
-  it('that changes while it is being written follows when the watch shows the pod', async () => {
+  it('that changes during a write is written when the watch delivers the pod', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
-    writer.report([pod!], { reason: 'Unschedulable', message: 'still no room', waitsFor: 'capacity' });
+    writer.report([pod!], { reason: 'Unschedulable', message: 'still does not fit', waitsFor: 'capacity' });
     expect(calls).toHaveLength(1);
-    calls[0]!.answer();
+    calls[0]!.respond();
     await settle();
     expect(calls).toHaveLength(1);
     shown(pod!, doesNotFit);
-    expect(calls[1]!.body.status.conditions[0]!.message).toBe('still no room');
+    expect(calls[1]!.body.status.conditions[0]!.message).toBe('still does not fit');
   });
 
-  it('that the watch overtakes while it is being written follows at once', async () => {
+  it('is rewritten at once after a conflict if the watch has already delivered the new version', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
     const next = shown(pod!);
@@ -172,7 +172,7 @@ describe('a verdict', () => {
     expect(calls[1]!.body.metadata.resourceVersion).toBe(next.resourceVersion);
   });
 
-  it('that lost a race is written again when the watch shows the pod anew', async () => {
+  it('is rewritten after a conflict when the watch delivers the new version', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
     calls[0]!.fail(new ConflictError('stale', details));
@@ -183,7 +183,7 @@ describe('a verdict', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('that is rejected as if it had lost a race is tried again although the pod has not changed', async () => {
+  it('is retried after a conflict even if the pod does not change', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
     calls[0]!.fail(new ConflictError('quota', details));
@@ -191,25 +191,25 @@ describe('a verdict', () => {
     expect(calls).toHaveLength(1);
     clock.advance(1_000);
     expect(calls).toHaveLength(2);
-    calls[1]!.answer();
+    calls[1]!.respond();
     await settle();
     clock.advance(60_000);
     expect(calls).toHaveLength(2);
   });
 
-  it('that lost a race is not written again when the pod was shown anew meanwhile, though not yet with the verdict', async () => {
+  it('is not retried by the timer after the watch has delivered a new version and the rewrite succeeded', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
     calls[0]!.fail(new ConflictError('the object has been modified', details));
     await settle();
     shown(pod!);
-    calls[1]!.answer();
+    calls[1]!.respond();
     await settle();
     clock.advance(60_000);
     expect(calls).toHaveLength(2);
   });
 
-  it('may be held up by binds from when it was reported, also when it is repeated', async () => {
+  it('counts its delay behind bindings from its report, also for a retry', async () => {
     const [pod] = openPods(1);
     clock.advance(1_000);
     writer.report([pod!], doesNotFit);
@@ -220,7 +220,7 @@ describe('a verdict', () => {
     expect(calls.map(({ heldSince }) => heldSince)).toEqual([1_000, 1_000]);
   });
 
-  it('does not follow a pod that was bound meanwhile', async () => {
+  it('is dropped when the pod has been bound', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
     calls[0]!.fail(new ConflictError('stale', details));
@@ -232,7 +232,7 @@ describe('a verdict', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('for a pod that is gone is forgotten', async () => {
+  it('is dropped when the pod is gone', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
     calls[0]!.fail(new NotFoundError('gone', details));
@@ -242,7 +242,7 @@ describe('a verdict', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('that may not be written is logged, and tried again until it may', async () => {
+  it('is logged and retried while writes are forbidden', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
     for (let round = 1; round <= 10; round++) {
@@ -252,14 +252,14 @@ describe('a verdict', () => {
       clock.advance(60_000);
       await settle();
     }
-    calls.at(-1)!.answer();
+    calls.at(-1)!.respond();
     await settle();
     clock.advance(600_000);
     expect(calls).toHaveLength(11);
-    expect(new Set(warnings)).toEqual(new Set(['could not write a verdict, which is tried again']));
+    expect(new Set(warnings)).toEqual(new Set(['could not write a verdict; retrying']));
   });
 
-  it('that cannot be written for many is tried for a few, and for all when that is of use', async () => {
+  it('is retried for a few pods while writes fail, and for all once one succeeds', async () => {
     const made = openPods(100);
     writer.report(made, doesNotFit);
     for (const call of calls.splice(0)) call.fail(new ForbiddenError('no', details));
@@ -274,16 +274,16 @@ describe('a verdict', () => {
     clock.advance(1_000);
     const written = new Set<string>();
     while (calls.length > 0) {
-      for (const { pod, answer } of calls.splice(0)) {
+      for (const { pod, respond } of calls.splice(0)) {
         written.add(pod);
-        answer();
+        respond();
       }
       await settle();
     }
     expect(written.size).toBe(100);
   });
 
-  it('that cannot be written is forgotten with its pod', async () => {
+  it('is not retried once its pod is gone', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
     calls[0]!.fail(new ForbiddenError('no', details));
@@ -294,7 +294,7 @@ describe('a verdict', () => {
     expect([calls.length, writer.of(pod!.uid)]).toEqual([1, undefined]);
   });
 
-  it('of which only counts change is written once a minute, with what is right then, and is no news', async () => {
+  it('with new counts only is written once a minute, with the current counts, and is not news', async () => {
     const [pod] = openPods(1);
     const counts = (count: number): Verdict => {
       return { reason: 'Unschedulable', message: `0/${count} nodes`, waitsFor: 'capacity', cause: 'nodes' };
@@ -303,9 +303,9 @@ describe('a verdict', () => {
     let seen = pod!;
     for (let second = 0; second < 150; second++) {
       expect(writer.report([seen], counts(second))).toBe(second === 0);
-      for (const { body, answer } of calls.splice(0)) {
+      for (const { body, respond } of calls.splice(0)) {
         reported.push(`${second} s: ${body.status.conditions[0]!.message}`);
-        answer();
+        respond();
         await settle();
         seen = shown(seen, counts(second));
       }
@@ -315,11 +315,11 @@ describe('a verdict', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('of which only counts changed is written when its minute is over, also if nothing is reported then', async () => {
+  it('with new counts only is written when the minute ends, even without another report', async () => {
     const [pod] = openPods(1);
-    const verdict = (message: string): Verdict => ({ ...doesNotFit, message, cause: 'no room' });
+    const verdict = (message: string): Verdict => ({ ...doesNotFit, message, cause: 'does not fit' });
     writer.report([pod!], verdict('1 of 4'));
-    calls[0]!.answer();
+    calls[0]!.respond();
     await settle();
     const seen = shown(pod!, verdict('1 of 4'));
     writer.report([seen], verdict('2 of 4'));
@@ -330,17 +330,17 @@ describe('a verdict', () => {
     expect(calls[1]!.body.status.conditions[0]!.message).toBe('3 of 4');
   });
 
-  it('of another cause is written at once, and what was to be recounted is forgotten', async () => {
+  it('with a new cause is written at once and cancels the pending counts', async () => {
     const [pod] = openPods(1);
     const verdict = (message: string, cause: string): Verdict => ({ ...doesNotFit, message, cause });
     writer.report([pod!], verdict('1 of 4', 'a'));
-    calls[0]!.answer();
+    calls[0]!.respond();
     await settle();
     const seen = shown(pod!, verdict('1 of 4', 'a'));
     writer.report([seen], verdict('2 of 4', 'a'));
     writer.report([seen], verdict('tainted', 'b'));
     expect(calls[1]!.body.status.conditions[0]!.message).toBe('tainted');
-    calls[1]!.answer();
+    calls[1]!.respond();
     await settle();
     shown(seen, verdict('tainted', 'b'));
     clock.advance(600_000);
@@ -348,10 +348,10 @@ describe('a verdict', () => {
   });
 
   it.each(['cannot be written', 'loses a race'])(
-    'that %s is written as soon as it can be, also if its counts have changed meanwhile',
+    'that %s is written as soon as possible, with the latest counts',
     async (what) => {
       const [pod] = openPods(1);
-      const verdict = (message: string): Verdict => ({ ...doesNotFit, message, cause: 'no room' });
+      const verdict = (message: string): Verdict => ({ ...doesNotFit, message, cause: 'does not fit' });
       writer.report([pod!], verdict('1 of 4'));
       calls[0]!.fail(what === 'loses a race' ? new ConflictError('stale', details) : new ForbiddenError('no', details));
       await settle();
@@ -363,12 +363,12 @@ describe('a verdict', () => {
     },
   );
 
-  it('whose counts change while it is being written is written again a minute later', async () => {
+  it('whose counts change during a write is written again a minute later', async () => {
     const [pod] = openPods(1);
-    const verdict = (message: string): Verdict => ({ ...doesNotFit, message, cause: 'no room' });
+    const verdict = (message: string): Verdict => ({ ...doesNotFit, message, cause: 'does not fit' });
     writer.report([pod!], verdict('1 of 4'));
     writer.report([pod!], verdict('2 of 4'));
-    calls[0]!.answer();
+    calls[0]!.respond();
     await settle();
     shown(pod!, verdict('1 of 4'));
     clock.advance(59_999);
@@ -377,7 +377,7 @@ describe('a verdict', () => {
     expect(calls[1]!.body.status.conditions[0]!.message).toBe('2 of 4');
   });
 
-  it('that is cut off because the scheduler stops is not worth a word', async () => {
+  it('logs no warning when the scheduler stops', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
     stop.abort(new Error('stopping'));
@@ -386,7 +386,7 @@ describe('a verdict', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('of a group that is not ready is an Event of its own kind', () => {
+  it('of a group that is not ready has its own Event reason', () => {
     const [pod] = openPods(1);
     writer.report([pod!], { reason: 'WaitingForGang', message: 'too few', waitsFor: 'members' });
     expect(events[0]).toMatchObject({ type: 'Warning', reason: 'WaitingForGang', note: 'too few' });

@@ -16,39 +16,42 @@ export interface VerdictsOptions {
   readonly cluster: Pick<Cluster, 'openPod'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Once aborted nothing is written any more. */
+  /** Once aborted, nothing is written any more. */
   readonly signal: AbortSignal;
 }
 
-interface Wanted {
+/** The verdict that a pod should carry. */
+interface PodVerdict {
   readonly verdict: Verdict;
   readonly isFirst: boolean;
-  /** From when on it is to be written, as Clock.monotonic(): its report, or when its counts may be told again. Repeats keep it. */
+  /** Clock.monotonic() of the report, or of the moment when new counts may be written. Retries keep it. */
   readonly since: number;
-  /** The API has it, with these counts or others. */
+  /** The API server has the verdict, maybe with other counts. */
   isReported: boolean;
 }
 
-/** For so long the counts of a verdict may be out of date while its cause is not. */
+/** How long the counts of a verdict may be out of date while its cause stays the same. */
 const recountMs = 60_000;
 
 /**
- * Tells users why their pods are not scheduled: the PodScheduled condition, and an Event, on the group as well. One verdict goes to every member;
- * the member with the lowest uid is written first, because the PodGroup's status is copied from it. An unchanged verdict is
- * not written again, one of which only the counts have changed once a minute at most, and then without an Event. One that loses a race
- * is repeated when the watch shows the pod anew, and from time to time, as is one that cannot be written for good.
+ * Shows users why their pods are not scheduled: through the PodScheduled condition and an Event, also on the group. Every member gets the
+ * same verdict. The member with the lowest uid is written first, because the PodGroup's status is copied from it.
+ *
+ * An unchanged verdict is not written again. If only its counts change, it is written at most once a minute, without an Event. A write that
+ * meets a conflict is retried when the watch delivers the pod's new version. If none arrives, or on any other error, it is retried from
+ * time to time.
  */
 export class Verdicts {
   readonly #options: VerdictsOptions;
-  /** uid -> the verdict that is to be on the pod */
-  readonly #wanted = new Map<string, Wanted>();
-  /** uids of pods that are being written to */
+  /** uid -> the verdict that the pod should carry */
+  readonly #verdicts = new Map<string, PodVerdict>();
+  /** uids of pods with a write in progress */
   readonly #writing = new Set<string>();
   readonly #unwritten: UnwrittenVerdicts;
-  /** uids of pods whose counts are out of date */
+  /** uids of pods whose written counts are out of date */
   readonly #outdated = new Set<string>();
   #timer: Timer | undefined;
-  /** When it rings, as Clock.monotonic(). */
+  /** When the timer fires, as Clock.monotonic(). */
   #timerAt = Infinity;
 
   constructor(options: VerdictsOptions) {
@@ -57,14 +60,14 @@ export class Verdicts {
     options.signal.addEventListener('abort', () => this.#stop(), { once: true });
   }
 
-  /** `gang`: the group of all these pods, which is told as well. Whether its cause is news. */
+  /** Reports the verdict to all pods and to their group `gang`. Returns whether its cause is new for any pod. */
   report(pods: readonly Pod[], verdict: Verdict, gang?: GangView): boolean {
     const { clock, events } = this.#options;
     const since = clock.monotonic();
     let isNews = false;
     const ordered = [...pods].sort((a, b) => (a.uid < b.uid ? -1 : 1));
     ordered.forEach((pod, index) => {
-      const known = this.#wanted.get(pod.uid);
+      const known = this.#verdicts.get(pod.uid);
       if (known !== undefined && sameVerdict(known.verdict, verdict)) return;
       const isFirst = index === 0;
       if (known !== undefined && sameCause(known.verdict, verdict)) {
@@ -73,7 +76,7 @@ export class Verdicts {
       }
       isNews = true;
       if (isFirst) this.#options.metrics.verdictReached(verdict);
-      this.#wanted.set(pod.uid, { verdict, isFirst, since, isReported: false });
+      this.#verdicts.set(pod.uid, { verdict, isFirst, since, isReported: false });
       this.#outdated.delete(pod.uid);
       events.record({ ...notScheduled(pod, verdict), isMinor: !isFirst });
       const ofGroup = isFirst && gang !== undefined ? groupNotScheduled(gang, pod, verdict) : undefined;
@@ -83,41 +86,42 @@ export class Verdicts {
     return isNews;
   }
 
-  /** The verdict that is, or is about to be, on the pod; undefined where this process has given none. */
+  /** Returns the verdict that the pod carries or is about to get; undefined if this process has given it none. */
   of(uid: string): Verdict | undefined {
-    return this.#wanted.get(uid)?.verdict;
+    return this.#verdicts.get(uid)?.verdict;
   }
 
-  /** A pod as the watch shows it: repeats what a lost race kept from it, forgets what no longer concerns it. */
+  /** The watch has delivered the pod. Retries a write that met a conflict, and forgets a verdict that no longer applies. */
   podSeen(uid: string): void {
-    if (!this.#wanted.has(uid)) return;
+    if (!this.#verdicts.has(uid)) return;
     const pod = this.#options.cluster.openPod(uid);
     if (pod !== undefined) void this.#write(pod);
     else this.#forget(uid);
   }
 
   /**
-   * Only counts differ: written when those that are written are old enough, and at once while none are. How many members are there is looked for
-   * on the group, whose status is copied from the first: on that one it is written at once, as seldom as it is reported.
+   * Handles a verdict that differs only in its counts. It is written once the written counts are old enough, or at once if none are written
+   * yet. The group's status shows how many members exist and is copied from the first member. That pod is therefore written at once; such
+   * reports are rare.
    */
-  #recount(pod: Pod, verdict: Verdict, isFirst: boolean, { since: reported, isReported }: Wanted): void {
+  #recount(pod: Pod, verdict: Verdict, isFirst: boolean, { since: reported, isReported }: PodVerdict): void {
     const now = this.#options.clock.monotonic();
     const isSoon = isReported && isFirst && verdict.reason === 'WaitingForGang';
     const isDue = !isReported || this.#outdated.has(pod.uid);
     const since = isSoon ? now : isDue ? reported : Math.max(now, reported + recountMs);
-    const wanted = { verdict, isFirst, since, isReported };
+    const next = { verdict, isFirst, since, isReported };
     if (since > now) {
-      this.#recountLater(pod.uid, wanted);
+      this.#recountLater(pod.uid, next);
       return;
     }
-    this.#wanted.set(pod.uid, wanted);
+    this.#verdicts.set(pod.uid, next);
     this.#outdated.delete(pod.uid);
     void this.#write(pod);
   }
 
-  /** One of which only the counts have changed while it was being written is written again when they are old enough. */
-  #reported({ uid }: Pod, written: Wanted): void {
-    const latest = this.#wanted.get(uid);
+  /** If only the counts changed during the write, the new ones are written once the old ones are old enough. */
+  #reported({ uid }: Pod, written: PodVerdict): void {
+    const latest = this.#verdicts.get(uid);
     if (
       latest === undefined ||
       latest.isReported ||
@@ -128,10 +132,10 @@ export class Verdicts {
     if (latest !== written) this.#recountLater(uid, { ...latest, since: written.since + recountMs });
   }
 
-  #recountLater(uid: string, wanted: Wanted): void {
-    this.#wanted.set(uid, wanted);
+  #recountLater(uid: string, next: PodVerdict): void {
+    this.#verdicts.set(uid, next);
     this.#outdated.add(uid);
-    this.#setTimer(wanted.since);
+    this.#setTimer(next.since);
   }
 
   #setTimer(at: number): void {
@@ -149,7 +153,7 @@ export class Verdicts {
     const now = this.#options.clock.monotonic();
     let next = Infinity;
     for (const uid of this.#outdated) {
-      const { since } = this.#wanted.get(uid)!;
+      const { since } = this.#verdicts.get(uid)!;
       if (since > now) {
         next = Math.min(next, since);
         continue;
@@ -160,44 +164,44 @@ export class Verdicts {
     if (next < Infinity) this.#setTimer(next);
   }
 
-  /** Whether nothing is left to write. */
+  /** Resolves to true if nothing is left to write. */
   async #write(pod: Pod): Promise<boolean> {
-    const wanted = this.#wanted.get(pod.uid);
-    if (wanted === undefined || this.#writing.has(pod.uid)) return true;
-    if (carries(pod, wanted.verdict)) {
-      wanted.isReported = true;
+    const target = this.#verdicts.get(pod.uid);
+    if (target === undefined || this.#writing.has(pod.uid)) return true;
+    if (carries(pod, target.verdict)) {
+      target.isReported = true;
       return true;
     }
     const { sink, cluster, logger, signal, clock, metrics } = this.#options;
-    if (wanted.since > clock.monotonic()) return true;
+    if (target.since > clock.monotonic()) return true;
     this.#writing.add(pod.uid);
     let isWritten = true;
-    let lostRace = false;
+    let isConflict = false;
     try {
-      const outcome = await sink.write(pod, wanted.verdict, wanted, signal);
-      lostRace = outcome === 'outdated';
+      const outcome = await sink.write(pod, target.verdict, target, signal);
+      isConflict = outcome === 'outdated';
       if (outcome === 'gone') this.#forget(pod.uid);
-      if (outcome === 'written') this.#reported(pod, wanted);
-      if (outcome === 'written' && wanted.isFirst) metrics.verdictWrittenAfter(clock.monotonic() - wanted.since);
+      if (outcome === 'written') this.#reported(pod, target);
+      if (outcome === 'written' && target.isFirst) metrics.verdictWrittenAfter(clock.monotonic() - target.since);
     } catch (error) {
       if (signal.aborted) return true;
       isWritten = false;
-      // Where nothing can be written one line says enough.
+      // If no verdict can be written, one warning is enough.
       const level = this.#unwritten.size === 0 ? 'warn' : 'debug';
-      logger[level]('could not write a verdict, which is tried again', { pod: pod.key, error });
+      logger[level]('could not write a verdict; retrying', { pod: pod.key, error });
     } finally {
       this.#writing.delete(pod.uid);
     }
     const now = cluster.openPod(pod.uid);
-    const isShownAnew = now !== undefined && now.resourceVersion !== pod.resourceVersion;
-    // As a rule the watch shows why a race was lost; not when the conflict was about something else.
-    if (!isWritten || (lostRace && !isShownAnew)) {
+    const hasNewVersion = now !== undefined && now.resourceVersion !== pod.resourceVersion;
+    // The watch usually delivers the cause of a conflict, but not if the conflict had another reason.
+    if (!isWritten || (isConflict && !hasNewVersion)) {
       this.#unwritten.add(pod.uid);
       return false;
     }
     this.#unwritten.delete(pod.uid);
-    // The verdict may have changed, or the watch may have shown the pod, while it was being written.
-    if (isShownAnew) void this.#write(now);
+    // The verdict may have changed during the write, or the watch may have delivered the pod.
+    if (hasNewVersion) void this.#write(now);
     return true;
   }
 
@@ -209,7 +213,7 @@ export class Verdicts {
   }
 
   #forget(uid: string): void {
-    this.#wanted.delete(uid);
+    this.#verdicts.delete(uid);
     this.#unwritten.delete(uid);
     this.#outdated.delete(uid);
   }

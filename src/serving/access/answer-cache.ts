@@ -2,33 +2,33 @@ import type { Clock } from '../../base/clock.ts';
 
 export interface AnswerCacheOptions<T> {
   readonly clock: Clock;
-  /** How long an answer is good, in milliseconds; 0: for those alone who asked meanwhile. */
+  /** How long an answer stays valid, in milliseconds; 0: only for calls that were already waiting for it. */
   readonly goodForMs: (answer: T) => number;
 }
 
-/** More calls are under way than may be, in all or on behalf of one client. */
+/** Too many calls are in flight, in total or for one client. */
 export class TooManyCallsError extends Error {
   override readonly name = 'TooManyCallsError';
 }
 
-/** Answers that are remembered: what is known longest is forgotten beyond it, so that made-up questions cost no more memory. */
-const mostRemembered = 1_024;
-const mostCalls = 16;
-/** One client with ever new questions must not keep others from asking. */
-const mostCallsForOne = 4;
+/** Maximum cached answers. Beyond it the oldest is dropped, so that made-up tokens and paths cannot fill the memory. */
+const maxRemembered = 1_024;
+const maxCalls = 16;
+/** Limit per client: one client with ever new requests must not block the others. */
+const maxCallsPerClient = 4;
 
 /**
- * Remembers answers that cost a call. However many ask the same at the same time, one call is made; a call that fails fails them all,
- * and is not remembered.
+ * Caches answers that cost a call. Concurrent requests for the same key share one call. If that call fails, it fails for all of
+ * them and is not cached.
  */
 export class AnswerCache<T> {
   readonly #clock: Clock;
   readonly #goodForMs: (answer: T) => number;
-  /** key -> its answer, the oldest first */
+  /** key -> its answer, oldest first */
   readonly #known = new Map<string, { readonly answer: T; readonly goodUntil: number }>();
-  /** key -> the call that is under way */
+  /** key -> its call in flight */
   readonly #calls = new Map<string, Promise<T>>();
-  /** client -> how many of the calls were begun for it */
+  /** client -> number of calls started for it */
   readonly #callsFor = new Map<string, number>();
 
   constructor({ clock, goodForMs }: AnswerCacheOptions<T>) {
@@ -36,7 +36,7 @@ export class AnswerCache<T> {
     this.#goodForMs = goodForMs;
   }
 
-  /** What is known, else what `call` answers. Rejects with what that rejects with, or with TooManyCallsError. */
+  /** Returns the cached answer, or the result of `call`. Rejects with the error of `call`, or with TooManyCallsError. */
   async get(key: string, client: string, call: () => Promise<T>): Promise<T> {
     const known = this.#known.get(key);
     if (known !== undefined) {
@@ -48,8 +48,8 @@ export class AnswerCache<T> {
 
   #begin(key: string, client: string, call: () => Promise<T>): Promise<T> {
     const ofClient = this.#callsFor.get(client) ?? 0;
-    if (this.#calls.size >= mostCalls || ofClient >= mostCallsForOne) {
-      throw new TooManyCallsError('too many calls are under way');
+    if (this.#calls.size >= maxCalls || ofClient >= maxCallsPerClient) {
+      throw new TooManyCallsError('too many calls are in flight');
     }
     this.#callsFor.set(client, ofClient + 1);
     const begun = this.#callAndRemember(key, call).finally(() => {
@@ -65,7 +65,7 @@ export class AnswerCache<T> {
   async #callAndRemember(key: string, call: () => Promise<T>): Promise<T> {
     const answer = await call();
     this.#known.set(key, { answer, goodUntil: this.#clock.monotonic() + this.#goodForMs(answer) });
-    if (this.#known.size > mostRemembered) this.#known.delete(this.#known.keys().next().value!);
+    if (this.#known.size > maxRemembered) this.#known.delete(this.#known.keys().next().value!);
     return answer;
   }
 }

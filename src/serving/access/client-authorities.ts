@@ -3,12 +3,12 @@ import { messageOf } from '../../base/message-of.ts';
 import { pemBlocks } from '../certificates/pem-blocks.ts';
 import { CertificateError } from '../certificates/certificate-error.ts';
 
-/** The certificates of a PEM bundle, one each. Throws CertificateError, which names the flag and the file. */
+/** Returns the certificates of a PEM bundle, one per element. Throws CertificateError, which names the flag and the file. */
 export function authoritiesIn(pem: string, flag: string, file: string): readonly string[] {
   const blocks = pemBlocks(pem, 'CERTIFICATE');
   const where = `${flag} ${file}`;
   if (blocks.length === 0) {
-    throw new CertificateError(`${where} has no certificate in it: give a file in PEM, with BEGIN CERTIFICATE lines`);
+    throw new CertificateError(`${where} contains no certificate: use a PEM file with BEGIN CERTIFICATE lines`);
   }
   for (const [index, block] of blocks.entries()) {
     try {

@@ -7,9 +7,9 @@ import { DelegatedGuard } from './delegated-guard.ts';
 import { Reviewer } from './reviewer.ts';
 
 const clock = new VirtualClock();
-/** What the API server was asked, `kind subject`. */
-let asked: string[];
-/** Its answers, or what becomes of the call. */
+/** Reviews that the API server received, as `kind subject`. */
+let reviews: string[];
+/** Returns the API server's response, or throws. */
 let answer: (kind: string, spec: Record<string, unknown>) => unknown;
 let warnings: string[];
 let guard: DelegatedGuard;
@@ -21,7 +21,7 @@ const users: Readonly<Record<string, object>> = {
 };
 
 beforeEach(() => {
-  asked = [];
+  reviews = [];
   warnings = [];
   answer = (kind, spec) => {
     if (kind === 'SubjectAccessReview') return { allowed: spec.user === 'ann' };
@@ -31,7 +31,7 @@ beforeEach(() => {
   const client = {
     create: async <T>(_path: string, body: unknown): Promise<T> => {
       const { kind, spec } = body as { kind: string; spec: Record<string, unknown> };
-      asked.push(`${kind} ${String(spec.token ?? spec.user)}`);
+      reviews.push(`${kind} ${String(spec.token ?? spec.user)}`);
       return { status: await answer(kind, spec) } as T;
     },
   };
@@ -54,14 +54,14 @@ async function ask(
   return rejection === undefined ? 200 : rejection.status;
 }
 
-describe('who is let in', () => {
-  it('by a token is whom the API server allows', async () => {
+describe('the guard', () => {
+  it('admits the users of tokens that the API server authorizes', async () => {
     expect(await ask({ token: 'good' })).toBe(200);
     expect(await ask({ token: 'other' })).toBe(403);
     expect(await ask({ token: 'wrong' })).toBe(401);
   });
 
-  it('is told who may not, and what, in the words of Kubernetes', async () => {
+  it('rejects with a Kubernetes Status that names the user and the path', async () => {
     const request = { method: 'GET', path: '/metrics', query: '', address: '' } as const;
     expect(JSON.parse((await guard.rejection(request, '/metrics'))!.text)).toMatchObject({
       message: 'forbidden: User "system:anonymous" cannot get path "/metrics"',
@@ -70,28 +70,28 @@ describe('who is let in', () => {
     });
   });
 
-  it('is anonymous without credentials, or with some that are no token', async () => {
+  it('treats requests without a bearer token as anonymous', async () => {
     for (const authorization of [undefined, 'Basic YTpi', 'Bearer', 'Bearer ', 'Bearer\t', '']) {
       expect(await ask(authorization === undefined ? {} : { authorization })).toBe(403);
     }
-    expect(asked).toEqual(['SubjectAccessReview system:anonymous']);
+    expect(reviews).toEqual(['SubjectAccessReview system:anonymous']);
   });
 
-  it('is everybody on the paths that are always allowed, and nobody is asked about it', async () => {
+  it('admits anyone to paths that are always allowed, without a review', async () => {
     expect(await ask({ token: 'wrong' }, '/livez')).toBe(200);
     expect(await ask({ path: '/livez/ping' }, '/livez')).toBe(200);
     expect(await ask({}, '/open/a')).toBe(200);
-    expect(asked).toEqual([]);
+    expect(reviews).toEqual([]);
     expect(await ask({}, '/livezz')).toBe(403);
     expect(await ask({}, '/open')).toBe(403);
   });
 
-  it('is always an administrator', async () => {
+  it('always admits administrators', async () => {
     expect(await ask({ token: 'admin' })).toBe(200);
-    expect(asked).toEqual(['TokenReview admin']);
+    expect(reviews).toEqual(['TokenReview admin']);
   });
 
-  it('by a certificate is its common name; a bad one counts as nothing beside a good token', async () => {
+  it("identifies a user by the certificate's common name, and ignores an invalid certificate with a valid token", async () => {
     const certificate = { isVerified: true, commonName: 'ann', organizations: ['team'] } as const;
     expect(await ask({ certificate })).toBe(200);
     expect(await ask({ certificate: { ...certificate, commonName: 'eve' } })).toBe(403);
@@ -103,14 +103,14 @@ describe('who is let in', () => {
     expect(await ask({ certificate: bad, token: 'good' })).toBe(200);
   });
 
-  it('is nobody when the API server cannot be asked, which is logged once', async () => {
+  it('rejects every request while the API server does not respond, and logs that once', async () => {
     answer = () => {
       throw new ConnectionError('rejected', { ambiguous: false, cause: undefined });
     };
     expect(await ask({ token: 'good' })).toBe(503);
     expect(await ask({ token: 'good' })).toBe(503);
     expect(warnings).toHaveLength(1);
-    answer = () => 'no object';
+    answer = () => 'not an object';
     expect(await ask({ token: 'good' })).toBe(503);
     answer = () => ({ authenticated: 'yes', user: { username: 'ann' }, allowed: 'yes' });
     expect(await ask({ token: 'good' })).toBe(401);
@@ -118,31 +118,31 @@ describe('who is let in', () => {
   });
 });
 
-describe('the API server is asked', () => {
-  it('once by many who ask the same at the same time', async () => {
-    const asking = Array.from({ length: 50 }, (_, index) => ask({ token: 'good', address: `10.0.0.${index}` }));
-    expect(await Promise.all(asking)).toEqual(Array.from({ length: 50 }, () => 200));
-    expect(asked).toEqual(['TokenReview good', 'SubjectAccessReview ann']);
+describe('reviews', () => {
+  it('are shared by concurrent identical requests', async () => {
+    const responses = Array.from({ length: 50 }, (_, index) => ask({ token: 'good', address: `10.0.0.${index}` }));
+    expect(await Promise.all(responses)).toEqual(Array.from({ length: 50 }, () => 200));
+    expect(reviews).toEqual(['TokenReview good', 'SubjectAccessReview ann']);
   });
 
-  it('again when an answer is too old, good and bad ones each in their time', async () => {
+  it('are cached, each result for its own time to live', async () => {
     await ask({ token: 'good' });
     await ask({ token: 'other' });
-    const first = asked.length;
+    const first = reviews.length;
     clock.advance(4_999);
     await ask({ token: 'good' });
     await ask({ token: 'other' });
-    expect(asked).toHaveLength(first);
+    expect(reviews).toHaveLength(first);
     clock.advance(2);
     await ask({ token: 'good' });
     await ask({ token: 'other' });
-    expect(asked.slice(first)).toEqual(['SubjectAccessReview bob']);
+    expect(reviews.slice(first)).toEqual(['SubjectAccessReview bob']);
     clock.advance(5_000);
     await ask({ token: 'good' });
-    expect(asked.slice(first + 1)).toEqual(['TokenReview good']);
+    expect(reviews.slice(first + 1)).toEqual(['TokenReview good']);
   });
 
-  it('no more at a time than it should be: one client cannot keep another out', async () => {
+  it('are limited in number, so that one client cannot block another', async () => {
     const ends: (() => void)[] = [];
     answer = () => new Promise((resolve) => ends.push(() => resolve({ authenticated: false })));
     const flood = Array.from({ length: 200 }, (_, index) => ask({ token: `made-up-${index}`, address: 'evil' }));

@@ -9,24 +9,24 @@ import type { Reviewer, User } from './reviewer.ts';
 
 export interface DelegatedGuardOptions {
   readonly reviewer: Pick<Reviewer, 'userOf' | 'decide'>;
-  /** Paths that everybody may get, `/livez`; `/a/*`: all that begin with `/a/`. */
+  /** Paths that anyone may get, such as `/livez`; `/a/*` matches all paths that start with `/a/`. */
   readonly alwaysAllowPaths: readonly string[];
   readonly logger: Logger;
 }
 
 const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 const administrators = 'system:masters';
-/** What everybody is in who was let in, but by a TokenReview, which says so itself. */
+/** The group of every authenticated user. A TokenReview includes it; for certificates the guard adds it. */
 const authenticated = 'system:authenticated';
 
 /**
- * Lets in whom the API server lets in, as kube-scheduler does: the client certificate says who it is, else the bearer token, and who shows
- * neither is system:anonymous; then the server decides whether that user may get the path. Wrong credentials are 401, missing rights
- * 403. When the server cannot be asked nobody is let in.
+ * Admits a request if the API server allows it, as kube-scheduler does. The client certificate identifies the user, or else the
+ * bearer token; without either the user is system:anonymous. The API server then decides whether that user may get the path.
+ * Wrong credentials are 401, missing permission is 403. While the API server does not respond, every request is rejected.
  */
 export class DelegatedGuard implements Guard {
   readonly #options: DelegatedGuardOptions;
-  /** Said once, until the server answers again. */
+  /** Whether the failure was logged; reset once the API server responds. */
   #hasFailed = false;
 
   constructor(options: DelegatedGuardOptions) {
@@ -34,14 +34,14 @@ export class DelegatedGuard implements Guard {
   }
 
   async rejection(request: ServedRequest, routePath: string): Promise<Answer | undefined> {
-    // Before any question, so that whether this process lives never depends on whether the API server does.
+    // First of all, so that the liveness of this process never depends on the API server.
     if (this.#isAlwaysAllowed(request.path) || this.#isAlwaysAllowed(routePath)) return undefined;
     try {
       return await this.#decide(request);
     } catch (error) {
       if (error instanceof TooManyCallsError) return tooMany;
       this.#failed(error);
-      return cannotAsk;
+      return cannotReview;
     }
   }
 
@@ -56,7 +56,7 @@ export class DelegatedGuard implements Guard {
     return statusAnswer(403, 'Forbidden', `forbidden: User "${user.name}" cannot get path "${path}"${because}`);
   }
 
-  /** Undefined: what was shown is nobody's. One good proof is enough. */
+  /** Returns the user, or undefined if the credentials are wrong. One valid credential is enough. */
   async #userOf(
     certificate: ClientCertificate | undefined,
     token: string | undefined,
@@ -67,7 +67,7 @@ export class DelegatedGuard implements Guard {
     }
     if (token !== undefined) {
       const user = await this.#options.reviewer.userOf(token, address);
-      return user === 'nobody' ? undefined : user;
+      return user === 'unauthenticated' ? undefined : user;
     }
     return certificate?.isVerified === false ? undefined : anonymous;
   }
@@ -80,25 +80,25 @@ export class DelegatedGuard implements Guard {
 
   #failed(error: unknown): void {
     const fields = { error: messageOf(error) };
-    const message = 'cannot ask the API server who may read what is served; nobody may until it answers';
+    const message = 'cannot authenticate or authorize requests; rejecting them until the API server responds';
     if (this.#hasFailed) this.#options.logger.debug(message, fields);
     else this.#options.logger.warn(message, fields);
     this.#hasFailed = true;
   }
 }
 
-/** What follows `Bearer`; as in Kubernetes, any other kind of authorization counts as none. */
+/** Returns the token after `Bearer`; as in Kubernetes, any other kind of authorization counts as none. */
 function tokenIn(authorization: string | undefined): string | undefined {
   return /^\s*bearer +([^\s]+)(\s|$)/i.exec(authorization ?? '')?.[1];
 }
 
 const unauthorized = statusAnswer(401, 'Unauthorized', 'Unauthorized');
-const cannotAsk = statusAnswer(
+const cannotReview = statusAnswer(
   503,
   'ServiceUnavailable',
-  'the API server could not be asked who may read this: see the log',
+  'the API server could not review this request: see the log',
 );
 const tooMany: Answer = {
-  ...statusAnswer(429, 'TooManyRequests', 'too many clients are being asked about: ask again in a second'),
+  ...statusAnswer(429, 'TooManyRequests', 'too many requests are waiting for a review: retry in a second'),
   headers: { 'retry-after': '1' },
 };

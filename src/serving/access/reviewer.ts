@@ -4,7 +4,7 @@ import { ConnectionError, MalformedAnswerError } from '../../client/api-errors.t
 import type { KubeClient } from '../../client/kube-client.ts';
 import { AnswerCache } from './answer-cache.ts';
 
-/** Somebody whom the API server knows. */
+/** A user that the API server has authenticated. */
 export interface User {
   readonly name: string;
   readonly uid?: string;
@@ -14,16 +14,16 @@ export interface User {
 
 export interface Decision {
   readonly isAllowed: boolean;
-  /** Why, in the API server's words; often empty. */
+  /** The API server's reason; often empty. */
   readonly reason: string;
 }
 
 export interface ReviewerOptions {
-  /** On connections of their own, so that no review waits for a bind and no bind for a review. */
+  /** On separate connections, so that reviews and binds do not wait for each other. */
   readonly tokens: Pick<KubeClient, 'create'>;
   readonly access: Pick<KubeClient, 'create'>;
   readonly clock: Clock;
-  /** How long answers are good, in milliseconds. */
+  /** How long results stay valid, in milliseconds. */
   readonly tokenTtlMs: number;
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
@@ -32,15 +32,15 @@ export interface ReviewerOptions {
 const deadlineMs = 5_000;
 
 /**
- * Asks the API server whose token it is and what a user may do, as its own components do: by TokenReview and SubjectAccessReview. Answers,
- * good and bad, are good for a time; the same question is asked once at a time. `client` is who asks, for fairness. Rejects with
- * what the API client rejects with, or with TooManyCallsError.
+ * Authenticates tokens and authorizes users through the API server, by TokenReview and SubjectAccessReview. It caches results,
+ * positive and negative, for a time; only one call per key is in flight. `client` is the requesting client, for fairness. Rejects
+ * with the API client's errors, or with TooManyCallsError.
  */
 export class Reviewer {
   readonly #options: ReviewerOptions;
-  readonly #users: AnswerCache<User | 'nobody'>;
+  readonly #users: AnswerCache<User | 'unauthenticated'>;
   readonly #decisions: AnswerCache<Decision>;
-  /** Tokens are not kept: only what tells them apart. */
+  /** Key of the HMAC that identifies tokens, so that the cache does not keep them. */
   readonly #secret = randomBytes(32);
 
   constructor(options: ReviewerOptions) {
@@ -51,15 +51,15 @@ export class Reviewer {
     this.#decisions = new AnswerCache({ clock, goodForMs });
   }
 
-  /** Whose token it is. */
-  userOf(token: string, client: string): Promise<User | 'nobody'> {
+  /** Returns the user of a token. */
+  userOf(token: string, client: string): Promise<User | 'unauthenticated'> {
     const key = createHmac('sha256', this.#secret).update(token).digest('base64');
     return this.#users.get(key, client, async () =>
       userIn(await review(this.#options.tokens, 'TokenReview', { token })),
     );
   }
 
-  /** Whether the user may get the path. */
+  /** Returns whether the user may get the path. */
   decide({ name, uid, groups, extra }: User, path: string, client: string): Promise<Decision> {
     const spec = {
       user: name,
@@ -74,10 +74,10 @@ export class Reviewer {
   }
 }
 
-/** kind -> where it is created */
+/** kind -> its API group */
 const groups = { TokenReview: 'authentication.k8s.io', SubjectAccessReview: 'authorization.k8s.io' } as const;
 
-/** What the server says to it; asked a second time over when the connection was lost, which does no harm. */
+/** Creates the review and returns its status. Retries once after a lost connection, which is harmless. */
 async function review(client: Pick<KubeClient, 'create'>, kind: keyof typeof groups, spec: object): Promise<object> {
   const path = `/apis/${groups[kind]}/v1/${kind.toLowerCase()}s`;
   const call = (): Promise<{ readonly status?: unknown }> =>
@@ -90,12 +90,12 @@ async function review(client: Pick<KubeClient, 'create'>, kind: keyof typeof gro
   return status;
 }
 
-function userIn(status: object): User | 'nobody' {
+function userIn(status: object): User | 'unauthenticated' {
   const { authenticated, user } = status as {
     readonly authenticated?: unknown;
     readonly user?: { readonly username?: string } & Partial<Pick<User, 'uid' | 'groups' | 'extra'>>;
   };
-  if (authenticated !== true || user?.username === undefined || user.username === '') return 'nobody';
+  if (authenticated !== true || user?.username === undefined || user.username === '') return 'unauthenticated';
   const { username, uid, groups: named = [], extra } = user;
   return { name: username, ...(uid !== undefined && { uid }), groups: named, ...(extra !== undefined && { extra }) };
 }

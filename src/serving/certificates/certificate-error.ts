@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.ts';
 
-/** A certificate or a key cannot be used. The message names the flag and the file, and says what would be right. */
+/** A certificate or key is unusable. The message names the flag, the file and the remedy. */
 export class CertificateError extends UserError {
   override readonly name = 'CertificateError';
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
-import { Followed } from './followed.ts';
+import { PolledValue } from './polled-value.ts';
 import { provideCertificate } from './provide-certificate.ts';
 import type { CertificateOptions } from './provide-certificate.ts';
 import { makeSelfSignedCertificate } from './self-signed-certificate.ts';
@@ -32,8 +32,8 @@ const certificateOptions = (given: Partial<CertificateOptions> = {}): Certificat
   ...given,
 });
 
-describe('a certificate that is made', () => {
-  it('is good for this machine, for years, and only for servers', async () => {
+describe('a generated certificate', () => {
+  it('is valid for this machine, for years, and only for servers', async () => {
     const { certificate, files } = await provideCertificate(certificateOptions({ bindAddress: '192.0.2.7' }), now);
     expect(files).toBeUndefined();
     const made = new X509Certificate(certificate.certificates);
@@ -47,7 +47,7 @@ describe('a certificate that is made', () => {
     createSecureContext({ cert: certificate.certificates, key: certificate.key });
   });
 
-  it('is kept in the folder, its key for its owner alone, and found again', async () => {
+  it('is stored in the folder, with a key that only its owner can read, and found again', async () => {
     const certDir = join(folder, 'new', 'certs');
     const first = await provideCertificate(certificateOptions({ certDir }), now);
     const again = await provideCertificate(certificateOptions({ certDir }), now + 1_000);
@@ -57,20 +57,20 @@ describe('a certificate that is made', () => {
   });
 });
 
-describe('what cannot be served with names the flag and the file', () => {
+describe('reports the flag and the file of', () => {
   it.each([
     [
       'a certificate without a key',
       { certFile: 'a' },
-      '--tls-cert-file is given without --tls-private-key-file: give both',
+      '--tls-cert-file is set without --tls-private-key-file: set both',
     ],
     [
       'a key without a certificate',
       { keyFile: 'a' },
-      '--tls-private-key-file is given without --tls-cert-file: give both',
+      '--tls-private-key-file is set without --tls-cert-file: set both',
     ],
     [
-      'no file',
+      'a missing file',
       { certFile: '/no/file', keyFile: '/no/key' },
       /^--tls-cert-file \/no\/file cannot be read \(ENOENT.*\): correct/,
     ],
@@ -89,15 +89,15 @@ describe('what cannot be served with names the flag and the file', () => {
   });
 
   it.each([
-    ['an empty file', '', 'ok', 'has no certificate in it'],
-    ['a key in the place of the certificate', 'key', 'key', 'has no certificate in it'],
-    ['a certificate in the place of the key', 'ok', 'ok-certificate', 'has no private key in it'],
+    ['an empty file', '', 'ok', 'contains no certificate'],
+    ['a key in place of the certificate', 'key', 'key', 'contains no certificate'],
+    ['a certificate in place of the key', 'ok', 'ok-certificate', 'contains no private key'],
     ['a damaged certificate', 'damaged', 'key', 'certificate 1 of --tls-cert-file'],
     ['a damaged key', 'ok', 'damaged', 'the key of --tls-private-key-file'],
     ['an encrypted key', 'ok', 'encrypted', 'without a passphrase'],
-    ['the key of another', 'ok', 'other', 'is not that of the first certificate'],
-    ['one that has expired', 'expired', 'key', 'expired at 20'],
-    ['one that is not valid yet', 'early', 'key', 'is not valid before 20'],
+    ['the key of another certificate', 'ok', 'other', 'does not match the first certificate'],
+    ['an expired certificate', 'expired', 'key', 'expired at 20'],
+    ['a certificate that is not valid yet', 'early', 'key', 'is not valid before 20'],
   ])('%s', async (_, certificate, key, message) => {
     const good = await makeSelfSignedCertificate(['localhost'], now, 1);
     const other = await makeSelfSignedCertificate(['localhost'], now, 1);
@@ -122,19 +122,19 @@ describe('what cannot be served with names the flag and the file', () => {
     expect((error as Error).message).toContain(folder);
   });
 
-  it('a folder with half of a pair, or that cannot be written to', async () => {
+  it('a folder with half of a pair, or an unwritable folder', async () => {
     await writeFile(join(folder, 'tutti-scheduler.crt'), 'x');
     await expect(provideCertificate(certificateOptions({ certDir: folder }), now)).rejects.toThrow(
-      /--cert-dir .* has .*\.crt and no .*\.key: add that, or remove the other/,
+      /--cert-dir .* has .*\.crt but no .*\.key: add the missing file, or remove the other/,
     );
     const certDir = await file('a-file', '');
     await expect(provideCertificate(certificateOptions({ certDir }), now)).rejects.toThrow(
-      /--cert-dir .*a-file cannot take the certificate that was made \(E.*make the folder writable/,
+      /cannot write the generated certificate to --cert-dir .*a-file \(E.*make the folder writable/,
     );
   });
 });
 
-it('follows a mounted Secret that changes by its symbolic link, and passes over what is broken', async () => {
+it('detects a change of a mounted Secret through its symbolic link, and skips a broken version', async () => {
   const clock = new VirtualClock();
   const [first, second] = [
     await makeSelfSignedCertificate(['a'], now, 1),
@@ -153,7 +153,7 @@ it('follows a mounted Secret that changes by its symbolic link, and passes over 
   const { certificate, files } = await provideCertificate(certificateOptions({ certFile, keyFile }), now);
   const seen: string[] = [];
   const failures: string[] = [];
-  const followed = new Followed({
+  const polled = new PolledValue({
     clock,
     everyMs: 10_000,
     read: () => readServingCertificate(files!, now),
@@ -162,13 +162,13 @@ it('follows a mounted Secret that changes by its symbolic link, and passes over 
     changed: ({ certificates }) => void seen.push(certificates),
     failed: (error) => void failures.push((error as Error).message),
   });
-  await followed.look();
+  await polled.poll();
   await publish('broken', second.certificates, first.key);
-  await followed.look();
-  await followed.look();
-  expect([seen, failures]).toEqual([[], [expect.stringContaining('is not that of the first certificate')]]);
+  await polled.poll();
+  await polled.poll();
+  expect([seen, failures]).toEqual([[], [expect.stringContaining('does not match the first certificate')]]);
   await publish('two', second.certificates, second.key);
-  await followed.look();
+  await polled.poll();
   expect(seen).toEqual([await readFile(certFile, 'utf8')]);
-  followed.stop();
+  polled.stop();
 });

@@ -9,31 +9,31 @@ import { readServingCertificate } from './serving-certificate.ts';
 import type { CertificateFiles, ServingCertificate } from './serving-certificate.ts';
 
 export interface CertificateOptions {
-  /** Given together or not at all. */
+  /** Set both or neither. */
   readonly certFile?: string;
   readonly keyFile?: string;
-  /** Where a certificate that is made is kept, and found again. Absent: it is kept in memory. */
+  /** Folder in which a generated certificate is stored and found again. Absent: it stays in memory. */
   readonly certDir?: string;
-  /** Of the files in that folder: `tutti-scheduler`. */
+  /** Base name of the files in that folder: `tutti-scheduler`. */
   readonly pairName: string;
-  /** A certificate that is made is good for it too, where it is the address of one machine. */
+  /** A generated certificate also includes this address, unless it means all addresses. */
   readonly bindAddress: string;
 }
 
 export interface ProvidedCertificate {
   readonly certificate: ServingCertificate;
-  /** Where it is read from again; absent: nowhere. */
+  /** The files to read it from again; absent: none. */
   readonly files?: CertificateFiles;
 }
 
 const flags = { certFlag: '--tls-cert-file', keyFlag: '--tls-private-key-file' } as const;
-/** Nobody can trust one in memory beforehand, so that its age says nothing; one in a folder can be handed out. */
+/** No client can trust an in-memory certificate in advance, so its age does not matter. One in a folder can be distributed. */
 const yearsInMemory = 10;
 const yearsInFolder = 1;
 
 /**
- * The certificate to serve with: the one in the files given, else the one in the folder given, which is made when it is not there, else one
- * made for this process alone. `now` is in milliseconds since the epoch. Rejects with CertificateError.
+ * Returns the serving certificate: that of the given files, or that of the given folder (generated if missing), or one generated
+ * for this process only. `now` is in milliseconds since the epoch. Rejects with CertificateError.
  */
 export async function provideCertificate(
   certificateOptions: CertificateOptions,
@@ -56,21 +56,23 @@ export async function provideCertificate(
   const [hasCertificate, hasKey] = [existsSync(files.certFile), existsSync(files.keyFile)];
   if (hasCertificate !== hasKey) {
     const [there, gone] = hasCertificate ? [files.certFile, files.keyFile] : [files.keyFile, files.certFile];
-    throw new CertificateError(`--cert-dir ${certDir} has ${there} and no ${gone}: add that, or remove the other`);
+    throw new CertificateError(
+      `--cert-dir ${certDir} has ${there} but no ${gone}: add the missing file, or remove the other`,
+    );
   }
   if (!hasCertificate) await keep(await make(certificateOptions, now, yearsInFolder), files, certDir);
   return { certificate: await readServingCertificate(files, now), files };
 }
 
 function missing(given: string, other: string): string {
-  return `${given} is given without ${other}: give both, or neither to serve with a certificate made at the start`;
+  return `${given} is set without ${other}: set both, or neither to use a generated certificate`;
 }
 
 async function make({ bindAddress }: CertificateOptions, now: number, years: number): Promise<ServingCertificate> {
-  // Loaded when it is called for: whoever has a certificate has no use for what makes one.
+  // Imported on first use: with a given certificate the generator is not needed.
   const { makeSelfSignedCertificate } = await import('./self-signed-certificate.ts');
-  const isOfAllMachines = bindAddress === '0.0.0.0' || bindAddress === '::';
-  const own = isOfAllMachines ? [] : [bindAddress];
+  const isUnspecified = bindAddress === '0.0.0.0' || bindAddress === '::';
+  const own = isUnspecified ? [] : [bindAddress];
   const names = new Set(['localhost', '127.0.0.1', '::1', hostname().toLowerCase(), ...own]);
   return makeSelfSignedCertificate([...names].filter(isName), now, years);
 }
@@ -79,7 +81,7 @@ function isName(name: string): boolean {
   return isIP(name) !== 0 || /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
 }
 
-/** Each file appears whole. */
+/** Stores a generated certificate. Each file appears atomically. */
 async function keep(
   { certificates, key }: ServingCertificate,
   { certFile, keyFile }: CertificateFiles,
@@ -96,8 +98,8 @@ async function keep(
     }
   } catch (error) {
     throw new CertificateError(
-      `--cert-dir ${folder} cannot take the certificate that was made (${messageOf(error)}): ` +
-        'make the folder writable, or leave the flag out to keep the certificate in memory',
+      `cannot write the generated certificate to --cert-dir ${folder} (${messageOf(error)}): ` +
+        'make the folder writable, or omit the flag to keep the certificate in memory',
       { cause: error },
     );
   }

@@ -24,20 +24,20 @@ const oids = {
 };
 const dnsName = 2;
 const ipAddress = 7;
-/** For clocks that differ. */
+/** Margin for clocks that differ. */
 const backdatedMs = 3_600_000;
 const yearMs = 365 * 24 * 3_600_000;
 
 /**
- * A certificate that nobody but itself vouches for, good for `names` (of hosts, and IP addresses) for `years` from `now`, milliseconds since
- * the epoch. An elliptic curve: made in milliseconds, where an RSA key takes a tenth of a second and more.
+ * Generates a self-signed certificate for `names` (host names and IP addresses), valid for `years` from `now` (milliseconds since
+ * the epoch). It uses an elliptic curve: that takes milliseconds, while an RSA key takes a tenth of a second or more.
  */
 export async function makeSelfSignedCertificate(
   names: readonly string[],
   now: number,
   years: number,
 ): Promise<ServingCertificate> {
-  // Handed on at each step: pkijs would otherwise set up one for the whole process.
+  // Passed to each step: otherwise pkijs would set up an engine for the whole process.
   const engine = new CryptoEngine({
     name: 'node',
     crypto: webcrypto,
@@ -46,7 +46,7 @@ export async function makeSelfSignedCertificate(
   const certificate = new Certificate();
   certificate.version = 2; // counts from zero: version 3
   certificate.serialNumber = new Integer({ valueHex: arrayBuffer(serialNumber()) });
-  // Unlike any other of this kind, so that clients which kept an older one do not mistake this for it.
+  // Unique, so that clients which stored an older certificate of this kind do not confuse the two.
   const commonName = `${names[0] ?? 'localhost'}@${Math.floor(now / 1_000)}`;
   for (const name of [certificate.issuer, certificate.subject]) {
     const value = new Utf8String({ value: commonName });
@@ -69,7 +69,7 @@ export async function makeSelfSignedCertificate(
   };
 }
 
-/** Positive, and without a leading zero. */
+/** Returns a positive serial number without a leading zero. */
 function serialNumber(): Uint8Array {
   const bytes = randomBytes(16);
   bytes[0] = (bytes[0]! & 0x3f) | 0x40;
@@ -88,7 +88,7 @@ function ipv4Bytes(address: string): Uint8Array {
 }
 
 function ipv6Bytes(address: string): Uint8Array {
-  // As URL writes it there is no IPv4 part and no leading zero left.
+  // URL normalizes the address: no IPv4 part and no leading zeros.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const groups = (text: string): string[] => (text === '' ? [] : text.split(':'));
   const [first, last] = [groups(head), groups(tail ?? '')];

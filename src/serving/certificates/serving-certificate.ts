@@ -6,27 +6,26 @@ import { CertificateError } from './certificate-error.ts';
 import { pemBlocks } from './pem-blocks.ts';
 import { readPemFile } from './read-pem-file.ts';
 
-/** What a server shows, and proves that it is its own. */
+/** The certificate and key of a server. */
 export interface ServingCertificate {
-  /** PEM: the server's own first, then those that lead to an authority. */
+  /** PEM: the server's own certificate first, then the intermediate ones. */
   readonly certificates: string;
   /** PEM, not encrypted. */
   readonly key: string;
 }
 
-/** Where a certificate and its key are. */
+/** The files of a certificate and its key, with the flags that set them. */
 export interface CertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
-  /** As users know them: `--tls-cert-file`. */
+  /** The flag as users write it: `--tls-cert-file`. */
   readonly certFlag: string;
   readonly keyFlag: string;
 }
 
 /**
- * Reads a certificate and its key, and makes sure that clients can be served with them at `now` (milliseconds since the epoch). Rejects
- * with CertificateError when one is missing or unreadable, when they do not belong together, or when a certificate has expired or
- * is not valid yet.
+ * Reads a certificate and its key, and checks that they are usable at `now` (milliseconds since the epoch). Rejects with
+ * CertificateError if one is missing or unreadable, if they do not match, or if a certificate has expired or is not valid yet.
  */
 export async function readServingCertificate(files: CertificateFiles, now: number): Promise<ServingCertificate> {
   const { certFile, keyFile, certFlag, keyFlag } = files;
@@ -35,15 +34,15 @@ export async function readServingCertificate(files: CertificateFiles, now: numbe
   const chain = readChain(certificates, `${certFlag} ${certFile}`, now);
   if (!chain[0]!.checkPrivateKey(readKey(key, `${keyFlag} ${keyFile}`))) {
     throw new CertificateError(
-      `the key of ${keyFlag} ${keyFile} is not that of the first certificate of ${certFlag} ${certFile}: ` +
-        "give the two that were made together, the server's own certificate first",
+      `the key of ${keyFlag} ${keyFile} does not match the first certificate of ${certFlag} ${certFile}: ` +
+        "use a matching pair, with the server's own certificate first",
     );
   }
   try {
     createSecureContext({ cert: certificates, key });
   } catch (error) {
     throw new CertificateError(
-      `${certFlag} ${certFile} and ${keyFlag} ${keyFile} cannot be served with (${messageOf(error)}): replace them`,
+      `${certFlag} ${certFile} and ${keyFlag} ${keyFile} are unusable (${messageOf(error)}): replace them`,
       { cause: error },
     );
   }
@@ -53,7 +52,7 @@ export async function readServingCertificate(files: CertificateFiles, now: numbe
 function readChain(pem: string, where: string, now: number): readonly X509Certificate[] {
   const blocks = pemBlocks(pem, 'CERTIFICATE');
   if (blocks.length === 0) {
-    throw new CertificateError(`${where} has no certificate in it: give a file in PEM, with BEGIN CERTIFICATE lines`);
+    throw new CertificateError(`${where} contains no certificate: use a PEM file with BEGIN CERTIFICATE lines`);
   }
   return blocks.map((block, index) => {
     const which = `certificate ${index + 1} of ${where}`;
@@ -66,11 +65,11 @@ function readChain(pem: string, where: string, now: number): readonly X509Certif
     const validFrom = new Date(certificate.validFrom);
     const validTo = new Date(certificate.validTo);
     if (validTo.getTime() <= now) {
-      throw new CertificateError(`${which} expired at ${validTo.toISOString()}: replace it by one that is valid`);
+      throw new CertificateError(`${which} expired at ${validTo.toISOString()}: replace it with a valid one`);
     }
     if (validFrom.getTime() > now) {
       throw new CertificateError(
-        `${which} is not valid before ${validFrom.toISOString()}: replace it, or set the clock of this machine right`,
+        `${which} is not valid before ${validFrom.toISOString()}: replace it, or correct the clock of this machine`,
       );
     }
     return certificate;
@@ -79,13 +78,13 @@ function readChain(pem: string, where: string, now: number): readonly X509Certif
 
 function readKey(pem: string, where: string): KeyObject {
   if (!pem.includes('PRIVATE KEY-----')) {
-    throw new CertificateError(`${where} has no private key in it: give a file in PEM, with a BEGIN PRIVATE KEY line`);
+    throw new CertificateError(`${where} contains no private key: use a PEM file with a BEGIN PRIVATE KEY line`);
   }
   try {
     return createPrivateKey(pem);
   } catch (error) {
     const isEncrypted = pem.includes('ENCRYPTED');
-    const remedy = isEncrypted ? 'give it without a passphrase' : 'replace it';
+    const remedy = isEncrypted ? 'use a key without a passphrase' : 'replace it';
     throw new CertificateError(`the key of ${where} cannot be read (${messageOf(error)}): ${remedy}`, { cause: error });
   }
 }

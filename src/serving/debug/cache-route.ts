@@ -5,12 +5,12 @@ import type { Scheduler } from '../../scheduler/scheduler.ts';
 import type { Route } from '../route.ts';
 import { isPageRequest, pageAnswer, pageRequest, readPage } from './page.ts';
 
-/** Claims of one node that are shown; the rest is counted. */
-const mostReservations = 20;
+/** Maximum reservations shown per node; the rest is only counted. */
+const maxReservations = 20;
 
 /**
- * /debug/cache: the nodes as the scheduler sees them: what they have, what is requested of it (by pods that run there or are assumed there), and
- * the room that is kept on them. cpu is in millicores, memory and ephemeral-storage in bytes, everything else in units.
+ * Serves /debug/cache: the nodes of the cluster cache with their allocatable resources, the requests of the pods bound or assumed
+ * there, and their reservations. cpu is in millicores, memory and ephemeral-storage are in bytes, everything else is in units.
  */
 export function cacheRoute(scheduler: Pick<Scheduler, 'state'>): Route {
   return {
@@ -38,7 +38,7 @@ function describe(
   { name, node, pods, allocatable, requested, reservations }: NodeView,
   resources: ResourceNames,
 ): object {
-  const shown = [...reservations.values()].slice(0, mostReservations);
+  const shown = [...reservations.values()].slice(0, maxReservations);
   return {
     name,
     ...(node.unschedulable && { unschedulable: true }),
@@ -52,7 +52,7 @@ function describe(
   };
 }
 
-/** Resource name -> amount; those of which there is none are left out. */
+/** Returns resource name -> amount, without amounts of zero. */
 function amounts(all: AmountsView, resources: ResourceNames): Readonly<Record<string, number>> {
   return Object.fromEntries(all.entries().map(([id, amount]) => [resources.nameOf(id), amount]));
 }

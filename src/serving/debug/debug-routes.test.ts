@@ -18,7 +18,7 @@ function routesOf({ harness }: Scheduling): (target: string) => Promise<{ status
   };
 }
 
-describe('/debug of a small cluster', () => {
+describe('the debug endpoints of a small cluster', () => {
   async function small(): Promise<Scheduling> {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 2, memory: '1Gi' });
@@ -33,7 +33,7 @@ describe('/debug of a small cluster', () => {
     return core;
   }
 
-  it('shows what waits, where, and why', async () => {
+  it('show the waiting entities with their store and the reason', async () => {
     const { body } = await routesOf(await small())('/debug/queue');
     expect(body).toMatchObject({
       counts: { active: 0, backoff: 0, unschedulable: 1, gated: 1 },
@@ -53,7 +53,7 @@ describe('/debug of a small cluster', () => {
     });
   });
 
-  it('shows the nodes with what is requested of them', async () => {
+  it('show the nodes with their requested resources', async () => {
     const ask = routesOf(await small());
     expect((await ask('/debug/cache')).body).toMatchObject({
       counts: { nodes: 2, pods: 4, assumedPods: 1 },
@@ -66,7 +66,7 @@ describe('/debug of a small cluster', () => {
     expect((await ask('/debug/cache?name=c')).body).toMatchObject({ nodes: [] });
   });
 
-  it('shows the groups, and the members of one', async () => {
+  it('show the groups, and the members of one', async () => {
     const ask = routesOf(await small());
     expect((await ask('/debug/groups')).body).toMatchObject({
       groups: [
@@ -84,7 +84,7 @@ describe('/debug of a small cluster', () => {
     expect(await ask('/debug/groups?namespace=default&name=green')).toMatchObject({ status: 404 });
   });
 
-  it('pages, chooses, and says what it does not know', async () => {
+  it('support paging and filters, and reject unknown parameters', async () => {
     const ask = routesOf(await small());
     const first = (await ask('/debug/queue?limit=1')).body;
     expect(first).toMatchObject({ entities: [{ name: 'red' }], nextOffset: 1 });
@@ -130,18 +130,18 @@ describe('with 5,000 nodes and 50,000 pods', () => {
     '/debug/cache?limit=500&offset=4400',
     '/debug/groups?limit=500',
     '/debug/groups?name=gang-999',
-  ])('%s keeps the event loop from turning for less than 50 ms', async (target) => {
+  ])('%s blocks the event loop for less than 50 ms', async (target) => {
     const ask = routesOf(core);
-    await ask(target); // compiled
+    await ask(target); // warm-up
     const longest: number[] = [];
     for (let index = 0; index < 5; index++) {
       longest.push(await longestTurnMsOf(async () => expect(await ask(target)).toMatchObject({ status: 200 })));
     }
-    // Memory may be collected meanwhile: the best shows what it costs.
+    // A garbage collection may interfere, so the best run counts.
     expect(Math.min(...longest)).toBeLessThan(50);
   });
 
-  it('ME11 /metrics has no more than 200 kB and takes no more than 20 ms', async () => {
+  it('ME11 /metrics is smaller than 200 kB and takes less than 20 ms', async () => {
     const route = metricsRoute(core.harness.registry);
     const costs: number[] = [];
     let text = '';

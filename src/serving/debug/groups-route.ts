@@ -7,8 +7,9 @@ import type { PageRequest } from './page.ts';
 import { shortened } from './shortened.ts';
 
 /**
- * /debug/groups: the pod groups as the scheduler sees them: how many of how many members are where, and why not. With `?namespace=` and `?name=`
- * one group and its members, where each is; `limit` and `offset` then count members.
+ * Serves /debug/groups: the pod groups as the scheduler sees them, with member counts per state and the verdict. With
+ * `?namespace=` and `?name=` it shows one group and its members, each with state and node; `limit` and `offset` then apply to
+ * members.
  */
 export function groupsRoute(scheduler: Pick<Scheduler, 'state'>): Route {
   return {
@@ -21,7 +22,7 @@ export function groupsRoute(scheduler: Pick<Scheduler, 'state'>): Route {
       const { namespace, name } = request;
       if (namespace !== undefined && name !== undefined) {
         const gang = state.cluster.gang(`${namespace}/${name}`);
-        if (gang === undefined) return { status: 404, text: 'the scheduler knows no such group\n' };
+        if (gang === undefined) return { status: 404, text: 'the scheduler does not know this group\n' };
         return membersAnswer(gang, request, scheduler);
       }
       const page = await readPage(
@@ -58,7 +59,7 @@ function describe(gang: Gang, state: Scheduler['state']): object {
   return {
     namespace: gang.key.slice(0, slash),
     name: gang.key.slice(slash + 1),
-    // Absent: pods name a group of which there is no PodGroup.
+    // Absent: pods name a group without a PodGroup.
     ...(gang.spec !== undefined && { minMember: gang.spec.minMember }),
     started: gang.started,
     size: gang.members.size,

@@ -6,8 +6,8 @@ import { isPageRequest, pageAnswer, pageRequest, readPage } from './page.ts';
 import { shortened } from './shortened.ts';
 
 /**
- * /debug/queue: how many entities each store holds, and the entities, lone pods and whole groups: since when they are ready, how often they
- * were tried, and why they are not scheduled.
+ * Serves /debug/queue: the number of entities per store, and the entities (single pods and whole groups): since when they are
+ * ready, the number of attempts, and why they are not scheduled.
  */
 export function queueRoute(scheduler: Pick<Scheduler, 'state'>, clock: Clock): Route {
   return {

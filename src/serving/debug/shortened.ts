@@ -1,6 +1,6 @@
-const longest = 1_024;
+const maxLength = 1_024;
 
-/** A text of somebody else's, no longer than a page can bear. */
+/** Returns a text of foreign origin, cut to a length that suits a page. */
 export function shortened(text: string): string {
-  return text.length <= longest ? text : `${text.slice(0, longest)}…`;
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
 }

@@ -1,36 +1,36 @@
 import type { Answer } from '../route.ts';
 import type { ServedRequest } from '../served-request.ts';
 
-/** What the server's secure connections are made with. PEM. */
+/** TLS settings of the server, in PEM. */
 export interface FrontTls {
   readonly certificates: string;
   readonly key: string;
-  /** Client certificates are verified against them; empty: against none, so that all are rejected. */
+  /** CAs that verify client certificates; empty: every client certificate is rejected. */
   readonly clientAuthorities: readonly string[];
 }
 
-/** What the thread is started with. */
+/** Start options of the serving thread. */
 export interface FrontOptions {
   readonly host: string;
   readonly port: number;
-  /** Whether others may listen on the port as well (SO_REUSEPORT). */
+  /** Whether other processes may listen on the same port (SO_REUSEPORT). */
   readonly sharesPort: boolean;
   readonly tls: FrontTls;
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
-  /** In OpenSSL's words. Absent: Node's own choice. */
+  /** In OpenSSL's notation. Absent: Node's defaults. */
   readonly ciphers?: string;
-  /** How long the thread that is asked may take to answer, in milliseconds, before the client is told that it does not. */
+  /** How long the main thread may take to respond, in milliseconds, before the client gets an error. */
   readonly answerWithinMs: number;
 }
 
-/** To the thread. */
+/** Messages to the thread. */
 export type ToFront =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
   | { readonly kind: 'tls'; readonly tls: FrontTls }
   | { readonly kind: 'drain' }
   | { readonly kind: 'close'; readonly graceMs: number };
 
-/** From the thread. */
+/** Messages from the thread. */
 export type FromFront =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'unavailable'; readonly code: string | undefined; readonly message: string }

@@ -1,6 +1,6 @@
-// The thread that meets the clients: it does their handshakes, reads their requests and keeps the limits, so that whatever they do costs
-// the thread that schedules nothing but the requests that are handed on to it, at a bounded rate. It imports little and logs
-// nothing: its memory is paid by every process.
+// The thread that serves clients: it does the TLS handshakes, reads the requests and enforces the limits. Clients can cost the
+// scheduling thread nothing but the forwarded requests, at a bounded rate. It imports little and logs nothing: every process pays
+// for its memory.
 import { constants, randomBytes } from 'node:crypto';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -17,23 +17,23 @@ import { RateGate } from './rate-gate.ts';
 const parent = parentPort!;
 const options = workerData as FrontOptions;
 let { tls } = options;
-const rateGate = new RateGate({ perSecond: httpLimits.handedOnPerSecond, atOnce: httpLimits.handedOnAtOnce });
-/** id of a request that was handed on -> takes its answer */
+const rateGate = new RateGate({ perSecond: httpLimits.forwardedPerSecond, atOnce: httpLimits.forwardedAtOnce });
+/** id of a forwarded request -> callback for its response */
 const pending = new Map<number, (answer: Answer) => void>();
-let handedOn = 0;
+let forwarded = 0;
 
 const server = createServer({
   ...limitedServerOptions,
   ...secureContext(),
   requestCert: true,
-  rejectUnauthorized: false, // who nobody knows may still ask for what everybody may see
+  rejectUnauthorized: false, // unknown clients may still get the public paths
   handshakeTimeout: httpLimits.handshakeMs,
 });
 const service = new HttpService({
   server,
   answer: (request, { socket }) => {
     const certificate = certificateOf(socket as TLSSocket);
-    return handOn(certificate === undefined ? request : { ...request, certificate });
+    return forward(certificate === undefined ? request : { ...request, certificate });
   },
 });
 
@@ -44,7 +44,7 @@ const onFailure = ({ code, message }: NodeJS.ErrnoException): void => {
 server.once('error', onFailure);
 server.listen({ port: options.port, host: options.host, reusePort: options.sharesPort }, () => {
   server.off('error', onFailure);
-  // What fails while connections are accepted (too many open files, say) ends none of those that there are.
+  // An error while accepting connections (such as too many open files) does not end the existing ones.
   server.on('error', () => undefined);
   notify({ kind: 'listening', port: (server.address() as AddressInfo).port });
 });
@@ -63,7 +63,7 @@ parent.on('message', (message: ToFront) => {
       service.drain();
       break;
     case 'close':
-      // The thread ends when nothing is left to be done.
+      // The thread ends when it has no more work.
       void service.close(message.graceMs).then(() => parent.close());
       break;
   }
@@ -74,35 +74,35 @@ function secureContext(): SecureContextOptions {
   return {
     cert: tls.certificates,
     key: tls.key,
-    // Never absent: Node would take every authority of the world.
+    // Always set: otherwise Node would accept every CA that it ships.
     ca: [...tls.clientAuthorities],
     minVersion,
     ...(ciphers !== undefined && { ciphers }),
-    // No session is resumed: each connection's certificate is verified against the authorities of its time.
+    // No session resumption: each connection's certificate is verified against the current CAs.
     secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
     sessionIdContext: randomBytes(16).toString('hex'),
   };
 }
 
-/** Undefined where there is none, or nothing to verify it against. */
+/** Returns undefined if there is no certificate, or no CA to verify it. */
 function certificateOf(socket: TLSSocket): ClientCertificate | undefined {
   if (tls.clientAuthorities.length === 0) return undefined;
-  // An empty object where the client showed none.
+  // An empty object if the client sent no certificate.
   const { subject } = socket.getPeerCertificate() as { readonly subject?: Readonly<Record<string, unknown>> };
   if (subject === undefined) return undefined;
   if (!socket.authorized) return { isVerified: false, problem: String(socket.authorizationError) };
   return { isVerified: true, commonName: texts(subject.CN).at(-1) ?? '', organizations: texts(subject.O) };
 }
 
-/** A part of a name can be there several times. */
+/** An attribute of a name may occur several times. */
 function texts(part: unknown): readonly string[] {
   return (Array.isArray(part) ? part : [part]).filter((text) => typeof text === 'string');
 }
 
-function handOn(request: ServedRequest): Promise<Answer> {
+function forward(request: ServedRequest): Promise<Answer> {
   return new Promise((resolve) => {
     rateGate.run(() => {
-      const id = handedOn++;
+      const id = forwarded++;
       const settle = (answer: Answer): void => {
         clearTimeout(deadline);
         pending.delete(id);
@@ -115,17 +115,17 @@ function handOn(request: ServedRequest): Promise<Answer> {
   });
 }
 
-/** The same for all paths: liveness and readiness fail with it, as they should. */
+/** The same for all paths: liveness and readiness fail too, as they should. */
 const stalled: Answer = {
   status: 500,
-  text: `[-]event-loop failed: no answer within ${options.answerWithinMs / 1_000} s\n`,
+  text: `[-]event-loop failed: no response within ${options.answerWithinMs / 1_000} s\n`,
 };
 
 function notify(message: FromFront): void {
   parent.postMessage(message);
 }
 
-// What was not foreseen ends this thread with its reason, and the process starts another.
+// An unexpected error ends this thread with its reason, and the process starts another one.
 process.on('unhandledRejection', (reason) => {
   throw reason;
 });

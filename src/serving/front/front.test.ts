@@ -43,30 +43,30 @@ async function frontOptions(answerWithinMs: number = hangsMs): Promise<StartFron
 
 const get = (path: string): ReturnType<typeof httpsGet> => httpsGet(`https://127.0.0.1:${front.port}${path}`);
 
-it('says for a thread that does not answer that it does not', async () => {
+it('responds with 500 while the main thread does not respond', async () => {
   await front.close();
   front = await Front.start(await frontOptions(300));
   answer = () => new Promise(() => undefined);
-  expect(await get('/livez')).toMatchObject({ status: 500, text: '[-]event-loop failed: no answer within 0.3 s\n' });
+  expect(await get('/livez')).toMatchObject({ status: 500, text: '[-]event-loop failed: no response within 0.3 s\n' });
   answer = () => Promise.resolve({ status: 200, text: 'ok' });
   await expect.poll(() => get('/livez')).toMatchObject({ status: 200, text: 'ok' });
 });
 
-it('hands on no more requests a second than it should, and loses none', async () => {
-  let most = 0;
+it('limits the rate of forwarded requests, and loses none', async () => {
+  let forwarded = 0;
   let at = 0;
   answer = () => {
     const now = Math.floor(performance.now() / 100);
-    most = now === at ? most + 1 : 1;
+    forwarded = now === at ? forwarded + 1 : 1;
     at = now;
     return Promise.resolve({ status: 200, text: 'ok' });
   };
   const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await get('/a')).status));
   expect(new Set(statuses)).toEqual(new Set([200]));
-  expect(most).toBeLessThanOrEqual(50 + 100);
+  expect(forwarded).toBeLessThanOrEqual(50 + 100);
 });
 
-it('starts another thread, at the same port, for one that ends', async () => {
+it('replaces a thread that ended, on the same port', async () => {
   await get('/a');
   const worker = posting.mock.contexts.at(-1) as Worker;
   const { port } = front;
@@ -79,10 +79,10 @@ it('starts another thread, at the same port, for one that ends', async () => {
     })
     .toBe(200);
   expect(front.port).toBe(port);
-  expect(logged).toContain('requests are served again');
+  expect(logged).toContain('serving requests again');
 });
 
-it('shares its port with another, and with nobody unless both want to', async () => {
+it('shares its port only if both servers allow it', async () => {
   const options = { ...(await frontOptions()), sharesPort: true };
   const first = await Front.start(options);
   const { port } = first;
@@ -93,7 +93,7 @@ it('shares its port with another, and with nobody unless both want to', async ()
   await second.close();
 });
 
-it('ends at once when nothing is being answered, and again does no harm', async () => {
+it('closes at once without requests in progress, and may close twice', async () => {
   await get('/a');
   await front.close();
   await front.close();

@@ -10,7 +10,7 @@ import type { ServedRequest } from '../served-request.ts';
 import type { FromFront, FrontOptions, FrontTls, ToFront } from './front-messages.ts';
 
 export interface StartFrontOptions extends FrontOptions {
-  /** The flag by which users choose the port; named when it cannot be had. */
+  /** The flag that sets the port; the error names it if the port is unavailable. */
   readonly portFlag: string;
   /** Never rejects. */
   readonly answer: (request: ServedRequest) => Promise<Answer>;
@@ -18,16 +18,16 @@ export interface StartFrontOptions extends FrontOptions {
   readonly logger: Logger;
 }
 
-/** Of the thread's own memory; it holds connections and answers that are being taken. */
+/** Limits of the thread's own memory, which holds connections and unsent responses. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4, stackSizeMb: 1 };
 const restartAfterMs = 1_000;
 const closeGraceMs = 500;
-/** After which a thread that does not end is ended. */
+/** Time after which a thread that does not end is terminated. */
 const endWithinMs = 1_000;
 
 /**
- * An HTTPS server in a thread of its own, whose requests are answered by this one. A thread that ends by itself is logged and
- * replaced.
+ * An HTTPS server in its own thread. This thread answers its requests. If the server thread ends by itself, the process logs that
+ * and starts another one.
  */
 export class Front {
   readonly #options: StartFrontOptions;
@@ -50,24 +50,24 @@ export class Front {
     return front;
   }
 
-  /** Where port 0 was asked for, the one that it got. */
+  /** The port; for port 0, the one that the system assigned. */
   get port(): number {
     return this.#port;
   }
 
-  /** For connections from now on; those that there are end with their next answer. */
+  /** Sets the TLS settings of new connections; existing connections end with their next response. */
   setTls(tls: FrontTls): void {
     this.#tls = tls;
     this.#notify({ kind: 'tls', tls });
   }
 
-  /** From now on every answer ends its connection. */
+  /** From now on every response ends its connection. */
   drain(): void {
     this.#isDraining = true;
     this.#notify({ kind: 'drain' });
   }
 
-  /** Takes no more connections; what is being answered gets a moment to end. Idempotent. */
+  /** Accepts no more connections; responses in progress get a moment to finish. Idempotent. */
   async close(): Promise<void> {
     this.#isClosing = true;
     const worker = this.#worker;
@@ -90,7 +90,7 @@ export class Front {
       answerWithinMs,
       ...(ciphers !== undefined && { ciphers }),
     };
-    // Neither the environment nor the flags of this process are for a thread that talks to strangers.
+    // The environment and flags of this process are not for a thread that talks to strangers.
     const worker = new Worker(threadFile(), { workerData, resourceLimits, env: {}, execArgv: [], name: 'serving' });
     this.#worker = worker;
     return new Promise((resolve, reject) => {
@@ -112,17 +112,17 @@ export class Front {
               .then((answer) => {
                 if (this.#worker === worker) this.#notify({ kind: 'answer', id: message.id, answer });
               })
-              .catch((error: unknown) => logger.error('an answer could not be handed on', { error }));
+              .catch((error: unknown) => logger.error('cannot pass on a response', { error }));
             break;
         }
       });
       worker.on('error', (error) => {
-        logger.error('the thread that serves requests failed', { error });
+        logger.error('the serving thread failed', { error });
         reject(toError(error));
       });
       worker.once('exit', () => {
         if (this.#worker === worker) this.#worker = undefined;
-        reject(new Error('the thread that serves requests ended before it served any'));
+        reject(new Error('the serving thread ended before it was ready'));
         if (isListening && !this.#isClosing) this.#startAgain(clock, logger);
       });
     });
@@ -132,9 +132,9 @@ export class Front {
     clock.setTimer(restartAfterMs, () => {
       if (this.#isClosing) return;
       this.#start().then(
-        () => logger.info('requests are served again', { port: this.#port }),
+        () => logger.info('serving requests again', { port: this.#port }),
         (error: unknown) => {
-          logger.error('cannot serve requests again; trying', { error: describeError(error) });
+          logger.error('cannot restart the serving thread; retrying', { error: describeError(error) });
           this.#startAgain(clock, logger);
         },
       );
@@ -150,7 +150,7 @@ function asError({ code, message }: { readonly code: string | undefined; readonl
   return Object.assign(new Error(message), code !== undefined && { code });
 }
 
-/** The thread's code: beside this file, or in the bundle among the entries that lead to the chunk that this is in. */
+/** Returns the path of the thread's code: beside this file, or in the bundle among the entry points, one folder above the chunks. */
 function threadFile(): string {
   const here = import.meta.url;
   return fileURLToPath(new URL(here.endsWith('.ts') ? './front-thread.ts' : '../serving-thread.js', here));

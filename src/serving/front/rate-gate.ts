@@ -1,4 +1,4 @@
-/** Lets work begin in order, so much a second and so much at once. Nothing is rejected: whoever calls bounds how much can wait. */
+/** Starts work in order, at a limited rate with a limited burst. It rejects nothing: the caller limits the amount of waiting work. */
 export class RateGate {
   readonly #perMs: number;
   readonly #atOnce: number;

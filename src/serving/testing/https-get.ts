@@ -10,14 +10,14 @@ export interface HttpsAnswer {
   readonly serialNumber: string;
 }
 
-/** Asks a server whose certificate nobody vouches for, on a connection of its own. Rejects when there is no answer. */
+/** Sends a request on its own connection without verifying the server's certificate. Rejects if there is no response. */
 export function httpsGet(
   url: string,
   { token, ...options }: RequestOptions & { readonly token?: string } = {},
 ): Promise<HttpsAnswer> {
   return new Promise((resolve, reject) => {
     const headers = { ...options.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
-    const asked = request(url, { rejectUnauthorized: false, agent: false, ...options, headers }, (response) => {
+    const sent = request(url, { rejectUnauthorized: false, agent: false, ...options, headers }, (response) => {
       const { serialNumber } = (response.socket as TLSSocket).getPeerCertificate();
       let text = '';
       response.setEncoding('utf8');
@@ -27,7 +27,7 @@ export function httpsGet(
       );
       response.on('error', reject);
     });
-    asked.on('error', reject);
-    asked.end();
+    sent.on('error', reject);
+    sent.end();
   });
 }

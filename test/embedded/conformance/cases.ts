@@ -15,7 +15,7 @@ import { storage } from './cases/storage.ts';
 import { watches } from './cases/watches.ts';
 import type { CaseGroup } from './conformance-case.ts';
 
-/** Group, which is the name of its golden file -> its cases. */
+/** group, which is the name of its golden file -> its cases */
 export const caseGroups: Readonly<Record<string, CaseGroup>> = {
   discovery,
   crud,

@@ -1,7 +1,7 @@
 import type { Conversation } from './conversation.ts';
 
-/** A few requests whose answers say something; runs on any plane, in a namespace that nobody else uses. */
+/** A few requests whose responses are compared; runs on any plane, in its own namespace. */
 export type ConformanceCase = (api: Conversation) => Promise<void>;
 
-/** What is asked, as a sentence -> the case. */
+/** title of the case, as a sentence -> the case */
 export type CaseGroup = Readonly<Record<string, ConformanceCase>>;

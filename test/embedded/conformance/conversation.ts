@@ -8,20 +8,20 @@ import { Normalizer } from './normalizer.ts';
 
 export interface Ask {
   readonly body?: unknown;
-  /** Default: application/json, or the merge patch's for a PATCH. */
+  /** Default: application/json, or merge patch for a PATCH. */
   readonly contentType?: string;
   readonly accept?: string;
-  /** What of the answer is compared; default all of it. For answers that list everything a server has. */
+  /** Selects the compared part of the response; default: all of it. For responses that list everything on a server. */
   readonly view?: (answer: any) => unknown;
 }
 
 export interface Answer {
   readonly status: number;
-  /** As it came, before normalisation; undefined when it is not JSON. */
+  /** The response body before normalization; undefined when it is not JSON. */
   readonly body: any;
 }
 
-/** Group and version of the resources that cases name by their plural alone; others are of the core group. */
+/** Group and version of the resources that cases name only by their plural; others are in the core group. */
 const prefixes: Readonly<Record<string, string>> = {
   podgroups: '/apis/scheduling.x-k8s.io/v1alpha1',
   leases: '/apis/coordination.k8s.io/v1',
@@ -32,14 +32,14 @@ const prefixes: Readonly<Record<string, string>> = {
   rolebindings: '/apis/rbac.authorization.k8s.io/v1',
   roles: '/apis/rbac.authorization.k8s.io/v1',
 };
-/** How long a watch may be silent before what has come is all. */
+/** Silence after which a watch counts as complete. */
 const silenceMs = 4_000;
-/** What only the embedded plane warns of: that it does not act on an object, or on a field. */
+/** Warnings that only the embedded plane sends: it does not act on an object or a field. */
 const embeddedWarning = /(?:, )?299 - "[^"]*(?:the embedded plane|simulated pods)[^"]*"/g;
 const comparedHeaders = ['content-type', 'warning', 'retry-after', 'allow'];
 
 /**
- * The requests of one case and their answers. A path that does not begin with a slash is one of the case's namespace:
+ * The requests of one case and their responses. A path that does not begin with a slash is relative to the case's namespace:
  * `configmaps/a`.
  */
 export class Conversation {
@@ -82,7 +82,7 @@ export class Conversation {
     return this.send('DELETE', path, { ...ask, body });
   }
 
-  /** The answer is recorded, and handed back as it came. */
+  /** Sends a request, records the response and returns it unchanged. */
   async send(method: TransportRequest['method'], path: string, ask: Ask = {}): Promise<Answer> {
     const response = await this.#transport.send(this.#request(method, path, ask));
     const text = await readText(response.body);
@@ -92,7 +92,7 @@ export class Conversation {
     return { status: response.status, body };
   }
 
-  /** Sends what only sets the stage: nothing is recorded, and it must succeed. */
+  /** Sends a request that only prepares the case: it is not recorded, and it must succeed. */
   async given(method: TransportRequest['method'], path: string, ask: Ask = {}): Promise<any> {
     const response = await this.#transport.send(this.#request(method, path, ask));
     const text = await readText(response.body);
@@ -104,19 +104,16 @@ export class Conversation {
     return this.given('POST', path, { body });
   }
 
-  /** Waits until a GET succeeds, or fails with `status`; for what a server does a moment later. */
+  /** Waits until a GET returns `status`, for changes that a server makes with a delay. */
   async until(path: string, status = 200): Promise<void> {
     await poll(async () => {
       const response = await this.#transport.send(this.#request('GET', path, {}));
       await readText(response.body);
-      return response.status === status ? undefined : `it answers ${response.status}`;
-    }, `GET ${path} answers ${status}`);
+      return response.status === status ? undefined : `it returns ${response.status}`;
+    }, `GET ${path} returns ${status}`);
   }
 
-  /**
-   * Watches until `count` changes have come, the server ends the watch, or nothing more comes; `act` is called once the
-   * watch is open.
-   */
+  /** Watches until `count` changes have arrived, the server ends the watch, or no more arrive. Calls `act` once the watch is open. */
   async watch(path: string, count: number, ask: Ask & { readonly act?: () => Promise<void> } = {}): Promise<Answer> {
     const controller = new AbortController();
     const response = await this.#transport.send(
@@ -144,7 +141,7 @@ export class Conversation {
     } finally {
       clearTimeout(timer);
     }
-    // How many come at once is chance.
+    // More changes than requested may arrive at once.
     const expected = changes.slice(0, count);
     this.#record('GET', path, ask, response, viewed(expected, ask) as JsonValue);
     return { status: response.status, body: expected };
@@ -187,7 +184,7 @@ export class Conversation {
   }
 }
 
-/** An answer that is not of the shape that the view expects is shown as it is. */
+/** Returns the view of a response, or the whole response if it does not have the shape that the view expects. */
 function viewed(answer: unknown, { view }: Ask): unknown {
   if (view === undefined) return answer;
   try {

@@ -10,29 +10,29 @@ function exchange(answer: JsonValue, status = 200): Exchange {
 const golden = [exchange({ spec: { taints: ['a'] }, kind: 'Node' })];
 const limit = { case: 'nodes: any', exchange: 0, at: 'answer.spec', why: 'for a test' };
 
-describe('the answers of two planes', () => {
-  it('differ nowhere when they are the same', () => {
+describe('differences and unstated', () => {
+  it('find nothing in equal recordings', () => {
     expect(unstated(differences(golden, structuredClone(golden)), [])).toEqual([]);
   });
 
-  it('differ where a value is another one, or only one has it', () => {
+  it('find changed values, and values that only one recording has', () => {
     const found = differences(golden, [exchange({ spec: { taints: ['b'] }, extra: 1, kind: 'Node' }, 500)]);
     expect(found.map(({ at }) => at)).toEqual(['status', 'answer.spec.taints[0]', 'answer.extra']);
     expect(unstated(found, [])).toHaveLength(3);
   });
 
-  it('differ when one of them has said more', () => {
+  it('find exchanges that only one recording has', () => {
     expect(differences(golden, [])).toMatchObject([{ exchange: 0, at: '' }]);
     expect(differences(golden, [...golden, ...golden])).toMatchObject([{ exchange: 1, at: '' }]);
   });
 
-  it('may differ where a limit says so, and below', () => {
+  it('accept a difference at a stated limit, and below it', () => {
     const found = differences(golden, [exchange({ spec: {}, kind: 'Node' })]);
     expect(unstated(found, [limit])).toEqual([]);
     expect(unstated(found, [{ ...limit, at: 'answer.spec.tain' }])).toHaveLength(2);
   });
 
-  it('must still differ where a limit says so', () => {
+  it('report a stated limit without a difference', () => {
     expect(unstated(differences(golden, golden), [limit])).toEqual([
       '0: limits.ts states that answer.spec differs, and it does not',
     ]);

@@ -6,14 +6,14 @@ import type { Limit } from './limits.ts';
 export interface Difference {
   readonly exchange: number;
   readonly request: string;
-  /** The place in the exchange: `answer.spec.taints`; empty when only one of them has that exchange. */
+  /** The place in the exchange, such as `answer.spec.taints`; empty when only one recording has that exchange. */
   readonly at: string;
-  /** Undefined where there is nothing. */
+  /** Undefined where there is no value. */
   readonly golden: JsonValue | undefined;
   readonly actual: JsonValue | undefined;
 }
 
-/** Where the recordings of one case differ, as deep as possible; a part that only one of them has is one difference. */
+/** Returns where the recordings of one case differ, as deep as possible; a part that only one of them has is one difference. */
 export function differences(golden: readonly Exchange[], actual: readonly Exchange[]): Difference[] {
   const found: Difference[] = [];
   for (let exchange = 0; exchange < Math.max(golden.length, actual.length); exchange++) {
@@ -26,10 +26,7 @@ export function differences(golden: readonly Exchange[], actual: readonly Exchan
   return found;
 }
 
-/**
- * What is wrong with one case, a sentence each: differences that no limit states, and limits that state a difference that is
- * not there. Empty when all is as stated.
- */
+/** Returns a sentence for each problem of one case: differences that no limit states, and limits whose difference does not exist. */
 export function unstated(found: readonly Difference[], limits: readonly Limit[]): string[] {
   const covers = (limit: Limit, { exchange, at }: Difference): boolean =>
     limit.exchange === exchange && (limit.at === undefined || isWithin(at, limit.at));

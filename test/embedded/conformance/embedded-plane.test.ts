@@ -17,7 +17,7 @@ afterAll(async () => {
   await plane?.stop();
 });
 
-describe.each(Object.entries(caseGroups))('the embedded plane answers as a real server: %s', (group, cases) => {
+describe.each(Object.entries(caseGroups))('Embedded plane responds like a real server: %s', (group, cases) => {
   it.each(Object.entries(cases).map(([name, run], index) => ({ name, run, index })))(
     '$name',
     async ({ name, run, index }) => {
@@ -28,13 +28,13 @@ describe.each(Object.entries(caseGroups))('the embedded plane answers as a real 
     },
   );
 
-  it('has an answer of a real server for each case, and for no other', async () => {
+  it('has golden responses for exactly these cases', async () => {
     expect(Object.keys((await readGolden(group)).cases)).toEqual(Object.keys(cases));
   });
 });
 
-describe('the stated limits', () => {
-  it('are about cases that exist', () => {
+describe('Stated limits', () => {
+  it('refer to cases that exist', () => {
     const names = new Set(
       Object.entries(caseGroups).flatMap(([group, cases]) => Object.keys(cases).map((name) => `${group}: ${name}`)),
     );

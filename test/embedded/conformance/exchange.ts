@@ -1,12 +1,12 @@
 import type { JsonValue } from '../../../src/plane/apiserver/json.ts';
 
-/** One request and what of its answer counts, after normalisation. */
+/** One request and the compared part of its response, after normalization. */
 export interface Exchange {
-  /** Method and path, with the media types where they are not plain JSON. */
+  /** Method and path, with the media types unless they are plain JSON. */
   readonly request: string;
   readonly status: number;
-  /** Of the headers those that clients act on. */
+  /** Headers that clients act on. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON where it is JSON; the changes in their order where it is a watch. */
+  /** Parsed JSON, or text; for a watch the changes in order. */
   readonly answer: JsonValue;
 }

@@ -5,11 +5,11 @@ import { caseGroups } from './cases.ts';
 import type { Exchange } from './exchange.ts';
 import { playCase } from './play.ts';
 
-/** What a real server has answered to one group of cases. */
+/** The responses of a real server to one group of cases. */
 export interface GoldenAnswers {
   /** Its gitVersion. */
   readonly version: string;
-  /** Case -> its exchanges. */
+  /** case -> its exchanges */
   readonly cases: Readonly<Record<string, readonly Exchange[]>>;
 }
 
@@ -19,7 +19,7 @@ export async function readGolden(group: string): Promise<GoldenAnswers> {
   return JSON.parse(await readFile(join(folder, `${group}.json`), 'utf8')) as GoldenAnswers;
 }
 
-/** Plays every case on the plane and writes down what it answers. */
+/** Runs every case on the plane and writes the responses to the golden files. */
 export async function recordGolden(plane: TestPlane): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const [group, cases] of Object.entries(caseGroups)) {
@@ -32,7 +32,7 @@ export async function recordGolden(plane: TestPlane): Promise<void> {
   }
 }
 
-/** The namespace of a case: short, and like no other text in its answers. */
+/** Returns the namespace of a case: short, and different from all other text in its responses. */
 export function caseNamespace(group: string, index: number): string {
   return `case-${group}-${index}`;
 }

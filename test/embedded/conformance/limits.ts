@@ -1,26 +1,26 @@
-/** A place where the embedded plane answers otherwise than a real server, knowingly. */
+/** A place where the embedded plane deliberately responds differently from a real server. */
 export interface Limit {
   /** Group and case, as in `crud: an object needs a name`. */
   readonly case: string;
-  /** Which of the case's requests, counted from 0. */
+  /** Index of the case's request, from 0. */
   readonly exchange: number;
-  /** Where in the exchange, with everything below; absent where all of it differs. */
+  /** Place in the exchange, including everything below; absent when all of it differs. */
   readonly at?: string;
   readonly why: string;
 }
 
-const goWording = 'the text is that of the Go decoder; the embedded plane says the same with the path of the field';
+const goWording = 'the text comes from the Go decoder; the embedded plane reports the same with the path of the field';
 const honestStatus =
-  'a real server calls this its own failure (500, without a reason); the embedded plane says what the client did wrong';
-const storageWording = 'the text shows the key in etcd, which the embedded plane has not';
+  "a real server reports an internal error (500, without a reason); the embedded plane reports the client's mistake";
+const storageWording = 'the text shows the key in etcd, which the embedded plane does not have';
 const noCollectorFinalizers =
-  'nobody collects garbage later: Orphan lets go of the dependants at once, Foreground is rejected';
-const schemaWording = 'every broken rule is reported, at its place in the version it stands in and in reading order';
-const warningsWithErrors = 'what is rejected comes without warnings';
+  'there is no garbage collector: Orphan releases the dependents at once, Foreground is rejected';
+const schemaWording = 'every broken rule is reported with its place in the CRD, in reading order';
+const warningsWithErrors = 'rejections have no warnings';
 
 export const limits: readonly Limit[] = [
   {
-    case: 'discovery: OpenAPI tells which parameters a patch takes',
+    case: 'discovery: OpenAPI lists the parameters of a patch',
     exchange: 0,
     at: 'answer.parameters[3]',
     why: 'force is for server-side apply, which the embedded plane does not serve',
@@ -33,31 +33,31 @@ export const limits: readonly Limit[] = [
   { case: 'crud: a value must be of the type of its field', exchange: 1, at: 'answer.message', why: goWording },
   { case: 'crud: a value must be of the type of its field', exchange: 2, at: 'answer.message', why: goWording },
   {
-    case: 'crud: a body in a format that the server does not read is rejected',
+    case: 'crud: a body in an unsupported format is rejected',
     exchange: 0,
     at: 'answer.message',
-    why: 'the embedded plane reads JSON only, and says so',
+    why: 'the embedded plane reads only JSON, and its message says so',
   },
   ...[0, 1].map((exchange) => ({
     case: 'discovery: a resource that is not served is not found',
     exchange,
     at: 'answer.message',
-    why: 'the embedded plane adds the resource that it does not serve',
+    why: 'the embedded plane names the resource that it does not serve',
   })),
-  { case: 'locking: a version must be a number', exchange: 0, why: honestStatus },
+  { case: 'locking: a resource version must be a number', exchange: 0, why: honestStatus },
   {
-    case: 'watches: a bookmark ends what there is at the start',
+    case: 'watches: a bookmark follows the initial events',
     exchange: 0,
     at: 'answer[1].object.spec',
-    why: 'a bookmark is no object of its kind; only its metadata means something',
+    why: 'a bookmark is not a full object; only its metadata is meaningful',
   },
   {
-    case: 'watches: a bookmark ends what there is at the start',
+    case: 'watches: a bookmark follows the initial events',
     exchange: 1,
     at: 'answer[1].object.spec',
-    why: 'a bookmark is no object of its kind; only its metadata means something',
+    why: 'a bookmark is not a full object; only its metadata is meaningful',
   },
-  { case: 'watches: a version must be a number', exchange: 0, why: honestStatus },
+  { case: 'watches: a resource version must be a number', exchange: 0, why: honestStatus },
   {
     case: 'patches: a strategic merge patch deletes and replaces by directive',
     exchange: 0,
@@ -72,89 +72,89 @@ export const limits: readonly Limit[] = [
   },
   { case: 'patches: a strategic merge patch with a bad directive is rejected', exchange: 0, why: honestStatus },
   {
-    case: 'deletion: what becomes of dependants has a closed list of ways',
+    case: 'deletion: propagationPolicy has a closed list of values',
     exchange: 0,
     at: 'answer.details.causes[0].message',
     why: noCollectorFinalizers,
   },
   {
-    case: 'deletion: orphaning and waiting for dependants hold the object',
+    case: 'deletion: the policies Orphan and Foreground keep the object',
     exchange: 0,
     why: noCollectorFinalizers,
   },
   {
-    case: 'deletion: orphaning and waiting for dependants hold the object',
+    case: 'deletion: the policies Orphan and Foreground keep the object',
     exchange: 1,
     why: noCollectorFinalizers,
   },
   { case: 'pods: amounts must be quantities', exchange: 0, at: 'answer.message', why: goWording },
   {
-    case: 'pods: what needs a container is not served without a kubelet',
+    case: 'pods: subresources that need a container are not served without a kubelet',
     exchange: 0,
-    why: 'a real server answers nothing for a pod without a node; the embedded plane says that it has no containers',
+    why: 'a real server returns nothing for a pod without a node; the embedded plane reports that it has no containers',
   },
   { case: 'bindings: a binding may name the uid of the pod', exchange: 0, at: 'answer.message', why: storageWording },
-  { case: 'bindings: a binding names a node', exchange: 0, why: honestStatus },
-  { case: 'bindings: a binding names a node', exchange: 1, why: honestStatus },
-  { case: 'bindings: a binding names a node', exchange: 2, why: honestStatus },
+  { case: 'bindings: a binding must name a node', exchange: 0, why: honestStatus },
+  { case: 'bindings: a binding must name a node', exchange: 1, why: honestStatus },
+  { case: 'bindings: a binding must name a node', exchange: 2, why: honestStatus },
   {
-    case: 'custom-resources: a definition needs a structural schema',
+    case: 'custom-resources: a CRD needs a structural schema',
     exchange: 0,
     at: 'answer.details.causes',
     why: schemaWording,
   },
   {
-    case: 'custom-resources: a definition needs a structural schema',
+    case: 'custom-resources: a CRD needs a structural schema',
     exchange: 1,
     at: 'answer.details.causes[0].message',
     why: schemaWording,
   },
   {
-    case: 'custom-resources: a definition has one version that is stored',
+    case: 'custom-resources: a CRD has exactly one storage version',
     exchange: 0,
     at: 'answer.details.causes',
-    why: 'a real server prints its own structures, and a second cause that follows from the first',
+    why: 'a real server prints internal structures, and a second cause that follows from the first',
   },
   {
-    case: 'custom-resources: values are checked against the schema',
+    case: 'custom-resources: values are validated against the schema',
     exchange: 3,
     at: 'answer.details.causes',
-    why: 'a real server says twice, once without a field, that a fraction is no integer',
+    why: 'a real server reports twice, once without a field, that a fraction is not an integer',
   },
   {
-    case: 'custom-resources: values are checked against the schema',
+    case: 'custom-resources: values are validated against the schema',
     exchange: 12,
     at: 'answer.details.causes',
-    why: 'a real server also takes 0 for a multipleOf that is not positive',
+    why: 'a real server also accepts 0 for a multipleOf that must be positive',
   },
   {
-    case: 'custom-resources: rules between fields are checked',
+    case: 'custom-resources: CEL rules between fields are validated',
     exchange: 0,
-    why: 'rules in CEL are not supported; a definition that has some is rejected, so that none is ignored',
+    why: 'CEL rules are not supported; a CRD that has some is rejected, so that none is ignored',
   },
   {
-    case: 'custom-resources: a kind must be that of the definition',
+    case: 'custom-resources: a kind must match the CRD',
     exchange: 1,
     at: 'headers.warning',
     why: warningsWithErrors,
   },
   {
-    case: 'custom-resources: a kind must be that of the definition',
+    case: 'custom-resources: a kind must match the CRD',
     exchange: 2,
     at: 'answer.message',
     why: goWording,
   },
   {
-    case: 'events-and-leases: a lease keeps its times to the microsecond',
+    case: 'events-and-leases: a lease keeps its times with microseconds',
     exchange: 2,
     at: 'answer.message',
     why: goWording,
   },
-  { case: 'events-and-leases: the times of a lease must be times', exchange: 0, at: 'answer.message', why: goWording },
+  { case: 'events-and-leases: the times of a lease must be valid', exchange: 0, at: 'answer.message', why: goWording },
   {
-    case: 'nodes-and-priorities: a node keeps the status that it is made with',
+    case: 'nodes-and-priorities: a node keeps the status that it is created with',
     exchange: 0,
     at: 'answer.spec.taints',
-    why: 'new nodes are not tainted: there is no controller that would see that they are ready and take the taint off',
+    why: 'new nodes are not tainted: no controller would remove the taint once they are ready',
   },
 ];

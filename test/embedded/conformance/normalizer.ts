@@ -2,29 +2,29 @@ import type { JsonObject, JsonValue } from '../../../src/plane/apiserver/json.ts
 
 const timeText = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g;
 const uidText = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
-/** What a Table says of a moment: `0s`, `3m20s`. */
+/** Ages in a Table: `0s`, `3m20s`. */
 const ageText = /^\d+[smhdy](\d+[smhd])?$/;
 
 /**
- * Takes out of the answers of one case what differs from server to server and from run to run without a meaning:
- * - `managedFields`, who wrote which field, is left out;
- * - descriptions are left out: columns and API documentation are described in each server's own prose;
- * - the case's namespace is `<namespace>`, so that a case may be given any;
- * - the service account of pods is left out: which one they get is decided by an admission plugin that test servers run without;
- * - the message of an Invalid answer is left out where it only repeats the causes;
- * - the causes of an error are sorted: servers list them in no order;
- * - an empty continue token is none;
- * - uids and the resource versions of objects are numbered in the order in which they appear, which shows whether two are
- *   the same; those of lists and bookmarks, which other writers move on, are not numbered;
- * - times keep their precision only; ages in tables, generated names, continue tokens and hashes keep their place only.
+ * Removes from the responses of one case what differs between servers and runs without meaning:
+ * - `managedFields` is left out;
+ * - descriptions of columns and API documentation are left out, because each server has its own;
+ * - the case's namespace becomes `<namespace>`, so that a case may use any;
+ * - the service account of pods is left out, because an admission plugin sets it that test servers run without;
+ * - the message of an Invalid response is left out where it only repeats the causes;
+ * - the causes of an error are sorted, because servers list them in any order;
+ * - an empty continue token counts as none;
+ * - uids and resource versions of objects are numbered in order of appearance, which shows whether two are equal; those of lists and bookmarks
+ *   are not numbered, because other writers change them;
+ * - times keep only their precision; ages in tables, generated names, continue tokens and hashes keep only their place.
  */
 export class Normalizer {
   readonly #namespace: string;
-  /** uid -> what stands for it */
+  /** uid -> its placeholder */
   readonly #uids = new Map<string, string>();
-  /** resource version of an object -> what stands for it */
+  /** resource version of an object -> its placeholder */
   readonly #versions = new Map<string, string>();
-  /** generated name -> what stands for it */
+  /** generated name -> its placeholder */
   readonly #names = new Map<string, string>();
 
   constructor(namespace: string) {

@@ -3,7 +3,7 @@ import type { ConformanceCase } from './conformance-case.ts';
 import { Conversation } from './conversation.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Plays a case on the plane, in a namespace of its own; `namespace` must not have been used there. */
+/** Runs a case on the plane, in its own namespace; `namespace` must be unused there. */
 export async function playCase(
   plane: TestPlane,
   namespace: string,
@@ -15,7 +15,7 @@ export async function playCase(
     await run(api);
   } catch (error) {
     const last = JSON.stringify(api.exchanges.at(-1), undefined, 2);
-    throw new Error(`the case of ${namespace} broke off after ${last}`, { cause: error });
+    throw new Error(`the case of ${namespace} failed after ${last}`, { cause: error });
   }
   return api.exchanges;
 }

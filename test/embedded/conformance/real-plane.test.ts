@@ -7,9 +7,9 @@ import { caseGroups } from './cases.ts';
 import { caseNamespace, readGolden } from './golden-answers.ts';
 import { playCase } from './play.ts';
 
-const programs = await provideForSuite('that its answers are still the recorded ones', ['etcd', 'kube-apiserver']);
+const programs = await provideForSuite('conformance of the recorded responses', ['etcd', 'kube-apiserver']);
 
-describe.skipIf(programs.state === 'missing')('a real kube-apiserver', () => {
+describe.skipIf(programs.state === 'missing')('Real kube-apiserver', () => {
   let plane: RealPlane;
 
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe.skipIf(programs.state === 'missing')('a real kube-apiserver', () => {
     await plane?.stop();
   });
 
-  describe.each(Object.entries(caseGroups))('still answers as recorded: %s', (group, cases) => {
+  describe.each(Object.entries(caseGroups))('still responds as recorded: %s', (group, cases) => {
     it.each(Object.entries(cases).map(([name, run], index) => ({ name, run, index })))(
       '$name',
       async ({ name, run, index }) => {

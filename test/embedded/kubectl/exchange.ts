@@ -1,37 +1,37 @@
 import { Buffer } from 'node:buffer';
 import type { TransportRequest } from '../../../src/client/transport.ts';
 
-/** What of an answer's body is compared when the request is replayed: enough to tell what the client was told. */
+/** The part of a response body that a replay compares: enough to distinguish what the client received. */
 export type Answer = Readonly<Record<string, unknown>>;
 
-/** One request to the API server and what came of it. */
+/** One request to the API server and its response. */
 export interface Exchange {
-  /** Milliseconds since the server was made. */
+  /** Milliseconds since the server was created. */
   readonly at: number;
-  /** The program that asked: `kubectl`, `client-node`, or the user agent of one of our own. */
+  /** The client program: `kubectl`, `client-node`, or the user agent of one of our own. */
   readonly client: string;
   readonly method: TransportRequest['method'];
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   readonly contentType?: string;
   readonly accept?: string;
-  /** Text, or base64 where it is protobuf. */
+  /** Text, or base64 for protobuf. */
   readonly body?: string;
   status: number;
-  /** Absent for watches and for answers that nobody read to their end. */
+  /** Absent for watches and for responses that the client did not read to the end. */
   answer?: Answer;
 }
 
-/** A session: what the server was made with, and all that it was asked, in order. */
+/** A session: the start time of the server, and all requests to it in order. */
 export interface Transcript {
-  /** Wall-clock milliseconds when the server was made. */
+  /** Wall-clock milliseconds when the server was created. */
   readonly startMs: number;
   readonly exchanges: readonly Exchange[];
 }
 
 const protobuf = 'application/vnd.kubernetes.protobuf';
 
-/** A request's body as a transcript has it. */
+/** Encodes a request body for a transcript. */
 export function writeBody(body: string | Uint8Array, contentType: string | undefined): string {
   if (typeof body === 'string') return body;
   return Buffer.from(body).toString(contentType === protobuf ? 'base64' : 'utf8');
@@ -45,7 +45,7 @@ export function isWatch(path: string): boolean {
   return /[?&]watch=(true|1)/.test(path);
 }
 
-/** One line a request, so that two recordings can be compared line by line. */
+/** Writes one line per request, so that two recordings can be compared line by line. */
 export function writeTranscript({ startMs, exchanges }: Transcript): string {
   return [{ startMs }, ...exchanges].map((line) => `${JSON.stringify(line)}\n`).join('');
 }
@@ -70,7 +70,7 @@ interface AnsweredObject {
   readonly status?: unknown;
 }
 
-/** Reads a complete body. */
+/** Summarizes a complete response body. */
 export function answerOf(text: string): Answer {
   if (!text.startsWith('{')) return { text: text.slice(0, 80) };
   const body = JSON.parse(text) as AnsweredObject;

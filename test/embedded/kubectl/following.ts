@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { deferred } from '../../../src/base/deferred.ts';
 import { hangsMs } from '../../planes/patience.ts';
 
-/** A process that goes on until it is ended. */
+/** A process that runs until it is ended. */
 export interface Following {
-  /** What it has printed so far. */
+  /** Its output so far. */
   readonly stdout: string;
-  /** Resolves to the match when what it has printed matches; rejects after ten seconds, or when it ends before. */
+  /** Resolves to the match once the output matches; rejects after ten seconds, or when the process ends first. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Resolves to its exit code; null when it did not catch the signal. */
+  /** Resolves to its exit code; null when the signal killed it. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 

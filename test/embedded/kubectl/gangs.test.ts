@@ -10,7 +10,7 @@ const blueVerdict =
   /^PodGroup default\/blue cannot start: with 1 of 3 members placed, blue-\d finds no node: 0\/2 nodes are available: 2 Insufficient cpu\.$/;
 
 describeSession('gangs', (session) => {
-  it('shows two nodes, ready, with their addresses', async () => {
+  it('get nodes -o wide shows two ready nodes with their addresses', async () => {
     expect(table(await session().kubectl.ok('get nodes -o wide'))).toEqual([
       expect.arrayContaining(['NAME', 'STATUS', 'ROLES', 'AGE', 'VERSION', 'INTERNAL-IP', 'CONTAINER-RUNTIME']),
       expect.arrayContaining(['node-1', 'Ready', '<none>', '10.0.0.1']),
@@ -18,7 +18,7 @@ describeSession('gangs', (session) => {
     ]);
   });
 
-  it('starts red whole while blue waits, and get -w tells it live', async () => {
+  it('apply starts red as a whole while blue waits, and get -w shows it live', async () => {
     const { kubectl } = session();
     const pods = kubectl.follow('get pods -w');
     const groups = kubectl.follow('get podgroups -w');
@@ -48,7 +48,7 @@ describeSession('gangs', (session) => {
     }
   });
 
-  it('waits for a phase', async () => {
+  it('wait resolves at a phase', async () => {
     const { kubectl } = session();
     expect(await kubectl.ok('wait podgroup/red --for=jsonpath={.status.phase}=Running --timeout=60s')).toBe(
       'podgroup.scheduling.x-k8s.io/red condition met\n',
@@ -61,7 +61,7 @@ describeSession('gangs', (session) => {
     );
   });
 
-  it('prints pods with their nodes', async () => {
+  it('get pods -o wide prints the nodes of pods', async () => {
     const rows = table(await session().kubectl.ok('get pods -o wide'));
     const age = expect.stringMatching(/^\d+s$/) as string;
     const ip = expect.stringMatching(/^10\.128\.0\.\d+$/) as string;
@@ -84,7 +84,7 @@ describeSession('gangs', (session) => {
     ]);
   });
 
-  it('prints since when and why a group waits, when asked for more', async () => {
+  it('get pg -o wide prints since when and why a group waits', async () => {
     expect(table(await session().kubectl.ok('get pg -o wide'))).toEqual([
       [...columns, 'MEMBERS', 'READY', 'SINCE', 'MESSAGE'],
       [
@@ -98,7 +98,7 @@ describeSession('gangs', (session) => {
     ]);
   });
 
-  it('describes a running member with its plan and where it was put', async () => {
+  it('describe pod shows the plan and the node of a running member', async () => {
     const text = await session().kubectl.ok('describe pod red-0');
     expect(text).toMatch(/^Node: +node-[12]\/10\.0\.0\.[12]$/m);
     expect(text).toMatch(/^Start Time: +\w{3}, \d\d \w{3} \d{4} /m);
@@ -126,7 +126,7 @@ describeSession('gangs', (session) => {
     ]);
   });
 
-  it('describes a waiting member with the verdict of its group', async () => {
+  it('describe pod shows the verdict of the group of a waiting member', async () => {
     const text = await session().kubectl.ok('describe pod blue-0');
     expect(text).toMatch(/^Node: +<none>$/m);
     expect(text).toMatch(/^Status: +Pending$/m);
@@ -140,7 +140,7 @@ describeSession('gangs', (session) => {
     ]);
   });
 
-  it('describes a group with its conditions', async () => {
+  it('describe podgroup shows the conditions of a group', async () => {
     const { kubectl } = session();
     const blue = await kubectl.ok('describe podgroup blue');
     expect(blue).toMatch(/^Kind: +PodGroup$/m);
@@ -165,7 +165,7 @@ describeSession('gangs', (session) => {
     );
   });
 
-  it('describes a node with the pods that it runs', async () => {
+  it('describe nodes shows the pods of a node', async () => {
     const text = await session().kubectl.ok('describe nodes');
     expect(section(text, 'Allocatable')).toEqual(['cpu:     2', 'memory:  4Gi', 'pods:    110']);
     expect(section(text, 'Conditions').join('\n')).toMatch(/Ready +True .* KubeletReady/);
@@ -175,7 +175,7 @@ describeSession('gangs', (session) => {
     expect(text.match(/default +red-\d +1 \(50%\) +0 \(0%\)/g)).toHaveLength(3);
   });
 
-  it('lists the events, old ones first', async () => {
+  it('events lists the Events, oldest first', async () => {
     const { kubectl } = session();
     const [header, ...rows] = table(await kubectl.ok('events'));
     expect(header).toEqual(['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE']);
@@ -192,7 +192,7 @@ describeSession('gangs', (session) => {
     expect(sorted[0]).toEqual(['NAMESPACE', 'LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE']);
   });
 
-  it('starts blue whole when red has been deleted', async () => {
+  it('delete pods of red lets blue start as a whole', async () => {
     const { kubectl } = session();
     const deleted = await kubectl.ok('delete pods -l scheduling.x-k8s.io/pod-group=red');
     expect(deleted).toBe('pod "red-0" deleted\npod "red-1" deleted\npod "red-2" deleted\n');
@@ -201,8 +201,8 @@ describeSession('gangs', (session) => {
     expect(await kubectl.ok('delete pods,podgroups --all')).toMatch(/podgroup\.scheduling\.x-k8s\.io "red" deleted/);
   });
 
-  // The others are played by test/examples.
-  describe('the example with nothing but manifests', () => {
+  // test/examples runs the others.
+  describe('examples that consist only of manifests', () => {
     it.each(readdirSync(examples).filter((name) => existsSync(join(examples, name, 'manifests.yaml'))))(
       '%s can be applied and runs to its end',
       async (example) => {

@@ -8,8 +8,8 @@ import type { TestPlane } from '../../planes/plane.ts';
 import { Kubectl } from './kubectl-command.ts';
 import { hasKubectl } from './recorded-session.ts';
 
-/** What is typed after `kubectl` -> what it says. */
-const made: readonly (readonly [words: string, says: string])[] = [
+/** arguments of kubectl -> its output */
+const commands: readonly (readonly [words: string, says: string])[] = [
   ['create namespace team', 'namespace/team created'],
   ['create configmap settings --from-literal=a=1', 'configmap/settings created'],
   ['create serviceaccount robot', 'serviceaccount/robot created'],
@@ -24,7 +24,7 @@ const made: readonly (readonly [words: string, says: string])[] = [
   ['delete job once', 'job.batch "once" deleted'],
 ];
 
-/** Kinds that are not served: the rejection names the object that was to be made. */
+/** Kinds that are not served: the error names the object that kubectl tried to create. */
 const rejected: readonly (readonly [words: string, says: RegExp])[] = [
   [
     'create cronjob nightly --image=busybox:1.36 --schedule=@daily',
@@ -41,7 +41,7 @@ const rejected: readonly (readonly [words: string, says: RegExp])[] = [
   ],
 ];
 
-describe.runIf(hasKubectl).each(kubectlVersions)('kubectl %s makes objects by its commands', (version) => {
+describe.runIf(hasKubectl).each(kubectlVersions)('kubectl %s generators', (version) => {
   let plane: TestPlane;
   let folder: string;
   let kubectl: Kubectl;
@@ -57,7 +57,7 @@ describe.runIf(hasKubectl).each(kubectlVersions)('kubectl %s makes objects by it
     await rm(folder, { recursive: true, force: true });
   });
 
-  it.each(made)('%s', async (words, says) => {
+  it.each(commands)('%s', async (words, says) => {
     expect((await kubectl.ok(words)).trimEnd()).toBe(says);
   });
 
@@ -65,7 +65,7 @@ describe.runIf(hasKubectl).each(kubectlVersions)('kubectl %s makes objects by it
     expect(await kubectl.fails(words)).toMatch(says);
   });
 
-  it('as they were meant', async () => {
+  it('create the objects as specified', async () => {
     await kubectl.ok('create job twice --image=busybox:1.36 -- sleep 5');
     const job = JSON.parse(await kubectl.ok('get job twice -o json')) as { spec: any };
     expect(job.spec).toMatchObject({ completions: 1, parallelism: 1, backoffLimit: 6, completionMode: 'NonIndexed' });

@@ -11,10 +11,10 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** What newer versions say beyond older ones, which the tests are written for. */
+/** Newer versions print this suffix; the tests expect the output of older ones. */
 const namedNamespace = /^(\S+ ".*" (?:force )?deleted) from \S+ namespace$/gm;
 
-/** The real kubectl with a kubeconfig and a cache of its own, and nothing of the user's. */
+/** The real kubectl with its own kubeconfig and cache, and without the user's settings. */
 export class Kubectl {
   readonly #path: string;
   readonly #common: readonly string[];
@@ -27,7 +27,7 @@ export class Kubectl {
     this.#environment = { PATH: process.env.PATH, HOME: folder };
   }
 
-  /** Resolves when it has ended, however that is. `words` is split at spaces; `rest` is not. */
+  /** Resolves when it has ended, with any exit code. `words` is split at spaces; `rest` is not. */
   run(words: string, rest: readonly string[] = [], stdin?: unknown): Promise<Outcome> {
     return new Promise((resolve) => {
       const child = execFile(
@@ -43,27 +43,27 @@ export class Kubectl {
     });
   }
 
-  /** Runs it and gives what it printed. Rejects unless the exit code is 0. */
+  /** Runs it and returns its output. Rejects unless the exit code is 0. */
   async ok(words: string, rest: readonly string[] = [], stdin?: unknown): Promise<string> {
     const { code, stdout, stderr } = await this.run(words, rest, stdin);
     if (code !== 0) throw new Error(`kubectl ${[words, ...rest].join(' ')} exited with ${code}: ${stderr}${stdout}`);
     return stdout;
   }
 
-  /** Runs it and gives what it complained of. Rejects unless the exit code is 1. */
+  /** Runs it and returns its error output. Rejects unless the exit code is 1. */
   async fails(words: string, rest: readonly string[] = [], stdin?: unknown): Promise<string> {
     const { code, stdout, stderr } = await this.run(words, rest, stdin);
     if (code !== 1) throw new Error(`kubectl ${[words, ...rest].join(' ')} exited with ${code}: ${stderr}${stdout}`);
     return stderr.trimEnd();
   }
 
-  /** Starts one that goes on until it is ended, as `get -w` does. */
+  /** Starts a command that runs until it is ended, such as `get -w`. */
   follow(words: string): Following {
     return followProcess(this.#path, [...this.#common, ...words.split(' ')], this.#environment);
   }
 }
 
-/** The lines of a table that kubectl printed, as cells; the header is the first. */
+/** Splits a table printed by kubectl into cells; the first line is the header. */
 export function table(text: string): string[][] {
   return text
     .trimEnd()
@@ -71,7 +71,7 @@ export function table(text: string): string[][] {
     .map((line) => line.trimEnd().split(/ {2,}/));
 }
 
-/** The lines under a heading of `describe`, up to the next heading, without their indentation. */
+/** Returns the lines below a heading of `describe`, up to the next heading, without indentation. */
 export function section(text: string, heading: string): string[] {
   const lines = text.split('\n');
   const first = lines.findIndex((line) => line.startsWith(`${heading}:`));

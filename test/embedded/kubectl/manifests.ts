@@ -1,9 +1,9 @@
-/** A pod group. */
+/** Returns a PodGroup. */
 export function podGroup(name: string, minMember: number): object {
   return { apiVersion: 'scheduling.x-k8s.io/v1alpha1', kind: 'PodGroup', metadata: { name }, spec: { minMember } };
 }
 
-/** A pod that takes one CPU and runs until it is deleted; a member of the group, when one is named. */
+/** Returns a pod that requests one CPU and runs until it is deleted; a member of the group, if given. */
 export function worker(name: string, group?: string): object {
   return {
     apiVersion: 'v1',
@@ -17,7 +17,7 @@ export function worker(name: string, group?: string): object {
   };
 }
 
-/** For `kubectl -f -`. */
+/** Wraps objects for `kubectl -f -`. */
 export function listOf(...items: readonly object[]): object {
   return { apiVersion: 'v1', kind: 'List', items };
 }

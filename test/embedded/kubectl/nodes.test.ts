@@ -9,7 +9,7 @@ describeSession('nodes', (session) => {
       table(await session().kubectl.ok('get nodes --no-headers')).map(([name, status]) => [name, status]),
     );
 
-  it('cordon keeps new pods away from a node, until uncordon', async () => {
+  it('cordon keeps new pods off a node until uncordon', async () => {
     const { kubectl } = session();
     expect(await kubectl.ok('cordon node-1')).toBe('node/node-1 cordoned\n');
     expect(await kubectl.ok('cordon node-1')).toBe('node/node-1 already cordoned\n');
@@ -28,7 +28,7 @@ describeSession('nodes', (session) => {
     expect(await kubectl.ok('get pod w-2 -o jsonpath={.spec.nodeName}')).toBe('node-1');
   });
 
-  it('taints and untaints', async () => {
+  it('taint adds and removes a taint', async () => {
     const { kubectl } = session();
     expect(await kubectl.ok('taint nodes node-1 gpu=yes:NoSchedule')).toBe('node/node-1 tainted\n');
     expect(await kubectl.fails('taint nodes node-1 gpu=yes:NoSchedule')).toBe(
@@ -39,13 +39,13 @@ describeSession('nodes', (session) => {
     expect(await kubectl.ok('describe node node-1')).toMatch(/^Taints: +<none>$/m);
   });
 
-  it('labels a node', async () => {
+  it('label labels a node', async () => {
     const { kubectl } = session();
     expect(await kubectl.ok('label node node-1 zone=a')).toBe('node/node-1 labeled\n');
     expect(await kubectl.ok('get nodes -l zone=a -o name')).toBe('node/node-1\n');
   });
 
-  it('drain evicts the pods of a node, when forced those without a controller too', async () => {
+  it('drain evicts the pods of a node, with --force also those without a controller', async () => {
     const { kubectl } = session();
     expect(await kubectl.fails('drain node-2')).toMatch(
       /cannot delete Pods that declare no controller \(use --force to override\): default\/w-0, default\/w-1/,
@@ -63,7 +63,7 @@ describeSession('nodes', (session) => {
     expect(await kubectl.ok('uncordon node-2')).toBe('node/node-2 uncordoned\n');
   });
 
-  it('prints the Leases that the nodes renew', async () => {
+  it('get leases prints the Leases that the nodes renew', async () => {
     const { kubectl } = session();
     expect(table(await kubectl.ok('get leases -n kube-node-lease'))).toEqual([
       ['NAME', 'HOLDER', 'AGE'],

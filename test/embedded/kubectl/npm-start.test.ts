@@ -12,7 +12,7 @@ import { hasKubectl } from './recorded-session.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-describe.runIf(hasKubectl)('kubectl against what npm start runs', () => {
+describe.runIf(hasKubectl)('kubectl with the cluster of npm start', () => {
   let folder: string;
   let tutti: Following;
   let kubeconfigPath: string;
@@ -32,7 +32,7 @@ describe.runIf(hasKubectl)('kubectl against what npm start runs', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('describe pod tells where a pod was put, and why another had to wait', async () => {
+  it('describe pod shows the node of a pod, and why another had to wait', async () => {
     const events = async (pod: string): Promise<string> =>
       section(await kubectl.ok(`describe pod ${pod}`), 'Events').join('\n');
     expect(await events('red-0')).toMatch(/Normal +Scheduled .* tutti +Successfully assigned default\/red-0 to node-/);
@@ -41,7 +41,7 @@ describe.runIf(hasKubectl)('kubectl against what npm start runs', () => {
     );
   });
 
-  it('get prints the groups and the pods with their nodes', async () => {
+  it('get prints the groups, and the pods with their nodes', async () => {
     await kubectl.ok('wait podgroups --all --for=jsonpath={.status.phase}=Finished --timeout=60s');
     expect(table(await kubectl.ok('get podgroups'))).toEqual([
       ['NAME', 'PHASE', 'MINMEMBER', 'RUNNING', 'SUCCEEDED', 'FAILED', 'SCHEDULED', 'REASON', 'AGE'],
@@ -55,19 +55,19 @@ describe.runIf(hasKubectl)('kubectl against what npm start runs', () => {
     for (const pod of pods) expect(pod[6]).toMatch(/^node-[12]$/);
   });
 
-  it('apply starts the example once more', async () => {
+  it('apply starts the example again', async () => {
     await kubectl.ok('create namespace again');
     await kubectl.ok('apply -n again -f', [join(root, 'examples', 'deadlock')]);
     await kubectl.ok('wait podgroups --all -n again --for=jsonpath={.status.phase}=Finished --timeout=60s');
   });
 
-  it('ends at Ctrl-C, and takes the kubeconfig with it', async () => {
+  it('npm start ends at Ctrl-C and removes the kubeconfig', async () => {
     await tutti.end('SIGINT');
     expect(existsSync(kubeconfigPath)).toBe(false);
   });
 });
 
-it('npm start ends at SIGTERM, with what npm started', async () => {
+it('npm start ends at SIGTERM, together with its child process', async () => {
   const npm = followProcess('npm', ['start'], process.env);
   const [, path = ''] = await npm.until(/KUBECONFIG=(\S+)/);
   await npm.end('SIGTERM');

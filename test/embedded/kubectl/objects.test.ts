@@ -15,7 +15,7 @@ const settings = (b: string): object => ({
 
 describeSession('objects', (session) => {
   describe('discovery', () => {
-    it('says its version', async () => {
+    it('version prints the version of the server', async () => {
       const { clientVersion, serverVersion } = JSON.parse(await session().kubectl.ok('version -o json')) as Record<
         string,
         { gitVersion: string }
@@ -24,7 +24,7 @@ describeSession('objects', (session) => {
       expect(serverVersion?.gitVersion).toMatch(/^v1\.34\.\d+\+tutti$/);
     });
 
-    it('lists what it serves', async () => {
+    it('api-resources lists the served resources', async () => {
       const { kubectl } = session();
       const resources = table(await kubectl.ok('api-resources'));
       expect(resources[0]).toEqual(['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND']);
@@ -40,7 +40,7 @@ describeSession('objects', (session) => {
       expect(await kubectl.fails('get daemonsets')).toBe(`error: the server doesn't have a resource type "daemonsets"`);
     });
 
-    it('explains fields', async () => {
+    it('explain describes fields', async () => {
       const { kubectl } = session();
       expect(await kubectl.ok('explain podgroup.spec.minMember')).toMatch(
         /^GROUP: +scheduling\.x-k8s\.io\nKIND: +PodGroup\nVERSION: +v1alpha1\n\nFIELD: minMember <integer>\n\n\nDESCRIPTION:\n +The quorum/,
@@ -50,7 +50,7 @@ describeSession('objects', (session) => {
       expect(await kubectl.fails('explain pods.spec.nonsense')).toMatch(/field "nonsense" does not exist/);
     });
 
-    it('answers raw requests', async () => {
+    it('get --raw returns raw responses', async () => {
       const { kubectl } = session();
       expect(await kubectl.ok('get --raw /healthz')).toBe('ok');
       const page = JSON.parse(await kubectl.ok('get --raw /api/v1/namespaces?limit=1')) as {
@@ -64,7 +64,7 @@ describeSession('objects', (session) => {
   });
 
   describe('create', () => {
-    it('makes objects of the kinds that kubectl has commands for', async () => {
+    it('creates objects of the kinds that kubectl has commands for', async () => {
       const { kubectl } = session();
       expect(await kubectl.ok('create namespace team')).toBe('namespace/team created\n');
       expect(await kubectl.ok('create configmap limits --from-literal=pods=5 -n team')).toBe(
@@ -86,7 +86,7 @@ describeSession('objects', (session) => {
       expect(await kubectl.ok('describe namespace team')).toMatch(/^Status: +Active$/m);
     });
 
-    it('makes a pod that runs', async () => {
+    it('run creates a pod that runs', async () => {
       const { kubectl } = session();
       expect(await kubectl.ok('run web --image=nginx -n team --labels=app=web')).toBe('pod/web created\n');
       expect(await kubectl.ok('wait pod/web -n team --for=condition=Ready --timeout=60s')).toBe(
@@ -94,7 +94,7 @@ describeSession('objects', (session) => {
       );
     });
 
-    it('rejects what exists already', async () => {
+    it('rejects an object that already exists', async () => {
       const { kubectl } = session();
       expect(await kubectl.fails('create namespace team')).toBe(
         'Error from server (AlreadyExists): namespaces "team" already exists',
@@ -104,7 +104,7 @@ describeSession('objects', (session) => {
       );
     });
 
-    it('makes up the end of a name', async () => {
+    it('generates the end of a name', async () => {
       const { kubectl } = session();
       const generated = { ...worker(''), metadata: { generateName: 'worker-' } };
       const created = await kubectl.ok('create -n team -o name -f -', [], generated);
@@ -120,7 +120,7 @@ describeSession('objects', (session) => {
       else expect(complaint).toMatch(message);
     });
 
-    it('names every wrong field of a pod at once', async () => {
+    it('reports every invalid field of a pod at once', async () => {
       const spec = {
         restartPolicy: 'Sometimes',
         containers: [{ name: 'A_b', resources: { requests: { cpu: '3' }, limits: { cpu: '1' } } }],
@@ -137,7 +137,7 @@ describeSession('objects', (session) => {
       ]);
     });
 
-    it('only warns of unknown fields when told to', async () => {
+    it('only warns of unknown fields with --validate=warn', async () => {
       const { kubectl } = session();
       const manifest = { ...podGroup('warned', 1), spec: { minMember: 1, minMembers: 3 } };
       const { code, stdout, stderr } = await kubectl.run('apply --validate=warn -f -', [], manifest);
@@ -149,7 +149,7 @@ describeSession('objects', (session) => {
       expect(await kubectl.ok('get pg warned -o jsonpath={.spec}')).toBe('{"minMember":1}');
     });
 
-    it('creates, leaves alone, changes', async () => {
+    it('creates, skips unchanged objects, and changes the others', async () => {
       const { kubectl } = session();
       const both = (b: string, quorum: number): object => listOf(settings(b), podGroup('band', quorum));
       const names = ['configmap/settings', 'podgroup.scheduling.x-k8s.io/band'];
@@ -165,7 +165,7 @@ describeSession('objects', (session) => {
       expect(await kubectl.ok('get pg band -o jsonpath={.spec.minMember}/{.metadata.generation}')).toBe('3/2');
     });
 
-    it('shows what it would change', async () => {
+    it('diff shows what would change', async () => {
       const { kubectl } = session();
       expect(await kubectl.ok('diff -f -', [], settings('3'))).toBe('');
       const { code, stdout } = await kubectl.run('diff -f -', [], listOf(settings('4'), podGroup('band', 4)));
@@ -174,7 +174,7 @@ describeSession('objects', (session) => {
       expect(stdout).toMatch(/^- {2}minMember: 3\n\+ {2}minMember: 4$/m);
     });
 
-    it('rejects server-side apply, and names what to use in its place', async () => {
+    it('rejects server-side apply and names the alternative', async () => {
       const { kubectl } = session();
       expect(await kubectl.fails('apply --server-side -f -', [], settings('4'))).toMatch(
         /^error: .*this API server does not support server-side apply: use client-side apply, which is kubectl apply without --server-side/m,
@@ -194,7 +194,7 @@ describeSession('objects', (session) => {
       );
     });
 
-    it('rejects a version that is no longer the latest', async () => {
+    it('rejects an outdated resource version', async () => {
       const { kubectl } = session();
       const old = { ...settings('7'), metadata: { name: 'settings', namespace: 'default', resourceVersion: '1' } };
       expect(await kubectl.fails('replace -f -', [], old)).toMatch(
@@ -227,7 +227,7 @@ describeSession('objects', (session) => {
       expect(await kubectl.ok('annotate pod web -n team note-')).toBe('pod/web annotated\n');
     });
 
-    it('patches pods strategically, by merge and by operations', async () => {
+    it('patch accepts strategic merge, merge and JSON patches of pods', async () => {
       const { kubectl } = session();
       const patch = (type: string, body: object): Promise<string> =>
         kubectl.ok(`patch pod web -n team --type=${type} -p`, [JSON.stringify(body)]);
@@ -242,7 +242,7 @@ describeSession('objects', (session) => {
       expect(await kubectl.ok('get pod web -n team -o jsonpath={.spec.containers[*].image}')).toBe('nginx:2');
     });
 
-    it('rejects patches that must not be', async () => {
+    it('patch rejects invalid patches', async () => {
       const { kubectl } = session();
       const rejects = (what: string, type: string, body: object): Promise<string> =>
         kubectl.fails(`patch ${what} --type=${type} -p`, [JSON.stringify(body)]);
@@ -262,7 +262,7 @@ describeSession('objects', (session) => {
       expect(await rejects('pod nobody', 'merge', {})).toBe('Error from server (NotFound): pods "nobody" not found');
     });
 
-    it('patches a status, and nothing else with it', async () => {
+    it('patch --subresource=status changes only the status', async () => {
       const { kubectl } = session();
       expect(
         await kubectl.ok('patch pod web -n team --subresource=status -p', ['{"status":{"message":"hello"}}']),
@@ -275,7 +275,7 @@ describeSession('objects', (session) => {
   });
 
   describe('get', () => {
-    it('prints pods of all namespaces, of a label, of a field', async () => {
+    it('prints pods of all namespaces, by label and by field', async () => {
       const { kubectl } = session();
       const header = ['NAMESPACE', 'NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE'];
       const web = ['team', 'web', '1/1', 'Running', '0', expect.any(String)];
@@ -317,7 +317,7 @@ describeSession('objects', (session) => {
       });
     });
 
-    it('says what is not there', async () => {
+    it('reports missing objects', async () => {
       const { kubectl } = session();
       expect(await kubectl.fails('get pod nobody')).toBe('Error from server (NotFound): pods "nobody" not found');
       expect(await kubectl.fails('describe pg nobody')).toBe(
@@ -325,7 +325,7 @@ describeSession('objects', (session) => {
       );
     });
 
-    it('prints the definition of pod groups', async () => {
+    it('prints the CRD of PodGroups', async () => {
       const { kubectl } = session();
       expect(table(await kubectl.ok('get crd'))).toEqual([
         ['NAME', 'CREATED AT'],
@@ -337,7 +337,7 @@ describeSession('objects', (session) => {
     });
   });
 
-  it('says that simulated pods have no log and no shell', async () => {
+  it('logs and exec report that simulated pods have neither', async () => {
     const { kubectl } = session();
     const message =
       /^Error from server \(NotImplemented\): pods\/(log|exec) is not available: the pods of this API server are simulated/;
@@ -353,7 +353,7 @@ describeSession('objects', (session) => {
       expect(await kubectl.fails('get pod web -n team')).toBe('Error from server (NotFound): pods "web" not found');
     });
 
-    it('shows a pod that takes its time as Terminating, and can be forced', async () => {
+    it('shows a slow pod as Terminating, and can force its deletion', async () => {
       const { kubectl } = session();
       const slow = worker('slow') as { metadata: object };
       slow.metadata = { name: 'slow', annotations: { 'sim.tutti.dev/termination': '20s' } };
@@ -366,7 +366,7 @@ describeSession('objects', (session) => {
       expect(await kubectl.ok('get pod slow --ignore-not-found')).toBe('');
     });
 
-    it('deletes what a file names, all of a kind, and complains of what is not there', async () => {
+    it('deletes the objects of a file or all of a kind, and reports missing objects', async () => {
       const { kubectl } = session();
       expect(await kubectl.ok('delete -f -', [], settings('6'))).toBe('configmap "settings" deleted\n');
       expect(await kubectl.ok('delete podgroups --all')).toBe(
@@ -378,7 +378,7 @@ describeSession('objects', (session) => {
       expect(await kubectl.ok('delete priorityclass high')).toMatch(/"high" deleted/);
     });
 
-    it('empties a namespace, and keeps those that must stay', async () => {
+    it('empties a namespace, but keeps the system namespaces', async () => {
       const { kubectl } = session();
       expect(await kubectl.ok('delete namespace team')).toBe('namespace "team" deleted\n');
       expect(await kubectl.fails('get configmaps -n team limits')).toMatch(/not found$/);

@@ -21,17 +21,17 @@ import { silentLogger } from '../../../src/observability/silent-logger.ts';
 import { Recorder } from './recorder.ts';
 import type { Transcript } from './exchange.ts';
 
-/** A plane as `tutti up` makes it, of two nodes with two CPUs each, that writes down what its API server is asked. */
+/** A plane like that of `tutti up`, with two nodes of two CPUs each, that records the requests to its API server. */
 export interface RecordedPlane {
   readonly kubeconfigPath: string;
-  /** For what a test's programs leave behind; gone after `stop`. */
+  /** Folder for files of the test's programs; removed by `stop`. */
   readonly folder: string;
-  /** What has been asked so far. */
+  /** Returns the requests so far. */
   transcript(): Transcript;
   stop(): Promise<void>;
 }
 
-/** The server of a session: whoever asks it the same at the same times gets the same answers. */
+/** Returns the server of a session: the same requests at the same times get the same responses. */
 export function sessionServer(clock: Clock, intercept?: Intercept): EmbeddedApiServer {
   return new EmbeddedApiServer({ clock, random: seededRandom(1), ...(intercept && { intercept }) });
 }

@@ -10,20 +10,20 @@ import type { RequestPattern } from './request-pattern.ts';
 import { writePatterns } from './request-pattern.ts';
 import { loadPatterns, saveTranscript, savedTranscripts } from './transcript-files.ts';
 
-/** What the tests of a session share: they run in order, on one plane. */
+/** Shared by the tests of a session, which run in order on one plane. */
 export interface Session {
   readonly plane: RecordedPlane;
   readonly kubectl: Kubectl;
   readonly version: KubectlVersion;
 }
 
-/** The only platform that the tests have a kubectl for. */
+/** The tests have a kubectl only for this platform. */
 export const hasKubectl = process.platform === 'linux' && process.arch === 'x64';
 const isRecording = process.env.TUTTI_RECORD_TRANSCRIPTS === '1';
 
 /**
- * Tests on a plane of their own, with the real kubectl, once for each version of it. At their end, what the API server was asked must be of a kind that
- * the checked-in transcripts have; with TUTTI_RECORD_TRANSCRIPTS=1 they are written instead.
+ * Defines tests on their own plane, with the real kubectl, once for each of its versions. At the end, all requests to the API server must
+ * match a pattern of the checked-in transcripts. With TUTTI_RECORD_TRANSCRIPTS=1 the transcripts are written instead.
  */
 export function describeSession(
   name: string,
@@ -52,10 +52,10 @@ function describeOne(name: string, version: KubectlVersion, tests: (session: () 
 
     tests(() => session!);
 
-    it('asks the server nothing that its transcripts do not have', () => {
+    it('sends only requests that its transcripts contain', () => {
       const transcript = session!.plane.transcript();
       if (isRecording) {
-        expect(failed, 'nothing is recorded after a failure').toBe(false);
+        expect(failed, 'transcripts are not recorded after a failure').toBe(false);
         saveTranscript(name, transcript);
         return;
       }
@@ -68,8 +68,8 @@ function describeOne(name: string, version: KubectlVersion, tests: (session: () 
 }
 
 /**
- * What is left of a pattern when time plays no part: which of two is first, and so what a read or one of our own processes is
- * answered; and for which of the deleted objects kubectl has to wait.
+ * Returns the part of a pattern that does not depend on timing. Timing decides which of two requests is first, and so the response to a
+ * read or to one of our own processes. It also decides which deleted objects kubectl has to wait for.
  */
 function timeless(line: string): string {
   const { status, ...pattern } = JSON.parse(line) as RequestPattern;

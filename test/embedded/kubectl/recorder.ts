@@ -5,8 +5,8 @@ import { answerOf, isWatch, writeBody } from './exchange.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
- * Writes down every request to an embedded API server, in the order in which the server answers them. The server's clock
- * follows the real one and stands still during a request, so that a replay with the same times is the same to the millisecond.
+ * Records every request to an embedded API server, in the order in which the server responds. The server's clock follows the real one but
+ * stops during a request, so that a replay with the same times is identical to the millisecond.
  */
 export class Recorder {
   readonly exchanges: Exchange[] = [];
@@ -19,7 +19,7 @@ export class Recorder {
     this.#ticks = setInterval(() => this.#followTime(), 5);
   }
 
-  /** To be the server's `intercept`. */
+  /** Use as the server's `intercept`. */
   readonly intercept = (request: TransportRequest, proceed: () => TransportResponse): TransportResponse => {
     this.#followTime();
     const { method, path, headers, body } = request;
@@ -40,7 +40,7 @@ export class Recorder {
     return { ...response, body: readAlong(response.body, (text) => (exchange.answer = answerOf(text))) };
   };
 
-  /** Time stands still from now on. */
+  /** Stops the clock. */
   stop(): void {
     clearInterval(this.#ticks);
   }
@@ -50,7 +50,10 @@ export class Recorder {
   }
 }
 
-/** `kubectl/v1.31.9 (linux/amd64) kubernetes/…` is kubectl. The watches of client-node have the name of its HTTP library. */
+/**
+ * Returns the client's name: `kubectl/v1.31.9 (linux/amd64) kubernetes/…` is kubectl. The watches of client-node carry the name of its HTTP
+ * library.
+ */
 function clientOf(userAgent: string | undefined): string {
   const [name = 'unknown'] = /^[\w-]+/.exec(userAgent ?? '') ?? [];
   return name === 'kubernetes-client-javascript' || name === 'undici' ? 'client-node' : name;

@@ -1,6 +1,6 @@
 import { podGroup, worker } from './manifests.ts';
 
-/** What `kubectl apply` must reject, and what it must say then. */
+/** Manifests that `kubectl apply` must reject, each with the expected message. */
 export const rejectedManifests = [
   {
     what: 'a pod group with a minMember of 0',
@@ -24,7 +24,7 @@ export const rejectedManifests = [
     message: /Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "spec\.containres"$/,
   },
   {
-    what: 'a quantity that is none',
+    what: 'an invalid quantity',
     manifest: {
       ...worker('bad'),
       spec: { containers: [{ name: 'a', image: 'b', resources: { requests: { cpu: '3x' } } }] },
@@ -32,7 +32,7 @@ export const rejectedManifests = [
     message: /spec\.containers\[0\]\.resources\.requests\[cpu\].*"3x"/,
   },
   {
-    what: 'a name that is none',
+    what: 'an invalid name',
     manifest: worker('Bad_Name'),
     message:
       /^The Pod "Bad_Name" is invalid: metadata\.name: Invalid value: "Bad_Name": a lowercase RFC 1123 subdomain/,

@@ -8,22 +8,22 @@ import { sessionServer } from './recorded-plane.ts';
 import { writePatterns } from './request-pattern.ts';
 import { loadPatterns, loadTranscript, savedTranscripts } from './transcript-files.ts';
 
-/** More would only say the same again: after the first difference the server is in another state. */
+/** Further differences are not informative: after the first one the server is in another state. */
 const differencesShown = 3;
 
-describe.each(savedTranscripts())('the transcript of %s', (name) => {
-  it('is answered again as it was recorded', async () => {
+describe.each(savedTranscripts())('Transcript of %s', (name) => {
+  it('gets the same responses again', async () => {
     const found = await differences(loadTranscript(name));
     expect(found, 'if these answers are right, scripts/record-transcripts.ts records them').toEqual([]);
   });
 
-  it('has one line for each kind of request beside it', () => {
+  it('has a patterns file with one line for each kind of request', () => {
     expect(writePatterns(loadTranscript(name).exchanges).trimEnd().split('\n')).toEqual(loadPatterns(name));
   });
 });
 
-describe('a replay', () => {
-  it('notices a status and an answer that are not as recorded', async () => {
+describe('Replay', () => {
+  it('detects a status and a response that differ from the recording', async () => {
     const request = { at: 0, client: 'kubectl', method: 'GET', path: '/api/v1/namespaces/default' } as const;
     const startMs = Date.UTC(2026, 0, 1);
     const answer = { kind: 'Namespace', name: 'default', phase: 'Active' };
@@ -34,7 +34,7 @@ describe('a replay', () => {
   });
 });
 
-/** Asks a fresh server the same at the same times; what it answers otherwise than recorded. */
+/** Sends the same requests at the same times to a fresh server, and returns where it responds differently. */
 async function differences({ startMs, exchanges }: Transcript): Promise<unknown[]> {
   const clock = new VirtualClock(startMs);
   const server = sessionServer(clock);
@@ -43,7 +43,7 @@ async function differences({ startMs, exchanges }: Transcript): Promise<unknown[
     clock.advance(exchange.at - clock.monotonic());
     const { status, text } = await ask(server, exchange);
     const recorded = { status: exchange.status, answer: exchange.answer };
-    // As JSON, which knows no undefined fields.
+    // Compare as JSON, which has no undefined fields.
     const answer = recorded.answer && (JSON.parse(JSON.stringify(answerOf(text))) as unknown);
     const answered = { status, answer };
     if (JSON.stringify(recorded) === JSON.stringify(answered)) continue;

@@ -11,8 +11,8 @@ function pathsAndQueries(...paths: string[]): string[] {
   });
 }
 
-describe('a kind of request', () => {
-  it('has no names of objects', () => {
+describe('Request pattern', () => {
+  it('contains no names of objects', () => {
     expect(
       pathsAndQueries(
         '/api/v1/nodes/a',
@@ -36,7 +36,7 @@ describe('a kind of request', () => {
     ]);
   });
 
-  it('keeps the values of a query that the server acts on, and the requirements of a selector in one order', () => {
+  it("keeps query values that change the server's behavior, and sorts the requirements of a selector", () => {
     expect(
       pathsAndQueries(
         '/api/v1/pods?watch=true&resourceVersion=7&limit=500',

@@ -1,20 +1,20 @@
 import type { Exchange } from './exchange.ts';
 
-/** A kind of request: what is left of one when the names of objects and the values that differ every time are gone. */
+/** A kind of request: a request without the names of objects and without values that differ every time. */
 export interface RequestPattern {
   readonly client: string;
   readonly method: string;
   /** `/api/v1/namespaces/{namespace}/pods/{name}/binding` */
   readonly path: string;
-  /** `key=value` in order, the value only where the server acts on it in another way for each. */
+  /** `key=value` in order; without the value unless the server behaves differently for each. */
   readonly query: string;
   readonly contentType?: string;
-  /** What the client wants the answer as. */
+  /** The requested form of the response. */
   readonly accept: string;
   readonly status: number;
 }
 
-/** Queries whose values choose what the server does; of the others the key alone is kept. */
+/** Query parameters whose values select the server's behavior; for others only the key is kept. */
 const tellingQueries = new Set([
   'watch',
   'dryRun',
@@ -40,7 +40,7 @@ function patternOf({ client, method, path: target, contentType, accept, status }
   };
 }
 
-/** Without duplicates, sorted: one line each. */
+/** Writes one line for each pattern, sorted, without duplicates. */
 export function writePatterns(exchanges: readonly Exchange[]): string {
   const lines = new Set(exchanges.map((exchange) => JSON.stringify(patternOf(exchange))));
   return [...lines]
@@ -51,7 +51,7 @@ export function writePatterns(exchanges: readonly Exchange[]): string {
 
 function withPlaceholders(path: string): string {
   const segments = path.split('/').slice(1);
-  // /api/v1/… or /apis/GROUP/VERSION/…; anything else names no object.
+  // /api/v1/… or /apis/GROUP/VERSION/…; other paths contain no object names.
   const head = segments[0] === 'api' ? 2 : segments[0] === 'apis' ? 3 : segments.length;
   const rest = segments.slice(head);
   if (rest[0] === 'namespaces' && rest.length > 2) {
@@ -69,12 +69,12 @@ function queryPart([key, value]: [string, string]): string {
   return tellingQueries.has(key) ? `${key}=${value}` : key;
 }
 
-/** kubectl writes the requirements of a selector in any order. */
+/** Removes the value, because kubectl writes the requirements of a selector in any order. */
 function withoutValue(requirement: string): string {
   return requirement.replace(/(!?=).*/, '$1…');
 }
 
-/** The forms are offered in order of preference; the first names what the client is after. */
+/** Returns the preferred form: clients list forms in order of preference. */
 function acceptKind(accept: string | undefined): string {
   if (accept === undefined) return 'unsaid';
   const first = accept.split(',')[0]!;

@@ -9,10 +9,10 @@ import { writePatterns } from './request-pattern.ts';
 const folder = join(import.meta.dirname, '..', '..', 'fixtures', 'transcripts');
 const sessionSuffix = '.session.jsonl';
 
-/** `NAME.session.jsonl`: every request in order, with bodies. `NAME.requests.jsonl`: the kinds of requests in it. */
+/** Writes `NAME.session.jsonl`, every request in order with its body, and `NAME.requests.jsonl`, the kinds of requests in it. */
 export function saveTranscript(name: string, transcript: Transcript): void {
   mkdirSync(folder, { recursive: true });
-  // The scheduler calls itself by the names of its machine and process, which nobody else needs to know.
+  // Replace the scheduler's identity, which contains the names of the machine and the process.
   const text = writeTranscript(transcript).replaceAll(`${hostname()}-${process.pid}`, 'host-1');
   writeFileSync(join(folder, `${name}${sessionSuffix}`), text);
   writeFileSync(join(folder, `${name}.requests.jsonl`), writePatterns(transcript.exchanges));
@@ -28,7 +28,7 @@ export function loadTranscript(name: string): Transcript {
   return readTranscript(readFileSync(join(folder, `${name}${sessionSuffix}`), 'utf8'));
 }
 
-/** The lines of `NAME.requests.jsonl`. */
+/** Returns the lines of `NAME.requests.jsonl`. */
 export function loadPatterns(name: string): string[] {
   return readFileSync(join(folder, `${name}.requests.jsonl`), 'utf8')
     .trimEnd()

@@ -4,14 +4,14 @@ import { basename, join } from 'node:path';
 import process from 'node:process';
 import { removeCgroups } from './node/cgroups.ts';
 
-/** Begins the name of every group's folder in the temporary folder. */
+/** Name prefix of every group's folder in the temporary folder. */
 export const folderPrefix = 'tutti-real-plane-';
-/** In the environment of every process of a group: its folder. Tells them from everything else that runs on the machine. */
+/** Environment variable of every process of a group: its folder. It distinguishes them from all other processes of the machine. */
 export const folderVariable = 'TUTTI_REAL_PLANE_FOLDER';
 
 /**
- * Ends what is left of groups whose supervisor was killed: folders for which no supervisor lives, and the processes that were
- * started for them. Only on Linux, where a process shows its environment; elsewhere nothing is touched.
+ * Cleans up after groups whose supervisor was killed: removes folders without a living supervisor and kills the processes that were started
+ * for them. Linux only, because it reads the environment of processes; elsewhere it does nothing.
  */
 export async function endAbandonedGroups(): Promise<void> {
   if (process.platform !== 'linux') return;
@@ -19,7 +19,7 @@ export async function endAbandonedGroups(): Promise<void> {
     .filter((name) => name.startsWith(folderPrefix))
     .map((name) => join(tmpdir(), name));
   if (folders.length === 0) return;
-  // The folders were read first: each supervisor lives before its folder does.
+  // Folders are read first, because each supervisor starts before its folder exists.
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const commandLines = await Promise.all(pids.map((pid) => readEntries(pid, 'cmdline')));
   const abandoned = folders.filter((folder) => !commandLines.some((words) => words.includes(folder)));
@@ -35,7 +35,7 @@ export async function endAbandonedGroups(): Promise<void> {
   await Promise.all(abandoned.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));
 }
 
-/** Empty when the process has gone, or is another user's. */
+/** Returns an empty list when the process is gone or belongs to another user. */
 async function readEntries(pid: string, file: 'cmdline' | 'environ'): Promise<string[]> {
   const text = await readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
   return text.split('\0');

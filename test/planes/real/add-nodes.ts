@@ -3,19 +3,19 @@ import { poll } from '../poll.ts';
 
 export interface NodeSpec {
   readonly name: string;
-  /** Capacity, and allocatable: resource name -> quantity. `pods` is 110 when it is not named. */
+  /** Capacity and allocatable: resource name -> quantity. `pods` defaults to 110. */
   readonly allocatable: Readonly<Record<string, string | number>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
 }
 
-/** Nodes created at once. */
+/** Number of nodes created concurrently. */
 const atOnce = 32;
 const readyWithinMs = 120_000;
 
 /**
- * Creates Node objects and makes them ready: through kwok when it runs, otherwise by saying so. The API server taints each new
- * one until somebody takes that off, which is done here.
+ * Creates Node objects and makes them ready: through kwok if it runs, otherwise with a status patch. The API server taints each new node
+ * until a controller removes the taint; this function removes it.
  */
 export async function addNodes(
   client: KubeClient,
@@ -47,7 +47,7 @@ async function create(client: KubeClient, spec: NodeSpec, { ready }: { readonly 
     kind: 'Node',
     metadata: { name, labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', ...labels } },
     spec: { taints },
-    // A node keeps the status that it is created with, unlike most objects.
+    // Unlike most objects, a node keeps the status that it is created with.
     status: { capacity: amounts, allocatable: amounts, ...(ready && { conditions: [condition] }) },
   });
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { auditFiles } from './program-arguments.ts';
 import type { RealPlane } from './real-plane.ts';
 
-/** ServiceAccounts are looked at, nobody else. A watch is written down when it begins and when it ends. */
+/** Audits ServiceAccounts only. A watch is recorded when it begins and when it ends. */
 export const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -12,19 +12,19 @@ export const auditPolicy = {
   rules: [{ level: 'Metadata', userGroups: ['system:serviceaccounts'] }, { level: 'None' }],
 };
 
-/** A request of a ServiceAccount, as the API server has understood and answered it. */
+/** A request of a ServiceAccount, as the API server understood and answered it. */
 export interface AuditedCall {
   /** `system:serviceaccount:NAMESPACE:NAME` */
   readonly user: string;
   readonly verb: string;
-  /** Of the API; empty for the core's, and where a path is asked for that is no resource. */
+  /** API group; empty for the core group and for paths that are not resources. */
   readonly group: string;
   /** `pods`, `pods/binding`; or the path, such as `/version`. */
   readonly resource: string;
   readonly name: string;
   /** HTTP status. */
   readonly code: number;
-  /** When the API server received it, in milliseconds since the epoch. */
+  /** Time at which the API server received it, in milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -42,21 +42,21 @@ interface AuditEvent {
   readonly requestReceivedTimestamp: string;
 }
 
-/** The audit log of a plane that was opened with `audited`. Reads each line once, however often it is asked. */
+/** The audit log of a plane opened with `audited`. Reads each line only once. */
 export class ApiAudit {
   readonly #path: string;
-  /** Namespace -> the calls of its ServiceAccounts, as far as they have been read. */
+  /** namespace -> calls of its ServiceAccounts read so far */
   readonly #calls = new Map<string, AuditedCall[]>();
-  /** Inode of a file, which keeps it under its later name -> how many of its bytes have been read. */
+  /** inode of a file, which survives its renaming -> number of bytes read */
   readonly #read = new Map<number, number>();
-  /** Of what is read now. */
+  /** The read in progress. */
   #reading: Promise<void> = Promise.resolve();
 
   constructor({ folder }: Pick<RealPlane, 'folder'>) {
     this.#path = auditFiles(folder).log;
   }
 
-  /** All calls of the ServiceAccounts of a namespace, in the order in which they were answered. */
+  /** Returns all calls of the ServiceAccounts of a namespace, in the order in which they were answered. */
   async callsFrom(namespace: string): Promise<readonly AuditedCall[]> {
     const reading = this.#reading.then(() => this.#readOn());
     this.#reading = reading.catch(() => undefined);
@@ -72,7 +72,7 @@ export class ApiAudit {
         const from = this.#read.get(ino) ?? 0;
         if (size === from) continue;
         const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - from), position: from });
-        // The last line may be written still.
+        // The API server may still be writing the last line.
         const whole = buffer.subarray(0, buffer.lastIndexOf(0x0a, bytesRead - 1) + 1);
         this.#read.set(ino, from + whole.length);
         for (const line of whole.toString().split('\n')) if (line !== '') this.#add(callOf(line));
@@ -90,13 +90,13 @@ export class ApiAudit {
     else calls.push(call);
   }
 
-  /** The API server begins a new one every 100 MB, and puts the time into the name of the old one. */
+  /** Returns the log files, oldest first. The API server starts a new file every 100 MB and adds the time to the name of the old one. */
   async #files(): Promise<string[]> {
     const folder = dirname(this.#path);
     const current = basename(this.#path);
     const stem = current.replace(/\.log$/, '-');
     const names = (await readdir(folder)).filter((name) => name.startsWith(stem) && name.endsWith('.log'));
-    const hasBegun = (await readdir(folder)).includes(current); // nobody may have called yet
+    const hasBegun = (await readdir(folder)).includes(current); // the file does not exist before the first call
     return [...names.sort(), ...(hasBegun ? [current] : [])].map((name) => join(folder, name));
   }
 }

@@ -1,16 +1,16 @@
-/** One program of a real control plane, or a tool beside it, and what it is built from. */
+/** One program of a real control plane, or a related tool, and what it is built from. */
 export interface Binary {
   /** Folder under modules/ with its go.mod. */
   readonly module: string;
   /** The Go package of its main function. */
   readonly package: string;
-  /** Go variable -> value that the linker gives it. */
+  /** Go variable -> value that the linker sets. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
 export const kubernetesVersion = 'v1.37.1';
 
-/** Program -> how it is built. The versions stand in the go.mod of each module. */
+/** program -> how it is built. The go.mod of each module has the versions. */
 export const binaries = {
   etcd: { module: 'etcd', package: 'go.etcd.io/etcd/server/v3', variables: {} },
   'kube-apiserver': kubernetes('kube-apiserver'),
@@ -50,7 +50,7 @@ function containerd(name: string): Binary {
   return { module: 'containerd', package: `github.com/containerd/containerd/v2/cmd/${name}`, variables: {} };
 }
 
-/** Its feature gates go by the version of the Kubernetes inside, not by its own. */
+/** Its feature gates follow the version of the Kubernetes inside, not its own version. */
 function schedulerPlugins(name: string): Binary {
   return {
     module: 'scheduler-plugins',
@@ -59,7 +59,7 @@ function schedulerPlugins(name: string): Binary {
   };
 }
 
-/** Without these a program of Kubernetes calls itself v0.0.0-master, and clients that ask for a minimum version reject it. */
+/** Without these, a Kubernetes program reports version v0.0.0-master, and clients that require a minimum version reject it. */
 function kubernetesVariables(version: string): Record<string, string> {
   const [major, minor] = version.slice(1).split('.');
   const values = { gitVersion: version, gitMajor: major!, gitMinor: minor!, gitTreeState: 'clean', gitCommit: '' };

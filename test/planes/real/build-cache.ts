@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { binaries } from './binaries.ts';
 import type { Binary, BinaryName } from './binaries.ts';
 
-/** Where built programs are kept, outside of the tree: $XDG_CACHE_HOME or ~/.cache, then tutti/planes. */
+/** Returns the folder of built programs, outside of the repository: $XDG_CACHE_HOME or ~/.cache, then tutti/planes. */
 export function cacheFolder(): string {
-  // An empty or relative XDG_CACHE_HOME counts as none, as the XDG specification has it.
+  // An empty or relative XDG_CACHE_HOME counts as unset, as in the XDG specification.
   const { XDG_CACHE_HOME: configured = '' } = process.env;
   return join(configured.startsWith('/') ? configured : join(homedir(), '.cache'), 'tutti', 'planes');
 }
@@ -18,7 +18,7 @@ export function moduleFolder(module: string): string {
   return fileURLToPath(new URL(`modules/${module}/`, import.meta.url));
 }
 
-/** Where the program stands once it is built; another path when anything changes that it is built from. */
+/** Returns the path of the built program. The path changes when any of its inputs does. */
 export async function cachedPath(name: BinaryName): Promise<string> {
   const binary: Binary = binaries[name];
   const hash = createHash('sha256');

@@ -10,7 +10,7 @@ import { cachedPath, cacheFolder, isBuilt, linkerFlags, moduleFolder } from './b
 import { withFileLock } from './file-lock.ts';
 import { findGo, goEnvironment, neededGoVersion } from './go-toolchain.ts';
 
-/** The programs that were asked for, or the one reason why there are none. */
+/** The requested programs, or the one reason why they are missing. */
 export type Provision<Name extends BinaryName = BinaryName> =
   | { readonly state: 'ready'; readonly paths: Readonly<Record<Name, string>> }
   | {
@@ -21,20 +21,20 @@ export type Provision<Name extends BinaryName = BinaryName> =
     };
 
 export interface ProvisionOptions {
-  /** False: only what is in the cache already. */
+  /** False: use only what is in the cache. */
   readonly mayBuild: boolean;
-  /** Told of the progress of a build, a line at a time. Default: standard error. */
+  /** Receives the progress of a build, line by line. Default: writes to standard error. */
   readonly onProgress?: (line: string) => void;
 }
 
 const progressEveryMs = 10_000;
-/** The command that builds `names`, for messages. */
+/** Returns the command that builds `names`, for messages. */
 const buildCommand = (names: readonly string[]): string => `node test/planes/real/build.ts ${names.join(' ')}`;
 
 /**
- * The paths of programs, built now when they are not in the cache and may be. A first build takes minutes (the API server five
- * on two cores), runs at the lowest priority, and only one runs on a machine at a time; callers may be many and in many
- * processes. Without Go this answers what is missing; rejects when a build fails.
+ * Returns the paths of programs. Builds them if they are not in the cache and `mayBuild` is set. A first build takes minutes (five for the
+ * API server on two cores) and runs at the lowest priority. Only one build runs on a machine at a time, for any number of callers and
+ * processes. Without Go the result states what is missing. Rejects when a build fails.
  */
 export async function provideBinaries<Name extends BinaryName>(
   names: readonly Name[],
@@ -83,7 +83,7 @@ export async function provideBinaries<Name extends BinaryName>(
 async function build(name: BinaryName, path: string, onProgress: (line: string) => void): Promise<void> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true });
-  // What builds that were killed have left.
+  // Remove partial files of builds that were killed.
   for (const entry of await readdir(folder)) {
     if (entry.startsWith(`${name}.partial-`)) await rm(join(folder, entry), { force: true });
   }
@@ -106,7 +106,7 @@ async function build(name: BinaryName, path: string, onProgress: (line: string) 
   onProgress(`built ${name} in ${seconds()}: ${path}`);
 }
 
-/** Rejects with what Go said last. */
+/** Runs the build; rejects with the last output of Go. */
 async function runGoBuild(binary: Binary, output: string, onPackage: () => void): Promise<void> {
   const flags = ['-v', '-mod=readonly', '-trimpath', '-buildvcs=false', '-ldflags', linkerFlags(binary)];
   const child = spawn('go', ['build', ...flags, '-o', output, binary.package], {
@@ -114,24 +114,26 @@ async function runGoBuild(binary: Binary, output: string, onPackage: () => void)
     env: goEnvironment(),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  // People and tests use the machine meanwhile. The compilers that Go starts inherit it.
+  // People and tests use the machine at the same time. The compilers that Go starts inherit the priority.
   if (child.pid !== undefined) setPriority(child.pid, 19);
-  const said: string[] = [];
+  const lines: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {
     if (/^[\w.-]+(\/[\w.~-]+)*$/.test(line)) onPackage();
-    else if (!line.startsWith('go: downloading')) said.push(line);
+    else if (!line.startsWith('go: downloading')) lines.push(line);
   });
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);
   });
   if (code !== 0) {
-    const why = said.slice(-20).join('\n') || `exit code ${code}`;
+    const why = lines.slice(-20).join('\n') || `exit code ${code}`;
     throw new Error(`go build of ${binary.package} failed in ${moduleFolder(binary.module)}:\n${why}`);
   }
 }
 
-/** `node build.ts etcd kube-apiserver`: builds them and prints `name path` lines; exit code 3 when there is no Go for it. */
+/**
+ * `node build.ts etcd kube-apiserver` builds the programs and prints `name path` lines. Exits with code 3 when no suitable Go is installed.
+ */
 async function main(asked: readonly string[]): Promise<void> {
   const names = asked.filter(isBinaryName);
   if (names.length === 0 || names.length < asked.length) {

@@ -20,14 +20,14 @@ import { freePorts } from './ports.ts';
 import type { ProcessGroup } from './process-group.ts';
 import { PortTakenError, untilReady } from './until-ready.ts';
 
-/** Starts with new ports, when somebody else takes one before it is used. */
+/** Number of attempts; each uses new ports in case another process takes one first. */
 const attempts = 3;
 const readyWithinMs = 120_000;
 
 export interface ControlPlaneOptions extends ApiServerFeatures {
-  /** Path of each program. */
+  /** program -> path */
   readonly paths: { readonly etcd: string; readonly 'kube-apiserver': string };
-  /** Begins with a copy of what another plane's `stop` left in etcd; absent: with nothing. */
+  /** Starts with a copy of what another plane's `stop` left in etcd; absent: empty. */
   readonly etcdData?: string;
 }
 
@@ -44,7 +44,7 @@ export class ControlPlane {
     this.kubeconfigPath = join(group.folder, 'kubeconfig');
   }
 
-  /** Resolves when the API server is ready; rejects with what a program said last. */
+  /** Resolves when the API server is ready; rejects with the last output of a program. */
   static async start(group: ProcessGroup, options: ControlPlaneOptions): Promise<ControlPlane> {
     const plane = new ControlPlane(group, options);
     const token = await writeCredentials(group.folder);
@@ -65,25 +65,25 @@ export class ControlPlane {
     }
   }
 
-  /** As when its machine fails: connections break, and nobody is there until `startApiServer`. */
+  /** Simulates a failure of its machine: connections break, and new ones are refused until `startApiServer`. */
   async stopApiServer(): Promise<void> {
     await this.#group.kill('kube-apiserver');
   }
 
-  /** At the same address, with everything that was stored. Resolves when it is ready. */
+  /** Restarts it at the same address with everything that was stored. Resolves when it is ready. */
   async startApiServer(): Promise<void> {
     await this.#group.start('kube-apiserver', this.#options.paths['kube-apiserver'], this.#apiServerArguments);
     await this.#apiServerReady();
   }
 
-  /** For good, and in its own way, so that all that was stored is on disk. Resolves with etcd's folder, which a plane can start from. */
+  /** Stops the plane gracefully, so that all data is on disk. Resolves with etcd's folder, from which another plane can start. */
   async stop(): Promise<string> {
     await this.#group.kill('kube-apiserver');
     await this.#group.kill('etcd', 'SIGTERM');
     return this.#etcdFolder;
   }
 
-  /** Where `etcdArguments` says. */
+  /** As in `etcdArguments`. */
   get #etcdFolder(): string {
     return join(this.#group.folder, 'etcd');
   }
@@ -101,7 +101,7 @@ export class ControlPlane {
     const port = ports[2]!;
     this.#apiServerArguments = apiServerArguments(folder, port, clientUrl!, this.#options);
     await this.#group.start('kube-apiserver', this.#options.paths['kube-apiserver'], this.#apiServerArguments);
-    // It signs its own certificate.
+    // The API server signs its own certificate.
     const certificates = apiServerCertificate(folder);
     await untilReady(this.#group, 'kube-apiserver', readyWithinMs, async () => {
       const authority = await readFile(certificates);
@@ -128,7 +128,7 @@ export class ControlPlane {
   }
 }
 
-/** The keys of service accounts, and one administrator, whose token this answers. */
+/** Writes the keys of service accounts and the token of one administrator, and returns the token. */
 async function writeCredentials(folder: string): Promise<string> {
   const keys = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
@@ -142,7 +142,7 @@ async function writeCredentials(folder: string): Promise<string> {
   return token;
 }
 
-/** Nodes are reached through the socket of a proxy. */
+/** Returns a configuration that reaches nodes through the socket of a proxy. */
 function egressSelector(proxy: string): object {
   const transport = { uds: { udsName: proxy } };
   return {

@@ -6,11 +6,9 @@ import process from 'node:process';
 const intervalMs = 250;
 
 /**
- * Runs `work` while no other process of this machine runs something under the same lock file. The lock of a process that has
- * died is taken over. `onWait` is told once when there is somebody to wait for.
- *
- * Two processes that take over one dead lock in the same instant may both run: what is under the lock must only be
- * wasteful to do twice, never wrong.
+ * Runs `work` while no other process of this machine runs something under the same lock file. Takes over the lock of a dead process. Calls
+ * `onWait` once if another process holds the lock.
+ * Two processes that take over a dead lock in the same instant may both run. Running the work twice must only be wasteful, never wrong.
  */
 export async function withFileLock<T>(
   path: string,
@@ -38,7 +36,7 @@ export async function withFileLock<T>(
   }
 }
 
-/** A link appears with its content at once, so that nobody reads a lock without its holder. */
+/** A hard link appears together with its content, so a reader always finds the holder in the lock. */
 async function tryLock(path: string): Promise<boolean> {
   const own = `${path}.${randomUUID()}`;
   await writeFile(own, String(process.pid));

@@ -4,24 +4,24 @@ import { tmpdir } from 'node:os';
 import process from 'node:process';
 import { promisify } from 'node:util';
 
-/** What there is of Go on this machine. */
+/** The Go installation of this machine. */
 export type GoToolchain =
   | { readonly state: 'found'; readonly version: string }
   | { readonly state: 'absent' }
-  /** Too old for the modules; `version` is what there is. */
+  /** Too old for the modules; `version` is the installed one. */
   | { readonly state: 'too-old'; readonly version: string };
 
-/** Every go.mod under modules/ asks for this or less. */
+/** Minimum version; no go.mod under modules/ needs a newer one. */
 export const neededGoVersion = '1.26';
 
-/** Go takes what is installed and nothing else: no other toolchain is fetched, no workspace or flag of the user counts. */
+/** Returns an environment in which Go uses only the installed toolchain, and ignores workspaces and flags of the user. */
 export function goEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, GOTOOLCHAIN: 'local', GOWORK: 'off', GOFLAGS: '', CGO_ENABLED: '0' };
 }
 
-/** Asks the `go` on the path for its version. */
+/** Returns the version of the `go` on the PATH. */
 export async function findGo(command = 'go'): Promise<GoToolchain> {
-  // Outside of any module, so that no go.mod can have it refuse to answer.
+  // Run outside of any module, so that no go.mod makes it fail.
   const cwd = tmpdir();
   await mkdir(cwd, { recursive: true });
   const answer = await promisify(execFile)(command, ['env', 'GOVERSION'], { cwd, env: goEnvironment() }).catch(

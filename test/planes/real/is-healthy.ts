@@ -1,6 +1,9 @@
 import { get } from 'node:https';
 
-/** Whether a program of Kubernetes says so on its own port; it signs its own certificate. Rejects when nobody listens. */
+/**
+ * Reports whether a Kubernetes program is healthy on its own port. It signs its own certificate, so that is not verified. Rejects when
+ * nothing listens.
+ */
 export function isHealthy(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const options = {

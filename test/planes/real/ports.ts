@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below those that Linux, and every other system, gives to connections and to servers that ask for any port: nobody is given these. */
+/** Below the ports that operating systems assign to outgoing connections and to servers that request any port. */
 const from = 12_000;
 const to = 32_000;
 
 /**
- * Different ports of the loopback that were free a moment ago, drawn from thousands that nobody gets unasked; somebody who asks for one may
- * take it before it is used.
+ * Returns different loopback ports that were free a moment ago. They are drawn from thousands that the system never assigns, but a process
+ * that asks for one explicitly may take it first.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();

@@ -22,7 +22,7 @@ async function open(): Promise<ProcessGroup> {
   return group;
 }
 
-/** Another process that opens a group of two sleeping processes, and what it has. */
+/** A process that opens a group of two sleeping processes, with its process ids. */
 interface Held {
   readonly folder: string;
   readonly supervisor: number;
@@ -48,7 +48,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Not a zombie either: in a container nobody may collect those whose parent has gone. */
+/** A zombie does not count: in a container it may remain when its parent is gone. */
 async function runs(pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
@@ -59,7 +59,7 @@ async function expectGone({ folder, pids }: Pick<Held, 'folder' | 'pids'>): Prom
   await poll(async () => {
     for (const pid of pids) if (await runs(pid)) return `process ${pid} runs`;
     return (await exists(folder)) ? `${folder} is there` : undefined;
-  }, 'nothing is left of the group');
+  }, 'nothing of the group remains');
 }
 
 function exists(path: string): Promise<boolean> {
@@ -69,15 +69,15 @@ function exists(path: string): Promise<boolean> {
   );
 }
 
-describe('a group of processes', () => {
-  it('runs what it is told to, and keeps what that says', async () => {
+describe('ProcessGroup', () => {
+  it('runs a program and keeps its output', async () => {
     const group = await open();
     await group.start('greeter', process.execPath, ['-e', 'console.log("hello"); setInterval(() => {}, 1e6)']);
     expect(group.pid('greeter')).toBeGreaterThan(0);
     await poll(async () => ((await group.lastLines('greeter')) === 'hello' ? undefined : 'silence'), 'it says hello');
   });
 
-  it('says how a process ended', async () => {
+  it('reports how a process ended', async () => {
     const group = await open();
     await group.start('failing', process.execPath, ['-e', 'process.exit(7)']);
     await poll(async () => (group.exit('failing') === undefined ? 'it runs' : undefined), 'it ends');
@@ -85,12 +85,12 @@ describe('a group of processes', () => {
     expect(group.pid('failing')).toBeUndefined();
   });
 
-  it('rejects a program that is not there', async () => {
+  it('rejects a program that does not exist', async () => {
     const group = await open();
     await expect(group.start('nothing', join(group.folder, 'nothing'), [])).rejects.toThrow('could not be started');
   });
 
-  it('kills one process and starts it again, while the others run on', async () => {
+  it('kills and restarts one process while the others keep running', async () => {
     const group = await open();
     await group.start('first', 'sleep', ['1000']);
     await group.start('second', 'sleep', ['1000']);
@@ -102,7 +102,7 @@ describe('a group of processes', () => {
     expect(group.pid('first')).not.toBe(before);
   });
 
-  it('leaves nothing behind when it is closed', async () => {
+  it('removes everything when it is closed', async () => {
     const group = await open();
     await group.start('stubborn', 'sh', ['-c', 'trap "" TERM; sleep 1000 & echo $!; wait']);
     await poll(async () => ((await group.lastLines('stubborn')) === '' ? 'silence' : undefined), 'it has a child');
@@ -111,7 +111,7 @@ describe('a group of processes', () => {
     await expectGone({ folder: group.folder, pids });
   });
 
-  it('leaves nothing behind when the process that opened it is killed', async () => {
+  it('removes everything when the process that opened it is killed', async () => {
     const { holder, held } = await openElsewhere();
     for (const pid of held.pids) expect(await runs(pid)).toBe(true);
     holder.kill('SIGKILL');
@@ -119,7 +119,7 @@ describe('a group of processes', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'removes, when it is opened, what a killed supervisor left behind, and nothing else',
+    'removes, when it opens, only what a killed supervisor left behind',
     async () => {
       const other = await open();
       await other.start('sleeper', 'sleep', ['1000']);

@@ -12,33 +12,33 @@ export type Signals = NodeJS.Signals;
 
 const supervisorPath = fileURLToPath(new URL('supervisor.ts', import.meta.url));
 
-/** Life of one process of a group. */
+/** Life-cycle state of one process of a group. */
 type State =
   | { readonly kind: 'starting'; readonly settle: (error?: Error) => void }
   | { readonly kind: 'running'; readonly pid: number }
   | { readonly kind: 'exited'; readonly how: string };
 
 /**
- * Processes in a temporary folder that both end with this process, however it ends. A supervisor of their own, outside of the
- * process group of this one, is their parent; what even its end left behind is removed when the next group is opened.
+ * Processes and a temporary folder that end with this process, however it ends. Their parent is a supervisor outside the process group of
+ * this one. If the supervisor is killed too, opening the next group removes what is left.
  */
 export class ProcessGroup {
   /** Empty at first; each process logs to `<name>.log` there. */
   readonly folder: string;
   readonly #supervisor: ChildProcess;
   readonly #ended: Promise<void>;
-  /** Process name -> its state */
+  /** process name -> its state */
   readonly #states = new Map<string, State>();
-  /** Told at every change of a state. */
+  /** Callbacks for every change of a state. */
   readonly #watchers = new Set<() => void>();
 
   private constructor(folder: string, supervisor: ChildProcess) {
     this.folder = folder;
     this.#supervisor = supervisor;
     this.#ended = new Promise((resolve) => supervisor.once('exit', () => resolve()));
-    supervisor.on('message', (answer: SupervisorAnswer) => this.#hear(answer));
+    supervisor.on('message', (answer: SupervisorAnswer) => this.#handle(answer));
     supervisor.once('exit', () => {
-      for (const name of this.#states.keys()) this.#hear({ kind: 'exited', name, how: 'its supervisor has ended' });
+      for (const name of this.#states.keys()) this.#handle({ kind: 'exited', name, how: 'its supervisor has ended' });
     });
   }
 
@@ -54,21 +54,21 @@ export class ProcessGroup {
     return new ProcessGroup(folder, supervisor);
   }
 
-  /** Resolves once it runs; says nothing about whether it is ready. Rejects when it cannot be started. */
+  /** Resolves once the process runs; it may not be ready yet. Rejects when it cannot be started. */
   start(name: string, command: string, args: readonly string[]): Promise<void> {
     const state = this.#states.get(name);
     if (state !== undefined && state.kind !== 'exited') throw new Error(`${name} runs already`);
     return new Promise((resolve, reject) => {
       const settle = (error?: Error): void => (error === undefined ? resolve() : reject(error));
       this.#states.set(name, { kind: 'starting', settle });
-      this.#tell({ kind: 'start', name, command, args });
+      this.#send({ kind: 'start', name, command, args });
     });
   }
 
-  /** Sends the signal and resolves when the process has ended by it, or had before. */
+  /** Sends the signal and resolves when the process has ended. */
   async kill(name: string, signal: Signals = 'SIGKILL'): Promise<void> {
     if (this.#states.get(name)?.kind !== 'running') return;
-    this.#tell({ kind: 'signal', name, signal });
+    this.#send({ kind: 'signal', name, signal });
     await new Promise<void>((resolve) => {
       const check = (): void => {
         if (this.#states.get(name)?.kind === 'running') return;
@@ -80,24 +80,24 @@ export class ProcessGroup {
     });
   }
 
-  /** Undefined when it does not run. */
+  /** Returns the process id; undefined when it does not run. */
   pid(name: string): number | undefined {
     const state = this.#states.get(name);
     return state?.kind === 'running' ? state.pid : undefined;
   }
 
-  /** The supervisor's own. */
+  /** Process id of the supervisor. */
   get supervisorPid(): number {
     return this.#supervisor.pid!;
   }
 
-  /** How a process ended; undefined while it runs. */
+  /** Returns how a process ended; undefined while it runs. */
   exit(name: string): string | undefined {
     const state = this.#states.get(name);
     return state?.kind === 'exited' ? state.how : undefined;
   }
 
-  /** The last lines of its log, for messages. */
+  /** Returns the last lines of its log, for messages. */
   async lastLines(name: string, count = 20): Promise<string> {
     const text = await readFile(join(this.folder, `${name}.log`), 'utf8').catch(() => '');
     return text.trimEnd().split('\n').slice(-count).join('\n');
@@ -109,12 +109,12 @@ export class ProcessGroup {
     await this.#ended;
   }
 
-  #tell(request: SupervisorRequest): void {
+  #send(request: SupervisorRequest): void {
     if (!this.#supervisor.connected) throw new Error('the group of test processes has been closed');
     this.#supervisor.send(request);
   }
 
-  #hear(answer: SupervisorAnswer): void {
+  #handle(answer: SupervisorAnswer): void {
     if (answer.kind === 'ready') return;
     const { name } = answer;
     const before = this.#states.get(name);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where the programs of one plane find each other. */
+/** Paths by which the programs of one plane find each other. */
 export interface PlaneFiles {
   readonly folder: string;
   readonly kubeconfig: string;
@@ -25,26 +25,26 @@ export function etcdArguments(folder: string, { clientUrl, peerUrl }: EtcdAddres
   ];
 }
 
-/** Signed by the API server itself; it stands for its authority, too. */
+/** Path of the API server's certificate. It is self-signed, so it is also the CA certificate. */
 export function apiServerCertificate(folder: string): string {
   return join(folder, 'api-server', 'apiserver.crt');
 }
 
 const nativeGangGate = '--feature-gates=GenericWorkload=true';
 
-/** What may differ from one API server to another. */
+/** Options of an API server. */
 export interface ApiServerFeatures {
-  /** Serves scheduling.k8s.io/v1beta1, Kubernetes' own gangs. */
+  /** Serves scheduling.k8s.io/v1beta1, Kubernetes' native gangs. */
   readonly nativeGangs?: boolean;
-  /** No priority and fairness and no limit of requests in flight: what is measured is the client. */
+  /** Disables priority and fairness and the limits of requests in flight, to measure the client. */
   readonly unlimited?: boolean;
   /** A kubelet runs pods: they get the tokens of their service accounts, and the API server reaches the kubelet. */
   readonly node?: boolean;
-  /** Keeps what ServiceAccounts have asked for, and what became of it; `ApiAudit` reads it. */
+  /** Records the requests of ServiceAccounts and their results; `ApiAudit` reads them. */
   readonly audited?: boolean;
 }
 
-/** Of an API server that is audited. */
+/** Returns the files of an audited API server. */
 export function auditFiles(folder: string): { readonly policy: string; readonly log: string } {
   return { policy: join(folder, 'audit-policy.json'), log: join(folder, 'audit.log') };
 }
@@ -81,13 +81,14 @@ export function apiServerArguments(
   ];
 }
 
-/** How the API server reaches kubelets, where there is one. */
+/** Path of the configuration by which the API server reaches kubelets. */
 export function egressSelectorPath(folder: string): string {
   return join(folder, 'egress-selector.json');
 }
 
 /**
- * `nodesAreAlive`: somebody renews the nodes' Leases. Otherwise the life cycle of nodes is off, which would call them dead.
+ * `nodesAreAlive`: a component renews the Leases of nodes. Otherwise the node life-cycle controller is off, because it would mark them as
+ * dead.
  */
 export function controllerManagerArguments(
   { folder, kubeconfig }: PlaneFiles,
@@ -100,7 +101,7 @@ export function controllerManagerArguments(
     `--authentication-kubeconfig=${kubeconfig}`,
     `--authorization-kubeconfig=${kubeconfig}`,
     `--service-account-private-key-file=${join(folder, 'service-accounts.key')}`,
-    // For pods, which are to trust the API server.
+    // Pods need it to trust the API server.
     `--root-ca-file=${apiServerCertificate(folder)}`,
     `--controllers=*${nodesAreAlive ? '' : ',-node-lifecycle-controller'}`,
     '--leader-elect=false',
@@ -109,7 +110,7 @@ export function controllerManagerArguments(
   ];
 }
 
-/** All nodes are its nodes. */
+/** Makes kwok manage all nodes. */
 export function kwokArguments({ kubeconfig }: PlaneFiles, port: number): string[] {
   return [
     `--kubeconfig=${kubeconfig}`,
@@ -121,7 +122,7 @@ export function kwokArguments({ kubeconfig }: PlaneFiles, port: number): string[
   ];
 }
 
-/** Of kube-scheduler, and of the scheduler of scheduler-plugins, which is one. */
+/** Arguments of kube-scheduler, and of the scheduler of scheduler-plugins, which is based on it. */
 export function schedulerArguments(
   name: string,
   { folder, kubeconfig }: PlaneFiles,

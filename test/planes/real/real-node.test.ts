@@ -12,7 +12,7 @@ import { hangsMs } from '../patience.ts';
 const programs = await provideNodeForSuite('a real node', []);
 const pods = '/api/v1/namespaces/default/pods';
 
-describe.skipIf(programs.state === 'missing')('a real plane with a real node', () => {
+describe.skipIf(programs.state === 'missing')('Real plane with a real node', () => {
   let plane: RealPlane;
 
   beforeAll(async () => {
@@ -51,13 +51,13 @@ describe.skipIf(programs.state === 'missing')('a real plane with a real node', (
     return text;
   }
 
-  it('runs containers to their end, and shows what they say', async () => {
+  it('runs containers to their end and shows their logs', async () => {
     await run('short', '100ms');
     await reached('short', 'Succeeded');
     expect(await logOf('short')).toBe('waiting\n');
   });
 
-  it('says how a container failed', async () => {
+  it('reports how a container failed', async () => {
     await run('wrong', 'soon');
     await reached('wrong', 'Failed');
     expect(await logOf('wrong')).toContain('invalid duration "soon"');
@@ -75,7 +75,7 @@ describe.skipIf(programs.state === 'missing')('a real plane with a real node', (
     }, 'the pod is gone');
   });
 
-  it('is in namespaces and cgroups of its own, of which nothing is left when it is stopped', async () => {
+  it('uses its own namespaces and cgroups, and removes all of them when it stops', async () => {
     const { folder } = plane;
     await run('left');
     await reached('left', 'Running');
@@ -94,7 +94,7 @@ describe.skipIf(programs.state === 'missing')('a real plane with a real node', (
   });
 });
 
-/** Command lines that name the plane's folder: of its programs, and of the shims of its containers. */
+/** Returns command lines that name the plane's folder: of its programs and of the shims of its containers. */
 async function processesOf(folder: string): Promise<readonly string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));

@@ -12,7 +12,7 @@ const programs = await provideForSuite('a plane with controllers, kwok and anoth
   'kwok',
 ]);
 
-describe.skipIf(programs.state === 'missing')('a real plane with kube-controller-manager and kwok', () => {
+describe.skipIf(programs.state === 'missing')('Real plane with kube-controller-manager and kwok', () => {
   let plane: RealPlane;
 
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe.skipIf(programs.state === 'missing')('a real plane with kube-controller
     await plane?.stop();
   });
 
-  it('has nodes that are ready and keep their own taints only', async () => {
+  it('has ready nodes that keep only their own taints', async () => {
     const { items } = await plane.client.list('/api/v1/nodes');
     expect(items).toMatchObject([
       { metadata: { name: 'first' }, spec: {} },

@@ -13,7 +13,7 @@ import type { RealPlane } from './real-plane.ts';
 
 const programs = await provideForSuite('the real plane itself', ['etcd', 'kube-apiserver']);
 
-describe.skipIf(programs.state === 'missing')('a real plane', () => {
+describe.skipIf(programs.state === 'missing')('Real plane', () => {
   let plane: RealPlane;
 
   beforeAll(async () => {
@@ -25,12 +25,12 @@ describe.skipIf(programs.state === 'missing')('a real plane', () => {
     await plane?.stop();
   });
 
-  it('is the pinned Kubernetes', async () => {
+  it('runs the pinned Kubernetes version', async () => {
     process.stderr.write(`\nreal API server: Kubernetes ${plane.version}\n`);
     expect(plane.version).toBe(kubernetesVersion);
   });
 
-  it('serves pod groups and checks them', async () => {
+  it('serves and validates PodGroups', async () => {
     const group = (minMember: number): object => ({
       apiVersion: 'scheduling.x-k8s.io/v1alpha1',
       kind: 'PodGroup',
@@ -43,7 +43,7 @@ describe.skipIf(programs.state === 'missing')('a real plane', () => {
     });
   });
 
-  it('lets kubectl in with its kubeconfig', async () => {
+  it('accepts kubectl with its kubeconfig', async () => {
     const { stdout } = await promisify(execFile)(await kubectlPath(), [
       `--kubeconfig=${plane.kubeconfigPath}`,
       ...['auth', 'can-i', '*', '*'],
@@ -51,7 +51,7 @@ describe.skipIf(programs.state === 'missing')('a real plane', () => {
     expect(stdout.trim()).toBe('yes');
   });
 
-  it('has ready nodes that pods can be bound to, once they are added', async () => {
+  it('has ready nodes for pods once they are added', async () => {
     await plane.addNodes([{ name: 'worker', allocatable: { cpu: '4', memory: '8Gi' } }]);
     const node = await plane.client.get<{ spec: object; status: { allocatable: object } }>('/api/v1/nodes/worker');
     expect(node.spec).toEqual({});
@@ -69,7 +69,7 @@ describe.skipIf(programs.state === 'missing')('a real plane', () => {
     expect(await plane.client.get(`${pods}/lone`)).toMatchObject({ spec: { nodeName: 'worker' } });
   });
 
-  it('keeps its objects while the API server is away', async () => {
+  it('keeps its objects while the API server is down', async () => {
     await plane.stopApiServer();
     expect(plane.pid('kube-apiserver')).toBeUndefined();
     await expect(plane.client.get('/api/v1/nodes/worker')).rejects.toThrow();
@@ -77,7 +77,7 @@ describe.skipIf(programs.state === 'missing')('a real plane', () => {
     expect(await plane.client.get('/api/v1/nodes/worker')).toMatchObject({ metadata: { name: 'worker' } });
   });
 
-  it('is gone when it is stopped', async () => {
+  it('removes everything when it stops', async () => {
     const pids = [plane.pid('etcd')!, plane.pid('kube-apiserver')!];
     await plane.stop();
     for (const pid of pids) {

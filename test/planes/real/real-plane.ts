@@ -14,35 +14,35 @@ import { writeSchedulerConfiguration } from './scheduler-configuration.ts';
 import type { SchedulerSettings } from './scheduler-configuration.ts';
 import { untilReady } from './until-ready.ts';
 
-/** The schedulers that can run beside Tutti. */
+/** The schedulers that can run next to Tutti. */
 export type PeerName = 'kube-scheduler' | 'scheduler-plugins-scheduler';
 
 export interface RealPlaneOptions extends ApiServerFeatures {
-  /** From `provideBinaries`; whatever the plane runs must be there. */
+  /** From `provideBinaries`; must include all programs that the plane runs. */
   readonly paths: Readonly<Record<'etcd' | 'kube-apiserver', string>> & Partial<Readonly<Record<BinaryName, string>>>;
-  /** Jobs, StatefulSets, garbage collection and the rest of kube-controller-manager. Default: off. */
+  /** Runs kube-controller-manager: Jobs, StatefulSets, garbage collection and more. Default: off. */
   readonly controllerManager?: boolean;
-  /** kwok plays the nodes, all of them: pods run and finish. Default: off; bound pods stay as they are. */
+  /** Runs kwok for all nodes: pods run and finish. Default: off; bound pods stay as they are. */
   readonly kwok?: boolean;
-  /** A kubelet and a containerd on this machine, as root (`provideNodeForSuite`); needs the controller manager. Default: off. */
+  /** Runs a kubelet and a containerd on this machine, as root (`provideNodeForSuite`); needs the controller manager. Default: off. */
   readonly node?: boolean;
 }
 
-/** A real API server with its etcd, and what else was asked for. */
+/** A real API server with its etcd, and the requested components. */
 export interface RealPlane extends TestPlane {
-  /** Of all files of its programs; gone after `stop`. Each program logs to `<name>.log` there. */
+  /** Folder of all files of its programs, removed by `stop`. Each program logs to `<name>.log` there. */
   readonly folder: string;
-  /** Where real containers run, when that was asked for. */
+  /** The node with real containers, if requested. */
   readonly node: RealNode | undefined;
-  /** Resolves when all are there and ready. They are kwok's nodes when it runs; otherwise nobody stands behind them. */
+  /** Resolves when all nodes exist and are ready. kwok manages them if it runs; otherwise no component does. */
   addNodes(specs: readonly NodeSpec[]): Promise<void>;
-  /** The process id of a program of the plane; undefined when it does not run. */
+  /** Returns the process id of a program of the plane; undefined when it does not run. */
   pid(name: BinaryName): number | undefined;
-  /** As when its machine fails: connections break, and nobody is there until `startApiServer`. */
+  /** Simulates a failure of its machine: connections break, and new ones are refused until `startApiServer`. */
   stopApiServer(): Promise<void>;
-  /** At the same address, with everything that was stored. Resolves when it is ready. */
+  /** Restarts it at the same address with everything that was stored. Resolves when it is ready. */
   startApiServer(): Promise<void>;
-  /** Runs another scheduler until `stopPeer`. Resolves when it is ready, which is not yet when it has seen the cluster. */
+  /** Runs another scheduler until `stopPeer`. Resolves when it is ready, which may be before it has seen the cluster. */
   startPeer(name: PeerName, settings: SchedulerSettings): Promise<void>;
   stopPeer(name: PeerName): Promise<void>;
 }
@@ -50,15 +50,15 @@ export interface RealPlane extends TestPlane {
 const readyWithinMs = 60_000;
 
 /**
- * Starts a plane that nobody else uses: takes about ten seconds and 300 MB. Everything listens on free ports of the loopback, and
- * ends with this process, however it ends. Rejects with what a program said last.
+ * Starts a plane for exclusive use; takes about ten seconds and 300 MB. All programs listen on free loopback ports and end with this
+ * process, however it ends. Rejects with the last output of a program.
  */
 export async function openRealPlane(options: RealPlaneOptions): Promise<RealPlane> {
   const { paths, controllerManager = false, kwok = false, node = false } = options;
   const group = await ProcessGroup.open();
   const path = (name: BinaryName): string => {
     const found = paths[name];
-    if (found === undefined) throw new Error(`the plane has no ${name}: ask provideBinaries for it, too`);
+    if (found === undefined) throw new Error(`the plane has no ${name}: request it from provideBinaries`);
     return found;
   };
   try {

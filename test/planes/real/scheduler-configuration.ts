@@ -2,16 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PlaneFiles } from './program-arguments.ts';
 
-/** What another scheduler is given. */
+/** Settings of another scheduler. */
 export interface SchedulerSettings {
   /** The schedulerName of its pods. */
   readonly schedulerName: string;
-  /** API calls a second in the long run, and at once. */
+  /** Sustained API calls per second, and the burst. */
   readonly qps: number;
   readonly burst: number;
 }
 
-/** Writes `<name>.json`, a KubeSchedulerConfiguration; of scheduler-plugins with its gangs on. */
+/** Writes `<name>.json`, a KubeSchedulerConfiguration. For scheduler-plugins it enables Coscheduling. */
 export async function writeSchedulerConfiguration(
   name: 'kube-scheduler' | 'scheduler-plugins-scheduler',
   { folder, kubeconfig }: PlaneFiles,

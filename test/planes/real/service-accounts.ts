@@ -4,10 +4,10 @@ import { parse } from 'yaml';
 import type { KubeClient } from '../../../src/client/kube-client.ts';
 import type { TestPlane } from '../plane.ts';
 
-/** What lets somebody else in: a plane, and a folder that goes with it. */
+/** A plane, and a folder for additional kubeconfigs that is removed with it. */
 export type PlaneWithFolder = Pick<TestPlane, 'client' | 'kubeconfigPath'> & { readonly folder: string };
 
-/** A token of a ServiceAccount, as a pod gets one; good for an hour. */
+/** Returns a token of a ServiceAccount like that of a pod, valid for an hour. */
 export async function tokenOf(
   client: Pick<KubeClient, 'create'>,
   namespace: string,
@@ -20,7 +20,7 @@ export async function tokenOf(
   return status.token;
 }
 
-/** Writes a kubeconfig that reaches the plane as the ServiceAccount, and answers its path; it goes with the plane. */
+/** Writes a kubeconfig with the credentials of the ServiceAccount and returns its path; it is removed with the plane. */
 export async function kubeconfigOf(plane: PlaneWithFolder, namespace: string, serviceAccount: string): Promise<string> {
   const token = await tokenOf(plane.client, namespace, serviceAccount);
   const { users, ...rest } = parse(await readFile(plane.kubeconfigPath, 'utf8')) as { users: { name: string }[] };

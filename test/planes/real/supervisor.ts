@@ -1,5 +1,5 @@
-// The parent of a plane's processes, in a process group of its own: `node supervisor.ts <folder>`, started with an IPC channel.
-// The folder exists only while this runs. When the channel closes, because the test is done or was killed, everything ends.
+// The parent of a plane's processes, in its own process group: `node supervisor.ts <folder>`, started with an IPC channel. The folder
+// exists only while the supervisor runs. When the channel closes, because the test has ended or was killed, the supervisor ends everything.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
@@ -11,12 +11,12 @@ import { removeCgroups } from './node/cgroups.ts';
 import type { SupervisorAnswer, SupervisorRequest } from './supervisor-messages.ts';
 
 const folder = process.argv[2]!;
-/** Name -> the running process of that name */
+/** name -> the running process of that name */
 const running = new Map<string, ChildProcess>();
 let ending = false;
 
 function answer(message: SupervisorAnswer): void {
-  // The other side may be gone by now.
+  // The other side may be gone.
   if (process.connected) process.send!(message, () => undefined);
 }
 
@@ -44,17 +44,17 @@ function start(name: string, command: string, args: readonly string[]): void {
 async function endAll(): Promise<void> {
   if (ending) return;
   ending = true;
-  // There is nothing worth saving in what they store, and some take long to end in their own way.
+  // Their data is not worth saving, and a graceful end may take long.
   await Promise.all(
     [...running.values()].map(async (child) => {
       const exited = new Promise((resolve) => child.once('exit', resolve));
       if (child.kill('SIGKILL')) await exited;
     }),
   );
-  // Pods of a node are in cgroups, whose name is the folder's.
+  // Pods of a node are in cgroups named after the folder.
   await removeCgroups(basename(folder)).catch(() => undefined);
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  // This one too, and whatever the children have started.
+  // Kill this process too, and everything that the children have started.
   process.kill(-process.pid, 'SIGKILL');
 }
 

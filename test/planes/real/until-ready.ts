@@ -1,6 +1,6 @@
 import type { ProcessGroup } from './process-group.ts';
 
-/** Somebody else listens where the program should. */
+/** Another process listens on the port of the program. */
 export class PortTakenError extends Error {
   override readonly name = 'PortTakenError';
 }
@@ -8,8 +8,8 @@ export class PortTakenError extends Error {
 const intervalMs = 100;
 
 /**
- * Asks until `check` answers true; an error of the check counts as not yet. Rejects when the program has ended or the time is
- * over, with the end of its log; with PortTakenError when that says so.
+ * Repeats `check` until it returns true; an error counts as false. Rejects with the end of the program's log when the program has ended or
+ * the time is over. Rejects with PortTakenError when the log says so.
  */
 export async function untilReady(
   group: ProcessGroup,
@@ -18,7 +18,7 @@ export async function untilReady(
   check: () => Promise<boolean>,
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
-  let why = 'it has not said so';
+  let why = 'it does not report ready';
   for (;;) {
     try {
       if (await check()) return;
@@ -29,7 +29,7 @@ export async function untilReady(
     if (how !== undefined || performance.now() > deadline) {
       const log = await group.lastLines(name);
       const what = how === undefined ? `${name} was not ready within ${withinMs} ms (${why})` : `${name} ended: ${how}`;
-      const message = `${what}; it said last:\n${log}`;
+      const message = `${what}; last output:\n${log}`;
       throw log.includes('address already in use') ? new PortTakenError(message) : new Error(message);
     }
     await new Promise((resolve) => setTimeout(resolve, intervalMs));

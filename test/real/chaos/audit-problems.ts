@@ -1,13 +1,13 @@
 import type { AuditedCall } from '../../planes/real/api-audit.ts';
 
-/** A process that wrote: under which user, from when to when. Date.now(). */
+/** The user and the lifetime of a process that wrote. Date.now(). */
 export interface WriterLife {
   readonly user: string;
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
-/** When a process wrote first and last. */
+/** First and last write of a process. */
 interface Term {
   readonly user: string;
   first: number;
@@ -16,12 +16,12 @@ interface Term {
 
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
-/** What an audit log shows that must never be: a pod that was bound twice, or writes of two leaders among each other. */
+/** Returns violations in an audit log: a pod that was bound twice, or interleaved writes of two leaders. */
 export function auditProblems(calls: readonly AuditedCall[], lives: readonly WriterLife[]): string[] {
   return [...boundTwice(calls), ...mixedTerms(calls, lives)];
 }
 
-/** Bindings that the API server has carried out. */
+/** Returns the Bindings that the API server has carried out. */
 export function carriedOutBindings(calls: readonly AuditedCall[]): AuditedCall[] {
   return calls.filter(({ verb, resource, code }) => verb === 'create' && resource === 'pods/binding' && code === 201);
 }
@@ -32,13 +32,16 @@ function boundTwice(calls: readonly AuditedCall[]): string[] {
   return [...bindings].flatMap(([name, count]) => (count > 1 ? [`pod ${name} was bound ${count} times`] : []));
 }
 
-/** A process leads once in its life, so its writes come in one piece, and nobody else's among them. Writes of the Lease are how that is found out. */
+/**
+ * A process leads only once, so its writes are contiguous, without writes of others between them. Writes of the Lease do not count: they
+ * are part of the election.
+ */
 function mixedTerms(calls: readonly AuditedCall[], lives: readonly WriterLife[]): string[] {
   const terms = new Map<WriterLife, Term>();
   for (const { user, verb, resource, at } of calls) {
     if (reads.has(verb) || resource === 'leases' || resource.startsWith('/')) continue;
     const life = lives.find((one) => one.user === user && one.startedAt <= at && at <= one.endedAt);
-    if (life === undefined) continue; // the process had been killed while this was on its way
+    if (life === undefined) continue; // the process was killed while this request was in flight
     const term = terms.get(life);
     if (term === undefined) terms.set(life, { user, first: at, last: at });
     else [term.first, term.last] = [Math.min(term.first, at), Math.max(term.last, at)];
@@ -46,9 +49,9 @@ function mixedTerms(calls: readonly AuditedCall[], lives: readonly WriterLife[])
   const ordered = [...terms.values()].sort((a, b) => a.first - b.first);
   return ordered.slice(1).flatMap(({ user, first }, index) => {
     const before = ordered[index]!;
-    const told = new Date(first).toISOString();
+    const time = new Date(first).toISOString();
     return first < before.last
-      ? [`${told} ${user} writes, and ${before.user} does ${before.last - first} ms later`]
+      ? [`${time} ${user} writes, and ${before.user} does ${before.last - first} ms later`]
       : [];
   });
 }

@@ -9,8 +9,8 @@ import type { ChaosOptions } from './chaos.ts';
 const programs = await provideForSuite('chaos', ['etcd', 'kube-apiserver']);
 const options: ChaosOptions = { seed: 1, boundMs: hangsMs, holdMs: 500, groupSpec: {}, say: () => undefined };
 
-/** A few rounds of what `npm run chaos` does by the hundred, which judges by a bound that a busy machine may exceed. */
-describe.skipIf(programs.state === 'missing')('whatever moment it is', () => {
+/** A few rounds of what `npm run chaos` does in large numbers. That command applies a time limit that a busy machine may exceed. */
+describe.skipIf(programs.state === 'missing')('Failures at random moments', () => {
   let plane: RealPlane;
 
   beforeAll(async () => {
@@ -18,14 +18,14 @@ describe.skipIf(programs.state === 'missing')('whatever moment it is', () => {
   });
   afterAll(() => plane?.stop());
 
-  it('a scheduler that is killed, and started anew, leaves nothing in part', async () => {
+  it('leave no partially bound group when a scheduler is killed and restarted', async () => {
     const result = await killedAgainAndAgain(plane, 4, options);
     expect(result).toMatchObject({ problems: [], changes: { kill: 4 }, capacityTaken: 2 });
     expect(result.carriedOutBindings).toBeGreaterThan(0);
   });
 });
 
-describe.skipIf(programs.state === 'missing')('with three replicas', () => {
+describe.skipIf(programs.state === 'missing')('Failures at random moments with three replicas', () => {
   let plane: RealPlane;
 
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe.skipIf(programs.state === 'missing')('with three replicas', () => {
   });
   afterAll(() => plane?.stop());
 
-  it('a leader that is killed, ended or frozen leaves nothing in part, and none writes beside another', async () => {
+  it('leave no partially bound group and no interleaved writes when a leader is killed, terminated or frozen', async () => {
     const result = await leadersChange(plane, 3, { lease: 8, renew: 5, retry: 1 }, options);
     expect(result.problems).toEqual([]);
     expect(result.changes.kill + result.changes.terminate + result.changes.freeze).toBe(3);

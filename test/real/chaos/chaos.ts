@@ -21,34 +21,34 @@ import type { Replica } from './replicas.ts';
 
 export interface ChaosOptions {
   readonly seed: number;
-  /** So long a group may be between 0 and minMember while somebody schedules and nobody else has taken the room. */
+  /** Maximum time for which a group may be partially bound while a scheduler works and no other has taken the capacity. */
   readonly boundMs: number;
-  /** How long another scheduler keeps the room that it has taken, once somebody schedules again. */
+  /** How long another scheduler keeps the capacity that it took, once a scheduler works again. */
   readonly holdMs: number;
   /** Merged into the spec of each PodGroup. */
   readonly groupSpec: object;
   readonly say: (line: string) => void;
 }
 
-/** In which way a leader goes. */
+/** How a leader fails. */
 export type Way = 'kill' | 'terminate' | 'freeze';
 
-/** What was done and seen; all counts. */
+/** Counts of actions and observations. */
 export interface ChaosResult {
   readonly problems: readonly string[];
-  /** way -> how often */
+  /** kind of failure -> how often */
   readonly changes: Readonly<Record<Way, number>>;
-  /** Of these, how often groups were between 0 and minMember at that moment, and how many groups in all. */
+  /** How often groups were partially bound at the moment of a failure, and how many groups in total. */
   readonly inMidGang: number;
   readonly partialGroups: number;
-  /** How often another scheduler took the room meanwhile, and how often that of groups that were between 0 and minMember. */
+  /** How often another scheduler took the free capacity in between, and how often that of partially bound groups. */
   readonly capacityTaken: number;
   readonly capacityOfPartialTaken: number;
-  /** Groups that were seen whole, and members and other pods that Tutti has bound. */
+  /** Number of groups seen complete, and of members and other pods that Tutti has bound. */
   readonly wholeGroups: number;
   readonly boundPods: number;
   readonly carriedOutBindings: number;
-  /** How long groups were between 0 and minMember in counted time, ms: sorted. */
+  /** How long groups were partially bound, in counted milliseconds: sorted. */
   readonly partialMs: readonly number[];
   readonly seconds: number;
 }
@@ -60,20 +60,20 @@ const namespace = 'chaos';
 const callsPerSecond = 30;
 const burst = 5;
 const longestMomentMs = 1_500;
-/** In which whoever terminates must have ended; docs/operations.md says so. */
+/** Time limit for a graceful end, as documented in docs/operations.md. */
 const endsWithinMs = 25_000;
 
 /**
- * One scheduler is killed again and again at random moments under a load of gangs, and started anew; every second time another
- * scheduler has taken all room in between.
+ * Kills one scheduler repeatedly at random moments under a load of gangs, and restarts it. Every second time, another scheduler takes all
+ * free capacity in between.
  */
 export function killedAgainAndAgain(plane: RealPlane, kills: number, options: ChaosOptions): Promise<ChaosResult> {
   return Chaos.play(plane, 1, ['--leader-elect=false'], options, async (chaos) => {
-    for (let kill = 1; kill <= kills; kill++) await chaos.killAndStartAnew(kill);
+    for (let kill = 1; kill <= kills; kill++) await chaos.killAndRestart(kill);
   });
 }
 
-/** Three replicas, whose leader is killed, told to end or frozen at random moments, until so many others have led. */
+/** Kills, terminates or freezes the leader of three replicas at random moments, until the leader has changed `changes` times. */
 export function leadersChange(
   plane: RealPlane,
   changes: number,
@@ -103,8 +103,8 @@ class Chaos {
   #partialGroups = 0;
   #capacityTaken = 0;
   #capacityOfPartialTaken = 0;
-  /** Problems that have been told. */
-  #told = 0;
+  /** Number of problems reported so far. */
+  #reported = 0;
 
   private constructor(
     plane: RealPlane,
@@ -141,10 +141,10 @@ class Chaos {
     return chaos.#play(act);
   }
 
-  /** It is killed at a random moment: mostly while it schedules, now and then while it still begins. */
-  async killAndStartAnew(kill: number): Promise<void> {
+  /** Kills the scheduler at a random moment: usually while it schedules, sometimes while it starts. */
+  async killAndRestart(kill: number): Promise<void> {
     const isEarly = this.#random() < 0.1;
-    const leader = isEarly ? this.#replicas.lives.at(-1)! : await this.#whoeverLeads();
+    const leader = isEarly ? this.#replicas.lives.at(-1)! : await this.#currentLeader();
     if (isEarly) await sleep(this.#random() * longestMomentMs);
     else await this.#randomMoment();
     this.#counted.pause();
@@ -160,15 +160,18 @@ class Chaos {
       await next;
       await this.#giveCapacityBack();
     }
-    this.#tell(`kill ${kill}${isEarly ? ' while it began' : ''}${takesCapacity ? ', room taken' : ''}`, partial);
+    this.#reportProgress(
+      `kill ${kill}${isEarly ? ' while it started' : ''}${takesCapacity ? ', capacity taken' : ''}`,
+      partial,
+    );
   }
 
   async changeLeader(change: number): Promise<void> {
-    await this.#whoeverLeads();
+    await this.#currentLeader();
     await this.#replicas.settled();
     await this.#randomMoment();
-    // On a busy machine it may have lost the Lease by itself meanwhile.
-    const leader = await this.#whoeverLeads();
+    // On a busy machine it may have lost the Lease in the meantime.
+    const leader = await this.#currentLeader();
     const way = (['kill', 'terminate', 'freeze'] as const)[Math.floor(this.#random() * 3)]!;
     const next = this.#replicas.nextLeader();
     this.#counted.pause();
@@ -178,7 +181,7 @@ class Chaos {
     if (way === 'kill') await this.#replicas.kill(leader);
     else process.signal(way === 'freeze' ? 'SIGSTOP' : 'SIGTERM');
     this.#changes[way]++;
-    // The next one cannot write before the Lease has expired; only so there is time to take the room.
+    // The next one cannot write before the Lease has expired; only then is there time to take the capacity.
     const takesCapacity = way !== 'terminate' && change % 2 === 0;
     const partial = way === 'terminate' ? atSignal : await this.#untilStill();
     this.#countPartial(partial);
@@ -191,8 +194,8 @@ class Chaos {
     if (way === 'terminate') await this.#endedWell(leader, begunAt);
     if (way === 'freeze') await this.#thaw(leader);
     if (takesCapacity) await this.#giveCapacityBack();
-    const told = `change ${change}: ${way}${takesCapacity ? ', room taken' : ''}, the next one schedules after ${Math.round(tookMs)} ms`;
-    this.#tell(told, partial);
+    const line = `change ${change}: ${way}${takesCapacity ? ', capacity taken' : ''}, the next one schedules after ${Math.round(tookMs)} ms`;
+    this.#reportProgress(line, partial);
   }
 
   async #play(act: (chaos: Chaos) => Promise<void>): Promise<ChaosResult> {
@@ -223,11 +226,11 @@ class Chaos {
       this.#replicas.start();
       load.start();
       await act(this);
-      await this.#whoeverLeads();
+      await this.#currentLeader();
       this.#counted.resume();
       await poll(
         () => Promise.resolve(this.#judge.partial.length === 0 ? undefined : this.#judge.partial.join(', ')),
-        'no group is in part on nodes',
+        'no group is partially bound',
         this.#options.boundMs + 5_000,
       ).catch((error: unknown) => this.#problem(String(error)));
       await load.stop();
@@ -266,11 +269,11 @@ class Chaos {
     };
   }
 
-  async #whoeverLeads(): Promise<Replica> {
+  async #currentLeader(): Promise<Replica> {
     return this.#replicas.leader ?? (await within(this.#replicas.nextLeader(), 'one schedules'));
   }
 
-  /** What the API server had in hand is carried out by now: two lists show the same. Answers the groups that are in part on nodes. */
+  /** Waits until the API server has finished all requests, so that two lists are equal. Returns the partially bound groups. */
   async #untilStill(): Promise<string[]> {
     let before: string | undefined;
     await poll(
@@ -281,9 +284,9 @@ class Chaos {
         if (!isSame) await sleep(100);
         return isSame ? undefined : 'it changes';
       },
-      'what is bound stays as it is',
+      'the bound pods do not change',
       5_000,
-    ).catch(() => undefined); // gangs that end change it, too
+    ).catch(() => undefined); // gangs that end change them, too
     return this.#judge.partial;
   }
 
@@ -292,14 +295,14 @@ class Chaos {
     if (partial.length > 0) this.#inMidGang++;
   }
 
-  /** Somebody schedules; two times of three it is the next moment at which some gang is in part on nodes. */
+  /** Waits for a random moment while a scheduler works. In two of three cases it is the next moment at which a gang is partially bound. */
   async #randomMoment(): Promise<void> {
     this.#counted.resume();
     await sleep(this.#random() * longestMomentMs);
     if (this.#random() < 1 / 3) return;
     const delayMs = this.#random() * 30;
     const missing = (): string | undefined => (this.#judge.partial.length > 0 ? undefined : 'none is');
-    await poll(() => Promise.resolve(missing()), 'a group is in part on nodes', 3_000).catch(() => undefined);
+    await poll(() => Promise.resolve(missing()), 'a group is partially bound', 3_000).catch(() => undefined);
     await sleep(delayMs);
   }
 
@@ -327,16 +330,16 @@ class Chaos {
   async #endedWell({ process, slot }: Replica, sinceMs: number): Promise<void> {
     const { exitCode } = await process.ended();
     const tookMs = performance.now() - sinceMs;
-    // A busy machine may have kept it from renewing the Lease just before.
+    // On a busy machine it may have failed to renew the Lease just before.
     if (process.stderr.includes('"lost the leader election"')) return;
     if (exitCode !== 0) this.#problem(`replica ${slot} ended with ${exitCode ?? 'no'} exit code after SIGTERM`);
     if (tookMs > endsWithinMs) this.#problem(`replica ${slot} took ${Math.round(tookMs)} ms to end`);
     if (!/released the Lease|left the Lease to expire/.test(process.stderr)) {
-      this.#problem(`replica ${slot} has not said what became of the Lease`);
+      this.#problem(`replica ${slot} did not log what happened to the Lease`);
     }
   }
 
-  /** Another one leads; what goes on now must find out, and end. */
+  /** Resumes a frozen leader after another has taken over; it must notice and end. */
   async #thaw({ process, slot }: Replica): Promise<void> {
     await sleep(this.#random() * longestMomentMs);
     process.signal('SIGCONT');
@@ -348,17 +351,17 @@ class Chaos {
     this.#judge.problems.push(`${time()} ${what}`);
   }
 
-  #tell(what: string, partial: readonly string[]): void {
+  #reportProgress(what: string, partial: readonly string[]): void {
     const { waiting, started } = this.#judge.others;
-    const groups = `${partial.length} groups in part, ${waiting} not begun, ${started} whole`;
+    const groups = `${partial.length} groups partially bound, ${waiting} not started, ${started} complete`;
     this.#options.say(`${time()} ${what}; ${groups}`);
     const { problems } = this.#judge;
-    for (const problem of problems.slice(this.#told)) this.#options.say(`  PROBLEM ${problem}`);
-    this.#told = problems.length;
+    for (const problem of problems.slice(this.#reported)) this.#options.say(`  PROBLEM ${problem}`);
+    this.#reported = problems.length;
   }
 }
 
-/** Nodes, a namespace, and a user for each replica. Answers their kubeconfigs. */
+/** Creates nodes, a namespace, and a user for each replica. Returns their kubeconfigs. */
 async function prepare(plane: RealPlane, replicas: number): Promise<string[]> {
   const { client } = plane;
   await client.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
@@ -389,7 +392,7 @@ async function prepare(plane: RealPlane, replicas: number): Promise<string[]> {
   return kubeconfigs;
 }
 
-/** Rejects when it takes so long that it will never be. */
+/** Rejects when it takes so long that it will never happen. */
 async function within<T>(promise: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

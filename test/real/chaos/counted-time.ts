@@ -1,10 +1,10 @@
-/** Milliseconds that count: those in which somebody schedules and nobody else has taken the room. */
+/** Counts the milliseconds in which a scheduler works and no other has taken the capacity. */
 export class CountedTime {
   readonly #clock: () => number;
   #passed = 0;
   #runsSince: number | undefined;
 
-  /** Stands still at first. `clock`: performance.now(). */
+  /** Starts paused. `clock`: performance.now(). */
   constructor(clock: () => number) {
     this.#clock = clock;
   }

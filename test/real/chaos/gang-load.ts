@@ -10,24 +10,24 @@ export interface GangLoadOptions {
   readonly client: KubeClient;
   readonly namespace: string;
   readonly random: Random;
-  /** Gangs that shall wait at any time. */
+  /** Number of gangs that should wait at any time. */
   readonly waiting: number;
   /** Merged into the spec of each PodGroup. */
   readonly groupSpec: object;
-  /** How many of these pods (by name) are on nodes now. */
+  /** Returns how many of these pods (by name) are bound now. */
   readonly countBound: (names: readonly string[]) => number;
-  /** Which of these pods (by name) do not exist now. */
+  /** Returns which of these pods (by name) do not exist now. */
   readonly absent: (names: readonly string[]) => readonly string[];
 }
 
-/** What is known of a gang that was made. */
+/** State of a gang that was created. */
 interface MadeGang {
   readonly name: string;
   readonly members: readonly string[];
   readonly cpu: number;
   readonly minMember: number;
   readonly uid: string;
-  /** performance.now() at which it has done its work; undefined: it has not been seen whole. */
+  /** performance.now() at which it finishes; undefined: it has not been seen complete. */
   endsAt: number | undefined;
 }
 
@@ -40,8 +40,8 @@ const turnMs = 50;
 const loneWaiting = 3;
 
 /**
- * Gangs of 2 to 8 members that come, run for a second or two when they are whole, and go; and lone pods among them. More than
- * there is room for always waits. As a Job would, it makes a member anew that somebody has deleted.
+ * Creates gangs of 2 to 8 members that run for a second or two once they are complete, and are then deleted, with single pods among them.
+ * Some always wait for capacity. Like a Job, it recreates a member that was deleted.
  */
 export class GangLoad {
   readonly #options: GangLoadOptions;
@@ -59,7 +59,7 @@ export class GangLoad {
     this.#running ??= this.#run();
   }
 
-  /** Nothing comes any more; rejects with what the load has failed with. */
+  /** Stops creating pods; rejects with the error of the load, if any. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
@@ -119,7 +119,7 @@ export class GangLoad {
     this.#gangs.add(gang);
   }
 
-  /** The group owns its members, so that they count as pods that somebody makes anew. */
+  /** The group owns its members, so that they count as pods with a controller. */
   async #createPods({ name: group, cpu, uid }: MadeGang, names: readonly string[]): Promise<void> {
     const { client, namespace } = this.#options;
     const owner = { apiVersion: 'scheduling.x-k8s.io/v1alpha1', kind: 'PodGroup', name: group, uid, controller: true };
@@ -127,7 +127,7 @@ export class GangLoad {
       const pod = podManifest(name, namespace, { group, cpu }) as { readonly metadata: object };
       const metadata = { ...pod.metadata, ownerReferences: [owner] };
       return client.create(`/api/v1/namespaces/${namespace}/pods`, { ...pod, metadata }).catch((error: unknown) => {
-        // It was made a moment ago, and no watch has shown it yet.
+        // It was created a moment ago, and no watch has shown it yet.
         if (!(error instanceof AlreadyExistsError)) throw error;
       });
     });

@@ -26,7 +26,7 @@ function pod(name: string, nodeName?: string, type: 'MODIFIED' | 'DELETED' = 'MO
   judge.pod({ at: 0, type, object: { metadata, spec: { containers, ...(nodeName !== undefined && { nodeName }) } } });
 }
 
-it('finds a group that stays in part for longer than its bound, once, and at the end', () => {
+it('Judge reports a group that is partially bound for too long, once, and again at the end', () => {
   counted.resume();
   pod('red-0', 'a');
   now = 1_000;
@@ -40,7 +40,7 @@ it('finds a group that stays in part for longer than its bound, once, and at the
   expect(judge.problems.at(-1)).toBe('then PodGroup red ends with 1 of 2 bound');
 });
 
-it('leaves out the time in which nobody schedules', () => {
+it('Judge ignores the time in which no scheduler works', () => {
   counted.resume();
   pod('red-0', 'a');
   now = 900;
@@ -54,7 +54,7 @@ it('leaves out the time in which nobody schedules', () => {
   expect([judge.problems, judge.partialMs, judge.whole]).toEqual([[], [950], 1]);
 });
 
-it('finds no fault with a group that has started and shrinks, nor with one that is given up', () => {
+it('Judge accepts a started group that shrinks, and a group that is released', () => {
   counted.resume();
   pod('red-0', 'a');
   pod('red-1', 'a');
@@ -65,12 +65,12 @@ it('finds no fault with a group that has started and shrinks, nor with one that 
   expect(judge.problems).toEqual([]);
 });
 
-it('finds a node that is over-committed, and a pod that has moved', () => {
+it('Judge reports an over-committed node and a pod that has moved', () => {
   pod('red-0', 'a', 'MODIFIED', 3);
   pod('red-1', 'a', 'MODIFIED', 2);
-  expect(judge.problems).toEqual(['then node a has 4 cores, and 5 are taken since red-1 came']);
+  expect(judge.problems).toEqual(['then node a has 4 cores, but 5 are in use since red-1 was bound']);
   pod('red-1', 'b');
-  expect(judge.problems.at(-1)).toBe('then pod red-1 was on node a and is on b now');
+  expect(judge.problems.at(-1)).toBe('then pod red-1 was bound to node a and is now bound to b');
 });
 
 function call(user: string, at: number, resource = 'pods/binding', name = `pod-${at}`): AuditedCall {
@@ -83,13 +83,13 @@ const lives = [
   { user: 'a', startedAt: 101, endedAt: Infinity },
 ];
 
-it('finds a pod that was bound twice', () => {
+it('auditProblems reports a pod that was bound twice', () => {
   expect(auditProblems([call('a', 1, 'pods/binding', 'x'), call('a', 2, 'pods/binding', 'x')], lives)).toEqual([
     'pod x was bound 2 times',
   ]);
 });
 
-it('finds writes of two leaders among each other, and takes two lives of one user for two', () => {
+it('auditProblems reports interleaved writes of two leaders, and separates two lives of one user', () => {
   expect(auditProblems([call('a', 10), call('b', 60), call('a', 120)], lives)).toEqual([]);
   expect(auditProblems([call('a', 10), call('b', 60, 'leases'), call('a', 90)], lives)).toEqual([]);
   expect(auditProblems([call('a', 10), call('b', 60), call('a', 90)], lives)).toEqual([

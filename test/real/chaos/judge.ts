@@ -3,7 +3,7 @@ import type { Change } from '../../expect/recording.ts';
 import type { WatchedObject } from '../../expect/watched.ts';
 import type { CountedTime } from './counted-time.ts';
 
-/** What a watch shows of a pod, as far as it is judged. */
+/** The fields of a watched pod that the judge reads. */
 export interface JudgedPod extends WatchedObject {
   readonly metadata: WatchedObject['metadata'] & { readonly labels?: Readonly<Record<string, string>> };
   readonly spec: {
@@ -17,14 +17,14 @@ export interface JudgedGroup extends WatchedObject {
   readonly spec?: { readonly minMember?: number };
 }
 
-/** A group that exists, as far as the API has shown it. */
+/** An existing group as the API shows it. */
 interface Group {
   readonly name: string;
   readonly minMember: number;
-  /** uid of members that are on nodes */
+  /** uids of bound members */
   readonly bound: Set<string>;
   started: boolean;
-  /** While it is between 0 and minMember and has not started: since when, in counted time. */
+  /** Counted time since which it is partially bound without having started. */
   partialSince: number | undefined;
 }
 
@@ -35,51 +35,51 @@ interface BoundPod {
 }
 
 export interface JudgeOptions {
-  /** So long a group may be between 0 and minMember, in counted time. */
+  /** Maximum counted time for which a group may be partially bound. */
   readonly boundMs: number;
   readonly counted: Pick<CountedTime, 'now'>;
-  /** Node name -> cores */
+  /** node name -> cores */
   readonly nodes: ReadonlyMap<string, number>;
-  /** Now, for what is written down. */
+  /** Current time for reports. */
   readonly time: () => string;
 }
 
 /**
- * Judges what the API shows, change by change, by rules of its own: it shares no code with the scheduler. Requests are whole
- * cores, and a pod that was bound holds them until it is deleted.
+ * Judges the changes that the API shows, independently: it shares no code with the scheduler. Requests are whole cores, and a bound pod
+ * uses them until it is deleted.
  */
 export class Judge {
   readonly problems: string[] = [];
-  /** How long groups were between 0 and minMember, in counted milliseconds. */
+  /** How long groups were partially bound, in counted milliseconds. */
   readonly partialMs: number[] = [];
-  /** Bindings that were seen, by schedulerName. */
+  /** schedulerName -> number of observed Bindings */
   readonly boundBy = new Map<string, number>();
   whole = 0;
   readonly #options: JudgeOptions;
   /** name -> group */
   readonly #groups = new Map<string, Group>();
-  /** uid -> pod that is on a node */
+  /** uid -> bound pod */
   readonly #bound = new Map<string, BoundPod>();
-  /** Node name -> cores that are taken */
+  /** node name -> cores in use */
   readonly #used = new Map<string, number>();
 
   constructor(options: JudgeOptions) {
     this.#options = options;
   }
 
-  /** Names of groups that are between 0 and minMember now. */
+  /** Names of groups that are partially bound now. */
   get partial(): string[] {
     return [...this.#groups.values()].flatMap(({ name, partialSince }) => (partialSince === undefined ? [] : [name]));
   }
 
-  /** Groups of which nobody is on a node, and those that are whole. */
+  /** Number of groups without bound members, and of complete ones. */
   get others(): { readonly waiting: number; readonly started: number } {
     const groups = [...this.#groups.values()];
     const started = groups.filter((group) => group.started).length;
     return { started, waiting: groups.length - started - this.partial.length };
   }
 
-  /** Cores that nobody has, by node. */
+  /** Free cores by node. */
   get free(): ReadonlyMap<string, number> {
     const { nodes } = this.#options;
     return new Map([...nodes].map(([name, cores]) => [name, cores - (this.#used.get(name) ?? 0)]));
@@ -103,7 +103,7 @@ export class Judge {
     if (type === 'DELETED') {
       if (before !== undefined) this.#leave(uid, before);
     } else if (before !== undefined && before.node !== nodeName) {
-      this.#say(`pod ${name} was on node ${before.node} and is on ${nodeName || 'none'} now`);
+      this.#report(`pod ${name} was bound to node ${before.node} and is now bound to ${nodeName || 'none'}`);
     } else if (before === undefined && nodeName !== '') {
       this.boundBy.set(schedulerName, (this.boundBy.get(schedulerName) ?? 0) + 1);
       this.#enter(uid, { name, node: nodeName, cpu: coresOf(pod) });
@@ -115,15 +115,15 @@ export class Judge {
     this.#lookAt(group);
   }
 
-  /** Groups that are partial for too long now, told once. */
+  /** Reports groups that have been partially bound for too long, once each. */
   look(): void {
     for (const group of this.#groups.values()) this.#lookAt(group);
   }
 
-  /** What is wrong with what there is in the end. */
+  /** Reports problems of the final state. */
   end(): void {
     for (const { name, bound, minMember, partialSince } of this.#groups.values()) {
-      if (partialSince !== undefined) this.#say(`PodGroup ${name} ends with ${bound.size} of ${minMember} bound`);
+      if (partialSince !== undefined) this.#report(`PodGroup ${name} ends with ${bound.size} of ${minMember} bound`);
     }
   }
 
@@ -138,8 +138,8 @@ export class Judge {
       group.partialSince ??= counted.now;
       const lasting = counted.now - group.partialSince;
       if (lasting <= boundMs) return;
-      this.#say(`PodGroup ${name} is at ${bound.size} of ${minMember} for more than ${boundMs} ms`);
-      group.partialSince = Infinity; // said
+      this.#report(`PodGroup ${name} is at ${bound.size} of ${minMember} for more than ${boundMs} ms`);
+      group.partialSince = Infinity; // reported
       return;
     }
     if (group.partialSince === undefined) return;
@@ -153,7 +153,8 @@ export class Judge {
     const used = (this.#used.get(pod.node) ?? 0) + pod.cpu;
     this.#used.set(pod.node, used);
     const cores = this.#options.nodes.get(pod.node) ?? 0;
-    if (used > cores) this.#say(`node ${pod.node} has ${cores} cores, and ${used} are taken since ${pod.name} came`);
+    if (used > cores)
+      this.#report(`node ${pod.node} has ${cores} cores, but ${used} are in use since ${pod.name} was bound`);
   }
 
   #leave(uid: string, { node, cpu }: BoundPod): void {
@@ -161,7 +162,7 @@ export class Judge {
     this.#used.set(node, this.#used.get(node)! - cpu);
   }
 
-  #say(what: string): void {
+  #report(what: string): void {
     this.problems.push(`${this.#options.time()} ${what}`);
   }
 }

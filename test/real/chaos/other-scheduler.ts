@@ -6,7 +6,7 @@ import { atOnce } from '../at-once.ts';
 const schedulerName = 'another';
 const app = 'taken-by-another';
 
-/** A scheduler that takes all the room there is for pods of its own, and gives it back when it is told to. */
+/** A scheduler that takes all free capacity for its own pods, and frees it on request. */
 export class OtherScheduler {
   readonly #client: KubeClient;
   readonly #namespace: string;
@@ -17,7 +17,7 @@ export class OtherScheduler {
     this.#namespace = namespace;
   }
 
-  /** `free`: node name -> cores, which nobody else takes meanwhile. */
+  /** `free`: node name -> cores; no other pod may take them in the meantime. */
   async takeCapacity(free: ReadonlyMap<string, number>): Promise<void> {
     const wanted = [...free].filter(([, cores]) => cores > 0);
     await atOnce(wanted, ([node, cpu]) => this.#place(node, cpu));

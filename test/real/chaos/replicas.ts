@@ -13,7 +13,7 @@ export interface Replica {
 }
 
 export interface ReplicasOptions {
-  /** One for each replica; each lets in another user, so that an audit log tells them apart. */
+  /** One for each replica, with different users, so that an audit log distinguishes them. */
   readonly kubeconfigs: readonly string[];
   readonly flags: readonly string[];
 }
@@ -21,14 +21,14 @@ export interface ReplicasOptions {
 const schedules = /"message":"scheduling"/;
 const knowsItsPlace = /"message":"(scheduling|standing by)/;
 
-/** `tutti scheduler` some times over, each a process of its own that is started anew when it has ended, as a kubelet would. */
+/** Several `tutti scheduler` processes, each restarted when it ends, as by a kubelet. */
 export class Replicas {
-  /** All that ever ran, in the order in which they were started. */
+  /** All lives, in the order in which they were started. */
   readonly lives: Replica[] = [];
   readonly #options: ReplicasOptions;
-  /** slot -> the one that runs */
+  /** slot -> the running replica */
   readonly #running = new Map<number, Replica>();
-  /** Those that said that they schedule, latest last. */
+  /** Replicas that logged that they schedule, latest last. */
   readonly #scheduling: Replica[] = [];
   #next = deferred<Replica>();
   #stopped = false;
@@ -41,7 +41,7 @@ export class Replicas {
     for (const slot of this.#options.kubeconfigs.keys()) this.#start(slot);
   }
 
-  /** The latest of those that still run to have said so. */
+  /** The latest of the running replicas that logged that they schedule. */
   get leader(): Replica | undefined {
     return this.#scheduling.findLast(({ endedAt }) => endedAt === undefined);
   }
@@ -51,14 +51,14 @@ export class Replicas {
     return this.#next.promise;
   }
 
-  /** Resolves when all that run lead or know who does. */
+  /** Resolves when all running replicas lead or know the leader. */
   async settled(): Promise<void> {
     await Promise.all(
       [...this.#running.values()].map(({ process }) => process.said(knowsItsPlace).catch(() => undefined)),
     );
   }
 
-  /** As `kill -9` does; resolves when it has ended. The next life in its slot begins with `again`. */
+  /** Kills it as `kill -9` does; resolves when it has ended. `again` starts the next life in its slot. */
   async kill(replica: Replica): Promise<void> {
     this.#running.delete(replica.slot);
     await replica.process.kill();
@@ -79,13 +79,13 @@ export class Replicas {
     );
   }
 
-  /** Lines in which a process speaks of an error, other than that it leads no more. */
+  /** Error lines of the processes, other than the loss of the election. */
   get faults(): string[] {
     return this.lives.flatMap(({ process, slot }) =>
       process.stderr
         .split('\n')
         .filter((line) => line.includes('"level":"error"') && !line.includes('lost the leader election'))
-        .map((line) => `replica ${slot} said ${line}`),
+        .map((line) => `replica ${slot} logged ${line}`),
     );
   }
 

@@ -4,20 +4,23 @@ import { groupNamed, podsIn } from './plain-group.ts';
 import { isOpen } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 
-/** Bindings of one pod within `windowMs`. A Binding whose fate is not known is sent up to 16 times with back-off, and so is the next plan's. */
-const mostBindings = 24;
+/**
+ * Maximum Bindings of one pod within `windowMs`. The scheduler sends a Binding with an unknown outcome up to 16 times with back-off, and
+ * the next plan does the same.
+ */
+const maxBindings = 24;
 const windowMs = 10_000;
 
 /**
- * I9: no pod is bound again and again without back-off. And where nothing has happened for long nothing does: no Binding, no eviction, and of each
- * pod and group at most one message, for which the queue's flush may have found new words.
+ * I9: no pod is bound repeatedly without back-off. In a long quiet period the scheduler sends no Binding and no eviction. It writes at most
+ * one message per pod and group, because the queue's periodic flush may find a new reason.
  */
 export class BoundedWorkChecker implements Checker {
   readonly #evidence: Evidence;
-  /** path of the Binding -> when it was sent, of late */
+  /** path of the Binding -> times of recent sends */
   readonly #bindings = new Map<string, number[]>();
   #isQuiet = false;
-  /** a write in a quiet time -> how often it was sent, since it last came too late */
+  /** write in a quiet period -> how often it was sent since its last conflict */
   readonly #writes = new Map<string, number>();
 
   constructor(evidence: Evidence) {
@@ -32,11 +35,11 @@ export class BoundedWorkChecker implements Checker {
     const count = (this.#writes.get(what) ?? 0) + 1;
     this.#writes.set(what, count);
     if ((of === 'verdict' || of === 'status') && count === 1) return;
-    // Whoever writes the status of groups notes which of their versions it has seen.
-    this.#evidence.violated('I9', `${what}, although nothing has happened for long`);
+    // The controller records the versions of groups that it has seen in their status.
+    this.#evidence.violated('I9', `${what}, although nothing has happened for a long time`);
   }
 
-  /** Somebody wrote what scheduling does not read while the message was under way: it is sent again. */
+  /** The object changed in a field that scheduling ignores while the write was in flight, so the sender repeats the write. */
   done(call: Call): void {
     if (call.status === 409) this.#writes.delete(writeOf(call));
   }
@@ -48,16 +51,16 @@ export class BoundedWorkChecker implements Checker {
   ended(attempts: number): void {
     const { record, started } = this.#evidence;
     const open = podsIn(record).filter((pod) => isOpen(pod));
-    // Members are tried together, or each on its own once the group has its quorum.
+    // Members are tried together, or one by one once the group has its quorum.
     const isOneOfMany = ({ group }: PlainPod): boolean => {
       const known = group === undefined ? undefined : groupNamed(record, group);
       return known !== undefined && !started.has(known.uid);
     };
     const entities = new Set(open.map((pod) => (isOneOfMany(pod) ? pod.group : pod.key))).size;
-    // Each may be flushed once.
+    // The periodic flush may retry each entity once.
     if (attempts <= 1 + entities) return;
-    const what = `${attempts} attempts for ${entities} that wait`;
-    this.#evidence.violated('I9', `${what}, although nothing has happened that concerns them`);
+    const what = `${attempts} attempts for ${entities} waiting entities`;
+    this.#evidence.violated('I9', `${what}, although no relevant event has happened`);
   }
 
   #bound(path: string): void {
@@ -65,7 +68,7 @@ export class BoundedWorkChecker implements Checker {
     const times = (this.#bindings.get(path) ?? []).filter((at) => at > now - windowMs);
     times.push(now);
     this.#bindings.set(path, times);
-    if (times.length === mostBindings + 1) {
+    if (times.length === maxBindings + 1) {
       this.#evidence.violated('I9', `${times.length} Bindings of one pod within ${windowMs / 1000} s: ${path}`);
     }
   }

@@ -5,7 +5,7 @@ import { WrittenRecord, memberOf, nodeFor } from './written-record.ts';
 
 const graceMs = 60_000;
 
-/** A node for two pods, and what the checkers say when everything has come to rest. */
+/** A node for two pods, and the findings of the checkers once the cluster has settled. */
 class Story {
   readonly violations: string[] = [];
   readonly excuses: string[] = [];
@@ -33,17 +33,17 @@ class Story {
     this.#store.remove('pods', `default/${name}`);
   }
 
-  /** When to look again. */
-  settled(checked: 'partial groups' | 'who waits'): number | undefined {
+  /** Returns when to check again. */
+  settled(checked: 'partial groups' | 'waiting pods'): number | undefined {
     const evidence = {
       record: this.#store.record,
       now: () => this.now,
-      toldBy: () => 0,
+      seenBy: () => 0,
       started: this.#started,
       violated: (invariant: string, what: string) => void this.violations.push(`${invariant} ${what}`),
       excused: (reason: string) => void this.excuses.push(reason),
     };
-    if (checked === 'who waits') {
+    if (checked === 'waiting pods') {
       const terms = { schedulerName: 'tutti', forbiddenNode: undefined, forbiddenPods: undefined };
       return new WaitingChecker(evidence, terms).settled();
     }
@@ -63,43 +63,43 @@ function withLostMember(): Story {
   return story;
 }
 
-describe('room that is kept for the lost member of another group', () => {
-  it('excuses a group that is on nodes in part, until it is free', () => {
+describe('Capacity reserved for the lost member of another group', () => {
+  it('excuses a partially bound group until the reservation ends', () => {
     const story = withLostMember();
     story.group('red', 2);
     story.member('red', 'r0', 'a');
     story.member('red', 'r1');
     const again = story.settled('partial groups');
-    expect([story.violations, story.excuses]).toEqual([[], ['in part: room is kept for lost members']]);
+    expect([story.violations, story.excuses]).toEqual([[], ['partially bound: capacity is reserved for lost members']]);
     expect(again).toBeGreaterThan(graceMs);
     story.now = again!;
     expect(story.settled('partial groups')).toBeUndefined();
-    expect(story.violations).toEqual(['I2 group red has 1 of 2 members on nodes, and there is room for the others']);
+    expect(story.violations).toEqual(['I2 group red has 1 of 2 members bound, and the others fit']);
   });
 
-  it('excuses a group that waits, until it is free', () => {
+  it('excuses a waiting group until the reservation ends', () => {
     const story = withLostMember();
     story.group('red', 2);
     for (const name of ['r0', 'r1']) story.member('red', name);
-    const again = story.settled('who waits');
-    expect([story.violations, story.excuses]).toEqual([[], ['waits: room is kept for lost members']]);
+    const again = story.settled('waiting pods');
+    expect([story.violations, story.excuses]).toEqual([[], ['waits: capacity is reserved for lost members']]);
     story.now = again!;
-    expect(story.settled('who waits')).toBeUndefined();
+    expect(story.settled('waiting pods')).toBeUndefined();
     expect(story.violations).toEqual([expect.stringContaining('I5 group red waits, though 2 of its members fit')]);
   });
 
-  it('is no excuse where there is room besides', () => {
+  it('is not an excuse when other capacity is free', () => {
     const story = withLostMember();
     story.group('red', 1);
     story.member('red', 'r0');
-    expect(story.settled('who waits')).toBeUndefined();
+    expect(story.settled('waiting pods')).toBeUndefined();
     expect(story.violations).toEqual([expect.stringContaining('I5 group red waits')]);
   });
 
-  it('is no excuse for its own group', () => {
+  it('is not an excuse for the group that owns it', () => {
     const story = withLostMember();
     story.member('blue', 'b2');
-    expect(story.settled('who waits')).toBeUndefined();
+    expect(story.settled('waiting pods')).toBeUndefined();
     expect(story.violations).toEqual([expect.stringContaining('I5 group blue waits')]);
   });
 });

@@ -5,27 +5,30 @@ import { barredNodes, reservedCapacity } from './plain-losses.ts';
 import type { BarredNode, ReservedCapacity } from './plain-losses.ts';
 import type { PlainNode, PlainPod } from './plain-objects.ts';
 
-/** From when room is free again until all who wait have been tried. */
+/** Time between the release of capacity and the last retry of the waiting pods. */
 const restMs = 15_000;
 
-/** Why pods wait though they fit on what the API shows, and until when they may, at the latest. */
-export interface KeptAway {
+/** Why pods wait although they fit by the API, and how long they may wait at the latest. */
+export interface Blocked {
   readonly why: string;
   readonly until: number;
 }
 
-/** What may keep pods from room that the API shows: it is kept for lost members of other groups, or a node has not admitted their like. */
+/**
+ * Reasons why pods may not get capacity that is free by the API: a reservation for lost members of another group, or a node that rejected
+ * pods of the same form.
+ */
 export class CapacityOfOthers {
   readonly #pods: readonly PlainPod[];
   readonly #nodes: readonly PlainNode[];
-  /** All nodes, also the one to which Bindings are rejected. */
+  /** All nodes, including the one that rejects every Binding. */
   readonly #nodeNames: readonly string[];
   readonly #kept: readonly ReservedCapacity[];
   readonly #barred: readonly BarredNode[];
 
-  /** As it is now. */
-  constructor({ record, started, now, toldBy }: Evidence, forbiddenNode: string | undefined) {
-    const past = { now: now(), toldBy: toldBy() };
+  /** Reads the current state. */
+  constructor({ record, started, now, seenBy }: Evidence, forbiddenNode: string | undefined) {
+    const past = { now: now(), seenBy: seenBy() };
     this.#pods = podsIn(record);
     this.#nodes = usableNodes(record, forbiddenNode);
     this.#nodeNames = usableNodes(record, undefined).map(({ name }) => name);
@@ -33,31 +36,34 @@ export class CapacityOfOthers {
     this.#barred = barredNodes(record, past);
   }
 
-  /** The nodes with everybody who takes up room there but those who wait, and with `more`. */
+  /** Returns the nodes with the pods that use capacity there, except `waiting`, and with `more`. */
   without(waiting: readonly PlainPod[], more: readonly (readonly [PlainPod, string])[] = []): PlainCapacity {
     return new PlainCapacity(this.#nodes, [...this.#takenBesides(waiting), ...more]);
   }
 
-  /** They are of one group, or one pod of none, and so many of them fit by what the API shows. Undefined: nothing keeps them from it. */
-  keepsAway(waiting: readonly PlainPod[], needed: number): KeptAway | undefined {
+  /**
+   * Returns why `needed` of the waiting pods cannot be bound although they fit by the API. They belong to one group, or are one pod without
+   * a group. Undefined: nothing blocks them.
+   */
+  whyBlocked(waiting: readonly PlainPod[], needed: number): Blocked | undefined {
     const kept = this.#kept.filter(({ group }) => group !== waiting[0]!.group);
     const forms = waiting.map(formOf);
     const barred = this.#barred.filter(({ form }) => forms.includes(form));
     const until = Math.max(...[...kept, ...barred].map((each) => each.until)) + restMs;
     if (kept.length > 0 && !this.#fitsBeside(kept, waiting, needed)) {
-      return { why: 'room is kept for lost members', until };
+      return { why: 'capacity is reserved for lost members', until };
     }
     const open = this.#nodes.filter(({ name }) => !barred.some(({ node }) => node === name));
     const isBarred =
       barred.length > 0 && !new PlainCapacity(open, this.#takenBesides(waiting)).takesAnyhow(waiting, needed);
-    return isBarred ? { why: 'a node has not admitted such pods', until } : undefined;
+    return isBarred ? { why: 'a node has rejected such pods', until } : undefined;
   }
 
   #takenBesides(waiting: readonly PlainPod[]): (readonly [PlainPod, string])[] {
     return takenCapacity(this.#pods.filter((pod) => !waiting.includes(pod)));
   }
 
-  /** Wherever on its own node or another that room is. */
+  /** Reports whether the pods fit wherever the reservations are: on the node of the lost member or on any other. */
   #fitsBeside(
     kept: readonly ReservedCapacity[],
     waiting: readonly PlainPod[],

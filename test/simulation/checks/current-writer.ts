@@ -1,7 +1,7 @@
 import type { Call } from '../world/call.ts';
 import type { SimulatedProcess } from '../world/process.ts';
 
-/** Which scheduler writes, and since when: what happened before it knows from the API alone. */
+/** The scheduler that currently writes, and since when. It knows earlier events only from the API. */
 export class CurrentWriter {
   readonly #now: () => number;
   #writer: { readonly process: SimulatedProcess; readonly since: number } | undefined;
@@ -15,7 +15,7 @@ export class CurrentWriter {
     if (this.#writer?.process !== process) this.#writer = { process, since: this.#now() };
   }
 
-  /** When its first write was sent; undefined: nobody has written. */
+  /** Time of its first write; undefined: no scheduler has written yet. */
   get since(): number | undefined {
     return this.#writer?.since;
   }

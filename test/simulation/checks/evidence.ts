@@ -10,33 +10,33 @@ export interface Violation {
   readonly what: string;
 }
 
-/** What checkers are given: the committed history, the calls as they were sent and carried out, and nothing of what the product thinks. */
+/** What checkers get: the committed history and the calls as sent and carried out, but no internal state of the product. */
 export interface Evidence {
   readonly record: StoreRecord;
   readonly now: () => number;
-  /** When everybody had been told of all that happened before the last fault, at the latest. */
-  readonly toldBy: () => number;
-  /** uids of the group objects whose quorum was on nodes once. */
+  /** Latest time at which all processes had received every event from before the last fault. */
+  readonly seenBy: () => number;
+  /** uids of the group objects whose quorum was once bound. */
   readonly started: ReadonlySet<string>;
   violated(invariant: Invariant, what: string): void;
-  /** What looks like a violation and is none, for the reason given; counted, so that it is seen how often that is said. */
+  /** Records something that looks like a violation but is not, with the reason. The run counts these reasons so that overuse is visible. */
   excused(reason: string): void;
 }
 
-/** Looks at a run while it happens and when it is over. */
+/** Checks a run while it happens and when it is over. */
 export interface Checker {
-  /** A call goes on the wire. */
+  /** A call is sent. */
   sent?(call: Call): void;
-  /** A call has been carried out; the record holds what came of it. */
+  /** A call has been carried out; the record holds the result. */
   done?(call: Call): void;
   committed?(committed: Committed): void;
   /**
-   * Faults and changes were over long enough ago for everything to have come to rest. Answers when to look again, where something that ends by
-   * itself is under way; all look again then.
+   * Called once everything must have settled after the last fault or change. Returns when to check again if a temporary state is still
+   * pending; all checkers then check again.
    */
   settled?(): number | undefined;
-  /** The last words have been written as well: from now on nothing is to happen. */
+  /** All final messages have been written: from now on nothing may happen. */
   quiet?(): void;
-  /** Nothing was to happen since; so many attempts were made all the same. */
+  /** End of the quiet period, with the number of attempts made in it. There should be none. */
   ended?(attempts: number): void;
 }

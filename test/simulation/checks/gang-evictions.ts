@@ -4,25 +4,25 @@ import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
 import { isOnNode, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 
-/** What the sender of an eviction cannot know yet: what was committed while the call was under way, or was told late. */
+/** Delay within which the sender of an eviction cannot know of a change: committed while the call was in flight, or delivered late. */
 const lateMs = 10_000;
-/** So long the controller needs at least to look at a group and to note that its quorum is on nodes. */
+/** Minimum time that the controller needs to read a group and to record that its quorum is bound. */
 const brieflyMs = 500;
 
 /**
- * I2 when a scheduler has a member evicted: its group never started and is on nodes in part since its grace at least, its policy allows it,
- * somebody makes the pod again, and no other group is on its way out. Not checked: whether it could have been completed, and what had not
- * reached the sender.
+ * I2, when a scheduler evicts a member: its group never started, has been partially bound for at least its grace, and its policy allows the
+ * eviction. A controller recreates the pod, and no other group is being released. Not checked: whether the group could have been completed,
+ * and changes that had not reached the sender.
  */
 export class ReleaseChecker implements Checker {
   readonly #evidence: Evidence;
-  /** group name -> when a member of it was last evicted by a scheduler */
+  /** group name -> when a scheduler last evicted a member of it */
   readonly #releasedAt = new Map<string, number>();
-  /** uid of a group -> when it was first on nodes, since it was last on none */
+  /** uid of a group -> first time it had a bound member, since it last had none */
   readonly #onNodesSince = new Map<string, number>();
-  /** uid of a group -> since when its quorum is on nodes */
+  /** uid of a group -> since when its quorum is bound */
   readonly #wholeSince = new Map<string, number>();
-  /** uid of a group -> for how long its quorum was on nodes at the most */
+  /** uid of a group -> longest time for which its quorum was bound */
   readonly #wholeMs = new Map<string, number>();
 
   constructor(evidence: Evidence) {
@@ -46,33 +46,34 @@ export class ReleaseChecker implements Checker {
 
   #evicted(pod: PlainPod, group: PlainGroup, by: string): void {
     const { record, now, started } = this.#evidence;
-    const say = (why: string): void =>
-      this.#evidence.violated('I2', `${by} had ${pod.name} of group ${group.name} evicted, ${why}`);
+    const violated = (why: string): void =>
+      this.#evidence.violated('I2', `${by} evicted ${pod.name} of group ${group.name}, ${why}`);
     const isRecent = record.changes.some(({ key, resource, at }) => {
       const isOfGroup = resource.startsWith('podgroups') && key === `default/${group.name}`;
       return at > now() - lateMs && (isOfGroup || (resource === 'pods' && key === pod.key && at < now()));
     });
-    if (!pod.isControlled) return say('which nobody makes again');
+    if (!pod.isControlled) return violated('which no controller recreates');
     if (isRecent) return;
-    if (!group.releases) return say('whose policy is to keep trying');
+    if (!group.releases) return violated('whose policy is KeepTrying');
     if (started.has(group.uid)) {
       const excuse = this.#whyUnnoted(group);
-      if (excuse === undefined) say('which has started');
-      else this.#evidence.excused(`a group is released: ${excuse} before anybody had noted that the group started`);
+      if (excuse === undefined) violated('which has started');
+      else this.#evidence.excused(`a group is released: ${excuse} before any process recorded that the group started`);
       return;
     }
     const since = this.#onNodesSince.get(group.uid) ?? now();
-    // Times of conditions are whole seconds.
-    if (now() - since < group.graceMs - 1_000 && !this.#wasReleasedLately(group.name)) say('before its grace was over');
+    // Condition times have a resolution of one second.
+    if (now() - since < group.graceMs - 1_000 && !this.#wasReleasedLately(group.name))
+      violated('before its grace had ended');
     const others = podsIn(record).filter((other) => {
       const isOther = other.group !== undefined && other.group !== group.name && this.#wasReleasedLately(other.group);
       return isOther && other.isLeaving && isOnNode(other) && record.get('nodes', `/${other.node}`) !== undefined;
     });
-    if (others.length > 0) say(`while group ${others[0]!.group} is being released`);
+    if (others.length > 0) violated(`while group ${others[0]!.group} is being released`);
     this.#releasedAt.set(group.name, now());
   }
 
-  /** Why it does not show that it has started, if it shows neither in its status nor in its members as they are. */
+  /** Returns why neither the status nor the current members show that the group has started; undefined: one of them does. */
   #whyUnnoted(group: PlainGroup): string | undefined {
     const conditions: any[] = (group.status as any)?.conditions ?? [];
     if (conditions.some(({ type, status }) => type === 'Started' && status === 'True')) return undefined;
@@ -88,7 +89,7 @@ export class ReleaseChecker implements Checker {
   }
 }
 
-/** Keeps since when it is so; forgets it when it is so no more. */
+/** Records since when a group is in a state; forgets it once it is not. */
 function note(since: Map<string, number>, uid: string, isSo: boolean, now: number): void {
   if (!isSo) since.delete(uid);
   else if (!since.has(uid)) since.set(uid, now);

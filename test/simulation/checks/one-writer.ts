@@ -2,10 +2,10 @@ import type { Call } from '../world/call.ts';
 import type { SimulatedProcess } from '../world/process.ts';
 import type { Checker, Evidence } from './evidence.ts';
 
-/** I6: once an instance has sent a write that is not to its Lease, no other of its role that wrote before sends one. */
+/** I6: once an instance has sent a write other than to its Lease, no earlier writer of the same role writes again. */
 export class OneWriterChecker implements Checker {
   readonly #evidence: Evidence;
-  /** role -> who wrote last, and who wrote before */
+  /** role -> the current writer and all former ones */
   readonly #writers = new Map<string, { current: SimulatedProcess; readonly former: Set<SimulatedProcess> }>();
 
   constructor(evidence: Evidence) {

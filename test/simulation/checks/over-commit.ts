@@ -5,13 +5,13 @@ import { isOnNode, plainNode, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 import { podsIn } from './plain-group.ts';
 
-/** Nobody waits longer for the answer to a Binding. */
+/** Maximum time that a client waits for the response to a Binding. */
 const patienceMs = 10_000;
 
 /**
- * I3 when a Binding has been carried out: nothing on its node is asked for beyond what the node has. Excused: what the sender could not
- * know, because it happened in the store and had not reached it when it sent; and Bindings that were carried out after their sender had
- * died, or had given them up and then read the pod as unbound: no client can take those back.
+ * I3, when a Binding has been carried out: the requests on its node do not exceed what the node has. Two cases are excused. Changes in the
+ * store had not reached the sender when it sent the Binding. Or the Binding was carried out after its sender died, or after the sender gave it
+ * up and then read the pod as unbound. No client can take those back.
  */
 export class OverCommitChecker implements Checker {
   readonly #evidence: Evidence;
@@ -43,7 +43,7 @@ export class OverCommitChecker implements Checker {
     if (this.#isOutOfReach(call))
       return this.#evidence.excused('over-committed by a Binding that was carried out after it was given up');
     if (plainNode(node).version > call.views.at(-1)!.nodes)
-      return this.#evidence.excused('over-committed: the node had changed, unknown to the sender');
+      return this.#evidence.excused('over-committed: the sender had not seen a change of the node');
     for (const pod of there) {
       const reason = this.#unknownTo(call, pod);
       if (reason !== undefined) return this.#evidence.excused(reason);
@@ -51,39 +51,39 @@ export class OverCommitChecker implements Checker {
     const names = there.map(({ name }) => name).join(', ');
     this.#evidence.violated(
       'I3',
-      `${call.process.name} bound ${metadata.name} to ${target.name}, which has ${excess} taken then (${names})`,
+      `${call.process.name} bound ${metadata.name} to ${target.name}, which then has ${excess} in use (${names})`,
     );
   }
 
-  /** Nobody can take it back: whoever sent it is gone or stopped, or was told that the pod is unbound. */
+  /** Reports whether no process can take the Binding back: its sender is gone or stopped, or has read the pod as unbound. */
   #isOutOfReach({ process, request, isGivenUp, sentAt, doneAt }: Call): boolean {
-    // It would have given it up by now.
+    // A running sender would have given it up by now.
     if (process.isPaused && doneAt! - sentAt > patienceMs) return true;
     if (!isGivenUp || !process.isAlive) return isGivenUp;
     const readAt = this.#reads.get(`${process.name} ${request.path.replace(/\/binding$/, '')}`);
     return readAt !== undefined && readAt > sentAt;
   }
 
-  /** Why the sender could not know that the pod takes up that room; undefined: it could. */
+  /** Returns why the sender could not know that the pod uses this capacity; undefined: it could know. */
   #unknownTo(call: Call, pod: PlainPod): string | undefined {
     const { record } = this.#evidence;
     const binding = this.#bindings.get(pod.uid);
     const object = record.get('pods', pod.key, call.views.at(-1)!.pods);
     const known = object && plainPod(object);
-    const isTold = known?.uid === pod.uid && known.node === pod.node;
-    if (binding !== undefined && this.#isOutOfReach(binding) && (binding.doneAt! >= call.sentAt || !isTold)) {
+    const isSeen = known?.uid === pod.uid && known.node === pod.node;
+    if (binding !== undefined && this.#isOutOfReach(binding) && (binding.doneAt! >= call.sentAt || !isSeen)) {
       return 'over-committed by a Binding that was carried out after it was given up';
     }
-    // What it has bound itself it need not be told of.
-    const isKnownThere = isTold || (known?.uid === pod.uid && binding?.process === call.process);
+    // A process needs no event for pods that it bound itself.
+    const isKnownThere = isSeen || (known?.uid === pod.uid && binding?.process === call.process);
     if (isKnownThere) {
       const isGrown = pod.milliCpu > known.milliCpu || pod.mebibytes > known.mebibytes;
-      return isGrown ? 'over-committed: a pod had been resized, unknown to the sender' : undefined;
+      return isGrown ? 'over-committed: the sender had not seen the resize of a pod' : undefined;
     }
-    if (binding === undefined) return 'over-committed: another scheduler had bound a pod, unknown to the sender';
+    if (binding === undefined) return 'over-committed: the sender had not seen a pod that another scheduler bound';
     if (binding.process === call.process) return undefined;
     return binding.isGivenUp
-      ? 'over-committed by a Binding of a former leader that nobody had been told of'
+      ? 'over-committed by a Binding of a former leader that the sender had not seen'
       : undefined;
   }
 }

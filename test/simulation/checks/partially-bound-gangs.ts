@@ -7,20 +7,20 @@ import { groupNamed, groupsIn, notedStart, podsIn, tallyOf } from './plain-group
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { plainPod } from './plain-objects.ts';
 
-/** For so long at least pods that are on their way out are waited for, besides the grace. */
+/** Minimum time to wait for terminating pods, in addition to the grace. */
 const terminationMs = 60_000;
-/** One group at a time is released, each when the pods of the one before are gone. */
+/** Groups are released one at a time, each after the pods of the previous one are gone. */
 const turnMs = 30_000;
 
 /**
- * I2 when everything has come to rest: a group that never started has its quorum on nodes, or nobody. Nobody at the latest when its grace
- * is over, the pods are gone that are on their way out, and the other groups have had their turn. Excused: what its policy and the rights of a release say, and members of
- * different kinds which fit in some ways only.
+ * I2, once the cluster has settled: a group that never started has its quorum bound, or no member at all. The latter holds at the latest
+ * when its grace has ended, terminating pods are gone and the other groups have had their turn. Excused: cases that the policy or the
+ * conditions for a release exclude, and members of different forms that fit in some arrangements only.
  */
 export class PartialGroupChecker implements Checker {
   readonly #evidence: Evidence;
   readonly #forbiddenNode: string | undefined;
-  /** uid of a group -> since when it has been on nodes in part */
+  /** uid of a group -> since when it is partially bound */
   readonly #since = new Map<string, number>();
   readonly #writer: CurrentWriter;
 
@@ -43,7 +43,7 @@ export class PartialGroupChecker implements Checker {
   }
 
   settled(): number | undefined {
-    const { record, now, toldBy } = this.#evidence;
+    const { record, now, seenBy } = this.#evidence;
     const pods = podsIn(record);
     const partial = groupsIn(record).filter((group) => this.#isPartial(group, pods));
     const others = new CapacityOfOthers(this.#evidence, this.#forbiddenNode);
@@ -51,28 +51,28 @@ export class PartialGroupChecker implements Checker {
     for (const group of partial) {
       const { bound, open } = tallyOf(group, pods);
       const missing = group.minMember - bound.length;
-      const what = `group ${group.name} has ${bound.length} of ${group.minMember} members on nodes`;
+      const what = `group ${group.name} has ${bound.length} of ${group.minMember} members bound`;
       const capacity = others.without(open);
       if (open.length >= missing && capacity.takesAnyhow(open, missing)) {
-        const kept = others.keepsAway(open, missing);
-        if (kept === undefined) this.#evidence.violated('I2', `${what}, and there is room for the others`);
+        const blocked = others.whyBlocked(open, missing);
+        if (blocked === undefined) this.#evidence.violated('I2', `${what}, and the others fit`);
         else {
-          this.#evidence.excused(`in part: ${kept.why}`);
-          again = Math.max(again ?? 0, kept.until);
+          this.#evidence.excused(`partially bound: ${blocked.why}`);
+          again = Math.max(again ?? 0, blocked.until);
         }
         continue;
       }
       const stays = this.#whyItStays(group, bound);
       if (stays !== undefined) {
-        this.#evidence.excused(`in part: ${stays}`);
+        this.#evidence.excused(`partially bound: ${stays}`);
         continue;
       }
-      const since = Math.max(this.#since.get(group.uid)!, toldBy());
+      const since = Math.max(this.#since.get(group.uid)!, seenBy());
       const end = since + group.graceMs + Math.max(group.graceMs, terminationMs) + partial.length * turnMs;
       if (now() < end) again = Math.max(again ?? 0, end);
       else if (open.length >= missing && capacity.takesTogether(open, missing)) {
-        // Whoever places them one by one may miss the way that there is at one time and find it at another.
-        this.#evidence.excused('in part: the missing members fit in some ways only');
+        // A scheduler that places members one by one may miss the only arrangement in one attempt and find it in another.
+        this.#evidence.excused('partially bound: the missing members fit in some ways only');
       } else this.#evidence.violated('I2', `${what}, cannot be completed, and is not released`);
     }
     return again;
@@ -91,17 +91,17 @@ export class PartialGroupChecker implements Checker {
     return !this.#evidence.started.has(group.uid) && bound.length > 0 && bound.length < group.minMember;
   }
 
-  /** Undefined: it is to be released. */
+  /** Returns why the group is not released; undefined: it must be released. */
   #whyItStays(group: PlainGroup, bound: readonly PlainPod[]): string | undefined {
-    if (!group.releases) return 'its policy is to keep trying';
-    if (!bound.some(({ isControlled }) => isControlled)) return 'nobody would make its members again';
+    if (!group.releases) return 'its policy is KeepTrying';
+    if (!bound.some(({ isControlled }) => isControlled)) return 'no controller would recreate its members';
     const isInherited = (this.#writer.since ?? -Infinity) > this.#since.get(group.uid)!;
     if (!isInherited) return undefined;
     const { record } = this.#evidence;
-    if (notedStart(group) === undefined) return 'a new leader is not told whether it has started';
+    if (notedStart(group) === undefined) return 'a new leader cannot know whether it has started';
     const onNodes = podsIn(record).filter((pod) => {
       return pod.group === group.name && pod.node !== '' && (pod.boundFor === undefined || pod.boundFor === group.uid);
     });
-    return onNodes.length >= group.minMember ? 'a new leader takes it for one that may have started' : undefined;
+    return onNodes.length >= group.minMember ? 'a new leader assumes that it may have started' : undefined;
   }
 }

@@ -20,8 +20,8 @@ const pod = (milliCpu: number, more: Partial<PlainPod> = {}): PlainPod => {
   return { key: '', uid: '', milliCpu, mebibytes: 10, hostPorts: [], zone: undefined, ...more } as PlainPod;
 };
 
-describe('the plain "does it fit"', () => {
-  it('counts cpu, memory, slots and host ports of a node', () => {
+describe('PlainCapacity', () => {
+  it('counts the CPU, memory, pod slots and host ports of a node', () => {
     const two = (one: PlainPod, other: PlainPod, on = node('a', 1_000)): string | undefined =>
       new PlainCapacity(
         [on],
@@ -37,7 +37,7 @@ describe('the plain "does it fit"', () => {
     expect(two(pod(1, { hostPorts: [80] }), pod(1, { hostPorts: [80] }))).toBe('host port 80 twice');
   });
 
-  it('puts nothing on nodes that are closed or in another zone', () => {
+  it('puts no pod on closed nodes or on nodes in another zone', () => {
     const capacity = new PlainCapacity([node('a', 1_000, { isClosed: true }), node('b', 1_000, { zone: 'x' })], []);
     expect([
       capacity.takes(pod(1), 'a'),
@@ -46,8 +46,8 @@ describe('the plain "does it fit"', () => {
     ]).toEqual([false, false, true]);
   });
 
-  it('finds the only way there is, and says that not every way is one', () => {
-    // 3 + 2 and 4: whoever puts the 2 on the node of 4 has no room for the 4 any more.
+  it('finds the only arrangement that fits, and detects that others do not', () => {
+    // 3 + 2 and 4: a pod of 2 on the node of 4 leaves no capacity for the pod of 4.
     const capacity = new PlainCapacity([node('a', 5), node('b', 4)], []);
     const members = [pod(3), pod(2), pod(4)];
     expect(capacity.takesTogether(members, 3)).toBe(true);
@@ -56,7 +56,7 @@ describe('the plain "does it fit"', () => {
     expect(capacity.takesAnyhow([pod(2), pod(2), pod(2), pod(2)], 4)).toBe(true);
   });
 
-  it('needs no more of the pods than it is asked for', () => {
+  it('needs only as many of the pods as the caller asks for', () => {
     const capacity = new PlainCapacity([node('a', 4)], []);
     expect(capacity.takesTogether([pod(9), pod(2), pod(2)], 2)).toBe(true);
     expect(capacity.takesTogether([pod(9), pod(2), pod(2)], 3)).toBe(false);

@@ -1,13 +1,13 @@
 import type { PlainNode, PlainPod } from './plain-objects.ts';
 
-/** Pods of one form fit wherever one of them does. */
+/** Returns the form of a pod. All pods of one form fit on the same nodes. */
 export function formOf({ milliCpu, mebibytes, hostPorts, zone }: PlainPod): string {
   return `${milliCpu} ${mebibytes} ${hostPorts.join()} ${zone}`;
 }
 
-/** The room of nodes, and what takes it up. The second implementation of "does it fit": plain, slow, and of its own. */
+/** The capacity of nodes and the pods that use it. A second, independent implementation of "does it fit": plain and slow. */
 export class PlainCapacity {
-  /** node name -> the node and what is on it */
+  /** node name -> the node and the pods on it */
   readonly #nodes = new Map<string, { readonly node: PlainNode; readonly pods: PlainPod[] }>();
 
   constructor(nodes: Iterable<PlainNode>, placed: Iterable<readonly [PlainPod, string]>) {
@@ -15,7 +15,7 @@ export class PlainCapacity {
     for (const [pod, name] of placed) this.#nodes.get(name)?.pods.push(pod);
   }
 
-  /** What is too much on the node; undefined: nothing, or there is no such node. */
+  /** Returns which resource of the node is over-committed; undefined: none, or the node does not exist. */
   excess(name: string): string | undefined {
     const known = this.#nodes.get(name);
     if (known === undefined) return undefined;
@@ -30,7 +30,7 @@ export class PlainCapacity {
     return twice === undefined ? undefined : `host port ${twice} twice`;
   }
 
-  /** Would the pod fit there now? */
+  /** Reports whether the pod fits on the node now. */
   takes(pod: PlainPod, name: string): boolean {
     const known = this.#nodes.get(name);
     if (known === undefined || known.node.isClosed) return false;
@@ -42,7 +42,7 @@ export class PlainCapacity {
     return fits;
   }
 
-  /** Some so many of the pods fit, together: all ways are tried, up to a limit, beyond which the answer is no. */
+  /** Reports whether any `needed` of the pods fit together. Tries all arrangements up to a limit, then returns false. */
   takesTogether(pods: readonly PlainPod[], needed: number): boolean {
     const largestFirst = [...pods].sort((a, b) => b.milliCpu - a.milliCpu || b.mebibytes - a.mebibytes);
     const budget = { left: 20_000 };
@@ -50,8 +50,8 @@ export class PlainCapacity {
   }
 
   /**
-   * Some so many of them are placed in whatever order and on whatever nodes each is put: no choice is wrong, so that whoever places them one
-   * by one cannot fail. Of pods that are all alike any way is as good as another. Up to a limit, beyond which the answer is no.
+   * Reports whether `needed` of the pods fit in whatever order and on whatever nodes they are placed: no choice is wrong, so a scheduler
+   * that places them one by one cannot fail. For identical pods all arrangements are equal. Returns false beyond the work limit.
    */
   takesAnyhow(pods: readonly PlainPod[], needed: number): boolean {
     if (new Set(pods.map(formOf)).size <= 1) return this.takesTogether(pods, needed);

@@ -1,20 +1,20 @@
 import type { StoreRecord } from '../world/record.ts';
 import { plainPod } from './plain-objects.ts';
 
-/** A group whose members were asked to go by a scheduler. */
+/** A group whose members a scheduler evicted. */
 export interface Release {
   readonly group: string;
   readonly at: number;
-  /** Until then the group is left alone. */
+  /** The scheduler does not retry the group until then. */
   readonly heldUntil: number;
 }
 
 const firstHoldMs = 10_000;
 const longestHoldMs = 600_000;
-/** The members of a group are asked at the same time; a call that fails is sent again. */
+/** The scheduler evicts the members of a group together and retries failed calls; all evictions fall within this time. */
 const togetherMs = 9_000;
 
-/** Oldest first. A scheduler deletes pods in no other case here: nobody preempts. */
+/** Returns the releases, oldest first. In the simulation a scheduler deletes pods for no other reason: there is no preemption. */
 export function releasesIn(record: StoreRecord): Release[] {
   const releases: Release[] = [];
   for (const { resource, by, at, object, previous } of record.changes) {

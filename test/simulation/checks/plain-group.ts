@@ -2,7 +2,7 @@ import type { StoreRecord } from '../world/record.ts';
 import { hasEnded, isOnNode, isOpen, plainGroup, plainNode, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainNode, PlainPod } from './plain-objects.ts';
 
-/** Up to which version of each resource to look. Default: now. */
+/** Latest version to read of each resource. Default: now. */
 export interface View {
   readonly pods: number;
   readonly nodes: number;
@@ -19,7 +19,7 @@ function nodesIn(record: StoreRecord, view: View = latest): PlainNode[] {
   return [...record.all('nodes', view.nodes)].map(plainNode);
 }
 
-/** All nodes but the one to which every Binding is rejected. */
+/** Returns all nodes except the one that rejects every Binding. */
 export function usableNodes(record: StoreRecord, forbidden: string | undefined): PlainNode[] {
   return nodesIn(record).filter(({ name }) => name !== forbidden);
 }
@@ -33,7 +33,7 @@ export function groupNamed(record: StoreRecord, name: string, view: View = lates
   return object && plainGroup(object);
 }
 
-/** Whether the group has started, as the controller has noted it; undefined: it has not. */
+/** Returns whether the group has started according to the controller; undefined: the controller has not recorded it. */
 export function notedStart(group: PlainGroup): boolean | undefined {
   const conditions = (group.status.conditions ?? []) as unknown as readonly {
     readonly type: string;
@@ -43,14 +43,14 @@ export function notedStart(group: PlainGroup): boolean | undefined {
   return status === undefined ? undefined : status === 'True';
 }
 
-/** The members of one group object, by what they are good for. */
+/** The members of one group object, by state. */
 export interface Tally {
-  /** On nodes for this very group object. */
+  /** Bound for this very group object. */
   readonly bound: readonly PlainPod[];
   readonly succeeded: number;
-  /** They wait for a node. */
+  /** Members that wait for a node. */
   readonly open: readonly PlainPod[];
-  /** So many are on nodes, or have succeeded, as the quorum is, or was when they were bound. */
+  /** Bound plus succeeded members reach the current quorum, or the quorum at the time they were bound. */
   readonly isWhole: boolean;
 }
 
@@ -69,7 +69,7 @@ export function tallyOf({ name, uid, minMember }: PlainGroup, pods: readonly Pla
   };
 }
 
-/** Pods that take up room, with where: those on nodes, and those that the API says are nominated there. */
+/** Returns the pods that use capacity, each with its node: bound pods, and pods that the API shows as nominated. */
 export function takenCapacity(pods: readonly PlainPod[]): (readonly [PlainPod, string])[] {
   return pods.flatMap((pod) => {
     if (isOnNode(pod)) return [[pod, pod.node] as const];

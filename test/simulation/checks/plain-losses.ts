@@ -4,9 +4,9 @@ import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
 import { hasEnded, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 
-/** A member left its node before it had succeeded. */
+/** A member left its node before it succeeded. */
 interface Loss {
-  /** As it was on the node. */
+  /** The last state of the bound pod. */
   readonly pod: PlainPod;
   readonly at: number;
 }
@@ -21,28 +21,28 @@ function lossesIn(record: StoreRecord): Loss[] {
   });
 }
 
-/** Room that may be kept for whoever comes in the place of a lost member. */
+/** Capacity that may be reserved for the replacement of a lost member. */
 export interface ReservedCapacity {
   readonly group: string;
-  /** It takes as much room as this one, on its node or on any other. */
+  /** The reservation has the size of this pod, on its node or any other. */
   readonly lost: PlainPod;
   readonly until: number;
 }
 
 /**
- * Of groups that have members on nodes, though fewer than they need: what they may have kept for them now. `toldBy`: when the scheduler had been told of
- * what was lost before, at the latest; the grace counts from when it was told.
+ * Returns the capacity that may be reserved now for groups with some bound members but fewer than they need. `seenBy` is the latest time at
+ * which the scheduler had seen all earlier losses. The grace starts when it sees a loss.
  */
 export function reservedCapacity(
   record: StoreRecord,
   started: ReadonlySet<string>,
-  { now, toldBy }: { readonly now: number; readonly toldBy: number },
+  { now, seenBy }: { readonly now: number; readonly seenBy: number },
 ): ReservedCapacity[] {
   const pods = podsIn(record);
   return lossesIn(record).flatMap(({ pod, at }): ReservedCapacity[] => {
     const group = pod.group === undefined ? undefined : groupNamed(record, pod.group);
     if (group === undefined || (pod.boundFor !== undefined && pod.boundFor !== group.uid)) return [];
-    const until = Math.max(at, toldBy) + group.graceMs;
+    const until = Math.max(at, seenBy) + group.graceMs;
     if (group.graceMs === 0 || until <= now || !isShort(group, pods, started.has(group.uid))) return [];
     return [{ group: group.name, lost: pod, until }];
   });
@@ -53,7 +53,7 @@ function isShort(group: PlainGroup, pods: readonly PlainPod[], isStarted: boolea
   return bound.length > 0 && bound.length + (isStarted ? succeeded : 0) < group.minMember;
 }
 
-/** A node that gets no pod of a form, because it has not admitted one. */
+/** A node that gets no pod of a form because it rejected one. */
 export interface BarredNode {
   readonly node: string;
   readonly form: string;
@@ -63,12 +63,15 @@ export interface BarredNode {
 const firstBarMs = 60_000;
 const longestBarMs = 600_000;
 
-/** A minute at first, twice as long each time; that the node may have changed since is not asked. */
+/**
+ * Returns the barred nodes. A bar lasts a minute at first, then twice as long each time, up to 10 minutes. Changes of the node do not
+ * shorten it.
+ */
 export function barredNodes(
   record: StoreRecord,
-  { now, toldBy }: { readonly now: number; readonly toldBy: number },
+  { now, seenBy }: { readonly now: number; readonly seenBy: number },
 ): BarredNode[] {
-  /** node and form -> how often */
+  /** node and form -> number of rejections */
   const times = new Map<string, number>();
   const barred: BarredNode[] = [];
   for (const { resource, object, previous, at } of record.changes) {
@@ -78,7 +81,7 @@ export function barredNodes(
     const form = formOf(pod);
     const count = (times.get(`${pod.node} ${form}`) ?? 0) + 1;
     times.set(`${pod.node} ${form}`, count);
-    const until = Math.max(at, toldBy) + Math.min(longestBarMs, firstBarMs * 2 ** (count - 1));
+    const until = Math.max(at, seenBy) + Math.min(longestBarMs, firstBarMs * 2 ** (count - 1));
     if (until > now) barred.push({ node: pod.node, form, until });
   }
   return barred;

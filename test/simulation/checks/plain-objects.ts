@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 
-/** A pod as the checkers read it, without a line of what the product reads it with. Amounts in millicores and MiB. */
+/** A pod as the checkers read it, without any code of the product. Amounts in millicores and MiB. */
 export interface PlainPod {
   readonly key: string;
   readonly uid: string;
@@ -20,13 +20,13 @@ export interface PlainPod {
   readonly hostPorts: readonly number[];
   readonly zone: string | undefined;
   readonly priority: number;
-  /** Somebody makes it again. */
+  /** A controller recreates it. */
   readonly isControlled: boolean;
   readonly nominatedNode: string;
-  /** What a Binding left: for which group object, and by which plan. */
+  /** From the annotations of the Binding: the uid of the group object, and the plan. */
   readonly boundFor: string | undefined;
   readonly plan: string | undefined;
-  /** The quorum of the group at that time; NaN: it is not said. */
+  /** The quorum of the group at that time; NaN: not recorded. */
   readonly quorum: number;
   readonly scheduled: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
 }
@@ -38,9 +38,9 @@ export interface PlainNode {
   readonly mebibytes: number;
   readonly pods: number;
   readonly zone: string | undefined;
-  /** Nothing new may come. */
+  /** Takes no new pods. */
   readonly isClosed: boolean;
-  /** Only pods that name its zone may come. */
+  /** Takes only pods that name its zone. */
   readonly isReserved: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface PlainGroup {
 }
 
 const groupLabel = 'scheduling.x-k8s.io/pod-group';
-/** object -> what was read of it: objects of the store never change */
+/** object -> parsed pod; objects of the store never change */
 const pods = new WeakMap<JsonObject, PlainPod>();
 
 export function plainPod(object: JsonObject): PlainPod {
@@ -127,7 +127,7 @@ export function plainGroup(object: JsonObject): PlainGroup {
   };
 }
 
-/** It takes up room on its node. */
+/** Reports whether the pod uses capacity on its node. */
 export function isOnNode(pod: PlainPod): boolean {
   return pod.node !== '' && !hasEnded(pod);
 }
@@ -136,12 +136,12 @@ export function hasEnded({ phase }: PlainPod): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** It waits for a node. */
+/** Reports whether the pod waits for a node. */
 export function isOpen(pod: PlainPod): boolean {
   return pod.node === '' && !hasEnded(pod) && !pod.isLeaving && !pod.isGated;
 }
 
-/** The only forms that this world writes. */
+/** Parses the only formats that the simulation writes. */
 function milliCores(text: string | undefined): number {
   if (text === undefined) return 0;
   return text.endsWith('m') ? Number(text.slice(0, -1)) : Number(text) * 1000;
@@ -151,5 +151,5 @@ function mebibytes(text: string | undefined): number {
   if (text === undefined) return 0;
   if (text.endsWith('Gi')) return Number(text.slice(0, -2)) * 1024;
   if (text.endsWith('Mi')) return Number(text.slice(0, -2));
-  throw new Error(`no amount that this world writes: ${text}`);
+  throw new Error(`unknown format of an amount: ${text}`);
 }

@@ -5,16 +5,16 @@ import { WrittenRecord, memberOf, nodeFor } from './written-record.ts';
 
 type Process = Call['process'];
 
-/** A store with a group of two on one node, and what the checker says of Bindings that are sent in it. */
+/** A store with a group of two on one node, and the findings of the checker for the Bindings sent in it. */
 class Story {
   readonly violations: string[] = [];
-  /** ms between the last change and the Bindings that are sent. */
+  /** Milliseconds between the last change and the Bindings. */
   silentFor = 0;
   readonly #store = new WrittenRecord();
   readonly #checker = new QuorumChecker({
     record: this.#store.record,
     now: () => this.#store.version,
-    toldBy: () => 0,
+    seenBy: () => 0,
     started: new Set(),
     violated: (_invariant, what) => this.violations.push(what),
     excused: () => undefined,
@@ -40,23 +40,23 @@ class Story {
     return this.#store.version;
   }
 
-  /** Sends a Binding; with `plan` of a plan for two, which may have been made of what there was at the version `madeOf`. */
+  /** Sends a Binding; with `plan`, one of a plan for two that may rest on the state at version `madeOf`. */
   send(process: Process, uid: string, plan?: string, madeOf = this.#store.version): Call {
     const annotations = {
       'tutti.dev/pod-group-uid': 'red',
       ...(plan !== undefined && { 'tutti.dev/plan': plan, 'tutti.dev/quorum': '2' }),
     };
     const metadata = { namespace: 'default', name: uid.slice(0, 1), uid, annotations };
-    const viewOf = (version: number): Call['told'] => ({ pods: version, nodes: version, podgroups: version });
+    const viewOf = (version: number): Call['seen'] => ({ pods: version, nodes: version, podgroups: version });
     const { version } = this.#store;
-    const told = viewOf(version);
+    const seen = viewOf(version);
     const call = {
       process,
       of: 'bind',
       request: { body: JSON.stringify({ metadata, target: { name: 'a' } }) },
       sentAt: version + this.silentFor,
-      told,
-      views: [told, viewOf(madeOf)],
+      seen,
+      views: [seen, viewOf(madeOf)],
     } as unknown as Call;
     this.#checker.sent(call);
     return call;
@@ -79,15 +79,15 @@ function process(name: string): { name: string; isAlive: boolean; wasPaused: boo
 
 const alone = (name: string): string => expect.stringContaining(`plan of ${name} alone`) as string;
 
-describe('a member that goes without a plan before its group has its quorum', () => {
-  it('is seen', () => {
+describe('QuorumChecker on a Binding without a plan before the group has its quorum', () => {
+  it('reports it', () => {
     const story = new Story();
     for (const name of ['x', 'y']) story.pod(name);
     story.send(process('one'), 'x');
     expect(story.end()).toEqual([alone('x')]);
   });
 
-  it('is seen when another process that is gone had sent it as well', () => {
+  it('reports it when a stopped process had sent the same Binding before', () => {
     const story = new Story();
     for (const name of ['x', 'y']) story.pod(name);
     const one = process('one');
@@ -97,7 +97,7 @@ describe('a member that goes without a plan before its group has its quorum', ()
     expect(story.end()).toEqual([alone('x')]);
   });
 
-  it('is seen when it was made again meanwhile', () => {
+  it('reports it when the pod was recreated in between', () => {
     const story = new Story();
     for (const name of ['x', 'y']) story.pod(name);
     const one = process('one');
@@ -108,7 +108,7 @@ describe('a member that goes without a plan before its group has its quorum', ()
     expect(story.end()).toEqual([alone('x-again')]);
   });
 
-  it('is seen when Bindings of others have been rejected before', () => {
+  it('reports it when Bindings of other members were rejected before', () => {
     const story = new Story();
     for (const name of ['x', 'y', 'z']) story.pod(name);
     const one = process('one');
@@ -118,7 +118,7 @@ describe('a member that goes without a plan before its group has its quorum', ()
   });
 });
 
-it('counts a member of whose end, which was long ago, its sender was told when it had planned', () => {
+it('QuorumChecker does not excuse a plan by the loss of a member that its sender had seen long before it planned', () => {
   const story = new Story();
   for (const name of ['x', 'y']) story.pod(name);
   const madeOf = story.version;

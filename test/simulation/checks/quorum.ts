@@ -11,28 +11,27 @@ interface Plan {
   readonly group: string;
   readonly quorum: number;
   readonly begunAt: number;
-  /** Others of the group were on nodes when it began, or on their way with a plan that had begun. */
+  /** Other members were bound when it began, or had Bindings in flight from an earlier plan. */
   readonly isRepair: boolean;
-  /** uids of members for which a Binding was sent, or that were bound when it began. */
+  /** uids of members that were bound when it began or for which a Binding was sent. */
   readonly members: Set<string>;
   readonly calls: Call[];
 }
 
-/** Bindings of a plan go out together and at once, unless a rate limit or a connection keeps some: that long at most. */
+/** The Bindings of a plan go out together at once. A rate limit or a connection may delay some, by this time at most. */
 const togetherMs = 20_000;
 
 /**
- * I1 when a Binding is sent: on what its sender had been told by then (the versions that had reached it), the pod is there, unbound, not
- * leaving and a member, its node is there, and as many members are bound or able as the group needs. And a plan is whole: Bindings go out
- * for the whole quorum that its annotation names, unless something that the plan rests on changed on the way.
- *
- * What a scheduler planned and did not send is not seen.
+ * I1, when a Binding is sent. By the versions that had reached its sender, the pod exists, is unbound, is not terminating and is a member.
+ * Its node exists, and the group has enough members that are bound or schedulable. A plan is also complete: Bindings go out for the whole
+ * quorum that its annotation names, unless something that the plan rests on changed in between.
+ * The checker cannot see a plan whose Bindings were never sent.
  */
 export class QuorumChecker implements Checker {
   readonly #evidence: Evidence;
-  /** plan -> what is known of it */
+  /** plan -> its Bindings and members */
   readonly #plans = new Map<string, Plan>();
-  /** process name -> uids of pods for which it has sent a Binding, unless it was rejected */
+  /** process name -> uids of pods for which it has sent a Binding that was not rejected */
   readonly #sent = new Map<string, Set<string>>();
 
   constructor(evidence: Evidence) {
@@ -44,7 +43,7 @@ export class QuorumChecker implements Checker {
     const { process, views } = call;
     const { metadata, target } = JSON.parse(String(call.request.body));
     const problems = views.map((view) => this.#problem(metadata, target.name, view));
-    // The view by which it is right: by what came since, its pod may be gone.
+    // The view by which the Binding is valid. By newer views its pod may be gone.
     const view = views[problems.indexOf(undefined)];
     if (view === undefined) {
       const [first] = problems;
@@ -59,57 +58,54 @@ export class QuorumChecker implements Checker {
     this.#sent.set(process.name, ofProcess.add(uid));
     const group = pod?.group === undefined ? undefined : groupNamed(this.#evidence.record, pod.group, view);
     if (group === undefined) return;
-    // A member beyond the quorum has none of its own: others make the quorum before it goes.
+    // A member beyond the quorum has no plan: the quorum is complete before it is bound.
     const planId: string = metadata.annotations?.['tutti.dev/plan'] ?? `of ${uid} alone, by ${process.name}`;
     const quorum = Number(metadata.annotations?.['tutti.dev/quorum'] ?? group.minMember);
     const begun = this.#plans.get(planId);
-    // What a plan sends after the group has started by it, its minMember lowered say, is of the plan all the same.
+    // A plan keeps its Bindings even if the group starts while they go out, for example because minMember is lowered.
     if (begun === undefined && this.#evidence.started.has(group.uid)) return;
     const plan = begun ?? this.#begin(planId, call, group.name, uid, quorum);
     plan.calls.push(call);
     plan.members.add(uid);
-    // Of several members that are repaired each may be of a plan of its own.
+    // Each of several repaired members may have its own plan.
     for (const other of this.#plans.values()) {
       if (other.isRepair && other.group === group.name && other.process === process) other.members.add(uid);
     }
   }
 
-  /** What is wrong with a Binding by one view of the store; undefined: nothing. */
-  #problem({ namespace, name, uid: named, annotations }: any, node: string, view: Call['told']): string | undefined {
+  /** Returns what is wrong with a Binding by one view of the store; undefined: nothing. */
+  #problem({ namespace, name, uid: named, annotations }: any, node: string, view: Call['seen']): string | undefined {
     const { record, started } = this.#evidence;
     const object = record.get('pods', `${namespace}/${name}`, view.pods);
     const pod = object && plainPod(object);
-    // One that names no uid is for whatever has the name; what that comes to is seen when it has been carried out.
-    if (pod === undefined || (named ?? pod.uid) !== pod.uid) return 'it had been told that the pod is gone';
-    if (pod.isLeaving) return 'it had been told that the pod is leaving';
-    if (pod.node !== '' && pod.node !== node) return `it had been told that the pod is on ${pod.node}`;
-    if (record.get('nodes', `/${node}`, view.nodes) === undefined) return 'it had been told that the node is gone';
+    // A Binding without a uid applies to any pod of that name; the checker sees the effect once it has been carried out.
+    if (pod === undefined || (named ?? pod.uid) !== pod.uid) return 'it had seen that the pod is gone';
+    if (pod.isLeaving) return 'it had seen that the pod is terminating';
+    if (pod.node !== '' && pod.node !== node) return `it had seen that the pod is bound to ${pod.node}`;
+    if (record.get('nodes', `/${node}`, view.nodes) === undefined) return 'it had seen that the node is gone';
     if (pod.group === undefined) return undefined;
     const group = groupNamed(record, pod.group, view);
-    if (group === undefined) return `it had been told that its group ${pod.group} is gone`;
+    if (group === undefined) return `it had seen that its group ${pod.group} is gone`;
     const boundFor = annotations?.['tutti.dev/pod-group-uid'];
-    if (boundFor !== group.uid) return `it is for ${boundFor}, and it had been told that the group is ${group.uid} now`;
+    if (boundFor !== group.uid) return `it is for ${boundFor}, and it had seen that the group is ${group.uid} now`;
     const { bound, open } = tallyOf(group, podsIn(record, view));
     const able = bound.length + open.length;
     if (started.has(group.uid) || able >= group.minMember) return undefined;
-    return `${able} members are bound or able, of the ${group.minMember} that it needs`;
+    return `${able} members are bound or schedulable, but it needs ${group.minMember}`;
   }
 
   done(call: Call): void {
     if (call.of !== 'bind') return;
     const { metadata } = JSON.parse(String(call.request.body));
-    // Who has been rejected is no member that comes; one that is on a node already is counted there.
+    // A pod whose Binding was rejected no longer counts as a coming member; a bound pod is already counted as bound.
     if (isRejection(call.status!)) this.#sent.get(call.process.name)?.delete(metadata.uid);
     if (call.status! >= 300) return;
     const key = `${metadata.namespace}/${metadata.name}`;
     const { record } = this.#evidence;
-    const meant = record.get('pods', key, call.told.pods);
+    const meant = record.get('pods', key, call.seen.pods);
     const bound = record.get('pods', key);
     if (meant === undefined || bound === undefined || plainPod(meant).uid === plainPod(bound).uid) return;
-    this.#evidence.violated(
-      'I1',
-      `${call.process.name} bound another ${metadata.name} than the one that it had been told of`,
-    );
+    this.#evidence.violated('I1', `${call.process.name} bound another ${metadata.name} than the one that it had seen`);
   }
 
   settled(): undefined {
@@ -117,10 +113,10 @@ export class QuorumChecker implements Checker {
     this.#plans.clear();
   }
 
-  #begin(id: string, { process, sentAt, told }: Call, group: string, first: string, quorum: number): Plan {
+  #begin(id: string, { process, sentAt, seen }: Call, group: string, first: string, quorum: number): Plan {
     const { record } = this.#evidence;
     const sent = this.#sent.get(process.name)!;
-    const counted = podsIn(record, told).filter((pod) => pod.group === group && (isOnNode(pod) || sent.has(pod.uid)));
+    const counted = podsIn(record, seen).filter((pod) => pod.group === group && (isOnNode(pod) || sent.has(pod.uid)));
     const plan = {
       process,
       group,
@@ -141,17 +137,17 @@ export class QuorumChecker implements Checker {
   #look(id: string, { process, group, quorum, begunAt, members, calls }: Plan): void {
     const { record } = this.#evidence;
     if (members.size >= quorum) return;
-    // The others, which waited for their turn, could not make a quorum any more.
+    // The other Bindings, still queued, could no longer complete the quorum.
     if (calls.some(({ status }) => status !== undefined && status >= 400))
-      return this.#evidence.excused('a plan is not whole: a Binding of it was rejected');
-    // Whoever is gone, or was not there for a while, could not go on.
+      return this.#evidence.excused('a plan is incomplete: one of its Bindings was rejected');
+    // A process that crashed or paused could not continue.
     if (!process.isAlive || process.wasPaused)
-      return this.#evidence.excused('a plan is not whole: its process was stopped');
+      return this.#evidence.excused('a plan is incomplete: its process was stopped');
     const uids = new Set(calls.map(({ request }) => JSON.parse(String(request.body)).metadata.uid));
-    // A plan counts on nothing that was over before the last of its members came.
+    // A plan does not rest on anything that ended before its last member was created.
     const complete = record.changes.findLast(({ type, uid }) => type === 'ADDED' && uids.has(uid));
     const podChanges = record.changes.filter(({ resource }) => resource === 'pods');
-    // Also those of whom no Binding was sent.
+    // Includes members for which no Binding was sent.
     const planned = podChanges.map(({ object }) => plainPod(object)).filter((pod) => pod.group === group);
     const from = Math.max(complete?.at ?? 0, begunAt - togetherMs);
     const isMoved = record.changes.some(
@@ -161,22 +157,22 @@ export class QuorumChecker implements Checker {
         change.at <= begunAt + togetherMs &&
         mayUpset(change, group, (node) => planned.some((pod) => isOpenTo(pod, record.get('nodes', `/${node}`)))),
     );
-    if (isMoved) return this.#evidence.excused('a plan is not whole: what it rests on changed');
+    if (isMoved) return this.#evidence.excused('a plan is incomplete: something that it rests on changed');
     this.#evidence.violated(
       'I1',
-      `plan ${id} of group ${group} sent Bindings that make ${members.size} members, of the ${quorum} that it is for`,
+      `plan ${id} of group ${group} sent Bindings for ${members.size} members of a quorum of ${quorum}`,
     );
   }
 }
 
-/** Not carried out, whatever comes; 429 and what is answered with 5xx may be sent again. */
+/** Reports whether the call is rejected for good. A call answered with 429 or 5xx may be sent again. */
 function isRejection(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
 
 /**
- * Whether a plan for a group may come to nothing by it. That somebody comes, or that something is said of one, is no reason. `matters`: of a
- * node, whether members may be on it.
+ * Reports whether a change may invalidate a plan for a group. New pods and status updates cannot. `matters`: reports whether members may be
+ * on a node.
  */
 function mayUpset(
   { resource, type, object, previous }: Committed,
@@ -213,7 +209,7 @@ function hasLess(object: JsonObject, previous: JsonObject | undefined): boolean 
   return now.milliCpu < before.milliCpu || now.mebibytes < before.mebibytes || now.pods < before.pods;
 }
 
-/** By its zone. One that is gone may have been. */
+/** Compares zones. A node that is gone may have been open to the pod. */
 function isOpenTo({ zone }: PlainPod, node: JsonObject | undefined): boolean {
   return zone === undefined || node === undefined || plainNode(node).zone === zone;
 }

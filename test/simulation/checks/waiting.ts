@@ -7,8 +7,8 @@ import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { groupNamed, notedStart, podsIn, tallyOf } from './plain-group.ts';
 
 /**
- * When everything has come to rest: whoever waits does so for a reason (I5: nobody is forgotten who fits, whole, on what the API shows), and
- * the pod says which (I7).
+ * Once the cluster has settled, each waiting pod has a reason to wait: no entity that fits as a whole by the API is forgotten (I5), and the
+ * pod states the reason (I7).
  */
 export class WaitingChecker implements Checker {
   readonly #evidence: Evidence;
@@ -49,10 +49,10 @@ export class WaitingChecker implements Checker {
     for (const pod of ours) this.#hasVerdict(pod);
     const open = ours.filter(({ name }) => !this.#forbiddenPods.includes(name));
     const isExplained = (waiting: readonly PlainPod[], needed: number): boolean => {
-      const kept = others.keepsAway(waiting, needed);
-      if (kept === undefined) return false;
-      this.#evidence.excused(`waits: ${kept.why}`);
-      again = Math.max(again ?? 0, kept.until);
+      const blocked = others.whyBlocked(waiting, needed);
+      if (blocked === undefined) return false;
+      this.#evidence.excused(`waits: ${blocked.why}`);
+      again = Math.max(again ?? 0, blocked.until);
       return true;
     };
     const byGroup = new Map<string | undefined, PlainPod[]>();
@@ -69,30 +69,33 @@ export class WaitingChecker implements Checker {
         const capacity = others.without(members);
         if (!capacity.takesTogether(members, missing)) continue;
         if (tally!.succeeded > 0 && this.#isTakenForNew(group!)) {
-          this.#evidence.excused('waits: a new leader is not told that it has started');
+          this.#evidence.excused('waits: a new leader cannot know that it has started');
           continue;
         }
         if (!capacity.takesAnyhow(members, missing)) {
-          // Members of different kinds are placed by a heuristic, which may miss the one way that there is.
-          this.#evidence.excused('waits: its members are of different kinds, and fit in some ways only');
+          // A heuristic places members of different forms and may miss the only arrangement that fits.
+          this.#evidence.excused('waits: its members have different forms and fit in some arrangements only');
         } else if (!isExplained(members, missing)) {
           this.#evidence.violated(
             'I5',
-            `group ${name} waits, though ${missing} of its members fit: ${said(members[0]!)}`,
+            `group ${name} waits, though ${missing} of its members fit: ${verdictOf(members[0]!)}`,
           );
         }
         continue;
       }
       for (const pod of members) {
         if (others.without([pod]).takesTogether([pod], 1) && !isExplained([pod], 1)) {
-          this.#evidence.violated('I5', `pod ${pod.name} waits, though it fits: ${said(pod)}`);
+          this.#evidence.violated('I5', `pod ${pod.name} waits, though it fits: ${verdictOf(pod)}`);
         }
       }
     }
     return again;
   }
 
-  /** Neither the condition nor who was there when it began told the scheduler that the group had its quorum once. */
+  /**
+   * Reports whether the scheduler takes a started group for a new one, because neither the condition nor the pods present at its start
+   * showed that the quorum was once bound.
+   */
   #isTakenForNew(group: PlainGroup): boolean {
     const { record } = this.#evidence;
     const { since } = this.#writer;
@@ -104,10 +107,10 @@ export class WaitingChecker implements Checker {
   #hasVerdict(pod: PlainPod): void {
     if (pod.scheduled?.status === 'False' && pod.scheduled.message !== '' && pod.scheduled.reason !== 'SchedulingGated')
       return;
-    this.#evidence.violated('I7', `pod ${pod.name} waits, and nobody says why: ${said(pod)}`);
+    this.#evidence.violated('I7', `pod ${pod.name} waits without a verdict: ${verdictOf(pod)}`);
   }
 }
 
-function said({ scheduled }: PlainPod): string {
-  return scheduled === undefined ? 'nothing is said of it' : `${scheduled.reason}: ${scheduled.message}`;
+function verdictOf({ scheduled }: PlainPod): string {
+  return scheduled === undefined ? 'no condition' : `${scheduled.reason}: ${scheduled.message}`;
 }

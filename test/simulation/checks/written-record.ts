@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import { StoreRecord } from '../world/record.ts';
 
-/** A store's record, for tests, of changes that are written down one by one: each is a version, and a millisecond. */
+/** A store record for tests. The test adds changes one by one; each gets the next version and millisecond. */
 export class WrittenRecord {
   readonly record = new StoreRecord();
   #version = 0;
 
-  /** Of the latest change, and when that was. */
+  /** Version and time of the latest change. */
   get version(): number {
     return this.#version;
   }
@@ -28,12 +28,12 @@ export class WrittenRecord {
   }
 }
 
-/** A node on which so many pods without requests fit. */
+/** Returns a node with capacity for `pods` pods without requests. */
 export function nodeFor(pods: number, name = 'a'): JsonObject {
   return { metadata: { name }, status: { allocatable: { cpu: '8', memory: '8Gi', pods: String(pods) } } };
 }
 
-/** On a node, or one that says why it waits. */
+/** Returns a member that is bound, or that waits and has a condition with the reason. */
 export function memberOf(
   group: string,
   { name, uid = name, node }: { name: string; uid?: string; node?: string },

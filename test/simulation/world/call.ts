@@ -2,21 +2,24 @@ import type { TransportRequest } from '../../../src/client/transport.ts';
 import type { CallClass, WatchedResource } from '../scenario.ts';
 import type { SimulatedProcess } from './process.ts';
 
-/** One call of a process, from being written to its connection. */
+/** One call of a process, from the moment it is written to its connection. */
 export interface Call {
   readonly process: SimulatedProcess;
   readonly of: CallClass;
   readonly request: TransportRequest;
   readonly sentAt: number;
-  /** Up to which version the process had been told of each resource when it sent the call. */
-  readonly told: Readonly<Record<WatchedResource, number>>;
-  /** What its picture may have been then, which is behind while an attempt is open: `told`, and what it had been told shortly before. */
+  /** Latest version of each resource that had reached the process when it sent the call. */
+  readonly seen: Readonly<Record<WatchedResource, number>>;
+  /**
+   * Versions that the process may have planned on: `seen`, and those that had reached it shortly before, because the snapshot is older
+   * while an attempt is open.
+   */
   readonly views: readonly Readonly<Record<WatchedResource, number>>[];
-  /** The caller waits no longer, though it has got no answer: it timed out, lost the connection, or is gone. */
+  /** The caller no longer waits for an answer: it timed out, lost the connection, or is gone. */
   isGivenUp: boolean;
   /** When it was carried out. */
   doneAt: number | undefined;
-  /** What it was answered, or will be; undefined: it was neither carried out nor rejected yet. */
+  /** Status of the answer, sent or pending; undefined: not carried out or rejected yet. */
   status: number | undefined;
 }
 
@@ -33,12 +36,12 @@ export function classOf({ method, path, connection }: TransportRequest): CallCla
   return 'other';
 }
 
-/** The name of the pod that a call is about; undefined: it is about none. */
+/** Returns the name of the pod that a call is about; undefined: none. */
 export function podIn(path: string): string | undefined {
   return /\/pods\/([^/?]+)/.exec(path)?.[1];
 }
 
-/** What a list or watch is of; undefined: nothing that a picture is made of. */
+/** Returns the resource of a list or watch; undefined: the checkers do not track it. */
 export function watchedResource(path: string): WatchedResource | undefined {
   const end = path.indexOf('?');
   const target = end < 0 ? path : path.slice(0, end);

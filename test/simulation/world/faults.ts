@@ -9,32 +9,32 @@ export interface Struck<Kind> {
 }
 
 export interface FaultPlaces {
-  /** role/class, or role/any -> how many calls */
+  /** role/class, or role/any -> number of calls */
   readonly calls: ReadonlyMap<string, number>;
-  /** role/resource/lines or role/resource/openings -> how many */
+  /** role/resource/lines or role/resource/openings -> count */
   readonly watches: ReadonlyMap<string, number>;
 }
 
-/** Whose watch it is. */
+/** The process that owns the watch. */
 interface Watcher {
   readonly role: Role;
   readonly name: string;
 }
 
-/** Says which fault strikes a call or a line of a watch, and counts what has struck. */
+/** Decides which fault strikes a call or a line of a watch, and counts the strikes. */
 export class Faults {
   readonly #seed: number;
   readonly #calmFrom: number;
   readonly #faults: readonly Fault[];
   /** role/class -> calls so far; role/any as well */
   readonly #calls = new Map<string, number>();
-  /** role/resource/lines or role/resource/openings -> how many so far */
+  /** role/resource/lines or role/resource/openings -> count so far */
   readonly #watches = new Map<string, number>();
-  /** Those that strike once, from a time on, and have. */
+  /** Faults with a start time that have already struck. */
   readonly #once = new Set<Fault>();
   /** name -> how often it has struck */
   readonly struck = new Map<string, number>();
-  /** When the last one struck. */
+  /** Time of the latest strike. */
   lastAt = 0;
 
   constructor({ seed, faults }: Scenario, calmFrom: number) {
@@ -43,12 +43,12 @@ export class Faults {
     this.#faults = faults;
   }
 
-  /** How many calls, lines of watches and openings of watches there were so far, on each of which a fault can be put. */
+  /** Returns the calls, watch lines and watch openings so far; a fault can be put on each. */
   get places(): FaultPlaces {
     return { calls: new Map(this.#calls), watches: new Map(this.#watches) };
   }
 
-  /** `pod`: the name of the one that the call has to do with. */
+  /** Returns the fault that strikes the call. `pod`: name of the pod that the call is about. */
   ofCall(role: Role, of: CallClass, pod: string | undefined, now: number): Struck<CallFault> | undefined {
     const nth = count(this.#calls, `${role}/${of}`);
     const nthOfPod = pod === undefined ? -1 : count(this.#calls, `${role}/${of}/${pod}`);
@@ -118,7 +118,7 @@ export class Faults {
   }
 }
 
-/** How many there were before this one. */
+/** Returns the count before this call and increments it. */
 function count(counts: Map<string, number>, key: string): number {
   const before = counts.get(key) ?? 0;
   counts.set(key, before + 1);

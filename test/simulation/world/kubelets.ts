@@ -7,16 +7,16 @@ import type { Plane } from './plane.ts';
 import type { Committed } from './record.ts';
 import type { Timeline } from './timeline.ts';
 
-/** What nodes do with the pods that are bound to them, and what is done about pods whose node is gone. */
+/** Simulates the nodes for the pods bound to them, and pod garbage collection for deleted nodes. */
 export class Kubelets {
   readonly #plane: Plane;
   readonly #timeline: Timeline;
   readonly #seed: number;
   /** node name -> how many more pods it will reject */
   readonly #rejections = new Map<string, number>();
-  /** Nodes that do nothing at present. */
+  /** Nodes that currently do nothing. */
   readonly #asleep = new Set<string>();
-  /** uid -> admitted or rejected */
+  /** uids of pods that were admitted or rejected */
   readonly #seen = new Set<string>();
 
   constructor(options: { readonly plane: Plane; readonly timeline: Timeline; readonly seed: number }) {
@@ -43,19 +43,19 @@ export class Kubelets {
     }
   }
 
-  /** Deletes what a node that is gone has left, as the garbage collector of pods does. */
+  /** Deletes the pods of a node that is gone, as the pod garbage collector does. */
   collect(node: string): void {
     for (const object of this.#plane.record.all('pods')) {
       const pod = plainPod(object);
-      if (pod.node === node) this.#plane.tell('DELETE', `${podsPath}/${pod.name}`, { gracePeriodSeconds: 0 });
+      if (pod.node === node) this.#plane.send('DELETE', `${podsPath}/${pod.name}`, { gracePeriodSeconds: 0 });
     }
   }
 
-  /** Deletes what runs on a node that is not ready, with its grace: it goes when the node is back. */
+  /** Deletes the pods of a node that is not ready, with their grace period: they end when the node is back. */
   evict(node: string): void {
     for (const object of this.#plane.record.all('pods')) {
       const pod = plainPod(object);
-      if (pod.node === node) this.#plane.tell('DELETE', `${podsPath}/${pod.name}`);
+      if (pod.node === node) this.#plane.send('DELETE', `${podsPath}/${pod.name}`);
     }
   }
 
@@ -96,14 +96,14 @@ export class Kubelets {
     const status = isRejected
       ? { phase: 'Failed', reason: 'OutOfcpu', message: 'Node did not have enough resource: cpu' }
       : { phase: 'Running', conditions: [...conditionsOf(known), { type: 'Ready', status: 'True' }] };
-    this.#plane.tell('PATCH', `${podsPath}/${name}/status`, { metadata: { uid }, status });
+    this.#plane.send('PATCH', `${podsPath}/${name}/status`, { metadata: { uid }, status });
   }
 
   #endSoon({ uid, key, name, node }: PlainPod): void {
     this.#timeline.after(300 + 1_500 * share(this.#seed, 22, this.#timeline.count), () => {
       const known = this.#plane.record.get('pods', key);
       if (known === undefined || plainPod(known).uid !== uid || this.#asleep.has(node)) return;
-      this.#plane.tell('DELETE', `${podsPath}/${name}`, { gracePeriodSeconds: 0, preconditions: { uid } });
+      this.#plane.send('DELETE', `${podsPath}/${name}`, { gracePeriodSeconds: 0, preconditions: { uid } });
     });
   }
 
@@ -111,7 +111,7 @@ export class Kubelets {
     this.#timeline.after(2_500, () => {
       const known = this.#plane.record.get('pods', key);
       if (known === undefined || plainPod(known).uid !== uid) return;
-      this.#plane.tell('PATCH', `${podsPath}/${name}`, { metadata: { uid, finalizers: null } });
+      this.#plane.send('PATCH', `${podsPath}/${name}`, { metadata: { uid, finalizers: null } });
     });
   }
 }

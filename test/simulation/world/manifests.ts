@@ -6,7 +6,7 @@ export const podsPath = `/api/v1/namespaces/${namespace}/pods`;
 export const groupsPath = `/apis/scheduling.x-k8s.io/v1alpha1/namespaces/${namespace}/podgroups`;
 export const nodesPath = '/api/v1/nodes';
 
-/** The class of pods with a priority; others have none. */
+/** Priority class of pods with a priority; other pods have none. */
 const highPriority = 'high';
 export const prioritiesPath = '/apis/scheduling.k8s.io/v1/priorityclasses';
 

@@ -1,4 +1,7 @@
-/** A whole number below 2³² that depends on all of them: where something has its own luck, whatever else happens. */
+/**
+ * Returns an integer below 2³² derived from all parts. Each thing that mixes in its own parts gets randomness that does not depend on
+ * anything else.
+ */
 export function mix(...parts: readonly number[]): number {
   let hash = 0x9e3779b9;
   for (const part of parts) {
@@ -10,7 +13,7 @@ export function mix(...parts: readonly number[]): number {
   return hash >>> 0;
 }
 
-/** In [0, 1). */
+/** Returns a number in [0, 1). */
 export function share(...parts: readonly number[]): number {
   return mix(...parts) / 2 ** 32;
 }

@@ -18,34 +18,34 @@ export interface NetworkOptions {
   readonly plane: Plane;
   readonly faults: Faults;
   readonly observer: CallObserver;
-  /** What the process is told is in its picture when it has run for so long, at the latest. */
+  /** Running time after which the snapshot of the process includes everything delivered to it, at the latest. */
   readonly heededAfterMs: number;
-  /** Bindings to it are rejected. */
+  /** Bindings to this node are rejected. */
   readonly forbiddenNode?: string | undefined;
-  /** Bindings of them are rejected. */
+  /** Bindings of these pods are rejected. */
   readonly forbiddenPods?: readonly string[] | undefined;
 }
 
-/** Told of each call, in the step in which it happens. */
+/** Gets each call in the turn in which it happens. */
 export interface CallObserver {
-  /** It is on the wire; nothing that becomes of its sender can stop it. */
+  /** The call is on the wire; stopping its sender cannot stop the call. */
   sent(call: Call): void;
-  /** The store is as the call has left it. */
+  /** The store holds the result of the call. */
   done(call: Call): void;
 }
 
 const never = new Promise<never>(() => undefined);
 
-/** Between one process and the plane: takes its time, and whatever faults strike. */
+/** The network between one process and the plane, with latency and faults. */
 export class Network implements Transport {
   readonly #options: NetworkOptions;
   readonly #process: SimulatedProcess;
-  readonly #told: Record<WatchedResource, number> = { pods: 0, nodes: 0, podgroups: 0 };
-  /** What it had been told, by how long it had run; the latest last. */
-  readonly #toldAt: { readonly ranMs: number; readonly told: Readonly<Record<WatchedResource, number>> }[] = [];
+  readonly #delivered: Record<WatchedResource, number> = { pods: 0, nodes: 0, podgroups: 0 };
+  /** Versions delivered, by the running time of the process; the latest last. */
+  readonly #deliveredAt: { readonly ranMs: number; readonly seen: Readonly<Record<WatchedResource, number>> }[] = [];
   /** Calls whose senders wait for an answer. */
   readonly #open = new Set<Call>();
-  /** What ends the watches that are open. */
+  /** Callbacks that end the open watches. */
   readonly #watches = new Set<() => void>();
   #sequence = 0;
 
@@ -64,7 +64,7 @@ export class Network implements Transport {
   }
 
   async close(): Promise<void> {
-    // Nobody closes it: processes end by crashing.
+    // Never called: processes end by crashing.
   }
 
   #call(request: TransportRequest, signal: AbortSignal | undefined): Promise<TransportResponse> {
@@ -98,7 +98,7 @@ export class Network implements Transport {
     return target.name === forbiddenNode || forbiddenPods?.includes(metadata.name) === true;
   }
 
-  /** Resolves after the time if the process is still there, or rejects when the signal aborts before. */
+  /** Resolves after the time if the process still runs; rejects if the signal aborts first. */
   #later(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = this.#options.timeline.after(ms, () => this.#process.deliver(() => resolve()));
@@ -125,7 +125,7 @@ export class Network implements Transport {
       of,
       request,
       sentAt: timeline.now,
-      told: { ...this.#told },
+      seen: { ...this.#delivered },
       views: this.#views(),
       isGivenUp: false,
       doneAt: undefined,
@@ -168,7 +168,7 @@ export class Network implements Transport {
       };
       const answerIn = (inMs: number) => (response: TransportResponse, bytes: Buffer) => {
         timeline.after(inMs, () => {
-          process.deliver(() => this.#isTold(request, response, bytes));
+          process.deliver(() => this.#noteList(request, response, bytes));
           answer({ ...response, body: once(bytes) });
         });
       };
@@ -204,7 +204,7 @@ export class Network implements Transport {
           carryOutIn(thereMs, answerIn(backMs + ms));
           return;
         case 'late-request':
-          // Later than anybody waits.
+          // Later than any sender waits.
           carryOutIn(thereMs + 11_000 + ms);
           return;
         default:
@@ -244,7 +244,7 @@ export class Network implements Transport {
       bookmarks: plan.bookmarks,
       faultOf: () => (resource === undefined ? undefined : faults.ofLine(process, resource, timeline.now)),
       delivered: (version) => {
-        if (resource !== undefined) this.#tell(resource, version);
+        if (resource !== undefined) this.#deliver(resource, version);
       },
       hangUp,
       signal,
@@ -252,26 +252,27 @@ export class Network implements Transport {
     return { ...response, body: relay };
   }
 
-  /** A list of whole objects brings the picture up to its version. */
-  #isTold({ method, path, headers }: TransportRequest, { status }: TransportResponse, bytes: Buffer): void {
+  /** A list of whole objects brings the process to its version. */
+  #noteList({ method, path, headers }: TransportRequest, { status }: TransportResponse, bytes: Buffer): void {
     const resource = method === 'GET' && status < 300 ? watchedResource(path) : undefined;
     const isWhole = !/[?&]limit=1(&|$)/.test(path) && headers.accept === 'application/json';
     if (resource === undefined || !isWhole) return;
     const version = /"metadata":\{[^}]*"resourceVersion":"(\d+)"/.exec(bytes.toString('utf8'))?.[1];
-    this.#tell(resource, Number(version ?? 0));
+    this.#deliver(resource, Number(version ?? 0));
   }
 
-  #tell(resource: WatchedResource, version: number): void {
-    this.#told[resource] = Math.max(this.#told[resource], version);
-    if (this.#options.heededAfterMs > 0) this.#toldAt.push({ ranMs: this.#process.ranMs, told: { ...this.#told } });
+  #deliver(resource: WatchedResource, version: number): void {
+    this.#delivered[resource] = Math.max(this.#delivered[resource], version);
+    if (this.#options.heededAfterMs > 0)
+      this.#deliveredAt.push({ ranMs: this.#process.ranMs, seen: { ...this.#delivered } });
   }
 
-  /** All that its picture may be now, the latest first. */
+  /** Returns all versions that the snapshot of the process may have now, latest first. */
   #views(): Readonly<Record<WatchedResource, number>>[] {
     const { ranMs } = this.#process;
-    const since = this.#toldAt.findLastIndex((entry) => entry.ranMs <= ranMs - this.#options.heededAfterMs);
-    const before = this.#toldAt.slice(Math.max(0, since)).map(({ told }) => told);
-    return [{ ...this.#told }, ...before.reverse()];
+    const since = this.#deliveredAt.findLastIndex((entry) => entry.ranMs <= ranMs - this.#options.heededAfterMs);
+    const before = this.#deliveredAt.slice(Math.max(0, since)).map(({ seen }) => seen);
+    return [{ ...this.#delivered }, ...before.reverse()];
   }
 
   #signed(request: TransportRequest): TransportRequest {
@@ -284,12 +285,12 @@ export class Network implements Transport {
   }
 }
 
-function onAbort(signal: AbortSignal | undefined, tell: (reason: Error) => void): void {
+function onAbort(signal: AbortSignal | undefined, notify: (reason: Error) => void): void {
   if (signal === undefined) return;
-  signal.addEventListener('abort', () => tell(signal.reason as Error), { once: true });
+  signal.addEventListener('abort', () => notify(signal.reason as Error), { once: true });
 }
 
-/** An answer with a Status, as API servers and what stands before them give. */
+/** Returns a Status response, as API servers and proxies in front of them send it. */
 function rejection(code: number, retryAfterMs: number): TransportResponse {
   const reason = reasons[code] ?? '';
   const status = {

@@ -11,8 +11,8 @@ import type { Committed } from './record.ts';
 import type { Timeline } from './timeline.ts';
 
 /**
- * The product's own definition, but that any spec and status are taken: making the code that checks them takes longer than a whole run,
- * and that the product writes what its schema allows is shown elsewhere.
+ * Returns the product's CRD with a schema that accepts any spec and status: compiling the real schema takes longer than a whole run. Other
+ * tests show that the product writes what the schema allows.
  */
 function loosened(definition: any): any {
   const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
@@ -26,15 +26,15 @@ const definition = JSON.stringify(
 );
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** The embedded plane on the run's time, with all that it commits written down. */
+/** The embedded plane on virtual time, with a record of all commits. */
 export class Plane {
   readonly record = new StoreRecord();
   readonly #server: EmbeddedApiServer;
   readonly #timeline: Timeline;
   readonly #listeners: ((committed: Committed) => void)[] = [];
-  /** Whose request is being carried out. */
+  /** Name of the process whose request is being carried out. */
   #acting = 'world';
-  /** What the world asked for and was rejected for its shape: the scenario is wrong then, not the product. */
+  /** Requests of the simulated world that were rejected as malformed: an error in the scenario, not in the product. */
   readonly misuses: string[] = [];
 
   constructor(timeline: Timeline, seed: number) {
@@ -57,25 +57,28 @@ export class Plane {
       },
       onChange: ({ name }, change) => {
         const committed = this.record.add(timeline.now, name, change, this.#acting);
-        for (const tell of this.#listeners) tell(committed);
+        for (const notify of this.#listeners) notify(committed);
       },
     });
   }
 
-  /** Resolves when groups can be made. */
+  /** Resolves when PodGroups can be created. */
   async open(): Promise<void> {
     await this.ask('POST', definitions, definition);
   }
 
-  subscribe(tell: (committed: Committed) => void): void {
-    this.#listeners.push(tell);
+  subscribe(notify: (committed: Committed) => void): void {
+    this.#listeners.push(notify);
   }
 
   carryOut(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
     return this.#server.handle(request, signal);
   }
 
-  /** A call of the world's own, carried out at once; gives the status. What is gone, or there already, is no misuse. */
+  /**
+   * Carries out a request of the simulated world at once and returns the status. A missing or already existing object does not count as
+   * misuse.
+   */
   async ask(method: TransportRequest['method'], path: string, body?: unknown): Promise<number> {
     const isPatch = method === 'PATCH';
     const response = await this.carryOut({
@@ -90,8 +93,8 @@ export class Plane {
     return response.status;
   }
 
-  /** As `ask`, for whoever cannot wait. */
-  tell(method: TransportRequest['method'], path: string, body?: unknown): void {
+  /** Like `ask`, for callers that cannot wait. */
+  send(method: TransportRequest['method'], path: string, body?: unknown): void {
     void this.ask(method, path, body);
   }
 

@@ -10,12 +10,12 @@ export type Role = 'scheduler' | 'controller';
 export const startMs = Date.UTC(2026, 0, 1);
 
 /**
- * One process of the product: what it is told of time and of answers comes through here, so that it can be stopped for a while as by a
- * long garbage collection, or be gone from one moment to the next. One that is gone is told nothing more, and nothing it does reaches anybody.
+ * One process of the product. Timers and answers reach it through this class, so that a test can pause it, as a long garbage collection
+ * does, or crash it at any moment. A crashed process receives nothing more, and nothing that it does has an effect.
  */
 export class SimulatedProcess {
   readonly role: Role;
-  /** `scheduler-2`: the second one that was started. */
+  /** For example `scheduler-2`, the second one started. */
   readonly name: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -23,7 +23,7 @@ export class SimulatedProcess {
   #wallJumpMs = 0;
   #lastMonotonic = 0;
   #isAlive = true;
-  /** What came while it was paused; undefined while it runs. */
+  /** Deliveries that arrived during a pause; undefined while it runs. */
   #held: (() => void)[] | undefined;
   readonly #onEnd: (() => void)[] = [];
   #wasPaused = false;
@@ -60,20 +60,20 @@ export class SimulatedProcess {
     return this.#wasPaused;
   }
 
-  /** How long it has run by now, ms: without the time for which it was paused. */
+  /** Running time so far in milliseconds, without pauses. */
   get ranMs(): number {
     const { now } = this.#timeline;
     return now - this.#pausedMs - (this.isPaused ? now - this.#pausedAt : 0);
   }
 
-  /** Something from outside reaches the process: now, when it goes on, or never. */
+  /** Delivers something from outside to the process: now, after the pause, or never. */
   deliver(what: () => void): void {
     if (!this.#isAlive) return;
     if (this.#held === undefined) what();
     else this.#held.push(what);
   }
 
-  /** After pending I/O, as setImmediate does, and whatever else comes in that time. */
+  /** Runs the callback after pending I/O, as setImmediate does, and after everything else that arrives in that time. */
   defer(what: () => void, ms: number): void {
     this.#timeline.after(ms, () => this.deliver(what));
   }
@@ -82,12 +82,12 @@ export class SimulatedProcess {
     if (!this.#isAlive) return;
     this.#isAlive = false;
     this.#held = undefined;
-    for (const tell of this.#onEnd) tell();
+    for (const notify of this.#onEnd) notify();
   }
 
-  /** Called once, when it has crashed. */
-  onEnd(tell: () => void): void {
-    this.#onEnd.push(tell);
+  /** Registers a callback that runs once, after the crash. */
+  onEnd(notify: () => void): void {
+    this.#onEnd.push(notify);
   }
 
   pause(ms: number): void {
@@ -106,7 +106,7 @@ export class SimulatedProcess {
     const held = this.#held ?? [];
     this.#held = undefined;
     this.#pausedMs += this.#timeline.now - this.#pausedAt;
-    // One by one, so that each is followed by what it leads to.
+    // Deliver one by one, so that the consequences of each come before the next.
     for (const what of held) this.#timeline.after(0, () => this.deliver(what));
   }
 
@@ -114,7 +114,7 @@ export class SimulatedProcess {
     return this.#timeline.after(delayMs, () => this.deliver(callback));
   }
 
-  /** Goes on by a microsecond at each look, so that loops that give way after a while do. */
+  /** Advances by a microsecond per call, so that loops that yield after a while do so. */
   #monotonic(): number {
     this.#lastMonotonic = Math.max(this.#timeline.now, this.#lastMonotonic + 0.001);
     return this.#lastMonotonic;

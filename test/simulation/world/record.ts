@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import type { Change } from '../../../src/plane/apiserver/store/change.ts';
 import type { WatchedResource } from '../scenario.ts';
 
-/** One write that the store has taken. */
+/** One write that the store accepted. */
 export interface Committed {
   readonly at: number;
   readonly version: number;
@@ -12,16 +12,16 @@ export interface Committed {
   /** namespace/name */
   readonly key: string;
   readonly uid: string;
-  /** As it is now; of a deletion the last state. */
+  /** Current state; for a deletion the last state. */
   readonly object: JsonObject;
   readonly previous: JsonObject | undefined;
-  /** Who asked for it: the name of a process, or `world`. */
+  /** Who sent it: the name of a process, or `world`. */
   readonly by: string;
 }
 
 interface Version {
   readonly version: number;
-  /** Undefined: it was gone from then on. */
+  /** Undefined: deleted at this version. */
   readonly object: JsonObject | undefined;
 }
 
@@ -31,16 +31,16 @@ const resources: Readonly<Record<string, WatchedResource>> = {
   'podgroups.scheduling.x-k8s.io': 'podgroups',
 };
 
-/** The committed history of the store, from which everything is told that checkers know. */
+/** The committed history of the store; everything that checkers know comes from it. */
 export class StoreRecord {
   readonly changes: Committed[] = [];
-  /** resource -> key -> the versions of what had that key, oldest first */
+  /** resource -> key -> versions of the objects with that key, oldest first */
   readonly #versions: Readonly<Record<WatchedResource, Map<string, Version[]>>> = {
     pods: new Map(),
     nodes: new Map(),
     podgroups: new Map(),
   };
-  /** Of everything that was written, in order: equal runs have equal ones. */
+  /** Digest of all writes in order: equal runs have equal digests. */
   readonly #digest = createHash('sha1');
 
   add(at: number, resource: string, change: Change, by: string): Committed {
@@ -73,12 +73,12 @@ export class StoreRecord {
     return `${this.changes.length}-${this.#digest.copy().digest('hex').slice(0, 12)}`;
   }
 
-  /** What has that key, as of a resource version; default: now. */
+  /** Returns the object with that key, as of a resource version; default: now. */
   get(resource: WatchedResource, key: string, version = Infinity): JsonObject | undefined {
     return at(this.#versions[resource].get(key) ?? [], version);
   }
 
-  /** All objects of a resource, as of a version, in the order in which their keys were first used. */
+  /** Yields all objects of a resource, as of a version, in the order in which their keys were first used. */
   *all(resource: WatchedResource, version = Infinity): Iterable<JsonObject> {
     for (const versions of this.#versions[resource].values()) {
       const object = at(versions, version);

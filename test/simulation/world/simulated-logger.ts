@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from '../../../src/observability/logger.ts';
 
-/** Hands each line to `write`, for whoever looks at one run; or to nobody. */
+/** Passes each line to `write`, to inspect one run; without it, discards them. */
 export function simulatedLogger(write?: (line: string) => void): Logger {
   const log = (level: string) =>
     write === undefined

@@ -5,7 +5,7 @@ import type { PluginFactory } from '../../../src/framework/plugin.ts';
 import { volumesFailForMs } from '../scenario.ts';
 import type { SchedulerPlan } from '../scenario.ts';
 
-/** Holds each pod on Permit for a time, then lets it pass: what a plan meant may be over by then. */
+/** Holds each pod at Permit for a time and then allows it: by then the plan may be outdated. */
 export function slowPermit(clock: Clock, { permitMs }: SchedulerPlan): PluginFactory {
   return (_args, { waitingPods }) => ({
     name: 'SlowPermit',
@@ -16,7 +16,7 @@ export function slowPermit(clock: Clock, { permitMs }: SchedulerPlan): PluginFac
   });
 }
 
-/** Takes its time before each Binding, as volumes do, and at first fails one time in four. */
+/** Delays each Binding, as volumes do, and at first fails one time in four. */
 export function slowPreBind(clock: Clock, random: Random, { preBindMs }: SchedulerPlan): PluginFactory {
   return (_args, { Status }) => ({
     name: 'SlowPreBind',

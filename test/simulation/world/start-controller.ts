@@ -5,7 +5,7 @@ import { createMetricRegistry } from '../../../src/observability/metric-registry
 import type { SimulatedProcess } from './process.ts';
 import { connect, standForLease } from './start-scheduler.ts';
 
-/** The controller process as src/compose/controller.ts has it, without what it serves over HTTP. */
+/** Starts the controller as src/compose/controller.ts does, without its HTTP endpoints. */
 export function startController(
   process: SimulatedProcess,
   options: {

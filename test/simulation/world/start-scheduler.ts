@@ -21,7 +21,7 @@ import { ApiPodEvictor } from '../../../src/scheduler/api/api-pod-evictor.ts';
 import { ApiVerdictSink } from '../../../src/scheduler/api/api-verdict-sink.ts';
 import { ApiVolumeWriter } from '../../../src/scheduler/api/api-volume-writer.ts';
 import { Scheduler } from '../../../src/scheduler/scheduler.ts';
-import { givesWayMs } from '../scenario.ts';
+import { maxYieldMs } from '../scenario.ts';
 import type { SchedulerPlan } from '../scenario.ts';
 import type { SimulatedProcess } from './process.ts';
 import { slowPermit, slowPreBind } from './slow-plugins.ts';
@@ -34,7 +34,7 @@ export interface Connection {
   readonly fence: WriteFence | undefined;
 }
 
-/** A client as a process has it, and its fence when it stands for election. */
+/** Returns a client like that of a process, with a write fence if it runs for election. */
 export function connect(
   transport: Transport,
   clock: Clock,
@@ -71,11 +71,11 @@ export function standForLease(
 }
 
 export interface RunningScheduler {
-  /** How many attempts it has made, as its metrics say. */
+  /** Returns the number of attempts it has made, from its metrics. */
   attempts(): Promise<number>;
 }
 
-/** The scheduler process as src/compose/scheduler.ts has it, without what it serves over HTTP. */
+/** Starts the scheduler as src/compose/scheduler.ts does, without its HTTP endpoints. */
 export function startScheduler(
   process: SimulatedProcess,
   options: {
@@ -112,8 +112,8 @@ export function startScheduler(
       ['SlowPreBind', slowPreBind(clock, random, plan)],
     ]),
     identity,
-    // Short steps are such of a machine that is busy: much can happen between them.
-    defer: (callback) => process.defer(callback, plan.workAtATime === undefined ? 0 : random() * givesWayMs),
+    // Small steps model a busy machine: much can happen between them.
+    defer: (callback) => process.defer(callback, plan.workAtATime === undefined ? 0 : random() * maxYieldMs),
     ...(plan.workAtATime !== undefined && { workAtATime: plan.workAtATime }),
   });
   const elector = standForLease(connection, process, { lease: 'tutti', logger, lost: options.lost });

@@ -9,8 +9,8 @@ interface Turn {
 }
 
 /**
- * The one source of what happens next. Each turn is one callback and all that follows from it without waiting: promises are settled to the
- * end before the next turn, so nothing depends on how the machine interleaves them. Time is virtual milliseconds from 0.
+ * The one source of events. Each turn is one callback and everything that follows from it without waiting. All promises settle before the
+ * next turn, so the result does not depend on how the machine interleaves them. Time is virtual milliseconds from 0.
  */
 export class Timeline {
   readonly #turns = new Heap<Turn>((a, b) => a.due - b.due || a.sequence - b.sequence);
@@ -22,12 +22,12 @@ export class Timeline {
     return this.#now;
   }
 
-  /** Turns so far. */
+  /** Number of turns so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Turns of the same moment run in the order in which they were asked for. */
+  /** Schedules a callback. Callbacks of the same moment run in the order of the calls. */
   after(delayMs: number, run: () => void): Timer {
     const turn: Turn = { due: this.#now + Math.max(delayMs, 0), sequence: this.#sequence++, run, cancelled: false };
     this.#turns.push(turn);
@@ -42,7 +42,7 @@ export class Timeline {
     return this.after(ms - this.#now, run);
   }
 
-  /** Runs the next turn that is due until then; false when there is none, and it is that time. */
+  /** Runs the next turn that is due by `until`. Returns false when there is none, and sets the time to `until`. */
   async turn(until: number): Promise<boolean> {
     for (let next = this.#turns.peek(); next !== undefined && next.due <= until; next = this.#turns.peek()) {
       this.#turns.pop();
@@ -58,7 +58,7 @@ export class Timeline {
   }
 }
 
-/** A macrotask runs only when no promise is left that can go on by itself: nothing here does real I/O. */
+/** Resolves when no promise can settle any more: macrotasks run after all microtasks, and there is no real I/O. */
 function settled(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }

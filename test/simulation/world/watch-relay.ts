@@ -8,14 +8,14 @@ export interface WatchRelayOptions {
   readonly timeline: Timeline;
   readonly process: SimulatedProcess;
   readonly source: AsyncIterable<Uint8Array>;
-  /** How long the next line is under way; lines never overtake each other. */
+  /** Latency of the next line; lines never overtake each other. */
   readonly lagMs: () => number;
   readonly bookmarks: boolean;
-  /** What strikes the next line. */
+  /** Returns the fault that strikes the next line. */
   readonly faultOf: () => Struck<WatchFault> | undefined;
-  /** The process has been told of that version. */
+  /** Called when the process has received that version. */
   readonly delivered: (version: number) => void;
-  /** The server is to see that the connection is gone. */
+  /** Closes the connection for the server. */
   readonly hangUp: () => void;
   readonly signal: AbortSignal | undefined;
 }
@@ -49,7 +49,7 @@ export class WatchRelay implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
       }
     | undefined;
   #lastDue = 0;
-  /** Nothing that is read from now on reaches the process. */
+  /** Lines read from now on no longer reach the process. */
   #isDead = false;
 
   constructor(options: WatchRelayOptions) {
@@ -122,7 +122,7 @@ export class WatchRelay implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
         this.#send(piece);
         return;
       case 'half-open':
-        // The server notices nothing; the client has to.
+        // The server notices nothing; the client must detect it.
         this.#isDead = true;
         return;
       case 'expired':

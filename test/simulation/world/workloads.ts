@@ -9,14 +9,14 @@ import type { Timeline } from './timeline.ts';
 
 interface Workload {
   readonly plan: GroupPlan;
-  /** It recreates what it loses. */
+  /** Reports whether it recreates lost members. */
   isAlive: boolean;
   made: number;
-  /** place -> name of the pod that has it now */
+  /** index of the member -> name of its current pod */
   readonly names: Map<number, string>;
 }
 
-/** Whoever made the groups, and makes their members again. */
+/** Simulates the owners of the groups, which create and recreate members. */
 export class Workloads {
   readonly #plane: Plane;
   readonly #timeline: Timeline;
@@ -24,7 +24,7 @@ export class Workloads {
   readonly #schedulerName: string;
   /** group name -> its workload */
   readonly #workloads = new Map<string, Workload>();
-  /** uid -> its loss has been seen */
+  /** uids whose loss has been handled */
   readonly #lost = new Set<string>();
 
   constructor(options: {
@@ -50,21 +50,21 @@ export class Workloads {
     });
   }
 
-  /** The group object, as at first. */
+  /** Recreates the group object as it was at first. */
   remake(group: string): void {
     const workload = this.#workloads.get(group);
     if (workload?.isAlive !== true) return;
-    this.#plane.tell('POST', groupsPath, groupManifest(workload.plan));
+    this.#plane.send('POST', groupsPath, groupManifest(workload.plan));
   }
 
   end(group: string): void {
     const workload = this.#workloads.get(group);
     if (workload === undefined) return;
     workload.isAlive = false;
-    for (const name of workload.names.values()) this.#plane.tell('DELETE', `${podsPath}/${name}`);
+    for (const name of workload.names.values()) this.#plane.send('DELETE', `${podsPath}/${name}`);
   }
 
-  /** The pod that has the place; undefined when there is none. */
+  /** Returns the pod of the member index; undefined when there is none. */
   member(group: string, place: number): PlainPod | undefined {
     const workload = this.#workloads.get(group);
     const name = workload?.names.get(place % Math.max(1, workload.plan.members.length));
@@ -90,7 +90,7 @@ export class Workloads {
       priority: plan.priority,
       group: plan,
     });
-    this.#plane.tell('POST', podsPath, manifest);
+    this.#plane.send('POST', podsPath, manifest);
   }
 
   #changed({ resource, type, object }: Committed): void {
@@ -107,9 +107,9 @@ export class Workloads {
     if (type === 'DELETED' || workload.plan.recreation === 'new-name') {
       this.#timeline.after(inMs, () => this.#make(workload, place));
     } else if (hasEnded(pod)) {
-      // A pod of the same name can only come when this one is gone.
+      // A pod of the same name can only be created after this one is gone.
       this.#timeline.after(inMs, () =>
-        this.#plane.tell('DELETE', `${podsPath}/${pod.name}`, { gracePeriodSeconds: 0 }),
+        this.#plane.send('DELETE', `${podsPath}/${pod.name}`, { gracePeriodSeconds: 0 }),
       );
     }
   }

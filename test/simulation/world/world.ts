@@ -29,14 +29,14 @@ import { Workloads } from './workloads.ts';
 export interface WorldOptions {
   readonly scenario: Scenario;
   readonly observer: CallObserver;
-  /** Gets a line for each thing that happens: for looking at one run. */
+  /** Gets a line for each event, to inspect one run. */
   readonly trace?: ((line: string) => void) | undefined;
 }
 
-/** How long a process that crashed or lost its Lease takes to be there again, where nothing else is said. */
+/** Default time for a process that crashed or lost its Lease to restart. */
 const restartMs = 1_000;
 
-/** One scenario coming true: the plane, the nodes, whoever owns pods, and the product's processes, on one timeline. */
+/** Runs one scenario: the plane, the nodes, the owners of pods and the processes of the product, on one timeline. */
 export class World {
   readonly timeline = new Timeline();
   readonly plane: Plane;
@@ -46,11 +46,11 @@ export class World {
   readonly #options: WorldOptions;
   readonly #workloads: Workloads;
   readonly #kubelets: Kubelets;
-  /** Those that were started, the newest last. */
+  /** All processes started so far, newest last. */
   readonly #processes: SimulatedProcess[] = [];
   readonly #schedulers: RunningScheduler[] = [];
   readonly #instances: Record<Role, number> = { scheduler: 0, controller: 0 };
-  /** The end of the latest pause or absence of a process. */
+  /** End of the latest pause or absence of a process. */
   #disturbedUntil = 0;
   #foreign = 0;
 
@@ -66,7 +66,7 @@ export class World {
     this.#workloads = new Workloads({ plane: this.plane, timeline, seed, schedulerName });
   }
 
-  /** From then on nothing disturbs any more. */
+  /** Time after which nothing disturbs the cluster any more. */
   get disturbedUntil(): number {
     return Math.max(this.calmFrom, this.faults.lastAt, this.#disturbedUntil);
   }
@@ -86,13 +86,13 @@ export class World {
     if (scenario.hasController) this.#start('controller');
   }
 
-  /** Runs until then; false when it does not get there: it was told to stop, or has taken so many turns. */
-  async runUntil(ms: number, mostTurns: number, isOver: () => boolean): Promise<boolean> {
-    while (await this.timeline.turn(ms)) if (isOver() || this.timeline.count > mostTurns) return false;
+  /** Runs until the given time. Returns false when `isOver` ends it first or it exceeds the number of turns. */
+  async runUntil(ms: number, maxTurns: number, isOver: () => boolean): Promise<boolean> {
+    while (await this.timeline.turn(ms)) if (isOver() || this.timeline.count > maxTurns) return false;
     return !isOver();
   }
 
-  /** Of all schedulers there have been. */
+  /** Returns the sum over all schedulers started so far. */
   async attempts(): Promise<number> {
     let attempts = 0;
     for (const scheduler of this.#schedulers) attempts += await scheduler.attempts();
@@ -100,16 +100,16 @@ export class World {
   }
 
   /**
-   * While any pod waits: changes something that scheduling does not read of every node, of these pods and of all groups. That is
-   * what heartbeats are, and what others write.
+   * While any pod waits, changes fields that scheduling ignores: of every node, of the waiting pods and of all groups. It simulates
+   * heartbeats and writes of other components.
    */
-  pokeWhoWaits(): void {
+  pokeWaiting(): void {
     const { plane } = this;
     const waiting = [...plane.record.all('pods')].filter((object) => isOpen(plainPod(object)));
     if (waiting.length === 0) return;
     const beat = { metadata: { annotations: { 'simulation.example/beat': String(this.timeline.now) } } };
     const poke = (path: string, objects: Iterable<any>): void => {
-      for (const { metadata } of objects) plane.tell('PATCH', `${path}/${metadata.name}`, beat);
+      for (const { metadata } of objects) plane.send('PATCH', `${path}/${metadata.name}`, beat);
     };
     poke(nodesPath, plane.record.all('nodes'));
     poke(podsPath, waiting);
@@ -127,7 +127,7 @@ export class World {
     const { seed, network: plan } = scenario;
     const process = new SimulatedProcess({ role, instance: ++this.#instances[role], seed, timeline });
     this.#processes.push(process);
-    const told: CallObserver = {
+    const tracingObserver: CallObserver = {
       sent: (call) => {
         trace?.(`${timeline.now.toFixed(0)} ${process.name} sends ${call.request.method} ${call.request.path}`);
         observer.sent(call);
@@ -145,7 +145,7 @@ export class World {
       timeline,
       plane,
       faults,
-      observer: told,
+      observer: tracingObserver,
       heededAfterMs: role === 'scheduler' && scenario.scheduler.workAtATime !== undefined ? longestAttemptMs : 0,
       forbiddenNode: scenario.forbiddenNode,
       forbiddenPods: scenario.forbiddenPods,
@@ -177,7 +177,7 @@ export class World {
     this.#disturbedUntil = Math.max(this.#disturbedUntil, this.timeline.now + ms);
   }
 
-  /** The instance that has been there longest: the one that leads, as a rule. */
+  /** Returns the oldest instance, which is usually the leader. */
   #first(role: Role): SimulatedProcess | undefined {
     return this.#processes.find((process) => process.role === role && process.isAlive);
   }
@@ -193,47 +193,47 @@ export class World {
         workloads.create(step.group);
         return;
       case 'create-pod':
-        plane.tell('POST', podsPath, podManifest(step.name, step.pod, { schedulerName, priority: step.priority }));
+        plane.send('POST', podsPath, podManifest(step.name, step.pod, { schedulerName, priority: step.priority }));
         return;
       case 'resize-group':
-        plane.tell('PATCH', `${groupsPath}/${step.group}`, { spec: { minMember: step.minMember } });
+        plane.send('PATCH', `${groupsPath}/${step.group}`, { spec: { minMember: step.minMember } });
         return;
       case 'delete-group':
-        plane.tell('DELETE', `${groupsPath}/${step.group}`);
+        plane.send('DELETE', `${groupsPath}/${step.group}`);
         if (step.withMembers) workloads.end(step.group);
         return;
       case 'remake-group':
         workloads.remake(step.group);
         return;
       case 'delete-member':
-        this.#onMember(step, (path) => plane.tell('DELETE', path));
+        this.#onMember(step, (path) => plane.send('DELETE', path));
         return;
       case 'relabel-member':
         this.#onMember(step, (path) => {
-          plane.tell('PATCH', path, { metadata: { labels: { 'scheduling.x-k8s.io/pod-group': step.to } } });
+          plane.send('PATCH', path, { metadata: { labels: { 'scheduling.x-k8s.io/pod-group': step.to } } });
         });
         return;
       case 'ungate':
         for (const pod of workloads.membersOf(step.group)) {
-          if (pod.isGated) plane.tell('PATCH', `${podsPath}/${pod.name}`, { spec: { schedulingGates: null } });
+          if (pod.isGated) plane.send('PATCH', `${podsPath}/${pod.name}`, { spec: { schedulingGates: null } });
         }
         return;
       case 'finish-member':
         this.#onMember(step, (path, pod) => {
-          if (pod.node !== '') plane.tell('PATCH', `${path}/status`, { status: { phase: step.phase } });
+          if (pod.node !== '') plane.send('PATCH', `${path}/status`, { status: { phase: step.phase } });
         });
         return;
       case 'nominate':
         this.#onMember(step, (path, pod) => {
           const nominatedNodeName = step.node === '' ? null : step.node;
-          if (pod.node === '') plane.tell('PATCH', `${path}/status`, { status: { nominatedNodeName } });
+          if (pod.node === '') plane.send('PATCH', `${path}/status`, { status: { nominatedNodeName } });
         });
         return;
       case 'resize-pod':
         this.#onMember(step, (path, pod) => {
           if (pod.node === '' || hasEnded(pod)) return;
           const requests = { cpu: `${step.milliCpu}m`, memory: `${pod.mebibytes}Mi` };
-          plane.tell('PATCH', `${path}/status`, {
+          plane.send('PATCH', `${path}/status`, {
             status: {
               containerStatuses: [
                 {
@@ -254,24 +254,24 @@ export class World {
         this.#runForeign(step);
         return;
       case 'node-gone':
-        plane.tell('DELETE', `${nodesPath}/${step.node}`);
+        plane.send('DELETE', `${nodesPath}/${step.node}`);
         this.#kubelets.sleep(step.node);
         timeline.after(Math.min(5_000, step.forMs), () => this.#kubelets.collect(step.node));
         timeline.after(step.forMs, () => this.#bringBack(step.node));
         return;
       case 'node-unready':
         this.#kubelets.sleep(step.node);
-        plane.tell('PATCH', `${nodesPath}/${step.node}`, { spec: { taints: unreachable } });
+        plane.send('PATCH', `${nodesPath}/${step.node}`, { spec: { taints: unreachable } });
         timeline.after(Math.min(5_000, step.forMs / 2), () => this.#kubelets.evict(step.node));
         timeline.after(step.forMs, () => {
-          plane.tell('PATCH', `${nodesPath}/${step.node}`, { spec: { taints: null } });
+          plane.send('PATCH', `${nodesPath}/${step.node}`, { spec: { taints: null } });
           this.#kubelets.wake(step.node);
         });
         return;
       case 'node-cordoned':
-        plane.tell('PATCH', `${nodesPath}/${step.node}`, { spec: { unschedulable: true } });
+        plane.send('PATCH', `${nodesPath}/${step.node}`, { spec: { unschedulable: true } });
         timeline.after(step.forMs, () => {
-          plane.tell('PATCH', `${nodesPath}/${step.node}`, { spec: { unschedulable: null } });
+          plane.send('PATCH', `${nodesPath}/${step.node}`, { spec: { unschedulable: null } });
         });
         return;
       case 'node-refuses':
@@ -316,17 +316,17 @@ export class World {
 
   #bringBack(name: string): void {
     const plan = this.#planOf(name);
-    if (plan !== undefined) this.plane.tell('POST', nodesPath, nodeManifest(plan));
+    if (plan !== undefined) this.plane.send('POST', nodesPath, nodeManifest(plan));
     this.#kubelets.wake(name);
   }
 
   #setCpu(name: string, milliCpu: number): void {
-    this.plane.tell('PATCH', `${nodesPath}/${name}/status`, {
+    this.plane.send('PATCH', `${nodesPath}/${name}/status`, {
       status: { allocatable: { cpu: `${milliCpu}m` }, capacity: { cpu: `${milliCpu}m` } },
     });
   }
 
-  /** Another scheduler binds a pod where there is room, as the API shows it. */
+  /** Another scheduler binds a pod where it fits by the API. */
   #runForeign({ node, milliCpu, forMs, stays }: Extract<Step, { kind: 'foreign-pod' }>): void {
     const { plane } = this;
     const nodeObject = plane.record.get('nodes', `/${node}`);
@@ -344,8 +344,8 @@ export class World {
     });
     if (!capacity.takes(pod, node)) return;
     manifest.spec.nodeName = node;
-    plane.tell('POST', podsPath, manifest);
-    if (stays !== true) this.timeline.after(forMs, () => plane.tell('DELETE', `${podsPath}/${name}`));
+    plane.send('POST', podsPath, manifest);
+    if (stays !== true) this.timeline.after(forMs, () => plane.send('DELETE', `${podsPath}/${name}`));
   }
 }
 
@@ -361,7 +361,7 @@ function outline({ spec, status, metadata }: any): string {
     min: spec?.minMember,
     phase: status?.phase,
     leaving: metadata?.deletionTimestamp !== undefined || undefined,
-    said: condition && `${condition.status} ${condition.reason}: ${condition.message}`,
+    scheduled: condition && `${condition.status} ${condition.reason}: ${condition.message}`,
     plan: metadata?.annotations?.['tutti.dev/plan'],
     holder: spec?.holderIdentity,
   });

@@ -4,33 +4,39 @@ import { WriteFence } from '../../../client/write-fence.ts';
 import type { PodBinding } from '../../../framework/plugin-handle.ts';
 import { silentLogger } from '../../../observability/silent-logger.ts';
 import { ApiPodBinder } from '../api-pod-binder.ts';
-import { PodBehindALine } from './pod-behind-a-line.ts';
+import { SlowPodServer } from './slow-pod-server.ts';
 
-/** What is bound: the pod that a PodBehindALine has. */
-export const asked: PodBinding = { namespace: 'default', name: 'red-0', uid: 'ours', nodeName: 'a', annotations: {} };
-/** What others take. */
+/** Binds the pod of a SlowPodServer. */
+export const requested: PodBinding = {
+  namespace: 'default',
+  name: 'red-0',
+  uid: 'ours',
+  nodeName: 'a',
+  annotations: {},
+};
+/** Duration of other bindings. */
 const usualMs = 10;
 export interface Ended {
-  /** Undefined: it resolved. */
+  /** Undefined if the binding succeeded. */
   readonly error: unknown;
   /** Clock.monotonic() */
   readonly at: number;
 }
 
-/** A binder that has bound others lately, on a clock that goes on whenever nothing else happens. */
+/** A binder that has recently bound other pods, on a clock that advances when nothing else can happen. */
 export class TimedBinding {
   readonly clock = new VirtualClock();
-  readonly pod = new PodBehindALine(this.clock);
+  readonly pod = new SlowPodServer(this.clock);
   readonly fence = new WriteFence(this.clock);
   readonly stop = new AbortController();
   readonly #binder: ApiPodBinder;
-  /** Set while others are bound. */
-  #others: PodBehindALine | undefined;
+  /** Set while other pods are bound. */
+  #others: SlowPodServer | undefined;
 
   constructor() {
     this.fence.openUntil(10_000_000);
     const transport = {
-      send: (...call: Parameters<PodBehindALine['send']>) => (this.#others ?? this.pod).send(...call),
+      send: (...call: Parameters<SlowPodServer['send']>) => (this.#others ?? this.pod).send(...call),
       close: () => Promise.resolve(),
     };
     this.#binder = new ApiPodBinder({
@@ -41,11 +47,11 @@ export class TimedBinding {
     });
   }
 
-  /** So many others were bound, one after another. */
+  /** Binds other pods, one after another. */
   async bindOthers(count = 20, takingMs = usualMs): Promise<void> {
     for (let index = 0; index < count; index++) {
-      this.#others = new PodBehindALine(this.clock);
-      this.#others.journey = () => ({ backMs: takingMs });
+      this.#others = new SlowPodServer(this.clock);
+      this.#others.behavior = () => ({ responseMs: takingMs });
       const ended = this.bind();
       await this.passes(0);
       this.#others = undefined;
@@ -54,10 +60,10 @@ export class TimedBinding {
     }
   }
 
-  /** Begins to bind; resolves when that has ended. */
+  /** Starts a binding and resolves when it has ended. */
   async bind(terms: Partial<PodBinding> = {}): Promise<Ended> {
     let ended: Ended | undefined;
-    this.#binder.bind({ ...asked, ...terms }, this.stop.signal).then(
+    this.#binder.bind({ ...requested, ...terms }, this.stop.signal).then(
       () => (ended = { error: undefined, at: this.clock.monotonic() }),
       (error: unknown) => (ended = { error, at: this.clock.monotonic() }),
     );
@@ -65,13 +71,13 @@ export class TimedBinding {
       await this.#quiet();
       if (ended !== undefined) return ended;
       const next = this.clock.untilNextTimer();
-      if (next === undefined) throw new Error('it waits for nothing');
+      if (next === undefined) throw new Error('the binding waits for no timer');
       this.clock.advance(next);
     }
     throw new Error('binding never ended');
   }
 
-  /** So much time passes; 0: what can happen now does. */
+  /** Advances the clock. With 0, runs everything that is due now. */
   async passes(ms: number): Promise<void> {
     const until = this.clock.monotonic() + ms;
     for (;;) {

@@ -16,7 +16,7 @@ import { Ranking } from './ranking.ts';
 import { RankingBuffers } from './ranking-buffers.ts';
 import { SignatureCache } from './signature-cache.ts';
 
-/** Rejects what it was told to: so the nodes that are measured against each other come and go while nothing happens to them. */
+/** Rejects the barred nodes. So the set of nodes to normalize changes although the nodes themselves do not. */
 class Barring implements Plugin {
   readonly name = 'Barring';
   readonly readsOtherNodes = true;
@@ -39,7 +39,7 @@ interface Failure {
   failsIn: 'nothing' | 'filter' | 'score';
 }
 
-/** Fails when it is told to, half-way. */
+/** Fails in the middle of the given extension point. */
 class Flaky implements Plugin {
   readonly name = 'Flaky';
   readonly #nodes: () => readonly NodeInfo[];
@@ -84,13 +84,13 @@ const preferSsd = {
     { weight: 5, preference: { matchExpressions: [{ key: 'disk', operator: 'In', values: ['ssd'] }] } },
   ],
 };
-const kinds: readonly PodOptions[] = [
+const podClasses: readonly PodOptions[] = [
   { cpu: '300m' },
   { cpu: '1', tolerations: [{ key: 'b', operator: 'Exists' }] },
   { cpu: '0', nodeAffinity: preferSsd },
 ];
 const round = fc.record({
-  kind: fc.nat(kinds.length - 1),
+  classIndex: fc.nat(podClasses.length - 1),
   change: fc.option(fc.record({ name: fc.constantFrom(...names), node: nodeClass })),
   gone: fc.option(fc.constantFrom(...names), { freq: 4 }),
   barred: fc.oneof(fc.constant([]), fc.subarray(names)),
@@ -100,7 +100,7 @@ const round = fc.record({
   within: fc.option(fc.subarray(names, { minLength: 1 }), { freq: 4 }),
 });
 
-it('totals that are kept between attempts are those that are worked out from nothing, to the last bit', () => {
+it('cached totals equal totals computed from scratch, to the last bit', () => {
   fc.assert(
     fc.property(fc.array(round, { minLength: 5, maxLength: 25, size: 'max' }), (rounds) => {
       const isBarred = new Set<string>();
@@ -112,15 +112,15 @@ it('totals that are kept between attempts are those that are worked out from not
       for (const name of names) harness.node({ name, cpu: 4 });
       const cache = new SignatureCache(profile.scorers.length, 2);
       const buffers = new RankingBuffers();
-      for (const { kind, change, gone, barred, placing, failsIn, end, within } of rounds) {
+      for (const { classIndex, change, gone, barred, placing, failsIn, end, within } of rounds) {
         if (gone !== null) cluster.removeNode(gone);
         if (change !== null) harness.node({ ...change.node, name: change.name });
         isBarred.clear();
         for (const name of barred) isBarred.add(name);
-        const [pod] = harness.pods(1, kinds[kind]);
+        const [pod] = harness.pods(1, podClasses[classIndex]);
         const state = new CycleState();
         profile.preFilter(state, pod!);
-        const asked = { pod: pod!, state, nodeNames: undefined };
+        const target = { pod: pod!, state, nodeNames: undefined };
         const signature = profile.signaturesOf(pod!).local!;
         const rankingWith = (table: () => NodeTable, own: RankingBuffers): Ranking => {
           const scorers = [...profile.scorers.keys()].filter(
@@ -131,9 +131,9 @@ it('totals that are kept between attempts are those that are worked out from not
             nodes: cluster.nodes,
             generations: () => cluster.generations,
             hasReservations: () => cluster.hasReservations,
-            answering: {
-              kept: [{ filters: profile.localFilters, scorers, table }],
-              anew: { filters: [], scorers: [] },
+            split: {
+              cached: [{ filters: profile.localFilters, scorers, table }],
+              uncached: { filters: [], scorers: [] },
             },
             within: within?.flatMap((name) => cluster.node(name)?.index ?? []),
             hasNoReservation: (uid: string) => cluster.isAssumed(uid),
@@ -141,7 +141,7 @@ it('totals that are kept between attempts are those that are worked out from not
             known: new KnownNodes(),
             salt: 1,
           };
-          return new Ranking(options, asked);
+          return new Ranking(options, target);
         };
         const totalsIn = ({ order }: RankingBuffers): Record<string, number> =>
           Object.fromEntries(
@@ -149,31 +149,31 @@ it('totals that are kept between attempts are those that are worked out from not
               .map((index) => [cluster.nodes[index]!.name, order.totals[index]!] as const)
               .sort(([a], [b]) => (a < b ? -1 : 1)),
           );
-        const expectTheSame = (kept: Ranking): void => {
+        const expectTheSame = (cached: Ranking): void => {
           const fresh = new RankingBuffers();
-          const anew = rankingWith(() => new NodeTable(profile.scorers.length), fresh);
-          anew.build(asked);
+          const uncached = rankingWith(() => new NodeTable(profile.scorers.length), fresh);
+          uncached.build(target);
           expect(totalsIn(buffers)).toEqual(totalsIn(fresh));
-          expect(kept.best()?.name).toBe(anew.best()?.name);
+          expect(cached.best()?.name).toBe(uncached.best()?.name);
         };
         const table = cache.table(signature);
         const ranking = rankingWith(() => table, buffers);
         const transaction = cluster.begin();
-        ranking.build(asked);
+        ranking.build(target);
         expectTheSame(ranking);
         for (let i = 0; i < placing; i++) {
           const best = ranking.best();
           if (best === undefined) break;
-          transaction.assume(harness.pods(1, kinds[kind])[0]!, best);
-          if (ranking.readsOthers) ranking.build(asked);
+          transaction.assume(harness.pods(1, podClasses[classIndex])[0]!, best);
+          if (ranking.readsOthers) ranking.build(target);
           else ranking.placedOnBest();
           expectTheSame(ranking);
         }
         if (failsIn !== 'nothing') {
-          // Everything has changed, and some of what is asked is answered.
-          for (const node of cluster.nodes) transaction.assume(harness.pods(1, kinds[kind])[0]!, node);
+          // Every node has changed, and the plugins evaluate some of them before the failure.
+          for (const node of cluster.nodes) transaction.assume(harness.pods(1, podClasses[classIndex])[0]!, node);
           failure.failsIn = failsIn;
-          ranking.build(asked);
+          ranking.build(target);
           failure.failsIn = 'nothing';
         }
         if (end === 'commit' && failsIn === 'nothing') transaction.commit();

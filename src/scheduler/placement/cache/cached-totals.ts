@@ -1,19 +1,19 @@
 import type { Extremes } from './extremes.ts';
 
-/** What one scorer's normalised scores were measured against. */
+/** The range of raw scores that one scorer's normalized scores were computed from. */
 export interface Measure {
-  /** Its position among the scorers. */
+  /** Position among the profile's scorers. */
   readonly position: number;
-  /** Least and greatest raw score; undefined: it does not normalise. */
+  /** Least and greatest raw score; undefined: the scorer does not normalize. */
   readonly extremes: Pick<Extremes, 'least' | 'greatest'> | undefined;
 }
 
 /**
- * What some scorers' normalised scores come to on each node, weighted and summed in their order. A node's sum stands for as long as its raw
- * scores do, and all of them until a scorer is measured against something else.
+ * The weighted sum of some scorers' normalized scores on each node, in scorer order. A node's sum is valid as long as its raw
+ * scores are. All sums become invalid when the set of scorers or a scorer's range changes.
  */
 export class CachedTotals {
-  /** node index -> sum; NaN: not known */
+  /** node index -> sum; NaN: unknown */
   column = new Float64Array(0);
   #measures: readonly Measure[] = [];
 
@@ -24,12 +24,12 @@ export class CachedTotals {
     this.column = larger;
   }
 
-  /** From here on the sums are of these. Nothing is known if they were of others, or measured otherwise. */
+  /** Declares which scorers and ranges the sums are for. Clears all sums if either changed. */
   measureBy(measures: readonly Measure[]): void {
-    const stand =
+    const areSame =
       measures.length === this.#measures.length && measures.every((measure, i) => isSame(measure, this.#measures[i]!));
-    if (!stand) this.column.fill(NaN);
-    // Those that are given may change.
+    if (!areSame) this.column.fill(NaN);
+    // Copy, because the caller may change its extremes.
     this.#measures = measures.map(({ position, extremes }) => ({ position, extremes: extremes && { ...extremes } }));
   }
 

@@ -1,21 +1,21 @@
 /**
- * Loops over columns of numbers by node index, for the first `size` indexes of a list. Each is a function of its own because it goes
- * through all nodes of a cluster several times an attempt: so it is compiled well after a few.
+ * Loops over columns of numbers by node index, for the first `size` entries of an index list. Each loop is a separate function.
+ * It visits all nodes several times per attempt, so the JIT compiles it well after a few attempts.
  */
 
-/** Of all nodes: lists those whose kept generation is not the present one in `outdated`; answers how many. */
+/** Lists in `outdated` all nodes whose cached generation differs from the present one. Returns how many. */
 export function listOutdatedOfAll(
   outdated: Int32Array,
   nodeCount: number,
-  kept: Float64Array,
+  cached: Float64Array,
   present: Float64Array,
 ): number {
   let count = 0;
-  for (let index = 0; index < nodeCount; index++) if (kept[index] !== present[index]) outdated[count++] = index;
+  for (let index = 0; index < nodeCount; index++) if (cached[index] !== present[index]) outdated[count++] = index;
   return count;
 }
 
-/** Of all nodes: lists those whose flag is 1; answers how many. */
+/** Lists all nodes whose flag is 1. Returns how many. */
 export function listFlagged(indexes: Int32Array, nodeCount: number, flags: Uint8Array): number {
   let count = 0;
   for (let index = 0; index < nodeCount; index++) {
@@ -25,23 +25,23 @@ export function listFlagged(indexes: Int32Array, nodeCount: number, flags: Uint8
   return count;
 }
 
-/** As `listOutdatedOfAll`, of those that are listed. */
+/** Like `listOutdatedOfAll`, for the listed nodes only. */
 export function listOutdated(
   outdated: Int32Array,
   indexes: Int32Array,
   size: number,
-  kept: Float64Array,
+  cached: Float64Array,
   present: Float64Array,
 ): number {
   let count = 0;
   for (let i = 0; i < size; i++) {
     const index = indexes[i]!;
-    if (kept[index] !== present[index]) outdated[count++] = index;
+    if (cached[index] !== present[index]) outdated[count++] = index;
   }
   return count;
 }
 
-/** Lists those of which the column holds no number in `unknown`; answers how many. */
+/** Lists in `unknown` the nodes whose column value is NaN. Returns how many. */
 export function listUnknown(unknown: Int32Array, indexes: Int32Array, size: number, column: Float64Array): number {
   let count = 0;
   for (let i = 0; i < size; i++) {
@@ -51,7 +51,7 @@ export function listUnknown(unknown: Int32Array, indexes: Int32Array, size: numb
   return count;
 }
 
-/** Copies the column, and lists those of which it holds no number in `unknown`; answers how many. */
+/** Copies the column, and lists in `unknown` the nodes whose value is NaN. Returns how many. */
 export function copyKnownAt(
   column: Float64Array,
   indexes: Int32Array,
@@ -69,20 +69,20 @@ export function copyKnownAt(
   return count;
 }
 
-/** A sum that is finite tells that all are numbers, unless they are beyond measure. */
+/** Returns the sum. A finite sum proves that every value is finite; huge finite values may overflow it. */
 export function sumAt(indexes: Int32Array, size: number, column: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < size; i++) sum += column[indexes[i]!]!;
   return sum;
 }
 
-/** Of all indexes of the list. */
+/** Returns whether the values at all indexes are finite. */
 export function areFiniteAt(indexes: Int32Array, column: Float64Array): boolean {
   for (let i = 0; i < indexes.length; i++) if (!Number.isFinite(column[indexes[i]!]!)) return false;
   return true;
 }
 
-/** Leaves those whose flag is 1, in their order, at the beginning of the list; answers how many. */
+/** Moves the indexes whose flag is 1 to the front of the list, in order. Returns how many. */
 export function keepFlagged(indexes: Int32Array, size: number, flags: Uint8Array): number {
   let left = 0;
   for (let i = 0; i < size; i++) {
@@ -114,7 +114,7 @@ export function addWeighted(
   }
 }
 
-/** As `addWeighted`, of what is in the order of the list. Answers its sum. */
+/** Like `addWeighted`, for scores in list order. Returns the sum of the scores. */
 export function addWeightedGathered(
   totals: Float64Array,
   indexes: Int32Array,
@@ -132,7 +132,7 @@ export function addWeightedGathered(
   return sum;
 }
 
-/** Copies out of the column, in the order of the list. Answers the sum. */
+/** Copies values from the column into list order. Returns their sum. */
 export function gather(gathered: Float64Array, indexes: Int32Array, size: number, column: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < size; i++) {
@@ -143,7 +143,7 @@ export function gather(gathered: Float64Array, indexes: Int32Array, size: number
   return sum;
 }
 
-/** Copies back into the column what is in the order of the list. */
+/** Copies values in list order back into the column. */
 export function scatter(column: Float64Array, indexes: Int32Array, size: number, gathered: Float64Array): void {
   for (let i = 0; i < size; i++) column[indexes[i]!] = gathered[i]!;
 }

@@ -6,7 +6,7 @@ export interface Extremes {
   greatestCount: number;
 }
 
-/** Of a column by node index, for the first `size` indexes of a list. */
+/** Returns the extremes of a column by node index, for the first `size` indexes of a list. */
 export function extremesAt(indexes: Int32Array, size: number, scores: Float64Array): Extremes {
   let least = Infinity;
   let leastCount = 0;
@@ -28,7 +28,10 @@ export function extremesAt(indexes: Int32Array, size: number, scores: Float64Arr
   return { least, leastCount, greatest, greatestCount };
 }
 
-/** Replaces one node's raw score (undefined: the node is out). False when the extremes are no longer known. */
+/**
+ * Replaces one node's raw score (`now` undefined: the node is no longer feasible). Returns false if the extremes are then
+ * unknown.
+ */
 export function replaceInExtremes(extremes: Extremes, before: number, now: number | undefined): boolean {
   if (before === now) return true;
   if (before === extremes.least && --extremes.leastCount === 0) return false;

@@ -5,35 +5,38 @@ import type { Diagnosis } from '../../../framework/diagnosis.ts';
 import { filtersFor, notPreselected } from '../../../framework/profile.ts';
 import type { FilterPlugin } from '../../../framework/profile.ts';
 import type { Status } from '../../../framework/status.ts';
-import type { Asked, FeasibilityOptions } from './asked.ts';
-import { notAsked } from './node-subset.ts';
+import type { PreFilteredPod, FeasibilityOptions } from './feasibility-options.ts';
+import { notSentToExtenders } from './node-subset.ts';
 import { isInBulk, NodeVerdicts } from './node-verdicts.ts';
-import type { Working } from './node-verdicts.ts';
+import type { ActiveShare } from './node-verdicts.ts';
 
-/** Which nodes a pod fits on, and why not on the others. Only nodes that changed since its like was asked about are looked at again. */
+/**
+ * The nodes that a pod fits on, and why it does not fit on the others. Checks only nodes that changed since an identical pod was
+ * checked.
+ */
 export class Feasibility {
   readonly #options: FeasibilityOptions;
-  #asked: Asked;
+  #target: PreFilteredPod;
   readonly #verdicts: NodeVerdicts;
   #others: readonly FilterPlugin[] = [];
   #dependsOnOthers = false;
-  /** Some node was rejected by something else than the plugins that look at it alone. */
+  /** Something other than the node-local plugins rejected a node. */
   #isNarrowed = false;
-  /** node index -> rejection by Reserve; stands for as long as this */
+  /** node index -> rejection by Reserve, valid as long as this object is used */
   readonly #reserve = new Map<number, Status>();
 
-  constructor(options: FeasibilityOptions, asked: Asked) {
+  constructor(options: FeasibilityOptions, target: PreFilteredPod) {
     this.#options = options;
-    this.#asked = asked;
-    this.#verdicts = new NodeVerdicts(options, asked);
+    this.#target = target;
+    this.#verdicts = new NodeVerdicts(options, target);
   }
 
-  /** A plugin failed: nothing is known. */
+  /** The first plugin failure; no result is valid then. */
   get error(): Status | undefined {
     return this.#verdicts.error;
   }
 
-  /** Some node was rejected in a way that may change when other pods are placed. */
+  /** A rejection may change when other pods are placed. */
   get dependsOnOthers(): boolean {
     return this.#dependsOnOthers;
   }
@@ -42,24 +45,26 @@ export class Feasibility {
     return this.#reserve.size > 0;
   }
 
-  /** The kept answers, where scores are kept too. */
-  get kept(): readonly Working[] {
-    return this.#verdicts.working;
+  /** The shares with cached results; their tables also cache scores. */
+  get cached(): readonly ActiveShare[] {
+    return this.#verdicts.active;
   }
 
-  /** Lists the nodes that fit in the room's order; answers how many. They count as long as the room is not taken by another. */
-  find(asked: Asked): number {
+  /**
+   * Lists the feasible nodes in `buffers.order` and returns how many. The list is valid until another owner takes the buffers.
+   */
+  find(target: PreFilteredPod): number {
     const { nodes, within, nodeSubset, known, buffers } = this.#options;
-    this.#begin(asked);
+    this.#begin(target);
     buffers.take(this, nodes.length);
     if (this.#isInColumns) return (buffers.order.size = this.#findInColumns(buffers.order.indexes));
     const mayBeNarrowed =
-      asked.nodeNames !== undefined || nodeSubset !== undefined || this.#reserve.size > 0 || this.#others.length > 0;
+      target.nodeNames !== undefined || nodeSubset !== undefined || this.#reserve.size > 0 || this.#others.length > 0;
     const { indexes } = buffers.order;
     const nodeCount = this.#nodeCount;
     let size = 0;
-    for (let place = 0; place < nodeCount; place++) {
-      const node = nodes[within === undefined ? place : within[place]!]!;
+    for (let position = 0; position < nodeCount; position++) {
+      const node = nodes[within === undefined ? position : within[position]!]!;
       if (!(known.fits(node) ?? this.#verdicts.rejection(node) === undefined)) continue;
       if (mayBeNarrowed && this.#rejectionByOthers(node) !== undefined) continue;
       indexes[size++] = node.index;
@@ -68,23 +73,26 @@ export class Feasibility {
     return size;
   }
 
-  /** `find` for who wants to know how many alone; undefined where nodes have to be looked at one by one, or a plugin failed. */
-  countAtOnce(asked: Asked): number | undefined {
+  /**
+   * Like `find`, for callers that need only the number. Returns undefined if nodes must be checked one by one, or a plugin
+   * failed.
+   */
+  countAtOnce(target: PreFilteredPod): number | undefined {
     const { nodes, buffers } = this.#options;
-    this.#begin(asked);
+    this.#begin(target);
     if (!this.#isInColumns) return undefined;
     buffers.take(this, nodes.length);
     const size = (buffers.order.size = this.#findInColumns(buffers.order.indexes));
     return this.error === undefined ? size : undefined;
   }
 
-  /** Nothing is to be asked about single nodes but what the kept answers lack. */
+  /** Whether `find` can use columns: no node needs a plugin call of its own unless its cached result is outdated. */
   get #isInColumns(): boolean {
     const { within, nodeSubset, hasReservations } = this.#options;
     return (
       within === undefined &&
       nodeSubset === undefined &&
-      this.#asked.nodeNames === undefined &&
+      this.#target.nodeNames === undefined &&
       this.#reserve.size === 0 &&
       this.#verdicts.isInBulk &&
       this.#others.every(isInBulk) &&
@@ -92,7 +100,7 @@ export class Feasibility {
     );
   }
 
-  /** As `find`, through columns of numbers: several times as fast where most verdicts are known. */
+  /** Like `find`, over columns of numbers. Several times as fast if most verdicts are cached. */
   #findInColumns(indexes: Int32Array): number {
     const size = this.#verdicts.listPassing(indexes);
     if (this.error !== undefined) return size;
@@ -102,77 +110,81 @@ export class Feasibility {
     return left;
   }
 
-  /** Where `countAtOnce` did not answer: before the same nodes are gone through by `counts`, in this generation of the cluster. */
+  /**
+   * Prepares for `counts` on the same nodes in this cluster generation. Called when `countAtOnce` returns undefined.
+   */
   beginToCount(generation: number): void {
     this.#verdicts.forgetError();
     this.#options.known.begin(this.#options.nodes.length, generation);
   }
 
-  /** Whether the pod fits on the node. What the plugins that look at it alone say is known from then on. */
+  /** Returns whether the pod fits on the node. Records the result of the node-local plugins. */
   counts(node: NodeInfo): boolean {
     const { known } = this.#options;
     const isRejected = this.#verdicts.rejection(node) !== undefined;
-    // Nothing is known where a plugin fails.
+    // A failed plugin leaves no result to record.
     if (this.error === undefined) known.note(node, !isRejected);
     return !isRejected && this.#rejectionByOthers(node) === undefined;
   }
 
-  #begin(asked: Asked): void {
+  #begin(target: PreFilteredPod): void {
     const { profile, spend } = this.#options;
     spend?.(this.#nodeCount);
-    this.#asked = asked;
+    this.#target = target;
     this.#dependsOnOthers = false;
     this.#isNarrowed = this.#reserve.size > 0;
-    this.#others = filtersFor(asked.state, profile.otherFilters);
-    this.#verdicts.begin(asked);
+    this.#others = filtersFor(target.state, profile.otherFilters);
+    this.#verdicts.begin(target);
   }
 
-  /** The node, one that fitted, has changed: does it still? */
+  /** Returns whether a node that fitted still fits after a change. */
   stillFits(node: NodeInfo): boolean {
     return this.#verdicts.rejection(node) === undefined;
   }
 
-  /** By Reserve, PreFilter's choice of nodes, extenders, or those that read other nodes: never reused. */
+  /**
+   * Returns the rejection by Reserve, by PreFilter's node names, by extenders or by plugins that read other nodes. Never cached.
+   */
   #rejectionByOthers(node: NodeInfo): Status | undefined {
     const { nodeSubset } = this.#options;
     let status = this.#reserve.get(node.index);
-    if (status === undefined && this.#asked.nodeNames?.has(node.name) === false) status = notPreselected;
+    if (status === undefined && this.#target.nodeNames?.has(node.name) === false) status = notPreselected;
     if (status === undefined && nodeSubset?.allowed.has(node.name) === false) {
-      status = nodeSubset.rejected.get(node.name) ?? notAsked;
+      status = nodeSubset.rejected.get(node.name) ?? notSentToExtenders;
     }
     if (status === undefined && this.#others.length > 0) {
-      status = this.#verdicts.ask(this.#others, node);
+      status = this.#verdicts.filterUncached(this.#others, node);
       this.#dependsOnOthers ||= status !== undefined;
     }
     this.#isNarrowed ||= status !== undefined;
     return status;
   }
 
-  /** Reserve rejects the node, for as long as this is used. */
+  /** Records that Reserve rejected the node. The rejection lasts as long as this object is used. */
   reject(node: NodeInfo, status: Status): void {
     this.#reserve.set(node.index, status);
     this.#isNarrowed = true;
   }
 
   /**
-   * Whether every node rejects the pod in a way that has nothing to do with other pods: neither taking some away nor placing
-   * more can help.
+   * Whether every node rejects the pod for reasons that do not involve other pods. Then neither evicting pods nor placing more
+   * can help.
    */
   get isRejectedForGood(): boolean {
     if (this.error !== undefined || this.#isNarrowed) return false;
-    for (let place = 0; place < this.#nodeCount; place++) {
-      if (this.#statusOf(this.#indexAt(place))?.code !== 'UnschedulableAndUnresolvable') return false;
+    for (let position = 0; position < this.#nodeCount; position++) {
+      if (this.#statusOf(this.#indexAt(position))?.code !== 'UnschedulableAndUnresolvable') return false;
     }
     return true;
   }
 
-  /** Why the pod finds no node (any more). */
+  /** Returns why the pod finds no node, or no further node. */
   diagnose(pod: Pod): Diagnosis {
     const nodeCount = this.#nodeCount;
-    /** Most nodes are rejected by one of a few constants. */
+    /** status -> number of nodes; most nodes share one of a few constant statuses */
     const counts = new Map<Status, number>();
-    for (let place = 0; place < nodeCount && this.error === undefined; place++) {
-      const status = this.#statusOf(this.#indexAt(place));
+    for (let position = 0; position < nodeCount && this.error === undefined; position++) {
+      const status = this.#statusOf(this.#indexAt(position));
       if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + 1);
     }
     const { error } = this;
@@ -197,10 +209,10 @@ export class Feasibility {
     return within === undefined ? nodes.length : within.length;
   }
 
-  /** Index of the node that is looked at in this place. */
-  #indexAt(place: number): number {
+  /** Returns the index of the node to check at this position. */
+  #indexAt(position: number): number {
     const { within } = this.#options;
-    return within === undefined ? place : within[place]!;
+    return within === undefined ? position : within[position]!;
   }
 
   #statusOf(index: number): Status | undefined {

@@ -6,8 +6,8 @@ import type { FilterPlugin, Profile } from '../../../framework/profile.ts';
 import type { Status } from '../../../framework/status.ts';
 
 /**
- * Filter on a node where others keep room: the pod must fit both as things are and with the claimants that it has to respect
- * already there, because they may come or not (kube-scheduler's rule for nominated pods).
+ * Runs Filter on a node that may have reservations of other owners. The pod must fit both with and without the owners whose
+ * reservations it must respect, because those pods may or may not arrive. kube-scheduler has the same rule for nominated pods.
  */
 export function filterWithReservations(
   profile: Profile,
@@ -24,17 +24,17 @@ export function filterWithReservations(
     .map(({ owner }) => owner);
   if (owners.length === 0) return undefined;
   let failure: Status | undefined;
-  const there: Pod[] = [];
+  const added: Pod[] = [];
   for (const owner of owners) {
     if (failure !== undefined) break;
     node.addPod(owner);
-    there.push(owner);
+    added.push(owner);
     failure = profile.preFilters.addPod(state, pod, owner, node);
   }
-  const besides = failure ?? profile.filter(filters, state, pod, node);
-  for (const owner of there.reverse()) {
+  const withOwners = failure ?? profile.filter(filters, state, pod, node);
+  for (const owner of added.reverse()) {
     node.removePod(owner);
     failure ??= profile.preFilters.removePod(state, pod, owner, node);
   }
-  return failure ?? besides;
+  return failure ?? withOwners;
 }

@@ -3,17 +3,17 @@ import type { NodeInfo } from '../../../cluster/node-info.ts';
 const unknown = -1;
 
 /**
- * Which nodes the plugins that look at one node alone let a pod go to, a bit each, as they were at some moment of a plan. Far smaller
- * than what they answered, so that each of a thousand kinds can have one.
+ * The nodes that the node-local plugins accept for a pod at one moment of a plan, one bit each. It is far smaller than their full
+ * results, so each of a thousand pod classes can have one.
  */
 export class KnownNodes {
-  /** By node index: what is known, then what it is. */
+  /** By node index: first whether the result is known, then the result. */
   #bits = new Uint32Array(0);
   #words = 0;
-  /** Generation of the cluster up to which the bits are of its nodes. */
+  /** Cluster generation up to which the bits are valid. */
   #asOf = unknown;
 
-  /** From here on all nodes that are looked at are to be noted. */
+  /** Starts with no result; the caller then notes each node that it checks. */
   begin(nodeCount: number, generation: number): void {
     this.#words = (nodeCount + 31) >> 5;
     this.#bits = new Uint32Array(2 * this.#words);
@@ -24,7 +24,7 @@ export class KnownNodes {
     this.#asOf = unknown;
   }
 
-  /** Undefined: not known, or it has changed since. */
+  /** Returns undefined if the result is unknown or the node has changed since. */
   fits({ index, generation }: NodeInfo): boolean | undefined {
     if (generation > this.#asOf) return undefined;
     const bit = 1 << (index & 31);
@@ -33,7 +33,7 @@ export class KnownNodes {
     return (this.#bits[this.#words + word]! & bit) !== 0;
   }
 
-  /** What claims mean is not noted: it is looked at each time. */
+  /** Records the result. Skips nodes with reservations, which are checked each time. */
   note({ index, reservations }: NodeInfo, fits: boolean): void {
     if (reservations.size > 0) return;
     const bit = 1 << (index & 31);

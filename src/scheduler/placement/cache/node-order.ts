@@ -1,24 +1,24 @@
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 
 /**
- * Feasible nodes, the best by total first. Equal ones are in an order that depends on their names and on `salt` alone: who asks
- * again is answered the same, and who asks for something else begins elsewhere.
+ * Feasible nodes, highest total first. Only the node's name and `salt` decide between equal totals: the same request gets the
+ * same order, and different requests start with different nodes.
  *
- * The first to be asked for costs one look at each; only when it is not the last is the rest put in order.
+ * The first best node costs one pass over the list. The list becomes a heap only if a second one is needed.
  */
 export class NodeOrder {
-  /** node index -> weighted total, for those that are listed */
+  /** node index -> weighted total, for listed nodes */
   totals = new Float64Array(0);
-  /** Node indexes: listed ones first, in no order or, once more than one has been asked for, as a heap. */
+  /** Node indexes. The first `size` are listed: in no order, or as a heap once a second node was needed. */
   indexes = new Int32Array(0);
   size = 0;
   #nodes: readonly NodeInfo[] = [];
-  /** node index -> its place among equals, while there is a heap */
+  /** node index -> rank among equal totals, while there is a heap */
   #ties = new Int32Array(0);
   #salt = 0;
   #state: 'listed' | 'bestFirst' | 'heap' = 'listed';
 
-  /** Makes room for these nodes, and lists none. */
+  /** Allocates space for these nodes, and lists none. */
   begin(nodes: readonly NodeInfo[], salt: number): void {
     this.#nodes = nodes;
     this.#salt = salt;
@@ -30,20 +30,20 @@ export class NodeOrder {
     this.#ties = new Int32Array(this.indexes.length);
   }
 
-  /** Index of the best node; -1 when none is listed. */
+  /** Returns the index of the best node; -1 if none is listed. */
   best(): number {
     if (this.size === 0) return -1;
     if (this.#state === 'listed') this.#bringBestFirst();
     return this.indexes[0]!;
   }
 
-  /** The total of the best one has changed. */
+  /** Restores the order after the total of the best node changed. */
   bestChanged(): void {
     if (this.#state === 'heap') this.#siftDown(0, this.indexes[0]!);
     else this.#makeHeap();
   }
 
-  /** The best one is not feasible any more. */
+  /** Removes the best node, which is no longer feasible. */
   removeBest(): void {
     const last = this.indexes[--this.size]!;
     if (this.#state === 'heap') {
@@ -56,7 +56,7 @@ export class NodeOrder {
 
   #bringBestFirst(): void {
     const { indexes, size } = this;
-    let best = placeOfGreatest(this.totals, indexes, size);
+    let best = positionOfGreatest(this.totals, indexes, size);
     const greatest = this.totals[indexes[best]!]!;
     let bestTie = this.#tieOf(indexes[best]!);
     for (let i = best + 1; i < size; i++) {
@@ -108,8 +108,8 @@ export class NodeOrder {
   }
 }
 
-/** The first place in the list of a node with the greatest total. */
-function placeOfGreatest(totals: Float64Array, indexes: Int32Array, size: number): number {
+/** Returns the first position in the list of a node with the greatest total. */
+function positionOfGreatest(totals: Float64Array, indexes: Int32Array, size: number): number {
   let best = 0;
   let greatest = totals[indexes[0]!]!;
   for (let i = 1; i < size; i++) {
@@ -121,7 +121,7 @@ function placeOfGreatest(totals: Float64Array, indexes: Int32Array, size: number
   return best;
 }
 
-/** Spreads neighbours over all 32 bits; different numbers stay different (the finish of MurmurHash3). */
+/** Spreads similar numbers over all 32 bits; different numbers stay different (the MurmurHash3 finalizer). */
 function mixed(hash: number): number {
   let bits = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);

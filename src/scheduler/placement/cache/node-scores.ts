@@ -1,7 +1,7 @@
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { ScorePlugin } from '../../../framework/score-points.ts';
 import type { Status } from '../../../framework/status.ts';
-import type { Asked, FeasibilityOptions } from './asked.ts';
+import type { PreFilteredPod, FeasibilityOptions } from './feasibility-options.ts';
 import {
   addWeighted,
   addWeightedGathered,
@@ -26,62 +26,62 @@ interface Scoring {
   readonly position: number;
   /** node index -> raw score */
   readonly raw: Float64Array;
-  /** Where it normalizes. */
+  /** Undefined: the scorer does not normalize. */
   readonly normal: Normal | undefined;
 }
 
 interface Normal {
-  /** Of the raw scores. */
+  /** Extremes of the raw scores. */
   readonly extremes: Extremes;
-  /** All nodes have the same score, which decides nothing and is left out of the totals. */
-  readonly isLeftOut: boolean;
-  /** node index -> normalized score, where they are at hand */
+  /** All nodes have the same score, so it cannot decide anything and the totals leave it out. */
+  readonly isUniform: boolean;
+  /** node index -> normalized score, if stored */
   readonly scores: Float64Array | undefined;
-  /** Where they are not: the raw score that was normalized last for a single node, and the result. */
+  /** If not stored: the raw score that was last normalized for a single node, and the result. */
   latestRaw: number;
   latest: number;
 }
 
-/** Scorers whose raw scores and totals are kept in one table. */
+/** Scorers whose raw scores and totals one table caches. */
 interface CachedScoring {
   readonly table: NodeTable;
   readonly scoring: readonly Scoring[];
 }
 
 /**
- * Scores the feasible nodes that the room's order lists, into its totals. Scorers are asked only about nodes that changed since a pod
- * with the same signature was scored.
+ * Scores the feasible nodes listed in `buffers.order` and writes their totals there. Calls scorers only for nodes that changed
+ * since a pod with the same signature was scored.
  */
 export class NodeScores {
   readonly #options: FeasibilityOptions;
   readonly #feasibility: Feasibility;
   readonly #calls: ScoreCalls;
-  #asked: Asked;
-  #kept: readonly CachedScoring[] = [];
-  /** Those whose answers are not kept. */
+  #target: PreFilteredPod;
+  #cached: readonly CachedScoring[] = [];
+  /** Scorers without cached results. */
   #others: readonly Scoring[] = [];
-  /** All of them, in that order. */
+  /** All scorers: first `#cached`, then `#others`. */
   #scoring: readonly Scoring[] = [];
   /** Scratch buffer: raw scores of one node, in the order of `#scoring`. */
   readonly #before: number[] = [];
 
-  constructor(options: FeasibilityOptions, feasibility: Feasibility, asked: Asked) {
+  constructor(options: FeasibilityOptions, feasibility: Feasibility, target: PreFilteredPod) {
     this.#options = options;
     this.#feasibility = feasibility;
-    this.#asked = asked;
-    this.#calls = new ScoreCalls(options.profile.scoring, options.nodes, asked);
+    this.#target = target;
+    this.#calls = new ScoreCalls(options.profile.scoring, options.nodes, target);
   }
 
-  /** A scorer failed: the totals mean nothing. */
+  /** The first scorer failure; the totals are invalid then. */
   get error(): Status | undefined {
     return this.#calls.error;
   }
 
-  /** Nothing is scored. */
-  begin(asked: Asked): void {
-    this.#asked = asked;
-    this.#calls.begin(asked);
-    this.#kept = [];
+  /** Resets to a state without scores. */
+  begin(target: PreFilteredPod): void {
+    this.#target = target;
+    this.#calls.begin(target);
+    this.#cached = [];
     this.#others = [];
     this.#scoring = [];
   }
@@ -89,27 +89,28 @@ export class NodeScores {
   /** Scores the listed nodes. `readsOthers`: a plugin that did not skip the pod reads other nodes. */
   score(readsOthers: boolean): void {
     const { profile, buffers, nodeSubset } = this.#options;
-    const { skippedScores } = this.#asked.state;
+    const { skippedScores } = this.#target.state;
     const { indexes, totals, size } = buffers.order;
-    const isAsked = (position: number): boolean => !skippedScores.has(profile.scorers[position]!.plugin.name);
-    /** Whether there is anything in the totals. */
+    const isActive = (position: number): boolean => !skippedScores.has(profile.scorers[position]!.plugin.name);
+    /** The totals already contain a score. */
     let isBegun = nodeSubset !== undefined;
     if (isBegun) for (let i = 0; i < size; i++) totals[indexes[i]!] = this.#extraOf(indexes[i]!);
-    const kept: CachedScoring[] = [];
-    for (const { share, table } of this.#feasibility.kept) {
-      const asked = share.scorers.filter(isAsked);
-      for (const position of share.scorers) table.useScorer(position, asked.includes(position));
-      if (asked.length === 0) continue;
-      if (!this.#bringUpToDate(table, asked)) return;
-      const scoring = asked.map((position) => this.#keptScoring(table, position));
-      if (this.error !== undefined || !this.#addKept(table, scoring, isBegun)) return;
+    const cached: CachedScoring[] = [];
+    for (const { share, table } of this.#feasibility.cached) {
+      const positions = share.scorers.filter(isActive);
+      for (const position of share.scorers) table.useScorer(position, positions.includes(position));
+      if (positions.length === 0) continue;
+      if (!this.#bringUpToDate(table, positions)) return;
+      const scoring = positions.map((position) => this.#scoringOf(table, position));
+      if (this.error !== undefined || !this.#addCached(table, scoring, isBegun)) return;
       isBegun = true;
-      kept.push({ table, scoring });
+      cached.push({ table, scoring });
     }
     if (!isBegun) fillAt(totals, indexes, size, 0);
     const others: Scoring[] = [];
     for (const [position, scorer] of profile.scorers.entries()) {
-      if (!isAsked(position) || this.#feasibility.kept.some(({ share }) => share.scorers.includes(position))) continue;
+      if (!isActive(position) || this.#feasibility.cached.some(({ share }) => share.scorers.includes(position)))
+        continue;
       const raw = buffers.raw(position);
       if (!this.#calls.score(scorer, raw, indexes, size)) return;
       let normal: Normal | undefined;
@@ -119,14 +120,14 @@ export class NodeScores {
       if (this.error !== undefined) return;
       others.push({ scorer, position, raw, normal });
     }
-    this.#kept = kept;
+    this.#cached = cached;
     this.#others = others;
-    this.#scoring = [...kept.flatMap(({ scoring }) => scoring), ...others];
+    this.#scoring = [...cached.flatMap(({ scoring }) => scoring), ...others];
   }
 
   /**
-   * The node, one that was scored, has changed: brings its total up to date. Returns false where the totals of all others are
-   * out of date too, because a score was measured against what this node had.
+   * Updates the total of a scored node that changed. Returns false if the totals of all other nodes are outdated too, because
+   * this node's score changed the least or greatest raw score.
    */
   replace(node: NodeInfo, isFeasible: boolean): boolean {
     const { index } = node;
@@ -142,7 +143,7 @@ export class NodeScores {
     if (!isFeasible) return true;
     let total = this.#extraOf(index);
     let count = 0;
-    for (const { table, scoring } of this.#kept) {
+    for (const { table, scoring } of this.#cached) {
       let sum = 0;
       for (let i = 0; i < scoring.length; i++) sum += this.#weighted(scoring[i]!, index, before[count++]!);
       table.totals.column[index] = sum;
@@ -153,11 +154,11 @@ export class NodeScores {
     return true;
   }
 
-  /** What the scorer adds to this node's total. `before`: its raw score when all were normalized. */
+  /** Returns what the scorer adds to this node's total. `before`: the node's raw score before this update. */
   #weighted({ scorer, raw, normal }: Scoring, index: number, before: number): number {
     const now = raw[index]!;
     if (normal === undefined) return scorer.weight * now;
-    if (normal.isLeftOut) return 0;
+    if (normal.isUniform) return 0;
     const { scores, extremes } = normal;
     if (scores === undefined) {
       if (normal.latestRaw !== now) {
@@ -171,13 +172,13 @@ export class NodeScores {
   }
 
   #scoreAgain(node: NodeInfo): void {
-    for (const { table } of this.#kept) table.forgetScore(node.index);
+    for (const { table } of this.#cached) table.forgetScore(node.index);
     for (const { scorer, raw } of this.#scoring) raw[node.index] = this.#calls.scoreOf(scorer, node) ?? 0;
-    if (this.error === undefined) for (const { table } of this.#kept) table.markScored(node);
+    if (this.error === undefined) for (const { table } of this.#cached) table.markScored(node);
   }
 
-  /** Asks for the raw scores that are out of date. Returns whether all went well. */
-  #bringUpToDate(table: NodeTable, asked: readonly number[]): boolean {
+  /** Calls the scorers for nodes with outdated raw scores. Returns whether all calls succeeded. */
+  #bringUpToDate(table: NodeTable, positions: readonly number[]): boolean {
     const { profile, nodes, buffers, hasReservations } = this.#options;
     const { indexes, size } = buffers.order;
     const { outdated } = buffers;
@@ -185,7 +186,7 @@ export class NodeScores {
     const count = listOutdated(outdated, indexes, size, table.scored, generations);
     if (count === 0) return true;
     table.forgetScored(outdated, count);
-    for (const position of asked) {
+    for (const position of positions) {
       const raw = table.scores[position]!;
       const scorer = profile.scorers[position]!;
       if (!this.#calls.score(scorer, raw, outdated, count)) return false;
@@ -196,44 +197,44 @@ export class NodeScores {
     return true;
   }
 
-  #keptScoring(table: NodeTable, position: number): Scoring {
+  #scoringOf(table: NodeTable, position: number): Scoring {
     const scorer = this.#options.profile.scorers[position]!;
     const raw = table.scores[position]!;
     if (scorer.plugin.normalizeScore === undefined) return { scorer, position, raw, normal: undefined };
     const { indexes, size } = this.#options.buffers.order;
     const extremes = extremesAt(indexes, size, raw);
-    const isLeftOut = extremes.least === extremes.greatest;
-    if (isLeftOut) this.#calls.normalizeAlone(scorer, extremes.least, extremes); // it may fail
-    return { scorer, position, raw, normal: normalOf(extremes, isLeftOut) };
+    const isUniform = extremes.least === extremes.greatest;
+    if (isUniform) this.#calls.normalizeAlone(scorer, extremes.least, extremes); // may fail
+    return { scorer, position, raw, normal: normalOf(extremes, isUniform) };
   }
 
-  /** Brings the table's totals up to date, and adds them to those that there are. Returns whether all went well. */
-  #addKept({ totals: kept }: NodeTable, scoring: readonly Scoring[], isBegun: boolean): boolean {
+  /** Updates the table's totals, and adds them to the totals so far. Returns whether all calls succeeded. */
+  #addCached({ totals: cached }: NodeTable, scoring: readonly Scoring[], isBegun: boolean): boolean {
     const { buffers } = this.#options;
     const { indexes, totals, size } = buffers.order;
     const unknown = buffers.outdated;
-    kept.measureBy(scoring.map(({ position, normal }) => ({ position, extremes: normal?.extremes })));
+    cached.measureBy(scoring.map(({ position, normal }) => ({ position, extremes: normal?.extremes })));
     const count = isBegun
-      ? listUnknown(unknown, indexes, size, kept.column)
-      : copyKnownAt(totals, indexes, size, kept.column, unknown);
-    if (count > 0) this.#sumUp(kept.column, scoring, unknown, count);
+      ? listUnknown(unknown, indexes, size, cached.column)
+      : copyKnownAt(totals, indexes, size, cached.column, unknown);
+    if (count > 0) this.#sumUp(cached.column, scoring, unknown, count);
     if (this.error !== undefined) {
-      kept.clear();
+      cached.clear();
       return false;
     }
-    if (isBegun) addWeighted(totals, indexes, size, kept.column, 1);
-    else copyAt(totals, unknown, count, kept.column);
+    if (isBegun) addWeighted(totals, indexes, size, cached.column, 1);
+    else copyAt(totals, unknown, count, cached.column);
     return true;
   }
 
-  /** The weighted sum of these scorers' scores, on some of the nodes. */
+  /** Computes the weighted sum of these scorers' scores for some of the nodes. */
   #sumUp(sums: Float64Array, scoring: readonly Scoring[], indexes: Int32Array, count: number): void {
     fillAt(sums, indexes, count, 0);
     for (const { scorer, raw, normal } of scoring) {
       if (normal === undefined) {
         addWeighted(sums, indexes, count, raw, scorer.weight);
-      } else if (!normal.isLeftOut) {
-        // The extremes, which stand for all other nodes, are normalized with them.
+      } else if (!normal.isUniform) {
+        // The extremes stand for all other nodes, so normalize them too.
         const column = this.#options.buffers.column.subarray(0, count + 2);
         gather(column, indexes, count, raw);
         column[count] = normal.extremes.least;
@@ -244,7 +245,10 @@ export class NodeScores {
     }
   }
 
-  /** Adds the normalized scores of all listed nodes to the totals. Returns undefined where no single node is normalized later. */
+  /**
+   * Adds the normalized scores of all listed nodes to the totals. Returns undefined if later updates never normalize a single
+   * node.
+   */
   #normalize(scorer: ScorePlugin, position: number, raw: Float64Array, readsOthers: boolean): Normal | undefined {
     const { buffers } = this.#options;
     const { indexes, totals, size } = buffers.order;
@@ -252,7 +256,7 @@ export class NodeScores {
     const isOnce = readsOtherNodes && readsOthers;
     const extremes = isOnce ? undefined : extremesAt(indexes, size, raw);
     if (extremes !== undefined && extremes.least === extremes.greatest && !readsOtherNodes) {
-      this.#calls.normalizeAlone(scorer, extremes.least, extremes); // it may fail
+      this.#calls.normalizeAlone(scorer, extremes.least, extremes); // may fail
       return normalOf(extremes, true);
     }
     const column = buffers.column.subarray(0, size);
@@ -261,18 +265,18 @@ export class NodeScores {
     this.#calls.normalize(scorer, column);
     this.#calls.areNormalized(addWeightedGathered(totals, indexes, size, column, scorer.weight), column, scorer);
     if (extremes === undefined) return undefined;
-    const scores = buffers.normalised(position);
+    const scores = buffers.normalized(position);
     scatter(scores, indexes, size, column);
     return normalOf(extremes, false, scores);
   }
 
-  /** What the extenders' scores add. */
+  /** Returns what the extenders add to the node's total. */
   #extraOf(index: number): number {
     const { nodeSubset, nodes } = this.#options;
     return nodeSubset?.allowed.get(nodes[index]!.name) ?? 0;
   }
 }
 
-function normalOf(extremes: Extremes, isLeftOut: boolean, scores?: Float64Array): Normal {
-  return { extremes, isLeftOut, scores, latestRaw: NaN, latest: NaN };
+function normalOf(extremes: Extremes, isUniform: boolean, scores?: Float64Array): Normal {
+  return { extremes, isUniform, scores, latestRaw: NaN, latest: NaN };
 }

@@ -2,29 +2,35 @@ import type { Pod } from '../../../api/pod.ts';
 import { Status } from '../../../framework/status.ts';
 
 /**
- * What extenders said about pods that are alike: nodes that they did not leave are rejected, and those that they did may be worth
- * more. It can only narrow what the plugins say.
+ * The extenders' result for identical pods. Nodes that they did not return are rejected; nodes that they returned may get a
+ * higher total. A subset can only narrow what the plugins allow.
  */
 export interface NodeSubset {
-  /** node name -> what is added to its total; all other nodes are rejected */
+  /** node name -> amount to add to its total; all other nodes are rejected */
   readonly allowed: ReadonlyMap<string, number>;
-  /** node name -> why it is rejected; the others because nobody was asked about them */
+  /** node name -> why it is rejected; the scheduler did not send the remaining nodes to the extenders */
   readonly rejected: ReadonlyMap<string, Status>;
 }
 
-/** The node was no choice when the extenders were asked. */
-export const notAsked = new Status('Unschedulable', 'node(s) that the extenders were not asked about');
+/** The node was not feasible when the scheduler called the extenders. */
+export const notSentToExtenders = new Status(
+  'Unschedulable',
+  'node(s) that the scheduler did not send to the extenders',
+);
 
-/** For pods that nobody was asked about. */
+/** For pods that the scheduler did not send to the extenders. */
 export const nothingAllowed: NodeSubset = { allowed: new Map(), rejected: new Map() };
 
-/** What is said about a pod; undefined: nothing. Of pods that are alike the same object. */
+/** Returns the subset for a pod; undefined: no restriction. Identical pods get the same object. */
 export type NodeSubsetOf = (pod: Pod) => NodeSubset | undefined;
 
-/** The nodes that both leave; undefined where neither says anything. */
-export function leftByBoth(one: NodeSubsetOf | undefined, other: NodeSubsetOf | undefined): NodeSubsetOf | undefined {
+/** Returns the nodes that both allow; undefined if neither restricts any pod. */
+export function intersectSubsets(
+  one: NodeSubsetOf | undefined,
+  other: NodeSubsetOf | undefined,
+): NodeSubsetOf | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  /** what the one says -> what the other says -> both */
+  /** subset of the first -> subset of the second -> their intersection */
   const known = new Map<NodeSubset, Map<NodeSubset, NodeSubset>>();
   return (pod) => {
     const [a, b] = [one(pod), other(pod)];
@@ -37,7 +43,7 @@ export function leftByBoth(one: NodeSubsetOf | undefined, other: NodeSubsetOf | 
   };
 }
 
-/** Of a node that both reject it is said what `a` says. */
+/** If both reject a node, the reason in `a` wins. */
 function intersection(a: NodeSubset, b: NodeSubset): NodeSubset {
   const allowed = new Map<string, number>();
   for (const [name, worth] of a.allowed) {

@@ -6,23 +6,23 @@ const never = -1;
 const noScores = new Float64Array(0);
 
 /**
- * What some plugins that read one node at a time answered about each node (by `NodeInfo.index`) for pods that they sign alike: the
- * verdict, raw scores, and what those come to; each good for as long as the node's generation stands.
+ * Cached results of some node-local plugins for each node (by `NodeInfo.index`), for pods that these plugins sign alike: the
+ * verdict, the raw scores and their total. Each result is valid while the node's generation stays the same.
  */
 export class NodeTable {
-  /** Generation that the verdict is of; -1: none. */
+  /** Generation of the verdict; -1: no verdict. */
   filtered = new Float64Array(0);
-  /** First rejection; of rows that fit it means nothing. */
+  /** First rejection; meaningless for rows that fit. */
   readonly statuses: (Status | undefined)[] = [];
-  /** 1 where there is no rejection. */
+  /** 1 if no filter rejects the node. */
   fits = new Uint8Array(0);
-  /** Generation that the scores are of; -1: none. */
+  /** Generation of the scores; -1: no scores. */
   scored = new Float64Array(0);
-  /** One column a scorer of the profile; empty where it was never asked. */
+  /** One column per scorer of the profile; empty if it was never used. */
   readonly scores: Float64Array[];
-  /** By column: the rows that are scored have this score. */
+  /** By column: rows that are scored have this score. */
   readonly isScored: boolean[];
-  /** What the scores come to; known only of rows that are scored. */
+  /** Sums of the scores; known only for rows that are scored. */
   readonly totals = new CachedTotals();
 
   constructor(scorerCount: number) {
@@ -30,33 +30,36 @@ export class NodeTable {
     this.isScored = this.scores.map(() => false);
   }
 
-  /** Makes room for at least this many nodes, keeping what is there. */
+  /** Grows to at least this many nodes, and keeps the contents. */
   reserve(nodeCount: number): void {
     const known = this.filtered.length;
     if (known >= nodeCount) return;
     const size = Math.max(nodeCount, known + (known >> 1), 16);
-    this.filtered = grown(this.filtered, size, never);
-    this.scored = grown(this.scored, size, never);
+    this.filtered = grow(this.filtered, size, never);
+    this.scored = grow(this.scored, size, never);
     const fits = new Uint8Array(size);
     fits.set(this.fits);
     this.fits = fits;
     this.totals.reserve(size);
     for (let column = 0; column < this.scores.length; column++) {
-      if (this.scores[column]!.length > 0) this.scores[column] = grown(this.scores[column]!, size, 0);
+      if (this.scores[column]!.length > 0) this.scores[column] = grow(this.scores[column]!, size, 0);
     }
     while (this.statuses.length < size) this.statuses.push(undefined);
   }
 
-  /** The column of a scorer that is asked from now on, or no longer; rows that lack its score are no good. */
-  useScorer(column: number, isAsked: boolean): void {
-    if (isAsked && !this.isScored[column]!) {
+  /** Enables or disables a scorer's column. Enabling one invalidates all rows, because they lack its score. */
+  useScorer(column: number, isUsed: boolean): void {
+    if (isUsed && !this.isScored[column]!) {
       this.scored.fill(never);
       if (this.scores[column]!.length < this.scored.length) this.scores[column] = new Float64Array(this.scored.length);
     }
-    this.isScored[column] = isAsked;
+    this.isScored[column] = isUsed;
   }
 
-  /** The rows are about to be answered anew: nothing stands of them should that fail, or the nodes be as they were before. */
+  /**
+   * Invalidates rows before they are evaluated. Otherwise a half-written row could pass as valid after a failure, or after a
+   * rollback to the node's old generation.
+   */
   forgetFiltered(indexes: Int32Array, count: number): void {
     for (let i = 0; i < count; i++) this.filtered[indexes[i]!] = never;
   }
@@ -76,17 +79,20 @@ export class NodeTable {
     this.filtered[index] = never;
   }
 
-  /** The verdict on this node is good for as long as nothing changes there. What claims mean is not in a pod's signature. */
+  /**
+   * Marks the node's verdict as valid until the node changes. With reservations it is never valid, because signatures do not
+   * cover them.
+   */
   markFiltered(node: NodeInfo): void {
     this.filtered[node.index] = node.reservations.size === 0 ? node.generation : never;
   }
 
-  /** The scores of this node are good for as long as nothing changes there. */
+  /** Marks the node's scores as valid until the node changes. */
   markScored(node: NodeInfo): void {
     this.scored[node.index] = node.reservations.size === 0 ? node.generation : never;
   }
 
-  /** Nothing is kept of what was answered. */
+  /** Drops all results. */
   clear(): void {
     this.statuses.fill(undefined);
     this.filtered.fill(never);
@@ -95,7 +101,7 @@ export class NodeTable {
   }
 }
 
-function grown(column: Float64Array, size: number, filler: number): Float64Array<ArrayBuffer> {
+function grow(column: Float64Array, size: number, filler: number): Float64Array<ArrayBuffer> {
   const larger = new Float64Array(size).fill(filler);
   larger.set(column);
   return larger;

@@ -2,55 +2,55 @@ import type { NodeInfo } from '../../../cluster/node-info.ts';
 import { filtersFor } from '../../../framework/profile.ts';
 import type { FilterPlugin } from '../../../framework/profile.ts';
 import type { Status } from '../../../framework/status.ts';
-import type { Asked, FeasibilityOptions } from './asked.ts';
+import type { PreFilteredPod, FeasibilityOptions } from './feasibility-options.ts';
 import { copyAt, fillAt, keepFlagged, listFlagged, listOutdated, listOutdatedOfAll } from './columns.ts';
 import { filterWithReservations } from './filter-with-reservations.ts';
 import type { CachedShare } from './cached-results.ts';
 import type { NodeTable } from './node-table.ts';
 
-/** A share of the plugins at work on one pod. */
-export interface Working {
+/** A cached share, applied to one pod. */
+export interface ActiveShare {
   readonly share: CachedShare;
   readonly table: NodeTable;
-  /** Those that did not skip the pod. */
+  /** The filters that did not skip the pod. */
   readonly filters: readonly FilterPlugin[];
 }
 
-/** From this number of nodes on, filters are asked about all of them at once. */
+/** From this number of nodes on, filters check them in bulk. */
 const manyNodes = 4;
 
 /**
- * The verdicts of the filters that look at one node alone. They are asked only about nodes that changed since a pod with the same signature was
- * filtered. The first filter that fails leaves an `error`.
+ * The verdicts of the node-local filters. Calls them only for nodes that changed since a pod with the same signature was
+ * filtered. The first filter that fails sets `error`.
  */
 export class NodeVerdicts {
   readonly #options: FeasibilityOptions;
-  #asked: Asked;
-  #working: readonly Working[] = [];
-  /** Filters whose verdicts are not kept. */
-  #anew: readonly FilterPlugin[] = [];
+  #target: PreFilteredPod;
+  #active: readonly ActiveShare[] = [];
+  /** Filters without cached verdicts. */
+  #uncached: readonly FilterPlugin[] = [];
   #error: Status | undefined;
 
-  constructor(options: FeasibilityOptions, asked: Asked) {
+  constructor(options: FeasibilityOptions, target: PreFilteredPod) {
     this.#options = options;
-    this.#asked = asked;
+    this.#target = target;
   }
 
   get error(): Status | undefined {
     return this.#error;
   }
 
-  get working(): readonly Working[] {
-    return this.#working;
+  get active(): readonly ActiveShare[] {
+    return this.#active;
   }
 
-  begin(asked: Asked): void {
-    const { nodes, answering } = this.#options;
-    const { state } = asked;
-    this.#asked = asked;
+  begin(target: PreFilteredPod): void {
+    const { nodes, split } = this.#options;
+    const { state } = target;
+    this.#target = target;
     this.#error = undefined;
-    this.#anew = filtersFor(state, answering.anew.filters);
-    this.#working = answering.kept.map((share) => {
+    this.#uncached = filtersFor(state, split.uncached.filters);
+    this.#active = split.cached.map((share) => {
       const table = share.table();
       table.reserve(nodes.length);
       return { share, table, filters: filtersFor(state, share.filters) };
@@ -61,46 +61,49 @@ export class NodeVerdicts {
     this.#error = undefined;
   }
 
-  /** Single nodes are asked about only where a kept verdict is missing. */
+  /** Whether only nodes without a cached verdict need a call of their own. */
   get isInBulk(): boolean {
-    return this.#anew.every(isInBulk);
+    return this.#uncached.every(isInBulk);
   }
 
   rejection(node: NodeInfo): Status | undefined {
     const { index, generation } = node;
-    const working = this.#working;
-    for (let i = 0; i < working.length; i++) {
-      const { table, filters } = working[i]!;
+    const active = this.#active;
+    for (let i = 0; i < active.length; i++) {
+      const { table, filters } = active[i]!;
       if (table.filtered[index] !== generation) this.#note(table, node, this.#filter(filters, node));
       if (table.fits[index] === 0) return table.statuses[index];
     }
-    return this.#anew.length === 0 ? undefined : this.ask(this.#anew, node);
+    return this.#uncached.length === 0 ? undefined : this.filterUncached(this.#uncached, node);
   }
 
-  /** As `refusal`; where several filters reject the node, the one that is first in the profile. */
+  /** Like `rejection`. If several filters reject the node, returns the rejection of the first one in the profile. */
   firstRejection(node: NodeInfo): Status | undefined {
     const status = this.rejection(node);
-    if (status === undefined || this.#working.length + Math.min(1, this.#anew.length) < 2) return status;
-    // Where several share the work, one that comes before in the profile may reject the node too; beside claims each is asked twice.
+    if (status === undefined || this.#active.length + Math.min(1, this.#uncached.length) < 2) return status;
+    // With several shares, a filter earlier in the profile may reject the node too. With reservations, each filter runs twice, so
+    // any of them may.
     const { profile } = this.#options;
-    const place = profile.localFilters.findIndex(({ name }) => name === status.plugin);
-    const earlier = node.reservations.size > 0 ? profile.localFilters : profile.localFilters.slice(0, place);
-    return this.#filter(filtersFor(this.#asked.state, earlier), node) ?? status;
+    const position = profile.localFilters.findIndex(({ name }) => name === status.plugin);
+    const earlier = node.reservations.size > 0 ? profile.localFilters : profile.localFilters.slice(0, position);
+    return this.#filter(filtersFor(this.#target.state, earlier), node) ?? status;
   }
 
-  /** Lists all nodes that pass. No node may have claims, and `isInBulk` must hold. After a failure the list means nothing. */
+  /**
+   * Lists all nodes that pass. Requires `isInBulk` and nodes without reservations. After a failure the list is meaningless.
+   */
   listPassing(indexes: Int32Array): number {
     const { nodes, generations, buffers } = this.#options;
     const now = generations();
     let size = nodes.length;
-    for (const [i, working] of this.#working.entries()) {
-      const { table, filters } = working;
+    for (const [i, active] of this.#active.entries()) {
+      const { table, filters } = active;
       const { filtered, fits } = table;
       const isFirst = i === 0;
       const count = isFirst
         ? listOutdatedOfAll(buffers.outdated, size, filtered, now)
         : listOutdated(buffers.outdated, indexes, size, filtered, now);
-      if (count >= manyNodes) this.#askMany(working, buffers.outdated, count);
+      if (count >= manyNodes) this.#filterMany(active, buffers.outdated, count);
       else {
         for (let j = 0; j < count; j++) {
           const node = nodes[buffers.outdated[j]!]!;
@@ -109,33 +112,33 @@ export class NodeVerdicts {
       }
       size = isFirst ? listFlagged(indexes, size, fits) : keepFlagged(indexes, size, fits);
     }
-    if (this.#working.length === 0) for (let index = 0; index < size; index++) indexes[index] = index;
-    return this.#error !== undefined ? size : this.keepPassing(this.#anew, indexes, size);
+    if (this.#active.length === 0) for (let index = 0; index < size; index++) indexes[index] = index;
+    return this.#error !== undefined ? size : this.keepPassing(this.#uncached, indexes, size);
   }
 
-  /** Asks filters that take many nodes at once. Returns how many nodes are left at the beginning; a failure leaves none. */
+  /** Runs bulk filters and moves the nodes that pass to the front. Returns how many pass; 0 after a failure. */
   keepPassing(filters: readonly FilterPlugin[], indexes: Int32Array, size: number): number {
     if (size === 0) return 0;
-    const { state, pod } = this.#asked;
+    const { state, pod } = this.#target;
     const left = this.#options.profile.keepPassing(filters, state, pod, indexes, size);
     if (typeof left === 'number') return left;
-    this.#failing(left);
+    this.#recordFailure(left);
     return 0;
   }
 
-  /** Asks these filters about the node; what they say is not kept. */
-  ask(filters: readonly FilterPlugin[], node: NodeInfo): Status | undefined {
-    return this.#failing(this.#filter(filters, node));
+  /** Runs these filters on the node; the result is not cached. */
+  filterUncached(filters: readonly FilterPlugin[], node: NodeInfo): Status | undefined {
+    return this.#recordFailure(this.#filter(filters, node));
   }
 
   /**
-   * Asks about these nodes, which have no claims, and keeps the verdicts. Each filter is asked only about nodes that the filters before
-   * it let pass, because it may rely on what they check.
+   * Checks these nodes, which have no reservations, and caches the verdicts. Each filter sees only nodes that passed the filters
+   * before it, because it may rely on their checks.
    */
-  #askMany(working: Working, indexes: Int32Array, count: number): void {
+  #filterMany(active: ActiveShare, indexes: Int32Array, count: number): void {
     const { profile, nodes, generations, buffers } = this.#options;
-    const { state, pod } = this.#asked;
-    const { table, filters } = working;
+    const { state, pod } = this.#target;
+    const { table, filters } = active;
     const { passing, passed } = buffers;
     table.forgetFiltered(indexes, count);
     fillAt(table.fits, indexes, count, 0);
@@ -143,20 +146,20 @@ export class NodeVerdicts {
     for (let i = 0; i < count; i++) passing[i] = indexes[i]!;
     let left = count;
     for (const [i, filter] of filters.entries()) {
-      const kept = isInBulk(filter)
+      const result = isInBulk(filter)
         ? profile.keepPassing([filter], state, pod, passing, left)
         : this.#keepPassing(table, filter, left);
-      if (typeof kept !== 'number') {
-        this.#failing(kept);
+      if (typeof result !== 'number') {
+        this.#recordFailure(result);
         return;
       }
-      left = kept;
+      left = result;
       fillAt(passed, passing, left, i + 1);
     }
     const now = generations();
     fillAt(table.fits, passing, left, 1);
     copyAt(table.filtered, passing, left, now);
-    // Why it rejects is asked of the one that has dropped the node.
+    // Get the reason from the filter that dropped the node.
     const onwards = filters.map((_, i) => filters.slice(i));
     for (let i = 0; i < count; i++) {
       const index = indexes[i]!;
@@ -165,7 +168,10 @@ export class NodeVerdicts {
     }
   }
 
-  /** Of the first of `passing`, one after the other. Notes who is rejected; answers how many are left, or the failure. */
+  /**
+   * Runs the filter on the first `size` nodes of `passing`, one by one, and records rejections. Returns how many pass, or the
+   * failure.
+   */
   #keepPassing(table: NodeTable, filter: FilterPlugin, size: number): number | Status {
     const { nodes, buffers } = this.#options;
     const { passing } = buffers;
@@ -181,25 +187,25 @@ export class NodeVerdicts {
     return left;
   }
 
-  #failing(status: Status | undefined): Status | undefined {
+  #recordFailure(status: Status | undefined): Status | undefined {
     if (status?.code === 'Error') this.#error ??= status;
     return status;
   }
 
   #note(table: NodeTable, node: NodeInfo, status: Status | undefined): void {
     table.setStatus(node.index, status);
-    if (this.#failing(status)?.code !== 'Error') table.markFiltered(node);
+    if (this.#recordFailure(status)?.code !== 'Error') table.markFiltered(node);
   }
 
   #filter(filters: readonly FilterPlugin[], node: NodeInfo): Status | undefined {
     const { profile, hasNoReservation } = this.#options;
-    const { state, pod } = this.#asked;
+    const { state, pod } = this.#target;
     if (node.reservations.size === 0) return profile.filterAll(filters, state, pod, node);
     return filterWithReservations(profile, filters, state, pod, node, hasNoReservation);
   }
 }
 
-/** Whether the filter takes many nodes at once. */
+/** Returns whether the filter checks many nodes in one call. */
 export function isInBulk({ plugin }: FilterPlugin): boolean {
   return plugin.filterAll !== undefined;
 }

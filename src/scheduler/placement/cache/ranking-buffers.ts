@@ -2,21 +2,24 @@ import { NodeOrder } from './node-order.ts';
 
 const nothing = new Float64Array(0);
 
-/** Working room that all rankings of a planner share, so that thousands of them cost one. It is the one's that took it last. */
+/**
+ * Scratch buffers that all rankings of a planner share, so that thousands of rankings allocate once. They belong to the last
+ * owner that took them.
+ */
 export class RankingBuffers {
   readonly order = new NodeOrder();
-  /** One scorer's scores of listed nodes, in their order; two more have room. */
+  /** One scorer's scores of listed nodes, in list order, plus space for two more. */
   column = nothing;
-  /** Indexes of nodes of which something kept is out of date. */
+  /** Indexes of nodes with an outdated cached result. */
   outdated = new Int32Array(0);
-  /** And of those of them that pass. */
+  /** The outdated nodes that pass. */
   passing = new Int32Array(0);
-  /** node index -> how many filters have let it pass; of those that are out of date. */
+  /** node index -> number of filters that it has passed, for outdated nodes */
   passed = new Uint8Array(0);
-  /** position of a scorer -> its raw scores by node index, where they are not kept */
+  /** scorer position -> raw scores by node index, for scorers without cached results */
   readonly #raw: Float64Array[] = [];
-  /** position of a scorer -> its normalised scores by node index */
-  readonly #normalised: Float64Array[] = [];
+  /** scorer position -> normalized scores by node index */
+  readonly #normalized: Float64Array[] = [];
   #owner: object | undefined;
   #size = 0;
 
@@ -24,7 +27,7 @@ export class RankingBuffers {
     return this.#owner === owner;
   }
 
-  /** Makes room for that many nodes; nothing is in it. */
+  /** Takes the buffers and allocates space for this many nodes. The contents are undefined. */
   take(owner: object, nodeCount: number): void {
     this.#owner = owner;
     if (this.#size >= nodeCount) return;
@@ -34,14 +37,14 @@ export class RankingBuffers {
     this.passing = new Int32Array(this.#size);
     this.passed = new Uint8Array(this.#size);
     this.#raw.length = 0;
-    this.#normalised.length = 0;
+    this.#normalized.length = 0;
   }
 
   raw(scorer: number): Float64Array {
     return (this.#raw[scorer] ??= new Float64Array(this.#size));
   }
 
-  normalised(scorer: number): Float64Array {
-    return (this.#normalised[scorer] ??= new Float64Array(this.#size));
+  normalized(scorer: number): Float64Array {
+    return (this.#normalized[scorer] ??= new Float64Array(this.#size));
   }
 }

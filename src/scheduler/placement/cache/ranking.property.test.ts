@@ -17,7 +17,7 @@ import { Ranking } from './ranking.ts';
 import { RankingBuffers } from './ranking-buffers.ts';
 import { SignatureCache } from './signature-cache.ts';
 
-/** The fuller the better, as a share of the greatest. */
+/** Prefers fuller nodes. Normalizes each score to a share of the greatest. */
 const full: Plugin & { readonly weight: number } = {
   name: 'Full',
   weight: 2,
@@ -60,7 +60,7 @@ const podClass: fc.Arbitrary<PodOptions> = fc.record(
   { requiredKeys: ['cpu', 'tolerations'] },
 );
 
-/** Every node's total, worked out from scratch with the plugins alone. */
+/** Returns the total of each feasible node, computed from scratch with the plugins alone. */
 function totals(profile: Profile, pod: Pod, nodes: readonly NodeInfo[]): Map<NodeInfo, number> {
   const state = new CycleState();
   profile.preFilter(state, pod);
@@ -75,13 +75,13 @@ function totals(profile: Profile, pod: Pod, nodes: readonly NodeInfo[]): Map<Nod
   return sums;
 }
 
-/** Places as many of `pods` as fit, each on a node that is as good as any; returns how many. */
+/** Places as many of `pods` as fit, each on a node with the best total. Returns how many. */
 function placeAll(harness: CoreHarness, pods: readonly Pod[], table: () => NodeTable, undo: boolean): number {
   const { cluster, profile } = harness;
   const transaction = cluster.begin();
   const state = new CycleState();
   profile.preFilter(state, pods[0]!);
-  const asked = { pod: pods[0]!, state, nodeNames: undefined };
+  const target = { pod: pods[0]!, state, nodeNames: undefined };
   const share = { filters: profile.localFilters, scorers: [...profile.scorers.keys()], table };
   const ranking = new Ranking(
     {
@@ -89,15 +89,15 @@ function placeAll(harness: CoreHarness, pods: readonly Pod[], table: () => NodeT
       nodes: cluster.nodes,
       generations: () => cluster.generations,
       hasReservations: () => cluster.hasReservations,
-      answering: { kept: [share], anew: { filters: [], scorers: [] } },
+      split: { cached: [share], uncached: { filters: [], scorers: [] } },
       hasNoReservation: (uid) => cluster.isAssumed(uid),
       buffers: new RankingBuffers(),
       known: new KnownNodes(),
       salt: pods.length,
     },
-    asked,
+    target,
   );
-  ranking.build(asked);
+  ranking.build(target);
   let placed = 0;
   for (const pod of pods) {
     const expected = totals(profile, pod, cluster.nodes);
@@ -120,29 +120,29 @@ function placeAll(harness: CoreHarness, pods: readonly Pod[], table: () => NodeT
 const newHarness = (): CoreHarness => new CoreHarness({ plugins: defaultPlugins, extra: [fewPods, full, plain] });
 
 describe('a ranking', () => {
-  it('that is kept up to date step by step always offers a node that a ranking from scratch would put first', () => {
+  it('updated step by step always offers a node that a new ranking would put first', () => {
     fc.assert(
       fc.property(
         fc.array(nodeClass, { minLength: 1, maxLength: 8, size: 'max' }),
         fc.array(fc.record({ cpu: fc.constantFrom('100m', '1'), on: fc.nat(7) }), { maxLength: 6 }),
         podClass,
-        (nodes, running, kind) => {
+        (nodes, running, podOptions) => {
           const harness = newHarness();
           nodes.forEach((node, i) => harness.node({ ...node, name: 'n'.repeat(1 + (i % 3)) + i }));
           for (const { cpu, on } of running) {
             harness.pod({ cpu, nodeName: harness.cluster.nodes[on % nodes.length]!.name });
           }
           const cache = new SignatureCache(harness.profile.scorers.length);
-          placeAll(harness, harness.pods(20, kind), () => cache.table('one'), true);
+          placeAll(harness, harness.pods(20, podOptions), () => cache.table('one'), true);
         },
       ),
       { numRuns: 60 },
     );
   });
 
-  it('stays right when its answers come from a cache that is too small, while nodes come, change and go', () => {
+  it('stays correct with a cache that is too small, while nodes are added, changed and removed', () => {
     const round = fc.record({
-      kind: fc.nat(4),
+      classIndex: fc.nat(4),
       count: fc.integer({ min: 1, max: 3 }),
       undo: fc.boolean(),
       change: fc.option(fc.record({ name: fc.constantFrom('n0', 'n1', 'n2', 'n3', 'n4'), node: nodeClass })),
@@ -152,14 +152,14 @@ describe('a ranking', () => {
       fc.property(
         fc.array(podClass, { minLength: 5, maxLength: 5 }),
         fc.array(round, { minLength: 5, maxLength: 20, size: 'max' }),
-        (kinds, rounds) => {
+        (classes, rounds) => {
           const harness = newHarness();
           for (let i = 0; i < 5; i++) harness.node({ name: `n${i}`, cpu: 4 });
           const cache = new SignatureCache(harness.profile.scorers.length, 2);
-          for (const { kind, count, undo, change, gone } of rounds) {
+          for (const { classIndex, count, undo, change, gone } of rounds) {
             if (gone !== null) harness.cluster.removeNode(gone);
             if (change !== null) harness.node({ ...change.node, name: change.name });
-            const pods = harness.pods(count, kinds[kind]);
+            const pods = harness.pods(count, classes[classIndex]);
             const signature = harness.profile.signaturesOf(pods[0]!).local!;
             placeAll(harness, pods, () => cache.table(signature), undo);
           }
@@ -170,33 +170,33 @@ describe('a ranking', () => {
   });
 });
 
-describe('a plan for identical pods', () => {
-  it('places all of them when that many fit, counted node by node, and else as many as fit', () => {
+describe('a plan', () => {
+  it('for identical pods places all of them if enough fit, counted node by node, and otherwise as many as fit', () => {
     fc.assert(
       fc.property(
         fc.array(nodeClass, { minLength: 1, maxLength: 6 }),
         podClass,
         fc.integer({ min: 1, max: 25 }),
-        (nodes, kind, count) => {
+        (nodes, podOptions, count) => {
           const harness = newHarness();
           nodes.forEach((node, i) => harness.node({ ...node, name: `n${i}` }));
-          const pods = harness.pods(count, kind);
-          const buffers = capacityFor(harness, count, kind);
+          const pods = harness.pods(count, podOptions);
+          const capacity = capacityFor(harness, count, podOptions);
           const transaction = harness.cluster.begin();
           const plan = harness.planner.plan(
             { profile: harness.profile, members: pods, needed: count, groupState: undefined },
             transaction,
           );
           transaction.rollback();
-          expect(plan.assignments).toHaveLength(Math.min(count, buffers));
-          expect(plan.blocked === undefined).toBe(buffers >= count);
+          expect(plan.assignments).toHaveLength(Math.min(count, capacity));
+          expect(plan.blocked === undefined).toBe(capacity >= count);
         },
       ),
       { numRuns: 80 },
     );
   });
 
-  it('and for pods of more kinds than there are tables never puts one where it does not fit', () => {
+  it('for pods of more classes than there are tables never puts a pod where it does not fit', () => {
     fc.assert(
       fc.property(
         fc.array(nodeClass, { minLength: 2, maxLength: 6 }),
@@ -225,21 +225,21 @@ describe('a plan for identical pods', () => {
   });
 });
 
-function capacityFor(harness: CoreHarness, count: number, kind: PodOptions): number {
+function capacityFor(harness: CoreHarness, count: number, podOptions: PodOptions): number {
   const { cluster, profile } = harness;
   const transaction = cluster.begin();
-  const any = harness.build.projectedPod(kind);
-  let buffers = 0;
+  const any = harness.build.projectedPod(podOptions);
+  let capacity = 0;
   for (const node of cluster.nodes) {
     for (let i = 0; i < count; i++) {
-      const pod = { ...any, uid: `${buffers}` };
+      const pod = { ...any, uid: `${capacity}` };
       const state = new CycleState();
       profile.preFilter(state, pod);
       if (profile.filter(profile.localFilters, state, pod, node) !== undefined) break;
       transaction.assume(pod, node);
-      buffers++;
+      capacity++;
     }
   }
   transaction.rollback();
-  return buffers;
+  return capacity;
 }

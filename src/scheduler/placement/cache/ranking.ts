@@ -2,60 +2,65 @@ import type { Pod } from '../../../api/pod.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { Diagnosis } from '../../../framework/diagnosis.ts';
 import type { Status } from '../../../framework/status.ts';
-import type { Asked, FeasibilityOptions } from './asked.ts';
+import type { PreFilteredPod, FeasibilityOptions } from './feasibility-options.ts';
 import { Feasibility } from './feasibility.ts';
 import { NodeScores } from './node-scores.ts';
 
 /**
- * The feasible nodes for pods that are alike, best first. Building it costs one pass over the nodes, in which only nodes that
- * changed since the pods' like was last seen are filtered and scored again; each further identical pod costs one step,
- * because a placement changes a single node.
+ * The feasible nodes for identical pods, best first. Building the ranking costs one pass over the nodes, which filters and scores
+ * only nodes that changed since an identical pod was ranked. Each further identical pod costs one step, because a placement
+ * changes a single node.
  */
 export class Ranking {
   readonly #options: FeasibilityOptions;
   readonly #feasibility: Feasibility;
   readonly #scores: NodeScores;
   readonly #salt: number;
-  #asked: Asked;
+  #target: PreFilteredPod;
   #isBuilt = false;
   #readsOthers = true;
-  /** Of PreScore or Reserve. */
+  /** Failure of PreScore or Reserve. */
   #error: Status | undefined;
 
-  /** Nothing is looked at yet. `salt`: equal ones order equal nodes alike. */
-  constructor(options: FeasibilityOptions & { readonly salt: number }, asked: Asked) {
+  /** Checks no node yet. `salt`: rankings with equal salts order equal nodes alike. */
+  constructor(options: FeasibilityOptions & { readonly salt: number }, target: PreFilteredPod) {
     this.#options = options;
     this.#salt = options.salt;
-    this.#asked = asked;
-    this.#feasibility = new Feasibility(options, asked);
-    this.#scores = new NodeScores(options, this.#feasibility, asked);
+    this.#target = target;
+    this.#feasibility = new Feasibility(options, target);
+    this.#scores = new NodeScores(options, this.#feasibility, target);
   }
 
-  /** On how many nodes the pod fits, before anybody is placed; undefined where they have to be looked at one by one. */
+  /**
+   * Returns how many nodes the pod fits on, before any placement. Undefined if nodes must be checked one by one, or a plugin
+   * failed.
+   */
   countAtOnce(): number | undefined {
     const { nodes, buffers } = this.#options;
     buffers.order.begin(nodes, this.#salt);
-    return this.#feasibility.countAtOnce(this.#asked);
+    return this.#feasibility.countAtOnce(this.#target);
   }
 
-  /** How the nodes that the pod fits on are counted, before anybody is placed. Nothing is listed or scored. */
+  /**
+   * Returns the object that counts the pod's feasible nodes one by one, before any placement. Lists and scores nothing.
+   */
   counting(generation: number): Feasibility {
     this.#feasibility.beginToCount(generation);
     return this.#feasibility;
   }
 
-  /** Looks at the nodes as they are now, for `diagnose`; a ranking that was built before is none any more. */
+  /** Filters the nodes as they are now, for `diagnose`. An earlier build becomes invalid. */
   look(): void {
     this.#isBuilt = false;
     this.#findFeasible();
   }
 
-  /** How many nodes are left to choose from, once it is built. */
+  /** Number of nodes left to choose from, after `build`. */
   get size(): number {
     return this.#options.buffers.order.size;
   }
 
-  /** A plugin failed; nothing may be placed by this ranking. */
+  /** The first plugin failure; no pod may then be placed by this ranking. */
   get error(): Status | undefined {
     return this.#scoringError ?? this.#feasibility.error;
   }
@@ -64,50 +69,52 @@ export class Ranking {
     return this.#error ?? this.#scores.error;
   }
 
-  /** The node to take; undefined when none fits. */
+  /** Returns the node to use; undefined if no node fits. */
   best(): NodeInfo | undefined {
     return this.error !== undefined ? undefined : this.#options.nodes[this.#options.buffers.order.best()];
   }
 
-  /** Some node was rejected in a way that may change when other pods are placed. */
+  /** A rejection may change when other pods are placed. */
   get dependsOnOthers(): boolean {
     return this.#feasibility.dependsOnOthers;
   }
 
-  /** What has been placed where may be why a node is rejected: a plugin reads other nodes, or Reserve has its own account. */
+  /** A rejection may be due to pods that were placed: a plugin reads other nodes, or Reserve keeps its own account. */
   get dependsOnAssignedPods(): boolean {
     return this.#readsOthers || this.#feasibility.isRejectedByReserve;
   }
 
-  /** A plugin that did not skip the pod reads other nodes, so the ranking is out of date after every placement. */
+  /** A plugin that did not skip the pod reads other nodes, so every placement makes the ranking outdated. */
   get readsOthers(): boolean {
     return this.#readsOthers;
   }
 
-  /** As `Feasibility.isRejectedForGood`, of what was found last. */
+  /** Like `Feasibility.isRejectedForGood`, for the latest result. */
   get isRejectedForGood(): boolean {
     return this.#scoringError === undefined && this.#feasibility.isRejectedForGood;
   }
 
-  /** Whether these are the nodes that PreFilter left to choose from; undefined: all. */
+  /** Returns whether PreFilter left the same nodes to choose from; undefined: all. */
   isAmong(nodeNames: ReadonlySet<string> | undefined): boolean {
-    return sameNames(nodeNames, this.#asked.nodeNames);
+    return sameNames(nodeNames, this.#target.nodeNames);
   }
 
   /**
-   * Whether the ranking, up to date for one pod, is right for another too that is alike to the node-local plugins. `state`
-   * and `nodeNames` are what PreFilter says of that one.
+   * Returns whether this up-to-date ranking is also valid for another pod that the node-local plugins cannot tell apart. `state`
+   * and `nodeNames` are that pod's PreFilter result.
    */
-  serves({ pod, state, nodeNames }: Asked): boolean {
+  serves({ pod, state, nodeNames }: PreFilteredPod): boolean {
     if (!this.#isBuilt || !this.isAmong(nodeNames)) return false;
-    if (pod === this.#asked.pod) return true;
+    if (pod === this.#target.pod) return true;
     if (this.#readsOthers) return false;
     const { profile } = this.#options;
     const failure = profile.scoring.preScoreOthers(state, pod, () => this.#feasible());
     return failure === undefined && !profile.readsOthers(state, pod);
   }
 
-  /** Takes the best node out for good, because Reserve rejected it. An Error ends the ranking until it is built again. */
+  /**
+   * Removes the best node for good, because Reserve rejected it. An Error invalidates the ranking until the next `build`.
+   */
   rejectBest(status: Status): void {
     if (status.code === 'Error') {
       this.#error ??= status;
@@ -119,42 +126,45 @@ export class Ranking {
   }
 
   /**
-   * An identical pod was just assumed on the best node: looks at that node again. Does nothing where plugins read other
-   * nodes: `build` for the next pod has to follow.
+   * Checks the best node again after an identical pod was assumed there. Does nothing if plugins read other nodes: the caller
+   * must then call `build` for the next pod.
    */
   placedOnBest(): void {
     if (this.#readsOthers) return;
     const { nodes, buffers } = this.#options;
     const node = nodes[buffers.order.best()]!;
     const isFeasible = this.#feasibility.stillFits(node);
-    if (!this.#scores.replace(node, isFeasible)) this.build(this.#asked);
+    if (!this.#scores.replace(node, isFeasible)) this.build(this.#target);
     else if (isFeasible) buffers.order.bestChanged();
     else buffers.order.removeBest();
   }
 
-  /** Looks at the nodes as they are, for this pod: the one that the ranking is for, or another that is alike to the node-local plugins. */
-  build(asked: Asked): void {
-    this.#asked = asked;
+  /**
+   * Filters and scores the nodes as they are now, for the ranking's pod or for another that the node-local plugins cannot tell
+   * apart.
+   */
+  build(target: PreFilteredPod): void {
+    this.#target = target;
     this.#isBuilt = true;
     this.#readsOthers = true;
     const { profile } = this.#options;
     const size = this.#findFeasible();
     if (this.error !== undefined) return;
     if (size === 0) {
-      this.#readsOthers = profile.filtersByOthers(asked.state, asked.pod);
+      this.#readsOthers = profile.filtersByOthers(target.state, target.pod);
       return;
     }
-    this.#error = profile.scoring.preScore(asked.state, asked.pod, () => this.#feasible());
+    this.#error = profile.scoring.preScore(target.state, target.pod, () => this.#feasible());
     if (this.#error !== undefined) return;
-    this.#readsOthers = profile.readsOthers(asked.state, asked.pod);
-    const begun = profile.begin();
+    this.#readsOthers = profile.readsOthers(target.state, target.pod);
+    const startedAt = profile.begin();
     this.#scores.score(this.#readsOthers);
-    profile.ran('Score', this.#scores.error !== undefined ? 'Error' : 'Success', begun);
+    profile.ran('Score', this.#scores.error !== undefined ? 'Error' : 'Success', startedAt);
   }
 
-  /** Why `pod`, one of those that are alike, finds no node (any more). */
+  /** Returns why `pod`, one of the identical pods, finds no node, or no further node. */
   diagnose(pod: Pod): Diagnosis {
-    if (!this.#options.buffers.isOf(this.#feasibility)) this.build(this.#asked);
+    if (!this.#options.buffers.isOf(this.#feasibility)) this.build(this.#target);
     const diagnosis = this.#feasibility.diagnose(pod);
     const error = this.#scoringError;
     if (error === undefined) return diagnosis;
@@ -165,11 +175,11 @@ export class Ranking {
   #findFeasible(): number {
     const { profile, nodes, buffers } = this.#options;
     this.#error = undefined;
-    this.#scores.begin(this.#asked);
+    this.#scores.begin(this.#target);
     buffers.order.begin(nodes, this.#salt);
-    const begun = profile.begin();
-    const size = this.#feasibility.find(this.#asked);
-    profile.ran('Filter', this.error !== undefined ? 'Error' : size === 0 ? 'Unschedulable' : 'Success', begun);
+    const startedAt = profile.begin();
+    const size = this.#feasibility.find(this.#target);
+    profile.ran('Filter', this.error !== undefined ? 'Error' : size === 0 ? 'Unschedulable' : 'Success', startedAt);
     return size;
   }
 
@@ -182,7 +192,7 @@ export class Ranking {
   }
 }
 
-/** Whether two choices of nodes are the same; undefined: all. */
+/** Returns whether two node choices are equal; undefined: all nodes. */
 export function sameNames(a: ReadonlySet<string> | undefined, b: ReadonlySet<string> | undefined): boolean {
   if (a === b) return true;
   if (a?.size !== b?.size) return false;

@@ -5,34 +5,36 @@ import type { ScorePlugin, ScorePoints } from '../../../framework/score-points.t
 import type { Status } from '../../../framework/status.ts';
 import { areFiniteAt } from './columns.ts';
 import type { Extremes } from './extremes.ts';
-import type { Asked } from './asked.ts';
+import type { PreFilteredPod } from './feasibility-options.ts';
 
-/** Calls Score and NormalizeScore for one pod. The first call that goes wrong leaves an `error` that names its plugin. */
+/** Calls Score and NormalizeScore for one pod. The first call that fails sets an `error` that names its plugin. */
 export class ScoreCalls {
   readonly #points: ScorePoints;
   readonly #nodes: readonly NodeInfo[];
-  #asked: Asked;
+  #target: PreFilteredPod;
   #error: Status | undefined;
 
-  constructor(points: ScorePoints, nodes: readonly NodeInfo[], asked: Asked) {
+  constructor(points: ScorePoints, nodes: readonly NodeInfo[], target: PreFilteredPod) {
     this.#points = points;
     this.#nodes = nodes;
-    this.#asked = asked;
+    this.#target = target;
   }
 
   get error(): Status | undefined {
     return this.#error;
   }
 
-  begin(asked: Asked): void {
-    this.#asked = asked;
+  begin(target: PreFilteredPod): void {
+    this.#target = target;
     this.#error = undefined;
   }
 
-  /** Raw scores of the first `size` nodes of `indexes`, into `raw` by node index. Returns whether all went well. */
+  /**
+   * Writes the raw scores of the first `size` nodes of `indexes` to `raw`, by node index. Returns whether all calls succeeded.
+   */
   score(scorer: ScorePlugin, raw: Float64Array, indexes: Int32Array, size: number): boolean {
     if (scorer.plugin.scoreAll !== undefined) {
-      const { state, pod } = this.#asked;
+      const { state, pod } = this.#target;
       try {
         this.#points.scoreAll(scorer, state, pod, indexes, size, raw);
       } catch (error) {
@@ -50,24 +52,26 @@ export class ScoreCalls {
 
   scoreOf(scorer: ScorePlugin, node: NodeInfo): number | undefined {
     try {
-      return finite(this.#points.score(scorer, this.#asked.state, this.#asked.pod, node));
+      return finite(this.#points.score(scorer, this.#target.state, this.#target.pod, node));
     } catch (error) {
       this.#error ??= failureOf(scorer.plugin, 'Score', error);
       return undefined;
     }
   }
 
-  /** Checks scores by their sum: one that is not finite makes the sum so, but so may finite ones that are huge together. */
+  /**
+   * Checks scores by their sum first. Any score that is not finite spoils the sum, but huge finite scores may spoil it too.
+   */
   areScores(sum: number, indexes: Int32Array, raw: Float64Array, { plugin }: ScorePlugin): boolean {
     if (Number.isFinite(sum) || areFiniteAt(indexes, raw)) return true;
     this.#error ??= failureOf(plugin, 'Score', new RangeError('a score must be a finite number'));
     return false;
   }
 
-  /** In place. `areNormalized` has to follow. */
+  /** Normalizes in place. The caller must call `areNormalized` next. */
   normalize({ plugin }: ScorePlugin, scores: Float64Array): void {
     try {
-      const answer: unknown = plugin.normalizeScore!(this.#asked.state, this.#asked.pod, scores);
+      const answer: unknown = plugin.normalizeScore!(this.#target.state, this.#target.pod, scores);
       if (answer instanceof Promise) throw notInTime(answer);
     } catch (error) {
       this.#error ??= failureOf(plugin, 'NormalizeScore', error);
@@ -76,10 +80,10 @@ export class ScoreCalls {
 
   areNormalized(sum: number, scores: Float64Array, { plugin }: ScorePlugin): void {
     if (Number.isFinite(sum) || scores.every(Number.isFinite)) return;
-    this.#error ??= failureOf(plugin, 'NormalizeScore', new RangeError('it must leave finite numbers'));
+    this.#error ??= failureOf(plugin, 'NormalizeScore', new RangeError('scores must be finite numbers'));
   }
 
-  /** Normalizes one raw score together with the extremes, which stand for all others. */
+  /** Normalizes one raw score together with the extremes, which stand for all other scores. */
   normalizeAlone(scorer: ScorePlugin, raw: number, { least, greatest }: Extremes): number {
     const sample = Float64Array.of(raw, least, greatest);
     this.normalize(scorer, sample);
@@ -88,10 +92,10 @@ export class ScoreCalls {
   }
 }
 
-/** A change to the scores after the call has returned comes too late. */
+/** Returns the error for a Promise: a change to the scores after the call has returned comes too late. */
 function notInTime(answer: Promise<unknown>): TypeError {
   dropPromise(answer);
-  return new TypeError('it must change the scores before it returns, not answer a Promise');
+  return new TypeError('it must change the scores before it returns, not return a Promise');
 }
 
 function finite(score: number): number {

@@ -9,14 +9,14 @@ node.index = 0;
 node.generation = 5;
 
 describe('the signature cache', () => {
-  it('gives the same signature the same table', () => {
+  it('returns the same table for the same signature', () => {
     const cache = new SignatureCache(1, 2);
     const table = cache.table('x');
     cache.table('y');
     expect(cache.table('x')).toBe(table);
   });
 
-  it('gives up the least recently used table, and hands it out cleared', () => {
+  it('clears and reuses the least recently used table', () => {
     const cache = new SignatureCache(1, 2);
     const [x, y] = [cache.table('x'), cache.table('y')];
     for (const table of [x, y]) {
@@ -33,7 +33,7 @@ describe('the signature cache', () => {
     expect(generations(cache.table('y'))).toEqual([-1, -1]);
   });
 
-  it('never takes a row with claims for current, because what claims mean is not in a signature', () => {
+  it('never treats a row of a node with reservations as valid, because signatures do not cover them', () => {
     const table = new SignatureCache(1).table('x');
     const reserved = new Builders().nodeInfo({ name: 'b' });
     reserved.index = 0;
@@ -46,7 +46,7 @@ describe('the signature cache', () => {
   });
 });
 
-it('of a table that is given up nothing is kept of what plugins said', () => {
+it('a reused table keeps no statuses of its former signature', () => {
   const cache = new SignatureCache(0, 1);
   const table = cache.table('a');
   table.reserve(3);

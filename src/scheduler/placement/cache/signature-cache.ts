@@ -1,8 +1,8 @@
 import { NodeTable } from './node-table.ts';
 
 /**
- * Node tables by signature, the least recently used one given up first. A table that is given up is handed out again,
- * so that a stream of signatures never seen before allocates nothing.
+ * Node tables by signature. At the limit, a new signature reuses the least recently used table, so a stream of new signatures
+ * allocates nothing.
  */
 export class SignatureCache {
   readonly #scorerCount: number;
@@ -15,16 +15,19 @@ export class SignatureCache {
     this.#limit = limit;
   }
 
-  /** The table of this signature, a cleared one when there is none. Good until the tables of `limit - 1` others have been asked for. */
+  /**
+   * Returns the table of this signature, cleared if new. It is valid until the tables of `limit - 1` other signatures have been
+   * requested.
+   */
   table(signature: string): NodeTable {
     let table = this.#tables.get(signature);
     if (table !== undefined) this.#tables.delete(signature);
-    else table = this.#tables.size < this.#limit ? new NodeTable(this.#scorerCount) : this.#giveUpOldest();
+    else table = this.#tables.size < this.#limit ? new NodeTable(this.#scorerCount) : this.#evictOldest();
     this.#tables.set(signature, table);
     return table;
   }
 
-  #giveUpOldest(): NodeTable {
+  #evictOldest(): NodeTable {
     const [signature, table] = this.#tables.entries().next().value!;
     this.#tables.delete(signature);
     table.clear();

@@ -15,29 +15,29 @@ import type { PlanScope } from './plan-scope.ts';
 import { UnschedulablePluginSet } from './unschedulable-plugin-set.ts';
 import { workPerMember } from '../../../framework/work-per-member.ts';
 
-/** The members of a batch that were not placed; `diagnosis` is of the first of them. */
+/** The members of a batch without a node; `diagnosis` is that of the first. */
 interface Leftover {
   readonly pods: readonly Pod[];
   readonly diagnosis: Diagnosis;
-  /** More placements may change that. */
+  /** More placements may change the rejection. */
   readonly mayChange: boolean;
-  /** Not even taking other pods away may. */
+  /** Not even removing other pods changes the rejection. */
   readonly never: boolean;
 }
 
-/** One way of placing the members: batch after batch in one order, round after round. */
+/** One attempt to place the members: batch by batch in one order, round by round. */
 export class AssignmentPass {
-  /** In the order of placement; all are assumed and reserved. */
+  /** In the order of placement; all members are assumed and reserved. */
   readonly assignments: NodeAssignment[] = [];
   readonly #scope: PlanScope;
   readonly #request: PlanRequest;
   readonly #batches: Batch[];
-  /** Plugins that rejected members, whether or not those were placed later. */
+  /** Plugins that rejected members, whether or not the members were placed later. */
   readonly #rejectors = new UnschedulablePluginSet();
-  /** How many members are placed, or may still be. */
+  /** How many members are placed or may still be placed. */
   #candidates: number;
 
-  /** Tries the batches in the order given, and replaces them in the list. */
+  /** Tries the batches in the given order. Replaces entries of the list. */
   constructor(scope: PlanScope, batches: Batch[]) {
     this.#scope = scope;
     this.#request = scope.request;
@@ -45,15 +45,15 @@ export class AssignmentPass {
     this.#candidates = scope.request.members.length;
   }
 
-  /** Places the members of the batches in their order, round after round, until enough are placed or nobody is any more. */
+  /** Places the batches' members in order, round after round, until enough are placed or a round places none. */
   *run(): Yielding<Plan> {
     const { needed } = this.#request;
     const { assignments } = this;
     const batches = this.#batches;
     const { work } = this.#scope;
-    /** Of the first batch that more placements cannot help. */
+    /** Diagnosis of the first batch that more placements cannot help. */
     let hopeless: Diagnosis | undefined;
-    /** Of the first batch that this round did not place. */
+    /** Diagnosis of the first batch that this round did not place. */
     let blocked: Diagnosis | undefined;
     let neverPlaced = 0;
     let waiting: readonly number[] = [...batches.keys()];
@@ -82,11 +82,11 @@ export class AssignmentPass {
         if (never) neverPlaced += pods.length;
         if (this.#candidates < needed) return yield* this.#incomplete(hopeless, neverPlaced);
       }
-      // A kind that PreFilter rejected has no ranking yet.
+      // A pod class that PreFilter rejected has no ranking yet.
       for (const position of rejected) {
-        const { group, pods, ranking } = batches[position]!;
+        const { context, pods, ranking } = batches[position]!;
         if (ranking !== undefined) continue;
-        batches[position] = batchOf(this.#scope, group, pods, false);
+        batches[position] = batchOf(this.#scope, context, pods, false);
         work.budget.spend(workPerMember * pods.length);
         if (work.isDue) yield;
       }
@@ -114,7 +114,7 @@ export class AssignmentPass {
     };
   }
 
-  /** Those that reject the members as things stand. */
+  /** Adds the plugins that reject the members in the current state. */
   *#addRejecting(): Yielding<void> {
     const batches = this.#batches;
     const rejectors = this.#rejectors;
@@ -123,14 +123,14 @@ export class AssignmentPass {
         if (answer.status !== undefined) rejectors.add(unschedulablePluginsOf(answer.status));
         continue;
       }
-      // Others have been placed since.
+      // Other batches have placed members since.
       if (batches.length > 1) ranking.look();
       rejectors.add(ranking.diagnose(sample));
       if (this.#scope.work.isDue) yield;
     }
   }
 
-  /** Places what it can; undefined when no member is left. */
+  /** Places as many members as possible. Returns the rest; undefined if all are placed. */
   *#placeBatch(batch: Batch): Yielding<Leftover | undefined> {
     const { profile, needed, groupState } = this.#request;
     const { work } = this.#scope;
@@ -145,7 +145,7 @@ export class AssignmentPass {
     let mayChange = false;
     let isRejectedByNodes = false;
     let isBuilt = false;
-    // What PreFilter said before others were placed.
+    // PreFilter results from before other placements are outdated.
     let isStale = this.#batches.length > 1 || assignments.length > 0;
     for (let i = 0; i < pods.length && assignments.length < needed; i++) {
       if (work.isDue) yield;
@@ -154,9 +154,9 @@ export class AssignmentPass {
         left.push(...pods.slice(i));
         break;
       }
-      let { state, answer } = batch.asked;
-      // What has been asked about this very pod stands, and what its plugins have kept since is theirs at the points to come.
-      if (isStale || pod !== batch.asked.pod) {
+      let { state, answer } = batch.admitted;
+      // The result for this very pod is valid, and its plugins need the state that they kept in it at the later extension points.
+      if (isStale || pod !== batch.admitted.pod) {
         state = isUniform ? batch.state.fork() : new CycleState(groupState);
         answer = isUniform ? profile.preFilters.own(state, pod, shared.nodeNames) : profile.preFilter(state, pod);
       }
@@ -171,9 +171,9 @@ export class AssignmentPass {
         continue;
       }
       const { nodeNames } = answer;
-      const asked = { pod, state: isUniform ? batch.state : state, nodeNames };
-      const isRight = isBuilt && !isStale && (isUniform ? ranking.isAmong(nodeNames) : ranking.serves(asked));
-      if (!isRight) ranking.build(asked);
+      const target = { pod, state: isUniform ? batch.state : state, nodeNames };
+      const isRight = isBuilt && !isStale && (isUniform ? ranking.isAmong(nodeNames) : ranking.serves(target));
+      if (!isRight) ranking.build(target);
       isBuilt = true;
       isStale = false;
       const node = this.#reserveBest(ranking, state, pod);
@@ -184,12 +184,12 @@ export class AssignmentPass {
         mayChange ||= ranking.dependsOnOthers || (nodeNames !== undefined && answer.mayChange);
         left.push(pod);
         if (!isUniform || !sameNames(nodeNames, amongOf(shared))) continue;
-        // The next identical pod would fare no better.
+        // The next identical pod would get the same result.
         left.push(...pods.slice(i + 1));
         break;
       }
       assignments.push({ pod, nodeName: node.name, state });
-      // For the next one alone: who comes later finds the node changed and looks at it then.
+      // Only the next member of the batch needs this; later batches see that the node changed.
       if (i + 1 < pods.length && assignments.length < needed) ranking.placedOnBest();
       const failure = ranking.error ?? this.#follow(pod, node);
       if (failure !== undefined) return stoppedBy(this.#rejection(pod, failure), pods.slice(i));
@@ -199,7 +199,7 @@ export class AssignmentPass {
     return diagnosis && { pods: left, diagnosis, mayChange, never };
   }
 
-  /** Brings what PreFilter computed for each kind of member up to date with this placement. Returns a failure. */
+  /** Updates what PreFilter computed for each batch after this placement. Returns a failure. */
   #follow(pod: Pod, node: NodeInfo): Status | undefined {
     const { profile } = this.#request;
     if (!profile.preFilters.followsAssignedPods) return undefined;
@@ -226,7 +226,9 @@ export class AssignmentPass {
     return undefined;
   }
 
-  /** All members are alike, and no plugin that judges them looks at where the others are, or at what nobody knows. */
+  /**
+   * Whether all members are identical, and no plugin that judges them depends on where the others are or on unsigned data.
+   */
   #areIndependent(): boolean {
     const [batch, ...more] = this.#batches;
     if (batch?.isUniform !== true || more.length > 0 || this.#request.profile.judgesUnsigned) return false;
@@ -242,17 +244,17 @@ export class AssignmentPass {
     };
   }
 
-  /** There are not as many members as are needed. */
+  /** Returns the diagnosis if there are fewer members than needed. */
   #tooFew(): Diagnosis | undefined {
     const { members, needed } = this.#request;
     const [pod] = members;
     if (pod === undefined || members.length >= needed) return undefined;
-    const reason = `only ${members.length} of the ${needed} members that are needed can be placed`;
+    const reason = `only ${members.length} of the ${needed} needed members can be placed`;
     return this.#rejection(pod, new Status('UnschedulableAndUnresolvable', reason));
   }
 }
 
-/** A plugin failed, which ends the plan. */
+/** Returns the leftover after a plugin failure, which ends the plan. */
 function stoppedBy(diagnosis: Diagnosis, pods: readonly Pod[]): Leftover {
   return { pods, diagnosis, mayChange: false, never: false };
 }

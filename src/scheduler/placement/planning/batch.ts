@@ -2,61 +2,65 @@ import type { Pod } from '../../../api/pod.ts';
 import { hashText } from '../../../base/hash-text.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { PreFilterResult } from '../../../framework/profile.ts';
-import type { Answering } from '../cache/cached-results.ts';
+import type { PluginSplit } from '../cache/cached-results.ts';
 import type { PodClass } from './pod-classes.ts';
 import type { KnownNodes } from '../cache/known-nodes.ts';
 import type { PlanRequest } from './plan.ts';
 import type { PlanScope } from './plan-scope.ts';
 import { Ranking } from '../cache/ranking.ts';
 
-/** A member that all PreFilters have been asked about, with its own state and their answer. */
+/** A member that all PreFilter plugins have checked, with its own state and their result. */
 interface AdmittedMember {
   readonly pod: Pod;
   readonly state: CycleState;
   readonly answer: PreFilterResult;
 }
 
-/** How far PreFilter lets members that are alike. */
+/** The PreFilter result for identical members. */
 interface Admission {
-  /** One PreFilter speaks for all of them; what it made is kept up to date along the plan. Else it is asked about each. */
+  /**
+   * One PreFilter call covers all of them, and its state follows the plan. Otherwise PreFilter runs for each member.
+   */
   readonly isUniform: boolean;
-  /** What the ranking reads: of the kind, or of the first pod that is let through. */
+  /** The state that the ranking reads: of the pod class, or of the first pod that PreFilter admits. */
   readonly state: CycleState;
-  /** For the pod of the ranking; when there is none the first rejection. */
+  /** The result for the ranking's pod; if PreFilter admits no pod, the first rejection. */
   readonly answer: PreFilterResult;
-  readonly asked: AdmittedMember;
+  readonly admitted: AdmittedMember;
 }
 
-/** A kind, how the plugins are asked about it, and what is known of it so far. */
-export interface Group {
-  readonly kind: PodClass;
-  readonly answering: Answering;
+/** A pod class, how the plugins are split for it, and its known nodes so far. */
+export interface ClassContext {
+  readonly podClass: PodClass;
+  readonly split: PluginSplit;
   readonly known: KnownNodes;
 }
 
-/** Members of one kind, along one plan. */
+/** Members of one pod class during one plan. */
 export interface Batch extends Admission {
-  readonly group: Group;
+  readonly context: ClassContext;
   /** One of them. */
   readonly sample: Pod;
-  /** Those that are not placed. */
+  /** The members without a node. */
   readonly pods: readonly Pod[];
   /** Undefined while PreFilter rejects all of them. */
   readonly ranking: Ranking | undefined;
 }
 
-/** `pods`: those of the group that are not placed. `areAlike`: one PreFilter may speak for all of them. */
+/**
+ * Returns the batch. `pods`: the members of the class without a node. `areAlike`: one PreFilter call may cover all of them.
+ */
 export function batchOf(
   { cluster, buffers, seed, request, work, indexes }: PlanScope,
-  group: Group,
-  pods: readonly Pod[] = group.kind.pods,
-  areAlike = group.kind.isUniform,
+  context: ClassContext,
+  pods: readonly Pod[] = context.podClass.pods,
+  areAlike = context.podClass.isUniform,
 ): Batch {
-  const { kind, answering, known } = group;
+  const { podClass, split, known } = context;
   const { profile, isGone, nodeSubsetOf } = request;
   const admission = admit(request, pods, areAlike);
-  const { state, answer, asked } = admission;
-  const batch = { group, sample: pods[0]!, pods, ...admission };
+  const { state, answer, admitted } = admission;
+  const batch = { context, sample: pods[0]!, pods, ...admission };
   if (answer.status !== undefined) return { ...batch, ranking: undefined };
   const ranking = new Ranking(
     {
@@ -64,45 +68,54 @@ export function batchOf(
       nodes: cluster.nodes,
       generations: () => cluster.generations,
       hasReservations: () => cluster.hasReservations,
-      answering,
+      split,
       within: indexes,
-      nodeSubset: nodeSubsetOf?.(asked.pod),
+      nodeSubset: nodeSubsetOf?.(admitted.pod),
       spend: (steps) => work.spend(steps),
       hasNoReservation: (uid) => cluster.isAssumed(uid) || isGone?.(uid) === true,
       buffers,
       known,
-      salt: hashText(`${seed} ${kind.text}`),
+      salt: hashText(`${seed} ${podClass.text}`),
     },
-    { pod: asked.pod, state, nodeNames: answer.nodeNames },
+    { pod: admitted.pod, state, nodeNames: answer.nodeNames },
   );
   return { ...batch, ranking };
 }
 
-/** What PreFilter says of pods before any of them is placed: of the first that it lets through, or its first rejection. */
+/**
+ * Runs PreFilter before any of the pods is placed. Returns the result for the first pod that it admits, or its first rejection.
+ */
 function admit({ profile, groupState }: PlanRequest, pods: readonly Pod[], areAlike: boolean): Admission {
   const classState = new CycleState(groupState);
-  const kind = areAlike ? profile.preFilters.shared(classState, pods[0]!) : undefined;
-  // What may change with every placement is asked about each of them, when it is its turn.
-  const isUniform = kind !== undefined && !kind.mayChange;
+  const shared = areAlike ? profile.preFilters.shared(classState, pods[0]!) : undefined;
+  // If the result may change with every placement, PreFilter runs for each pod when its turn comes.
+  const isUniform = shared !== undefined && !shared.mayChange;
   const first = pods[0]!;
-  if (isUniform && kind.status !== undefined) {
-    return { isUniform, state: classState, answer: kind, asked: { pod: first, state: classState, answer: kind } };
+  if (isUniform && shared.status !== undefined) {
+    return {
+      isUniform,
+      state: classState,
+      answer: shared,
+      admitted: { pod: first, state: classState, answer: shared },
+    };
   }
   let rejection: PreFilterResult | undefined;
   let mayChange = false;
   for (const pod of pods) {
     const state = isUniform ? classState.fork() : new CycleState(groupState);
-    const answer = isUniform ? profile.preFilters.own(state, pod, amongOf(kind)) : profile.preFilter(state, pod);
-    const asked = { pod, state, answer };
+    const answer = isUniform ? profile.preFilters.own(state, pod, amongOf(shared)) : profile.preFilter(state, pod);
+    const admitted = { pod, state, answer };
     if (answer.status === undefined) {
-      return isUniform ? { isUniform, state: classState, answer: kind, asked } : { isUniform, state, answer, asked };
+      return isUniform
+        ? { isUniform, state: classState, answer: shared, admitted }
+        : { isUniform, state, answer, admitted };
     }
-    if (answer.status.code === 'Error') return { isUniform, state, answer, asked };
+    if (answer.status.code === 'Error') return { isUniform, state, answer, admitted };
     mayChange ||= answer.mayChange;
     rejection ??= answer;
   }
   const answer = { ...rejection!, mayChange };
-  return { isUniform, state: classState, answer, asked: { pod: first, state: classState, answer } };
+  return { isUniform, state: classState, answer, admitted: { pod: first, state: classState, answer } };
 }
 
 export function amongOf(answer: PreFilterResult): ReadonlySet<string> | undefined {

@@ -1,32 +1,34 @@
 import type { Cluster } from '../../../cluster/cluster.ts';
 import type { Batch } from './batch.ts';
 
-/** A look at a node takes longer to come by the node than to judge it, so this many kinds are judged by one. */
-export const countedTogether = 8;
+/** Loading a node takes longer than checking it, so one visit checks this many pod classes. */
+export const classesPerVisit = 8;
 
-/** On how many nodes each of the batches fits before anybody is placed, in their order. `indexes`: of the only nodes to look at. */
+/**
+ * Counts, for each batch, the nodes that it fits on before any placement. `indexes`: the only nodes to check; undefined: all.
+ */
 export function countNodes(
   { nodes, generation }: Cluster,
   indexes: readonly number[] | undefined,
   batches: readonly Batch[],
 ): readonly number[] {
   const sizes = batches.map(({ ranking }) => (ranking === undefined ? 0 : ranking.countAtOnce()));
-  const oneByOne = [...sizes.keys()].filter((i) => sizes[i] === undefined);
-  const counting = oneByOne.map((i) => batches[i]!.ranking!.counting(generation));
-  const counts = counting.map(() => 0);
-  const nodeCount = counting.length === 0 ? 0 : (indexes?.length ?? nodes.length);
-  for (let place = 0; place < nodeCount; place++) {
-    const node = nodes[indexes === undefined ? place : indexes[place]!]!;
-    for (let i = 0; i < counting.length; i++) if (counting[i]!.counts(node)) counts[i]!++;
+  const uncounted = [...sizes.keys()].filter((i) => sizes[i] === undefined);
+  const checkers = uncounted.map((i) => batches[i]!.ranking!.counting(generation));
+  const counts = checkers.map(() => 0);
+  const nodeCount = checkers.length === 0 ? 0 : (indexes?.length ?? nodes.length);
+  for (let position = 0; position < nodeCount; position++) {
+    const node = nodes[indexes === undefined ? position : indexes[position]!]!;
+    for (let i = 0; i < checkers.length; i++) if (checkers[i]!.counts(node)) counts[i]!++;
   }
-  return sizes.map((size, i) => size ?? counts[oneByOne.indexOf(i)]!);
+  return sizes.map((size, i) => size ?? counts[uncounted.indexOf(i)]!);
 }
 
-/** The larger request first; among equals by what they are, so that the order is the same for all equal gangs. */
+/** Orders the larger request first, then by class text, so that the order is the same for all equal gangs. */
 export function compareSizes(a: Batch, b: Batch): number {
   const [one, other] = [a.sample.template, b.sample.template];
   const cpu = other.nonZeroMilliCpu - one.nonZeroMilliCpu;
   const memory = other.nonZeroMemory - one.nonZeroMemory;
-  const [text, otherText] = [a.group.kind.text, b.group.kind.text];
+  const [text, otherText] = [a.context.podClass.text, b.context.podClass.text];
   return cpu || memory || (text < otherText ? -1 : text === otherText ? 0 : 1);
 }

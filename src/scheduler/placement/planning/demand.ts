@@ -4,15 +4,15 @@ import type { GangView } from '../../../cluster/gang.ts';
 import type { SchedulingEntity } from '../../../framework/scheduling-entity.ts';
 import { SignedMembers } from './signed-members.ts';
 
-/** What an entity asks for. */
+/** The members of an entity to place. */
 export interface Demand {
   /** The members that may be placed now, in order of arrival. */
   readonly members: readonly Pod[];
-  /** How many of them have to be, together. */
+  /** How many of them must be placed together. */
   readonly needed: number;
-  /** Undefined for a lone pod. */
+  /** Undefined for a single pod. */
   readonly gang: GangView | undefined;
-  /** What makes the members alike, for one attempt. */
+  /** The members' signatures, for one attempt. */
   readonly signed: SignedMembers;
 }
 

@@ -11,7 +11,9 @@ const beside = {
   },
 };
 
-/** The zones of a gang that first goes where there is room for one of it; `names`: its nodes, in order of arrival. */
+/**
+ * Returns the zones of a gang whose first member goes to a node too small for all. `names`: the nodes, in order of arrival.
+ */
 function zonesOf(names: readonly string[]): readonly string[] {
   const harness = new CoreHarness({ plugins: defaultPlugins });
   for (const name of names) harness.node({ name, cpu: name === 'alone' ? 5 : '3500m', labels: { zone: name[0]! } });
@@ -19,7 +21,7 @@ function zonesOf(names: readonly string[]): readonly string[] {
   return dryRun(harness, members).assignments.map(({ nodeName }) => nodeName[0]!);
 }
 
-it('which of two zones with the same room is tried first does not depend on which nodes came first', () => {
+it('the order of two zones with equal free capacity does not depend on which nodes came first', () => {
   expect(zonesOf(['alone', 'y0', 'y1', 'z0', 'z1'])).toEqual(['y', 'y']);
   expect(zonesOf(['z0', 'z1', 'alone', 'y1', 'y0'])).toEqual(['y', 'y']);
 });

@@ -2,23 +2,23 @@ import type { Pod } from '../../../api/pod.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import type { NodeView } from '../../../cluster/node-info.ts';
 
-/** So many are tried at most. */
-const mostDomains = 64;
-/** So often all nodes may be gone through in trying them. */
-const mostPasses = 4;
+/** Maximum number of domains to try. */
+const maxDomains = 64;
+/** Maximum total size of the domains to try, in passes over all nodes. */
+const maxPasses = 4;
 
 interface Domain {
   readonly indexes: readonly number[];
-  /** How often what the members ask for together would go into what is free there. */
+  /** How many times the domain's free capacity covers the needed members' total request. */
   readonly capacity: number;
-  /** The least of the names of its nodes. */
+  /** The first of its nodes' names in alphabetical order. */
   readonly name: string;
 }
 
 /**
- * Sets of nodes by how much room they have for the members, the roomiest first; those that can not hold as many as are needed are
- * left out, and those that would take too long. Equal ones are in the order of their nodes' names: in which order nodes came to be known
- * decides nothing.
+ * Returns topology domains as sets of node indexes, most free capacity first. Leaves out domains that cannot hold the needed
+ * members, and domains that would take too long to try. Node names decide between equal domains, so the order in which nodes
+ * arrived has no effect.
  */
 export function domainsByFreeCapacity(
   { nodes }: Cluster,
@@ -27,7 +27,7 @@ export function domainsByFreeCapacity(
   needed: number,
 ): readonly (readonly number[])[] {
   const requests = leastRequests(members, needed);
-  const roomy: Domain[] = [];
+  const fitting: Domain[] = [];
   for (const indexes of domains) {
     let capacity = Infinity;
     for (const [id, amount] of requests) {
@@ -35,12 +35,12 @@ export function domainsByFreeCapacity(
       for (const index of indexes) free += Math.max(0, nodes[index]!.free(id));
       capacity = Math.min(capacity, free / amount);
     }
-    if (capacity >= 1) roomy.push({ indexes, capacity, name: leastName(nodes, indexes) });
+    if (capacity >= 1) fitting.push({ indexes, capacity, name: leastName(nodes, indexes) });
   }
-  roomy.sort((a, b) => b.capacity - a.capacity || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-  let left = mostPasses * nodes.length;
-  return roomy
-    .slice(0, mostDomains)
+  fitting.sort((a, b) => b.capacity - a.capacity || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  let left = maxPasses * nodes.length;
+  return fitting
+    .slice(0, maxDomains)
     .map(({ indexes }) => indexes)
     .filter(({ length }) => (left -= length) >= 0);
 }
@@ -51,20 +51,20 @@ function leastName(nodes: readonly NodeView[], indexes: readonly number[]): stri
   return least;
 }
 
-/** resource id -> what as many of them as are needed ask for at least, where that is something */
+/** resource id -> least total request of the needed members; resources with no request are left out */
 function leastRequests(members: readonly Pod[], needed: number): ReadonlyMap<number, number> {
-  /** resource id -> what each asks for that asks for some */
-  const asked = new Map<number, number[]>();
+  /** resource id -> requests of the members that ask for some of it */
+  const requested = new Map<number, number[]>();
   for (const { template } of members) {
     const { ids, amounts } = template.requests;
     ids.forEach((id, i) => {
-      const known = asked.get(id);
-      if (known === undefined) asked.set(id, [amounts[i]!]);
+      const known = requested.get(id);
+      if (known === undefined) requested.set(id, [amounts[i]!]);
       else known.push(amounts[i]!);
     });
   }
   const sums = new Map<number, number>();
-  for (const [id, amounts] of asked) {
+  for (const [id, amounts] of requested) {
     const spared = members.length - needed;
     const sum = amounts
       .sort((a, b) => a - b)

@@ -28,7 +28,7 @@ const podClass = fc.record({
   gpu: fc.constantFrom(0, 0, 1),
   hostPorts: fc.constantFrom<number[]>([], [], [80], [80, 443]),
   priority: fc.integer({ min: 0, max: 2 }),
-  /** Where it is: on a node (perhaps one that is not known), assumed there, nominated, or on none. */
+  /** Whether the pod is bound to a node (perhaps an unknown one), assumed there, nominated, or none of these. */
   where: fc.constantFrom('none', 'none', 'bound', 'bound', 'assumed', 'nominated'),
   nodeName: fc.constantFrom(...nodeNames, 'unseen'),
   how: fc.constantFrom('running', 'running', 'running', 'gated', 'deleting', 'Succeeded', 'Failed'),
@@ -41,21 +41,21 @@ const dryRunKind = fc.record({
   without: fc.array(fc.nat(), { maxLength: 12 }),
   within: fc.option(fc.subarray([...nodeNames, 'unknown']), { nil: undefined }),
   need: fc.option(fc.nat(5), { nil: undefined }),
-  /** The plugin of the test throws at this point, when it is asked for the so-manieth time. */
+  /** The test plugin throws at this extension point, after `after` successful calls. */
   throwsAt: fc.option(fc.constantFrom(...points), { nil: undefined }),
   after: fc.nat(4),
 });
 
-interface Trouble {
+interface Fault {
   throwsAt: (typeof points)[number] | undefined;
   after: number;
   within: () => void;
 }
 
-/** Does nothing but fail where and when it is told to, and try for a trial within the trial. */
-class Troublesome implements Plugin {
-  readonly name = 'Troublesome';
-  readonly #trouble: Trouble;
+/** A plugin that only fails where and when `fault` says so, and calls `within` in Reserve. */
+class FaultyPlugin implements Plugin {
+  readonly name = 'FaultyPlugin';
+  readonly #fault: Fault;
   sign = (): string => '';
   preFilter = (): undefined => this.#at('preFilter');
   preFilterAddPod = (): undefined => this.#at('preFilterAddPod');
@@ -63,7 +63,7 @@ class Troublesome implements Plugin {
   filter = (): undefined => this.#at('filter');
   preScore = (): undefined => this.#at('preScore');
   reserve = (): Status | undefined => {
-    this.#trouble.within();
+    this.#fault.within();
     return this.#at('reserve');
   };
   unreserve = (): undefined => this.#at('unreserve');
@@ -72,12 +72,12 @@ class Troublesome implements Plugin {
     return 1;
   };
 
-  constructor(trouble: Trouble) {
-    this.#trouble = trouble;
+  constructor(fault: Fault) {
+    this.#fault = fault;
   }
 
   #at(point: (typeof points)[number]): undefined {
-    if (this.#trouble.throwsAt === point && this.#trouble.after-- <= 0) throw new Error('a bug');
+    if (this.#fault.throwsAt === point && this.#fault.after-- <= 0) throw new Error('a bug');
     return undefined;
   }
 }
@@ -99,14 +99,14 @@ function optionsOf({ group, cpu, gpu, hostPorts, priority, where, nodeName, how 
   };
 }
 
-/** The nodes, the pods and the trials of one run. */
+/** The nodes, pods and dry runs of one test run. */
 const scene = [
   fc.array(nodeClass, { minLength: 1, maxLength: 3 }),
   fc.array(podClass, { minLength: 1, maxLength: 12 }),
   fc.array(dryRunKind, { minLength: 1, maxLength: 4 }),
 ] as const;
 
-/** All that a trial has to leave as it was. */
+/** Returns everything that a dry run must leave as it was. */
 function all({ cluster, core, waitingPods, written, evicted, events, asked }: CoreHarness): unknown {
   const unseen = [...cluster.pods()].flatMap((pod) => cluster.nodeOf(pod) ?? []);
   return {
@@ -128,16 +128,16 @@ function all({ cluster, core, waitingPods, written, evicted, events, asked }: Co
     ]),
     counts: [cluster.podCount, cluster.assumedCount, cluster.nodesRevision, waitingPods.size, asked],
     queue: [...core.queue.entities()].map((entity) => ({ ...entity })),
-    said: [written.length, evicted.length, events.length],
+    reported: [written.length, evicted.length, events.length],
   };
 }
 
 function world(
   nodes: readonly NodeOptions[],
   podClasses: readonly PodClass[],
-): { harness: CoreHarness; pods: Pod[]; trouble: Trouble } {
-  const trouble: Trouble = { throwsAt: undefined, after: 0, within: () => undefined };
-  const harness = new CoreHarness({ plugins: defaultPlugins, extra: [new Troublesome(trouble)] });
+): { harness: CoreHarness; pods: Pod[]; fault: Fault } {
+  const fault: Fault = { throwsAt: undefined, after: 0, within: () => undefined };
+  const harness = new CoreHarness({ plugins: defaultPlugins, extra: [new FaultyPlugin(fault)] });
   const { cluster } = harness;
   nodes.forEach((node, i) => harness.node({ ...node, name: nodeNames[i]! }));
   for (const name of groupNames) harness.group({ name, minMember: 2 });
@@ -150,29 +150,29 @@ function world(
   });
   transaction.commit();
   harness.core.begin();
-  return { harness, pods, trouble };
+  return { harness, pods, fault };
 }
 
-describe('a trial', () => {
-  it('leaves the whole picture, the queue and the outside as they were, whatever it is asked and whoever fails in it', () => {
+describe('a dry run', () => {
+  it('leaves the cluster cache, the queue and the outside as they were, whatever its options and whichever call fails', () => {
     fc.assert(
       fc.property(...scene, (nodes, podClasses, dryRuns) => {
-        const { harness, pods, trouble } = world(nodes, podClasses);
-        const stranger = harness.build.projectedPod({ name: 'stranger', cpu: 1, nodeName: 'a' });
+        const { harness, pods, fault } = world(nodes, podClasses);
+        const unknownPod = harness.build.projectedPod({ name: 'unknown-pod', cpu: 1, nodeName: 'a' });
         for (const { schedulingEntity, isGang, without, within, need, throwsAt, after } of dryRuns) {
           const group = harness.cluster.gang(`default/${groupNames[schedulingEntity % 2]!}`)!;
           const subject: SchedulingEntity = isGang
             ? { kind: 'gang', gang: group }
             : { kind: 'pod', pod: pods[schedulingEntity % pods.length]! };
-          const gone = new Set([...without].map((i) => [...pods, stranger][i % (pods.length + 1)]!));
+          const removed = new Set([...without].map((i) => [...pods, unknownPod][i % (pods.length + 1)]!));
           const options: DryRunOptions = {
-            without: gone,
+            without: removed,
             ...(within !== undefined && { within: new Set(within) }),
             ...(need !== undefined && { need }),
           };
-          trouble.throwsAt = throwsAt;
-          trouble.after = after;
-          trouble.within = () => {
+          fault.throwsAt = throwsAt;
+          fault.after = after;
+          fault.within = () => {
             expect(() => harness.core.dryRun(subject)).toThrow('already open');
           };
           const before = all(harness);
@@ -186,7 +186,7 @@ describe('a trial', () => {
     );
   });
 
-  it('leaves no verdict behind that is wrong afterwards', () => {
+  it('leaves no wrong verdict behind', () => {
     fc.assert(
       fc.property(...scene, (nodes, podClasses, dryRuns) => {
         const { harness, pods } = world(
@@ -195,11 +195,11 @@ describe('a trial', () => {
         );
         const { cluster, profile, core } = harness;
         for (const { schedulingEntity, without, within } of dryRuns) {
-          const gone = new Set([...without].map((i) => pods[i % pods.length]!));
+          const removed = new Set([...without].map((i) => pods[i % pods.length]!));
           const gang = cluster.gang(`default/${groupNames[schedulingEntity % 2]!}`)!;
           core.dryRun(
             { kind: 'gang', gang },
-            { without: gone, ...(within !== undefined && { within: new Set(within) }) },
+            { without: removed, ...(within !== undefined && { within: new Set(within) }) },
           );
         }
         for (const pod of pods) {

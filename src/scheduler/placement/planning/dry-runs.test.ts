@@ -9,17 +9,17 @@ import { Status } from '../../../framework/status.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
 import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { DryRuns } from './dry-runs.ts';
-import type { Supposition, DryRun } from './dry-runs.ts';
+import type { CoreDryRunOptions, DryRun } from './dry-runs.ts';
 
 let harness: CoreHarness;
 
-/** Nodes a and b with room for two members each. */
+/** Creates nodes a and b with capacity for two members each. */
 function open(...extra: Plugin[]): void {
   harness = new CoreHarness({ plugins: defaultPlugins, extra });
   for (const name of ['a', 'b']) harness.node({ name, cpu: 2 });
 }
 
-/** A gang of this quorum with so many members of a core each; its candidate. */
+/** Creates a gang with this quorum and `pending` members that request one CPU each. Returns its scheduling entity. */
 function gang(name: string, minMember: number, pending = minMember): SchedulingEntity {
   harness.group({ name, minMember });
   harness.pods(pending, { group: name, cpu: 1 });
@@ -30,13 +30,13 @@ function entityOf(name: string): SchedulingEntity {
   return { kind: 'gang', gang: harness.cluster.gang(`default/${name}`)! };
 }
 
-/** Everything that a trial could have changed. */
+/** Returns everything that a dry run could have changed. */
 function everything(): unknown {
   const { cluster, waitingPods } = harness;
-  const said: unknown[] = [];
-  cluster.affinityTerms.each((rules, namespace) => said.push([rules, namespace]));
+  const terms: unknown[] = [];
+  cluster.affinityTerms.each((rules, namespace) => terms.push([rules, namespace]));
   return {
-    said,
+    terms,
     placed: keptBy(cluster),
     generations: [...cluster.generations.subarray(0, cluster.nodes.length)],
     capacities: harness.capacities(),
@@ -48,8 +48,8 @@ function everything(): unknown {
   };
 }
 
-/** A trial that must leave everything as it was. */
-function dryRun(schedulingEntity: SchedulingEntity, options?: Supposition): DryRun {
+/** Makes a dry run and expects everything to be as before. */
+function dryRun(schedulingEntity: SchedulingEntity, options?: CoreDryRunOptions): DryRun {
   const before = everything();
   const result = new DryRuns(harness.cluster, harness.planner).run(harness.profile, schedulingEntity, options);
   expect(everything()).toEqual(before);
@@ -60,21 +60,21 @@ function nodesOf({ plan }: DryRun): Record<string, string> {
   return Object.fromEntries(plan.map(({ pod, nodeName }) => [pod.name, nodeName]));
 }
 
-/** Bound pods of a core each. */
+/** Creates bound pods that request one CPU each. */
 function bound(count: number, nodeName: string, name = 'old'): Pod[] {
   return harness.pods(count, { name: `${name}-${nodeName}`, cpu: 1, nodeName });
 }
 
 beforeEach(() => open());
 
-describe('a trial', () => {
-  it('says where a gang that fits would go', () => {
+describe('a dry run', () => {
+  it('returns the nodes where a gang that fits would go', () => {
     const { fits, plan, blocked, isExhaustive } = dryRun(gang('red', 3));
     expect([fits, blocked, isExhaustive]).toEqual([true, undefined, true]);
     expect(plan.map(({ nodeName }) => nodeName).sort()).toHaveLength(3);
   });
 
-  it('says how far a gang that does not fit would come, and what blocks it', () => {
+  it('returns how many members of a gang that does not fit would be placed, and what blocks the rest', () => {
     bound(1, 'a');
     const { fits, plan, blocked } = dryRun(gang('red', 4));
     expect(fits).toBe(false);
@@ -83,7 +83,7 @@ describe('a trial', () => {
     expect(describeDiagnosis(blocked!)).toBe('0/2 nodes are available: 2 Insufficient cpu.');
   });
 
-  it('supposes that pods have come, and forgets what they say of others', () => {
+  it('adds arriving pods, and drops their affinity terms afterwards', () => {
     const schedulingEntity = gang('blue', 2, 1);
     const term = { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'noisy' } } };
     const coming = harness.build.projectedPod({
@@ -100,14 +100,14 @@ describe('a trial', () => {
     expect(describeDiagnosis(suppose().blocked!)).toContain("didn't match pod anti-affinity rules");
   });
 
-  it('may be repeated, with the same answer each time', () => {
+  it('returns the same result when repeated', () => {
     const red = gang('red', 3);
     const old = bound(2, 'a');
     const [first, second] = [dryRun(red, { without: old }), dryRun(red, { without: old })];
     expect([first.fits, second.fits, dryRun(red).fits]).toEqual([true, true, false]);
   });
 
-  it('runs for a lone pod as well', () => {
+  it('works for a single pod too', () => {
     bound(2, 'a');
     const pod = harness.pod({ name: 'x', cpu: 2 });
     const old = bound(1, 'b');
@@ -115,7 +115,7 @@ describe('a trial', () => {
     expect(nodesOf(dryRun({ kind: 'pod', pod }, { without: old }))).toEqual({ x: 'b' });
   });
 
-  it('finds nothing to place where a pod is gone or has a node already', () => {
+  it('places nothing if the pod is deleted or already bound', () => {
     const pod = harness.pod({ name: 'x', cpu: 1 });
     harness.cluster.setPod({ ...pod, nodeName: 'a' });
     expect(dryRun({ kind: 'pod', pod })).toMatchObject({ fits: false, plan: [] });
@@ -123,22 +123,22 @@ describe('a trial', () => {
     expect(dryRun({ kind: 'pod', pod })).toMatchObject({ fits: false, plan: [] });
   });
 
-  it('has nothing to place of a gang whose quorum stands', () => {
+  it('places nothing for a gang that already has its quorum', () => {
     harness.group({ name: 'red', minMember: 1 });
     harness.pod({ group: 'red', cpu: 1, nodeName: 'a' });
     harness.pod({ group: 'red', cpu: 1 });
     expect(dryRun(entityOf('red'))).toMatchObject({ fits: true, plan: [] });
   });
 
-  it('proves that a gang can never fit where every node rejects it for good', () => {
+  it('proves that a gang can never fit if every node rejects it as unresolvable', () => {
     harness.group({ name: 'red', minMember: 2 });
     harness.pods(2, { group: 'red', nodeSelector: { gpu: 'yes' } });
     expect(dryRun(entityOf('red'))).toMatchObject({ fits: false, isExhaustive: true });
   });
 });
 
-describe('a trial without some pods', () => {
-  it('gives their room to the entity', () => {
+describe('a dry run without some pods', () => {
+  it('gives the capacity of these pods to the entity', () => {
     const red = gang('red', 4);
     const old = bound(2, 'b');
     expect(dryRun(red).fits).toBe(false);
@@ -146,14 +146,14 @@ describe('a trial without some pods', () => {
     expect(Object.values(nodesOf(dryRun(red, { without: old }))).sort()).toEqual(['a', 'a', 'b', 'b']);
   });
 
-  it('takes any collection of them, one that can be read only once too', () => {
+  it('takes any iterable of pods, even one that can be read only once', () => {
     const red = gang('red', 4);
     const old = bound(2, 'b');
     expect(dryRun(red, { without: old.values() }).fits).toBe(true);
     expect(dryRun(red, { without: new Set(old) }).fits).toBe(true);
   });
 
-  it('takes a whole gang out and puts it back', () => {
+  it('removes a whole gang and restores it', () => {
     harness.group({ name: 'blue', minMember: 3 });
     harness.pods(2, { name: 'blue-a', group: 'blue', cpu: 1, nodeName: 'a' });
     harness.pods(1, { name: 'blue-b', group: 'blue', cpu: 1, nodeName: 'b' });
@@ -164,7 +164,7 @@ describe('a trial without some pods', () => {
     expect([blue.counted, blue.missing, blue.started]).toEqual([3, 0, true]);
   });
 
-  it('has to place again what the gang itself loses by it', () => {
+  it('places a replacement for a member that it removes from the gang itself', () => {
     harness.group({ name: 'red', minMember: 2 });
     const own = harness.pod({ name: 'own', group: 'red', cpu: 1, nodeName: 'a' });
     harness.pods(2, { group: 'red', cpu: 1 });
@@ -172,14 +172,14 @@ describe('a trial without some pods', () => {
     expect(dryRun(entityOf('red'), { without: [own] }).plan).toHaveLength(2);
   });
 
-  it('does not place those of the gang’s members that are gone', () => {
+  it('does not place the members of the gang that it removes', () => {
     const red = gang('red', 2, 3);
     const [first, second] = harness.cluster.gang('default/red')!.pending.values();
     expect(Object.keys(nodesOf(dryRun(red, { without: [first!] })))).toEqual(['red-1', 'red-2']);
     expect(dryRun(red, { without: [first!, second!] }).fits).toBe(false);
   });
 
-  it('counts the room that is kept for them as free, but not what is kept for others', () => {
+  it('frees capacity reserved for the removed pods, but not capacity reserved for others', () => {
     const pod = harness.pod({ name: 'x', cpu: 2 });
     const [one, other] = ['a', 'b'].map((nodeName) =>
       harness.pod({ name: `nominated-${nodeName}`, cpu: 2, nominatedNodeName: nodeName }),
@@ -191,8 +191,8 @@ describe('a trial without some pods', () => {
   });
 });
 
-describe('a trial within some nodes', () => {
-  it('places members there only, and says of how many nodes it speaks', () => {
+describe('a dry run within some nodes', () => {
+  it('places members only there, and reports the number of these nodes', () => {
     const red = gang('red', 2);
     expect(nodesOf(dryRun(red, { within: new Set(['b']) }))).toEqual({ 'red-0': 'b', 'red-1': 'b' });
     const blue = dryRun(gang('blue', 3), { within: new Set(['b']) });
@@ -200,21 +200,21 @@ describe('a trial within some nodes', () => {
     expect(describeDiagnosis(blue.blocked!)).toBe('0/1 nodes are available: 1 Insufficient cpu.');
   });
 
-  it('looks at no node that is not there', () => {
+  it('ignores nodes that do not exist', () => {
     const red = gang('red', 2);
     expect(nodesOf(dryRun(red, { within: new Set(['gone', 'a']) }))).toEqual({ 'red-0': 'a', 'red-1': 'a' });
     expect(dryRun(red, { within: new Set(['gone']) })).toMatchObject({ fits: false, plan: [] });
     expect(dryRun(red, { within: new Set() })).toMatchObject({ fits: false, plan: [] });
   });
 
-  it('leaves nothing of the narrowing to what comes after it', () => {
+  it('does not restrict the dry runs after it', () => {
     const red = gang('red', 4);
     dryRun(red, { within: new Set(['b']) });
     expect(dryRun(red).fits).toBe(true);
     expect(dryRun(red, { within: new Set(['a']) }).plan).toHaveLength(2);
   });
 
-  it('counts as never what fits on none of these nodes, wherever else it may', () => {
+  it('reports a pod that fits on none of these nodes as never fitting, even if it fits elsewhere', () => {
     harness.node({ name: 'large', cpu: 8 });
     const pod = harness.pod({ name: 'x', cpu: 4 });
     expect(dryRun({ kind: 'pod', pod }, { within: new Set(['a', 'b']) })).toMatchObject({
@@ -224,7 +224,7 @@ describe('a trial within some nodes', () => {
     expect(dryRun({ kind: 'pod', pod }).fits).toBe(true);
   });
 
-  it('may take pods out on them at the same time', () => {
+  it('can remove pods on them at the same time', () => {
     const red = gang('red', 2);
     const old = [...bound(2, 'a'), ...bound(2, 'b')];
     expect(dryRun(red, { within: new Set(['b']), without: old.slice(0, 2) }).fits).toBe(false);
@@ -232,53 +232,53 @@ describe('a trial within some nodes', () => {
   });
 });
 
-describe('a trial that needs another number of members', () => {
-  it('stops with as many as are asked for', () => {
+describe('a dry run with a different number of needed members', () => {
+  it('stops at the requested number', () => {
     const red = gang('red', 4);
     expect(dryRun(red, { need: 1 }).plan).toHaveLength(1);
     expect(dryRun(red, { need: 3 }).plan).toHaveLength(3);
   });
 
-  it('goes beyond the quorum when told to', () => {
+  it('goes beyond the quorum on request', () => {
     const red = gang('red', 2, 5);
     expect(dryRun(red).plan).toHaveLength(2);
     expect(dryRun(red, { need: 4 })).toMatchObject({ fits: true });
     expect(dryRun(red, { need: 5 })).toMatchObject({ fits: false });
   });
 
-  it('does not fit when there are not so many', () => {
+  it('does not fit if there are fewer members than needed', () => {
     expect(dryRun(gang('red', 2), { need: 3 })).toMatchObject({ fits: false, isExhaustive: true });
   });
 });
 
-describe('the trial in a plugin’s handle', () => {
-  /** A plugin with this point, which is given the handle. */
+describe('the dry run in a plugin’s handle', () => {
+  /** Creates a harness with a plugin that has this extension point and uses the handle. */
   function openWith(point: (handle: () => PluginHandle) => Omit<Plugin, 'name'>): void {
     let handle: PluginHandle | undefined;
-    const factory = (_args: unknown, given: PluginHandle): Plugin => {
-      handle = given;
+    const factory = (_args: unknown, pluginHandle: PluginHandle): Plugin => {
+      handle = pluginHandle;
       return { name: 'Trying', ...point(() => handle!) };
     };
     harness = new CoreHarness({ plugins: [...defaultPlugins, { name: 'Trying', factory }] });
     harness.node({ name: 'a', cpu: 2 });
   }
 
-  it('throws while a plan is being made, which fails the entity and breaks nothing', () => {
+  it('throws while a plan is in progress, which fails the entity and breaks nothing else', () => {
     openWith((handle) => ({
       sign: () => '',
       filter: (_state, pod) => void handle().dryRun({ kind: 'pod', pod }),
     }));
     const { blocked } = dryRun(gang('red', 1));
-    expect(failureIn(blocked!)?.message).toContain('Trying failed in Filter: a trial cannot be made');
-    const again = dryRun(entityOf('red'));
-    expect(failureIn(again.blocked!)?.message).toContain(
-      'Trying failed in Filter: a trial cannot be made while a plan is being made',
+    expect(failureIn(blocked!)?.message).toContain('Trying failed in Filter: cannot start a dry run');
+    const second = dryRun(entityOf('red'));
+    expect(failureIn(second.blocked!)?.message).toContain(
+      'Trying failed in Filter: cannot start a dry run while a plan is in progress',
     );
     harness.cluster.begin().rollback();
   });
 
-  it('plans for the plugin’s own profile, and may be asked between cycles', () => {
-    let handle: () => PluginHandle = () => expect.fail('the plugin was not made');
+  it('plans for the plugin’s own profile, and works between cycles', () => {
+    let handle: () => PluginHandle = () => expect.fail('the factory was not called');
     openWith((own) => {
       handle = own;
       return {};
@@ -291,7 +291,7 @@ describe('the trial in a plugin’s handle', () => {
   });
 });
 
-describe('a plugin that throws inside a trial', () => {
+describe('a plugin in a dry run', () => {
   const bug = (): never => {
     throw new Error('a bug');
   };
@@ -302,15 +302,18 @@ describe('a plugin that throws inside a trial', () => {
     ['Score', { sign: () => '', score: bug }],
     ['Reserve', { reserve: bug }],
     ['Reserve', { reserve: (_state, { name }) => (name === 'red-1' ? bug() : undefined) }],
-  ])('in %s ends it by name and leaves the picture as it was', (point, broken) => {
-    open({ name: 'Broken', ...broken });
-    const red = gang('red', 3);
-    const { fits, blocked } = dryRun(red, { without: bound(2, 'a') });
-    expect(fits).toBe(false);
-    expect(failureIn(blocked!)?.message).toBe(`Broken failed in ${point}: a bug`);
-  });
+  ])(
+    'that throws in %s ends it with an error that names the plugin, and leaves the cluster cache as it was',
+    (point, broken) => {
+      open({ name: 'Broken', ...broken });
+      const red = gang('red', 3);
+      const { fits, blocked } = dryRun(red, { without: bound(2, 'a') });
+      expect(fits).toBe(false);
+      expect(failureIn(blocked!)?.message).toBe(`Broken failed in ${point}: a bug`);
+    },
+  );
 
-  it('where nobody catches it still leaves the picture as it was', () => {
+  it('that throws in `sign` makes the dry run throw and leaves the cluster cache as it was', () => {
     open({ name: 'Broken', filter: () => undefined, sign: bug });
     const red = gang('red', 3);
     const old = bound(2, 'a');
@@ -320,7 +323,7 @@ describe('a plugin that throws inside a trial', () => {
     harness.cluster.begin().rollback();
   });
 
-  it('undoes what was reserved before, latest first', () => {
+  it('gets Unreserve for each reserved pod, latest first', () => {
     const undone: string[] = [];
     open({
       name: 'Broken',
@@ -329,12 +332,12 @@ describe('a plugin that throws inside a trial', () => {
     });
     const { plan } = dryRun(gang('red', 3));
     const placed = plan.map(({ pod, nodeName }) => `${pod.name} ${nodeName}`);
-    // The one that is rejected is taken back from each node that it was tried on.
+    // The pod that Reserve rejects is unreserved on each node that was tried.
     expect(undone.slice(0, 2).sort()).toEqual(['red-2 a', 'red-2 b']);
     expect(undone.slice(2)).toEqual(placed.toReversed());
   });
 
-  it('reserves and unreserves in equal number when the trial succeeds', () => {
+  it('gets as many Unreserve calls as Reserve calls when the dry run succeeds', () => {
     const log: string[] = [];
     open({
       name: 'Keeping',

@@ -13,18 +13,18 @@ import { demandOf } from './demand.ts';
 import { NodeCheck } from './node-check.ts';
 import type { Plan, Planner, PlanRequest } from './planner.ts';
 
-/** What a trial found, and what its plan says besides. */
+/** The result of a dry run, with details of its plan. */
 export interface DryRun extends DryRunResult {
   readonly isExhaustive: Plan['isExhaustive'];
 }
 
-/** What only the core may suppose. */
-export interface Supposition extends DryRunOptions {
-  /** These pods, which wait for nodes and are not known, have come. */
+/** What only the core may assume. */
+export interface CoreDryRunOptions extends DryRunOptions {
+  /** Pods to add for the dry run: they wait for nodes and are not in the cluster cache. */
   readonly arrivals?: readonly Pod[];
 }
 
-/** Plans that are always rolled back: what if these pods were gone, or only these nodes there? */
+/** Plans that are always rolled back: would the entity fit without these pods, or on these nodes only? */
 export class DryRuns {
   readonly #cluster: Cluster;
   readonly #planner: Planner;
@@ -35,13 +35,13 @@ export class DryRuns {
   }
 
   /**
-   * Leaves the picture as it was, whatever happens. Throws while a plan is being made, and what `spend` throws, which is told
-   * of the plan's work before it is done.
+   * Runs a plan and leaves the cluster cache as it was, whatever happens. Throws while a plan is in progress. Calls `spend` with
+   * the work of the plan before the plan does it, and throws what `spend` throws.
    */
   run(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
-    options: Supposition = {},
+    options: CoreDryRunOptions = {},
     spend?: PlanRequest['spend'],
   ): DryRun {
     const { arrivals = [] } = options;
@@ -54,7 +54,7 @@ export class DryRuns {
     }
   }
 
-  /** As `run`, with a pause whenever one is due, and without arrivals. */
+  /** Like `run`, but yields whenever the work budget is due, and takes no arrivals. */
   *steps(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
@@ -90,7 +90,7 @@ export class DryRuns {
     }
   }
 
-  /** Would these members fit on just these nodes, together, without these pods? Undefined: yes; else why not. */
+  /** Returns why these members do not fit together on exactly these nodes without these pods; undefined if they fit. */
   rejectionOf(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
@@ -114,11 +114,16 @@ export class DryRuns {
 
   #mustNotBePlanning(): void {
     if (!this.#cluster.isPlanning) return;
-    throw new Error('a trial cannot be made while a plan is being made; ask for it in PostFilter, or between attempts');
+    throw new Error(
+      'cannot start a dry run while a plan is in progress; call dryRun in PostFilter or between attempts',
+    );
   }
 }
 
-/** Answers by uid whether a pod is gone, so that neither is room kept for it nor is it placed. */
+/**
+ * Takes pods out of the cluster cache. Returns whether a pod, by uid, is gone: it is then not placed, and its reservation does
+ * not count.
+ */
 function takeOut(
   transaction: Transaction,
   schedulingEntity: SchedulingEntity,
@@ -136,7 +141,9 @@ function takeOut(
   return (uid) => uids.has(uid);
 }
 
-/** Those that are leaving, or run for a former group of the name, make room as others do. */
+/**
+ * Returns the pods that stay. Pods that are terminating, or belong to a former group of the same name, make way like other pods.
+ */
 function ownPods(schedulingEntity: SchedulingEntity): ReadonlyMap<string, Pod> {
   if (schedulingEntity.kind === 'pod') return new Map([[schedulingEntity.pod.uid, schedulingEntity.pod]]);
   const { gang } = schedulingEntity;

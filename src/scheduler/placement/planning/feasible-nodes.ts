@@ -6,9 +6,9 @@ import type { Profile } from '../../../framework/profile.ts';
 import { filterWithReservations } from '../cache/filter-with-reservations.ts';
 
 /**
- * The nodes that a pod may come to run on as things are: PreFilter and Filter, no ranking. For a member of a gang this is asked
- * before any of them is placed, so where plugins read other pods and nodes their word is left aside: siblings may change it. Empty
- * when nothing is to be had. Throws what a plugin fails with.
+ * Returns the nodes where a pod can run in the current cluster state: PreFilter and Filter, no ranking. For a gang member this
+ * runs before any sibling is placed. It then ignores plugins that read other pods and nodes, because siblings may change their
+ * verdict. Returns an empty list if no node is possible. Throws the failure of a plugin.
  */
 export function feasibleNodes(
   cluster: Cluster,

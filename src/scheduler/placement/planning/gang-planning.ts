@@ -4,8 +4,8 @@ import type { Savepoint } from '../../../cluster/transaction.ts';
 import { failureIn } from '../../../framework/diagnosis.ts';
 import { KnownNodes } from '../cache/known-nodes.ts';
 import { batchOf } from './batch.ts';
-import type { Batch, Group } from './batch.ts';
-import { compareSizes, countedTogether, countNodes } from './bin-packing-order.ts';
+import type { Batch, ClassContext } from './batch.ts';
+import { compareSizes, classesPerVisit, countNodes } from './bin-packing-order.ts';
 import { podClassesOf } from './pod-classes.ts';
 import { AssignmentPass } from './assignment-pass.ts';
 import type { NodeAssignment, Plan } from './plan.ts';
@@ -13,7 +13,7 @@ import type { PlanScope } from './plan-scope.ts';
 import { domainsByFreeCapacity } from './domains-by-free-capacity.ts';
 import { workPerMember } from '../../../framework/work-per-member.ts';
 
-/** The making of one plan: in which orders, and among which nodes, placing the members is tried. `Planner.plan` says what it does. */
+/** One run of the planner: the orders and node sets in which it tries to place the members. See `Planner.plan`. */
 export class GangPlanning {
   readonly #scope: PlanScope;
   #assignments: readonly NodeAssignment[] = [];
@@ -23,19 +23,19 @@ export class GangPlanning {
     this.#scope = { ...scope, indexes: request.within && indexesOf(cluster, request.within) };
   }
 
-  /** A step is a pass over the nodes or less. When it throws or is given up nothing is reserved any more. */
+  /** Runs in steps of one pass over the nodes at most. If it throws or is abandoned, no member stays reserved. */
   *run(): Yielding<Plan> {
-    let stands = false;
+    let isComplete = false;
     try {
       const plan = yield* this.#plan();
-      stands = true;
+      isComplete = true;
       return plan;
     } finally {
-      if (!stands) this.#unreserve();
+      if (!isComplete) this.#unreserve();
     }
   }
 
-  /** Undoes Reserve for all that are placed, in reverse order. */
+  /** Calls Unreserve for all placed members, in reverse order. */
   #unreserve(): void {
     const { profile } = this.#scope.request;
     for (const { state, pod, nodeName } of this.#assignments.toReversed()) profile.unreserve(state, pod, nodeName);
@@ -46,27 +46,30 @@ export class GangPlanning {
     const scope = this.#scope;
     const { members, needed } = scope.request;
     const before: Savepoint = scope.transaction.savepoint();
-    const groups = yield* this.#groups();
-    const hardestFirst = yield* this.#inOrder(scope, groups);
+    const contexts = yield* this.#contexts();
+    const hardestFirst = yield* this.#inOrder(scope, contexts);
     const first = yield* this.#place(scope, hardestFirst);
     const { blocked, placed, never } = first;
     const isFinal = blocked === undefined || failureIn(blocked) !== undefined || never;
     if (isFinal || placed === 0) return first;
     let { unschedulablePlugins, pending } = first;
-    // The hardest may have taken capacity in which easier ones would have been enough.
-    if (members.length > needed && groups.length >= 2) {
+    // The hardest members may have taken capacity that would have been enough for easier ones.
+    if (members.length > needed && contexts.length >= 2) {
       this.#startOver(before);
-      const easiestFirst = hardestFirst.toReversed().map(({ group }) => group);
-      const again = yield* this.#place(scope, yield* this.#batchesOf(scope, easiestFirst));
-      if (again.blocked === undefined) return again;
-      unschedulablePlugins = new Set([...unschedulablePlugins, ...again.unschedulablePlugins]);
-      pending = new Set([...pending, ...again.pending]);
+      const easiestFirst = hardestFirst.toReversed().map(({ context }) => context);
+      const second = yield* this.#place(scope, yield* this.#batchesOf(scope, easiestFirst));
+      if (second.blocked === undefined) return second;
+      unschedulablePlugins = new Set([...unschedulablePlugins, ...second.unschedulablePlugins]);
+      pending = new Set([...pending, ...second.pending]);
     }
     const within = yield* this.#placeWithinDomains(before);
     return within ?? { ...first, assignments: this.#assignments, unschedulablePlugins, pending };
   }
 
-  /** The first may have taken a node beside which there is no capacity for those that have to be near it. */
+  /**
+   * Retries within one topology domain after another: the first member may have taken a node in a domain that is too full for the
+   * rest.
+   */
   *#placeWithinDomains(before: Savepoint): Yielding<Plan | undefined> {
     const { cluster, request, work, indexes: allowed } = this.#scope;
     const { members, needed, profile } = request;
@@ -74,15 +77,15 @@ export class GangPlanning {
     if (domains.length === 0) return undefined;
     const isAllowed = allowed && new Set(allowed);
     const open = isAllowed ? domains.map((indexes) => indexes.filter((index) => isAllowed.has(index))) : domains;
-    // Nodes are divided up by each topology, and their free capacity is summed.
+    // Charges the work of splitting the nodes by each topology and summing their free capacity.
     work.budget.spend(domains.reduce((sum, { length }) => sum + length, 0));
     if (work.isDue) yield;
-    // What has been tried takes no capacity from what is.
+    // Undo the last pass first, so that it takes no capacity from the next.
     this.#startOver(before);
     for (const indexes of domainsByFreeCapacity(cluster, open, members, needed)) {
       this.#startOver(before);
       const scope = { ...this.#scope, indexes };
-      const plan = yield* this.#place(scope, yield* this.#inOrder(scope, yield* this.#groups()));
+      const plan = yield* this.#place(scope, yield* this.#inOrder(scope, yield* this.#contexts()));
       if (plan.blocked === undefined || failureIn(plan.blocked) !== undefined) return plan;
     }
     return undefined;
@@ -99,21 +102,21 @@ export class GangPlanning {
     this.#scope.transaction.rollbackTo(before);
   }
 
-  *#groups(): Yielding<Group[]> {
-    const { cluster, answers, request, work } = this.#scope;
+  *#contexts(): Yielding<ClassContext[]> {
+    const { cluster, cachedResults, request, work } = this.#scope;
     const podClasses = yield* podClassesOf(cluster, request, work.budget);
-    const answering = answers.of(podClasses.map(({ signatures }) => signatures));
-    return podClasses.map((kind, i) => ({ kind, answering: answering[i]!, known: new KnownNodes() }));
+    const split = cachedResults.of(podClasses.map(({ signatures }) => signatures));
+    return podClasses.map((podClass, i) => ({ podClass, split: split[i]!, known: new KnownNodes() }));
   }
 
-  /** Hardest first: those that fit on the fewest nodes; among equals the larger request. */
-  *#inOrder(scope: PlanScope, groups: readonly Group[]): Yielding<Batch[]> {
-    const batches = yield* this.#batchesOf(scope, groups);
+  /** Orders batches hardest first: those that fit on the fewest nodes, and among equals the larger request. */
+  *#inOrder(scope: PlanScope, contexts: readonly ClassContext[]): Yielding<Batch[]> {
+    const batches = yield* this.#batchesOf(scope, contexts);
     if (batches.length === 1) return batches;
-    /** batch -> how many nodes it fits on */
+    /** batch -> number of nodes that it fits on */
     const counts = new Map<Batch, number>();
-    for (let i = 0; i < batches.length; i += countedTogether) {
-      const some = batches.slice(i, i + countedTogether);
+    for (let i = 0; i < batches.length; i += classesPerVisit) {
+      const some = batches.slice(i, i + classesPerVisit);
       const sizes = countNodes(scope.cluster, scope.indexes, some);
       some.forEach((batch, j) => counts.set(batch, sizes[j]!));
       if (scope.work.isDue) yield;
@@ -121,10 +124,10 @@ export class GangPlanning {
     return batches.sort((a, b) => counts.get(a)! - counts.get(b)! || compareSizes(a, b));
   }
 
-  *#batchesOf(scope: PlanScope, groups: readonly Group[]): Yielding<Batch[]> {
+  *#batchesOf(scope: PlanScope, contexts: readonly ClassContext[]): Yielding<Batch[]> {
     const batches: Batch[] = [];
-    for (const group of groups) {
-      batches.push(batchOf(scope, group));
+    for (const context of contexts) {
+      batches.push(batchOf(scope, context));
       scope.work.budget.spend(workPerMember);
       if (scope.work.isDue) yield;
     }

@@ -16,7 +16,7 @@ describe('a plan for a gang', () => {
   const leaderOf = (harness: CoreHarness): string | undefined =>
     harness.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))?.name;
 
-  it('tries members again for whom PreFilter named no node yet', () => {
+  it('retries members for which PreFilter returned no node at first', () => {
     const withLeader: Plugin = {
       name: 'WithLeader',
       readsOtherNodes: true,
@@ -39,7 +39,7 @@ describe('a plan for a gang', () => {
   it.each([
     ['worker-0', 'worker-1'],
     ['worker-1', 'worker-0'],
-  ])('tries %s again although %s of the same kind is rejected for good', (_good, bad) => {
+  ])('retries %s although %s of the same pod class is rejected for good', (_good, bad) => {
     const quota: Plugin = {
       name: 'Quota',
       preFilter: (_state, { name }) =>
@@ -51,7 +51,7 @@ describe('a plan for a gang', () => {
       sign: ({ labels }) => labels.role ?? '',
       preFilter: (_state, { labels }) =>
         labels.role !== 'leader' && leaderOf(harness) === undefined
-          ? new Status('Unschedulable', 'the leader is nowhere yet')
+          ? new Status('Unschedulable', 'the leader has no node yet')
           : undefined,
       filter: () => undefined,
     };
@@ -65,7 +65,7 @@ describe('a plan for a gang', () => {
     expect([fits, blocked?.rejection]).toEqual([true, undefined]);
   });
 
-  it('says of the member that it names why that one was rejected', () => {
+  it('reports a reason that belongs to the member that it names', () => {
     const quota: Plugin = {
       name: 'Quota',
       preFilter: (_state, { name }) => new Status('UnschedulableAndUnresolvable', `no quota for ${name}`),
@@ -85,8 +85,8 @@ describe('a plan for a gang', () => {
     expect(JSON.stringify(blocked!.rejection)).toContain(blocked!.pod.name);
   });
 
-  it('does not take Skip for one member for Skip for all that come after it', () => {
-    /** Beside one sibling anything goes, beside two no longer. */
+  it('does not apply a Skip for one member to the members after it', () => {
+    /** Skips while exactly one pod is placed; otherwise rejects nodes with a pod. */
     const odd: Plugin = {
       name: 'Odd',
       readsOtherNodes: true,
@@ -114,12 +114,12 @@ describe('a plan for a gang', () => {
     harness.group({ name: 'red', minMember: 3 });
     harness.pods(3, { group: 'red', cpu: 1 });
     const { plan } = harness.core.dryRun(gangOf(harness, 'red'));
-    // The third may not be where another is.
+    // The third member must not share a node with another.
     const last = plan[2]!.nodeName;
     expect(plan.slice(0, 2).map(({ nodeName }) => nodeName)).not.toContain(last);
   });
 
-  it('names the plugin that rejected a member of another kind one by one, so that its event wakes the gang', () => {
+  it('reports a plugin that rejects a single member of another pod class, so that its event requeues the gang', () => {
     let used = true;
     const quota: Plugin = {
       name: 'Quota',
@@ -139,14 +139,14 @@ describe('a plan for a gang', () => {
     expect(core.states()).not.toEqual({ 'gang/default/red': 'unschedulable' });
   });
 
-  it('names the plugins that rejected members that PreFilter had rejected at first', () => {
+  it('reports the plugins that reject members after PreFilter rejected these members at first', () => {
     const after: Plugin = {
       name: 'AfterLeader',
       readsOtherNodes: true,
       sign: ({ labels }) => labels.role ?? '',
       preFilter: (_state, { labels }) =>
         labels.role !== 'leader' && leaderOf(core.harness) === undefined
-          ? new Status('Unschedulable', 'the leader is nowhere yet')
+          ? new Status('Unschedulable', 'the leader has no node yet')
           : undefined,
       filter: () => undefined,
     };
@@ -162,7 +162,7 @@ describe('a plan for a gang', () => {
     expect(core.states()).not.toEqual({ 'gang/default/red': 'unschedulable' });
   });
 
-  it('asks no Filter about nodes where PreFilter rejects the gang as a whole', () => {
+  it('runs no Filter if PreFilter rejects the gang as a whole', () => {
     let filtered = 0;
     const counting: Plugin = { name: 'Counting', sign: () => '', filter: () => void filtered++ };
     const core = new Queueing({ plugins: defaultPlugins, extra: [counting] });
@@ -174,10 +174,10 @@ describe('a plan for a gang', () => {
   });
 });
 
-describe('members of one kind', () => {
-  it('that a plugin has nothing to do for until a sibling lands are looked at by it then', () => {
-    /** A follower never runs beside a leader; skips, as kube-scheduler's do, while there is no leader. */
-    const make = (how: { keepsUp: boolean }): Record<string, string> => {
+describe('members of one pod class', () => {
+  it('are filtered by a plugin that skipped them before a sibling was placed', () => {
+    /** Keeps followers off nodes with a leader. Skips while there is no leader, as kube-scheduler's plugins do. */
+    const planWith = (options: { keepsUp: boolean }): Record<string, string> => {
       const apart: Plugin = {
         name: 'Apart',
         readsOtherNodes: true,
@@ -196,7 +196,7 @@ describe('members of one kind', () => {
           state.read<Set<string>>('Apart/taken')?.has(node.name) === true
             ? new Status('Unschedulable', 'a leader is there')
             : undefined,
-        ...(how.keepsUp && {
+        ...(options.keepsUp && {
           preFilterAddPod: (state, _pod, added, node) => {
             if (added.labels.role === 'leader') state.read<Set<string>>('Apart/taken')!.add(node.name);
             return undefined;
@@ -213,41 +213,45 @@ describe('members of one kind', () => {
       const { plan } = harness.core.dryRun(gangOf(harness, 'red'));
       return Object.fromEntries(plan.map(({ pod, nodeName }) => [pod.name, nodeName]));
     };
-    expect(make({ keepsUp: false })).toEqual({ leader: 'a', worker: 'b' });
-    expect(make({ keepsUp: true })).toEqual({ leader: 'a', worker: 'b' });
+    expect(planWith({ keepsUp: false })).toEqual({ leader: 'a', worker: 'b' });
+    expect(planWith({ keepsUp: true })).toEqual({ leader: 'a', worker: 'b' });
   });
 
   it.each([
     [true, true],
     [true, false],
     [false, false],
-  ])('that PreFilter rejects until a sibling lands find their place then (signed: %s, told: %s)', (signs, reported) => {
-    const leaderOf = (): string | undefined =>
-      harness.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))?.name;
-    const after: Plugin = {
-      name: 'AfterLeader',
-      readsOtherNodes: true,
-      ...(signs && { sign: ({ labels }: Pod) => labels.role ?? '' }),
-      preFilter: (_state, { labels }) =>
-        labels.role !== 'leader' && leaderOf() === undefined
-          ? new Status('Unschedulable', 'the leader is nowhere yet')
-          : undefined,
-      filter: () => undefined,
-      ...(reported && { preFilterAddPod: () => undefined, preFilterRemovePod: () => undefined }),
-    };
-    const harness: CoreHarness = new CoreHarness({ plugins: defaultPlugins, extra: [after] });
-    harness.node({ name: 'a', cpu: 4 });
-    harness.group({ name: 'red', minMember: 2 });
-    harness.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
-    harness.pod({ name: 'worker', group: 'red', cpu: 1, labels: { role: 'worker' } });
-    expect(harness.core.dryRun(gangOf(harness, 'red')).fits).toBe(true);
-  });
+  ])(
+    'find a node once a sibling is placed, if PreFilter rejects them until then (signed: %s, notified: %s)',
+    (signs, reported) => {
+      const leaderOf = (): string | undefined =>
+        harness.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))
+          ?.name;
+      const after: Plugin = {
+        name: 'AfterLeader',
+        readsOtherNodes: true,
+        ...(signs && { sign: ({ labels }: Pod) => labels.role ?? '' }),
+        preFilter: (_state, { labels }) =>
+          labels.role !== 'leader' && leaderOf() === undefined
+            ? new Status('Unschedulable', 'the leader has no node yet')
+            : undefined,
+        filter: () => undefined,
+        ...(reported && { preFilterAddPod: () => undefined, preFilterRemovePod: () => undefined }),
+      };
+      const harness: CoreHarness = new CoreHarness({ plugins: defaultPlugins, extra: [after] });
+      harness.node({ name: 'a', cpu: 4 });
+      harness.group({ name: 'red', minMember: 2 });
+      harness.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
+      harness.pod({ name: 'worker', group: 'red', cpu: 1, labels: { role: 'worker' } });
+      expect(harness.core.dryRun(gangOf(harness, 'red')).fits).toBe(true);
+    },
+  );
 
-  // One that has AddPod says by Filter what has changed.
+  // A plugin with AddPod reports changes through Filter, so that combination is not here.
   it.each([
     [true, false],
     [false, false],
-  ])('go where PreFilter says as things are when it is their turn (signed: %s, told: %s)', (signs, reported) => {
+  ])('go to the node that PreFilter returns when their turn comes (signed: %s, notified: %s)', (signs, reported) => {
     const leaderOf = (): string | undefined =>
       harness.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))?.name;
     const withLeader: Plugin = {
@@ -271,7 +275,7 @@ describe('members of one kind', () => {
     expect(new Set(plan.map(({ nodeName }) => nodeName))).toEqual(new Set(['a']));
   });
 
-  it('each keep what a plugin notes in Reserve about them, in what its PreFilter made', async () => {
+  it('keep what a plugin stores in Reserve, each in the state from its own PreFilter', async () => {
     const bound: string[] = [];
     const noting: Plugin = {
       name: 'Noting',
@@ -298,7 +302,7 @@ describe('members of one kind', () => {
     expect(bound.sort()).toEqual(['red-0 true', 'red-1 true']);
   });
 
-  it('are rejected by no claim twice where a plugin has AddPod but not RemovePod', () => {
+  it('are not rejected because a reservation counts twice, if a plugin has AddPod but no RemovePod', () => {
     const atMostTwo: Plugin = {
       name: 'AtMostTwo',
       readsOtherNodes: true,
@@ -324,30 +328,33 @@ describe('members of one kind', () => {
   });
 });
 
-describe('a plugin that fails', () => {
-  it.each([true, false])('in PreFilter for the second member ends the plan as well (alike to all: %s)', (isUniform) => {
-    const quota: Plugin = {
-      name: 'Quota',
-      preFilter: (_state, { name }) => {
-        if (name === 'red-0') return new Status('Unschedulable', 'the quota is used up');
-        throw new Error('a bug');
-      },
-    };
-    const reader: Plugin = {
-      name: 'Reader',
-      readsOtherNodes: true,
-      sign: () => '',
-      preFilter: () => undefined,
-      filter: () => undefined,
-    };
-    const core = new Queueing({ plugins: defaultPlugins, extra: isUniform ? [quota] : [quota, reader] });
-    core.node({ name: 'a', cpu: 4 });
-    core.group({ name: 'red', minMember: 1 });
-    core.members(2, { group: 'red', cpu: 1 });
-    expect(core.harness.core.attempt()).toMatchObject({ failure: { error: true } });
-  });
+describe('a plugin failure', () => {
+  it.each([true, false])(
+    'in PreFilter of the second member ends the plan too (identical to all plugins: %s)',
+    (isUniform) => {
+      const quota: Plugin = {
+        name: 'Quota',
+        preFilter: (_state, { name }) => {
+          if (name === 'red-0') return new Status('Unschedulable', 'the quota is used up');
+          throw new Error('a bug');
+        },
+      };
+      const reader: Plugin = {
+        name: 'Reader',
+        readsOtherNodes: true,
+        sign: () => '',
+        preFilter: () => undefined,
+        filter: () => undefined,
+      };
+      const core = new Queueing({ plugins: defaultPlugins, extra: isUniform ? [quota] : [quota, reader] });
+      core.node({ name: 'a', cpu: 4 });
+      core.group({ name: 'red', minMember: 1 });
+      core.members(2, { group: 'red', cpu: 1 });
+      expect(core.harness.core.attempt()).toMatchObject({ failure: { error: true } });
+    },
+  );
 
-  it('in PreFilter for the first member ends the plan although the second is only rejected', () => {
+  it('in PreFilter of the first member ends the plan even if the second is only rejected', () => {
     const quota: Plugin = {
       name: 'Quota',
       readsOtherNodes: true,
@@ -366,8 +373,8 @@ describe('a plugin that fails', () => {
   });
 });
 
-describe('a Score plugin that skips now and then', () => {
-  it('costs no new Filter of nodes that have not changed', () => {
+describe('a Score plugin that sometimes skips', () => {
+  it('causes no Filter calls for nodes that have not changed', () => {
     let filtered = 0;
     let turn = 0;
     const moody: Plugin & { weight: number } = {
@@ -387,7 +394,7 @@ describe('a Score plugin that skips now and then', () => {
 });
 
 describe('a rejection without a reason', () => {
-  it('does not read as if there were no nodes', () => {
+  it('does not read as if the cluster had no nodes', () => {
     const silent: Plugin = { name: 'Silent', sign: () => '', filter: () => new Status('Unschedulable', []) };
     const core = new Queueing({ plugins: defaultPlugins, extra: [silent] });
     core.node({ name: 'a', cpu: 1 });

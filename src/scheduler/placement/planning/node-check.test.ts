@@ -6,15 +6,15 @@ import { skip, Status } from '../../../framework/status.ts';
 import type { CoreHarness } from '../../../testkit/core-harness.ts';
 import { NodeCheck } from './node-check.ts';
 import type { NodeAssignment } from './planner.ts';
-import { openOneANode } from '../testing/one-a-node.ts';
+import { openOnePerNode } from '../testing/one-per-node.ts';
 import { harnessWith } from '../testing/planning.ts';
 
-describe('the check of a placement', () => {
-  /** picture -> its generation when members were last placed */
+describe('the node check of an assumed pod', () => {
+  /** harness -> cluster generation when members were last placed */
   const plannedAt = new WeakMap<CoreHarness, number>();
 
-  /** Plans and assumes the members, and answers their placements. */
-  function placed(harness: CoreHarness, members: readonly Pod[]): readonly NodeAssignment[] {
+  /** Plans and assumes the members, and returns their node assignments. */
+  function place(harness: CoreHarness, members: readonly Pod[]): readonly NodeAssignment[] {
     const transaction = harness.cluster.begin();
     const { assignments } = harness.planner.plan(
       { profile: harness.profile, members, needed: members.length, groupState: new CycleState() },
@@ -29,16 +29,16 @@ describe('the check of a placement', () => {
     const before = harness.capacities();
     const nodeCheck = new NodeCheck(harness.cluster);
     const status = nodeCheck.stillFits(harness.profile, assignment);
-    // To know since when makes no difference to the answer.
+    // The generation of the plan makes no difference to the result.
     expect(nodeCheck.stillFits(harness.profile, assignment, plannedAt.get(harness))?.message).toBe(status?.message);
     expect(harness.capacities()).toEqual(before);
     return status?.message;
   }
 
-  it('leaves its own room aside, but not that of its siblings', () => {
+  it("does not count the pod's own requests, but counts those of its siblings", () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 2 });
-    const assignments = placed(harness, harness.pods(2, { name: 'w', cpu: 1 }));
+    const assignments = place(harness, harness.pods(2, { name: 'w', cpu: 1 }));
     expect(assignments.map((assignment) => check(harness, assignment))).toEqual([undefined, undefined]);
     harness.pod({ name: 'late', cpu: 1, nodeName: 'a' });
     expect(assignments.map((assignment) => check(harness, assignment))).toEqual([
@@ -47,10 +47,10 @@ describe('the check of a placement', () => {
     ]);
   });
 
-  it('sees what has become of the node', () => {
+  it('sees changes of the node', () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 2 });
-    const [assignment] = placed(harness, harness.pods(1, { name: 'w', cpu: 1 }));
+    const [assignment] = place(harness, harness.pods(1, { name: 'w', cpu: 1 }));
     harness.node({ name: 'a', cpu: 2, unschedulable: true });
     expect(check(harness, assignment!)).toBe('node(s) were unschedulable');
     harness.node({ name: 'a', cpu: 2, taints: ['only=others:NoSchedule'] });
@@ -59,10 +59,10 @@ describe('the check of a placement', () => {
     expect(new NodeCheck(harness.cluster).stillFits(harness.profile, assignment!)?.message).toBe('node a is gone');
   });
 
-  it('asks no Filter about a node that has not changed since, however much others have', () => {
+  it('runs no Filter on a node that has not changed since, even if other nodes have', () => {
     const harness = harnessWith();
     for (const name of ['a', 'b']) harness.node({ name, cpu: 2 });
-    const [assignment] = placed(harness, harness.pods(1, { name: 'w', cpu: 1 }));
+    const [assignment] = place(harness, harness.pods(1, { name: 'w', cpu: 1 }));
     const since = harness.cluster.generation;
     const isOther = assignment!.nodeName === 'a' ? 'b' : 'a';
     harness.pod({ name: 'late', cpu: 2, nodeName: isOther });
@@ -81,19 +81,19 @@ describe('the check of a placement', () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 2 });
     const [pod] = harness.pods(1, { name: 'w', cpu: 1 });
-    const [assignment] = placed(harness, [pod!]);
+    const [assignment] = place(harness, [pod!]);
     harness.cluster.setPod({ ...pod!, nodeName: 'b' });
     expect(check(harness, assignment!)).toBe('pod default/w-0 was deleted or bound elsewhere');
   });
 
-  it('leaves it aside, too, in what a plugin that reads other nodes was told of along the plan', () => {
-    const { harness } = openOneANode();
+  it('does not count the pod itself in the PreFilter state of a plugin that reads other nodes', () => {
+    const { harness } = openOnePerNode();
     const members = harness.pods(3, { name: 'w', cpu: 1, labels: { app: 'w' } });
-    const assignments = placed(harness, members);
+    const assignments = place(harness, members);
     expect(assignments.map((assignment) => check(harness, assignment))).toEqual([undefined, undefined, undefined]);
   });
 
-  it('asks the plugins that read other nodes as well, but not those that skipped the pod', () => {
+  it('runs the plugins that read other nodes too, but not those that skipped the pod', () => {
     let isShut = false;
     const shut = new Status('Unschedulable', 'shut');
     const gate = (name: string, more: Partial<Plugin>): Plugin => ({
@@ -107,19 +107,19 @@ describe('the check of a placement', () => {
     const answers = [harness, other].map((each) => {
       isShut = false;
       each.node({ name: 'a', cpu: 2 });
-      const [assignment] = placed(each, each.pods(1, { name: 'w', cpu: 1 }));
+      const [assignment] = place(each, each.pods(1, { name: 'w', cpu: 1 }));
       isShut = true;
       return check(each, assignment!);
     });
     expect(answers).toEqual([undefined, 'shut']);
   });
 
-  it('sees who has come that it does not want near it, and whom it wants and who has gone', () => {
+  it('sees new pods that violate anti-affinity, and the loss of pods that affinity needs', () => {
     const harness = harnessWith();
     for (const name of ['a', 'b']) harness.node({ name, cpu: 4, labels: { zone: 'z' } });
     harness.pod({ name: 'leader', cpu: 1, nodeName: 'a', labels: { app: 'leader' } });
     const term = (app: string): object => ({ topologyKey: 'zone', labelSelector: { matchLabels: { app } } });
-    const [assignment] = placed(
+    const [assignment] = place(
       harness,
       harness.pods(1, {
         name: 'w',
@@ -141,7 +141,7 @@ describe('the check of a placement', () => {
     expect(check(harness, assignment!)).toBe("node(s) didn't match pod affinity rules");
   });
 
-  it('asks nothing about other nodes for a pod that has nothing to do with them, whatever others say of each other', () => {
+  it('reads nothing about other nodes for a pod without such terms, even if other pods have them', () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 9, labels: { zone: 'z' } });
     const apart = { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'loner' } } };
@@ -155,7 +155,7 @@ describe('the check of a placement', () => {
         topologySpreadConstraints: [spread],
       },
     });
-    const assignments = placed(harness, harness.pods(3, { name: 'w', cpu: 1, labels: { app: 'w' } }));
+    const assignments = place(harness, harness.pods(3, { name: 'w', cpu: 1, labels: { app: 'w' } }));
     const { placed: journal } = harness.cluster;
     const reads = [
       vi.spyOn(journal, 'changesSince'),
@@ -165,10 +165,12 @@ describe('the check of a placement', () => {
     const before = [...harness.profile.calls()].map(({ calls }) => calls);
     expect(assignments.map((assignment) => check(harness, assignment))).toEqual([undefined, undefined, undefined]);
     for (const read of reads) expect(read).not.toHaveBeenCalled();
-    const asked = [...harness.profile.calls()].filter(({ calls }, i) => calls > before[i]!).map(({ plugin }) => plugin);
-    expect(asked).toContain('NodeResourcesFit');
-    expect(asked).not.toEqual(expect.arrayContaining(['InterPodAffinity']));
-    expect(asked).not.toEqual(expect.arrayContaining(['PodTopologySpread']));
+    const called = [...harness.profile.calls()]
+      .filter(({ calls }, i) => calls > before[i]!)
+      .map(({ plugin }) => plugin);
+    expect(called).toContain('NodeResourcesFit');
+    expect(called).not.toEqual(expect.arrayContaining(['InterPodAffinity']));
+    expect(called).not.toEqual(expect.arrayContaining(['PodTopologySpread']));
   });
 
   it('names a plugin that throws, and leaves the node as it was', () => {
@@ -182,7 +184,7 @@ describe('the check of a placement', () => {
       },
     });
     harness.node({ name: 'a', cpu: 2 });
-    const [assignment] = placed(harness, harness.pods(1, { name: 'w', cpu: 1 }));
+    const [assignment] = place(harness, harness.pods(1, { name: 'w', cpu: 1 }));
     isBroken = true;
     harness.node({ name: 'a', cpu: 3 });
     expect(check(harness, assignment!)).toBe('Broken failed in Filter: a bug');

@@ -9,7 +9,9 @@ import type { Nomination } from '../../../framework/dry-run.ts';
 import { filterWithReservations } from '../cache/filter-with-reservations.ts';
 import type { NodeAssignment, PlanRequest } from './planner.ts';
 
-/** Whether pods fit on nodes that somebody else has chosen: no ranking, no score, no Reserve. */
+/**
+ * Checks whether pods fit on nodes that a caller has already chosen. Runs no ranking, no Score; only `placeAs` runs Reserve.
+ */
 export class NodeCheck {
   readonly #cluster: Cluster;
 
@@ -18,9 +20,9 @@ export class NodeCheck {
   }
 
   /**
-   * Does an assumed placement still pass Filter, its own room left aside? Plugins that read other nodes are asked PreFilter
-   * first. Undefined: yes. Otherwise why not, also when the pod is no longer assumed or the node gone. `since`: as of that generation of the
-   * cluster it did, so nobody need look at a node that has not changed; absent: that is not known.
+   * Returns why an assumed pod no longer passes Filter on its node, not counting its own requests; undefined if it passes. Runs
+   * PreFilter first for plugins that read other nodes. A pod that is no longer assumed, or a missing node, is a reason too.
+   * `since`: the cluster generation at which the pod last passed, so an unchanged node needs no check. Absent: unknown.
    */
   stillFits(profile: Profile, { pod, nodeName, state }: NodeAssignment, since = -1): Status | undefined {
     if (!this.#cluster.isAssumed(pod.uid)) {
@@ -29,16 +31,16 @@ export class NodeCheck {
     const node = this.#cluster.node(nodeName);
     if (node?.pods.has(pod.uid) !== true) return new Status('Unschedulable', `node ${nodeName} is gone`);
     if (node.generation <= since && profile.skipOthers(pod)) return undefined;
-    // Nothing is changed in it; while it is open nobody can make another plan on what is not so.
+    // The transaction makes no lasting change. While it is open, no other plan can start on this temporary state.
     const transaction = this.#cluster.begin();
     const { pods, before } = node.takeOff([pod]);
     try {
-      // What PreFilter computed of other nodes may no longer be so, and counts the pod itself in.
-      const anew = new CycleState(state.group);
+      // PreFilter's results about other nodes may be outdated, and they count the pod itself.
+      const freshState = new CycleState(state.group);
       return (
         profile.filter(profile.localFilters, state, pod, node) ??
-        profile.preFilters.othersReject(anew, pod, nodeName) ??
-        profile.filter(profile.otherFilters, anew, pod, node)
+        profile.preFilters.othersReject(freshState, pod, nodeName) ??
+        profile.filter(profile.otherFilters, freshState, pod, node)
       );
     } finally {
       node.restore(before, { came: pods });
@@ -47,8 +49,8 @@ export class NodeCheck {
   }
 
   /**
-   * Do these pods fit on just these nodes, one after the other in this order? They are assumed in the transaction as far as they
-   * do. Answers why the first does not that does not.
+   * Places the pods on exactly these nodes, one by one in this order. Assumes each pod that fits in the transaction. Returns why
+   * the first pod that does not fit is rejected; undefined if all fit.
    */
   placeAs(
     { profile, groupState, isGone }: Pick<PlanRequest, 'profile' | 'groupState' | 'isGone'>,
@@ -80,7 +82,7 @@ export class NodeCheck {
     transaction: Transaction,
   ): Status | undefined {
     const node = this.#cluster.node(nodeName);
-    if (node === undefined) return new Status('Unschedulable', `node ${nodeName} is not known`);
+    if (node === undefined) return new Status('Unschedulable', `node ${nodeName} not found`);
     const answer = profile.preFilter(state, pod);
     if (answer.status !== undefined) return answer.status;
     if (answer.nodeNames?.has(nodeName) === false) return notPreselected;

@@ -5,17 +5,17 @@ import type { RankingBuffers } from '../cache/ranking-buffers.ts';
 import type { PlanRequest } from './plan.ts';
 import type { PlanWork } from './plan-work.ts';
 
-/** What the parts of one plan work with. */
+/** Shared state of the parts of one plan. */
 export interface PlanScope {
   readonly cluster: Cluster;
   readonly buffers: RankingBuffers;
-  /** Of the profile. */
-  readonly answers: CachedResults;
-  /** Where the order among equal nodes begins. */
+  /** Cached results of the profile's plugins. */
+  readonly cachedResults: CachedResults;
+  /** Seed of the order among equal nodes. */
   readonly seed: number;
   readonly request: PlanRequest;
   readonly transaction: Transaction;
   readonly work: PlanWork;
-  /** Indexes of the only nodes to look at, in order; undefined: all. */
+  /** Indexes of the only nodes to check, in order; undefined: all. */
   readonly indexes: readonly number[] | undefined;
 }

@@ -1,11 +1,13 @@
 import type { WorkBudget } from '../../../base/work-budget.ts';
 import type { PlanRequest } from './plan.ts';
 
-/** Counts the work of one plan, in looks at nodes and calls of plugins about one node, for the pace and for the limit of the request. */
+/**
+ * Counts the work of one plan in node checks and plugin calls about one node, for the work budget and for the request's limit.
+ */
 export class PlanWork {
   readonly budget: WorkBudget;
   readonly #request: PlanRequest;
-  /** How many calls about a node the profile had made when they were last counted. */
+  /** The profile's calls about a node at the last count. */
   #calls: number;
 
   constructor(budget: WorkBudget, request: PlanRequest) {

@@ -6,60 +6,63 @@ import type { NodeSubsetOf } from '../cache/node-subset.ts';
 import { UnschedulablePluginSet } from './unschedulable-plugin-set.ts';
 import type { SignedMembers } from './signed-members.ts';
 
-/** One member with the node it is assumed and reserved on. */
+/** One member with the node on which it is assumed and reserved. */
 export interface NodeAssignment {
   readonly pod: Pod;
   readonly nodeName: string;
   readonly state: CycleState;
 }
 
-/** A plan: member -> node, in the order of placement. It is complete when `placements` has as many as were needed. */
+/**
+ * A plan: member -> node, in the order of placement. It is complete when `assignments` has as many entries as were needed.
+ */
 export interface Plan {
   readonly assignments: readonly NodeAssignment[];
-  /** How many were placed by the way of placing them that `blocked` is about. */
+  /** How many members the pass that `blocked` describes placed. */
   readonly placed: number;
-  /** Why the hardest member that found no node found none; undefined when the plan is complete. */
+  /** Why the hardest member without a node found none; undefined if the plan is complete. */
   readonly blocked: Diagnosis | undefined;
   /**
-   * Names of all plugins that rejected any member, placed or not, any node; empty when the plan is complete. Siblings
-   * compete for room, so what helps one member may help another.
+   * Names of all plugins that rejected any member on any node, whether or not the member was placed later; empty if the plan is
+   * complete. Siblings compete for capacity, so an event that helps one member may help another.
    */
   readonly unschedulablePlugins: ReadonlySet<string>;
-  /** Of these, those that answered Pending to any. */
+  /** The unschedulable plugins that returned Pending for any member. */
   readonly pending: ReadonlySet<string>;
   /**
-   * So many members are rejected by every node in a way that taking other pods away cannot change that the plan can never be
-   * complete on these nodes. False proves nothing.
+   * The plan can never be complete on these nodes: too many members are rejected by every node for reasons that removing other
+   * pods cannot change. False proves nothing.
    */
   readonly never: boolean;
   /**
-   * No other way of placing the members would have placed more of them: they are alike, and it is all the same to each where the
-   * others are.
+   * No other order or domain would have placed more members: they are identical, and none depends on where the others are.
    */
   readonly isExhaustive: boolean;
 }
 
-/** What is to be placed. */
+/** The input of one plan. */
 export interface PlanRequest {
   readonly profile: Profile;
   readonly members: readonly Pod[];
-  /** How many of them. */
+  /** How many of the members must be placed. */
   readonly needed: number;
-  /** What makes the members alike, where somebody has asked already; absent: nobody has. */
+  /** The members' signatures, if already computed. */
   readonly signed?: SignedMembers | undefined;
-  /** Shared by all members of a gang; undefined for a lone pod. */
+  /** Shared by all members of a gang; undefined for a single pod. */
   readonly groupState: CycleState | undefined;
-  /** Names of the only nodes to look at; absent: all. */
+  /** Names of the only nodes to check; absent: all. */
   readonly within?: ReadonlySet<string> | undefined;
-  /** Pods that count as gone: room kept for them is free. Absent: none. */
+  /** Returns whether a pod counts as gone, which frees capacity reserved for it. Absent: no pod is gone. */
   readonly isGone?: ((uid: string) => boolean) | undefined;
-  /** What extenders said of the nodes for a pod, and nodes that have rejected it before. Absent: nothing about any. */
+  /**
+   * Returns the extenders' result for a pod, combined with the nodes that rejected it before. Absent: no restriction.
+   */
   readonly nodeSubsetOf?: NodeSubsetOf | undefined;
-  /** Told of the work before it is done, in looks at a node; may throw to end the plan. */
+  /** Called before each piece of work with its size in node checks; may throw to end the plan. */
   readonly spend?: ((steps: number) => void) | undefined;
 }
 
-const nobody: ReadonlySet<string> = new Set();
+const none: ReadonlySet<string> = new Set();
 
 export function complete(assignments: readonly NodeAssignment[]): Plan {
   const placed = assignments.length;
@@ -67,14 +70,14 @@ export function complete(assignments: readonly NodeAssignment[]): Plan {
     assignments,
     placed,
     blocked: undefined,
-    unschedulablePlugins: nobody,
-    pending: nobody,
+    unschedulablePlugins: none,
+    pending: none,
     never: false,
     isExhaustive: true,
   };
 }
 
-/** The plan of which a plugin failed. */
+/** Returns the plan that a plugin failure ended. */
 export function stopped(assignments: readonly NodeAssignment[], blocked: Diagnosis): Plan {
   const rejectors = new UnschedulablePluginSet();
   rejectors.add(blocked);

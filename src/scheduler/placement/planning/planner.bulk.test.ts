@@ -13,7 +13,7 @@ const guard: Plugin = {
   filter: (_state, _pod, { node }) => (node.labels.model === undefined ? noModel : undefined),
 };
 
-/** Reads what only the nodes have that the guard lets pass. */
+/** Filters by a label that only nodes accepted by Guard have. */
 function reader(nodes: () => readonly NodeInfo[]): Plugin {
   const isOld = ({ name, node }: NodeView): boolean => {
     if (node.labels.model === undefined) throw new Error(`${name} has no model`);
@@ -31,8 +31,8 @@ function reader(nodes: () => readonly NodeInfo[]): Plugin {
   };
 }
 
-describe('a plugin that is asked about many nodes at once', () => {
-  it('is asked about none that one before it rejects', () => {
+describe('a bulk plugin', () => {
+  it('gets no node that an earlier plugin rejects', () => {
     const harness: CoreHarness = harnessWith(
       guard,
       reader(() => harness.cluster.nodes),
@@ -52,7 +52,7 @@ describe('a plugin that is asked about many nodes at once', () => {
   });
 });
 
-describe('scores that are beyond measure together', () => {
+describe('scores with an infinite sum', () => {
   const strong = (weight: number): Plugin & { readonly weight: number } => ({
     name: 'Strong',
     weight,
@@ -60,7 +60,7 @@ describe('scores that are beyond measure together', () => {
     score: (_state, _pod, { name }) => (name.startsWith('wanted') ? Number.MAX_VALUE : 0),
   });
 
-  it('are numbers each, and decide', () => {
+  it('are valid if each one is finite, and decide the order', () => {
     const harness = harnessWith(strong(1));
     for (const name of ['a', 'b', 'wanted-1', 'wanted-2', 'wanted-3']) harness.node({ name, cpu: 1 });
     const pods = harness.pods(3, { cpu: 1 });
@@ -69,7 +69,7 @@ describe('scores that are beyond measure together', () => {
     expect(Object.values(nodesByPod(plan)).sort()).toEqual(['wanted-1', 'wanted-2', 'wanted-3']);
   });
 
-  it('leave nodes equal, which are taken in an order that does not depend on how they came', () => {
+  it('make nodes equal, in an order that does not depend on their arrival', () => {
     const namesOf = (nodes: readonly string[]): readonly string[] => {
       const harness = new CoreHarness({ plugins: defaultPlugins, extra: [strong(10)] });
       for (const name of nodes) harness.node({ name, cpu: 1 });
@@ -81,7 +81,7 @@ describe('scores that are beyond measure together', () => {
   });
 });
 
-it('a plugin that fails for one kind on one node does not bring that kind to the front', () => {
+it('a plugin failure for one pod class on one node does not move that class to the front', () => {
   const no = new Status('Unschedulable', 'no');
   const fits = (own: string | undefined, node: string): boolean => {
     if (own === 'odd' && node === 'n0') throw new Error('broken');
@@ -101,6 +101,6 @@ it('a plugin that fails for one kind on one node does not bring that kind to the
   for (let i = 0; i < 5; i++) harness.node({ name: `n${i}` });
   const odd = harness.pods(1, { cpu: 1, labels: { own: 'odd' } });
   const few = harness.pods(1, { cpu: '500m', labels: { own: 'few' } });
-  // One is enough, and there is a place for it.
+  // One member is enough, and one fits.
   expect(dryRun(harness, [...odd, ...few], 1).blocked).toBeUndefined();
 });

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { describeDiagnosis, failureIn } from '../../../framework/diagnosis.ts';
-import { openOneANode } from '../testing/one-a-node.ts';
+import { openOnePerNode } from '../testing/one-per-node.ts';
 import { harnessWith, dryRun } from '../testing/planning.ts';
 
 describe('a plugin that reads other nodes', () => {
-  it.each([[false], [true]])('costs no pass over the nodes where it skips all members (it scores: %s)', (scores) => {
-    const { harness, asked, looks } = openOneANode({ skips: () => true, scores });
+  it.each([[false], [true]])('costs no pass over the nodes if it skips all members (with Score: %s)', (scores) => {
+    const { harness, calls, filterCalls } = openOnePerNode({ skips: () => true, scores });
     const plan = dryRun(harness, harness.pods(8, { name: 'w', cpu: 1 }));
     expect(plan.assignments).toHaveLength(8);
-    expect([asked.filter, asked.score, asked.addPod]).toEqual([0, 0, 0]);
-    // What it has nothing to do for now it may have something to do for later: each member is asked about.
-    expect(asked.preFilter).toBe(9);
-    // Each node once, and after each placement but the last the node that it was on.
-    expect(looks()).toBe(10 + 7);
+    expect([calls.filter, calls.score, calls.addPod]).toEqual([0, 0, 0]);
+    // PreFilter runs for each member: Skip for one member says nothing about later ones.
+    expect(calls.preFilter).toBe(9);
+    // Each node once, and after each placement except the last, the node of that placement.
+    expect(filterCalls()).toBe(10 + 7);
   });
 
-  it('skips those that it has nothing to say of and judges their siblings', () => {
-    const { harness } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
+  it('filters siblings of the pods that it skips', () => {
+    const { harness } = openOnePerNode({ skips: ({ labels }) => labels.app === undefined });
     const free = harness.pods(6, { name: 'free', cpu: 1 });
     const single = harness.pods(10, { name: 'single', cpu: 1, labels: { app: 'single' } });
     const plan = dryRun(harness, [...free, ...single]);
@@ -25,27 +25,27 @@ describe('a plugin that reads other nodes', () => {
     expect(new Set(singles.map(({ nodeName }) => nodeName)).size).toBe(10);
   });
 
-  it('is brought up to date after each placement, and PreFilter is not asked again', () => {
-    const { harness, asked } = openOneANode();
+  it('follows each placement through AddPod, without another PreFilter call', () => {
+    const { harness, calls } = openOnePerNode();
     const members = harness.pods(10, { name: 'w', cpu: 1, labels: { app: 'w' } });
     const plan = dryRun(harness, members);
     expect(new Set(plan.assignments.map(({ nodeName }) => nodeName)).size).toBe(10);
-    expect([asked.preFilter, asked.addPod]).toEqual([1, 10]);
+    expect([calls.preFilter, calls.addPod]).toEqual([1, 10]);
   });
 
-  it('knows of the members of other kinds that have landed too', () => {
-    const { harness, asked } = openOneANode();
+  it('follows placements of members of other pod classes too', () => {
+    const { harness, calls } = openOnePerNode();
     const large = harness.pods(5, { name: 'large', cpu: 2, labels: { app: 'w' } });
     const small = harness.pods(6, { name: 'small', cpu: 1, labels: { app: 'w' } });
     const plan = dryRun(harness, [...large, ...small]);
     expect(plan.assignments).toHaveLength(10);
     expect(plan.blocked!.pod.name).toBe('small-5');
-    expect(describeDiagnosis(plan.blocked!)).toBe('0/10 nodes are available: 10 one a node.');
-    // Each of both kinds is told of each placement.
-    expect([asked.preFilter, asked.addPod]).toEqual([2, 20]);
+    expect(describeDiagnosis(plan.blocked!)).toBe('0/10 nodes are available: 10 one per node.');
+    // AddPod runs for each placement, once per pod class.
+    expect([calls.preFilter, calls.addPod]).toEqual([2, 20]);
   });
 
-  it('that fails when it is told of a placement ends the plan and is named', () => {
+  it('that fails in AddPod after a placement ends the plan with an error that names it', () => {
     const harness = harnessWith({
       name: 'Broken',
       readsOtherNodes: true,
@@ -62,7 +62,7 @@ describe('a plugin that reads other nodes', () => {
     expect(failureIn(plan.blocked!)?.message).toBe('Broken failed in AddPod: a bug');
   });
 
-  it('that fails when a pod that room is kept for goes again ends the plan and is named', () => {
+  it('that fails in RemovePod for the owner of a reservation ends the plan with an error that names it', () => {
     const harness = harnessWith({
       name: 'Broken',
       readsOtherNodes: true,
@@ -80,7 +80,7 @@ describe('a plugin that reads other nodes', () => {
     expect(plan.blocked && failureIn(plan.blocked)?.message).toBe('Broken failed in RemovePod: a bug');
   });
 
-  it('sees each pod that room is kept for come and go again, on the node where it is kept', () => {
+  it('sees the owner of each reservation come and go on the reserved node', () => {
     const there: string[] = [];
     const log: string[] = [];
     const seen: string[] = [];
@@ -106,26 +106,26 @@ describe('a plugin that reads other nodes', () => {
     for (const name of ['k0', 'k1']) harness.pod({ name, cpu: 1, priority: 10, nominatedNodeName: 'a' });
     const members = harness.pods(1, { name: 'w', cpu: 1 });
     dryRun(harness, members);
-    const ofClaims = log.filter((what) => !what.endsWith('w-0'));
-    expect(ofClaims.length).toBeGreaterThan(0);
-    expect(ofClaims.filter((what) => what.startsWith('+')).sort()).toEqual(
-      ofClaims
+    const ofReservations = log.filter((what) => !what.endsWith('w-0'));
+    expect(ofReservations.length).toBeGreaterThan(0);
+    expect(ofReservations.filter((what) => what.startsWith('+')).sort()).toEqual(
+      ofReservations
         .filter((what) => what.startsWith('-'))
         .map((what) => what.replace('-', '+'))
         .sort(),
     );
-    // With and without them: they may come or not.
+    // With and without the owners, because they may or may not arrive.
     expect(seen).toContain('a: ');
     expect(seen).toContain('a: k0 a,k1 a');
     expect(seen.filter((what) => what.startsWith('b'))).not.toContain('b: k0 a,k1 a');
   });
 
-  it('is out of balance neither for pods that it skips nor for claims that count for nobody', () => {
-    const { harness, asked } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
+  it('gets no AddPod call for pods that it skips, nor for reservations that a pod need not respect', () => {
+    const { harness, calls } = openOnePerNode({ skips: ({ labels }) => labels.app === undefined });
     harness.pod({ name: 'kept', cpu: 1, priority: 10, nominatedNodeName: 'n0' });
     dryRun(harness, harness.pods(2, { name: 'skipped', cpu: 1 }));
-    expect(asked.addPod).toBe(0);
+    expect(calls.addPod).toBe(0);
     dryRun(harness, harness.pods(2, { name: 'important', cpu: 1, priority: 11, labels: { app: 'w' } }));
-    expect(asked.addPod).toBe(2);
+    expect(calls.addPod).toBe(2);
   });
 });

@@ -14,12 +14,12 @@ import type { Status } from '../../../framework/status.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
 import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { dryRun } from '../testing/planning.ts';
-import { isKeptOff, isUnderRule, no, occupancyOf, unruly } from '../testing/world-plugins.ts';
-import { assumeAlike, profileOf, World } from '../testing/worlds.ts';
+import { isBlocked, isUnderRule, no, occupancyOf, misbehaving } from '../testing/world-plugins.ts';
+import { copyAssumptions, profileOf, World } from '../testing/worlds.ts';
 import type { WorldGang, WorldSize } from '../testing/worlds.ts';
 import type { Plan } from './planner.ts';
 
-/** A small world with a gang that is to be placed, and another like it, member by member. */
+/** A small world with a gang to place, and an identical second gang. */
 interface Scene {
   readonly world: World;
   readonly harness: CoreHarness;
@@ -39,28 +39,28 @@ function sceneOf(seed: number, world = new World(seed)): Scene {
   return { world, harness, members: members!, twin: twin!, needed };
 }
 
-interface Asking {
+interface PlanOptions {
   readonly profile?: Profile;
-  /** Work of each step; absent: all in one. */
+  /** Work of each step; absent: one step. */
   readonly work?: number;
   readonly within?: ReadonlySet<string>;
-  /** Uids of pods that are taken out of the picture. */
+  /** Uids of pods to take out of the cluster cache. */
   readonly out?: readonly string[];
-  /** Given up before this step. */
+  /** Abandon the plan before this step. */
   readonly giveUpAt?: number;
-  /** Extenders have narrowed the nodes, by this text. */
+  /** Restrict the nodes as extenders do, seeded by this text. */
   readonly narrow?: string;
   readonly nodeNames?: readonly string[];
 }
 
-/** A plan that is taken back; absent when it was given up, or when a plugin failed. */
-function ask(
+/** Makes a plan and rolls it back. Returns no plan if it was abandoned or a plugin failed. */
+function planAndRollBack(
   harness: CoreHarness,
   members: readonly Pod[],
   needed: number,
-  asking: Asking = {},
+  options: PlanOptions = {},
 ): { readonly plan?: Plan; readonly failure?: string } {
-  const { profile = harness.profile, work, within, out = [], giveUpAt, narrow, nodeNames = [] } = asking;
+  const { profile = harness.profile, work, within, out = [], giveUpAt, narrow, nodeNames = [] } = options;
   const transaction = harness.cluster.begin();
   transaction.takeOut(out.flatMap((uid) => harness.cluster.pod(uid) ?? []));
   const request = {
@@ -92,7 +92,7 @@ function ask(
       }
       const { done, value: plan } = open.next();
       if (work !== undefined) {
-        // Whoever looks meanwhile sees nothing of it.
+        // Readers of the cluster cache see nothing of a suspended plan.
         transaction.suspend();
         for (const id of [0, 1, 3]) void harness.cluster.amounts.of(id);
         transaction.resume();
@@ -109,8 +109,8 @@ function ask(
   }
 }
 
-/** All that a plan says; members are named by `nameOf`. */
-function said(plan: Plan, nameOf: (pod: Pod) => unknown = ({ name }) => name): unknown {
+/** Returns all that a plan reports; `nameOf` names the members. */
+function reportOf(plan: Plan, nameOf: (pod: Pod) => unknown = ({ name }) => name): unknown {
   const { assignments, placed, blocked, unschedulablePlugins, pending, never, isExhaustive } = plan;
   return {
     assignments: assignments.map(({ pod, nodeName }) => [nameOf(pod), nodeName]),
@@ -125,7 +125,7 @@ function said(plan: Plan, nameOf: (pod: Pod) => unknown = ({ name }) => name): u
   };
 }
 
-/** Works everything out from nothing, one pod and one node at a time: no signatures, no tables, no shares. */
+/** Computes everything from scratch, one pod and one node at a time: without signatures, tables or shares. */
 class Reference {
   readonly #scene: Scene;
 
@@ -133,26 +133,26 @@ class Reference {
     this.#scene = scene;
   }
 
-  /** Why the node rejects the pod as things are; `isOwn`: in the words of plugins that read one node alone. */
+  /** Returns why the node rejects the pod now; `isOwn`: only reasons of node-local plugins. */
   rejection(pod: Pod, node: NodeInfo, isOwn = false): Status | undefined {
     const { profile } = this.#scene.harness;
     const state = new CycleState(new CycleState());
-    const answer = profile.preFilter(state, pod);
-    if (answer.status !== undefined) return answer.status;
+    const result = profile.preFilter(state, pod);
+    if (result.status !== undefined) return result.status;
     const rejects = (isBeside: boolean): Status | undefined =>
       profile.filter(profile.localFilters, state, pod, node) ??
-      (!isOwn && this.#isKeptOff(pod, node, isBeside) ? no : undefined);
+      (!isOwn && this.#isBlocked(pod, node, isBeside) ? no : undefined);
     const alone = rejects(false);
     if (alone !== undefined) return alone;
     const owners = this.#owners(pod, node);
-    const occupied = isOwn ? undefined : this.#isKeptOff(pod, node, true);
+    const occupied = isOwn ? undefined : this.#isBlocked(pod, node, true);
     for (const owner of owners) node.addPod(owner);
     const beside = profile.filter(profile.localFilters, state, pod, node);
     for (const owner of owners.toReversed()) node.removePod(owner);
     return (
       beside ??
       (occupied === true ? no : undefined) ??
-      (answer.nodeNames?.has(node.name) === false ? notPreselected : undefined)
+      (result.nodeNames?.has(node.name) === false ? notPreselected : undefined)
     );
   }
 
@@ -162,14 +162,14 @@ class Reference {
       .map(({ owner }) => owner);
   }
 
-  #isKeptOff(pod: Pod, node: NodeInfo, isBeside: boolean): boolean {
+  #isBlocked(pod: Pod, node: NodeInfo, isBeside: boolean): boolean {
     const { rule } = this.#scene.world;
     if (rule === undefined || !isUnderRule(pod)) return false;
     const { nodes } = this.#scene.harness.cluster;
     const occupancy = occupancyOf(nodes);
-    // A plugin that looks in PreFilter alone sees no claimants.
-    if (isBeside && rule.knows !== 'again') occupancy.get(node.name)!.push(...this.#owners(pod, node));
-    return isKeptOff(rule, pod, node, nodes, occupancy);
+    // A plugin that reads pods in PreFilter only does not see the owners of reservations.
+    if (isBeside && rule.learns !== 'inPreFilter') occupancy.get(node.name)!.push(...this.#owners(pod, node));
+    return isBlocked(rule, pod, node, nodes, occupancy);
   }
 
   feasible(pod: Pod, isOwn = false): NodeInfo[] {
@@ -204,21 +204,21 @@ class Reference {
 }
 
 describe('a plan', () => {
-  it('is what asking every plugin about every pod and node comes to', () => {
-    const counts = { complete: 0, incomplete: 0, turned: 0, ruled: 0 };
+  it('matches the result of calling every plugin for every pod and node', () => {
+    const counts = { complete: 0, incomplete: 0, easiestFirst: 0, withRule: 0 };
     for (let seed = 1; seed <= runs(1600); seed++) {
       const scene = sceneOf(seed);
       const { world, harness, members, needed } = scene;
-      // Reserve may reject the node that was best; the reference knows one plugin that reads other nodes.
+      // The reference does not model Reserve rejections, and it knows only one plugin that reads other nodes.
       if (world.plugins.has('Accounting') || world.plugins.has('Far')) continue;
       const isPlain = world.rule === undefined;
       const reference = new Reference(scene);
-      const hardness = new Map(members.map((pod) => [pod, reference.feasible(pod).length]));
-      const { plan } = ask(harness, members, needed);
+      const feasibleCounts = new Map(members.map((pod) => [pod, reference.feasible(pod).length]));
+      const { plan } = planAndRollBack(harness, members, needed);
       const { assignments, placed, blocked } = plan!;
       /** Negative: the first is harder to place. */
       const compare = (a: Pod, b: Pod): number =>
-        hardness.get(a)! - hardness.get(b)! || b.template.nonZeroMilliCpu - a.template.nonZeroMilliCpu;
+        feasibleCounts.get(a)! - feasibleCounts.get(b)! || b.template.nonZeroMilliCpu - a.template.nonZeroMilliCpu;
       const order = assignments.map(({ pod }) => pod);
       const isHardestFirst = order.every((pod, i) => i === 0 || compare(order[i - 1]!, pod) <= 0);
       const isEasiestFirst = order.every((pod, i) => i === 0 || compare(order[i - 1]!, pod) >= 0);
@@ -230,18 +230,18 @@ describe('a plan', () => {
         transaction.assume(pod, harness.cluster.node(nodeName)!);
       }
       const left = members.filter(({ uid }) => !harness.cluster.isAssumed(uid));
-      if (world.rule !== undefined) counts.ruled++;
+      if (world.rule !== undefined) counts.withRule++;
       if (assignments.length === needed) {
         counts.complete++;
         if (isPlain) {
-          if (!isHardestFirst) counts.turned++;
+          if (!isHardestFirst) counts.easiestFirst++;
           expect(isHardestFirst || (isEasiestFirst && needed < members.length), `seed ${seed}`).toBe(true);
         }
       } else {
         counts.incomplete++;
         expect(blocked, `seed ${seed}`).toBeDefined();
-        const wasTurned = placed > 0 && needed < members.length;
-        if (isPlain && !wasTurned) {
+        const hadRetry = placed > 0 && needed < members.length;
+        if (isPlain && !hadRetry) {
           expect(isHardestFirst, `seed ${seed}`).toBe(true);
           expect(placed).toBe(assignments.length);
           expect(left).toContain(blocked!.pod);
@@ -250,7 +250,7 @@ describe('a plan', () => {
             expect(rejection.reasons, `${blocked!.pod.name}, seed ${seed}`).toEqual(reference.reasons(blocked!.pod));
           }
         }
-        // No member is left out that could be placed, unless there are too few of them all the same.
+        // A placeable member stays without a node only if too few of them exist anyway.
         const possible = left.filter((pod) => reference.feasible(pod, true).length > 0);
         if (assignments.length + possible.length >= needed) {
           for (const pod of possible) expect(reference.feasible(pod), `${pod.name}, seed ${seed}`).toHaveLength(0);
@@ -258,20 +258,20 @@ describe('a plan', () => {
       }
       transaction.rollback();
     }
-    expect(Math.min(counts.complete, counts.incomplete, counts.ruled), JSON.stringify(counts)).toBeGreaterThan(
+    expect(Math.min(counts.complete, counts.incomplete, counts.withRule), JSON.stringify(counts)).toBeGreaterThan(
       runs(100),
     );
-    // Too rare for a tenth of the seeds.
-    expect(counts.turned).toBeGreaterThanOrEqual(Math.floor(runs(20) / 20));
+    // Too rare to require for a tenth of the seeds.
+    expect(counts.easiestFirst).toBeGreaterThanOrEqual(Math.floor(runs(20) / 20));
   });
 
-  it('reserves what it places and nothing else, and leaves no trace when it is taken back, whatever plugins answer or throw', () => {
+  it('reserves exactly what it places and leaves no trace after a rollback, whatever plugins return or throw', () => {
     const ends = { complete: 0, incomplete: 0, thrown: 0, exhausted: 0 };
     for (let seed = 1; seed <= runs(900); seed++) {
       const log: string[] = [];
-      const isCivil = seed % 3 === 0;
+      const isWellBehaved = seed % 3 === 0;
       const plugins = ['One', 'Two'];
-      const made = (random: () => number) => plugins.map((name) => unruly(name, random, isCivil, log));
+      const made = (random: () => number) => plugins.map((name) => misbehaving(name, random, isWellBehaved, log));
       const { harness, members, needed } = sceneOf(seed, new World(seed, { plugins: made }));
       const before = harness.capacities();
       const freeBefore = new Map(harness.cluster.nodes.map((node) => [node, node.free(0)]));
@@ -317,24 +317,24 @@ describe('a plan', () => {
 });
 
 /**
- * What the plugin has reserved and not unreserved. It is asked to unreserve at most once what it reserves, and what it never
- * reserved only where another plugin rejected first.
+ * Returns what the plugin has reserved and not unreserved. Expects at most one Unreserve per Reserve. An Unreserve without a
+ * Reserve is allowed only if another plugin rejected first.
  */
 function openIn(log: readonly string[], name: string): ReadonlySet<string> {
   const open = new Set<string>();
   const undone = new Set<string>();
   for (const line of log) {
-    const [what, whose, pod, node] = line.split(' ');
+    const [what, plugin, pod, node] = line.split(' ');
     const where = `${pod} ${node}`;
-    // Another attempt at it, in which this plugin may not be reached.
-    if (what === '+' && whose !== name) undone.delete(where);
-    if (whose !== name) continue;
+    // A new attempt there, which may not reach this plugin.
+    if (what === '+' && plugin !== name) undone.delete(where);
+    if (plugin !== name) continue;
     if (what === '+') {
       expect(open, line).not.toContain(where);
       open.add(where);
       undone.delete(where);
     } else {
-      expect(undone, `${line} a second time`).not.toContain(where);
+      expect(undone, `${line} again`).not.toContain(where);
       open.delete(where);
       undone.add(where);
     }
@@ -342,33 +342,33 @@ function openIn(log: readonly string[], name: string): ReadonlySet<string> {
   return open;
 }
 
-describe('the same question about the same picture', () => {
-  it('has the same answer, in one go and in steps, by each equal gang, whatever was asked between', () => {
+describe('the same request on the same cluster state', () => {
+  it('has the same result, at once and in steps, for each identical gang, whatever was planned in between', () => {
     let rejected = 0;
     for (let seed = 1; seed <= runs(500); seed++) {
       const { harness, members, twin, needed } = sceneOf(seed);
-      const answer = (gang: readonly Pod[], asking: Asking = {}): unknown =>
-        said(ask(harness, gang, needed, asking).plan!, (pod) => gang.indexOf(pod));
-      const first = answer(members);
+      const result = (gang: readonly Pod[], options: PlanOptions = {}): unknown =>
+        reportOf(planAndRollBack(harness, gang, needed, options).plan!, (pod) => gang.indexOf(pod));
+      const first = result(members);
       if ((first as { blocked?: unknown }).blocked !== undefined) rejected++;
-      // Others, of which some use the same tables, and some give them up.
+      // Other plans. Some use the same tables, and some evict them.
       const random = seededRandom(seed);
       for (let i = 0; i < 5; i++) {
         const some = [...members, ...twin].filter(() => random() < 0.5);
-        ask(harness, some, Math.ceil(some.length * random()));
+        planAndRollBack(harness, some, Math.ceil(some.length * random()));
       }
-      expect(answer(members), `seed ${seed}`).toEqual(first);
-      expect(answer(twin), `the twin, seed ${seed}`).toEqual(first);
+      expect(result(members), `seed ${seed}`).toEqual(first);
+      expect(result(twin), `the twin, seed ${seed}`).toEqual(first);
       for (const work of [0, 1, 50, 500]) {
-        expect(answer(members, { work }), `seed ${seed}, steps of ${work}`).toEqual(first);
+        expect(result(members, { work }), `seed ${seed}, steps of ${work}`).toEqual(first);
       }
     }
     expect(rejected).toBeGreaterThan(runs(100));
   });
 
-  it('has the same answer after any history', () => {
+  it('has the same result after any history', () => {
     const counts = { complete: 0, rejected: 0, failed: 0, withClaims: 0, committed: 0 };
-    const sizes: readonly WorldSize[] = ['any', 'any', 'huge scores', 'any', 'many nodes', 'any', 'many kinds'];
+    const sizes: readonly WorldSize[] = ['any', 'any', 'huge scores', 'any', 'many nodes', 'any', 'many pod classes'];
     for (let seed = 1; seed <= runs(180); seed++) playHistory(seed, sizes[seed % sizes.length]!, counts);
     expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).toBeGreaterThanOrEqual(runs(10));
   });
@@ -376,27 +376,29 @@ describe('the same question about the same picture', () => {
 
 type HistoryCounts = Record<'complete' | 'rejected' | 'failed' | 'withClaims' | 'committed', number>;
 
-/** A plan that is being bound: its pods are assumed, and its volumes. */
+/** A plan that is being bound: its pods and volumes are assumed. */
 interface Committed {
   readonly profile: Profile;
   readonly assignments: Plan['assignments'];
 }
 
-/** One core sees a world change and is asked much; at each question another core is shown the end of that alone. */
+/**
+ * One core sees a world change and makes many plans. For each plan, a new core gets only the latest state and must plan the same.
+ */
 function playHistory(seed: number, size: WorldSize, counts: HistoryCounts): void {
   const world = new World(seed, { size });
   const old = world.harness();
   const { pods, nodeNames } = world;
-  const most = size === 'many kinds' ? 45 : size === 'many nodes' ? 25 : 5;
+  const max = size === 'many pod classes' ? 45 : size === 'many nodes' ? 25 : 5;
   const makeGang = (): WorldGang => {
-    const gang = world.gang(most - 1);
+    const gang = world.gang(max - 1);
     for (const options of gang) old.pod(world.add(options));
     const profileName = world.pick(['default-scheduler', 'default-scheduler', 'other']);
     return { uids: gang.map(({ uid }) => uid!), profileName };
   };
   const waiting = Array.from({ length: 3 }, makeGang);
   const committed: Committed[] = [];
-  /** The pods of a plan are shown on their nodes, or the plan is given up. */
+  /** Binds the pods of a plan to their nodes, or drops the plan. */
   const settle = (): void => {
     const one = committed.splice(world.upTo(committed.length - 1), 1)[0]!;
     const isBound = world.flag(0.6);
@@ -415,21 +417,21 @@ function playHistory(seed: number, size: WorldSize, counts: HistoryCounts): void
     for (let i = world.upTo(size === 'many nodes' ? 25 : 4); i > 0; i--) world.change(old);
     if (committed.length > 0 && world.flag(0.5)) settle();
     if (world.flag(0.3)) world.podClasses[world.upTo(world.podClasses.length - 1)] = world.podClass();
-    const place = world.upTo(waiting.length - 1);
-    const { uids, profileName } = waiting[place]!;
+    const position = world.upTo(waiting.length - 1);
+    const { uids, profileName } = waiting[position]!;
     const open = uids.filter((uid) => old.cluster.openPod(uid) !== undefined);
     if (open.length === 0) {
-      waiting[place] = makeGang();
+      waiting[position] = makeGang();
       continue;
     }
     const needed = Math.max(1, open.length - world.upTo(2));
     const membersOf = (harness: CoreHarness, some = open): Pod[] => some.map((uid) => harness.cluster.pod(uid)!);
     const profileIn = (harness: CoreHarness, name: string): Profile => profileOf(harness, name, membersOf(harness));
-    // History: other questions, dry runs, ones that are given up.
+    // History: other plans, dry runs and abandoned plans.
     for (let i = world.upTo(3); i > 0; i--) {
       const some = open.filter(() => world.flag(0.6));
       if (some.length === 0) continue;
-      ask(old, membersOf(old, some), Math.max(1, some.length - world.upTo(1)), {
+      planAndRollBack(old, membersOf(old, some), Math.max(1, some.length - world.upTo(1)), {
         profile: profileIn(old, world.pick(['default-scheduler', 'other'])),
         nodeNames,
         ...(world.flag(0.4) && { work: world.pick([0, 5, 50]) }),
@@ -439,7 +441,7 @@ function playHistory(seed: number, size: WorldSize, counts: HistoryCounts): void
         ...(world.flag(0.2) && { narrow: `${world.upTo(1)}` }),
       });
     }
-    const asking: Asking = {
+    const options: PlanOptions = {
       nodeNames,
       ...(world.flag(0.2) && { within: someNodes() }),
       ...(world.flag(0.2) && { out: boundPods() }),
@@ -447,19 +449,26 @@ function playHistory(seed: number, size: WorldSize, counts: HistoryCounts): void
     };
     const work = world.flag(0.3) ? world.pick([0, 5, 50]) : undefined;
     const profile = profileIn(old, profileName);
-    const answer = ask(old, membersOf(old), needed, { ...asking, profile, ...(work !== undefined && { work }) });
+    const result = planAndRollBack(old, membersOf(old), needed, {
+      ...options,
+      profile,
+      ...(work !== undefined && { work }),
+    });
 
     const fresh = world.harness(old);
-    assumeAlike(old, fresh);
-    const again = ask(fresh, membersOf(fresh), needed, { ...asking, profile: profileIn(fresh, profileName) });
-    const reported = ({ plan, failure }: typeof answer): unknown => failure ?? said(plan!);
-    expect(reported(answer), `seed ${seed}, round ${round}`).toEqual(reported(again));
-    const { plan } = answer;
-    if (plan === undefined || JSON.stringify(said(plan)).includes('too odd')) counts.failed++;
+    copyAssumptions(old, fresh);
+    const freshResult = planAndRollBack(fresh, membersOf(fresh), needed, {
+      ...options,
+      profile: profileIn(fresh, profileName),
+    });
+    const reported = ({ plan, failure }: typeof result): unknown => failure ?? reportOf(plan!);
+    expect(reported(result), `seed ${seed}, round ${round}`).toEqual(reported(freshResult));
+    const { plan } = result;
+    if (plan === undefined || JSON.stringify(reportOf(plan)).includes('too odd')) counts.failed++;
     else if (plan.blocked === undefined) counts.complete++;
     else counts.rejected++;
     if (plan?.assignments.some(({ pod }) => pod.volumes.some(({ type }) => type === 'claim'))) counts.withClaims++;
-    const isAsIs = asking.within === undefined && asking.out === undefined && asking.narrow === undefined;
+    const isAsIs = options.within === undefined && options.out === undefined && options.narrow === undefined;
     if (plan !== undefined && plan.blocked === undefined && isAsIs && world.flag(0.6)) {
       const transaction = old.cluster.begin();
       const request = { profile, members: membersOf(old), needed, groupState: new CycleState() };
@@ -471,8 +480,8 @@ function playHistory(seed: number, size: WorldSize, counts: HistoryCounts): void
   }
 }
 
-describe('a plan that is made in steps', () => {
-  it('takes more of them the less each does, and can be given up after any, with nothing left reserved or assumed', () => {
+describe('a plan in steps', () => {
+  it('takes more steps the less work each has, and leaves nothing reserved or assumed if it is abandoned after any step', () => {
     let steps = 0;
     for (let seed = 1; seed <= runs(200); seed++) {
       const { harness, members, needed } = sceneOf(seed);
@@ -489,7 +498,7 @@ describe('a plan that is made in steps', () => {
         budget.allow(0);
         plan = open.next().value;
         steps++;
-        // Eight kinds are counted together; a member costs a look at all nodes, and forty besides.
+        // One step counts up to eight pod classes. A member costs a check of each node, plus at most 40.
         expect(spent).toBeLessThanOrEqual(40 + 8 * harness.cluster.nodes.length);
       }
       open.return(undefined as never);
@@ -511,12 +520,12 @@ describe('equal nodes', () => {
   };
   const sizes = Array.from({ length: 20 }, (_, i) => `${100 + i}m`);
 
-  it('are taken in another order by pods of another signature, and by another scheduler', () => {
+  it('have a different order for pods with another signature and for another scheduler', () => {
     expect(new Set(sizes.map((cpu) => nodeOf(cpu, 1))).size).toBeGreaterThan(5);
     expect(new Set(sizes.map((_, seed) => nodeOf('1', seed))).size).toBeGreaterThan(5);
   });
 
-  it('are taken in the same order by the same scheduler, in whatever order it came to know them', () => {
+  it('have the same order in the same scheduler, whatever the order of their arrival', () => {
     const namesOf = (nodes: readonly string[]): string[] => {
       const harness = new CoreHarness({ plugins: defaultPlugins, seed: 7 });
       for (const name of nodes) harness.node({ name, cpu: 1 });

@@ -8,7 +8,7 @@ import { defaultPlugins } from '../../../plugins/registry.ts';
 import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { nodesByPod, harnessWith, dryRun } from '../testing/planning.ts';
 
-/** Rejects every node but the leader's; as long as there is no leader on a node, all of them. */
+/** Rejects every node except the leader's; rejects all nodes while the leader has none. */
 function nearTheLeader(harness: () => CoreHarness): Plugin {
   return {
     name: 'NearTheLeader',
@@ -23,7 +23,7 @@ function nearTheLeader(harness: () => CoreHarness): Plugin {
     },
     filter: (state, pod, node) => {
       if (pod.labels.role === 'leader' || state.read('NearTheLeader/node') === node.name) return undefined;
-      return new Status('Unschedulable', 'the leader is not there');
+      return new Status('Unschedulable', 'no leader on this node');
     },
   };
 }
@@ -40,7 +40,7 @@ describe('a plan', () => {
     expect(nodesByPod(plan)).toEqual({ 'large-member': 'big', 'small-member': 'small' });
   });
 
-  it('places the larger of two that fit on as many nodes first', () => {
+  it('places the larger of two members first if both fit on equally many nodes', () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 4 });
     harness.node({ name: 'b', cpu: 4 });
@@ -48,7 +48,7 @@ describe('a plan', () => {
     expect(dryRun(harness, members).assignments.map(({ pod }) => pod.name)).toEqual(['l', 's']);
   });
 
-  it('stops with as many as are needed', () => {
+  it('stops when enough members are placed', () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 8 });
     const plan = dryRun(harness, harness.pods(5, { name: 'w', cpu: 1 }), 3);
@@ -56,7 +56,7 @@ describe('a plan', () => {
     expect(plan.blocked).toBeUndefined();
   });
 
-  it('names the first member that was not placed, and the reason with the siblings where they are', () => {
+  it("names the first member without a node, and the reason in view of its siblings' nodes", () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 2 });
     const { blocked } = dryRun(harness, harness.pods(3, { name: 'w', cpu: 1 }));
@@ -81,31 +81,31 @@ describe('a plan', () => {
     const plan = dryRun(harness, [...easy, ...tooLarge], 11);
     expect(plan.assignments).toEqual([]);
     expect(plan.blocked!.pod.name).toBe('huge-0');
-    const inVain = filtered;
+    const filteredInVain = filtered;
     filtered = 0;
     dryRun(harness, easy);
-    // What it takes to see how hard the easy ones are, and nothing for placing them.
-    expect(inVain).toBeLessThanOrEqual(20);
+    // It may call Filter to order the easy members, but not to place them.
+    expect(filteredInVain).toBeLessThanOrEqual(20);
     expect(filtered).toBeGreaterThanOrEqual(9);
   });
 
-  it('asks a plugin that signs nothing once about a lone pod, and keeps what it wrote on the way', () => {
-    const asked: string[] = [];
+  it('calls a plugin that signs nothing once for a single pod, and keeps the state that it wrote on the way', () => {
+    const calls: string[] = [];
     let read: unknown;
     const unsigned: Plugin = {
       name: 'Unsigned',
       preFilter: (state) => {
-        asked.push('PreFilter');
+        calls.push('PreFilter');
         state.write('Unsigned/filtered', 1);
         return undefined;
       },
-      filter: (_state, _pod, { name }) => void asked.push(`Filter ${name}`),
+      filter: (_state, _pod, { name }) => void calls.push(`Filter ${name}`),
       preScore: (state) => {
-        asked.push('PreScore');
+        calls.push('PreScore');
         state.write('Unsigned/scored', 2);
         return undefined;
       },
-      score: (_state, _pod, { name }) => asked.push(`Score ${name}`) * 0,
+      score: (_state, _pod, { name }) => calls.push(`Score ${name}`) * 0,
       reserve: (state) => {
         read = [state.read('Unsigned/filtered'), state.read('Unsigned/scored')];
         return undefined;
@@ -114,22 +114,22 @@ describe('a plan', () => {
     const harness = harnessWith(unsigned);
     for (const name of ['a', 'b']) harness.node({ name });
     dryRun(harness, [harness.pod({ name: 'lone' })]);
-    expect(asked).toEqual(['PreFilter', 'Filter a', 'Filter b', 'PreScore', 'Score a', 'Score b']);
+    expect(calls).toEqual(['PreFilter', 'Filter a', 'Filter b', 'PreScore', 'Score a', 'Score b']);
     expect(read).toEqual([1, 2]);
   });
 
-  it('begins with the easiest where the hardest have taken the room that more of those could have', () => {
+  it('retries with the easiest first if the hardest members take capacity that more of the easy ones could share', () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 4 });
     const members = [harness.pod({ name: 'big', cpu: 3 }), ...harness.pods(3, { name: 'small', cpu: '1500m' })];
     expect(nodesByPod(dryRun(harness, members, 2))).toEqual({ 'small-0': 'a', 'small-1': 'a' });
-    // Where even those do not fit, what blocks is what blocked the hardest first.
+    // If even the retry places too few, the plan reports what blocked the first pass.
     const { blocked, placed } = dryRun(harness, members, 3);
     expect([blocked!.pod.name, placed]).toEqual(['small-0', 1]);
     expect(describeDiagnosis(blocked!)).toBe('0/1 nodes are available: 1 Insufficient cpu.');
   });
 
-  it('begins with the easiest no more than once, and only where that can make a difference', () => {
+  it('retries with the easiest first at most once, and only if that can make a difference', () => {
     let reserved = 0;
     const harness = harnessWith({ name: 'Counting', reserve: () => void reserved++ });
     harness.node({ name: 'a', cpu: 4 });
@@ -141,19 +141,19 @@ describe('a plan', () => {
       return reserved;
     };
     expect(reservations([...big, ...small], 3)).toBe(1 + 2);
-    // All of them are needed, or all are alike.
+    // All members are needed, or all are identical.
     expect(reservations([...big, ...small], 4)).toBe(1);
     expect(reservations(big, 2)).toBe(1);
   });
 
-  it('goes on without a member that is not needed', () => {
+  it('continues without a member that is not needed', () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 2 });
     const members = [harness.pod({ name: 'huge', cpu: 64 }), ...harness.pods(2, { name: 'w', cpu: 1 })];
     expect(Object.keys(nodesByPod(dryRun(harness, members, 2)))).toEqual(['w-0', 'w-1']);
   });
 
-  it('says which plugins rejected any member, placed or not, because siblings compete for room', () => {
+  it('reports the plugins that rejected any member, placed or not, because siblings compete for capacity', () => {
     const harness = harnessWith();
     harness.node({ name: 'free', cpu: 2 });
     harness.node({ name: 'tainted', cpu: 1, taints: ['only=small:NoSchedule'] });
@@ -164,7 +164,7 @@ describe('a plan', () => {
     expect([...plan.unschedulablePlugins].sort()).toEqual(['NodeResourcesFit', 'TaintToleration']);
   });
 
-  it('tries again, round after round, members that were rejected because of where their siblings were not yet', () => {
+  it('retries members, round after round, that were rejected because their siblings had no node yet', () => {
     const harness: CoreHarness = harnessWith(nearTheLeader(() => harness));
     for (const name of ['a', 'b', 'c']) harness.node({ name, cpu: 4 });
     const workers = harness.pods(3, { name: 'worker', cpu: 1, labels: { role: 'worker' } });
@@ -175,7 +175,7 @@ describe('a plan', () => {
     expect(new Set(Object.values(nodesByPod(plan))).size).toBe(1);
   });
 
-  it('tells members apart that are alike on their node but not to a plugin that reads others', () => {
+  it('distinguishes members that node-local plugins treat alike but a plugin that reads other nodes does not', () => {
     const harness: CoreHarness = harnessWith(nearTheLeader(() => harness));
     for (const name of ['a', 'b', 'c']) harness.node({ name, cpu: 4 });
     const workers = harness.pods(2, { name: 'worker', cpu: 1, labels: { role: 'worker' } });
@@ -185,7 +185,7 @@ describe('a plan', () => {
     expect(new Set(Object.values(nodesByPod(plan))).size).toBe(1);
   });
 
-  it('ends when a round places nobody, with what blocks then', () => {
+  it('ends when a round places no member, with the reason at that time', () => {
     const harness: CoreHarness = harnessWith(nearTheLeader(() => harness));
     for (const name of ['a', 'b']) harness.node({ name, cpu: 2 });
     const workers = harness.pods(2, { name: 'worker', cpu: 1, labels: { role: 'worker' } });
@@ -194,21 +194,21 @@ describe('a plan', () => {
     expect(plan.assignments.map(({ pod }) => pod.name)).toEqual(['leader', 'worker-0']);
     expect(plan.blocked!.pod.name).toBe('worker-1');
     expect(describeDiagnosis(plan.blocked!)).toBe(
-      '0/2 nodes are available: 1 Insufficient cpu, 1 the leader is not there.',
+      '0/2 nodes are available: 1 Insufficient cpu, 1 no leader on this node.',
     );
   });
 
-  it('asks PreFilter anew after each placement where plugins read other nodes', () => {
+  it('runs PreFilter again after each placement if plugins read other nodes', () => {
     const spread: (harness: () => CoreHarness) => Plugin = (harness) => ({
-      name: 'OneANode',
+      name: 'OnePerNode',
       readsOtherNodes: true,
       preFilter: (state) => {
         const taken = harness().cluster.nodes.filter((node) => node.pods.size > 0);
-        state.write('OneANode/taken', new Set(taken.map(({ name }) => name)));
+        state.write('OnePerNode/taken', new Set(taken.map(({ name }) => name)));
         return undefined;
       },
       filter: (state, _pod, node) =>
-        state.read<ReadonlySet<string>>('OneANode/taken')!.has(node.name)
+        state.read<ReadonlySet<string>>('OnePerNode/taken')!.has(node.name)
           ? new Status('Unschedulable', 'taken')
           : undefined,
     });
@@ -228,7 +228,7 @@ describe('a plan', () => {
     expect(planOf(7)).not.toEqual(planOf(8));
   });
 
-  it('does not depend on the trials before it', () => {
+  it('does not depend on earlier dry runs', () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 2 });
     harness.group({ name: 'red', minMember: 3 });
@@ -246,7 +246,7 @@ describe('Reserve', () => {
     unreserve: (_state, pod, nodeName) => unreserved.push(`${pod.name} ${nodeName}`),
   });
 
-  it('that rejects a node sends the member to the next best, after Unreserve', () => {
+  it('moves the member to the next best node when it rejects one, after Unreserve', () => {
     const unreserved: string[] = [];
     const harness = harnessWith(
       rejecting(({ name }) => (name === 'c' ? undefined : new Status('Unschedulable', 'no disk left')), unreserved),
@@ -264,7 +264,7 @@ describe('Reserve', () => {
     transaction.rollback();
   });
 
-  it('that rejects every node is the reason that users and hints get', () => {
+  it('is the reason that users and hints get when it rejects every node', () => {
     const harness = harnessWith(rejecting(() => new Status('Unschedulable', 'no disk left')));
     for (const name of ['a', 'b']) harness.node({ name, cpu: 4 });
     const plan = dryRun(harness, harness.pods(1, { name: 'w', cpu: 1 }));
@@ -272,11 +272,11 @@ describe('Reserve', () => {
     expect([...plan.unschedulablePlugins]).toEqual(['Picky']);
   });
 
-  it('stands for identical members too, when the ranking is built anew', () => {
-    let asked = 0;
+  it('rejects a node for identical members too, even if the ranking is built again', () => {
+    let calls = 0;
     const harness = harnessWith(
       rejecting(({ name }) => {
-        asked++;
+        calls++;
         return name === 'a' ? new Status('Unschedulable', 'no disk left') : undefined;
       }),
     );
@@ -284,11 +284,11 @@ describe('Reserve', () => {
     harness.node({ name: 'a', cpu: 16, taints: tainted });
     harness.node({ name: 'b', cpu: 2, taints: tainted });
     harness.node({ name: 'c', cpu: 2 });
-    // When this one, the worst, is full, scores are normalised anew.
+    // When this worst node is full, the scores are normalized again.
     harness.node({ name: 'd', cpu: 1, taints: [...tainted, 'old:PreferNoSchedule'] });
     const plan = dryRun(harness, harness.pods(6, { name: 'w', cpu: 1 }));
     expect(Object.values(nodesByPod(plan))).toEqual(['c', 'c', 'b', 'b', 'd']);
-    expect(asked).toBe(6);
+    expect(calls).toBe(6);
     expect(plan.blocked!.rejection).toMatchObject({
       reasons: new Map([
         ['no disk left', 1],
@@ -298,7 +298,7 @@ describe('Reserve', () => {
   });
 });
 
-describe('a plugin that fails', () => {
+describe('a plugin failure', () => {
   const failing = (point: 'preFilter' | 'filter' | 'preScore' | 'score' | 'normalizeScore' | 'reserve'): Plugin => ({
     name: 'Broken',
     sign: () => '',
@@ -315,7 +315,7 @@ describe('a plugin that fails', () => {
     ['score', 'Score'],
     ['normalizeScore', 'NormalizeScore'],
     ['reserve', 'Reserve'],
-  ] as const)('in %s ends the plan and is named', (point, name) => {
+  ] as const)('in %s ends the plan with an error that names the plugin', (point, name) => {
     const broken = failing(point);
     const harness = harnessWith({ ...broken, ...(point === 'preScore' && { score: () => 1 }) });
     for (const node of ['a', 'b']) harness.node({ name: node, cpu: 4 });
@@ -328,7 +328,7 @@ describe('a plugin that fails', () => {
     expect([...plan.unschedulablePlugins]).toContain('Broken');
   });
 
-  it('on the node that a member was just placed on ends the plan too', () => {
+  it('on the node where a member was just placed ends the plan too', () => {
     const harness = harnessWith({
       name: 'Broken',
       sign: () => '',
@@ -342,7 +342,7 @@ describe('a plugin that fails', () => {
     expect(failureIn(plan.blocked!)?.message).toBe('Broken failed in Score: a bug');
   });
 
-  it('is not got round by placing the others', () => {
+  it('is not ignored in favor of placing other members', () => {
     const harness = harnessWith({
       name: 'Broken',
       sign: ({ name }) => name,
@@ -360,7 +360,7 @@ describe('a plugin that fails', () => {
     expect(failureIn(plan.blocked!)?.message).toBe('Broken failed in Filter: a bug');
   });
 
-  it('counts one that scores with something that is no number', () => {
+  it('includes a score that is not a number', () => {
     const harness = harnessWith({ name: 'Broken', sign: () => '', score: () => NaN });
     harness.node({ name: 'a', cpu: 4 });
     const plan = dryRun(harness, harness.pods(1, { name: 'w', cpu: 1 }));
@@ -368,8 +368,8 @@ describe('a plugin that fails', () => {
   });
 });
 
-describe('a PreFilter', () => {
-  it('that names nodes keeps the plan to them', () => {
+describe('a PreFilter plugin', () => {
+  it('that returns node names restricts the plan to them', () => {
     const harness = harnessWith({ name: 'Choosy', preFilter: () => ({ nodeNames: new Set(['b']) }) });
     for (const name of ['a', 'b']) harness.node({ name, cpu: 2 });
     expect(Object.values(nodesByPod(dryRun(harness, harness.pods(2, { name: 'w', cpu: 1 }))))).toEqual(['b', 'b']);
@@ -379,21 +379,21 @@ describe('a PreFilter', () => {
     );
   });
 
-  it('that rejects one of several identical members is the reason for that one', () => {
+  it('that rejects one of several identical members is the reason for that member', () => {
     const harness = harnessWith({
       name: 'Choosy',
       preFilter: (_state, { name }) => (name === 'w-1' ? new Status('Unschedulable', 'not this one') : undefined),
     });
     harness.node({ name: 'a', cpu: 4 });
     const plan = dryRun(harness, harness.pods(3, { name: 'w', cpu: 1 }));
-    // With two of the three left the plan can no longer be complete.
+    // Without this member the plan cannot be complete.
     expect(Object.keys(nodesByPod(plan))).toEqual(['w-0']);
     expect(plan.blocked).toMatchObject({ pod: { name: 'w-1' }, rejection: { status: { reasons: ['not this one'] } } });
     expect([...plan.unschedulablePlugins]).toEqual(['Choosy']);
   });
 });
 
-describe('a PreFilter of a plugin that filters nothing', () => {
+describe('a PreFilter plugin without Filter', () => {
   const pinning = (signs: boolean): Plugin => ({
     name: 'Pinning',
     ...(signs && { sign: ({ labels }) => labels.pin ?? '' }),
@@ -405,7 +405,7 @@ describe('a PreFilter of a plugin that filters nothing', () => {
   it.each([
     ['signs', true],
     ['signs nothing', false],
-  ])('and %s sends each member to the node that it is pinned to', (_what, signs) => {
+  ])('that %s sends each member to the node that it is pinned to', (_what, signs) => {
     const harness = harnessWith(pinning(signs));
     for (const name of ['a', 'b', 'c']) harness.node({ name, cpu: 2 });
     const members = [pinned(harness, 'x', 'c'), pinned(harness, 'y', 'a'), pinned(harness, 'z', 'c')];
@@ -416,7 +416,7 @@ describe('a PreFilter of a plugin that filters nothing', () => {
   it.each([
     ['signs', true],
     ['signs nothing', false],
-  ])('and %s finds no other node for a member whose own is full, and places its siblings', (_what, signs) => {
+  ])('that %s leaves a member without a node if its own is full, and places its siblings', (_what, signs) => {
     const harness = harnessWith(pinning(signs));
     for (const name of ['a', 'b']) harness.node({ name, cpu: 1 });
     const members = [pinned(harness, 'x', 'a'), pinned(harness, 'y', 'a'), pinned(harness, 'z')];
@@ -424,7 +424,7 @@ describe('a PreFilter of a plugin that filters nothing', () => {
     expect(dryRun(harness, members).blocked!.pod.name).toBe('y');
   });
 
-  it('and signs nothing may reject the first member without rejecting the others', () => {
+  it('that signs nothing may reject the first member without rejecting the others', () => {
     const harness = harnessWith({
       name: 'Choosy',
       preFilter: (_state, { name }) => (name === 'w-0' ? new Status('Unschedulable', 'not this one') : undefined),
@@ -437,13 +437,13 @@ describe('a PreFilter of a plugin that filters nothing', () => {
     expect(never).toBe(false);
   });
 
-  it('and signs speaks for all members that it signs alike, in one call', () => {
-    const asked: string[] = [];
+  it('that signs runs once for all members with the same signature', () => {
+    const calls: string[] = [];
     const harness = harnessWith({
       name: 'Choosy',
       sign: ({ labels }) => labels.tier ?? '',
       preFilter: (_state, { name, labels }) => {
-        asked.push(name);
+        calls.push(name);
         return labels.tier === 'slow' ? new Status('Unschedulable', 'nothing slow') : undefined;
       },
     });
@@ -452,17 +452,17 @@ describe('a PreFilter of a plugin that filters nothing', () => {
     const slow = harness.pods(2, { name: 'slow', cpu: 1, labels: { tier: 'slow' } });
     expect(Object.keys(nodesByPod(dryRun(harness, [...fast, ...slow])))).toEqual([]);
     expect(Object.keys(nodesByPod(dryRun(harness, [...fast, ...slow], 2)))).toEqual(['fast-0', 'fast-1']);
-    expect(asked).toEqual(['fast-0', 'slow-0', 'fast-0', 'slow-0']);
+    expect(calls).toEqual(['fast-0', 'slow-0', 'fast-0', 'slow-0']);
   });
 
-  it('and signs nothing is asked once about each member', () => {
-    const asked: string[] = [];
+  it('that signs nothing runs once for each member', () => {
+    const calls: string[] = [];
     const harness = harnessWith({
       name: 'Counting',
-      preFilter: (_state, { name }) => void asked.push(name),
+      preFilter: (_state, { name }) => void calls.push(name),
     });
     harness.node({ name: 'a', cpu: 4 });
     dryRun(harness, harness.pods(3, { name: 'w', cpu: 1 }));
-    expect(asked).toEqual(['w-0', 'w-1', 'w-2']);
+    expect(calls).toEqual(['w-0', 'w-1', 'w-2']);
   });
 });

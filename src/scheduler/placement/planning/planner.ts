@@ -15,46 +15,48 @@ import { RankingBuffers } from '../cache/ranking-buffers.ts';
 export type { NodeAssignment, Plan, PlanRequest } from './plan.ts';
 
 /**
- * Places pods on the picture inside a transaction: PreFilter, Filter, Score and Reserve of each, nothing else. No Permit,
- * PostFilter, event or write happens here, so the same function serves trials.
+ * Places pods in the cluster cache inside a transaction: PreFilter, Filter, Score and Reserve for each pod, nothing else. It runs
+ * no Permit and no PostFilter, and makes no Events or writes, so dry runs use the same function.
  */
 export class Planner {
   readonly #cluster: Cluster;
   readonly #seed: number;
   readonly #buffers = new RankingBuffers();
-  /** profile -> what its plugins have answered */
-  readonly #answers = new WeakMap<Profile, CachedResults>();
+  /** profile -> cached results of its plugins */
+  readonly #cachedResults = new WeakMap<Profile, CachedResults>();
 
-  /** `random` is read once: another scheduler takes equal nodes in another order. */
+  /** Reads `random` once: each scheduler orders equal nodes differently. */
   constructor(cluster: Cluster, random: Random) {
     this.#cluster = cluster;
     this.#seed = Math.floor(random() * 2 ** 32);
   }
 
   /**
-   * Places as many of the members as are needed, hardest first (those that fit on the fewest nodes), identical ones together, and
-   * stops as soon as that many are placed or can no longer be reached. A member that was rejected because of where its
-   * siblings are not yet is tried again after others have landed, until a round places nobody. Where that is not enough, and there
-   * are more members than needed, it begins once more with the easiest. A plugin that fails ends the plan.
+   * Places as many members as needed, hardest first (the members that fit on the fewest nodes) and identical ones together. Stops
+   * as soon as that many are placed or can no longer be reached.
    *
-   * The same question about the same picture has the same answer, word for word, whatever was asked between.
+   * A member may be rejected only because siblings have no node yet. It is tried again after others have been placed, until a
+   * round places no member. If too few are placed and there are more members than needed, the planner starts over with the
+   * easiest first. A plugin failure ends the plan.
    *
-   * On return the placed members are assumed in the transaction and reserved; undoing both is the caller's (`unreserve`,
-   * then rollback). When it throws nothing is reserved any more, and the rollback is still the caller's.
+   * The same request on the same cluster state gives the same result, verdict text included, whatever was planned in between.
+   *
+   * On return the placed members are assumed in the transaction and reserved. The caller must undo both: `unreserve`, then
+   * rollback. If this throws, no member is reserved any more, but the caller must still roll back.
    */
   plan(request: PlanRequest, transaction: Transaction): Plan {
     return finish(this.steps(request, transaction, new WorkBudget()));
   }
 
   /**
-   * As `plan`, with a pause whenever one is due: after a pass over the nodes at most. One at a time; until it has ended or was given
-   * up, after which nothing is reserved, the picture must not change otherwise.
+   * Like `plan`, but yields whenever the work budget is due: after one pass over the nodes at most. Run only one at a time. Until
+   * it ends or is abandoned, after which no member is reserved, nothing else may change the cluster cache.
    */
   steps(request: PlanRequest, transaction: Transaction, budget: WorkBudget): Yielding<Plan> {
     return new GangPlanning({
       cluster: this.#cluster,
       buffers: this.#buffers,
-      answers: this.#answersOf(request.profile),
+      cachedResults: this.#cachedResultsOf(request.profile),
       seed: this.#seed,
       request,
       transaction,
@@ -62,22 +64,22 @@ export class Planner {
     }).run();
   }
 
-  /** Undoes Reserve for placements, in reverse order. */
+  /** Calls Unreserve for the assignments, in reverse order. */
   unreserve(profile: Profile, assignments: readonly NodeAssignment[]): void {
     for (const { state, pod, nodeName } of assignments.toReversed()) profile.unreserve(state, pod, nodeName);
   }
 
-  /** What makes pods alike to the profile's plugins. */
+  /** Returns the signatures by which the profile's plugins treat pods alike. */
   signaturesOf(profile: Profile, pod: Pod): PodSignatures {
     return profile.signaturesOf(pod);
   }
 
-  #answersOf(profile: Profile): CachedResults {
-    let answers = this.#answers.get(profile);
-    if (answers === undefined) {
-      answers = new CachedResults(profile);
-      this.#answers.set(profile, answers);
+  #cachedResultsOf(profile: Profile): CachedResults {
+    let cachedResults = this.#cachedResults.get(profile);
+    if (cachedResults === undefined) {
+      cachedResults = new CachedResults(profile);
+      this.#cachedResults.set(profile, cachedResults);
     }
-    return answers;
+    return cachedResults;
   }
 }

@@ -8,30 +8,33 @@ import type { PlanRequest } from './plan.ts';
 import { SignedMembers } from './signed-members.ts';
 import { workPerMember } from '../../../framework/work-per-member.ts';
 
-/** Members that are alike to every plugin that looks at one node at a time, and to extenders and claims. */
+/** Members that the node-local plugins, the extenders and the reservations treat alike. */
 export interface PodClass {
   readonly pods: Pod[];
   readonly signatures: PodSignatures;
-  /** They are alike to all plugins that sign. */
+  /** All signing plugins treat them alike, not only the node-local ones. */
   readonly isUniform: boolean;
-  /** What the plugins sign of them; of members that are like nobody, what is known. Equal gangs have equal texts. */
+  /**
+   * The plugins' signatures as text. If a plugin signs nothing, the text holds the signatures that exist. Equal gangs have equal
+   * texts.
+   */
   readonly text: string;
 }
 
-/** In the order in which members of each come. Throws PluginFailure. */
+/** Returns the pod classes in the order of their first members. Throws PluginFailure. */
 export function* podClassesOf(cluster: Cluster, request: PlanRequest, budget: WorkBudget): Yielding<PodClass[]> {
   const { profile, members, signed = new SignedMembers(members), nodeSubsetOf } = request;
   const signaturesOf = yield* signed.of(profile, budget);
   const podClasses: PodClass[] = [];
-  /** all that makes them alike -> kind */
+  /** signature, owner and extender result as text -> pod class */
   const known = new Map<string, PodClass>();
-  /** what extenders said -> its number */
+  /** extenders' result -> its number */
   const nodeSubsets = new Map<NodeSubset | undefined, number>();
-  const isTellingMore = nodeSubsetOf !== undefined || hasReservations(cluster);
+  const needsFullKey = nodeSubsetOf !== undefined || hasReservations(cluster);
   let last: PodClass | undefined;
   for (const [i, pod] of members.entries()) {
     const signatures = signaturesOf[i]!;
-    if (last?.signatures === signatures && signatures.local !== undefined && !isTellingMore) {
+    if (last?.signatures === signatures && signatures.local !== undefined && !needsFullKey) {
       last.pods.push(pod);
       continue;
     }
@@ -39,12 +42,12 @@ export function* podClassesOf(cluster: Cluster, request: PlanRequest, budget: Wo
     if (budget.isDue) yield;
     const text = textOf(signatures);
     let key = text;
-    if (isTellingMore) key += ownerKeyOf(cluster, pod);
+    if (needsFullKey) key += ownerKeyOf(cluster, pod);
     if (nodeSubsetOf !== undefined) key += numberOf(nodeSubsetOf(pod), nodeSubsets);
-    const alike = signatures.local === undefined ? undefined : known.get(key);
-    if (alike !== undefined) {
-      alike.pods.push(pod);
-      last = alike;
+    const existing = signatures.local === undefined ? undefined : known.get(key);
+    if (existing !== undefined) {
+      existing.pods.push(pod);
+      last = existing;
       continue;
     }
     last = { pods: [pod], signatures, isUniform: signatures.whole !== undefined, text };
@@ -63,7 +66,7 @@ function hasReservations(cluster: Cluster): boolean {
   return false;
 }
 
-/** All that `mustRespect` reads of a pod. */
+/** Returns all that `mustRespect` reads of a pod. */
 function ownerKeyOf(cluster: Cluster, { uid, priority, podGroupKey = '' }: Pod): string {
   return `\u0003${priority} ${podGroupKey} ${cluster.reservationOf(uid) === undefined ? '' : uid}`;
 }

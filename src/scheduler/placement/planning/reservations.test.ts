@@ -9,16 +9,16 @@ import { defaultPlugins, pluginRegistry } from '../../../plugins/registry.ts';
 import { Planner } from './planner.ts';
 import type { Plan } from './planner.ts';
 
-interface Plane {
+interface Fixture {
   readonly build: Builders;
   readonly cluster: Cluster;
-  /** Where the pod would go. */
-  readonly place: (pod: Pod) => string | undefined;
-  /** Where all of them would go. */
+  /** Returns the node where the pod would go. */
+  readonly nodeFor: (pod: Pod) => string | undefined;
+  /** Plans all members, and rolls back. */
   readonly plan: (members: readonly Pod[]) => Plan;
 }
 
-function plane(): Plane {
+function fixture(): Fixture {
   const build = new Builders();
   const cluster = new Cluster(build.resources);
   const handle = pluginHandle(build, { cluster });
@@ -32,69 +32,69 @@ function plane(): Plane {
   const plan = (members: readonly Pod[]): Plan => {
     for (const pod of members) cluster.setPod(pod);
     const transaction = cluster.begin();
-    const made = planner.plan({ profile, members, needed: members.length, groupState: undefined }, transaction);
+    const result = planner.plan({ profile, members, needed: members.length, groupState: undefined }, transaction);
     transaction.rollback();
-    return made;
+    return result;
   };
-  const place = (pod: Pod): string | undefined => plan([pod]).assignments[0]?.nodeName;
-  return { build, cluster, place, plan };
+  const nodeFor = (pod: Pod): string | undefined => plan([pod]).assignments[0]?.nodeName;
+  return { build, cluster, nodeFor, plan };
 }
 
-describe('room claimed by a nominated pod', () => {
-  it('is left alone by pods of equal or lower priority, used by higher ones and by the claimant', () => {
-    const { build, cluster, place } = plane();
+describe('capacity reserved for a nominated pod', () => {
+  it('is used only by pods of higher priority and by the nominated pod itself', () => {
+    const { build, cluster, nodeFor } = fixture();
     cluster.setNode(build.projectedNode({ name: 'a', cpu: 1 }));
     const nominated = build.projectedPod({ name: 'nominated', cpu: 1, priority: 10, nominatedNodeName: 'a' });
     cluster.setPod(nominated);
-    expect(place(build.projectedPod({ name: 'equal', cpu: 1, priority: 10 }))).toBeUndefined();
-    expect(place(build.projectedPod({ name: 'lower', cpu: 1, priority: 0 }))).toBeUndefined();
-    expect(place(build.projectedPod({ name: 'higher', cpu: 1, priority: 11 }))).toBe('a');
-    expect(place(nominated)).toBe('a');
+    expect(nodeFor(build.projectedPod({ name: 'equal', cpu: 1, priority: 10 }))).toBeUndefined();
+    expect(nodeFor(build.projectedPod({ name: 'lower', cpu: 1, priority: 0 }))).toBeUndefined();
+    expect(nodeFor(build.projectedPod({ name: 'higher', cpu: 1, priority: 11 }))).toBe('a');
+    expect(nodeFor(nominated)).toBe('a');
   });
 
-  it('is free again when the nomination is withdrawn, the pod gone, or assumed elsewhere', () => {
-    const { build, cluster, place } = plane();
+  it('is free again if the nomination is withdrawn, or the pod is deleted or assumed elsewhere', () => {
+    const { build, cluster, nodeFor } = fixture();
     cluster.setNode(build.projectedNode({ name: 'a', cpu: 1 }));
     const nominated = { name: 'nominated', uid: 'n', cpu: 1, priority: 10 };
     const other = build.projectedPod({ name: 'other', cpu: 1 });
     cluster.setPod(build.projectedPod({ ...nominated, nominatedNodeName: 'a' }));
-    expect(place(other)).toBeUndefined();
+    expect(nodeFor(other)).toBeUndefined();
     cluster.setPod(build.projectedPod(nominated));
-    expect(place(other)).toBe('a');
+    expect(nodeFor(other)).toBe('a');
     cluster.setPod(build.projectedPod({ ...nominated, nominatedNodeName: 'a' }));
-    expect(place(other)).toBeUndefined();
+    expect(nodeFor(other)).toBeUndefined();
     cluster.removePod('n');
-    expect(place(other)).toBe('a');
+    expect(nodeFor(other)).toBe('a');
     cluster.setPod(build.projectedPod({ ...nominated, nominatedNodeName: 'a' }));
-    cluster.setNode(build.projectedNode({ name: 'b', cpu: 1, taints: ['only=claimant:NoSchedule'] }));
+    cluster.setNode(build.projectedNode({ name: 'b', cpu: 1, taints: ['only=owner:NoSchedule'] }));
     const transaction = cluster.begin();
     transaction.assume(cluster.pod('n')!, cluster.node('b')!);
     transaction.commit();
-    expect(place(other)).toBe('a');
+    expect(nodeFor(other)).toBe('a');
   });
 });
 
-describe('room claimed to repair a gang', () => {
-  it('is kept from everybody but the claimant and its siblings, whatever their priority, until it is released', () => {
-    const { build, cluster, place } = plane();
+describe('capacity reserved to repair a gang', () => {
+  it('is closed to all other pods, whatever their priority, until it is released', () => {
+    const { build, cluster, nodeFor } = fixture();
     cluster.setNode(build.projectedNode({ name: 'a', cpu: 1 }));
-    const owner = build.projectedPod({ name: 'claimant', cpu: 1 });
+    const owner = build.projectedPod({ name: 'owner', cpu: 1 });
     cluster.setPod(owner);
     cluster.reservation({ kind: 'repair', owner, nodeName: 'a', isKept: true });
-    const rival = build.projectedPod({ name: 'rival', cpu: 1, priority: 1000 });
-    expect(place(rival)).toBeUndefined();
-    expect(place(owner)).toBe('a');
-    // An update of the claimant that nominates no node leaves the claim alone.
+    const other = build.projectedPod({ name: 'other', cpu: 1, priority: 1000 });
+    expect(nodeFor(other)).toBeUndefined();
+    expect(nodeFor(owner)).toBe('a');
+    // An update of the owner without a nominated node does not end the reservation.
     cluster.setPod({ ...owner, resourceVersion: '2' });
-    expect(place(rival)).toBeUndefined();
+    expect(nodeFor(other)).toBeUndefined();
     expect(cluster.endReservation(owner.uid)).toBe(true);
-    expect(place(rival)).toBe('a');
+    expect(nodeFor(other)).toBe('a');
   });
 });
 
-describe('members of a gang that differ in nothing but priority', () => {
-  it('respect room that is kept for others each by its own', () => {
-    const { build, cluster, plan } = plane();
+describe('members of a gang that differ only in priority', () => {
+  it('respect the reservations of other pods according to their own priority', () => {
+    const { build, cluster, plan } = fixture();
     cluster.setNode(build.projectedNode({ name: 'a', cpu: 3 }));
     cluster.setPod(build.projectedPod({ name: 'nominated', cpu: 2, priority: 5, nominatedNodeName: 'a' }));
     const member = (name: string, priority: number): Pod => build.projectedPod({ name, cpu: 1, priority });
@@ -102,13 +102,13 @@ describe('members of a gang that differ in nothing but priority', () => {
     const { assignments, blocked } = plan([high, low]);
     expect(assignments.map(({ pod }) => pod.name)).toEqual(['high']);
     expect(blocked!.pod.name).toBe('low');
-    // One place is nobody's; those of higher priority may have the others.
+    // One CPU is not reserved. Members of higher priority may use the others.
     expect(plan([low, high, higher]).assignments).toHaveLength(3);
     expect(plan([low, member('second', 0)]).assignments).toHaveLength(1);
   });
 
-  it('are alike where nobody keeps room', () => {
-    const { build, cluster, plan } = plane();
+  it('are identical if there is no reservation', () => {
+    const { build, cluster, plan } = fixture();
     cluster.setNode(build.projectedNode({ name: 'a', cpu: 1 }));
     const members = [10, 0].map((priority) => build.projectedPod({ cpu: 1, priority }));
     expect(plan(members).isExhaustive).toBe(true);

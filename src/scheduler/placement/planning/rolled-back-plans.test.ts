@@ -12,7 +12,7 @@ function gangOf(harness: CoreHarness, name: string): SchedulingEntity & { kind: 
   return { kind: 'gang', gang: harness.cluster.gang(`default/${name}`)! };
 }
 
-/** Everything that the picture holds and a trial may not change. */
+/** Returns all state of the cluster cache that a dry run must not change. */
 function snapshot({ cluster }: CoreHarness): unknown {
   return {
     nodes: cluster.nodes.map(stateOfNode),
@@ -38,7 +38,7 @@ const verdictOf = (core: Queueing, name: string): { message: string; waitsFor: s
   core.harness.written.findLast((written) => written.name === name)?.verdict;
 
 describe('a dry run', () => {
-  it('puts a member back in its state when it is named twice among those that are gone', () => {
+  it('restores the state of a member that is listed twice in `without`', () => {
     const harness = new CoreHarness({ plugins: defaultPlugins });
     harness.node({ name: 'a', cpu: 4 });
     harness.group({ name: 'blue', minMember: 2 });
@@ -49,7 +49,7 @@ describe('a dry run', () => {
     expect(snapshot(harness)).toEqual(before);
   });
 
-  it('does not change which nodes the plans after it take', () => {
+  it('does not change which nodes later plans choose', () => {
     const planned = (tries: number): (string | undefined)[] => {
       const harness = new CoreHarness({ plugins: defaultPlugins });
       for (let i = 0; i < 20; i++) harness.node({ name: `n${i}`, cpu: 4 });
@@ -62,7 +62,7 @@ describe('a dry run', () => {
     expect(planned(1)).toEqual(planned(0));
   });
 
-  it('shows plugins that the pods that are gone are on no node', () => {
+  it('shows plugins that the removed pods have no node', () => {
     const seen: (string | undefined)[] = [];
     const harness: CoreHarness = new CoreHarness({
       plugins: defaultPlugins,
@@ -83,7 +83,7 @@ describe('a dry run', () => {
     expect(new Set(seen)).toEqual(new Set([undefined]));
   });
 
-  it('within one node leaves no score behind that a plan over all nodes then takes for its own', () => {
+  it('of some nodes leaves no score behind that a plan over all nodes would reuse', () => {
     const fuller: Plugin & { weight: number } = {
       name: 'Chosen',
       weight: 100,
@@ -107,7 +107,7 @@ describe('a dry run', () => {
     expect(nodeFor(true)).toBe('a');
   });
 
-  it('asked from Filter while a plan is checked again leaves no verdict behind that is wrong afterwards', async () => {
+  it('from Filter during a recheck of a plan leaves no wrong verdict behind', async () => {
     let inCheck = false;
     const asking: Plugin = {
       name: 'Asking',
@@ -118,7 +118,7 @@ describe('a dry run', () => {
         try {
           core.harness.core.dryRun({ kind: 'pod', pod: core.harness.cluster.pod('y')! });
         } catch {
-          // Rejected, as while a plan is made.
+          // A dry run cannot start during a recheck.
         }
         return undefined;
       },
@@ -140,7 +140,7 @@ describe('a dry run', () => {
     expect(core.harness.cluster.node('a')!.free(0)).toBe(0);
   });
 
-  it('says why when fewer members are there than it needs', () => {
+  it('reports a reason if it needs more members than there are', () => {
     const harness = new CoreHarness({ plugins: defaultPlugins });
     harness.node({ name: 'a', cpu: 4 });
     harness.group({ name: 'red', minMember: 2 });
@@ -151,8 +151,8 @@ describe('a dry run', () => {
   });
 });
 
-describe('the sums over the cluster', () => {
-  /** red is short of minResources only as long as others are there, but then finds no node either. */
+describe('the cluster totals', () => {
+  /** red lacks minResources only while the other pods are there, but without them it finds no node either. */
   const dryRunThatPlacesNone = (): Queueing => {
     const core = new Queueing({ plugins: defaultPlugins });
     core.group({ name: 'red', minMember: 5, minResources: { cpu: '6' }, repairGraceSeconds: 1_000_000 });
@@ -165,27 +165,27 @@ describe('the sums over the cluster', () => {
     return core;
   };
 
-  it('after a trial that placed nobody are those of the cluster as it is: a group short of minResources does not start', () => {
+  it('show the real cluster after a dry run that places no member: a group short of minResources does not start', () => {
     const core = dryRunThatPlacesNone();
     core.harness.core.attempt();
-    // Half a cpu is free in the whole cluster, and blue asks for 3.
+    // Half a CPU is free in the whole cluster, and blue asks for 3.
     core.group({ name: 'blue', minMember: 1, minResources: { cpu: '3' } });
     core.members(1, { group: 'blue', cpu: '500m' });
     expect(core.harness.core.attempt()!.kind).toBe('rejected');
   });
 
-  it('after a trial do not change what a group is told while nothing changes', () => {
+  it("do not change a group's verdict after a dry run while nothing else changes", () => {
     const core = dryRunThatPlacesNone();
-    const said = new Set<string>();
+    const verdicts = new Set<string>();
     for (let i = 0; i < 3; i++) {
       const result = core.harness.core.attempt();
-      if (result?.kind === 'rejected') said.add(result.verdict.message);
+      if (result?.kind === 'rejected') verdicts.add(result.verdict.message);
       core.harness.clock.advance(400_000);
     }
-    expect([...said]).toHaveLength(1);
+    expect([...verdicts]).toHaveLength(1);
   });
 
-  it('call it for good only if the group would not have them without the others (own pods on a node not shown yet)', () => {
+  it('lead to `never` only if the group would lack resources without the other pods too (own pod on an unknown node)', () => {
     const core = new Queueing({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 9 });
     core.pod({ name: 'old', cpu: 5, nodeName: 'a' });
@@ -193,9 +193,9 @@ describe('the sums over the cluster', () => {
     core.pod({ name: 'red-b', group: 'red', cpu: 2, nodeName: 'later' });
     core.members(2, { group: 'red', cpu: 4 });
     core.harness.core.attempt();
-    const said = verdictOf(core, 'red-0')!.waitsFor;
+    const waitsFor = verdictOf(core, 'red-0')!.waitsFor;
     core.removePod('old');
     core.harness.clock.advance(20_000);
-    expect([said, core.harness.core.attempt()?.kind]).not.toEqual(['never', 'planned']);
+    expect([waitsFor, core.harness.core.attempt()?.kind]).not.toEqual(['never', 'planned']);
   });
 });

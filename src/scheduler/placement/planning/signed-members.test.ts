@@ -11,7 +11,7 @@ import type { Demand } from './demand.ts';
 import { podClassesOf } from './pod-classes.ts';
 import { SignedMembers } from './signed-members.ts';
 
-/** A gang of 1,000 of two kinds in turn, whose members have been signed in this attempt. */
+/** Returns a gang with 1,000 members of two alternating pod classes, which are signed already. */
 function signedGang(): { readonly harness: CoreHarness; readonly demand: Demand } {
   const harness = new CoreHarness({ plugins: defaultPlugins });
   harness.group({ name: 'g', minMember: 1000 });
@@ -21,33 +21,33 @@ function signedGang(): { readonly harness: CoreHarness; readonly demand: Demand 
   return { harness, demand };
 }
 
-/** How often something gives way that may do nothing in a turn. */
-function pausesOf(steps: (budget: WorkBudget) => Generator<unknown, unknown>): number {
+/** Returns how many times the steps yield if the budget allows no work in a turn. */
+function yieldsOf(steps: (budget: WorkBudget) => Generator<unknown, unknown>): number {
   const budget = new WorkBudget();
   budget.allow(0);
   const work = steps(budget);
-  let pauses = 0;
-  while (work.next().done !== true) pauses++;
-  return pauses;
+  let yields = 0;
+  while (work.next().done !== true) yields++;
+  return yields;
 }
 
-it('members that are signed already are sorted into kinds in more than one turn', () => {
+it('sorting signed members into pod classes yields', () => {
   const { harness, demand } = signedGang();
   const request = { ...demand, profile: harness.profile, groupState: undefined };
-  expect(pausesOf((budget) => podClassesOf(harness.cluster, request, budget))).toBeGreaterThan(0);
+  expect(yieldsOf((budget) => podClassesOf(harness.cluster, request, budget))).toBeGreaterThan(0);
 });
 
-it('an equivalence key is made of members that are signed already in more than one turn', () => {
+it('computing an equivalence key from signed members yields', () => {
   const { harness, demand } = signedGang();
   const { cluster, profile } = harness;
   const profiles = { hints: () => ({ concernsGangs: false }), isOurs: () => true, of: () => profile };
   const keys = new EquivalenceKeys({ cluster, profiles });
   const schedulingEntity = { kind: 'gang', gang: cluster.gang('default/g')! } as const;
   expect(finish(keys.of(profile, schedulingEntity, demand, new WorkBudget()))).toContain('default-scheduler');
-  expect(pausesOf((budget) => keys.of(profile, schedulingEntity, demand, budget))).toBeGreaterThan(0);
+  expect(yieldsOf((budget) => keys.of(profile, schedulingEntity, demand, budget))).toBeGreaterThan(0);
 });
 
-it('what members signed is not kept with the report of an equivalence class', async () => {
+it("the report of an equivalence class does not retain the members' signatures", async () => {
   const core = new Scheduling({ plugins: defaultPlugins });
   core.node({ name: 'n', cpu: 1 });
   for (let g = 0; g < 5; g++) {
@@ -67,8 +67,8 @@ it('what members signed is not kept with the report of an equivalence class', as
     Object.defineProperty(SignedMembers.prototype, 'of', of);
   }
   expect(made.length).toBeGreaterThanOrEqual(5);
-  const held = (): Set<object | undefined> =>
+  const reachable = (): Set<object | undefined> =>
     new Set(made.map((array) => array.deref()).filter((array) => array !== undefined));
-  // The last attempt's may still be at hand somewhere.
-  await collectGarbage(() => held().size <= 1);
+  // The last attempt's signatures may still be reachable.
+  await collectGarbage(() => reachable().size <= 1);
 });

@@ -4,7 +4,9 @@ import type { Yielding } from '../../../base/yielding.ts';
 import type { PodSignatures, Profile } from '../../../framework/profile.ts';
 import { workPerMember } from '../../../framework/work-per-member.ts';
 
-/** What the plugins of a profile sign of the members of one attempt: each is asked about once. Good while the picture stands still. */
+/**
+ * The plugins' signatures of the members of one attempt, computed once per member. Valid while the cluster cache does not change.
+ */
 export class SignedMembers {
   readonly #members: readonly Pod[];
   #signatures: readonly PodSignatures[] | undefined;
@@ -14,7 +16,7 @@ export class SignedMembers {
     this.#members = members;
   }
 
-  /** In the order of the members. Throws PluginFailure. */
+  /** Returns the signatures in the order of the members. Throws PluginFailure. */
   *of(profile: Profile, budget: WorkBudget): Yielding<readonly PodSignatures[]> {
     if (this.#signatures !== undefined && this.#profile === profile) return this.#signatures;
     const signatures: PodSignatures[] = [];

@@ -1,9 +1,9 @@
 import type { Diagnosis } from '../../../framework/diagnosis.ts';
 
-/** Which plugins turned pods away, gathered over many rejections. */
+/** The plugins that rejected pods, collected over many rejections. */
 export class UnschedulablePluginSet {
   readonly unschedulablePlugins = new Set<string>();
-  /** Of these, those that answered Pending to any. */
+  /** The plugins among them that returned Pending for any pod. */
   readonly pending = new Set<string>();
 
   add({ plugins, pending }: Pick<Diagnosis, 'plugins' | 'pending'>): void {

@@ -1,6 +1,8 @@
 import type { Plugin } from '../../../framework/plugin.ts';
 
-/** Fewer pods are better; spreads the raw scores between the least and the greatest, so that they are not in whole numbers. */
+/**
+ * Prefers nodes with fewer pods. Normalizes between the least and the greatest raw score, so that scores are not whole numbers.
+ */
 export const fewPods: Plugin & { readonly weight: number } = {
   name: 'FewPods',
   weight: 3,

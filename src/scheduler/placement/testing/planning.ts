@@ -10,7 +10,7 @@ export function harnessWith(...extra: NonNullable<CoreHarnessOptions['extra']>):
   return new CoreHarness({ plugins: defaultPlugins, extra });
 }
 
-/** Plans, undoes it, and says what it was. The picture must be as before. */
+/** Plans, rolls the plan back and returns it. Expects the cluster cache to be as before. */
 export function dryRun(harness: CoreHarness, members: readonly Pod[], needed = members.length): Plan {
   const before = harness.capacities();
   const transaction = harness.cluster.begin();

@@ -1,6 +1,6 @@
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 
-/** Everything that the cluster cache holds of a node and a trial may not change. */
+/** Returns everything that the cluster cache holds for a node and a dry run must not change. */
 export function stateOfNode(node: NodeInfo): unknown {
   return {
     name: node.name,

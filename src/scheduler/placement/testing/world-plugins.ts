@@ -11,7 +11,7 @@ export type WorldPlugin = Plugin & { readonly weight?: number };
 export const no = new Status('Unschedulable', 'no');
 const never = new Status('UnschedulableAndUnresolvable', 'never');
 
-/** A number that only the pod's own label and the node's name decide. */
+/** Returns a number that depends only on the pod's `own` label and the node's name. */
 const chance = (of: string, { labels }: Pod, node: string): number => hashText(`${of} ${labels.own} ${node}`) % 100;
 
 /** Signs nothing, so that no two pods are equivalent. */
@@ -27,7 +27,7 @@ export const unsigned: WorldPlugin = {
   },
 };
 
-/** Tells teams apart, and prefers nodes where many pods are; the score is normalized. */
+/** Treats teams differently, and prefers nodes with many pods. Normalizes its scores. */
 export const team: WorldPlugin = {
   name: 'Team',
   weight: 2,
@@ -40,7 +40,7 @@ export const team: WorldPlugin = {
   },
 };
 
-/** PreScore skips by how many nodes fit. */
+/** PreScore returns Skip if the number of feasible nodes is even. */
 export const skipping: WorldPlugin = {
   name: 'Skipping',
   weight: 2,
@@ -51,7 +51,7 @@ export const skipping: WorldPlugin = {
   score: (_state, { labels }, { name, pods }) => (hashText(`${labels.team}${name}`) % 17) / 11 + pods.size * 0.1,
 };
 
-/** Sends some pods to some nodes, by PreFilter alone. */
+/** PreFilter restricts some pods to some nodes. */
 export const pinning: WorldPlugin = {
   name: 'Pinning',
   sign: ({ labels }) => labels.pin ?? '',
@@ -59,13 +59,13 @@ export const pinning: WorldPlugin = {
     labels.pin === undefined ? undefined : { nodeNames: new Set(labels.pin.split('.')) },
 };
 
-/** Reserve rejects by an account of its own. */
+/** Reserve rejects some nodes for reasons of its own. */
 export const accounting: WorldPlugin = {
   name: 'Accounting',
   reserve: (_state, pod, { name }) => (chance('reserve', pod, name) < 12 ? no : undefined),
 };
 
-/** Reads the node alone, and says that it reads others. */
+/** Reads one node alone, but declares that it reads others. */
 export const far: WorldPlugin = {
   name: 'Far',
   weight: 1,
@@ -76,16 +76,16 @@ export const far: WorldPlugin = {
 };
 
 export interface BulkOptions {
-  /** Filter and Score fail on nodes with so many pods. */
+  /** Filter and Score fail on nodes with this many pods. */
   readonly throwsAt: number;
   readonly filterThrows: boolean;
   readonly scoreThrows: boolean;
   readonly normalizes: boolean;
-  /** Of its scores, which are no whole numbers. */
+  /** Factor for the scores, which are not whole numbers. */
   readonly scale: number;
 }
 
-/** Filters and scores all nodes at once. */
+/** Filters and scores nodes in bulk. */
 export function bulk(nodes: () => readonly NodeInfo[], options: BulkOptions): WorldPlugin {
   const filter = (node: NodeView): Status | undefined => {
     if (options.filterThrows && node.pods.size === options.throwsAt) throw new Error('too odd to filter');
@@ -125,27 +125,29 @@ export function bulk(nodes: () => readonly NodeInfo[], options: BulkOptions): Wo
   };
 }
 
-/** node name -> the pods there, as far as a plugin that reads all nodes is concerned */
+/** node name -> pods on the node, as seen by a plugin that reads all nodes */
 type Occupancy = Map<string, Pod[]>;
 
-/** What keeps a pod off a node because of the pods that are where they are. */
+/** A rule that keeps pods off nodes because of where other pods are. */
 export interface NeighborRule {
   readonly kind: 'apart' | 'nearLeader' | 'spread';
   readonly signs: boolean;
-  /** How it knows where pods are: it looks in each Filter, in each PreFilter, or is notified of each placement. */
-  readonly knows: 'looks' | 'again' | 'notified';
+  /**
+   * How the plugin learns where pods are: it reads the nodes in each Filter, or in each PreFilter, or is notified of placements.
+   */
+  readonly learns: 'inFilter' | 'inPreFilter' | 'notified';
   readonly skips: boolean;
   readonly scores: boolean;
 }
 
-/** Pods without this label are none of the rule's business. */
+/** Returns whether the rule applies to the pod: it has the `app` label. */
 export const isUnderRule = ({ labels }: Pod): boolean => labels.app !== undefined;
 
 export function occupancyOf(nodes: readonly NodeInfo[]): Occupancy {
   return new Map(nodes.map(({ name, pods }) => [name, [...pods.values()]]));
 }
 
-export function isKeptOff(
+export function isBlocked(
   { kind }: NeighborRule,
   pod: Pod,
   node: NodeView,
@@ -167,7 +169,7 @@ export function isKeptOff(
 
 const occupancyKey = 'Neighbors/occupancy';
 
-/** A plugin that reads other nodes, and holds the rule. */
+/** A plugin that reads other nodes and enforces the rule. */
 export function neighbors(nodes: () => readonly NodeInfo[], rule: NeighborRule): WorldPlugin {
   const notified: Partial<Plugin> = {
     preFilterAddPod: (state, _pod, added, node) => {
@@ -190,14 +192,14 @@ export function neighbors(nodes: () => readonly NodeInfo[], rule: NeighborRule):
     ...(rule.signs && { sign: (pod: Pod) => pod.labels.app ?? '' }),
     preFilter: (state, pod) => {
       if (rule.skips && !isUnderRule(pod)) return skip;
-      if (rule.knows !== 'looks') state.write(occupancyKey, occupancyOf(nodes()));
+      if (rule.learns !== 'inFilter') state.write(occupancyKey, occupancyOf(nodes()));
       return undefined;
     },
-    ...(rule.knows === 'notified' && notified),
+    ...(rule.learns === 'notified' && notified),
     filter: (state, pod, node) => {
       if (!isUnderRule(pod)) return undefined;
-      const occupancy = rule.knows === 'looks' ? occupancyOf(nodes()) : state.read<Occupancy>(occupancyKey)!;
-      return isKeptOff(rule, pod, node, nodes(), occupancy) ? no : undefined;
+      const occupancy = rule.learns === 'inFilter' ? occupancyOf(nodes()) : state.read<Occupancy>(occupancyKey)!;
+      return isBlocked(rule, pod, node, nodes(), occupancy) ? no : undefined;
     },
     ...(rule.scores && {
       preScore: (_state: CycleState, pod: Pod) => (isUnderRule(pod) ? undefined : skip),
@@ -227,17 +229,21 @@ const nonsense: readonly unknown[] = [
 ];
 
 /**
- * A plugin that has no rule: now and then a point rejects, and unless it `isCivil` also answers nonsense, throws or rejects. It logs each
- * Reserve and Unreserve, whatever these answer in the end.
+ * A misbehaving plugin: sometimes an extension point rejects. Unless `isWellBehaved`, it may also return nonsense, throw, or return a
+ * rejected promise. Logs each Reserve and Unreserve, whatever they return.
  */
-export function unruly(name: string, random: Random, isCivil: boolean, log: string[]): WorldPlugin {
-  const often = isCivil ? 0.1 : random() * 0.15;
+export function misbehaving(name: string, random: Random, isWellBehaved: boolean, log: string[]): WorldPlugin {
+  const probability = isWellBehaved ? 0.1 : random() * 0.15;
   const has = (): boolean => random() < 0.5;
   const pick = (from: readonly unknown[]): unknown => from[Math.floor(random() * from.length)];
-  function now<T extends unknown[]>(often: number, fine: (...args: T) => unknown, civil: readonly unknown[] = []) {
+  function sometimes<T extends unknown[]>(
+    probability: number,
+    normally: (...args: T) => unknown,
+    allowed: readonly unknown[] = [],
+  ) {
     return (...args: T): never => {
-      if (random() >= often) return fine(...args) as never;
-      if (isCivil) return (civil.length === 0 ? fine(...args) : pick(civil)) as never;
+      if (random() >= probability) return normally(...args) as never;
+      if (isWellBehaved) return (allowed.length === 0 ? normally(...args) : pick(allowed)) as never;
       const answer = pick(nonsense);
       if (random() < 0.4) throw random() < 0.5 ? new Error('a bug') : answer;
       if (random() < 0.1) return Promise.reject(new Error('a bug')) as never;
@@ -254,19 +260,22 @@ export function unruly(name: string, random: Random, isCivil: boolean, log: stri
     name,
     weight: 1,
     readsOtherNodes: has(),
-    ...(has() && { sign: now(often / 10, () => '') }),
-    ...(has() && { preFilter: now(isCivil ? 0.35 : often / 3, nothing, rejections) }),
-    ...(has() && { preFilterAddPod: now(often, nothing), preFilterRemovePod: now(often, nothing) }),
-    ...(has() && { filter: now(isCivil ? often : often / 3, nothing, [no]) }),
-    ...(has() && { preScore: now(often, nothing) }),
-    ...(has() && { score: now(often / 5, () => 1), normalizeScore: now(often, nothing) }),
+    ...(has() && { sign: sometimes(probability / 10, () => '') }),
+    ...(has() && { preFilter: sometimes(isWellBehaved ? 0.35 : probability / 3, nothing, rejections) }),
+    ...(has() && {
+      preFilterAddPod: sometimes(probability, nothing),
+      preFilterRemovePod: sometimes(probability, nothing),
+    }),
+    ...(has() && { filter: sometimes(isWellBehaved ? probability : probability / 3, nothing, [no]) }),
+    ...(has() && { preScore: sometimes(probability, nothing) }),
+    ...(has() && { score: sometimes(probability / 5, () => 1), normalizeScore: sometimes(probability, nothing) }),
     reserve: (state, pod, node) => {
       reserve(state, pod, node);
-      return now(often, nothing, [no])();
+      return sometimes(probability, nothing, [no])();
     },
     unreserve: (state, pod, nodeName) => {
       unreserve(state, pod, nodeName);
-      return now(often, nothing)();
+      return sometimes(probability, nothing)();
     },
   };
 }

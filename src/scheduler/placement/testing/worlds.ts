@@ -46,25 +46,28 @@ const otherArguments: Readonly<Record<string, unknown>> = {
   },
 };
 
-/** Static and small; or with a history and all that plugins read, of which some are larger or odder in one respect. */
-export type WorldSize = 'small' | 'any' | 'huge scores' | 'many nodes' | 'many kinds';
+/**
+ * `small` worlds are static. The others have a history and everything that plugins read; some are larger or odder in one respect.
+ */
+export type WorldSize = 'small' | 'any' | 'huge scores' | 'many nodes' | 'many pod classes';
 
 interface WorldOptions {
   /** Default: `small`. */
   readonly size?: WorldSize;
-  /** Of the test's own, in the place of those that the world draws. */
+  /** The test's own plugins, instead of random ones. */
   readonly plugins?: (random: Random) => readonly WorldPlugin[];
 }
 
-/** A gang to be placed. */
+/** A gang to place. */
 export interface WorldGang {
   readonly uids: readonly string[];
   readonly profileName: string;
 }
 
 /**
- * What a seed makes of a cluster: nodes, pods, all kinds of objects that plugins read, and plugins beside Tutti's own. These answer by
- * what they read, not by chance. A world is drawn as it goes, and any number of pictures can be made that show its end.
+ * A random cluster made from a seed: nodes, pods, all kinds of objects that plugins read, and plugins in addition to Tutti's own.
+ * These plugins decide by what they read, not by chance. The world changes as a test goes on. A test can build any number of
+ * cluster caches that show its latest state.
  */
 export class World {
   readonly nodes = new Map<string, NodeOptions>();
@@ -73,15 +76,15 @@ export class World {
   readonly objects = new Map<string, ListedObject>();
   readonly random: Random;
   readonly nodeNames: readonly string[];
-  /** What pods that are made together have in common. */
+  /** What pods of the same class have in common. */
   readonly podClasses: PodOptions[];
-  /** Undefined: no plugin holds one. */
+  /** Undefined: no plugin enforces a rule. */
   readonly rule: NeighborRule | undefined;
-  /** The names of the plugins beside Tutti's own. */
+  /** Names of the plugins in addition to Tutti's own. */
   readonly plugins: ReadonlySet<string>;
   readonly #size: WorldSize;
   readonly #make: (nodes: () => CoreHarness['cluster']['nodes']) => readonly WorldPlugin[];
-  readonly #ownFirst: boolean;
+  readonly #areOwnFirst: boolean;
   readonly #plannerSeed: number;
   #serial = 0;
 
@@ -91,15 +94,15 @@ export class World {
     const isSmall = size === 'small';
     const count = size === 'many nodes' ? 110 : isSmall ? 1 + this.upTo(4) : 14;
     this.nodeNames = Array.from({ length: count }, (_, i) => `n${i}`);
-    const [isRuled, ownFirst] = [this.flag(isSmall ? 0.4 : 0.2), this.flag(0.5)];
-    this.rule = isRuled && plugins === undefined ? this.#rule() : undefined;
-    this.#make = plugins === undefined ? this.#drawPlugins() : this.#given(plugins(this.random));
+    const [hasRule, areOwnFirst] = [this.flag(isSmall ? 0.4 : 0.2), this.flag(0.5)];
+    this.rule = hasRule && plugins === undefined ? this.#rule() : undefined;
+    this.#make = plugins === undefined ? this.#drawPlugins() : this.#fixed(plugins(this.random));
     this.plugins = new Set(this.#make(() => []).map(({ name }) => name));
-    this.#ownFirst = ownFirst;
+    this.#areOwnFirst = areOwnFirst;
     this.#plannerSeed = this.upTo(5);
-    this.podClasses = Array.from({ length: size === 'many kinds' ? 120 : 1 + this.upTo(3) }, (_, i) => {
-      const kind = this.podClass();
-      return size === 'many kinds' ? { ...kind, cpu: `${100 + i}m` } : kind;
+    this.podClasses = Array.from({ length: size === 'many pod classes' ? 120 : 1 + this.upTo(3) }, (_, i) => {
+      const podClass = this.podClass();
+      return size === 'many pod classes' ? { ...podClass, cpu: `${100 + i}m` } : podClass;
     });
     if (!isSmall) for (let i = 0; i < 50; i++) this.object(true);
     const first = isSmall || size === 'many nodes' ? count : 4 + this.upTo(8);
@@ -108,8 +111,8 @@ export class World {
       this.add({ ...this.pod(this.pick(this.podClasses)), ...this.place() });
   }
 
-  upTo(most: number): number {
-    return Math.floor(this.random() * (most + 1));
+  upTo(max: number): number {
+    return Math.floor(this.random() * (max + 1));
   }
 
   flag(probability: number): boolean {
@@ -124,7 +127,7 @@ export class World {
     return this.#size;
   }
 
-  #given(plugins: readonly WorldPlugin[]): () => readonly WorldPlugin[] {
+  #fixed(plugins: readonly WorldPlugin[]): () => readonly WorldPlugin[] {
     return () => plugins;
   }
 
@@ -132,7 +135,7 @@ export class World {
     return {
       kind: this.pick(['apart', 'nearLeader', 'spread']),
       signs: this.flag(0.5),
-      knows: this.pick(['looks', 'again', 'notified']),
+      learns: this.pick(['inFilter', 'inPreFilter', 'notified']),
       skips: this.flag(0.5),
       scores: this.flag(0.5),
     };
@@ -141,7 +144,7 @@ export class World {
   #drawPlugins(): (nodes: () => CoreHarness['cluster']['nodes']) => readonly WorldPlugin[] {
     const { rule } = this;
     const isSmall = this.#size === 'small';
-    const isQuiet = this.#size === 'many nodes' || this.#size === 'many kinds';
+    const isQuiet = this.#size === 'many nodes' || this.#size === 'many pod classes';
     const options: BulkOptions = {
       throwsAt: 2 + this.upTo(2),
       filterThrows: !isSmall && !isQuiet && this.flag(0.5),
@@ -158,21 +161,23 @@ export class World {
       !isSmall && this.flag(0.15),
       !isSmall && this.flag(0.4),
     ];
-    const isTurned = this.flag(0.3);
+    const isReversed = this.flag(0.3);
     return (nodes) => {
       const all = [bulk(nodes, options), team, pinning, unsigned, accounting, far, skipping].filter((_, i) => has[i]!);
       if (rule !== undefined) all.push(neighbors(nodes, rule));
-      return isTurned ? all.toReversed() : all;
+      return isReversed ? all.toReversed() : all;
     };
   }
 
-  /** A picture of the world as it is, in a core that has seen nothing else. Images have the sizes that `like` counts. */
+  /**
+   * Returns a new core with the world's current state, which has seen no earlier one. Images have the sizes that `like` uses.
+   */
   harness(like?: CoreHarness): CoreHarness {
     const own: readonly WorldPlugin[] = this.#make(() => harness.cluster.nodes);
     const enabledOwn = own.map(({ name, weight = 1 }) => ({ name, weight }));
     const factories = own.map(({ weight: _weight, ...plugin }) => [plugin.name, () => plugin] as const);
     const enabled = defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight }));
-    const inOrder = this.#ownFirst ? [...enabledOwn, ...enabled] : [...enabled, ...enabledOwn];
+    const inOrder = this.#areOwnFirst ? [...enabledOwn, ...enabled] : [...enabled, ...enabledOwn];
     const harness: CoreHarness = new CoreHarness({
       plugins: [],
       seed: this.#plannerSeed,
@@ -187,7 +192,7 @@ export class World {
         ],
       },
     });
-    // More resources than there are columns for.
+    // More resources than the cluster cache has columns for.
     for (let i = 0; i < 28; i++) harness.cluster.resources.idOf(`example.com/common-${i}`);
     for (let i = 0; i < 3; i++) harness.cluster.resources.idOf(`example.com/rare-${i}`);
     for (const object of this.objects.values()) harness.cluster.listed.set(object);
@@ -201,19 +206,19 @@ export class World {
     return options;
   }
 
-  /** Bound, or nominated with a priority. */
+  /** Returns options of a bound pod, or of a nominated one with a priority. */
   place(): PodOptions {
     const name = this.pick([...this.nodes.keys()]);
     return this.flag(0.5) ? { nodeName: name } : { nominatedNodeName: name, priority: this.pick([0, 5, 9]) };
   }
 
-  gang(most: number): readonly PodOptions[] {
+  gang(max: number): readonly PodOptions[] {
     const some =
-      this.#size === 'many kinds'
+      this.#size === 'many pod classes'
         ? this.podClasses.filter(() => this.flag(0.3))
         : Array.from({ length: 1 + this.upTo(2) }, () => this.pick(this.podClasses));
     if (some.length === 0) some.push(this.podClasses[0]!);
-    return Array.from({ length: 1 + this.upTo(most) }, () => this.pod(this.pick(some)));
+    return Array.from({ length: 1 + this.upTo(max) }, () => this.pod(this.pick(some)));
   }
 
   nodeOptions(name: string): NodeOptions {
@@ -281,7 +286,7 @@ export class World {
     };
   }
 
-  /** What pods that are made together have in common. Those of a small world read no other nodes. */
+  /** Returns what the pods of a new class have in common. Pods of a small world read no other nodes. */
   podClass(): PodOptions {
     const isSmall = this.#size === 'small';
     const affinity = {
@@ -345,8 +350,8 @@ export class World {
     };
   }
 
-  /** One of those, with what is its own. */
-  pod(kind: PodOptions): PodOptions {
+  /** Returns a pod of the class, with fields of its own. */
+  pod(podClass: PodOptions): PodOptions {
     const name = `p${this.#serial++}`;
     const volumes =
       this.#size !== 'small' && this.flag(0.3)
@@ -357,16 +362,16 @@ export class World {
           ]
         : [];
     return {
-      ...kind,
+      ...podClass,
       name,
       uid: name,
       createdAt: 1e12 + this.#serial * 1000,
-      labels: { ...kind.labels, ...this.labels(), own: this.flag(0.5) ? 'x' : `${this.upTo(3)}` },
-      spec: { ...kind.spec, ...(volumes.length > 0 && { volumes }) },
+      labels: { ...podClass.labels, ...this.labels(), own: this.flag(0.5) ? 'x' : `${this.upTo(3)}` },
+      spec: { ...podClass.spec, ...(volumes.length > 0 && { volumes }) },
     };
   }
 
-  /** `isNew`: nothing goes. */
+  /** Adds, replaces or removes an object. `isNew`: removes none. */
   object(isNew = false): { readonly object: ListedObject; readonly isGone: boolean } {
     const kind = this.pick<ListedKind>([
       ...(['PersistentVolume', 'PersistentVolume', 'PersistentVolumeClaim', 'PersistentVolumeClaim'] as const),
@@ -456,7 +461,7 @@ export class World {
         };
       case 'CSIStorageCapacity':
         return {
-          metadata: metadata(`room-${this.upTo(5)}`, { namespace: 'default' }),
+          metadata: metadata(`capacity-${this.upTo(5)}`, { namespace: 'default' }),
           storageClassName: 'wait',
           nodeTopology: { matchLabels: { 'kubernetes.io/hostname': this.pick(this.nodeNames) } },
           capacity: this.pick(['1Gi', '3Gi', '100Gi']),
@@ -485,7 +490,7 @@ export class World {
     }
   }
 
-  /** Something of what watches show, in the world and in the picture. */
+  /** Makes one change that a watch could report, in the world and in the harness. */
   change(harness: CoreHarness): void {
     const { nodes, pods } = this;
     const known = pods.size === 0 ? undefined : pods.get(this.pick([...pods.keys()]))!;
@@ -500,7 +505,7 @@ export class World {
         setNode(this.nodeOptions(this.pick(this.nodeNames)));
         return;
       case 2: {
-        // One thing of a node is changed.
+        // Changes one field of a node.
         if (nodes.size === 0) return;
         const before = nodes.get(this.pick([...nodes.keys()]))!;
         const field = this.pick(['labels', 'taints', 'images', 'declaredFeatures', 'cpu', 'unschedulable'] as const);
@@ -510,12 +515,12 @@ export class World {
       case 3: {
         if (nodes.size < 3) return;
         const name = this.pick([...nodes.keys()]);
-        // A core that is shown the end cannot assume a pod on a node that is gone.
+        // A new core cannot assume a pod on a node that does not exist.
         if ([...harness.cluster.node(name)!.pods.keys()].some((uid) => harness.cluster.isAssumed(uid))) return;
         const options = nodes.get(name)!;
         nodes.delete(name);
         harness.cluster.removeNode(name);
-        // Created again at once, as it was.
+        // Sometimes recreates the node at once, unchanged.
         if (this.flag(0.5)) setNode(options);
         return;
       }
@@ -559,19 +564,19 @@ export class World {
   }
 }
 
-/** The first size that is reported for an image counts, for as long as some node has it. */
+/** The cache keeps the first size reported for an image while any node has the image. */
 function withSizesOf({ cluster }: CoreHarness, options: NodeOptions): NodeOptions {
   const names = Object.keys(options.images ?? {});
   return { ...options, images: Object.fromEntries(names.map((name) => [name, cluster.images.image(name)!.size])) };
 }
 
-/** The profile of that name, for pods that name another scheduler or none. */
+/** Returns the profile of that name, for pods that name another scheduler or none. */
 export function profileOf(harness: CoreHarness, schedulerName: string, members: readonly Pod[]): Profile {
   return harness.core.profiles.of({ kind: 'pod', pod: { ...members[0]!, schedulerName } });
 }
 
-/** The pods, volumes and claims that are assumed in one picture are assumed in another, which shows the same otherwise. */
-export function assumeAlike(old: CoreHarness, fresh: CoreHarness): void {
+/** Assumes in `fresh` the pods, volumes and claims that are assumed in `old`. Otherwise both show the same state. */
+export function copyAssumptions(old: CoreHarness, fresh: CoreHarness): void {
   const transaction = fresh.cluster.begin();
   for (const { uid } of old.cluster.pods()) {
     if (!old.cluster.isAssumed(uid)) continue;

@@ -9,12 +9,12 @@ const placed = ({ spec, metadata, status }: any): unknown => ({
 });
 
 export const bindings: CaseGroup = {
-  'a binding puts a pod on a node': async (api) => {
+  "a binding sets the pod's node": async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.create('pods/a/binding', { apiVersion: 'v1', kind: 'Binding', ...binding('a') });
     await api.get('pods/a', { view: placed });
   },
-  'a binding leaves its annotations and labels on the pod': async (api) => {
+  'a binding adds its annotations and labels to the pod': async (api) => {
     await api.givenCreated('pods', pod('a', {}, { annotations: { kept: '1', changed: '2' } }));
     await api.create(
       'pods/a/binding',
@@ -22,13 +22,13 @@ export const bindings: CaseGroup = {
     );
     await api.get('pods/a', { view: placed });
   },
-  'a pod is bound once': async (api) => {
+  'a pod is bound only once': async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.givenCreated('pods/a/binding', binding('a'));
     await api.create('pods/a/binding', binding('a'));
     await api.create('pods/a/binding', binding('a', 'another-node'));
   },
-  'a binding needs a pod that is there': async (api) => {
+  'a binding needs an existing pod': async (api) => {
     await api.create('pods/none/binding', binding('none'));
   },
   'a binding may name the uid of the pod': async (api) => {
@@ -36,29 +36,29 @@ export const bindings: CaseGroup = {
     await api.create('pods/a/binding', binding('a', 'any-node', { uid: '11111111-2222-4333-8444-555555555555' }));
     await api.create('pods/a/binding', binding('a', 'any-node', { uid: metadata.uid }));
   },
-  'a binding may name the version of the pod': async (api) => {
+  'a binding may name the resource version of the pod': async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.create('pods/a/binding', binding('a', 'any-node', { resourceVersion: '1' }), {
       view: ({ reason, code, status }) => ({ reason, code, status }),
     });
   },
-  'a gated pod is not bound': async (api) => {
+  'a gated pod cannot be bound': async (api) => {
     await api.givenCreated('pods', pod('a', { schedulingGates: [{ name: 'example.com/a' }] }));
     await api.create('pods/a/binding', binding('a'));
   },
-  'a pod that is being deleted is not bound': async (api) => {
+  'a terminating pod cannot be bound': async (api) => {
     await api.givenCreated('pods', pod('a', {}, { finalizers: ['example.com/hold'] }));
     await api.given('DELETE', 'pods/a');
     await api.create('pods/a/binding', binding('a'));
   },
-  'a binding names a node': async (api) => {
+  'a binding must name a node': async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.create('pods/a/binding', { metadata: { name: 'a' }, target: { kind: 'Node', name: '' } });
     await api.create('pods/a/binding', { metadata: { name: 'a' }, target: { kind: 'Pod', name: 'b' } });
     await api.create('pods/a/binding', { metadata: { name: 'a' } });
     await api.create('pods/a/binding', { metadata: { name: 'a' }, target: { name: 'any-node' } });
   },
-  'a binding is of the pod in the path': async (api) => {
+  'a binding must name the pod of the path': async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.create('pods/a/binding', binding('b'));
   },
@@ -72,7 +72,7 @@ export const bindings: CaseGroup = {
     await api.create('pods/a/binding?dryRun=All', binding('a'));
     await api.get('pods/a', { view: placed });
   },
-  'a binding is not read or replaced': async (api) => {
+  'a binding cannot be read or replaced': async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.get('pods/a/binding');
     await api.delete('pods/a/binding');
@@ -82,7 +82,7 @@ export const bindings: CaseGroup = {
     await api.create('pods/a/eviction', { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } });
     await api.get('pods/a');
   },
-  'an eviction gives a pod on a node its time': async (api) => {
+  'an eviction gives a bound pod its grace period': async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.givenCreated('pods/a/binding', binding('a'));
     await api.create('pods/a/eviction', {
@@ -98,7 +98,7 @@ export const bindings: CaseGroup = {
       }),
     });
   },
-  'an eviction is of the pod in the path': async (api) => {
+  'an eviction must name the pod of the path': async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.create('pods/a/eviction', { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'b' } });
     await api.create('pods/none/eviction', { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'none' } });

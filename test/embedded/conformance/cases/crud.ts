@@ -7,7 +7,7 @@ export const crud: CaseGroup = {
     await api.get('configmaps/a');
     await api.replace('configmaps/a', configMap('a', { data: { key: 'other' } }));
   },
-  'an object that is not there is not found': async (api) => {
+  'a missing object is not found': async (api) => {
     await api.get('configmaps/none');
     await api.get('podgroups/none');
   },
@@ -29,7 +29,7 @@ export const crud: CaseGroup = {
   'a name is made from a prefix': async (api) => {
     await api.create('configmaps', { metadata: { generateName: 'made-' } });
   },
-  'what only the server sets is ignored in a new object': async (api) => {
+  'fields that only the server sets are ignored in a new object': async (api) => {
     await api.create('configmaps', {
       metadata: {
         name: 'a',
@@ -48,11 +48,11 @@ export const crud: CaseGroup = {
   'the namespace of the object must be that of the path': async (api) => {
     await api.create('configmaps', configMap('a', { metadata: { namespace: 'another' } }));
   },
-  'a namespace that does not exist holds no objects': async (api) => {
+  'no object can be created in a missing namespace': async (api) => {
     await api.create(`/api/v1/namespaces/${api.namespace}-none/configmaps`, configMap('a'));
     await api.get(`/api/v1/namespaces/${api.namespace}-none/configmaps`);
   },
-  'replacing needs an object that is there': async (api) => {
+  'a replacement needs an existing object': async (api) => {
     await api.replace('configmaps/none', configMap('none'));
     await api.replace('pods/none', pod('none'));
   },
@@ -73,14 +73,14 @@ export const crud: CaseGroup = {
     const sent = { ...pod('a', { nope: 1, containers: [{ name: 'main', image: 'main', nope: 2 }] }), nope: 3 };
     await api.create('pods?fieldValidation=Strict', sent);
   },
-  'unknown fields are warned of and left out': async (api) => {
+  'unknown fields cause a warning and are dropped': async (api) => {
     await api.create('configmaps?fieldValidation=Warn', { ...configMap('a'), nope: 1, other: 2 });
     await api.create('configmaps', { ...configMap('b'), nope: 1 });
   },
-  'unknown fields are ignored when that is wanted': async (api) => {
+  'unknown fields are ignored with fieldValidation=Ignore': async (api) => {
     await api.create('configmaps?fieldValidation=Ignore', { ...configMap('a'), nope: 1 });
   },
-  'field validation has three ways': async (api) => {
+  'field validation has three modes': async (api) => {
     await api.create('configmaps?fieldValidation=Nope', configMap('a'));
   },
   'a body that is not JSON is rejected': async (api) => {
@@ -95,10 +95,10 @@ export const crud: CaseGroup = {
     await api.create('pods', pod('a', { containers: 'none' }));
     await api.create('pods', pod('a', { activeDeadlineSeconds: 'soon' }));
   },
-  'a body in a format that the server does not read is rejected': async (api) => {
+  'a body in an unsupported format is rejected': async (api) => {
     await api.create('configmaps', 'a=b', { contentType: 'application/x-www-form-urlencoded' });
   },
-  'a dry run answers as usual and stores nothing': async (api) => {
+  'a dry run responds as usual and stores nothing': async (api) => {
     await api.create('configmaps?dryRun=All', configMap('a'), {
       view: ({ kind, metadata }) => ({ kind, name: metadata.name, hasVersion: 'resourceVersion' in metadata }),
     });
@@ -108,10 +108,10 @@ export const crud: CaseGroup = {
     await api.delete('configmaps/b?dryRun=All');
     await api.get('configmaps/b');
   },
-  'a dry run has one way': async (api) => {
+  'a dry run has only the mode All': async (api) => {
     await api.create('configmaps?dryRun=Some', configMap('a'));
   },
-  'methods that a path does not have are rejected': async (api) => {
+  'unsupported methods of a path are rejected': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     await api.create('configmaps/a', configMap('a'));
     await api.replace('configmaps', configMap('a'));
@@ -126,10 +126,10 @@ export const crud: CaseGroup = {
     await api.create('configmaps', configMap('a', { metadata: { finalizers: ['not a name'] } }));
     await api.create('configmaps', configMap('a', { metadata: { finalizers: ['without-slash'] } }));
   },
-  'an owner must be named in full': async (api) => {
+  'an owner reference must be complete': async (api) => {
     await api.create('configmaps', configMap('a', { metadata: { ownerReferences: [{ kind: 'Pod', name: 'b' }] } }));
   },
-  'an object that is immutable keeps its data': async (api) => {
+  'an immutable object keeps its data': async (api) => {
     await api.givenCreated('configmaps', { ...configMap('a', { data: { key: 'value' } }), immutable: true });
     await api.merge('configmaps/a', { data: { key: 'other' } });
   },

@@ -5,7 +5,7 @@ import { podGroup, widgets } from './objects.ts';
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
-/** Installs Widgets for the case alone and waits until they are served. Answers the path of their collection. */
+/** Installs Widgets for this case only and waits until they are served. Returns the path of their collection. */
 async function givenWidgets(api: Conversation, schema: object, version: object = {}): Promise<string> {
   const group = `${api.namespace}.example.com`;
   await api.givenCreated(definitions, widgets(group, schema, version));
@@ -29,7 +29,7 @@ function specSchema(properties: object, required?: readonly string[]): object {
 }
 
 export const customResources: CaseGroup = {
-  'a definition gets its defaults': async (api) => {
+  'a CRD gets its defaults': async (api) => {
     const group = `${api.namespace}.example.com`;
     await api.create(definitions, widgets(group, { type: 'object' }), {
       view: ({ apiVersion, kind, metadata, spec }) => ({ apiVersion, kind, generation: metadata.generation, spec }),
@@ -44,11 +44,11 @@ export const customResources: CaseGroup = {
       }),
     });
   },
-  'a definition is named after its resource': async (api) => {
+  'a CRD is named after its resource': async (api) => {
     const definition: any = widgets(`${api.namespace}.example.com`, { type: 'object' });
     await api.create(definitions, { ...definition, metadata: { name: 'gadgets.example.com' } });
   },
-  'a definition needs a structural schema': async (api) => {
+  'a CRD needs a structural schema': async (api) => {
     const group = `${api.namespace}.example.com`;
     await api.create(definitions, widgets(group, { properties: { spec: { properties: { size: {} } } } }));
     const { spec }: any = widgets(group, { type: 'object' });
@@ -57,7 +57,7 @@ export const customResources: CaseGroup = {
       spec: { ...spec, versions: [{ name: 'v1', served: true, storage: true }] },
     });
   },
-  'a definition has one version that is stored': async (api) => {
+  'a CRD has exactly one storage version': async (api) => {
     const group = `${api.namespace}.example.com`;
     await api.create(definitions, widgets(group, { type: 'object' }, { storage: false }));
     await api.create(definitions, widgets(group, { type: 'object' }, {}, { scope: 'Everywhere' }));
@@ -67,14 +67,14 @@ export const customResources: CaseGroup = {
       { view: ({ reason, code }) => ({ reason, code }) },
     );
   },
-  'a resource is served while its definition is there': async (api) => {
+  'a resource is served while its CRD exists': async (api) => {
     const path = await givenWidgets(api, { type: 'object' });
     await api.create(path, widget(api, 'a', {}));
     await api.given('DELETE', `${definitions}/widgets.${api.namespace}.example.com`);
     await api.until(path, 404);
     await api.get(path);
   },
-  'values are checked against the schema': async (api) => {
+  'values are validated against the schema': async (api) => {
     const path = await givenWidgets(
       api,
       specSchema(
@@ -103,7 +103,7 @@ export const customResources: CaseGroup = {
     await api.create(path, widget(api, 'a', { spec: { size: 1, share: 0 } }));
     await api.create(path, widget(api, 'a', { spec: { size: 1, share: 0.7 } }));
   },
-  'lists may be sets or keyed': async (api) => {
+  'lists may be sets or maps': async (api) => {
     const path = await givenWidgets(
       api,
       specSchema({
@@ -119,7 +119,7 @@ export const customResources: CaseGroup = {
     await api.create(path, widget(api, 'a', { spec: { tags: ['a', 'a'] } }));
     await api.create(path, widget(api, 'a', { spec: { ports: [{ port: 1 }, { port: 1 }] } }));
   },
-  'defaults are filled in and unknown fields left out': async (api) => {
+  'defaults are filled in and unknown fields are dropped': async (api) => {
     const path = await givenWidgets(
       api,
       specSchema({
@@ -135,7 +135,7 @@ export const customResources: CaseGroup = {
     await api.create('podgroups?fieldValidation=Strict', { ...podGroup('a', { minMember: 1, nope: 1 }), nope: 2 });
     await api.create('podgroups?fieldValidation=Strict', podGroup('a', { minMember: 1 }, { nope: 1 }));
   },
-  'fields may hold a number or a text, or anything': async (api) => {
+  'fields may hold a number or a string, or any value': async (api) => {
     const path = await givenWidgets(
       api,
       specSchema({
@@ -149,7 +149,7 @@ export const customResources: CaseGroup = {
     await api.create(path, widget(api, 'c', { spec: { port: true } }));
     await api.create(path, widget(api, 'd', { spec: { counts: { a: 'one' } } }));
   },
-  'rules between fields are checked': async (api) => {
+  'CEL rules between fields are validated': async (api) => {
     const schema = {
       type: 'object',
       properties: {
@@ -164,7 +164,7 @@ export const customResources: CaseGroup = {
       view: ({ kind, code, reason }) => ({ kind, code, reason }),
     });
   },
-  'the status has its own path': async (api) => {
+  'the status has a separate path': async (api) => {
     const path = await givenWidgets(api, specSchema({ size: { type: 'integer' } }), { subresources: { status: {} } });
     await api.create(path, widget(api, 'a', { spec: { size: 1 }, status: { phase: 'Sent' } }));
     await api.merge(`${path}/a/status`, {
@@ -176,13 +176,13 @@ export const customResources: CaseGroup = {
     await api.merge(`${path}/a`, { metadata: { labels: { color: 'red' } } });
     await api.get(`${path}/a/status`);
   },
-  'without a status path all is one': async (api) => {
+  'without a status subresource, a write changes the whole object': async (api) => {
     const path = await givenWidgets(api, specSchema({ size: { type: 'integer' } }));
     await api.create(path, widget(api, 'a', { spec: { size: 1 }, status: { phase: 'Sent' } }));
     await api.merge(`${path}/a`, { status: { phase: 'Done' } });
     await api.get(`${path}/a/status`);
   },
-  'columns are taken from the objects': async (api) => {
+  'printer columns come from the objects': async (api) => {
     const path = await givenWidgets(
       api,
       specSchema({
@@ -209,19 +209,19 @@ export const customResources: CaseGroup = {
     await api.givenCreated(path, widget(api, 'b', { spec: {} }));
     await api.get(path, { accept: table });
   },
-  'without columns a name and an age are shown': async (api) => {
+  'without printer columns, a table has name and age': async (api) => {
     const path = await givenWidgets(api, { type: 'object' });
     await api.givenCreated(path, widget(api, 'a', {}));
     await api.get(path, { accept: table });
   },
-  'pod groups are checked': async (api) => {
+  'PodGroups are validated': async (api) => {
     await api.create('podgroups', podGroup('a', { minMember: 0 }));
     await api.create('podgroups', podGroup('a', { minMember: -1, scheduleTimeoutSeconds: 'long' }));
     await api.create('podgroups', podGroup('a', { minMember: 1, minResources: { cpu: 'much' } }));
     await api.create('podgroups', podGroup('a', { minMember: 3, minResources: { cpu: 1, memory: '1Gi' } }));
     await api.get('podgroups', { accept: table });
   },
-  'a kind must be that of the definition': async (api) => {
+  'a kind must match the CRD': async (api) => {
     await api.create('podgroups', { ...podGroup('a', { minMember: 1 }), kind: 'Pod' });
     await api.create('podgroups', { ...podGroup('a', { minMember: 1 }), apiVersion: 'scheduling.x-k8s.io/v1' });
     await api.create('podgroups', { metadata: { name: 'a' }, spec: { minMember: 1 } });

@@ -15,12 +15,12 @@ const life = ({ kind, status, metadata, code, reason }: any): unknown =>
 async function givenBound(api: Conversation, spec: object = {}): Promise<void> {
   await api.givenCreated('pods', pod('a', spec));
   await api.givenCreated('pods/a/binding', binding('a'));
-  // A real server deletes what its watch cache holds, in which a pod may not be on its node yet: a read waits for that.
+  // A real server deletes the pod in its watch cache, which may not show the binding yet: a read waits for that.
   await api.given('GET', 'pods/a');
 }
 
 export const deletion: CaseGroup = {
-  'a deletion is answered with a word on what is gone': async (api) => {
+  'a deletion responds with the name and uid of the object': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     await api.delete('configmaps/a');
     await api.get('configmaps/a');
@@ -28,7 +28,7 @@ export const deletion: CaseGroup = {
     await api.givenCreated('podgroups', podGroup('b', { minMember: 1 }));
     await api.delete('podgroups/b');
   },
-  'finalizers hold an object': async (api) => {
+  'finalizers keep an object': async (api) => {
     await api.givenCreated('configmaps', configMap('a', { metadata: { finalizers: ['example.com/hold'] } }));
     await api.delete('configmaps/a');
     await api.get('configmaps/a');
@@ -37,25 +37,25 @@ export const deletion: CaseGroup = {
     await api.merge('configmaps/a', { metadata: { finalizers: null } });
     await api.get('configmaps/a');
   },
-  'an object that is being deleted can be changed but not held again': async (api) => {
+  'a terminating object can be changed but gets no new finalizers': async (api) => {
     await api.givenCreated('configmaps', configMap('a', { metadata: { finalizers: ['example.com/hold'] } }));
     await api.given('DELETE', 'configmaps/a');
     await api.merge('configmaps/a', { data: { key: 'value' } }, { view: life });
     await api.merge('configmaps/a', { metadata: { finalizers: ['example.com/hold', 'example.com/more'] } });
     await api.merge('configmaps/a', { metadata: { deletionTimestamp: null } }, { view: life });
   },
-  'custom resources are held in the same way': async (api) => {
+  'finalizers keep custom resources in the same way': async (api) => {
     await api.givenCreated('podgroups', podGroup('a', { minMember: 1 }, { finalizers: ['example.com/hold'] }));
     await api.delete('podgroups/a');
     await api.jsonPatch('podgroups/a', [{ op: 'remove', path: '/metadata/finalizers' }]);
     await api.get('podgroups/a');
   },
-  'a pod without a node goes at once': async (api) => {
+  'an unbound pod is deleted at once': async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.delete('pods/a', undefined, { view: life });
     await api.get('pods/a');
   },
-  'a pod on a node is given time': async (api) => {
+  'a bound pod gets a grace period': async (api) => {
     await givenBound(api);
     await api.delete('pods/a', undefined, { view: life });
     await api.get('pods/a', { view: life });
@@ -64,21 +64,21 @@ export const deletion: CaseGroup = {
     await api.delete('pods/a', { gracePeriodSeconds: 0 }, { view: life });
     await api.get('pods/a');
   },
-  'a pod is given the time that it asks for': async (api) => {
+  'a pod gets the grace period of its spec': async (api) => {
     await givenBound(api, { terminationGracePeriodSeconds: 7 });
     await api.delete('pods/a', undefined, { view: life });
   },
-  'the time may be given in the query': async (api) => {
+  'the grace period may be in the query': async (api) => {
     await givenBound(api);
     await api.delete('pods/a?gracePeriodSeconds=3', undefined, { view: life });
     await api.delete('pods/a?gracePeriodSeconds=0', undefined, { view: life });
     await api.get('pods/a');
   },
-  'a time below nothing is a second': async (api) => {
+  'a negative grace period is one second': async (api) => {
     await givenBound(api);
     await api.delete('pods/a', { gracePeriodSeconds: -1 }, { view: life });
   },
-  'a pod that has ended goes at once': async (api) => {
+  'a pod that has ended is deleted at once': async (api) => {
     await givenBound(api);
     await api.given('PATCH', 'pods/a/status', {
       contentType: 'application/merge-patch+json',
@@ -87,7 +87,7 @@ export const deletion: CaseGroup = {
     await api.delete('pods/a', undefined, { view: life });
     await api.get('pods/a');
   },
-  'a pod with finalizers stays after its time': async (api) => {
+  'a pod with finalizers outlives its grace period': async (api) => {
     await api.givenCreated('pods', pod('a', {}, { finalizers: ['example.com/hold'] }));
     await api.delete('pods/a', undefined, { view: life });
     await api.merge('pods/a', { metadata: { finalizers: null } }, { view: life });
@@ -98,7 +98,7 @@ export const deletion: CaseGroup = {
     await api.delete('pods/a', { dryRun: ['All'], gracePeriodSeconds: 0 }, { view: life });
     await api.get('pods/a', { view: life });
   },
-  'what becomes of dependants has a closed list of ways': async (api) => {
+  'propagationPolicy has a closed list of values': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     await api.delete('configmaps/a', { propagationPolicy: 'Sideways' });
     await api.delete('configmaps/a', { propagationPolicy: 'Orphan', orphanDependents: true });
@@ -108,13 +108,13 @@ export const deletion: CaseGroup = {
       { view: ({ reason, code }) => ({ reason, code }) },
     );
   },
-  'orphaning and waiting for dependants hold the object': async (api) => {
+  'the policies Orphan and Foreground keep the object': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     await api.delete('configmaps/a', { propagationPolicy: 'Foreground' }, { view: life });
     await api.givenCreated('configmaps', configMap('b'));
     await api.delete('configmaps/b', { propagationPolicy: 'Orphan' }, { view: life });
   },
-  'a collection is deleted by selection': async (api) => {
+  'a collection is deleted by selector': async (api) => {
     for (const [name, color] of [
       ['a', 'red'],
       ['b', 'blue'],
@@ -127,10 +127,10 @@ export const deletion: CaseGroup = {
     });
     await api.get('leases', { view: ({ items }) => items.map(({ metadata }: any) => metadata.name) });
   },
-  'a namespace that is being deleted takes nothing new': async (api) => {
+  'a terminating namespace accepts no new objects': async (api) => {
     const path = `/api/v1/namespaces/${api.namespace}-gone`;
     await api.givenCreated('/api/v1/namespaces', { metadata: { name: `${api.namespace}-gone` } });
-    // Whoever empties it needs time, and until then it stays.
+    // Deleting its contents takes time, and the namespace exists until then.
     await api.givenCreated(`${path}/configmaps`, configMap('held', { metadata: { finalizers: ['example.com/hold'] } }));
     await api.delete(path, undefined, {
       view: ({ kind, metadata, spec, status }) => ({
@@ -142,11 +142,11 @@ export const deletion: CaseGroup = {
     });
     await api.create(`${path}/configmaps`, configMap('a'));
   },
-  'the namespaces of the system stay': async (api) => {
+  'the system namespaces cannot be deleted': async (api) => {
     await api.delete('/api/v1/namespaces/default');
     await api.delete('/api/v1/namespaces/kube-system');
   },
-  'a namespace is made with its label and its finalizer': async (api) => {
+  'a namespace is created with its label and its finalizer': async (api) => {
     await api.create('/api/v1/namespaces', { metadata: { name: `${api.namespace}-made` } });
   },
 };

@@ -1,6 +1,6 @@
 import type { CaseGroup } from '../conformance-case.ts';
 
-/** Resources of the core group that the scheduler, the controller and kubectl's commands around them need. */
+/** Resources of the core group that the scheduler, the controller and related kubectl commands need. */
 const coreResources = [
   ...['bindings', 'configmaps', 'events', 'namespaces', 'namespaces/status', 'nodes', 'nodes/status'],
   ...['pods', 'pods/binding', 'pods/eviction', 'pods/status', 'serviceaccounts'],
@@ -19,12 +19,12 @@ function resourcesOf(names: readonly string[]): (list: { resources: Named[] }) =
   return (list) => ({ ...list, resources: sorted(list.resources.filter(({ name }) => names.includes(name))) });
 }
 
-/** Servers differ in the order and in the short names' order, which nobody may rely on. */
+/** Servers differ in the order of items and of short names; clients must not rely on it. */
 function sorted<T extends Named>(items: readonly T[]): T[] {
   return items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Verbs without an order. */
+/** Sorts the verbs, which have no defined order. */
 function withSortedVerbs(list: any): any {
   return { ...list, resources: list.resources.map((each: any) => ({ ...each, verbs: each.verbs.toSorted() })) };
 }
@@ -35,7 +35,7 @@ export const discovery: CaseGroup = {
       view: (version) => ['major', 'minor', 'gitVersion', 'platform'].map((key) => typeof version[key]),
     });
   },
-  'the server says that it is well': async (api) => {
+  'the health endpoints respond': async (api) => {
     for (const path of ['/healthz', '/livez', '/readyz']) await api.get(path);
   },
   'the core group has one version': async (api) => {
@@ -52,7 +52,7 @@ export const discovery: CaseGroup = {
       }),
     });
   },
-  'one group is described': async (api) => {
+  'the description of one group is served': async (api) => {
     await api.get('/apis/scheduling.x-k8s.io');
   },
   'the resources of the core group are listed': async (api) => {
@@ -65,10 +65,10 @@ export const discovery: CaseGroup = {
     await api.get('/apis/coordination.k8s.io/v1', { view: withSortedVerbs });
     await api.get('/apis/events.k8s.io/v1', { view: withSortedVerbs });
   },
-  'custom resources are listed with their status': async (api) => {
+  'custom resources are listed with their status subresource': async (api) => {
     await api.get('/apis/scheduling.x-k8s.io/v1alpha1', { view: withSortedVerbs });
   },
-  'all groups come in one answer to clients that ask for it': async (api) => {
+  'aggregated discovery returns all groups in one response': async (api) => {
     await api.get('/apis', {
       accept: aggregated,
       view: (list) => ({
@@ -101,7 +101,7 @@ export const discovery: CaseGroup = {
     await api.givenCreated('configmaps', { metadata: { name: 'a' } });
     await api.get('configmaps/a/nothing');
   },
-  'a media type that the server does not have is not acceptable': async (api) => {
+  'an unsupported media type is not acceptable': async (api) => {
     await api.get('configmaps', { accept: 'application/x-nothing', view: ({ reason, code }) => ({ reason, code }) });
   },
   'OpenAPI names a document for each group and version': async (api) => {
@@ -110,7 +110,7 @@ export const discovery: CaseGroup = {
         ['api/v1', 'apis/coordination.k8s.io/v1'].map((path) => [path, Object.keys(paths[path] ?? {})]),
     });
   },
-  'OpenAPI tells which parameters a patch takes': async (api) => {
+  'OpenAPI lists the parameters of a patch': async (api) => {
     const path = '/api/v1/namespaces/{namespace}/pods/{name}';
     await api.get('/openapi/v3/api/v1', {
       view: ({ paths }) => {

@@ -25,12 +25,12 @@ function modern(api: Conversation): string {
 const names = ({ items, ...rest }: any): unknown => items?.map(({ metadata }: any) => metadata.name) ?? rest;
 
 export const eventsAndLeases: CaseGroup = {
-  'an Event is read through both groups': async (api) => {
+  'an Event can be read through both groups': async (api) => {
     await api.create('events', event(api, 'a'));
     await api.get(`${modern(api)}/a`);
     await api.get('events', { view: names });
   },
-  'an Event is written through the newer group': async (api) => {
+  'an Event can be written through the newer group': async (api) => {
     const sent = {
       metadata: { name: 'a' },
       eventTime: '2024-01-01T00:00:00.000000Z',
@@ -45,7 +45,7 @@ export const eventsAndLeases: CaseGroup = {
     await api.create(modern(api), sent);
     await api.get('events/a');
   },
-  'an Event is in the namespace of its object': async (api) => {
+  'an Event must be in the namespace of its object': async (api) => {
     await api.create('events', event(api, 'a', { involvedObject: { kind: 'Pod', namespace: 'another', name: 'a' } }));
     await api.create('events', event(api, 'b', { involvedObject: { kind: 'Node', name: 'node' } }));
     await api.create(
@@ -54,7 +54,7 @@ export const eventsAndLeases: CaseGroup = {
       { view: ({ kind, metadata }) => [kind, metadata.name] },
     );
   },
-  'an Event is counted up by a patch': async (api) => {
+  'a patch increments the count of an Event': async (api) => {
     await api.givenCreated('events', event(api, 'a'));
     await api.strategicMerge('events/a', { count: 2, lastTimestamp: '2024-01-01T00:01:00Z' });
   },
@@ -81,11 +81,11 @@ export const eventsAndLeases: CaseGroup = {
     await api.get(`${modern(api)}?fieldSelector=regarding.name%3Da`, { view: names });
     await api.get(`events?fieldSelector=message%3Da`);
   },
-  'Events are shown in a table': async (api) => {
+  'Events have a table': async (api) => {
     await api.givenCreated('events', event(api, 'a'));
     await api.get('events', { accept: table });
   },
-  'a lease keeps its times to the microsecond': async (api) => {
+  'a lease keeps its times with microseconds': async (api) => {
     const spec = {
       holderIdentity: 'me',
       leaseDurationSeconds: 15,
@@ -101,23 +101,23 @@ export const eventsAndLeases: CaseGroup = {
       { view: ({ spec }) => JSON.stringify(spec.renewTime).length },
     );
   },
-  'a lease is renewed on the version that was read': async (api) => {
+  'a lease is renewed only on its latest version': async (api) => {
     const created = await api.givenCreated('leases', { metadata: { name: 'a' }, spec: { holderIdentity: 'me' } });
     await api.replace('leases/a', { ...created, spec: { holderIdentity: 'you' } });
     await api.replace('leases/a', { ...created, spec: { holderIdentity: 'me' } });
   },
-  'a replacement makes a lease': async (api) => {
+  'a replacement creates a lease': async (api) => {
     await api.replace('leases/a', { metadata: { name: 'a' }, spec: { holderIdentity: 'me' } });
     await api.replace('events/a', event(api, 'a'), {
       view: ({ kind, reason, metadata }) => ({ kind, reason, name: metadata?.name ?? 'none' }),
     });
   },
-  'the times of a lease must be times': async (api) => {
+  'the times of a lease must be valid': async (api) => {
     await api.create('leases', { metadata: { name: 'a' }, spec: { renewTime: 'now' } });
     await api.create('leases', { metadata: { name: 'a' }, spec: { leaseDurationSeconds: 0 } });
     await api.create('leases', { metadata: { name: 'a' }, spec: { leaseTransitions: -1 } });
   },
-  'leases are shown in a table': async (api) => {
+  'leases have a table': async (api) => {
     await api.givenCreated('leases', { metadata: { name: 'a' }, spec: { holderIdentity: 'me' } });
     await api.get('leases', { accept: table });
   },

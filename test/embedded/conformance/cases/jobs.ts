@@ -18,9 +18,9 @@ const start = '2020-01-01T00:00:00Z';
 const end = '2020-01-01T00:01:00Z';
 const condition = (type: string, status = 'True'): object => ({ type, status, reason: 'Said', message: 'said so' });
 
-/** Jobs as the API server has them, whoever acts on them. */
+/** Jobs at the API server, without a Job controller. */
 export const jobs: CaseGroup = {
-  'a job gets its defaults, and a selector of its own': async (api) => {
+  'a job gets its defaults and its own selector': async (api) => {
     await api.create(path, job('plain'));
     await api.create(path, job('labelled', { parallelism: 2 }, podTemplate({}, { labels: { app: 'a' } })));
     await api.create(path, indexed('indexed', { backoffLimitPerIndex: 1, maxFailedIndexes: 2 }));
@@ -30,7 +30,7 @@ export const jobs: CaseGroup = {
       view: (list) => list.items.map((item: any) => item.metadata.name),
     });
   },
-  'a job is checked': async (api) => {
+  'a job is validated': async (api) => {
     await api.create(path, job('a', {}, podTemplate({ restartPolicy: 'Always' })));
     await api.create(path, job('a', { parallelism: -1, completions: -2, backoffLimit: -3, activeDeadlineSeconds: -4 }));
     await api.create(path, job('a', { ttlSecondsAfterFinished: -1 }));
@@ -43,7 +43,7 @@ export const jobs: CaseGroup = {
     await api.create(path, job('a', { manualSelector: true }));
     await api.create(path, job('a', { manualSelector: true, selector: { matchLabels: { app: 'b' } } }));
   },
-  'what a job asks for stays': async (api) => {
+  'the template and the completions of a job are immutable': async (api) => {
     await api.givenCreated(path, job('a'));
     await api.merge(`${path}/a`, { spec: { parallelism: 3 } });
     await api.merge(`${path}/a`, { spec: { completions: 2 } });
@@ -66,7 +66,7 @@ export const jobs: CaseGroup = {
     );
     await api.merge(`${path}/b`, { spec: { completions: 5 } });
   },
-  'the pods of a suspended job may be sent elsewhere': async (api) => {
+  'the node selector of a suspended job can be changed': async (api) => {
     const elsewhere = { spec: { template: { spec: { nodeSelector: { zone: 'b' } } } } };
     const view = ({ reason, spec }: any): unknown => reason ?? spec.template.spec.nodeSelector;
     await api.givenCreated(path, job('a', { suspend: true }));
@@ -74,7 +74,7 @@ export const jobs: CaseGroup = {
     await api.givenCreated(path, job('b'));
     await api.merge(`${path}/b`, elsewhere, { view });
   },
-  'what is said of a job is checked': async (api) => {
+  'the status of a job is validated': async (api) => {
     await api.givenCreated(path, indexed('a'));
     const say = (status: object): Promise<unknown> => api.merge(`${path}/a/status`, { status });
     await say({ active: -1 });

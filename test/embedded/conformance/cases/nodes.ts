@@ -5,7 +5,7 @@ const priorityClasses = '/apis/scheduling.k8s.io/v1/priorityclasses';
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
 export const nodesAndPriorities: CaseGroup = {
-  'a node keeps the status that it is made with': async (api) => {
+  'a node keeps the status that it is created with': async (api) => {
     const { namespace: name } = api;
     await api.create(nodes, {
       metadata: { name, labels: { zone: 'a' } },
@@ -26,7 +26,7 @@ export const nodesAndPriorities: CaseGroup = {
     );
     await api.delete(`${nodes}/${name}`);
   },
-  'the status path of a node leaves the rest': async (api) => {
+  'the status path of a node changes only the status': async (api) => {
     const { namespace: name } = api;
     await api.givenCreated(nodes, { metadata: { name } });
     await api.strategicMerge(
@@ -60,7 +60,7 @@ export const nodesAndPriorities: CaseGroup = {
       },
     });
   },
-  'a node is closed and opened': async (api) => {
+  'a node is cordoned and uncordoned': async (api) => {
     const { namespace: name } = api;
     await api.givenCreated(nodes, {
       metadata: { name },
@@ -82,13 +82,13 @@ export const nodesAndPriorities: CaseGroup = {
     );
     await api.given('DELETE', `${nodes}/${name}`);
   },
-  'a priority class is made and keeps its value': async (api) => {
+  'a priority class is created and keeps its value': async (api) => {
     const { namespace: name } = api;
     await api.create(priorityClasses, { metadata: { name }, value: 1000 });
     await api.merge(`${priorityClasses}/${name}`, { value: 2000 });
     await api.delete(`${priorityClasses}/${name}`);
   },
-  "names and values of the system's priority classes are taken": async (api) => {
+  "names and values of the system's priority classes are reserved": async (api) => {
     await api.create(priorityClasses, { metadata: { name: `system-${api.namespace}` }, value: 1 });
     await api.create(priorityClasses, { metadata: { name: api.namespace }, value: 2_000_000_000 });
     await api.delete(`${priorityClasses}/system-node-critical`, undefined, {

@@ -1,4 +1,4 @@
-/** The smallest objects that servers accept, for cases that are about something else. */
+/** The smallest objects that servers accept, for cases about something else. */
 export function configMap(name: string, rest: { metadata?: object; data?: object } = {}): object {
   return { metadata: { name, ...rest.metadata }, ...(rest.data && { data: rest.data }) };
 }
@@ -20,7 +20,7 @@ export function binding(name: string, node = 'any-node', metadata: object = {}):
   return { metadata: { name, ...metadata }, target: { kind: 'Node', name: node } };
 }
 
-/** A definition of Widgets in a group of the case's own. */
+/** Returns a CRD of Widgets in a group of the case. */
 export function widgets(group: string, schema: object, version: object = {}, spec: object = {}): object {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

@@ -4,7 +4,7 @@ import { configMap, pod, podGroup } from './objects.ts';
 const containersOf = ({ spec, ...rest }: any): unknown => spec?.containers ?? rest;
 
 export const patches: CaseGroup = {
-  'a merge patch sets, replaces and removes': async (api) => {
+  'a merge patch sets, replaces and removes fields': async (api) => {
     await api.givenCreated('configmaps', configMap('a', { data: { keep: '1', change: '2', drop: '3' } }));
     await api.merge('configmaps/a', {
       data: { change: '4', drop: null, add: '5' },
@@ -86,7 +86,7 @@ export const patches: CaseGroup = {
       { view: ({ reason, code }) => ({ reason, code }) },
     );
   },
-  'finalizers are merged as values': async (api) => {
+  'a strategic merge patch merges finalizers as a set': async (api) => {
     await api.givenCreated(
       'configmaps',
       configMap('a', { metadata: { finalizers: ['example.com/a', 'example.com/b'] } }),
@@ -96,7 +96,7 @@ export const patches: CaseGroup = {
       metadata: { '$deleteFromPrimitiveList/finalizers': ['example.com/a'] },
     });
   },
-  'a JSON patch does its operations in order': async (api) => {
+  'a JSON patch applies its operations in order': async (api) => {
     await api.givenCreated('configmaps', configMap('a', { data: { one: '1', two: '2' } }));
     await api.jsonPatch('configmaps/a', [
       { op: 'test', path: '/data/one', value: '1' },
@@ -121,7 +121,7 @@ export const patches: CaseGroup = {
     );
     await api.get('configmaps/a');
   },
-  'a JSON patch of what is not there is rejected': async (api) => {
+  'a JSON patch of a missing path is rejected': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     for (const operation of [
       { op: 'remove', path: '/data/none' },
@@ -136,7 +136,7 @@ export const patches: CaseGroup = {
     await api.merge('configmaps/a', '{"data":', { view: ({ reason, code }) => ({ reason, code }) });
     await api.jsonPatch('configmaps/a', { op: 'add' }, { view: ({ reason, code }) => ({ reason, code }) });
   },
-  'a patch in a format that the server does not know is rejected': async (api) => {
+  'a patch in an unsupported format is rejected': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     await api.merge(
       'configmaps/a',
@@ -144,7 +144,7 @@ export const patches: CaseGroup = {
       { contentType: 'application/json', view: ({ reason, code }) => ({ reason, code }) },
     );
   },
-  'custom resources have no strategic merge patch': async (api) => {
+  'custom resources do not support strategic merge patches': async (api) => {
     await api.givenCreated('podgroups', podGroup('a', { minMember: 1 }));
     await api.strategicMerge(
       'podgroups/a',
@@ -154,10 +154,10 @@ export const patches: CaseGroup = {
     await api.jsonPatch('podgroups/a', [{ op: 'replace', path: '/spec/minMember', value: 2 }]);
     await api.merge('podgroups/a', { spec: { minMember: 3 } });
   },
-  'a patch needs an object that is there': async (api) => {
+  'a patch needs an existing object': async (api) => {
     await api.merge('configmaps/none', { data: {} });
   },
-  'a patch does not rename': async (api) => {
+  'a patch cannot rename an object': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     await api.merge('configmaps/a', { metadata: { name: 'b' } });
     await api.merge('configmaps/a', { metadata: { namespace: 'another' } });
@@ -165,7 +165,7 @@ export const patches: CaseGroup = {
     await api.merge('configmaps/a', { metadata: { uid: '11111111-2222-4333-8444-555555555555' } });
   },
   'unknown fields in a patch are rejected by strict validation': async (api) => {
-    // The message repeats the patch, or all of the patched object, as the server prints it for itself.
+    // The message repeats the patch, or the whole patched object, in the server's internal format.
     const view = ({ reason, code, details }: any): unknown => ({
       reason,
       code,
@@ -176,7 +176,7 @@ export const patches: CaseGroup = {
     await api.merge('configmaps/a', { nope: 1 });
     await api.strategicMerge('configmaps/a?fieldValidation=Strict', { metadata: { nope: 1 } }, { view });
   },
-  'a patch whose result is not valid is rejected': async (api) => {
+  'a patch with an invalid result is rejected': async (api) => {
     await api.givenCreated('podgroups', podGroup('a', { minMember: 1 }));
     await api.merge('podgroups/a', { spec: { minMember: 0 } });
     await api.merge('podgroups/a', { spec: { minMember: 'three' } });

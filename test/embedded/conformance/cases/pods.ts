@@ -7,7 +7,7 @@ export const pods: CaseGroup = {
   'a pod gets its defaults': async (api) => {
     await api.create('pods', pod('a'));
   },
-  'the defaults of containers follow what they say': async (api) => {
+  'the defaults of containers depend on their other fields': async (api) => {
     const containers = [
       {
         ...container,
@@ -22,7 +22,7 @@ export const pods: CaseGroup = {
       pod('a', { containers, restartPolicy: 'Never', tolerations: [{ key: 'a', operator: 'Exists' }] }),
     );
   },
-  "the status of a new pod is the server's": async (api) => {
+  'the server sets the status of a new pod': async (api) => {
     await api.create('pods', { ...pod('a'), status: { phase: 'Running', podIP: '10.1.1.1' } });
   },
   'a pod needs a container with a name': async (api) => {
@@ -80,7 +80,7 @@ export const pods: CaseGroup = {
     await api.create('pods', pod('b', { priorityClassName: 'nobody-made-it' }));
     await api.create('pods', pod('c', { priority: 5 }));
   },
-  'a pod is not moved by a patch': async (api) => {
+  'a patch cannot change the node of a pod': async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.merge(
       'pods/a',
@@ -113,7 +113,7 @@ export const pods: CaseGroup = {
       view: ({ reason, code, details }) => ({ reason, code, fields: details.causes.map(({ field }: any) => field) }),
     });
   },
-  'the status is written through its own path': async (api) => {
+  'the status is written through a separate path': async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.merge('pods/a', { status: { phase: 'Running' } }, { view: ({ status }) => status });
     await api.strategicMerge('pods/a/status', {
@@ -145,7 +145,7 @@ export const pods: CaseGroup = {
       { view: ({ status }) => status },
     );
   },
-  'gates are lifted and not added': async (api) => {
+  'scheduling gates can be removed but not added': async (api) => {
     await api.create('pods', pod('a', { schedulingGates: [{ name: 'example.com/a' }, { name: 'example.com/b' }] }), {
       view: ({ spec, status }) => ({ gates: spec.schedulingGates, status }),
     });
@@ -180,13 +180,13 @@ export const pods: CaseGroup = {
       },
     );
   },
-  'a pod may be created on a node': async (api) => {
+  'a pod may be created with a node name': async (api) => {
     await api.create('pods', pod('a', { nodeName: 'some-node' }), {
       view: ({ spec, status }) => ({ node: spec.nodeName, status }),
     });
     await api.create('pods/a/binding', binding('a'));
   },
-  'what needs a container is not served without a kubelet': async (api) => {
+  'subresources that need a container are not served without a kubelet': async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.get('pods/a/log', { view: ({ status }) => status });
   },

@@ -20,24 +20,24 @@ const volume = (name: string, spec: object = {}): object => ({
   spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1024Mi' }, hostPath: { path: '/tmp/x' }, ...spec },
 });
 
-/** Servers protect what may be in use by finalizers, which nobody on the embedded plane would take away. */
+/** Servers protect objects in use with finalizers, which no component of the embedded plane would remove. */
 const withoutFinalizers = {
   view: ({ metadata, ...rest }: any): unknown => {
     const { finalizers: _, ...others } = metadata ?? {};
     return { metadata: others, ...rest };
   },
 };
-/** The words of the rejection hold a picture of the difference. */
+/** The message of the rejection contains a diff. */
 const reasonAlone = { view: ({ status, reason, code }: any): unknown => ({ status, reason, code }) };
 
-/** Claims, volumes and what is said of drivers. */
+/** PersistentVolumeClaims, volumes, classes and CSI objects. */
 export const storage: CaseGroup = {
-  'a claim gets its defaults, and waits': async (api) => {
+  'a claim gets its defaults and is pending': async (api) => {
     await api.create(claims, claim(), withoutFinalizers);
     await api.create(claims, { metadata: { name: 'empty' }, spec: {} });
     await api.create(claims, { ...claim({ accessModes: [] }), metadata: { name: 'modeless' } });
   },
-  'a claim may be given a volume and a node, and nothing else': async (api) => {
+  'a claim accepts a volume and a selected node, but no other change': async (api) => {
     await api.givenCreated(claims, claim());
     const annotations = { 'volume.kubernetes.io/selected-node': 'n' };
     await api.merge(`${claims}/data`, { metadata: { annotations } }, withoutFinalizers);
@@ -47,7 +47,7 @@ export const storage: CaseGroup = {
     const status = { phase: 'Bound', capacity: { storage: '1024Mi' } };
     await api.merge(`${claims}/data/status`, { status }, { view: (answer: any) => answer.status });
   },
-  'a volume is kept for a claim': async (api) => {
+  'a volume keeps its claimRef': async (api) => {
     const { namespace: name } = api;
     await api.create(volumes, volume(name), withoutFinalizers);
     const claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace: name, name: 'data', uid: 'u' };
@@ -66,7 +66,7 @@ export const storage: CaseGroup = {
     });
     await api.given('DELETE', `${volumes}/${name}`);
   },
-  'a class says when volumes are bound': async (api) => {
+  'a class has a volume binding mode': async (api) => {
     const { namespace: name } = api;
     await api.create(classes, { metadata: { name }, provisioner: 'example.com/p' });
     await api.merge(`${classes}/${name}`, { volumeBindingMode: 'WaitForFirstConsumer' }, reasonAlone);
@@ -78,7 +78,7 @@ export const storage: CaseGroup = {
     );
     await api.delete(`${classes}/${name}`, undefined, { view: ({ kind }: any) => kind });
   },
-  'nodes and drivers of CSI': async (api) => {
+  'CSINodes and CSIDrivers are stored': async (api) => {
     const { namespace: name } = api;
     const driver = { name: 'd.example', nodeID: 'n', topologyKeys: ['zone'], allocatable: { count: 3 } };
     await api.create(csiNodes, { metadata: { name }, spec: { drivers: [driver] } }, { view: ({ spec }: any) => spec });

@@ -11,7 +11,7 @@ const deployment = (spec: object = {}): object => ({
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
-/** Deployments and disruption budgets. */
+/** Deployments and PodDisruptionBudgets. */
 export const workloads: CaseGroup = {
   'a deployment gets its defaults': async (api) => {
     const path = 'deployments';
@@ -23,7 +23,7 @@ export const workloads: CaseGroup = {
     await api.strategicMerge(`${path}/web`, { spec: { replicas: 3 } });
     await api.merge(`${path}/web`, { metadata: { annotations: { a: 'b' } } });
   },
-  'a deployment must select its own pods, always the same': async (api) => {
+  'a deployment must select its own pods and keep its selector': async (api) => {
     const path = 'deployments';
     await api.create(path, deployment({ template: template({ app: 'other' }) }));
     await api.create(path, deployment({ replicas: -1 }));
@@ -33,7 +33,7 @@ export const workloads: CaseGroup = {
       spec: { selector: { matchLabels: { tier: 'x' } }, template: { metadata: { labels: { tier: 'x' } } } },
     });
   },
-  'a disruption budget is one of two': async (api) => {
+  'a disruption budget has either minAvailable or maxUnavailable': async (api) => {
     const path = 'poddisruptionbudgets';
     const selector = { matchLabels: { app: 'web' } };
     await api.create(path, { metadata: { name: 'a' }, spec: { minAvailable: 1, selector } });

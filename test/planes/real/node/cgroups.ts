@@ -6,12 +6,12 @@ const mounted = '/sys/fs/cgroup';
 const attempts = 100;
 const intervalMs = 50;
 
-/** Makes the cgroup `name` at the top of every hierarchy that there is: one, or with version 1 one a controller. */
+/** Creates the cgroup `name` at the top of every hierarchy: one, or with cgroup v1 one per controller. */
 export async function makeCgroups(name: string): Promise<void> {
   for (const hierarchy of await hierarchies()) await mkdir(join(hierarchy, name), { recursive: true });
 }
 
-/** Removes the cgroup `name` and all under it, as soon as the last process has left them; rejects when one stays. */
+/** Removes the cgroup `name` and all its children once the last process has left them; rejects when one remains. */
 export async function removeCgroups(name: string): Promise<void> {
   for (const hierarchy of await hierarchies()) {
     const top = join(hierarchy, name);
@@ -19,7 +19,7 @@ export async function removeCgroups(name: string): Promise<void> {
       try {
         await removeWithChildren(top);
       } catch (error) {
-        // A process that was killed takes a moment to be gone.
+        // A killed process needs a moment to disappear.
         if (attempt === attempts) throw error;
         await new Promise((resolve) => setTimeout(resolve, intervalMs));
       }

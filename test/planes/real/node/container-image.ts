@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 
-/** Node's name of an architecture -> that of images, where they differ. */
+/** Node.js name of an architecture -> its name in images, where they differ. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64' };
 
 /**
- * Writes an image of one static program, which is its entry point, as `docker save` does: `<folder>/<program>.tar`, whose path
- * this answers. `tag` is such as `localhost/pause:1`.
+ * Writes an image with one static program as its entry point, in the format of `docker save`, to `<folder>/<program>.tar`, and returns that
+ * path. `tag` has the form `localhost/pause:1`.
  */
 export async function writeProgramImage(folder: string, program: string, path: string, tag: string): Promise<string> {
   const parts = join(folder, `${program}-image`);

@@ -8,17 +8,17 @@ import { hangsMs } from '../../patience.ts';
 
 const name = 'machine';
 
-/** Addresses that only programs inside of a machine can reach. */
+/** Addresses that only programs inside a machine can reach. */
 export interface MachineAddresses {
-  /** Its own. */
+  /** Address of the machine. */
   readonly own: string;
-  /** Of the API server, which is reached there through a relay. */
+  /** Address of the API server, reached through a relay. */
   readonly apiServer: string;
 }
 
 /**
- * A machine that is namespaces of this one: a network without any way out but the relay, processes that all end when the first one
- * does, and mounts that nobody else sees and that go with them. Files, and the kernel, are shared. Only root can make one.
+ * A machine made of namespaces of this one. Its network has no way out except the relay. Its processes end with the first one. Its mounts
+ * are invisible outside and disappear with it. It shares files and the kernel. Requires root.
  */
 export class Machine {
   readonly #group: ProcessGroup;
@@ -29,7 +29,7 @@ export class Machine {
     this.#enter = enter;
   }
 
-  /** Resolves when it has its addresses, and the API server that listens on that port of the loopback is at the one for it. */
+  /** Resolves when the machine has its addresses and relays the API server, which listens on that loopback port. */
   static async start(group: ProcessGroup, addresses: MachineAddresses, apiServerPort: number): Promise<Machine> {
     const ready = join(group.folder, 'machine-ready');
     const script = fileURLToPath(new URL('machine.sh', import.meta.url));
@@ -53,7 +53,7 @@ export class Machine {
     return this.#group.start(program, 'nsenter', [...this.#enter, '--', path, ...args]);
   }
 
-  /** A command that runs what follows it in the machine. */
+  /** Command prefix that runs a program in the machine. */
   get command(): readonly string[] {
     return ['nsenter', ...this.#enter, '--'];
   }
@@ -69,7 +69,7 @@ export class Machine {
   }
 }
 
-/** Where the API server, by HTTP CONNECT, reaches addresses in the machine. */
+/** Returns the socket through which the API server reaches addresses in the machine by HTTP CONNECT. */
 export function machineProxy(folder: string): string {
   return join(folder, 'machine-proxy.sock');
 }

@@ -2,32 +2,32 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 
-/** Where the programs of a node find each other. */
+/** Paths by which the programs of a node find each other. */
 export interface NodeFiles {
   readonly containerdConfig: string;
   readonly containerdSocket: string;
   readonly kubeletConfig: string;
   readonly kubeletKubeconfig: string;
   readonly kubeletFolder: string;
-  /** As the kubelet has it: `<namespace>_<pod>_<uid>/<container>/<count>.log`. */
+  /** Layout of the kubelet: `<namespace>_<pod>_<uid>/<container>/<count>.log`. */
   readonly podLogs: string;
-  /** The cgroup that all pods are in. */
+  /** The cgroup of all pods. */
   readonly cgroup: string;
 }
 
 export interface NodeSettings {
-  /** Of the pod that all containers of a pod share their namespaces with. */
+  /** Image of the sandbox container, whose namespaces all containers of a pod share. */
   readonly sandboxImage: string;
-  /** The API server as the node reaches it. */
+  /** URL of the API server as seen from the node. */
   readonly server: string;
   readonly address: string;
 }
 
-/** Debian's package containernetworking-plugins has them here. */
+/** Debian's package containernetworking-plugins installs them here. */
 export const networkPlugins = '/usr/lib/cni';
 const podNetwork = '10.2.0.0/24';
 
-/** Writes what containerd and the kubelet are configured by, all of it in the plane's folder. */
+/** Writes the configuration of containerd and the kubelet into the plane's folder. */
 export async function writeNodeFiles(folder: string, settings: NodeSettings): Promise<NodeFiles> {
   const at = (...path: readonly string[]): string => join(folder, 'node', ...path);
   const files: NodeFiles = {
@@ -93,7 +93,7 @@ function kubelet(at: At, files: NodeFiles, { address }: NodeSettings): object {
     cgroupRoot: `/${files.cgroup}`,
     containerRuntimeEndpoint: `unix://${files.containerdSocket}`,
     enforceNodeAllocatable: [],
-    // The disk is the machine's that this runs on: how full that is is nothing to evict pods for, or to delete images.
+    // The disk belongs to the host: its usage must not evict pods or delete images.
     evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' },
     imageGCHighThresholdPercent: 100,
     failCgroupV1: false,

@@ -4,15 +4,15 @@ import process from 'node:process';
 import { missingPackages } from '../../missing-packages.ts';
 import type { BinaryName } from '../binaries.ts';
 import type { Provision } from '../build.ts';
-import { provideForSuite, sayIfMissing } from '../provide-real-plane.ts';
+import { provideForSuite, warnIfMissing } from '../provide-real-plane.ts';
 import { networkPlugins } from './node-files.ts';
 import { nodePrograms } from './real-node.ts';
 
 type NodeSuiteProgram = (typeof nodePrograms)[number] | 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
 
 /**
- * As `provideForSuite`, for suites that run on a real node: its programs, and those of a control plane whose controllers a node
- * needs. Such suites skip, as loudly, where this machine cannot play a node.
+ * Like `provideForSuite`, for suites that run on a real node: provides its programs, and a control plane with the controllers that a node
+ * needs. Such suites are skipped, with the same message, where this machine cannot run a node.
  */
 export async function provideNodeForSuite<Name extends BinaryName>(
   suite: string,
@@ -20,12 +20,12 @@ export async function provideNodeForSuite<Name extends BinaryName>(
 ): Promise<Provision<Name | NodeSuiteProgram>> {
   const lacking = missingHere();
   if (lacking !== undefined) {
-    return sayIfMissing(suite, { state: 'missing', reason: 'unsuitable-machine', message: lacking });
+    return warnIfMissing(suite, { state: 'missing', reason: 'unsuitable-machine', message: lacking });
   }
   return provideForSuite(suite, [...names, 'etcd', 'kube-apiserver', 'kube-controller-manager', ...nodePrograms]);
 }
 
-/** Why this machine cannot play a node, and what to do about it. */
+/** Returns why this machine cannot run a node, and what to do about it. */
 function missingHere(): string | undefined {
   if (process.platform !== 'linux') return `a node needs Linux, this is ${process.platform}`;
   if (process.getuid?.() !== 0) return 'a node needs root, for namespaces, cgroups and mounts';

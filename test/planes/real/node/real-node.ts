@@ -12,22 +12,22 @@ import { Machine } from './machine.ts';
 import { writeNodeFiles } from './node-files.ts';
 import type { NodeFiles } from './node-files.ts';
 
-/** What a node runs, beside Debian's runc and network plugins. */
+/** Programs of a node, in addition to Debian's runc and network plugins. */
 export const nodePrograms = ['kubelet', 'containerd', 'containerd-shim-runc-v2', 'ctr', 'pause'] as const;
 type PathOf = (program: (typeof nodePrograms)[number]) => string;
 
-/** Of the one node. */
+/** Name of the one node. */
 export const nodeName = 'node-1';
 /**
- * On every node, for pods that need only be there: waits, as long as its argument says (`3s`), or until it is told to end; as a user
- * without rights.
+ * Image on every node for pods that only need to exist: it waits as long as its argument says (`3s`), or until SIGTERM, as an unprivileged
+ * user.
  */
 export const pauseImage = 'localhost/pause:1';
 
 const addresses = { own: '10.1.0.1', apiServer: '10.0.0.1' };
 const readyWithinMs = 90_000;
 
-/** A kubelet and a containerd on a machine of their own, whose containers are real. */
+/** A kubelet and a containerd with real containers, on a separate machine. */
 export class RealNode {
   readonly #path: PathOf;
   readonly #files: NodeFiles;
@@ -39,7 +39,7 @@ export class RealNode {
     this.#machine = machine;
   }
 
-  /** Resolves when the node is Ready; rejects with what a program said last. */
+  /** Resolves when the node is Ready; rejects with the last output of a program. */
   static async start(group: ProcessGroup, path: PathOf, client: KubeClient, apiServer: URL): Promise<RealNode> {
     const files = await writeNodeFiles(group.folder, {
       ...{ sandboxImage: pauseImage, server: `https://${addresses.apiServer}`, address: addresses.own },
@@ -61,18 +61,18 @@ export class RealNode {
     return node;
   }
 
-  /** From an archive as `docker save` writes it. Pods take it with the pull policy Never; there is nowhere to pull from. */
+  /** Imports an archive in the format of `docker save`. Pods need the pull policy Never, because there is no registry. */
   async importImage(archive: string): Promise<void> {
     await this.#ctr('images', 'import', '--no-unpack', archive);
   }
 
-  /** What runs under the node's containerd, as `ctr` lists it. */
+  /** Returns the containers of the node, as `ctr` lists them. */
   async containers(): Promise<string> {
     return this.#ctr('containers', 'list');
   }
 
   async #startContainerd(group: ProcessGroup): Promise<void> {
-    // It looks for its shim in the folder that it is in itself, and on the path.
+    // containerd looks for its shim in its own folder and on the PATH.
     const programs = join(group.folder, 'node', 'programs');
     await mkdir(programs, { recursive: true });
     for (const name of ['containerd', 'containerd-shim-runc-v2'] as const) {

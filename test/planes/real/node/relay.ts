@@ -1,7 +1,7 @@
-// Carries connections between the loopback and a machine that is namespaces, through sockets in a folder that both see:
+// Relays connections between the loopback and a machine made of namespaces, through sockets in a folder that both can see:
 //   node relay.ts outside <socket> <port>                    from the socket to the port of the loopback
-//   node relay.ts inside <socket> <address> <proxy socket>   from the address, port 443, to the socket; and, for who asks the
-//                                                            proxy socket by HTTP CONNECT, to any address in the machine
+//   node relay.ts inside <socket> <address> <proxy socket>   from the address, port 443, to the socket; and for clients of the
+//                                                            proxy socket, by HTTP CONNECT, to any address in the machine
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 import type { NetConnectOpts } from 'node:net';
@@ -9,7 +9,7 @@ import process from 'node:process';
 import { pipeline } from 'node:stream';
 import type { Duplex } from 'node:stream';
 
-/** Each end follows the other, however that ends. */
+/** Connects both ends; each closes with the other. */
 function join(one: Duplex, other: Duplex): void {
   pipeline(one, other, one, () => undefined);
 }

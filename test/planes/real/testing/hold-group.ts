@@ -1,4 +1,4 @@
-// Opens a group of two processes, tells the parent about it and lives on until it is killed.
+// Opens a group of two processes, reports it to the parent and runs until it is killed.
 import process from 'node:process';
 import { ProcessGroup } from '../process-group.ts';
 

@@ -2,37 +2,37 @@ import type { Pod } from '../../../api/pod.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { CycleState } from '../../../framework/cycle-state.ts';
 import type { Profile } from '../../../framework/profile.ts';
-import type { Answering } from './cached-results.ts';
+import type { PluginSplit } from './cached-results.ts';
 import type { KnownNodes } from './known-nodes.ts';
 import type { NodeSubset } from './node-subset.ts';
 import type { RankingBuffers } from './ranking-buffers.ts';
 
-/** A pod, with what PreFilter said of it. */
-export interface Asked {
+/** A pod with its PreFilter result. */
+export interface PreFilteredPod {
   readonly pod: Pod;
   readonly state: CycleState;
-  /** The only nodes worth looking at; undefined: all. */
+  /** The only nodes to check; undefined: all. */
   readonly nodeNames: ReadonlySet<string> | undefined;
 }
 
-/** What pods that are alike are asked about. */
+/** The inputs for checking and ranking nodes for identical pods. */
 export interface FeasibilityOptions {
   readonly profile: Profile;
   readonly nodes: readonly NodeInfo[];
-  readonly answering: Answering;
-  /** Indexes of the only nodes to look at; absent: all. */
+  readonly split: PluginSplit;
+  /** Indexes of the only nodes to check; absent: all. */
   readonly within?: readonly number[] | undefined;
-  /** What extenders said of the nodes; absent: they have no say. */
+  /** The extenders' result; absent: no extender restricts the nodes. */
   readonly nodeSubset?: NodeSubset | undefined;
-  /** node index -> generation of the node, as it is. */
+  /** Returns node index -> current generation of the node. */
   readonly generations: () => Float64Array;
-  /** Somebody keeps room on some node. */
+  /** Returns whether any node has a reservation. */
   readonly hasReservations: () => boolean;
-  /** Told how many nodes will be looked at, each time; may throw. */
+  /** Called with the number of nodes before each pass over them; may throw. */
   readonly spend?: ((steps: number) => void) | undefined;
-  /** Whether a claimant is on a node already, or gone, so that its claim no longer counts. */
+  /** Returns whether a reservation no longer counts, because its owner is on a node already, or gone. */
   readonly hasNoReservation: (uid: string) => boolean;
   readonly buffers: RankingBuffers;
-  /** What is known of pods that are alike; kept along a plan. */
+  /** Node-local results for identical pods, kept along one plan. */
   readonly known: KnownNodes;
 }

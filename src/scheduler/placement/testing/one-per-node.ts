@@ -6,8 +6,8 @@ import { skip, Status } from '../../../framework/status.ts';
 import type { CoreHarness } from '../../../testkit/core-harness.ts';
 import { harnessWith } from './planning.ts';
 
-/** Counts what it is asked; rejects a node that holds a pod of the same app already. */
-interface Asked {
+/** Number of calls by extension point. */
+interface CallCounts {
   preFilter: number;
   addPod: number;
   filter: number;
@@ -15,24 +15,24 @@ interface Asked {
   score: number;
 }
 
-class OneANode implements Plugin {
-  readonly name = 'OneANode';
+class OnePerNode implements Plugin {
+  readonly name = 'OnePerNode';
   readonly readsOtherNodes = true;
-  readonly #asked: Asked;
+  readonly #calls: CallCounts;
   readonly #harness: () => CoreHarness;
   readonly #skips: (pod: Pod) => boolean;
   readonly score?: NonNullable<Plugin['score']>;
 
   constructor(options: {
-    readonly asked: Asked;
+    readonly calls: CallCounts;
     readonly harness: () => CoreHarness;
     readonly skips?: (pod: Pod) => boolean;
     readonly scores?: boolean;
   }) {
-    this.#asked = options.asked;
+    this.#calls = options.calls;
     this.#harness = options.harness;
     this.#skips = options.skips ?? ((): boolean => false);
-    if (options.scores === true) this.score = () => ++this.#asked.score % 2;
+    if (options.scores === true) this.score = () => ++this.#calls.score % 2;
   }
 
   sign({ labels }: Pod): string {
@@ -40,49 +40,49 @@ class OneANode implements Plugin {
   }
 
   preFilter(state: CycleState, pod: Pod): Status | undefined {
-    this.#asked.preFilter++;
+    this.#calls.preFilter++;
     if (this.#skips(pod)) return skip;
     const holding = this.#harness().cluster.nodes.filter((node) =>
       [...node.pods.values()].some(({ labels }) => labels.app === pod.labels.app),
     );
-    state.write('OneANode/taken', new Set(holding.map(({ name }) => name)));
+    state.write('OnePerNode/taken', new Set(holding.map(({ name }) => name)));
     return undefined;
   }
 
   preFilterAddPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): undefined {
-    this.#asked.addPod++;
-    if (added.labels.app === pod.labels.app) state.read<Set<string>>('OneANode/taken')!.add(node.name);
+    this.#calls.addPod++;
+    if (added.labels.app === pod.labels.app) state.read<Set<string>>('OnePerNode/taken')!.add(node.name);
   }
 
   preFilterRemovePod(state: CycleState, pod: Pod, removed: Pod, node: NodeView): undefined {
-    if (removed.labels.app === pod.labels.app) state.read<Set<string>>('OneANode/taken')!.delete(node.name);
+    if (removed.labels.app === pod.labels.app) state.read<Set<string>>('OnePerNode/taken')!.delete(node.name);
   }
 
   filter(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
-    this.#asked.filter++;
-    return state.read<Set<string>>('OneANode/taken')!.has(node.name)
-      ? new Status('Unschedulable', 'one a node')
+    this.#calls.filter++;
+    return state.read<Set<string>>('OnePerNode/taken')!.has(node.name)
+      ? new Status('Unschedulable', 'one per node')
       : undefined;
   }
 
   preScore(_state: CycleState, pod: Pod): Status | undefined {
-    this.#asked.preScore++;
+    this.#calls.preScore++;
     return this.#skips(pod) ? skip : undefined;
   }
 }
 
-export function openOneANode(options: { readonly skips?: (pod: Pod) => boolean; readonly scores?: boolean } = {}): {
+export function openOnePerNode(options: { readonly skips?: (pod: Pod) => boolean; readonly scores?: boolean } = {}): {
   harness: CoreHarness;
-  /** How often it was asked. */
-  asked: Asked;
-  /** How often a plugin that reads one node at a time looked at one. */
-  looks: () => number;
+  /** Calls of the plugin so far. */
+  calls: CallCounts;
+  /** Returns how many nodes a node-local plugin has filtered. */
+  filterCalls: () => number;
 } {
-  let looked = 0;
-  const local: Plugin = { name: 'Local', sign: () => '', filter: () => void looked++ };
-  const asked = { preFilter: 0, addPod: 0, filter: 0, preScore: 0, score: 0 };
-  const plugin = new OneANode({ asked, harness: () => harness, ...options });
+  let filterCalls = 0;
+  const local: Plugin = { name: 'Local', sign: () => '', filter: () => void filterCalls++ };
+  const calls = { preFilter: 0, addPod: 0, filter: 0, preScore: 0, score: 0 };
+  const plugin = new OnePerNode({ calls, harness: () => harness, ...options });
   const harness: CoreHarness = harnessWith(local, plugin);
   for (let i = 0; i < 10; i++) harness.node({ name: `n${i}`, cpu: 8 });
-  return { harness, asked, looks: () => looked };
+  return { harness, calls, filterCalls: () => filterCalls };
 }

@@ -1,53 +1,53 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { messageOf } from '../../base/message-of.ts';
 
-export interface FollowedOptions<T> {
+export interface PolledValueOptions<T> {
   readonly clock: Clock;
   readonly everyMs: number;
   readonly read: () => Promise<T>;
-  /** What the value is now. Absent: nothing is known yet. */
+  /** The current value. Absent: unknown so far. */
   readonly current: T | undefined;
-  /** Tells values apart. */
+  /** Returns a key that identifies a value. */
   readonly keyOf: (value: T) => string;
   readonly changed: (value: T) => void;
-  /** Once for each reason in a row; the value stays what it was. */
+  /** Called once per distinct consecutive error. The value stays unchanged. */
   readonly failed: (error: unknown) => void;
 }
 
-/** After a look that failed. */
-const againMs = 10_000;
+/** Delay after a failed poll. */
+const retryMs = 10_000;
 
 /**
- * Reads something again and again and tells when it is another. Asked for rather than watched for: a mounted Secret changes by a symbolic link
- * far above the file, which no watch of the file sees.
+ * Reads a value periodically and reports changes. It polls instead of watching: a mounted Secret changes through a symbolic link
+ * far above the file, which a watch on the file does not see.
  */
-export class Followed<T> {
-  readonly #options: FollowedOptions<T>;
+export class PolledValue<T> {
+  readonly #options: PolledValueOptions<T>;
   #key: string | undefined;
   #problem: string | undefined;
   #timer: Timer | undefined;
   #isStopped = false;
 
-  constructor(options: FollowedOptions<T>) {
+  constructor(options: PolledValueOptions<T>) {
     this.#options = options;
     if (options.current !== undefined) this.#key = options.keyOf(options.current);
   }
 
-  /** Why the last look failed. */
+  /** Error of the last poll, if it failed. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Looks in `everyMs` or, after a failure, sooner; and so on. */
+  /** Polls periodically: after `everyMs`, or earlier after a failure. */
   start(): void {
     if (this.#isStopped) return;
     const { clock, everyMs } = this.#options;
-    const delayMs = this.#problem === undefined ? everyMs : Math.min(everyMs, againMs);
-    this.#timer = clock.setTimer(delayMs, () => void this.look().then(() => this.start()));
+    const delayMs = this.#problem === undefined ? everyMs : Math.min(everyMs, retryMs);
+    this.#timer = clock.setTimer(delayMs, () => void this.poll().then(() => this.start()));
   }
 
-  /** Looks now; never rejects. */
-  async look(): Promise<void> {
+  /** Reads the value now; never rejects. */
+  async poll(): Promise<void> {
     const { read, keyOf, changed, failed } = this.#options;
     try {
       const value = await read();

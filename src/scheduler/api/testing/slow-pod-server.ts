@@ -2,17 +2,17 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../../client/transport.ts';
 import { abortReason } from '../../../client/wait.ts';
 
-/** What becomes of one call. Default: carried out and answered at once. */
-export interface Journey {
-  /** Milliseconds until it is carried out, also when whoever sent it has gone by then. */
-  readonly thereMs?: number;
-  /** Milliseconds from then until it is answered. */
-  readonly backMs?: number;
-  /** `request`: it is never carried out; `answer`: it is never answered. */
-  readonly loses?: 'request' | 'answer';
-  /** Milliseconds until the connection breaks, if it has not been answered by then. */
+/** How the server handles one call. Default: it takes effect and is answered at once. */
+export interface CallBehavior {
+  /** Milliseconds until the call takes effect, even if the client has gone. */
+  readonly requestMs?: number;
+  /** Milliseconds from then until the response. */
+  readonly responseMs?: number;
+  /** `request`: the call never takes effect; `response`: the client gets no response. */
+  readonly loses?: 'request' | 'response';
+  /** Milliseconds until the connection breaks, unless the response comes first. */
   readonly breaksMs?: number;
-  /** It is answered so, and not carried out. */
+  /** Status of a response without any effect. */
   readonly status?: number;
   readonly retryAfter?: string;
 }
@@ -23,18 +23,18 @@ export interface SentCall {
   readonly connection: string;
   /** Clock.monotonic() */
   readonly at: number;
-  isCut: boolean;
+  isAborted: boolean;
 }
 
-/** An API server with one pod, over a line that takes its time. Like a real one it carries out what it has got, whoever waits for it. */
-export class PodBehindALine implements Transport {
+/** An API server with one pod behind a slow connection. Like a real server, it finishes every request that it has received. */
+export class SlowPodServer implements Transport {
   uid: string | undefined = 'ours';
   nodeName = '';
   isLeaving = false;
-  /** Asked for each call that is sent; counted from 1, for each method. */
-  journey: (method: string, count: number) => Journey = () => ({});
+  /** Called for each request, with its count per method, starting from 1. */
+  behavior: (method: string, count: number) => CallBehavior = () => ({});
   readonly sent: SentCall[] = [];
-  /** How often our pod was bound. */
+  /** How often the pod was bound. */
   bound = 0;
   readonly #clock: Clock;
 
@@ -42,7 +42,7 @@ export class PodBehindALine implements Transport {
     this.#clock = clock;
   }
 
-  /** Methods in the order in which they were sent. */
+  /** Methods in the order of sending. */
   get methods(): string[] {
     return this.sent.map(({ method }) => method);
   }
@@ -50,28 +50,28 @@ export class PodBehindALine implements Transport {
   send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
     request.mayBeSent?.();
     const { method, path, connection = 'call' } = request;
-    const call = { method, path, connection, at: this.#clock.monotonic(), isCut: false };
+    const call = { method, path, connection, at: this.#clock.monotonic(), isAborted: false };
     this.sent.push(call);
-    const journey = this.journey(method, this.methods.filter((other) => other === method).length);
+    const behavior = this.behavior(method, this.methods.filter((other) => other === method).length);
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        call.isCut = true;
+        call.isAborted = true;
         reject(abortReason(signal!));
       };
       signal?.addEventListener('abort', onAbort, { once: true });
-      const { thereMs = 0, backMs = 0, breaksMs, loses } = journey;
+      const { requestMs = 0, responseMs = 0, breaksMs, loses } = behavior;
       if (breaksMs !== undefined) {
         this.#clock.setTimer(breaksMs, () =>
           reject(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })),
         );
       }
       if (loses === 'request') return;
-      this.#clock.setTimer(thereMs, () => {
-        const answer = this.#carryOut(request, journey);
-        if (loses === 'answer') return;
-        this.#clock.setTimer(backMs, () => {
+      this.#clock.setTimer(requestMs, () => {
+        const response = this.#carryOut(request, behavior);
+        if (loses === 'response') return;
+        this.#clock.setTimer(responseMs, () => {
           signal?.removeEventListener('abort', onAbort);
-          resolve(answer);
+          resolve(response);
         });
       });
     });
@@ -81,15 +81,15 @@ export class PodBehindALine implements Transport {
     return Promise.resolve();
   }
 
-  #carryOut({ method, body }: TransportRequest, { status, retryAfter }: Journey): TransportResponse {
+  #carryOut({ method, body }: TransportRequest, { status, retryAfter }: CallBehavior): TransportResponse {
     if (status !== undefined) {
-      return answered(status, 'ForATest', retryAfter === undefined ? {} : { 'retry-after': retryAfter });
+      return errorResponse(status, 'ForATest', retryAfter === undefined ? {} : { 'retry-after': retryAfter });
     }
-    if (this.uid === undefined) return answered(404, 'NotFound');
+    if (this.uid === undefined) return errorResponse(404, 'NotFound');
     if (method === 'GET') return json(200, this.#pod());
     const { metadata, target } = JSON.parse(body as string) as { metadata: { uid: string }; target: { name: string } };
     const mayBeBound = metadata.uid === this.uid && this.nodeName === '' && !this.isLeaving;
-    if (!mayBeBound) return answered(409, 'Conflict');
+    if (!mayBeBound) return errorResponse(409, 'Conflict');
     this.nodeName = target.name;
     this.bound++;
     return json(201, { kind: 'Status', status: 'Success' });
@@ -103,7 +103,7 @@ export class PodBehindALine implements Transport {
   }
 }
 
-function answered(status: number, reason: string, headers = {}): TransportResponse {
+function errorResponse(status: number, reason: string, headers = {}): TransportResponse {
   return { ...json(status, { kind: 'Status', code: status, reason, message: 'for a test' }), headers };
 }
 
