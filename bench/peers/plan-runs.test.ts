@@ -33,7 +33,7 @@ it('gives each workload a unique id', () => {
 it.each([
   [2000, workloads],
   [10_000, workloadsOf({ quick: false, long: true, nodes: [1000, 5000] })],
-])('has %i pods, or as many as make whole gangs, on any number of nodes', (pods, planned) => {
+])('has %i pods, rounded down to complete gangs, on any number of nodes', (pods, planned) => {
   for (const workload of planned.filter(({ nodes }) => nodes >= 1000)) {
     expect(podCount(workload)).toBeLessThanOrEqual(pods);
     expect(podCount(workload)).toBeGreaterThan(pods - workload.gangSize);
