@@ -13,7 +13,7 @@ import type { PodOptions } from '../src/testkit/builders/pod.ts';
 const nodeCount = 5000;
 const podsPerNode = 4;
 
-/** A scheduler's core with the default plugins and some more, on 5,000 nodes with 20,000 pods; what it writes is never answered. */
+/** A SchedulerCore with the default plugins and `extra` plugins, on 5,000 nodes with 20,000 pods. Its writes never complete. */
 export class CrowdedCore {
   readonly core: SchedulerCore;
   readonly #build: Builders;
@@ -43,7 +43,7 @@ export class CrowdedCore {
     this.#fill();
   }
 
-  /** A gang that the core knows, all of whose members are needed. */
+  /** Adds a gang whose minMember is its size. */
   gang(size: number, member: (index: number) => PodOptions): Gang {
     const { handlers, cluster } = this.core;
     const name = `gang-${this.#serial++}`;
@@ -55,13 +55,13 @@ export class CrowdedCore {
     return cluster.gang(`default/${name}`)!;
   }
 
-  /** As `gang`; answers what deletes it. */
+  /** Like `gang`, but returns a function that deletes the gang. */
   gangOf(size: number, member: (index: number) => PodOptions): () => void {
     const gang = this.gang(size, member);
     return () => this.remove(gang);
   }
 
-  /** A pod that the core knows; answers what deletes it. */
+  /** Adds a single pod. Returns a function that deletes it. */
   lone(options: PodOptions): () => void {
     const { handlers, cluster } = this.core;
     const pod = this.#build.projectedPod({ ...options, name: `lone-${this.#serial++}` });
@@ -69,7 +69,7 @@ export class CrowdedCore {
     return () => handlers.pods.onDelete(cluster.pod(pod.uid)!, false);
   }
 
-  /** One more pod on each node for which there is one. */
+  /** Adds one pod to each node for which `options` returns one. */
   onEachNode(options: (index: number) => PodOptions | undefined): void {
     for (let i = 0; i < nodeCount; i++) {
       const more = options(i);
@@ -79,7 +79,7 @@ export class CrowdedCore {
     }
   }
 
-  /** It is deleted, wherever it is. */
+  /** Deletes a gang and its members. */
   remove({ spec, members }: Gang): void {
     const { handlers } = this.core;
     if (spec !== undefined) handlers.podGroups.onDelete(spec, false);

@@ -1,7 +1,7 @@
 /**
- * Whole attempts for gangs of every shape, in process, on 5,000 nodes with 20,000 pods: the scheduler's own core pops the gang, plans
- * it, asks Permit, and hands the plan to the binding cycle or says why not. An attempt gives way between its steps as it does in a
- * process; the longest turn is how long everything else waits. `node --expose-gc bench/gang-shapes.bench.ts [words of a title]`
+ * Measures complete attempts for gangs of different shapes, in process, on 5,000 nodes with 20,000 pods. The SchedulerCore pops the gang,
+ * plans it, runs Permit, and passes the plan to the binding cycle or reports a rejection. Attempts yield as in a scheduler process. The
+ * longest turn of the event loop is how long all other work waits. `node --expose-gc bench/gang-shapes.bench.ts [part of a title]`
  */
 import process from 'node:process';
 import type { Plugin } from '../src/framework/plugin.ts';
@@ -15,9 +15,9 @@ interface Shape {
   readonly size: number;
   readonly member: (index: number) => PodOptions;
   readonly fits: boolean;
-  /** Beside the default plugins. */
+  /** In addition to the default plugins. */
   readonly plugins?: readonly Plugin[];
-  /** How often it is measured; what takes long is measured less often. */
+  /** Number of measurements. Lower for slow shapes. */
   readonly times?: number;
 }
 
@@ -28,7 +28,7 @@ const kinds =
 
 const unsigned: Plugin = { name: 'Unsigned', filter: () => undefined };
 const readsOthers: Plugin = { name: 'ReadsOthers', readsOtherNodes: true, filter: () => undefined };
-/** Reads other nodes, and has nothing to do for these pods. */
+/** A plugin that reads other nodes but skips these pods. */
 const alwaysSkips: Plugin = {
   name: 'AlwaysSkips',
   readsOtherNodes: true,
@@ -42,7 +42,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   '1,000 identical': { size: 1000, member: same('500m'), fits: true },
   '5,000 identical': { size: 5000, member: same('500m'), fits: true },
   '5,000 identical, too big for any node': { size: 5000, member: same('33'), fits: false },
-  // 4,500 nodes are not tainted, and each has room for one.
+  // 4,500 nodes have no taint, and each fits one pod.
   '4,501 identical, one too many': { size: 4501, member: same('18'), fits: false },
   '1,000 of 10 kinds': { size: 1000, member: kinds(10), fits: true },
   '1,000 of 100 kinds': { size: 1000, member: kinds(100), fits: true, times: 5 },
@@ -88,8 +88,8 @@ const megabytes = (): number => {
   return (heapUsed + arrayBuffers) / 1e6;
 };
 
-/** Milliseconds that this thread has worked: on a machine that others use too it says more than the clock. */
-const worked = (): number => {
+/** CPU time of this thread in milliseconds. On a shared machine it is more reliable than elapsed time. */
+const cpuTime = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 };
@@ -99,41 +99,41 @@ const summary = (values: number[]): string => {
   return [values[0]!, values[values.length >> 1]!, values.at(-1)!].map((ms) => ms.toFixed(1).padStart(8)).join('');
 };
 
-/** A turn of the event loop: how long it took, and how long it worked. */
+/** Elapsed time and CPU time of a turn of the event loop, in milliseconds. */
 interface Turn {
   readonly ms: number;
-  readonly worked: number;
+  readonly cpu: number;
 }
 
-/** The next attempt as a process makes it, giving way between its steps; what its end sets off is in the last turn. */
+/** Makes the next attempt and yields as a scheduler process does. The last turn includes the work that the result triggers. */
 async function attempt(core: SchedulerCore): Promise<{ readonly kind: string; readonly turns: readonly Turn[] }> {
   const turns: Turn[] = [];
   for (;;) {
-    const [begun, workedBefore] = [performance.now(), worked()];
+    const [startedAt, cpuBefore] = [performance.now(), cpuTime()];
     const result = core.attempt(workAtATime);
     await new Promise(setImmediate);
-    turns.push({ ms: performance.now() - begun, worked: worked() - workedBefore });
+    turns.push({ ms: performance.now() - startedAt, cpu: cpuTime() - cpuBefore });
     if (result?.kind !== 'paused') return { kind: String(result?.kind), turns };
   }
 }
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
-const asked = process.argv.slice(2).join(' ');
-/** plugins -> a core with them */
+const filter = process.argv.slice(2).join(' ');
+/** plugins -> core with these plugins */
 const cores = new Map<Shape['plugins'], CrowdedCore>();
 console.log(
   [
-    'least, median, most'.padEnd(60),
-    'ms of processor time'.padStart(24),
+    'minimum, median, maximum'.padEnd(60),
+    'CPU time, ms'.padStart(24),
     'turns'.padStart(8),
     'longest turn, ms'.padStart(24),
-    'ms worked in it'.padStart(24),
-    'MB kept'.padStart(10),
+    'its CPU time, ms'.padStart(24),
+    'MB retained'.padStart(10),
   ].join(''),
 );
 for (const [title, { size, member, fits, plugins = [], times = 9 }] of Object.entries(shapes)) {
-  if (!title.includes(asked)) continue;
+  if (!title.includes(filter)) continue;
   const known = [...cores.keys()].find((others) => others!.every((plugin, i) => plugin === plugins[i]));
   const crowd = (known?.length === plugins.length ? cores.get(known) : undefined) ?? new CrowdedCore(...plugins);
   cores.set(plugins, crowd);
@@ -143,27 +143,27 @@ for (const [title, { size, member, fits, plugins = [], times = 9 }] of Object.en
   const longest: number[] = [];
   const hardest: number[] = [];
   let count = 0;
-  let held = 0;
+  let retained = 0;
   for (let round = 0; round <= times; round++) {
     const gang = crowd.gang(size, member);
     globalThis.gc?.();
     const before = megabytes();
     const { kind, turns } = await attempt(core);
     globalThis.gc?.();
-    // The first of all warms up.
+    // The first round is a warm-up.
     if (round > 0) {
-      works.push(sum(turns.map((turn) => turn.worked)));
+      works.push(sum(turns.map((turn) => turn.cpu)));
       longest.push(Math.max(...turns.map(({ ms }) => ms)));
-      hardest.push(Math.max(...turns.map((turn) => turn.worked)));
+      hardest.push(Math.max(...turns.map((turn) => turn.cpu)));
     }
     count = turns.length;
-    held = Math.max(held, megabytes() - before);
+    retained = Math.max(retained, megabytes() - before);
     if ((kind === 'planned') !== fits) throw new Error(`${title}: the attempt ended ${kind}`);
     crowd.remove(gang);
     while (core.attempt() !== undefined);
     await new Promise(setImmediate);
   }
   const columns = [summary(works), String(count).padStart(8), summary(longest), summary(hardest)];
-  console.log(`${title.padEnd(60)}${columns.join('')}${held.toFixed(1).padStart(10)}`);
+  console.log(`${title.padEnd(60)}${columns.join('')}${retained.toFixed(1).padStart(10)}`);
 }
 process.exit(0);

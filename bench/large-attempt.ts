@@ -1,7 +1,7 @@
 /**
- * What else a scheduler process gets done while it decides one large gang: a gang of 1,000 kinds comes to 5,000 nodes of the embedded plane
- * over HTTP, once one that fits and once one that does not. Meanwhile /healthz is asked without a pause and the Lease is watched; in
- * the end the process says itself how long anything had to wait. `node bench/large-attempt.ts [kinds = 1000] [nodes = 5000]`
+ * Measures how responsive a scheduler process stays while it decides one large gang. A gang with 1,000 pod classes arrives on 5,000 nodes of
+ * the embedded plane over HTTP: first a gang that fits, then one that does not. The benchmark probes /healthz without pause and reads the
+ * Lease. It also reads the stalls that the process reports. `node bench/large-attempt.ts [pod classes = 1000] [nodes = 5000]`
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,17 +46,17 @@ const child = spawn(
   { stdio: ['ignore', 'inherit', 'inherit'] },
 );
 
-const ask = async (path: string): Promise<string> => (await httpsGet(`https://127.0.0.1:${port}${path}`)).text;
+const get = async (path: string): Promise<string> => (await httpsGet(`https://127.0.0.1:${port}${path}`)).text;
 
-/** upper bound in ms -> how many stalls were within it */
+/** upper bound in ms -> number of stalls up to this bound */
 async function stalls(): Promise<ReadonlyMap<number, number>> {
-  const lines = (await ask('/metrics')).matchAll(/^tutti_loop_stall_seconds_bucket\{le="([^"]+)"\} (\d+)/gm);
+  const lines = (await get('/metrics')).matchAll(/^tutti_loop_stall_seconds_bucket\{le="([^"]+)"\} (\d+)/gm);
   return new Map(
     [...lines].map(([, bound, count]) => [Number(bound!.replace('+Inf', 'Infinity')) * 1000, Number(count)]),
   );
 }
 
-/** The longest of what came between; ms, rounded up to a bucket. */
+/** Returns the longest new stall in milliseconds, rounded up to a bucket. */
 function longestStall(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number {
   const more = (bound: number): number => (after.get(bound) ?? 0) - (before.get(bound) ?? 0);
   return [...after.keys()].find((bound) => more(bound) === more(Infinity)) ?? Infinity;
@@ -81,7 +81,7 @@ async function gang(name: string, cpuOfLast: string): Promise<void> {
   const probes: number[] = [];
   const probing = (async () => {
     for (let begun = performance.now(); !isOver; begun = performance.now()) {
-      if ((await ask('/healthz')).trim() !== 'ok') throw new Error('it is not healthy');
+      if ((await get('/healthz')).trim() !== 'ok') throw new Error('/healthz does not return ok');
       probes.push(performance.now() - begun);
     }
   })();
@@ -113,20 +113,20 @@ async function gang(name: string, cpuOfLast: string): Promise<void> {
   const gaps = renewals.slice(1).map((at, i) => at - renewals[i]!);
   probes.sort((a, b) => a - b);
   console.log(
-    `${name}: decided after ${ms.toFixed(0)} ms; ${probes.length} probes, the slowest ${probes.at(-1)!.toFixed(0)} ms, ` +
-      `the median ${probes[probes.length >> 1]!.toFixed(1)} ms; the Lease, renewed every ${renewEveryMs} ms, ` +
-      `at most ${Math.max(...gaps).toFixed(0)} ms old; nothing waited for more than ${longestStall(before, await stalls())} ms`,
+    `${name}: decided after ${ms.toFixed(0)} ms; ${probes.length} probes, slowest ${probes.at(-1)!.toFixed(0)} ms, ` +
+      `median ${probes[probes.length >> 1]!.toFixed(1)} ms; Lease renewed after at most ${Math.max(...gaps).toFixed(0)} ms (retry period ${renewEveryMs} ms); ` +
+      `no stall longer than ${longestStall(before, await stalls())} ms`,
   );
 }
 
 try {
   for (;;) {
-    const isReady = await ask('/readyz').then(
+    const isReady = await get('/readyz').then(
       (text) => text.trim() === 'ok',
       () => false,
     );
     if (isReady) break;
-    if (child.exitCode !== null) throw new Error('the scheduler has ended');
+    if (child.exitCode !== null) throw new Error('the scheduler exited');
     await sleep(200);
   }
   await gang('fits', '1');

@@ -12,7 +12,7 @@ export interface NodesPlane {
   close(): Promise<void>;
 }
 
-/** The embedded plane over HTTP, in this process, with PodGroups and so many ready nodes of 16 cpus, `node-0` on. */
+/** Opens the embedded plane over HTTP, in this process, with the PodGroup CRD and `nodeCount` ready nodes with 16 CPUs: `node-0` and so on. */
 export async function openNodesPlane(nodeCount: number): Promise<NodesPlane> {
   const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(1) });
   const listener = await listenHttp(server, 0);

@@ -1,7 +1,7 @@
 /**
- * Attempts for pods that are placed by where other pods are, in process, on 5,000 nodes in three zones with 20,000 pods and all
- * default plugins: inter-pod affinity, topology spread, and the system's default spreading of what a Service selects. One attempt is one
- * synchronous call of the scheduler's own core. `node --expose-gc bench/others.bench.ts [words of a title]`
+ * Measures attempts for pods whose placement depends on other pods, in process, on 5,000 nodes in three zones with 20,000 pods and all
+ * default plugins: inter-pod affinity, topology spread, and the default spreading of pods that a Service selects. One attempt is one
+ * synchronous call of the SchedulerCore. `node --expose-gc bench/others.bench.ts [part of a title]`
  */
 import process from 'node:process';
 import type { ListedObject } from '../src/api/listed-object.ts';
@@ -10,19 +10,19 @@ import type { PodOptions } from '../src/testkit/builders/pod.ts';
 import { CrowdedCore } from './crowded-core.ts';
 
 interface Load {
-  /** Members of one gang; 1: a lone pod. */
+  /** Members of the gang. 1 means a single pod. */
   readonly size: number;
   readonly pod: (round: number) => PodOptions;
-  /** Which the measured pods meet, one on each node. */
+  /** Existing pods, one on each node. */
   readonly existing?: PodOptions;
-  /** A Service selects `app: web`. */
+  /** Whether a Service selects `app: web`. */
   readonly hasService?: boolean;
   readonly times: number;
-  /** Attempts that are not measured, before. */
+  /** Attempts before the measurement. */
   readonly warmUp?: number;
 }
 
-/** So many a scheduler has made within its first minute, and its code is compiled by then. */
+/** A scheduler makes this many attempts within its first minute. By then its code is compiled. */
 const warmedUp = { times: 1_000, warmUp: 300 };
 
 const hostname = 'kubernetes.io/hostname';
@@ -78,7 +78,7 @@ const loads: Readonly<Record<string, Load>> = {
   'required anti-affinity to all that exist, by hostname': {
     size: 1,
     pod: () => ({ labels: { app: 'mine' }, spec: apart('half'), ...small }),
-    existing: { labels: { app: 'half' }, spec: apart('nobody') },
+    existing: { labels: { app: 'half' }, spec: apart('none') },
     times: 100,
   },
   'gang of 100, apart by hostname': {
@@ -105,8 +105,8 @@ const loads: Readonly<Record<string, Load>> = {
   },
 };
 
-/** Milliseconds that this thread has worked: on a machine that others use too it says more than the clock. */
-const worked = (): number => {
+/** CPU time of this thread in milliseconds. On a shared machine it is more reliable than elapsed time. */
+const cpuTime = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 };
@@ -114,10 +114,10 @@ const median = (values: number[]): number => values.sort((a, b) => a - b)[values
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const shown = (ms: number): string => ms.toFixed(3).padStart(10);
 
-const asked = process.argv.slice(2).join(' ');
-console.log(`${''.padEnd(60)}      mean    median       (ms)   mean of processor time`);
+const filter = process.argv.slice(2).join(' ');
+console.log(`${''.padEnd(60)}      mean    median       (ms)            mean CPU time`);
 for (const [title, { size, pod, existing, hasService, times, warmUp = 5 }] of Object.entries(loads)) {
-  if (!title.includes(asked)) continue;
+  if (!title.includes(filter)) continue;
   const crowd = new CrowdedCore();
   const { core } = crowd;
   if (hasService === true) {
@@ -136,24 +136,24 @@ for (const [title, { size, pod, existing, hasService, times, warmUp = 5 }] of Ob
   }
   core.begin();
   const durations: number[] = [];
-  const works: number[] = [];
+  const cpuTimes: number[] = [];
   for (let round = 0; round < times + warmUp; round++) {
     const remove = size === 1 ? crowd.lone(pod(round)) : crowd.gangOf(size, () => pod(round));
     if (round % 20 === 0) globalThis.gc?.();
-    const [begun, workedBefore] = [performance.now(), worked()];
+    const [startedAt, cpuBefore] = [performance.now(), cpuTime()];
     const result = core.attempt();
-    const [ms, work] = [performance.now() - begun, worked() - workedBefore];
+    const [ms, cpu] = [performance.now() - startedAt, cpuTime() - cpuBefore];
     if (result?.kind !== 'planned') throw new Error(`${title}: the attempt ended ${result?.kind}`);
     if (round >= warmUp) {
       durations.push(ms);
-      works.push(work);
+      cpuTimes.push(cpu);
     }
     remove();
     while (core.attempt() !== undefined);
     await new Promise(setImmediate);
   }
   console.log(
-    `${title.padEnd(60)}${shown(mean(durations))}${shown(median(durations))}${''.padEnd(11)}${shown(mean(works))}`,
+    `${title.padEnd(60)}${shown(mean(durations))}${shown(median(durations))}${''.padEnd(11)}${shown(mean(cpuTimes))}`,
   );
 }
 process.exit(0);

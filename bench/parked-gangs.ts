@@ -1,7 +1,6 @@
 /**
- * Gangs that wait on a full cluster: what it costs that they are rejected at the start of the process, that one pod goes (room for a
- * member, not for a gang), that ten more go, and that a node tells of its health. What is written is shown by the watch, as it
- * would be.
+ * Measures what gangs that wait on a full cluster cost: their rejection at the start of the process, the deletion of one pod (capacity for a
+ * member, not for a gang), the deletion of ten more pods, and node heartbeats. The benchmark delivers the watch events of all writes.
  *
  *     node --expose-gc bench/parked-gangs.ts [gangs] [shapes]
  */
@@ -21,8 +20,8 @@ const [gangCount = 10_000, shapes = 1] = process.argv.slice(2).map(Number);
 const nodeCount = 5_000;
 const members = 4;
 
-const counts = { attempts: 0, lookUps: 0, verdicts: 0, events: 0, binds: 0 };
-/** uid -> pod as the watch last showed it */
+const counts = { attempts: 0, lookups: 0, verdicts: 0, events: 0, binds: 0 };
+/** UID -> pod in its latest watch event */
 const shown = new Map<string, Pod>();
 const echoes: Pod[] = [];
 
@@ -78,7 +77,7 @@ for (let g = 0; g < gangCount; g++) {
     show(build.projectedPod({ name: `w${g}-${m}`, uid: `w${g}-${m}`, cpu, group: `w${g}` }));
 }
 
-/** Attempts and echoes until nothing is left to do, giving way as the process does. */
+/** Makes attempts and delivers watch events until the scheduler is idle. Yields as the process does. */
 async function settle(): Promise<void> {
   for (let quiet = 0; quiet < 3;) {
     const end = performance.now() + 10;
@@ -87,7 +86,7 @@ async function settle(): Promise<void> {
       const result = core.attempt();
       if (result === undefined) break;
       done++;
-      if (result.kind === 'joined') counts.lookUps++;
+      if (result.kind === 'joined') counts.lookups++;
       else counts.attempts++;
     }
     for (const pod of echoes.splice(0, 1_000)) {
@@ -104,17 +103,17 @@ async function phase(title: string, act: () => void): Promise<void> {
   globalThis.gc?.();
   const heap = process.memoryUsage().heapUsed;
   const used = process.cpuUsage();
-  const begun = performance.now();
+  const startedAt = performance.now();
   act();
-  const acted = performance.now() - begun;
+  const handlerMs = performance.now() - startedAt;
   await settle();
   const { user, system } = process.cpuUsage(used);
   const of = (name: keyof typeof counts): number => counts[name] - before[name];
   globalThis.gc?.();
   const grown = (process.memoryUsage().heapUsed - heap) / 2 ** 20;
   console.log(
-    `${title}: ${of('attempts')} attempts, ${of('lookUps')} look-ups, ${of('verdicts')} verdicts and ${of('events')} Events ` +
-      `written, ${of('binds')} binds; ${((user + system) / 1000).toFixed(1)} ms of processor time, ${acted.toFixed(3)} ms in the handler; heap ${grown.toFixed(1)} MB more`,
+    `${title}: ${of('attempts')} attempts, ${of('lookups')} lookups, ${of('verdicts')} verdicts and ${of('events')} Events ` +
+      `written, ${of('binds')} bindings; ${((user + system) / 1000).toFixed(1)} ms of CPU time, ${handlerMs.toFixed(3)} ms in the handler; heap grew by ${grown.toFixed(1)} MB`,
   );
 }
 
@@ -122,8 +121,8 @@ const remove = (name: string): void => core.handlers.pods.onDelete(shown.get(nam
 
 console.log(`${gangCount} gangs of ${members} in ${shapes} shapes on ${nodeCount} full nodes, Node ${process.version}`);
 await phase('start', () => core.begin());
-await phase('one pod goes', () => remove('filler-0'));
-await phase('ten more go', () => {
+await phase('delete one pod', () => remove('filler-0'));
+await phase('delete ten more pods', () => {
   for (let i = 1; i <= 10; i++) remove(`filler-${i}`);
 });
 const node = core.cluster.node('n7')!.node;

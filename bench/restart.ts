@@ -1,6 +1,6 @@
 /**
- * How long a cluster full of pods is without a scheduler when its process is made anew: from its start until it binds a pod that waits, on
- * the embedded plane over HTTP, with leader election. Linux only; needs `npm run build` first.
+ * Measures how long a restarted scheduler needs on a full cluster: from the start of the process until it binds a waiting pod, on the embedded
+ * plane over HTTP, with leader election. Linux only; run `npm run build` first.
  *
  *     node bench/restart.ts [bound pods = 100000] [nodes = 5000] [runs = 5]
  */
@@ -46,9 +46,9 @@ try {
     const name = `waits-${run}`;
     await createPod(name, 'waits');
     const [port] = await freePorts(1);
-    const begun = performance.now();
+    const startedAt = performance.now();
     const child = spawn(
-      'dist/cli.js', // by its own first line, which keeps memory small
+      'dist/cli.js', // its first line sets the flags that save memory
       [
         'scheduler',
         `--kubeconfig=${kubeconfig}`,
@@ -59,25 +59,23 @@ try {
       { stdio: ['ignore', 'inherit', 'inherit'] },
     );
     while ((await client.get<{ spec: { nodeName?: string } }>(`${podsPath}/${name}`)).spec.nodeName === undefined) {
-      if (child.exitCode !== null) throw new Error(`the scheduler ended with ${child.exitCode}`);
+      if (child.exitCode !== null) throw new Error(`the scheduler exited with ${child.exitCode}`);
       await sleep(5);
     }
-    const ms = performance.now() - begun;
+    const ms = performance.now() - startedAt;
     durations.push(ms);
     const { cpuMs, peakMb } = await processUsage(child.pid!);
-    console.log(
-      `bound after ${ms.toFixed(0)} ms, ${cpuMs.toFixed(0)} ms of processor time, peak ${peakMb.toFixed(0)} MB`,
-    );
+    console.log(`bound after ${ms.toFixed(0)} ms, ${cpuMs.toFixed(0)} ms of CPU time, peak ${peakMb.toFixed(0)} MB`);
     child.kill('SIGTERM');
     if (child.exitCode === null) await once(child, 'exit');
   }
   durations.sort((a, b) => a - b);
-  const [least, median, most] = [durations[0]!, durations[durations.length >> 1]!, durations.at(-1)!];
+  const [minimum, median, maximum] = [durations[0]!, durations[durations.length >> 1]!, durations.at(-1)!];
   console.log(
-    `${podCount} bound pods, ${nodeCount} nodes: median ${median.toFixed(0)} ms (${least.toFixed(0)} to ${most.toFixed(0)})`,
+    `${podCount} bound pods, ${nodeCount} nodes: median ${median.toFixed(0)} ms (${minimum.toFixed(0)} to ${maximum.toFixed(0)})`,
   );
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
-// Connections that are kept alive would keep this process alive.
+// Idle connections would keep this process alive.
 process.exit();

@@ -1,9 +1,9 @@
 /**
- * Resident memory of the built scheduler process after pods have come and gone on 1,000 nodes, and the processor time that it takes when nothing
- * happens: gangs of 4 are made, scheduled and deleted again, so many at a time, on the embedded plane over HTTP. With leader
- * election and endpoints, as users run it. Linux only; needs `npm run build` first.
+ * Measures the resident memory of the built scheduler process after many pods came and went on 1,000 nodes, and its idle CPU time. The
+ * benchmark creates gangs of 4 in batches on the embedded plane over HTTP, waits until they are scheduled, and deletes them. Leader election
+ * and endpoints are enabled, as in production. Linux only; run `npm run build` first.
  *
- *     node bench/scheduler-churn.ts [pods = 70000] [seconds of quiet = 60]
+ *     node bench/scheduler-churn.ts [pods = 70000] [idle seconds = 60]
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,11 +20,11 @@ import { processUsage } from './peers/process-usage.ts';
 
 const nodeCount = 1000;
 const gangSize = 4;
-/** Gangs that are there at a time. */
+/** Gangs that exist at the same time. */
 const gangsAtATime = 250;
 const podCount = Number(process.argv[2] ?? 70_000);
 const quietSeconds = Number(process.argv[3] ?? 60);
-/** After the last pod is gone: Events are still written, and V8 gives memory back when it has not collected for 100 s. */
+/** Wait after the deletion of the last pod: the scheduler still writes Events, and V8 returns memory when it has not collected for 100 s. */
 const settleSeconds = 120;
 
 const plane = await openNodesPlane(nodeCount);
@@ -37,7 +37,7 @@ const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
 const kubeconfig = join(folder, 'kubeconfig');
 await writeFile(kubeconfig, localKubeconfig(plane.url));
 const child = spawn(
-  'dist/cli.js', // by its own first line, which keeps memory small
+  'dist/cli.js', // its first line sets the flags that save memory
   [
     'scheduler',
     ...[`--kubeconfig=${kubeconfig}`, '--kube-api-qps=5000', '--kube-api-burst=10000', '--log-level=warn'],
@@ -46,7 +46,7 @@ const child = spawn(
   { stdio: ['ignore', 'inherit', 'inherit'] },
 );
 
-/** In MB of 2^20 bytes. */
+/** Returns the resident memory in MB of 2^20 bytes. */
 async function residentMb(): Promise<number> {
   const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
@@ -64,8 +64,8 @@ function podOf(name: string, group: string): object {
   };
 }
 
-/** So many gangs come, are scheduled, and go. */
-async function wave(number: number): Promise<void> {
+/** Creates a batch of gangs, waits until the last pod is bound, and deletes the batch. */
+async function runBatch(number: number): Promise<void> {
   const groups = Array.from({ length: gangsAtATime }, (_, i) => `gang-${number}-${i}`);
   const names: string[] = [];
   for (const name of groups) {
@@ -90,15 +90,15 @@ async function wave(number: number): Promise<void> {
 }
 
 try {
-  const waves = Math.ceil(podCount / (gangsAtATime * gangSize));
-  for (let i = 0; i < waves; i++) {
-    await wave(i);
+  const batches = Math.ceil(podCount / (gangsAtATime * gangSize));
+  for (let i = 0; i < batches; i++) {
+    await runBatch(i);
     if (i === 0 || (i + 1) % 10 === 0) {
       const usage = await processUsage(child.pid!);
       const pods = (i + 1) * gangsAtATime * gangSize;
       console.log(
         `${pods} pods: resident ${(await residentMb()).toFixed(0)} MB, peak ${usage.peakMb.toFixed(0)} MB, ` +
-          `${(usage.cpuMs / pods).toFixed(2)} ms of processor time a pod`,
+          `${(usage.cpuMs / pods).toFixed(2)} ms of CPU time per pod`,
       );
     }
   }
@@ -108,14 +108,14 @@ try {
   const after = await processUsage(child.pid!);
   const share = (after.cpuMs - before.cpuMs) / (quietSeconds * 10);
   console.log(
-    `scheduler, ${nodeCount} nodes, after ${waves * gangsAtATime * gangSize} pods came and went and ${quietSeconds} s of quiet: ` +
+    `scheduler, ${nodeCount} nodes, after ${batches * gangsAtATime * gangSize} pods came and went and ${quietSeconds} idle seconds: ` +
       `resident ${(await residentMb()).toFixed(0)} MB, peak ${after.peakMb.toFixed(0)} MB, ` +
-      `${share.toFixed(2)} % of a processor in the quiet`,
+      `${share.toFixed(2)} % of a CPU while idle`,
   );
 } finally {
   child.kill('SIGTERM');
   if (child.exitCode === null) await once(child, 'exit');
   await rm(folder, { recursive: true, force: true });
 }
-// Connections that are kept alive would keep this process alive.
+// Idle connections would keep this process alive.
 process.exit();

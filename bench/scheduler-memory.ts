@@ -1,6 +1,6 @@
 /**
- * Peak resident memory (VmHWM) of the built scheduler process that knows 1,000 nodes and 2,000 pods, after 60 s. Half of the
- * pods are scheduled by it, half are bound already. Linux only; needs `npm run build` first.
+ * Measures the peak resident memory (VmHWM) of the built scheduler process with 1,000 nodes and 2,000 pods, after 60 s. It schedules half of
+ * the pods; the others are already bound. Linux only; run `npm run build` first.
  *
  *     node bench/scheduler-memory.ts [seconds]
  */
@@ -38,7 +38,7 @@ const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
 const kubeconfig = join(folder, 'kubeconfig');
 await writeFile(kubeconfig, localKubeconfig(plane.url));
 const child = spawn(
-  'dist/cli.js', // by its own first line, which bounds the young generation
+  'dist/cli.js', // its first line limits the young generation
   [
     'scheduler',
     '--kubeconfig',

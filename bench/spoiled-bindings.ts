@@ -1,7 +1,8 @@
 /**
- * How long gangs stay partly on nodes when Bindings go wrong: more gangs than fit, and a proxy between the scheduler and the API
- * server that spoils a share of the Bindings, in turn by each of the kinds. Partial-gang seconds are added up over gangs: time in which the API shows
- * some members on nodes, but fewer than the gang needs. On a real kube-apiserver, which the first run builds; with `--plane embedded` on ours.
+ * Measures how long gangs stay partially bound when Bindings fail. There are more gangs than fit, and a proxy between the scheduler and the
+ * API server makes a share of the Bindings fail, in turn by each kind of failure. Partial-gang seconds are the sum over gangs of the time in
+ * which the API shows a partially bound gang. Uses a real kube-apiserver, which the first run builds, or the embedded plane with
+ * `--plane embedded`.
  *
  *     node bench/spoiled-bindings.ts --percent 10 --percent 30 --rounds 5 --seed 1
  */
@@ -51,26 +52,30 @@ function spoiling(text: string): Spoiling {
 
 const kinds = spoilings.filter((kind) => kind !== 'slow-answer');
 const flags = new Command('spoiled-bindings')
-  .description('Partial-gang seconds while a share of the Bindings is spoiled on the way to the API server.')
-  .option('--percent <share>', 'of the Bindings; repeatable (default: 10 and 30)', collect(wholeNumber(0, 100)))
-  .option('--rounds <count>', 'of each', wholeNumber(1), 5)
-  .option('--seed <number>', 'of the first round; each further one takes the next', wholeNumber(0), 1)
-  .option('--seconds <seconds>', 'how long each round looks on', wholeNumber(1), 60)
-  .option('--gangs <count>', 'in all', wholeNumber(1), 12)
-  .option('--fit <count>', 'how many of them fit', wholeNumber(1), 8)
-  .option('--size <members>', 'of each', wholeNumber(2), 20)
-  .option('--slow-ms <milliseconds>', 'how late a slow Binding is', wholeNumber(1), 8_000)
+  .description('Measure partial-gang seconds while a proxy makes a share of the Bindings fail.')
+  .option(
+    '--percent <share>',
+    'Percentage of Bindings that fail. Can be repeated. (default: 10 and 30)',
+    collect(wholeNumber(0, 100)),
+  )
+  .option('--rounds <count>', 'Rounds for each percentage.', wholeNumber(1), 5)
+  .option('--seed <number>', 'Seed of the first round. It increases by one for each round.', wholeNumber(0), 1)
+  .option('--seconds <seconds>', 'Duration of each round.', wholeNumber(1), 60)
+  .option('--gangs <count>', 'Number of gangs.', wholeNumber(1), 12)
+  .option('--fit <count>', 'Number of gangs that fit.', wholeNumber(1), 8)
+  .option('--size <members>', 'Members of each gang.', wholeNumber(2), 20)
+  .option('--slow-ms <milliseconds>', 'Delay of a slow Binding.', wholeNumber(1), 8_000)
   .option(
     '--kind <kind>',
-    `how they are spoiled, in turn; repeatable (default: ${kinds.join(', ')})`,
+    `Kinds of failure, used in turn. Can be repeated. (default: ${kinds.join(', ')})`,
     collect(spoiling),
   )
-  .addOption(new Option('--plane <plane>', 'which API server').choices(['real', 'embedded']).default('real'))
-  .option('--spells', 'say when each gang was partial, and which Bindings were hedged', false)
+  .addOption(new Option('--plane <plane>', 'API server to use.').choices(['real', 'embedded']).default('real'))
+  .option('--periods', 'Print when each gang was partially bound, and which Bindings were hedged.', false)
   .parse()
   .opts<Flags>();
 
-/** What the scheduler logs then. */
+/** Log message of the scheduler when it hedges a Binding. */
 const hedging = 'a binding is much slower than others: reading the pod back and sending the binding again';
 
 const plane = await openPlane();
@@ -80,7 +85,7 @@ try {
     for (let round = 0; round < flags.rounds; round++) {
       const run = await play({ ...flags, percent, seed: flags.seed + round, kinds: flags.kind ?? kinds });
       runs.push(run);
-      say(`${percent} %, seed ${flags.seed + round}`, run);
+      printRun(`${percent} %, seed ${flags.seed + round}`, run);
     }
     summarize(percent, runs);
   }
@@ -96,7 +101,7 @@ async function openPlane(): Promise<TestPlane | RealPlane> {
   process.exit(3);
 }
 
-/** Throws when a node was over-committed, or a process has failed. */
+/** Throws if a node was overcommitted or a process failed. */
 async function play(options: SpoiledGangsOptions): Promise<SpoiledGangs> {
   let run: SpoiledGangs | undefined;
   if (isReal(plane)) {
@@ -110,7 +115,7 @@ async function play(options: SpoiledGangsOptions): Promise<SpoiledGangs> {
           scheduler = await tutti.startScheduler({ through });
         };
         run = await playSpoiledGangs({ stage, startScheduler }, options);
-        if (flags.periods) sayHedges(scheduler!.stderr.split('\n').filter((line) => line.includes(hedging)));
+        if (flags.periods) printHedges(scheduler!.stderr.split('\n').filter((line) => line.includes(hedging)));
       },
       { tolerates: /members bound$/ },
     );
@@ -123,7 +128,7 @@ async function play(options: SpoiledGangsOptions): Promise<SpoiledGangs> {
     run = await playSpoiledGangs({ stage, startScheduler: (through) => stage.startScheduler({ through }) }, options);
     if (flags.periods) {
       const lines = stage.logs.lines.filter(({ message }) => message === hedging);
-      sayHedges(lines.map(({ fields }) => JSON.stringify(fields)));
+      printHedges(lines.map(({ fields }) => JSON.stringify(fields)));
     }
     const problems = stage.problems().filter((problem) => !problem.endsWith('members bound'));
     if (problems.length > 0) throw new Error(problems.join('\n'));
@@ -133,7 +138,7 @@ async function play(options: SpoiledGangsOptions): Promise<SpoiledGangs> {
   }
 }
 
-function sayHedges(lines: readonly string[]): void {
+function printHedges(lines: readonly string[]): void {
   for (const line of lines) console.log(`  hedged: ${line}`);
 }
 
@@ -141,7 +146,7 @@ function isReal(opened: TestPlane | RealPlane): opened is RealPlane {
   return 'folder' in opened;
 }
 
-function say(what: string, run: SpoiledGangs): void {
+function printRun(what: string, run: SpoiledGangs): void {
   const { whole, partial, periods, sent, spoiled, secondsToWhole } = run;
   const longest = Math.max(0, ...periods.map(({ from, to }) => to - from)) / 1000;
   console.log(

@@ -1,7 +1,7 @@
 /**
- * How long nobody schedules when the leader is told to end, on a real kube-apiserver with nodes and pods that are bound already: from
- * SIGTERM to the standby's first Binding. Once while pods come all the time, and once in a cluster where nothing happens until
- * the signal. Needs the programs of the real plane (TUTTI_REAL_PLANE=build builds them).
+ * Measures the gap in scheduling when the leader stops, on a real kube-apiserver with nodes and bound pods: from SIGTERM to the first Binding
+ * by the standby. Runs once while pods arrive continuously, and once in a cluster that is idle until the signal. Needs the programs of the
+ * real plane (TUTTI_REAL_PLANE=build builds them).
  *
  *     node bench/takeover.ts [nodes] [pods] [runs]
  */
@@ -15,8 +15,8 @@ import { openRealPlane } from '../test/planes/real/real-plane.ts';
 import { atOnce } from '../test/real/at-once.ts';
 
 const [nodeCount = 1_000, podCount = 10_000, runs = 3] = process.argv.slice(2).map(Number);
-/** While pods come all the time, one comes after so many milliseconds. */
-const everyMs = 50;
+/** Time between two pods that arrive, in milliseconds. */
+const arrivalMs = 50;
 const podsPath = '/api/v1/namespaces/default/pods';
 
 const programs = await provideForSuite('how long a takeover takes', ['etcd', 'kube-apiserver']);
@@ -35,7 +35,7 @@ try {
   for (const isBusy of [true, false]) {
     for (let run = 1; run <= runs; run++) {
       const figures = await takeover(isBusy);
-      console.log(`${isBusy ? 'pods come all the time' : 'nothing happens'}, run ${run}: ${figures}`);
+      console.log(`${isBusy ? 'pods arrive continuously' : 'idle cluster'}, run ${run}: ${figures}`);
     }
   }
 } finally {
@@ -66,7 +66,7 @@ function createPod(nodeName?: string): Promise<unknown> {
   });
 }
 
-/** One replica; resolves when it has seen the cluster. */
+/** Starts a replica. Resolves when its caches have synced. */
 async function startReplica(): Promise<TestProcess> {
   const [port] = await freePorts(1);
   const replica = new TestProcess([
@@ -77,23 +77,23 @@ async function startReplica(): Promise<TestProcess> {
     const answer = await httpsGet(`https://127.0.0.1:${port}/readyz`);
     return answer.status === 200 ? undefined : answer.text;
   };
-  await poll(() => ready().catch(String), 'the replica has seen the cluster');
+  await poll(() => ready().catch(String), 'the replica is ready');
   return replica;
 }
 
-/** In words: milliseconds from the signal to each step. */
+/** Measures one takeover. Resolves to a text with the milliseconds from the signal to each step. */
 async function takeover(isBusy: boolean): Promise<string> {
   const leader = await startReplica();
   await leader.said(/"message":"scheduling"/);
   const standby = await startReplica();
   await standby.said(/"message":"standing by/);
-  let coming = isBusy;
+  let arriving = isBusy;
   const stream = async (): Promise<void> => {
-    for (; coming; await sleep(everyMs)) await createPod();
+    for (; arriving; await sleep(arrivalMs)) await createPod();
   };
   const streaming = stream();
   if (isBusy) await leader.said(/"message":"scheduled"/);
-  else await sleep(2_000); // for what happened before to be over
+  else await sleep(2_000); // let earlier work finish
   const begunAt = performance.now();
   leader.signal('SIGTERM');
   if (!isBusy) await createPod();
@@ -104,9 +104,9 @@ async function takeover(isBusy: boolean): Promise<string> {
       return Math.round(performance.now() - begunAt);
     }),
   );
-  coming = false;
+  arriving = false;
   await streaming;
   standby.signal('SIGTERM');
   await Promise.all([leader.ended(), standby.ended()]);
-  return `led after ${led} ms, scheduling after ${began} ms, first pod bound after ${bound} ms`;
+  return `leader after ${led} ms, scheduling after ${began} ms, first pod bound after ${bound} ms`;
 }

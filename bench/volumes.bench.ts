@@ -1,7 +1,7 @@
 /**
- * Attempts for gangs of 100 members each of which has a claim of its own, as the pods of a StatefulSet have, in process, on 5,000 nodes
- * in three zones with 20,000 pods and all default plugins. One attempt is one synchronous call of the scheduler's own core.
- * `node --expose-gc bench/volumes.bench.ts [words of a title]`
+ * Measures attempts for gangs of 100 members with one PersistentVolumeClaim each, like the pods of a StatefulSet, in process, on 5,000 nodes
+ * in three zones with 20,000 pods and all default plugins. One attempt is one synchronous call of the SchedulerCore.
+ * `node --expose-gc bench/volumes.bench.ts [part of a title]`
  */
 import process from 'node:process';
 import { projectListed } from '../src/api/listed-object.ts';
@@ -14,12 +14,12 @@ const zone = 'topology.kubernetes.io/zone';
 const driver = 'csi.example.com';
 
 interface Load {
-  /** Objects for one claim, beside it. */
+  /** The volume for a claim. */
   readonly volume?: (index: number, claim: string) => object;
-  /** Of its spec. */
+  /** Fields of the claim's spec. */
   readonly claim?: (index: number) => object;
   readonly hasClaims: boolean;
-  /** Volumes that are there for whoever wants them. */
+  /** Whether available local volumes exist. */
   readonly local?: boolean;
 }
 
@@ -38,12 +38,12 @@ const ofNode = (index: number): object => ({
 
 const loads: Readonly<Record<string, Load>> = {
   'no volumes': { hasClaims: false },
-  'volumes are to be made, all of one size and class': { hasClaims: true },
-  'volumes are to be made, each of a size of its own': {
+  'dynamic provisioning, one size and class': { hasClaims: true },
+  'dynamic provisioning, different sizes': {
     hasClaims: true,
     claim: (index) => ({ resources: { requests: { storage: `${index + 1}Gi` } } }),
   },
-  'volumes are there and bound, in three zones': {
+  'bound volumes in three zones': {
     hasClaims: true,
     claim: (index) => ({ volumeName: `pv-${index}` }),
     volume: (index, claim) => ({
@@ -72,10 +72,10 @@ const median = (values: number[]): number => values.sort((a, b) => a - b)[values
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const shown = (ms: number): string => ms.toFixed(1).padStart(9);
 
-const asked = process.argv.slice(2).join(' ');
-console.log(`gang of ${size}, each with a claim of its own`.padEnd(56), '     mean   median   (ms)');
+const filter = process.argv.slice(2).join(' ');
+console.log(`gang of ${size}, one claim per member`.padEnd(56), '     mean   median   (ms)');
 for (const [title, load] of Object.entries(loads)) {
-  if (!title.includes(asked)) continue;
+  if (!title.includes(filter)) continue;
   const crowd = new CrowdedCore();
   const { handlers } = crowd.core;
   const show = (kind: ListedKind, object: object): (() => void) => {
@@ -135,7 +135,7 @@ for (const [title, load] of Object.entries(loads)) {
     const result = crowd.core.attempt();
     const ms = performance.now() - begun;
     if (result?.kind !== 'planned') throw new Error(`${title}: the attempt ended ${result?.kind}`);
-    // The first ones warm up.
+    // The first rounds are a warm-up.
     if (round >= 3) durations.push(ms);
     remove();
     while (crowd.core.attempt() !== undefined);

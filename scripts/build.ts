@@ -1,4 +1,4 @@
-// Makes dist/: the command line, the library, their declarations, source maps, and the licenses of what is bundled.
+// Builds dist/: the command line, the library, their declarations, source maps, and the licenses of the bundled packages.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { chmod, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -14,8 +14,8 @@ const dist = join(root, 'dist');
 process.chdir(root);
 
 /**
- * Declarations of the library, without those of files that its declarations do not lead to. A package that they name must
- * be installed with ours.
+ * Writes the declarations of the library, and removes declarations that the library does not reach. Throws if a declaration imports a
+ * package that is not a peer dependency.
  */
 async function declarations(): Promise<void> {
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
@@ -33,8 +33,8 @@ async function declarations(): Promise<void> {
       if (specifier.startsWith('.')) reached.add(join(dirname(file), specifier.replace(/\.ts$/, '.d.ts')));
       else if (!specifier.startsWith('node:') && !Object.hasOwn(peerDependencies, packageOf(specifier))) {
         throw new Error(
-          `${relative(root, file)} names the package ${specifier}, which is bundled and not installed with this one: ` +
-            `keep its types out of what src/index.ts exports, or make it a peer dependency`,
+          `${relative(root, file)} imports the package ${specifier}, which is bundled and not installed: ` +
+            `do not export its types from src/index.ts, or make it a peer dependency`,
         );
       }
     }
@@ -45,7 +45,7 @@ async function declarations(): Promise<void> {
   }
 }
 
-/** What a declaration file imports; the examples in its comments do not count. */
+/** Returns the imports of a declaration file. Ignores examples in comments. */
 function importsOf(declaration: string): string[] {
   const code = declaration.replaceAll(/\/\*[^]*?\*\//g, '');
   return [...code.matchAll(/(?:\bfrom |\bimport\()['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier ?? '');
@@ -58,21 +58,21 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
-/** The license texts of the packages in the bundle. Throws for one that brings none. */
+/** Returns the license texts of the packages in the bundle. Throws if a package has none. */
 function licenses(packages: readonly BundledPackage[]): string {
   const texts = packages.map(({ name, version, license, folder }) => {
     const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
-    if (files.length === 0 && license === undefined) throw new Error(`${name} is bundled and states no license`);
+    if (files.length === 0 && license === undefined) throw new Error(`the bundled package ${name} has no license`);
     const text = files.sort().map((file) => readFileSync(join(folder, file), 'utf8').trim());
     return [`${name} ${version} (${license ?? 'see below'})`, ...text].join('\n\n');
   });
-  return `The bundles in this folder contain the packages below.\n\n${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
+  return `The bundles in this directory contain the packages below.\n\n${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }
 
 await rm(dist, { recursive: true, force: true });
 const packages = await bundle({ write: true });
 const cli = join(dist, 'cli.js');
-if (!(await readFile(cli, 'utf8')).startsWith('#!')) throw new Error('src/main.ts must begin with #!/usr/bin/env node');
+if (!(await readFile(cli, 'utf8')).startsWith('#!')) throw new Error('src/main.ts must start with #!/usr/bin/env node');
 await chmod(cli, 0o755);
 await writeFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), licenses(packages));
 await declarations();

@@ -7,7 +7,7 @@ import type { BuildOptions, Metafile, Plugin } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Name in dist/ -> the source it is made from; those that there are. */
+/** name in dist/ -> its source, for sources that exist */
 export const entries: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({
     cli: 'src/main.ts',
@@ -17,20 +17,20 @@ export const entries: Readonly<Record<string, string>> = Object.fromEntries(
   }).filter(([, source]) => existsSync(join(root, source))),
 );
 
-/** A package of which something is in the bundle. */
+/** A package with code in the bundle. */
 export interface BundledPackage {
   readonly name: string;
   readonly version: string;
-  /** SPDX expression, where its package.json has one. */
+  /** SPDX expression in its package.json, if any. */
   readonly license: string | undefined;
-  /** Relative to the repository. */
+  /** Path relative to the repository. */
   readonly folder: string;
 }
 
 /**
- * client-node is bundled twice. What reads a kubeconfig gets the 34 KB that it needs: its modules do nothing when they are
- * loaded but define things, which its package.json does not say, and told so esbuild leaves the rest out. Everybody else
- * shares the whole of it, 5 MB, in a file of its own: in one graph esbuild would give the whole to both.
+ * Bundles client-node twice. The kubeconfig reader gets only the 34 KB that it needs: the modules have no side effects, which their
+ * package.json does not declare, so this plugin tells esbuild to drop the rest. All other code shares the complete package (5 MB) in a
+ * separate file. With a single module graph, esbuild would include the complete package for both.
  */
 const twoClientNodes: Plugin = {
   name: 'two-client-nodes',
@@ -50,16 +50,16 @@ const twoClientNodes: Plugin = {
 };
 
 /**
- * client-node's kubeconfig imports the HTTP client undici for what we never ask it for: a dispatcher for fetch. It is 1 MB, and runs
- * only if somebody does ask.
+ * Loads undici lazily. client-node's kubeconfig imports this HTTP client (1 MB) only to create a dispatcher for fetch, which Tutti does not
+ * use.
  */
-const undiciWhenAsked: Plugin = {
-  name: 'undici-when-asked',
+const lazyUndici: Plugin = {
+  name: 'lazy-undici',
   setup(builder) {
     builder.onResolve({ filter: /^undici$/ }, ({ path, kind, resolveDir }) =>
-      kind === 'import-statement' ? { path, namespace: 'when-asked', pluginData: resolveDir } : undefined,
+      kind === 'import-statement' ? { path, namespace: 'lazy', pluginData: resolveDir } : undefined,
     );
-    builder.onLoad({ filter: /.*/, namespace: 'when-asked' }, ({ pluginData }) => ({
+    builder.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ pluginData }) => ({
       contents: `module.exports = {
         get Agent() { return require('undici').Agent; },
         get ProxyAgent() { return require('undici').ProxyAgent; },
@@ -70,11 +70,11 @@ const undiciWhenAsked: Plugin = {
 };
 
 /**
- * Node's own modules are required, not imported: to import one reads all that it exports, also what is made only when it is read.
- * `import 'node:http'` in any of the packages loads fetch and HTTP/2 in that way, which costs some 4 MB and a fifth of the time to start.
+ * Replaces imports of Node's built-in modules by lookups. An import reads all exports of a module, including lazy ones: `import 'node:http'`
+ * in any package loads fetch and HTTP/2, which costs about 4 MB and a fifth of the startup time.
  */
-const builtinsAreRequired: Plugin = {
-  name: 'builtins-are-required',
+const requireBuiltins: Plugin = {
+  name: 'require-builtins',
   setup(builder) {
     builder.onResolve({ filter: /^[a-z_:/0-9]+$/ }, ({ path, kind }) => {
       if (!isBuiltin(path)) return undefined;
@@ -93,26 +93,26 @@ const common = {
   format: 'esm',
   platform: 'node',
   target: 'node22.19',
-  // Names stay as they are in the sources, for stack traces; white space costs memory while a bundle is loaded.
+  // Keep names for stack traces, but remove white space: it costs memory while a bundle loads.
   minifySyntax: true,
   minifyWhitespace: true,
   sourcemap: 'linked',
   sourcesContent: false,
-  legalComments: 'none', // THIRD-PARTY-LICENSES.txt has the whole texts
-  // CommonJS packages in the bundle call require() for Node's own modules.
+  legalComments: 'none', // THIRD-PARTY-LICENSES.txt has the complete texts
+  // CommonJS packages in the bundle call require() for built-in modules.
   banner: {
     js: `import{createRequire as createRequireOfBundle}from'node:module';const require=createRequireOfBundle(import.meta.url);`,
   },
-  // The package debug asks for it, in vain where nobody has it; here a development tool may have brought it.
+  // An optional dependency of the package debug. Development tools may have installed it here, but users need not have it.
   external: ['supports-color'],
   metafile: true,
   logLevel: 'warning',
 } satisfies BuildOptions;
 
 /**
- * Bundles the entries with everything they import, into that folder or, with `write` false, nowhere. Everything, so that the package
- * installs no others: loading @kubernetes/client-node file by file costs the scheduler some 50 MB of memory and a quarter of a
- * second (docs/decisions/0008-one-bundle-without-dependencies.md). Answers with the packages in it, by folder.
+ * Bundles the entries with all their imports. Writes them to `folder`, or nowhere if `write` is false. The bundle includes all packages,
+ * so that users install no others: loading @kubernetes/client-node file by file costs the scheduler about 50 MB of memory and a quarter of
+ * a second (docs/decisions/0008-one-bundle-without-dependencies.md). Resolves to the bundled packages, by folder.
  */
 export async function bundle({
   write,
@@ -126,14 +126,14 @@ export async function bundle({
     ...into,
     entryPoints: entries,
     chunkNames: 'chunks/[name]-[hash]',
-    splitting: true, // a command loads what it needs: the scheduler has no use for the embedded plane
-    plugins: [twoClientNodes, undiciWhenAsked, builtinsAreRequired],
+    splitting: true, // each command loads only what it needs: the scheduler does not need the embedded plane
+    plugins: [twoClientNodes, lazyUndici, requireBuiltins],
   });
   const whole = await build({ ...into, entryPoints: { 'client-node': '@kubernetes/client-node' } });
   return packagesIn([metafile, whole.metafile]);
 }
 
-/** Those that output comes from: what was read and found to be unused does not count. */
+/** Returns the packages with code in the output. Packages that esbuild read but dropped do not count. */
 function packagesIn(metafiles: readonly Metafile[]): readonly BundledPackage[] {
   const folders = new Set<string>();
   for (const { inputs } of metafiles.flatMap(({ outputs }) => Object.values(outputs))) {

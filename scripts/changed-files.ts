@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
 
-/** The revision that is compared with is not there. */
+/** The base revision does not exist. */
 export class RevisionError extends Error {}
 
 /**
- * The files under `folder`, relative to it and sorted, that differ from `base`, or without one from the last commit, or from the commit before
- * when nothing else does. What is staged, not staged or not tracked counts, and so do deleted files; what is ignored does not.
+ * Returns the sorted paths, relative to `folder`, of the files that differ from `base`. Without `base`, compares with the last commit; if
+ * nothing differs from it, returns the files of the last commit. Includes staged, unstaged, untracked and deleted files, but not ignored
+ * ones.
  *
- * @throws RevisionError when git does not know `base`
+ * @throws RevisionError if git does not know `base`
  */
 export function changedFiles(folder: string, base?: string): string[] {
   const git = (...words: string[]): string[] =>
@@ -22,12 +23,12 @@ export function changedFiles(folder: string, base?: string): string[] {
   return sorted(git('show', '--first-parent', '--name-only', '--no-renames', '--format=', '-z', 'HEAD'));
 }
 
-/** Where the branch left `base`, so that what came to `base` since then is not taken for a change. */
+/** Returns the merge base, so that later commits to `base` do not count as changes. */
 function forkPoint(git: (...words: string[]) => string[], base: string): string {
   try {
     return git('merge-base', '--end-of-options', base, 'HEAD')[0]!;
   } catch (error) {
-    throw new RevisionError(`git knows no revision ${base} with a history in common`, { cause: error });
+    throw new RevisionError(`git has no revision ${base} with a common history`, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
-// Kills the scheduler again and again on a real API server under a load of gangs, then changes leaders, and says what that has
-// left in part, over-committed or bound twice: `npm run chaos -- --kills 200 --leader-changes 50`. Exit code 1: something was.
+// Repeatedly kills the scheduler on a real API server under a load of gangs, then changes leaders. Reports partially bound gangs,
+// overcommitted nodes and pods that were bound twice: `npm run chaos -- --kills 200 --leader-changes 50`. Exits with 1 if there were any.
 import process from 'node:process';
 import { Command } from 'commander';
 import { duration, wholeNumber } from '../src/cli/flag-values.ts';
@@ -19,17 +19,20 @@ interface Flags {
 }
 
 const flags = new Command('chaos')
-  .description(
-    'Kills schedulers and changes leaders under a load of gangs on a real API server, and judges what is left.',
+  .description('Kill schedulers and change leaders under a load of gangs on a real API server, and check the result.')
+  .option('--kills <count>', 'Number of times to kill the scheduler.', wholeNumber(0), 200)
+  .option('--leader-changes <count>', 'Number of leader changes among three replicas.', wholeNumber(0), 50)
+  .option('--seed <number>', 'Seed of the random times.', wholeNumber(0), 1)
+  .option(
+    '--bound <duration>',
+    'How long a group may stay partially bound while a scheduler is running.',
+    duration,
+    5_000,
   )
-  .option('--kills <count>', 'times that the scheduler is killed', wholeNumber(0), 200)
-  .option('--leader-changes <count>', 'times that another of three replicas leads', wholeNumber(0), 50)
-  .option('--seed <number>', 'of the random moments', wholeNumber(0), 1)
-  .option('--bound <duration>', 'how long a group may be in part on nodes while somebody schedules', duration, 5_000)
-  .option('--hold <duration>', 'how long another scheduler keeps the room that it takes', duration, 2_000)
+  .option('--hold <duration>', 'How long another scheduler keeps the capacity that it takes.', duration, 2_000)
   .option(
     '--group-spec <json>',
-    'merged into the spec of each PodGroup, such as a policy',
+    'Fields to merge into the spec of each PodGroup, such as a policy.',
     (text) => JSON.parse(text) as object,
     {},
   )
@@ -55,17 +58,15 @@ async function on(play: (plane: RealPlane) => Promise<ChaosResult>): Promise<Cha
 }
 
 const problems: string[] = [];
-if (kills > 0) tell('one scheduler, killed', await on((plane) => killedAgainAndAgain(plane, kills, options)));
+if (kills > 0) report('one scheduler, killed', await on((plane) => killedAgainAndAgain(plane, kills, options)));
 if (leaderChanges > 0) {
   const times = { lease: 4, renew: 2.5, retry: 0.5 };
-  tell('three replicas', await on((plane) => leadersChange(plane, leaderChanges, times, options)));
+  report('three replicas', await on((plane) => leadersChange(plane, leaderChanges, times, options)));
 }
-console.log(
-  problems.length === 0 ? 'no violation' : `${problems.length} violations; --seed ${seed} tries the same moments`,
-);
+console.log(problems.length === 0 ? 'no violation' : `${problems.length} violations; repeat with --seed ${seed}`);
 process.exit(problems.length === 0 ? 0 : 1);
 
-function tell(title: string, result: ChaosResult): void {
+function report(title: string, result: ChaosResult): void {
   problems.push(...result.problems);
   const at = (share: number): string => {
     const { partialMs } = result;
@@ -74,19 +75,20 @@ function tell(title: string, result: ChaosResult): void {
   console.log(`\n${title}, seed ${seed}, ${Math.round(result.seconds)} s`);
   console.table({
     killed: result.changes.kill,
-    'told to end': result.changes.terminate,
+    terminated: result.changes.terminate,
     frozen: result.changes.freeze,
-    'of these in the middle of a gang': result.inMidGang,
-    'groups in part then': result.partialGroups,
-    'room taken by another meanwhile': result.capacityTaken,
-    'of these from groups in part': result.capacityOfPartialTaken,
-    'groups that became whole': result.wholeGroups,
-    'pods bound, as watched': result.boundPods,
-    'Bindings answered 201, as audited': result.carriedOutBindings,
-    'time in part, half of the groups': at(0.5),
-    'time in part, 99 %': at(0.99),
-    'time in part, longest': at(1),
-    [`in part for more than ${boundMs} ms, over-committed, bound twice, mixed writes, faults`]: result.problems.length,
+    'of these while binding a gang': result.inMidGang,
+    'groups partially bound then': result.partialGroups,
+    'capacity taken by another scheduler': result.capacityTaken,
+    'of this from partially bound groups': result.capacityOfPartialTaken,
+    'groups completed': result.wholeGroups,
+    'pods bound (watch)': result.boundPods,
+    'Bindings with status 201 (audit log)': result.carriedOutBindings,
+    'time partially bound, median': at(0.5),
+    'time partially bound, 99th percentile': at(0.99),
+    'time partially bound, maximum': at(1),
+    [`partially bound for more than ${boundMs} ms, overcommitted, bound twice, mixed writes, faults`]:
+      result.problems.length,
   });
   for (const problem of result.problems) console.error(problem);
 }

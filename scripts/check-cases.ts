@@ -1,6 +1,6 @@
-// Holds test/scenarios/cases.ts and the tests together: every case has exactly one test, in the file that the table names,
-// and it runs. Loaded are the files that the table names and those with the id of a case at the start of a string. With
-// --results it reads what the last runs of the lanes left instead: all tests, and whether those of the cases passed.
+// Checks that every case in test/scenarios/cases.ts has exactly one test, in the file that the table names, and that the test runs. Loads
+// the files in the table and all files with a case id at the start of a string. With --results, reads the results of the last test runs
+// instead, and checks that the tests of all cases passed.
 import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { cases } from '../test/scenarios/cases.ts';
 import { resultsFolder } from './summary-reporter.ts';
 import type { TestResults } from './summary-reporter.ts';
 
-/** Test files, relative to the repository, that may have a test of a case. */
+/** Returns the test files, relative to the repository, that may contain a test of a case. */
 function filesWithCases(): string[] {
   const named = new Set<string>(Object.values(cases));
   return globSync('{src,test,bench}/**/*.test.ts', { exclude: ['test/fixtures/**', '**/node_modules'] }).filter(
@@ -21,7 +21,7 @@ function filesWithCases(): string[] {
   );
 }
 
-/** The tests in these files as vitest itself sees them, so names made by templates and tables count; nothing is run. */
+/** Collects the tests with vitest, so that names from templates and tables count. Runs no test. */
 async function collectTests(): Promise<{ tests: CollectedTest[]; problems: string[] }> {
   const vitest = await createVitest('test', {
     watch: false,
@@ -56,9 +56,9 @@ function runs(test: TestCase): boolean {
   }
 }
 
-/** What the last runs of the lanes say against the table. */
+/** Returns the differences between the table and the results of the last test runs. */
 async function problemsOfResults(): Promise<string[]> {
-  // case id -> how its test ended
+  // case id -> result of its test
   const ended = new Map<string | undefined, string>();
   const collected: CollectedTest[] = [];
   for (const lane of ['unit', 'integration']) {

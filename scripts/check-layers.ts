@@ -1,11 +1,11 @@
-// Holds the import rule of src/. First the rule must find exactly what is planted in test/fixtures/layers: a rule that
-// silently checks nothing would otherwise look like a clean tree. Then it prints what the folders of src/ import.
+// Checks the import rules of src/. First proves that the rules find exactly the violations planted in test/fixtures/layers, because a rule
+// that silently checks nothing would otherwise pass. Then prints what the folders of src/ import.
 import { fileURLToPath } from 'node:url';
 import { createRequire } from 'node:module';
 import process from 'node:process';
 import { cruise } from 'dependency-cruiser';
 import type { ICruiseResult, IConfiguration } from 'dependency-cruiser';
-import { dependencyPicture } from './dependency-diagram.ts';
+import { dependencyDiagram } from './dependency-diagram.ts';
 import type { Cruised } from './dependency-diagram.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -50,19 +50,20 @@ function difference(these: readonly string[], those: readonly string[]): string[
 }
 
 const fixture = await cruiseFolders(`${root}test/fixtures/layers`, ['src']);
-const unseen = difference(planted, fixture.violations);
+const missed = difference(planted, fixture.violations);
 const unexpected = difference(fixture.violations, planted);
-for (const violation of unseen) console.error(`the import rule does not see the planted violation ${violation}`);
-for (const violation of unexpected) console.error(`the import rule sees what is none in its fixture: ${violation}`);
+for (const violation of missed) console.error(`the import rules do not find the planted violation ${violation}`);
+for (const violation of unexpected)
+  console.error(`the import rules report a false violation in the fixture: ${violation}`);
 
 const sources = await cruiseFolders(root, ['src', 'test', 'bench', 'scripts']);
 const layers =
   configuration.forbidden?.flatMap(({ name }) => /^layer-(?!unknown)(.+)/.exec(name ?? '')?.[1] ?? []) ?? [];
-console.log(dependencyPicture(sources, layers).join('\n'));
+console.log(dependencyDiagram(sources, layers).join('\n'));
 for (const violation of sources.violations) {
   const rule = configuration.forbidden?.find(({ name }) => name !== undefined && violation.startsWith(`${name}: `));
   console.error(`${violation}\n    ${rule?.comment ?? ''}`);
 }
-const failures = unseen.length + unexpected.length + sources.violations.length;
+const failures = missed.length + unexpected.length + sources.violations.length;
 if (failures > 0) process.exitCode = 1;
 else console.log(`${planted.length} planted violations found, none among ${sources.imports} imports`);

@@ -1,5 +1,5 @@
-// Measures the prose that people read and holds it to STYLE: avoided words must not appear anywhere; passive voice and long sentences
-// have limits in docs/. `node scripts/check-prose.ts PATH…` lists every finding in these files; `--figures` prints only the table.
+// Measures the prose that people read. Avoided words must not appear anywhere; docs/ has limits for passive voice and long sentences.
+// `node scripts/check-prose.ts PATH…` lists every finding in these files; `--figures` prints only the table.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
@@ -32,7 +32,7 @@ function passagesOf(path: string): Passage[] {
   return [];
 }
 
-/** Is the finding in the allow-list? */
+/** Returns whether the finding is in the allow-list. */
 function isAllowed({ path, text }: Finding): boolean {
   return allowList.some((allowed) => allowed.path === path && allowed.text.toLowerCase() === text.toLowerCase());
 }
@@ -44,7 +44,7 @@ const countOf = ({ findings }: Figures, kind: Finding['kind']): number =>
 if (positionals.length > 0) {
   const unknown = positionals.filter((path) => !paths.includes(path));
   if (unknown.length > 0) {
-    console.error(`not a file of the repository: ${unknown.join(', ')}; give paths from the top of the repository`);
+    console.error(`not a file of the repository: ${unknown.join(', ')}; use paths relative to the repository`);
     process.exit(2);
   }
   const figures = measure(positionals.flatMap(passagesOf));
@@ -72,7 +72,7 @@ if (positionals.length > 0) {
     );
     if (values.figures === true) continue;
     for (const { path, line, text } of words) {
-      console.error(`${path}:${line}: "${text}" is not plain English here: name the component that acts`);
+      console.error(`${path}:${line}: avoid "${text}": name the component that acts`);
       process.exitCode = 1;
     }
     const limit = limits[area];

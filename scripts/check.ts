@@ -1,6 +1,5 @@
-// Everything that can be said about the sources without running them. All steps run, so that one run shows all that is
-// wrong; `npm run check -- lint types` runs some, and `--changed` what the changed files give reason to. Ends with the line
-// `N passed, N failed`.
+// Runs all static checks. Runs all steps even if one fails, so that one run shows all problems. `npm run check -- lint types` runs only
+// these steps; `--changed` runs the steps that the changed files require. The last line is `N passed, N failed`.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter } from 'node:path';
@@ -13,16 +12,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 interface Step {
   readonly command: readonly string[];
-  /** The changed files that are reason enough to run the step; never with --changed when there is none. */
+  /** Matches changed files that require the step. Without it, --changed skips the step. */
   readonly changed?: RegExp;
-  /** With --changed, the step is given those files that are still there, in place of the last word of the command. */
+  /** With --changed, the matching files that exist replace the last word of the command. */
   readonly perFile?: boolean;
 }
 
 const sources = /^(src|test|bench|scripts)\/.*\.ts$/;
 const generated = /^(src|scripts|crds|charts|deploy|docs)\//;
 
-/** The slowest first, so that they overlap with the rest. */
+/** The slowest steps come first, so that they overlap with the others. */
 const steps: Readonly<Record<string, Step>> = {
   lint: { command: ['eslint', '--no-warn-ignored', '.'], changed: /\.(ts|[cm]?js)$/, perFile: true },
   types: {
@@ -52,7 +51,7 @@ interface Outcome {
   readonly seconds: number;
 }
 
-/** Runs a command with the tools of this package first on the path, and keeps what it says. Never rejects. */
+/** Runs a command with the tools of this package first in PATH, and returns its output. Never rejects. */
 function run([program, ...words]: readonly string[]): Promise<Outcome> {
   const started = performance.now();
   const path = `${root}node_modules/.bin${delimiter}${process.env.PATH ?? ''}`;
@@ -74,7 +73,7 @@ function run([program, ...words]: readonly string[]): Promise<Outcome> {
   });
 }
 
-/** Says what is wrong with the command line, and how it goes. */
+/** Prints the problem and the usage, and exits. */
 function reject(problem: string): never {
   console.error(
     `${problem}\nusage: npm run check -- [--changed [--base REVISION]] [${Object.keys(steps).join(' | ')}] …`,
@@ -82,16 +81,16 @@ function reject(problem: string): never {
   process.exit(2);
 }
 
-function readArguments(): { readonly asked: readonly string[]; readonly changed: readonly string[] | undefined } {
+function readArguments(): { readonly selected: readonly string[]; readonly changed: readonly string[] | undefined } {
   try {
     const { values, positionals } = parseArgs({
       options: { changed: { type: 'boolean', default: false }, base: { type: 'string' } },
       allowPositionals: true,
     });
     const unknown = positionals.filter((name) => !Object.hasOwn(steps, name));
-    if (unknown.length > 0) reject(`no such check: ${unknown.join(', ')}`);
-    if (values.base !== undefined && !values.changed) reject('--base says what --changed compares with: give both');
-    return { asked: positionals, changed: values.changed ? changedFiles(root, values.base) : undefined };
+    if (unknown.length > 0) reject(`unknown check: ${unknown.join(', ')}`);
+    if (values.base !== undefined && !values.changed) reject('--base requires --changed');
+    return { selected: positionals, changed: values.changed ? changedFiles(root, values.base) : undefined };
   } catch (error) {
     if (error instanceof RevisionError || String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS')) {
       reject((error as Error).message);
@@ -100,7 +99,7 @@ function readArguments(): { readonly asked: readonly string[]; readonly changed:
   }
 }
 
-/** What to run for a step; undefined when no changed file is a reason to. */
+/** Returns the command of a step, or undefined if no changed file requires it. */
 function commandOf(step: Step, changed: readonly string[] | undefined): readonly string[] | undefined {
   if (changed === undefined) return step.command;
   const files = changed.filter((path) => step.changed?.test(path) && !(step.perFile && !existsSync(`${root}${path}`)));
@@ -108,10 +107,10 @@ function commandOf(step: Step, changed: readonly string[] | undefined): readonly
   return step.perFile ? [...step.command.slice(0, -1), '--', ...files] : step.command;
 }
 
-const { asked, changed } = readArguments();
+const { selected, changed } = readArguments();
 if (changed !== undefined) console.log(`${changed.length} changed files`);
 const waiting = Object.entries(steps).flatMap(([name, step]) => {
-  const command = asked.length === 0 || asked.includes(name) ? commandOf(step, changed) : undefined;
+  const command = selected.length === 0 || selected.includes(name) ? commandOf(step, changed) : undefined;
   return command === undefined ? [] : [{ name, command }];
 });
 let [passed, failed] = [0, 0];

@@ -1,5 +1,5 @@
-// Counts lines of code per folder of src/, tests left out: lines that are not blank, not only a comment and not part of an
-// import. `node scripts/count-lines.ts [folder …]` counts other folders; `--depth 2` goes one level deeper.
+// Counts lines of code per folder of src/, without tests, blank lines, comment lines and imports.
+// `node scripts/count-lines.ts [folder …]` counts other folders; `--depth 2` goes one level deeper.
 import { existsSync, readFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';
@@ -22,14 +22,14 @@ function readArguments(): { readonly folders: readonly string[]; readonly depth:
   if (!Number.isInteger(depth) || depth < 1) reject(`--depth must be a positive integer (got ${parsed.values.depth})`);
   const folders = parsed.positionals.length > 0 ? parsed.positionals : ['src'];
   for (const folder of folders) {
-    if (!existsSync(folder)) reject(`there is no ${folder}`);
+    if (!existsSync(folder)) reject(`${folder} does not exist`);
   }
   return { folders, depth };
 }
 
 const { folders, depth } = readArguments();
 
-/** How many lines of the file hold a token that belongs to no import declaration. */
+/** Returns the number of lines with a token outside import declarations. */
 function linesOfCode(path: string): number {
   const file = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
   const lines = new Set<number>();
@@ -54,7 +54,7 @@ const { status, stdout, stderr } = spawnSync(
 if (status !== 0) reject(stderr.trim());
 const paths = stdout
   .split('\0')
-  // A file that is deleted and not committed is still in git's list.
+  // git still lists deleted files until the deletion is committed.
   .filter(
     (path) => existsSync(path) && path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.includes('/testing/'),
   );

@@ -2,29 +2,29 @@ import type { IModule } from 'dependency-cruiser';
 
 export interface Cruised {
   readonly modules: readonly IModule[];
-  /** Each as `rule: from → to`; a cycle, which is found once, as `rule: from → next → … → from`. */
+  /** Violations as `rule: from → to`. A cycle is listed once, as `rule: from → next → … → from`. */
   readonly violations: readonly string[];
-  /** How many imports were looked at. */
+  /** Number of imports checked. */
   readonly imports: number;
 }
 
 /**
- * What is published, in a few lines that can be compared between two states of the tree: for each layer its modules and the
- * layers it imports, with the number of imports; then the sums, cycles and upward imports, and those between the folders of the scheduler.
+ * Summarizes the dependencies in lines that can be compared between revisions. For each layer: the number of modules, and the layers that
+ * it imports with the number of imports. Then the totals, cycles and upward imports, also between the folders of the scheduler.
  */
-export function dependencyPicture({ modules, violations }: Cruised, layers: readonly string[]): string[] {
+export function dependencyDiagram({ modules, violations }: Cruised, layers: readonly string[]): string[] {
   const rows = [...layers, entry].map((layer) => ({ layer, modules: 0, imported: new Map<string, number>() }));
   let [imports, inScheduler] = [0, 0];
   for (const { source, dependencies } of modules) {
     const row = rows.find(({ layer }) => layer === layerOf(source));
     if (row === undefined || /\.test\.ts$|\/testing\//.test(source)) continue;
     row.modules++;
-    // A value import and a type import of the same module are one.
+    // A value import and a type import of the same module count as one.
     for (const resolved of new Set(dependencies.map((dependency) => dependency.resolved))) {
       const layer = layerOf(resolved);
       if (layer === undefined) continue;
       imports++;
-      if (areTwoFolders(schedulerFolderOf(source), schedulerFolderOf(resolved))) inScheduler++;
+      if (areDifferentFolders(schedulerFolderOf(source), schedulerFolderOf(resolved))) inScheduler++;
       if (layer !== row.layer) row.imported.set(layer, (row.imported.get(layer) ?? 0) + 1);
     }
   }
@@ -47,7 +47,7 @@ export function dependencyPicture({ modules, violations }: Cruised, layers: read
   ];
 }
 
-/** The files directly in src/. */
+/** Row for the files directly in src/. */
 const entry = '(entry)';
 
 function layerOf(path: string): string | undefined {
@@ -56,11 +56,11 @@ function layerOf(path: string): string | undefined {
   return parts.length === 2 ? entry : parts[1];
 }
 
-/** The folder of `src/scheduler/` that the file is in; undefined for the files directly in it. */
+/** Returns the folder of `src/scheduler/` that contains the file, or undefined for files directly in it. */
 function schedulerFolderOf(path: string): string | undefined {
   return /^src\/scheduler\/([^/]+)\//.exec(path)?.[1];
 }
 
-function areTwoFolders(one: string | undefined, other: string | undefined): boolean {
+function areDifferentFolders(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other;
 }

@@ -1,7 +1,7 @@
-// Asks kube-scheduler's own plugins and Tutti's the same random questions, and says where the answers differ:
-// `npm run fidelity -- --comparisons 200000 --seed 1 --plugin NodeAffinity`. Needs Go, to build the program that is asked.
-// `--record` keeps questions with kube-scheduler's answers in test/fidelity/corpus/, for machines without Go.
-// Ends with 1 when there is a mismatch that no deliberate difference explains, with 3 when there is no Go.
+// Compares kube-scheduler's plugins with Tutti's on random input, and reports where the results differ:
+// `npm run fidelity -- --comparisons 200000 --seed 1 --plugin NodeAffinity`. Needs Go to build the program with kube-scheduler's plugins.
+// `--record` stores inputs with kube-scheduler's results in test/fidelity/corpus/, for machines without Go.
+// Exits with 1 if a mismatch is not a documented difference, and with 3 if Go is missing.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import * as fc from 'fast-check';
@@ -24,9 +24,7 @@ const wanted = Number(values.comparisons);
 const seed = Number(values.seed);
 const chosen = comparisons.filter(({ plugin }) => values.plugin.includes(plugin));
 if (!Number.isInteger(wanted) || wanted < 1 || !Number.isInteger(seed) || chosen.length < values.plugin.length) {
-  console.error(
-    'usage: npm run fidelity -- [--comparisons <all in all>] [--seed <whole number>] [--plugin <name>]… [--record]',
-  );
+  console.error('usage: npm run fidelity -- [--comparisons <total>] [--seed <integer>] [--plugin <name>]… [--record]');
   console.error(`plugins: ${comparisons.map(({ plugin }) => plugin).join(', ')}`);
   process.exit(2);
 }
@@ -74,9 +72,16 @@ console.log(
 );
 if (mismatches > 0) process.exitCode = 1;
 
-function printRow({ plugin, comparisons: asked, rejections, rankings, differences, mismatches: found }: Tally): void {
+function printRow({
+  plugin,
+  comparisons: compared,
+  rejections,
+  rankings,
+  differences,
+  mismatches: found,
+}: Tally): void {
   const deliberate = [...differences.values()].reduce((sum, times) => sum + times, 0);
-  const numbers = [asked, rejections, rankings, deliberate, found].map((amount) => String(amount).padStart(11));
+  const numbers = [compared, rejections, rankings, deliberate, found].map((amount) => String(amount).padStart(11));
   console.log(plugin.padEnd(32) + numbers.join(' '));
   for (const [name, times] of differences) console.log(`    ${name}: ${times}`);
 }

@@ -1,7 +1,6 @@
 /**
- * Fires generated requests, few of them well-formed, at the HTTPS server of a scheduler that has work to do, and says how long its event
- * loop was kept from turning: with that work alone, and under fire. Fails when the scheduler ends, logs an error, stops answering or,
- * under fire, stalls for longer than is allowed.
+ * Sends generated requests, most of them malformed, to the HTTPS server of a busy scheduler. Reports how long its event loop was blocked,
+ * with and without these requests. Fails if the scheduler exits, logs an error, stops responding, or stalls for too long under this load.
  *
  *     node scripts/fuzz-serving.ts [requests] [seed]
  */
@@ -32,8 +31,8 @@ import type { LoopDelays } from './report-loop-delay.ts';
 
 const requests = Number(process.argv[2] ?? 10_000);
 const seed = Number(process.argv[3] ?? 1);
-const mostStallMs = 50;
-const atOnce = 60;
+const maxStallMs = 50;
+const concurrency = 60;
 const nodeCount = 300;
 const gangSize = 10;
 const baselineMs = 20_000;
@@ -152,7 +151,7 @@ function request(): Buffer {
 
 const plain = (path: string): Buffer => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
 
-/** What is done with one connection. Each takes a socket that is open, and may leave it so. */
+/** Actions on a connection. Each gets an open socket and may leave it open. */
 const attacks: Readonly<Record<string, (socket: Socket) => void>> = {
   request: (socket) => socket.write(request()),
   'well-formed': (socket) => socket.write(plain(pick(paths) + pick(queries))),
@@ -191,7 +190,7 @@ const attacks: Readonly<Record<string, (socket: Socket) => void>> = {
 const inTls = Object.keys(attacks);
 const weights = ['request', 'request', 'request', 'request', 'well-formed', 'well-formed', ...inTls];
 
-/** Before TLS. */
+/** Actions before the TLS handshake. */
 const handshakes: readonly ((socket: Socket) => void)[] = [
   (socket) => socket.write(bytes(number(2_000))),
   (socket) => socket.write(plain('/livez')),
@@ -199,24 +198,24 @@ const handshakes: readonly ((socket: Socket) => void)[] = [
   (socket) => socket.write(Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')),
   (socket) => socket.destroy(),
   (socket) => socket.resetAndDestroy(),
-  () => undefined, // says nothing
+  () => undefined, // send nothing
 ];
 
-/** Resolves when the server has ended the connection, or a while later. Answers what was done, and the status that was heard. */
-function fire(port: number): Promise<string> {
+/** Makes one connection. Resolves to the action and the response status when the server closes the connection, or after a timeout. */
+function attack(port: number): Promise<string> {
   return new Promise((resolve) => {
     const isInTls = number(5) > 0;
     const name = isInTls ? pick(weights) : 'no TLS';
     const options = { host: '127.0.0.1', port, rejectUnauthorized: false };
     const socket: Socket = isInTls ? connectTls(options) : connectTcp(options);
-    let status = 'no answer';
+    let status = 'no response';
     socket.once(isInTls ? 'secureConnect' : 'connect', () => (isInTls ? attacks[name]! : pick(handshakes))(socket));
     socket.once('data', (data: Buffer) => (status = /^HTTP\/1\.1 (\d+)/.exec(data.toString('latin1'))?.[1] ?? 'other'));
     socket.once('data', () => setTimeout(() => socket.destroy(), number(100)));
     socket.on('data', () => undefined);
     socket.on('error', () => undefined);
-    const patience = ['slow headers', 'slow reader', 'endless body', 'no TLS'].includes(name) ? 500 : 3_000;
-    const timer = setTimeout(() => socket.destroy(), patience);
+    const timeoutMs = ['slow headers', 'slow reader', 'endless body', 'no TLS'].includes(name) ? 500 : 3_000;
+    const timer = setTimeout(() => socket.destroy(), timeoutMs);
     socket.once('close', () => {
       clearTimeout(timer);
       resolve(`${name}: ${status}`);
@@ -224,7 +223,7 @@ function fire(port: number): Promise<string> {
   });
 }
 
-/** Gangs come, are bound and go, as long as `until` is not aborted. */
+/** Creates gangs, lets the scheduler bind them and deletes them until `until` aborts. */
 async function work(client: KubeClient, until: AbortSignal): Promise<number> {
   const base = '/api/v1/namespaces/default/pods';
   const groups = '/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups';
@@ -246,7 +245,7 @@ async function work(client: KubeClient, until: AbortSignal): Promise<number> {
         metadata: { ...metadata, name: pod },
         spec: {
           schedulerName: 'tutti',
-          // Every tenth gang does not fit, and stays in the queue.
+          // Every tenth gang does not fit and stays in the queue.
           containers: [
             { name: 'main', image: 'a', resources: { requests: { cpu: gangs % 10 === 0 ? '64' : '100m' } } },
           ],
@@ -266,7 +265,7 @@ async function delays(scheduler: ChildProcess): Promise<LoopDelays> {
 }
 
 function inMs({ longest, p99, longestComputing }: LoopDelays): string {
-  return `longest ${longest.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, longest computing ${longestComputing.toFixed(1)} ms`;
+  return `max ${longest.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, max CPU time ${longestComputing.toFixed(1)} ms`;
 }
 
 const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(seed) });
@@ -312,48 +311,46 @@ try {
   await sleep(2_000);
   await delays(scheduler);
   await sleep(baselineMs);
-  console.log(`event loop with work alone, ${baselineMs / 1_000} s: ${inMs(await delays(scheduler))}`);
+  console.log(`event loop without requests, ${baselineMs / 1_000} s: ${inMs(await delays(scheduler))}`);
 
   const startedAt = performance.now();
   const outcomes = new Map<string, number>();
-  let fired = 0;
+  let sent = 0;
   let slowestProbeMs = 0;
-  const shooting = Array.from({ length: atOnce }, async () => {
-    while (fired < requests && scheduler.exitCode === null) {
-      fired++;
-      const outcome = await fire(port);
+  const attacking = Array.from({ length: concurrency }, async () => {
+    while (sent < requests && scheduler.exitCode === null) {
+      sent++;
+      const outcome = await attack(port);
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
   });
   const probing = (async () => {
-    while (fired < requests && scheduler.exitCode === null) {
-      const askedAt = performance.now();
+    while (sent < requests && scheduler.exitCode === null) {
+      const probedAt = performance.now();
       const { status } = await httpsGet(`${url}/livez`, { timeout: 10_000 }).catch(() => ({ status: 0 }));
-      slowestProbeMs = Math.max(slowestProbeMs, performance.now() - askedAt);
-      if (status !== 200) problems.push(`a probe of /livez under fire was answered ${status || 'not at all'}`);
+      slowestProbeMs = Math.max(slowestProbeMs, performance.now() - probedAt);
+      if (status !== 200) problems.push(`a probe of /livez under load returned ${status || 'no response'}`);
       await sleep(500);
     }
   })();
-  await Promise.all([...shooting, probing]);
+  await Promise.all([...attacking, probing]);
   const seconds = (performance.now() - startedAt) / 1_000;
   if (scheduler.exitCode === null) {
-    const underFire = await delays(scheduler);
-    console.log(
-      `event loop under fire, ${fired} requests in ${seconds.toFixed(0)} s, seed ${seed}: ${inMs(underFire)}`,
-    );
-    // On a machine that is shared, the rest is the time of others.
-    const { longestComputing } = underFire;
-    if (longestComputing > mostStallMs) problems.push(`the event loop stalled for ${longestComputing.toFixed(1)} ms`);
+    const underLoad = await delays(scheduler);
+    console.log(`event loop under load, ${sent} requests in ${seconds.toFixed(0)} s, seed ${seed}: ${inMs(underLoad)}`);
+    // Only count CPU time: on a shared machine, the rest is time of other processes.
+    const { longestComputing } = underLoad;
+    if (longestComputing > maxStallMs) problems.push(`the event loop stalled for ${longestComputing.toFixed(1)} ms`);
     const { status } = await httpsGet(`${url}/readyz`);
-    if (status !== 200) problems.push(`/readyz is answered ${status} afterwards`);
+    if (status !== 200) problems.push(`/readyz returned ${status} afterwards`);
   }
-  console.log(`slowest answer of /livez under fire: ${slowestProbeMs.toFixed(0)} ms`);
+  console.log(`slowest response of /livez under load: ${slowestProbeMs.toFixed(0)} ms`);
   for (const [outcome, count] of [...outcomes].sort()) console.log(`${String(count).padStart(7)}  ${outcome}`);
   working.abort();
-  console.log(`gangs scheduled meanwhile: ${await worked}`);
+  console.log(`gangs scheduled during the test: ${await worked}`);
   scheduler.kill('SIGTERM');
   const [code, signal] = (await ended) as [number | null, string | null];
-  if (code !== 0) problems.push(`the scheduler ended with ${code ?? signal}`);
+  if (code !== 0) problems.push(`the scheduler exited with ${code ?? signal}`);
   problems.push(...log.split('\n').filter((line) => /"level":"error"|Error|unhandled/.test(line)));
 } finally {
   server.close();

@@ -1,4 +1,4 @@
-// Writes crds/ from src/api. With --check it writes nothing and fails when a file is not what it would write.
+// Writes crds/ from src/api. With --check, writes nothing and fails if a file is outdated.
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -20,7 +20,7 @@ const text = `# Made by scripts/generate-crd.ts from src/api/pod-group-schema.ts
 if (process.argv.includes('--check')) {
   const present = await readFile(join(root, file), 'utf8').catch(() => '');
   if (present !== text) {
-    console.error(`${file} is not what src/api/pod-group-schema.ts says: run node scripts/generate-crd.ts`);
+    console.error(`${file} is outdated: run node scripts/generate-crd.ts`);
     process.exitCode = 1;
   }
 } else {

@@ -1,8 +1,8 @@
-// Makes the tarball that is published: `npm run package`, or `npm run package -- FOLDER` for where to leave it.
+// Creates the tarball to publish: `npm run package`, or `npm run package -- FOLDER` to choose its folder.
 //
-// The repository's package.json names what is bundled as dependencies, for audits; the published one must not, or all of it
-// would be installed once more (docs/decisions/0011-runtime-dependencies.md). So the package is put together in a
-// folder of its own, with its own package.json, and packed there. npm refuses to publish the repository itself, which is private.
+// The repository's package.json lists the bundled packages as dependencies, for audits. The published one must not, because npm would
+// install them again (docs/decisions/0011-runtime-dependencies.md). So this script assembles and packs the package in a
+// separate folder with its own package.json. npm refuses to publish the repository itself, because it is private.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** What of package.json is read here; the rest is passed on. */
+/** The fields of package.json that this module reads. It copies the others. */
 export interface Manifest {
   readonly files: readonly string[];
   readonly peerDependencies?: Readonly<Record<string, string>>;
@@ -8,24 +8,24 @@ export interface Manifest {
 
 const sourcesCondition = 'tutti-sources';
 
-/** Fields of the repository's package.json that mean nothing, or the wrong thing, where the package is installed. */
-const ofTheRepository = [
-  'private', // keeps the repository itself from being published
-  'dependencies', // are in the bundle
+/** Fields of the repository's package.json that are meaningless or wrong in the installed package. */
+const repositoryFields = [
+  'private', // prevents npm from publishing the repository itself
+  'dependencies', // the bundle contains them
   'devDependencies',
   'overrides',
   'allowScripts',
   'scripts',
 ];
 
-/** The package.json that is published, made from the repository's. */
+/** Returns the published package.json. */
 export function packedManifest(json: string): Manifest {
   const { exports, ...manifest } = JSON.parse(json) as Manifest;
   const fields = Object.entries({ ...manifest, exports: withoutSources(exports) });
-  return Object.fromEntries(fields.filter(([field]) => !ofTheRepository.includes(field))) as unknown as Manifest;
+  return Object.fromEntries(fields.filter(([field]) => !repositoryFields.includes(field))) as unknown as Manifest;
 }
 
-/** The sources, which examples and tests take in place of what is built of them, are not in the package. */
+/** Removes the export condition for the sources, which examples and tests use. The package does not contain the sources. */
 function withoutSources(exports: Manifest['exports']): Manifest['exports'] {
   const published = (files: Manifest['exports'][string]): Manifest['exports'][string] =>
     typeof files === 'string'

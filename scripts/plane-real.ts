@@ -1,5 +1,5 @@
-// A real Kubernetes API server until Ctrl-C, for trying things by hand: `npm run plane:real -- --nodes 8`. The first run
-// builds its programs with Go, which takes minutes.
+// Runs a real Kubernetes API server until Ctrl-C, for manual tests: `npm run plane:real -- --nodes 8`. The first run builds the programs
+// with Go, which takes minutes.
 import { once } from 'node:events';
 import process from 'node:process';
 import { Command } from 'commander';
@@ -18,17 +18,17 @@ interface Flags {
 }
 
 const flags = new Command('plane:real')
-  .description('Runs etcd and kube-apiserver with the PodGroup API, and prints the kubeconfig.')
-  .option('--nodes <count>', 'nodes to create', wholeNumber(0), 4)
-  .option('--cpu <quantity>', 'of each node', quantity('4'), '4')
-  .option('--memory <quantity>', 'of each node', quantity('16Gi'), '16Gi')
-  .option('--kwok', 'let kwok play the nodes: pods run, and those of Jobs finish', false)
+  .description('Run etcd and kube-apiserver with the PodGroup API, and print the kubeconfig.')
+  .option('--nodes <count>', 'Number of nodes.', wholeNumber(0), 4)
+  .option('--cpu <quantity>', 'CPU of each node.', quantity('4'), '4')
+  .option('--memory <quantity>', 'Memory of each node.', quantity('16Gi'), '16Gi')
+  .option('--kwok', 'Simulate the nodes with KWOK: pods run, and pods of Jobs finish.', false)
   .option(
     '--controller-manager',
-    'run kube-controller-manager: Jobs, Deployments, StatefulSets, garbage collection',
+    'Run kube-controller-manager: Jobs, Deployments, StatefulSets, garbage collection.',
     false,
   )
-  .option('--native-gangs', "serve Kubernetes' own gang API, scheduling.k8s.io/v1beta1", false)
+  .option('--native-gangs', "Serve Kubernetes' own gang API, scheduling.k8s.io/v1beta1.", false)
   .parse()
   .opts<Flags>();
 
@@ -42,7 +42,7 @@ if (programs.state === 'missing') {
 }
 
 const plane = await openRealPlane({ ...flags, paths: programs.paths });
-// Before this nothing needs to be done: what has been started ends with this process.
+// Signals before this need no handler: the programs end with this process.
 const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
 try {
   const { cpu, memory } = flags;
@@ -52,7 +52,7 @@ try {
   console.log(`Kubernetes ${plane.version} at ${plane.url}, ${flags.nodes} nodes`);
   console.log(`  export KUBECONFIG=${plane.kubeconfigPath}`);
   console.log(`  logs in ${plane.folder}`);
-  console.log('Ctrl-C ends it.');
+  console.log('Press Ctrl-C to stop.');
   await interrupted;
 } finally {
   await plane.stop();

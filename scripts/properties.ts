@@ -1,5 +1,5 @@
-// Tries the properties with other examples than `npm run test:properties` does, seed after seed, and stops at the first that fails:
-// `npm run properties -- --seeds 20`; `npm run properties -- --from 7 src/queue` tries seed 7 and those after it in one folder.
+// Runs the property tests with other examples than `npm run test:properties`, one seed after the other, and stops at the first failure:
+// `npm run properties -- --seeds 20`. `npm run properties -- --from 7 src/queue` starts at seed 7, in one folder.
 import { spawn } from 'node:child_process';
 import { delimiter } from 'node:path';
 import process from 'node:process';
@@ -25,7 +25,7 @@ if (!Number.isSafeInteger(seeds) || seeds < 1 || !Number.isSafeInteger(from) || 
 for (let seed = from; seed < from + seeds; seed++) {
   process.stdout.write(`seed ${seed}: ${files.length} files\n`);
   if (await passes(seed)) continue;
-  process.stdout.write(`again: npm run properties -- --from ${seed} ${folders.join(' ')}\n`);
+  process.stdout.write(`To repeat: npm run properties -- --from ${seed} ${folders.join(' ')}\n`);
   process.exit(1);
 }
 

@@ -1,5 +1,5 @@
-// Records what a real kube-apiserver answers to the cases of test/embedded/conformance, into the folder golden/ there. Look
-// at the difference before committing it: it is what the embedded plane is held against.
+// Records the responses of a real kube-apiserver to the cases of test/embedded/conformance in its folder golden/. Review the diff before
+// you commit it: the tests compare the embedded plane with these responses.
 import process from 'node:process';
 import { recordGolden } from '../test/embedded/conformance/golden-answers.ts';
 import { provideBinaries } from '../test/planes/real/build.ts';

@@ -1,6 +1,6 @@
-// Records anew what kubectl, client-node and our own processes ask the embedded API server:
-// `node scripts/record-transcripts.ts` runs the sessions of test/embedded/kubectl and writes test/fixtures/transcripts. A
-// change of these files is a change of what the server must support: look at it before it is committed.
+// Records the requests of kubectl, client-node and Tutti's processes to the embedded API server. `node scripts/record-transcripts.ts` runs
+// the sessions of test/embedded/kubectl and writes test/fixtures/transcripts. A change of these files changes what the server must
+// support: review it before you commit it.
 import process from 'node:process';
 import { startVitest } from 'vitest/node';
 

@@ -1,13 +1,13 @@
-// Loaded into a process with --import: tells whoever started it, when asked, how long its event loop was kept from turning.
+// Load it into a process with --import. On request, the process reports to its parent how long its event loop was blocked.
 import process from 'node:process';
 import { isMainThread } from 'node:worker_threads';
 
-/** Milliseconds since the last report. */
+/** Delays since the last report, in milliseconds. */
 export interface LoopDelays {
-  /** The longest time between two turns, and what 99 of 100 were below. */
+  /** Maximum and 99th percentile of the time between two turns. */
   readonly longest: number;
   readonly p99: number;
-  /** The most that the thread computed between two turns: without what it waited for a processor that others had. */
+  /** Maximum CPU time of the thread between two turns. It excludes time in which other processes used the CPU. */
   readonly longestComputing: number;
 }
 
@@ -38,7 +38,7 @@ if (isMainThread && process.send !== undefined) {
   process.channel?.unref();
 }
 
-/** Of this thread, so far. */
+/** Returns the CPU time of this thread so far. */
 function computedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

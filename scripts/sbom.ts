@@ -1,9 +1,8 @@
-// Prints the bill of materials of what runs: `npm run --silent sbom -- spdx` or `cyclonedx`. What is bundled is in it, and what the
-// bundler left out of packages that are; with `image` as well, the Node.js that the image brings (what its base holds is the base's to say).
+// Prints the software bill of materials (SBOM): `npm run --silent sbom -- spdx` or `cyclonedx`. It lists the bundled packages as a whole,
+// even if the bundler dropped parts of them. With `image`, it also lists the Node.js in the image, but not the packages of the base image.
 //
-// npm makes it, but of a copy of the manifest and the lockfile from which the development dependencies have been taken out:
-// `npm sbom --omit=dev` also leaves out what runs if a development tool happens to use it too (npm/cli issue 7909), undici
-// and yaml among others.
+// npm creates it from a copy of the manifest and the lockfile without development dependencies. `npm sbom --omit=dev` would also omit
+// runtime packages that a development tool uses as well (npm/cli issue 7909), such as undici and yaml.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +14,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const [format = 'spdx', of = 'package'] = process.argv.slice(2);
 
 interface Lockfile {
-  /** Folder, '' for this package -> what is installed there. */
+  /** folder, or '' for this package -> installed package */
   readonly packages: Readonly<Record<string, Installed>>;
 }
 
@@ -37,13 +36,13 @@ const running = Object.fromEntries(Object.entries(installed).filter(([, { dev = 
 let dependencies = manifest.dependencies as object;
 if (of === 'image') {
   const { 'node_modules/node': node } = installed;
-  if (node === undefined) throw new Error('package-lock.json pins no node, which the image would bring');
-  // Without what it is installed with.
+  if (node === undefined) throw new Error('package-lock.json does not pin node, which the image contains');
+  // Omit the packages that npm needs to install it.
   running['node_modules/node'] = { ...node, dev: false, dependencies: {} };
   dependencies = { ...dependencies, node: node.version };
 }
 const temporary = mkdtempSync(join(tmpdir(), 'tutti-sbom-'));
-// npm gives the bill the name of the folder.
+// npm uses the name of the folder as the name of the SBOM.
 const folder = join(temporary, String(name));
 mkdirSync(folder);
 try {

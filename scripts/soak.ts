@@ -1,5 +1,5 @@
-// Runs the tests of scenario cases many times in a row and stops a case at its first failure: `npm run soak -- t6 200`, each time in
-// a fresh process on a plane of its own. `npm run soak -- --real t1,t2,X9 50` plays scenarios on one real API server.
+// Runs the tests of scenario cases many times and stops a case at its first failure: `npm run soak -- t6 200`. Each run has a new process
+// and plane. `npm run soak -- --real t1,t2,X9 50` runs scenarios on one real API server.
 import process from 'node:process';
 import { createVitest } from 'vitest/node';
 import type { Vitest } from 'vitest/node';
@@ -26,7 +26,7 @@ if (ids.some((id) => !known.includes(id)) || !Number.isInteger(runs) || runs < 1
   process.exit(2);
 }
 
-/** Runs a case once. Resolves to what went wrong; empty when it passed. */
+/** Runs a case once. Resolves to its problems; empty if it passed. */
 type RunOnce = (id: string) => Promise<string[]>;
 
 interface Runner {
@@ -63,7 +63,7 @@ async function runTest(vitest: Vitest, id: string): Promise<string[]> {
       else problems.push(`${test.fullName}: ${state}`, ...errors.map(({ stack, message }) => stack ?? message));
     }
   }
-  if (passed === 0 && problems.length === 0) problems.push(`${file} has no test that begins with ${id}`);
+  if (passed === 0 && problems.length === 0) problems.push(`${file} has no test whose name starts with ${id}`);
   return problems;
 }
 

@@ -4,7 +4,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Reporter, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
 
-/** What a run of a lane leaves behind for scripts/check-cases.ts and .ci/run. */
+/** Results of a lane, for scripts/check-cases.ts and .ci/run. */
 export interface TestResults {
   readonly passed: number;
   readonly failed: number;
@@ -12,12 +12,12 @@ export interface TestResults {
   readonly tests: readonly { readonly name: string; readonly file: string; readonly state: string }[];
 }
 
-/** Has a file for each lane, `unit.json` and so on. */
+/** Folder with one file per lane, such as `unit.json`. */
 export const resultsFolder = fileURLToPath(new URL('../.cache/test-results', import.meta.url));
 
 /**
- * Ends a test run with the line `N passed, N failed, N skipped`, and writes the results to {@link resultsFolder}. A test file
- * that does not load and an error outside any test count as failed, and so does a test that the run never reached.
+ * Prints `N passed, N failed, N skipped` at the end of a test run, and writes the results to {@link resultsFolder}. Test files that do not
+ * load, errors outside tests, and tests that the run did not reach count as failed.
  */
 export default class SummaryReporter implements Reporter {
   readonly #results: TestResults['tests'][number][] = [];

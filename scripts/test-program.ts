@@ -1,5 +1,5 @@
-// Prints the path of `tutti` as tests run it in processes of its own: the bundle of the sources as they are, as the package has it, since
-// that starts in a third of the processor time. Makes it when the sources have changed.
+// Prints the path of the `tutti` program for tests that run it in separate processes. It is a bundle of the current sources, as in the
+// package, because a bundle needs a third of the CPU time to start. Rebuilds the bundle if the sources have changed.
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -8,11 +8,11 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-// Below the package.json, which the program looks for.
+// Inside the repository, because the program looks for package.json in parent folders.
 const folder = join(root, '.cache', 'test-program');
-const keptMs = 24 * 60 * 60 * 1000;
+const maxAgeMs = 24 * 60 * 60 * 1000;
 
-/** Of all that the bundle is made from. */
+/** Returns a hash of all inputs of the bundle. */
 async function digest(): Promise<string> {
   const hash = createHash('sha256');
   const sources = (await readdir(join(root, 'src'), { recursive: true })).filter(
@@ -25,12 +25,12 @@ async function digest(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Tests may use that of other sources still. */
+/** Removes old bundles. Recent ones stay, because running tests may still use them. */
 async function removeOld(): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);
     const isOld = await stat(path).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs > keptMs,
+      ({ mtimeMs }) => Date.now() - mtimeMs > maxAgeMs,
       () => false,
     );
     if (isOld) await rm(path, { recursive: true, force: true });
@@ -41,7 +41,7 @@ const made = join(folder, await digest());
 if (!existsSync(made)) {
   const { bundle } = await import('./bundle.ts');
   await removeOld();
-  // Several may make it at the same time: each sees a whole one.
+  // Several processes may build the bundle at the same time. The rename ensures that each sees a complete one.
   const partial = join(folder, `partial-${randomUUID()}`);
   await bundle({ write: true, folder: partial });
   await rename(partial, made).catch(async (error: unknown) => {

@@ -11,11 +11,11 @@ export interface PlaneBinaries {
 }
 
 /**
- * etcd and kube-apiserver, for one run: a plane that served another run would have its objects in etcd's history, its watch
- * caches and its heap, and the second run would pay for the first.
+ * etcd and kube-apiserver for one run. Each run has its own plane, because the history in etcd, the watch caches and the heap of an earlier
+ * run would slow down the next one.
  */
 export class BenchPlane {
-  /** In which the scheduler is started as well; everything in it ends with the bench. */
+  /** Process group, which also contains the scheduler. All its processes end with the benchmark. */
   readonly group: ProcessGroup;
   readonly kubeconfigPath: string;
   readonly target: LoadTarget;
@@ -29,8 +29,8 @@ export class BenchPlane {
   }
 
   /**
-   * Resolves when the API server is ready, with no limit of requests in flight. Rejects with what a program said last.
-   * `etcdData`: begins with a copy of what another plane's `stop` left; absent: empty.
+   * Resolves when the API server is ready. It has no limit on requests in flight. Rejects with the last output of a program that fails.
+   * `etcdData`: the folder that `stop` of another plane returned, to start with a copy of it. Absent: starts empty.
    */
   static async open(paths: PlaneBinaries, etcdData?: string): Promise<BenchPlane> {
     const group = await ProcessGroup.open();
@@ -56,11 +56,11 @@ export class BenchPlane {
 
   get apiServerPid(): number {
     const pid = this.group.pid('kube-apiserver');
-    if (pid === undefined) throw new Error(`kube-apiserver has ended: ${this.group.exit('kube-apiserver')}`);
+    if (pid === undefined) throw new Error(`kube-apiserver exited: ${this.group.exit('kube-apiserver')}`);
     return pid;
   }
 
-  /** The text of the API server's /metrics. */
+  /** Returns the text of the API server's /metrics. */
   async metrics(): Promise<string> {
     const agent = new Agent({ connect: { rejectUnauthorized: false } });
     try {
@@ -74,12 +74,12 @@ export class BenchPlane {
     }
   }
 
-  /** Ends etcd and the API server, and resolves with etcd's folder, which is there until `close`. */
+  /** Stops etcd and the API server. Resolves to etcd's folder, which exists until `close`. */
   stop(): Promise<string> {
     return this.#controlPlane.stop();
   }
 
-  /** Ends all its processes and removes its files. */
+  /** Stops all processes and removes the files. */
   close(): Promise<void> {
     return this.group.close();
   }

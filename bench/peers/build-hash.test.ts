@@ -12,7 +12,7 @@ async function build(files: Readonly<Record<string, string>>): Promise<string> {
   return join(folder, 'cli.js');
 }
 
-it('tells builds apart by all that can be loaded, wherever they are', async () => {
+it('depends on all loadable files of a build, but not on its location', async () => {
   const files = { 'cli.js': 'run()', 'chunks/a.js': 'one' };
   const hash = await buildHash(await build(files));
   expect(await buildHash(await build({ ...files, 'cli.js.map': '{}' }))).toBe(hash);

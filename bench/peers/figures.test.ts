@@ -15,8 +15,8 @@ const workload = (gangs: number, gangSize: number): Workload => ({
   fitting: gangs,
 });
 
-describe('figures of a run', () => {
-  it('counts only pods of whole gangs into the rate, and tells partial gangs from those that never began', () => {
+describe('schedulingFigures', () => {
+  it('counts only pods of complete gangs in the rate, and distinguishes partial gangs from unscheduled ones', () => {
     const pods: PodTimes[] = [
       { gang: 0, createdAt: 1000, boundAt: 1500 },
       { gang: 0, createdAt: 1000, boundAt: 2000 },
@@ -38,12 +38,12 @@ describe('figures of a run', () => {
     });
   });
 
-  it('counts the time of a backlog from when the scheduler was ready, not from the creation of its pods', () => {
+  it('measures a backlog from the time when the scheduler is ready, not from the creation of the pods', () => {
     const figures = schedulingFigures(workload(1, 1), [{ gang: 0, createdAt: 0, boundAt: 9500 }], 9000);
     expect(figures).toMatchObject({ latencyP50Ms: 500, seconds: 0.5 });
   });
 
-  it('has no spread of lone pods, and no partial gangs among them', () => {
+  it('has no spread and no partial gangs for single pods', () => {
     const pods = [
       { gang: 0, createdAt: 0, boundAt: 10 },
       { gang: 1, createdAt: 0 },
@@ -53,7 +53,7 @@ describe('figures of a run', () => {
     expect(figures).not.toHaveProperty('spreadP50Ms');
   });
 
-  it('has a rate of zero and no times when nothing was bound', () => {
+  it('has a rate of zero and no times if no pod was bound', () => {
     expect(schedulingFigures(workload(1, 1), [{ gang: 0, createdAt: 0 }], 0)).toEqual({
       bound: 0,
       wholeGangs: 0,
@@ -63,7 +63,7 @@ describe('figures of a run', () => {
     });
   });
 
-  it('takes percentiles by nearest rank and medians between the two in the middle', () => {
+  it('computes percentiles by nearest rank, and medians as the mean of the two middle values', () => {
     const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
     expect([percentile(hundred, 50), percentile(hundred, 99), percentile([7], 99)]).toEqual([50, 99, 7]);
     expect([median([3, 1, 2]), median([4, 1, 3, 2])]).toEqual([2, 2.5]);

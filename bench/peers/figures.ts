@@ -1,20 +1,20 @@
 import type { PodTimes } from './load/load-protocol.ts';
 import type { Workload } from './workload.ts';
 
-/** What the watch of the pods says of one run. Times in milliseconds. */
+/** Figures of one run from the watch of the pods. Times are in milliseconds. */
 export interface SchedulingFigures {
   readonly bound: number;
   readonly wholeGangs: number;
-  /** Some members bound and some not when the run ended; lone pods make none. */
+  /** Gangs with bound and unbound members at the end of the run. Single pods do not count. */
   readonly partialGangs: number;
-  /** From the start to the last bind of a whole gang; 0 when there is none. */
+  /** Time from the start to the last binding of a complete gang. 0 if no gang is complete. */
   readonly seconds: number;
-  /** Pods of whole gangs in those seconds. */
+  /** Pods of complete gangs, divided by `seconds`. */
   readonly podsPerSecond: number;
-  /** From a pod's creation, or the start if that is later, to its bind. Absent: nothing was bound. */
+  /** From the creation of a pod, or the start if that is later, to its binding. Absent if no pod was bound. */
   readonly latencyP50Ms?: number;
   readonly latencyP99Ms?: number;
-  /** From the first to the last bind of a whole gang. Absent for lone pods, and when no gang is whole. */
+  /** From the first to the last binding of a complete gang. Absent for single pods, and if no gang is complete. */
   readonly spreadP50Ms?: number;
   readonly spreadP99Ms?: number;
 }
@@ -25,7 +25,7 @@ interface GangTally {
   lastAt: number;
 }
 
-/** `startAt`: the first create, or when the scheduler that found a backlog was ready. */
+/** `startAt`: time of the first create. For a backlog, the time when the scheduler was ready. */
 export function schedulingFigures(workload: Workload, pods: readonly PodTimes[], startAt: number): SchedulingFigures {
   const gangs = Array.from({ length: workload.gangs }, (): GangTally => ({ bound: 0, firstAt: Infinity, lastAt: 0 }));
   const latencies: number[] = [];
@@ -54,13 +54,13 @@ export function schedulingFigures(workload: Workload, pods: readonly PodTimes[],
   };
 }
 
-/** The least value that `percent` of all values do not exceed (nearest rank). `values` must not be empty. */
+/** Returns the smallest value that `percent` of all values do not exceed (nearest rank). `values` must not be empty. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)]!;
 }
 
-/** The middle value, or the mean of the two in the middle. `values` must not be empty. */
+/** Returns the middle value, or the mean of the two middle values. `values` must not be empty. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;

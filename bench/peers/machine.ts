@@ -18,7 +18,7 @@ export async function describeMachine(): Promise<Machine> {
   };
 }
 
-/** What a program says to `--version`, the name it gives itself left out. */
+/** Returns the output of `--version`, without the name of the program. */
 export async function versionOf(program: string): Promise<string> {
   const { stdout } = await promisify(execFile)(program, ['--version']);
   const [first = ''] = stdout.split('\n');

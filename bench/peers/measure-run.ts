@@ -12,23 +12,23 @@ import type { RunFigures } from './results.ts';
 import type { Workload } from './workload.ts';
 
 export interface RunLimits {
-  /** From the last create until everything that fits must be bound. */
+  /** Maximum time from the last create until all pods that fit are bound. */
   readonly limitMs: number;
-  /** Given up when nothing is bound for this long. */
+  /** The run ends if no pod is bound for this long. */
   readonly stallMs: number;
 }
 
 const readyWithinMs = 120_000;
-/** A scheduler that has just seen thousands of objects collects garbage, and its caches settle. */
+/** After its initial lists of thousands of objects, a scheduler needs this time for garbage collection and its caches. */
 const restMs = 2_000;
-/** After the last bind: Events and conditions that are still on their way belong to the load. */
+/** Wait after the last binding: Events and conditions that are still in flight belong to the load. */
 const trailMs = 3_000;
-/** A scheduler that writes its Events after its Bindings has thousands of them left; it is done when it hardly works any more. */
+/** A scheduler that writes its Events after its Bindings may have thousands left. It is done when it uses almost no CPU time. */
 const workedOff = { everyMs: 1_000, cpuMs: 50, withinMs: 60_000 };
-/** With gangs that have to wait: what it costs to keep them waiting belongs to it, and so does what goes wrong meanwhile. */
+/** Wait after the last binding if gangs must wait: the cost of waiting gangs, and errors in this time, belong to the run. */
 const contendedTrailMs = 10_000;
 
-/** Lets one scheduler do one workload on a plane, with a load generator, that nobody has used. Rejects when it cannot be measured. */
+/** Measures one scheduler with one workload, on an unused plane and with an unused load generator. Rejects if the measurement fails. */
 export async function measureRun(
   plane: BenchPlane,
   load: LoadProcess,
@@ -57,7 +57,7 @@ export async function measureRun(
       case 'backlog':
         await load.ask({ kind: 'create' });
         await sleep(restMs);
-        // The scheduler begins while it starts, so its whole life is the load.
+        // The scheduler starts to schedule during its startup, so its entire lifetime belongs to the load.
         before = await takeReadings(plane, 'counts first', undefined);
         scheduler = await startScheduler(plane, contender, workload);
         startAt = scheduler.readyAt;
@@ -72,7 +72,7 @@ export async function measureRun(
     }
     const after = await takeReadings(plane, 'usage first', scheduler.pid);
     const { pods, watchRestarts } = await load.ask({ kind: 'report' });
-    // It may have bound pods before it was seen to be ready.
+    // The scheduler may have bound pods before the benchmark noticed that it is ready.
     const firstBindAt = Math.min(...pods.map(({ boundAt = Infinity }) => boundAt));
     const scheduling = schedulingFigures(workload, pods, Math.min(startAt, firstBindAt));
     const perPod = (amount: number): number => amount / Math.max(1, scheduling.bound);
@@ -94,7 +94,7 @@ export async function measureRun(
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new Error(lines === '' ? message : `${message}; the scheduler's last lines:\n${lines}`, { cause });
   } finally {
-    // In its own way, so that it can leave a profile.
+    // A graceful stop, so that the scheduler can write a profile.
     await plane.group.kill(schedulerProcess, 'SIGTERM');
   }
 }
@@ -126,12 +126,12 @@ async function startScheduler(plane: BenchPlane, contender: Contender, workload:
   try {
     for (;;) {
       const pid = group.pid(schedulerProcess);
-      if (pid === undefined) throw new Error(`${contender.name} ended: ${group.exit(schedulerProcess)}`);
+      if (pid === undefined) throw new Error(`${contender.name} exited: ${group.exit(schedulerProcess)}`);
       if (await answersOk(readyUrl, agent)) {
         const readyAt = monotonicNow();
         return { pid, startedAt, readyAt, startUpCpuMs: (await processUsage(pid)).cpuMs };
       }
-      if (monotonicNow() > startedAt + readyWithinMs) throw new Error(`${contender.name} did not get ready`);
+      if (monotonicNow() > startedAt + readyWithinMs) throw new Error(`${contender.name} did not become ready`);
       await sleep(10);
     }
   } finally {
@@ -151,7 +151,7 @@ interface Readings {
   readonly apiServer: { readonly cpuMs: number };
 }
 
-/** Serving its counts costs the API server some, which `order` keeps out of the load. Without a pid the scheduler has used nothing yet. */
+/** Reads request counts and CPU usage. The API server needs CPU time to serve the counts, which `order` excludes from the load. Without a pid the usage of the scheduler is zero. */
 async function takeReadings(
   plane: BenchPlane,
   order: 'counts first' | 'usage first',

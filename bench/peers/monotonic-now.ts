@@ -1,6 +1,6 @@
 import process from 'node:process';
 
-/** Milliseconds since the machine started, the same in every process on it; `performance.now()` has a zero in each. */
+/** Returns milliseconds since the machine started, which are comparable between processes. `performance.now()` starts at 0 in each process. */
 export function monotonicNow(): number {
   return Number(process.hrtime.bigint() / 1000n) / 1000;
 }

@@ -3,7 +3,7 @@ import { isWanted, parseOptions } from './options.ts';
 
 const parse = (...args: string[]): ReturnType<typeof parseOptions> => parseOptions(args, () => 42);
 
-it('takes three rounds on 1,000 and 5,000 nodes, one round of the quick selection, and 1,000 nodes for the long one', () => {
+it('defaults to three rounds on 1,000 and 5,000 nodes, one round with --quick, and 1,000 nodes with --long', () => {
   expect(parse()).toMatchObject({ quick: false, rounds: 3, nodes: [1000, 5000], seed: 42 });
   expect(parse('--quick')).toMatchObject({ quick: true, rounds: 1 });
   expect(parse('--long')).toMatchObject({ quick: false, long: true, rounds: 3, nodes: [1000] });
@@ -23,13 +23,13 @@ it('selects runs by scheduler and workload', () => {
   expect(isWanted(parse(), 'kube-scheduler', 'lone-1000nodes-arriving')).toBe(true);
 });
 
-it('tells what of the selection was given from its defaults', () => {
+it('distinguishes given flags from defaults', () => {
   expect(parse('--resume', 'peers.json')).toMatchObject({ resume: 'peers.json', given: new Set() });
   expect(parse('--quick', '--seed', '7').given).toEqual(new Set(['quick', 'seed']));
   expect(() => parse('--resume', 'a.json', '--from', 'b.json')).toThrow('--from runs nothing');
 });
 
-it('rejects what is no number or pattern, naming the flag', () => {
+it('rejects invalid numbers and patterns, and names the flag', () => {
   expect(() => parse('--rounds', '0')).toThrow('--rounds must be a whole number');
   expect(() => parse('--nodes', '1000,many')).toThrow('--nodes must be a whole number from 1, not "many"');
   expect(() => parse('--quiet')).toThrow('--quiet');

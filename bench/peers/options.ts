@@ -4,38 +4,38 @@ import { selectionKeys } from './selection.ts';
 import type { Selection } from './selection.ts';
 
 export interface BenchOptions extends Selection {
-  /** What of the selection the user has given and is no default. */
+  /** Flags of the selection that the user set. */
   readonly given: ReadonlySet<keyof Selection>;
-  /** Put the results into bench/results. */
+  /** Write the results to bench/results. */
   readonly record: boolean;
-  /** Run nothing: take the results of an earlier execution from this file. */
+  /** Run nothing, but read the results of an earlier execution from this file. */
   readonly from?: string;
-  /** Go on with the execution whose results are in this file. */
+  /** Resume the execution whose results are in this file. */
   readonly resume?: string;
-  /** The built command line of Tutti that is measured. */
+  /** Tutti's built command line to measure. */
   readonly cli: string;
-  /** Print what would run, and run nothing. */
+  /** Print the runs without running them. */
   readonly list: boolean;
 }
 
 export const usage = `npm run bench:peers [-- flags]
 
   --quick          few workloads on 1,000 nodes, one round; under 15 minutes on two cores
-  --long           gangs of 3, 4 and 100 that arrive, 10,000 pods; about half an hour on 1,000 nodes
+  --long           arriving gangs of 3, 4 and 100, 10,000 pods; about half an hour on 1,000 nodes
   --rounds N       default 3 (1 with --quick)
   --nodes N,N      numbers of nodes, default 1000,5000 (1000 with --long)
   --only PATTERN   a regular expression on scheduler/workload, such as 'tutti/gang4-.*arriving'
-  --seed N         of the order of the runs; default drawn, and printed
+  --seed N         seed of the order of the runs, default random; the benchmark prints it
   --profile        keep a CPU profile of each run of Tutti
-  --record         keep the results in bench/results, as peers.json and peers.md
+  --record         write the results to bench/results, as peers.json and peers.md
                    (with --long peers-long.json and peers-long.md)
-  --from FILE      run nothing, but print (and with --record keep) the results in this file
-  --resume FILE    go on with an interrupted execution, whose results so far are in this file
+  --from FILE      run nothing, but print (and with --record write) the results in this file
+  --resume FILE    resume an interrupted execution, whose results are in this file
   --cli PATH       the build of Tutti to measure, default dist/cli.js
   --help           print this
-  --list           only print the runs, in their order`;
+  --list           print the runs in order, without running them`;
 
-/** Throws with a message for the user when the flags are wrong. */
+/** Parses the flags. Throws with a message for the user if they are invalid. */
 export function parseOptions(args: readonly string[], drawSeed: () => number): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -56,8 +56,8 @@ export function parseOptions(args: readonly string[], drawSeed: () => number): B
   });
   const { quick = false, long = false, profile = false, only = '', record, list, cli, from, resume } = values;
   if (from !== undefined && resume !== undefined)
-    throw new Error('--from runs nothing, so --resume cannot be given too');
-  if (quick && long) throw new Error('--quick and --long are selections of their own: give one of them');
+    throw new Error('--from runs nothing, so it cannot be combined with --resume');
+  if (quick && long) throw new Error('--quick and --long cannot be combined');
   return {
     given: new Set(selectionKeys.filter((key) => values[key] !== undefined)),
     quick,

@@ -6,7 +6,7 @@ import { gangOfEachPod, podCount, workloadsOf } from './workload.ts';
 const workloads = workloadsOf({ quick: false, long: false, nodes: [1000, 5000] });
 const contenders = ['a', 'b', 'c'];
 
-it('runs everybody on everything once a round, those on one workload next to each other', () => {
+it('runs each contender on each workload once per round, with the contenders of a workload in sequence', () => {
   const plan = planRuns(workloads, contenders, 3, seededRandom(7));
   expect(plan).toHaveLength(3 * workloads.length * contenders.length);
   expect(new Set(plan.map(({ round, workload, contender }) => `${round} ${workload.id} ${contender}`)).size).toBe(
@@ -17,7 +17,7 @@ it('runs everybody on everything once a round, those on one workload next to eac
   }
 });
 
-it('draws another order for each round and seed, and the same for the same seed', () => {
+it('uses another order for each round and seed, and the same order for the same seed', () => {
   const order = (seed: number): string[] =>
     planRuns(workloads, contenders, 2, seededRandom(seed)).map(({ workload, contender }) => workload.id + contender);
   expect(order(7)).toEqual(order(7));
@@ -26,21 +26,21 @@ it('draws another order for each round and seed, and the same for the same seed'
   expect(order(7).slice(0, half)).not.toEqual(order(7).slice(half));
 });
 
-it('gives every workload an id of its own', () => {
+it('gives each workload a unique id', () => {
   expect(new Set(workloads.map(({ id }) => id)).size).toBe(workloads.length);
 });
 
 it.each([
   [2000, workloads],
   [10_000, workloadsOf({ quick: false, long: true, nodes: [1000, 5000] })],
-])('has %i pods, or as many as make whole gangs, on any number of nodes', (pods, planned) => {
+])('has %i pods, rounded down to complete gangs, on any number of nodes', (pods, planned) => {
   for (const workload of planned.filter(({ nodes }) => nodes >= 1000)) {
     expect(podCount(workload)).toBeLessThanOrEqual(pods);
     expect(podCount(workload)).toBeGreaterThan(pods - workload.gangSize);
   }
 });
 
-it('makes every gang whole, in either order of its pods', () => {
+it('creates all members of each gang, in both pod orders', () => {
   for (const workload of workloads) {
     const gangOf = gangOfEachPod(workload);
     expect(gangOf).toHaveLength(podCount(workload));

@@ -8,9 +8,8 @@ export interface PlannedRun<Contender> {
 }
 
 /**
- * Every contender on every workload in every round. The order of the workloads is drawn anew for each round, and so is that of
- * the contenders on a workload; these follow one another directly, so that a ratio compares what was measured within
- * minutes on a machine in one mood.
+ * Plans each contender on each workload in each round. Shuffles the workloads in each round, and the contenders of each workload. The
+ * contenders of a workload run in sequence, so that a ratio compares measurements from the same minutes.
  */
 export function planRuns<Contender>(
   workloads: readonly Workload[],

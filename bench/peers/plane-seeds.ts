@@ -7,14 +7,14 @@ import { LoadProcess } from './load/load-process.ts';
 import type { Workload } from './workload.ts';
 
 /**
- * What etcd holds when a run begins, made once for each kind of nodes: making thousands of nodes takes longer than many
- * a run. Each run has etcd and kube-apiserver of its own all the same, on a copy.
+ * Initial etcd data, created once for each node configuration, because creating thousands of nodes takes longer than many runs. Each run
+ * still has its own etcd and kube-apiserver, with a copy of the data.
  */
 export class PlaneSeeds {
   readonly #paths: PlaneBinaries;
-  /** Holds no processes, only the seeds: its folder goes with the bench, however that ends. */
+  /** Contains no processes, only the folder of the seeds, which is removed however the benchmark ends. */
   readonly #group: ProcessGroup;
-  /** Name of a seed -> etcd's folder */
+  /** seed name -> etcd's folder */
   readonly #folders = new Map<string, string>();
 
   private constructor(paths: PlaneBinaries, group: ProcessGroup) {
@@ -26,7 +26,7 @@ export class PlaneSeeds {
     return new PlaneSeeds(paths, await ProcessGroup.open());
   }
 
-  /** A plane with the nodes of the workload, that nobody has used. The first with such nodes takes longer. */
+  /** Opens an unused plane with the nodes of the workload. The first one for a node configuration takes longer. */
   async openPlane(workload: Workload): Promise<BenchPlane> {
     const name = `${workload.nodes}-nodes-of-${workload.nodeCpu}-cpus`;
     const folder = this.#folders.get(name) ?? (await this.#make(name, workload));

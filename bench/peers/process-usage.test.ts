@@ -2,8 +2,8 @@ import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { parseCpuTicks, processUsage } from './process-usage.ts';
 
-describe('usage of a process', () => {
-  it('is read after the name, whatever the name holds', () => {
+describe('processUsage', () => {
+  it('parses the fields after the name, whatever the name contains', () => {
     const fields = Array.from({ length: 50 }, (_, index) => String(index + 3));
     expect(parseCpuTicks(`42 (a) 1 2 (b)) ${fields.join(' ')}`)).toBe(14 + 15);
   });
@@ -13,7 +13,7 @@ describe('usage of a process', () => {
     const { user, system } = process.cpuUsage();
     expect(Math.abs(cpuMs - (user + system) / 1000)).toBeLessThan(500);
     expect(peakMb).toBeGreaterThan(process.memoryUsage.rss() / 2 ** 20 - 20);
-    // getrusage's maximum also remembers the process that this one was forked from.
+    // The maximum of getrusage also includes the process from which this one was forked.
     expect(peakMb).toBeLessThan(process.resourceUsage().maxRSS / 1024 + 20);
   });
 });

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 
-/** A hundredth of a second in what Linux shows to programs, whatever the kernel's own tick. */
+/** Clock tick of /proc: Linux always uses hundredths of a second there. */
 const msPerTick = 10;
 
-/** What the kernel has counted for a process. Linux only. */
+/** Resource usage of a process from the kernel. Linux only. */
 export interface ProcessUsage {
-  /** Processor time of all its threads since it started, user and system. */
+  /** User and system CPU time of all threads since the start. */
   readonly cpuMs: number;
-  /** Most resident memory it ever had (VmHWM), in MB of 2^20 bytes. */
+  /** Peak resident memory (VmHWM), in MB of 2^20 bytes. */
   readonly peakMb: number;
 }
 
-/** Rejects when there is no such process. */
+/** Rejects if the process does not exist. */
 export async function processUsage(pid: number): Promise<ProcessUsage> {
   const [stat, status] = await Promise.all([
     readFile(`/proc/${pid}/stat`, 'utf8'),
@@ -20,7 +20,7 @@ export async function processUsage(pid: number): Promise<ProcessUsage> {
   return { cpuMs: parseCpuTicks(stat) * msPerTick, peakMb: parsePeakKb(status) / 1024 };
 }
 
-/** utime + stime of /proc/PID/stat. The name in brackets may hold anything, so fields count from its last bracket. */
+/** Parses utime + stime of /proc/PID/stat. The name in parentheses can contain anything, so fields count from the last parenthesis. */
 export function parseCpuTicks(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return Number(fields[11]) + Number(fields[12]);

@@ -1,12 +1,12 @@
 import { columnMeanings, figuresTable, ratioTable } from './table.ts';
 import type { BenchResults } from './results.ts';
 
-/** The files in bench/results that --record writes have this name, with .json and .md. */
+/** Returns the base name of the .json and .md files in bench/results that --record writes. */
 export function recordName({ long }: Pick<BenchResults, 'long'>): string {
   return long ? 'peers-long' : 'peers';
 }
 
-/** What --record writes as a page. */
+/** Returns the page that --record writes. */
 export function resultsPage(results: BenchResults): string {
   const name = recordName(results);
   return `${[
@@ -19,7 +19,7 @@ export function resultsPage(results: BenchResults): string {
   ].join('\n\n')}\n`;
 }
 
-/** The tables, and what they were measured on. */
+/** Returns the tables and a description of the machine. */
 export function resultsSection(results: BenchResults): string {
   const { machine, versions, date, rounds, quick, long, seed } = results;
   return [

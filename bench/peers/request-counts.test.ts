@@ -4,7 +4,7 @@ import { parseRequestCounts, schedulerCalls } from './request-counts.ts';
 const line = (labels: string, count: number): string =>
   `apiserver_request_total{code="201",component="apiserver",dry_run="",${labels},version="v1"} ${count}`;
 
-it('sums requests over their codes and other labels', () => {
+it('sums requests over status codes and other labels', () => {
   const counts = parseRequestCounts(
     [
       '# HELP apiserver_request_total [STABLE] Counter of requests',
@@ -17,7 +17,7 @@ it('sums requests over their codes and other labels', () => {
   expect(Object.fromEntries(counts)).toEqual({ 'POST pods/binding': 7, 'POST pods': 1500 });
 });
 
-it("tells the scheduler's calls from the load generator's and from the API server's own", () => {
+it("distinguishes the scheduler's calls from those of the load generator and the API server", () => {
   const before = new Map([['POST pods/binding', 10]]);
   const after = new Map([
     ['POST pods/binding', 14],

@@ -1,6 +1,6 @@
 /**
- * What an API server has been asked: `VERB resource/subresource` -> number of requests, from `apiserver_request_total` of its
- * /metrics. That counter does not know who asked.
+ * Returns the requests to an API server, from `apiserver_request_total` in its /metrics: `VERB resource/subresource` -> number of requests.
+ * The counter does not identify clients.
  */
 export type RequestCounts = ReadonlyMap<string, number>;
 
@@ -18,13 +18,13 @@ export function parseRequestCounts(metrics: string): RequestCounts {
   return counts;
 }
 
-/** What the schedulers read and write for a pod or a group, and the load generator never does once the load has begun. */
+/** Calls that schedulers make for pods and groups, and the load generator does not make during the load. */
 const schedulerCall = /^(POST|PUT|PATCH|APPLY|DELETE|GET) (pods(\/\w+)?|bindings|events|podgroups(\/\w+)?)$/;
 const generatorCall = 'POST pods';
 
 /**
- * The calls of the scheduler between two readings. Told from the generator's own (which makes pods, and watches) and from
- * the API server's own (leases, services, …) by verb and resource, since no label of the counter names the client.
+ * Returns the calls of the scheduler between two readings. Verb and resource distinguish them from the calls of the load generator (creates
+ * and watches of pods) and of the API server itself (leases, services, …), because the counter has no label for the client.
  */
 export function schedulerCalls(before: RequestCounts, after: RequestCounts): Readonly<Record<string, number>> {
   const calls: Record<string, number> = {};

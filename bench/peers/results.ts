@@ -3,23 +3,23 @@ import type { SchedulingFigures } from './figures.ts';
 import type { Selection } from './selection.ts';
 import type { Workload } from './workload.ts';
 
-/** What one contender did with one workload in one round. */
+/** Figures of one contender with one workload in one round. */
 export interface RunFigures extends SchedulingFigures {
-  /** Everything that fits was bound within the time allowed. */
+  /** Whether all pods that fit were bound within the time limit. */
   readonly complete: boolean;
-  /** Processor time of the scheduler for each pod bound. */
+  /** CPU time of the scheduler per bound pod. */
   readonly cpuMsPerPod: number;
-  /** Most resident memory the scheduler ever had. */
+  /** Peak resident memory of the scheduler. */
   readonly peakMb: number;
   readonly apiCallsPerPod: number;
   /** `VERB resource/subresource` -> calls of the scheduler */
   readonly apiCalls: Readonly<Record<string, number>>;
-  /** Processor time of the API server for each pod bound, whoever caused it. */
+  /** CPU time of the API server per bound pod, from all clients. */
   readonly apiServerCpuMsPerPod: number;
-  /** From the start of the scheduler's process until it was ready, and the processor time that took. */
+  /** Elapsed time and CPU time from the start of the scheduler's process until it was ready. */
   readonly startUpMs: number;
   readonly startUpCpuMs: number;
-  /** How often the generator's watch had to be resumed; binds in such a gap count when it is told of them. */
+  /** Number of times that the generator's watch was resumed. Bindings in such a gap count at the time of their late event. */
   readonly watchRestarts: number;
 }
 
@@ -27,7 +27,7 @@ export interface RunResult {
   readonly round: number;
   readonly workload: string;
   readonly contender: ContenderName;
-  /** Absent when the run failed; then `failure` says how. */
+  /** Absent if the run failed. `failure` then has the reason. */
   readonly figures?: RunFigures;
   readonly failure?: string;
 }
@@ -41,17 +41,17 @@ export interface Machine {
   readonly go: string;
 }
 
-/** One execution of the benchmark: what a file of results holds. Figures of two of them must not be compared. */
+/** The results of one execution of the benchmark. Do not compare figures of different executions. */
 export interface BenchResults extends Selection {
   readonly date: string;
   readonly machine: Machine;
-  /** Program -> version */
+  /** program -> version */
   readonly versions: Readonly<Record<string, string>>;
   readonly workloads: readonly Workload[];
   readonly runs: readonly RunResult[];
 }
 
-/** JSON with one run a line, so that a new execution is a readable difference. */
+/** Formats the results as JSON with one run per line, so that diffs are readable. */
 export function formatResults(results: BenchResults): string {
   const { workloads, runs, ...head } = results;
   const lines = (items: readonly object[]): string =>

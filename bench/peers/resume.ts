@@ -6,8 +6,8 @@ import { selectionKeys, selectionOf } from './selection.ts';
 import type { Selection } from './selection.ts';
 
 /**
- * What the execution with these results was to run. Throws with a message for the user when the file does not say it, or when
- * one of the flags that were given says otherwise.
+ * Returns the selection of the execution with these results. Throws with a message for the user if the file lacks it, or if a given flag
+ * contradicts it.
  */
 export function resumedSelection(
   results: BenchResults,
@@ -16,18 +16,18 @@ export function resumedSelection(
   for (const key of selectionKeys) {
     const before: Selection[typeof key] | undefined = results[key];
     if (before === undefined) {
-      throw new Error(`cannot be resumed: the file has no "${key}", it is of an older version of the benchmark`);
+      throw new Error(`cannot resume: the file has no "${key}"; an older version of the benchmark wrote it`);
     }
     if (options.given.has(key) && !isDeepStrictEqual(options[key], before)) {
       throw new Error(
-        `cannot be resumed with --${key} ${options[key].toString()}: it was begun with ${before.toString()}`,
+        `cannot resume with --${key} ${options[key].toString()}: the execution started with ${before.toString()}`,
       );
     }
   }
   return selectionOf(results);
 }
 
-/** Throws with a message for the user when runs of `now` must not stand beside those of `before`. */
+/** Throws with a message for the user if runs of `now` are not comparable with those of `before`. */
 export function checkResumable(
   before: BenchResults,
   now: Pick<BenchResults, 'machine' | 'versions' | 'workloads'>,
@@ -37,15 +37,15 @@ export function checkResumable(
     const current: Readonly<Record<string, string | number>> = { ...now[part] };
     for (const name of Object.keys({ ...old, ...current })) {
       const [was, is] = [old[name] ?? 'absent', current[name] ?? 'absent'];
-      if (was !== is) throw new Error(`cannot be resumed, ${part} differ: ${name} was ${was} and is now ${is}`);
+      if (was !== is) throw new Error(`cannot resume, ${part} differ: ${name} was ${was} and is now ${is}`);
     }
   }
   if (!isDeepStrictEqual(before.workloads, now.workloads)) {
-    throw new Error('cannot be resumed: the workloads have been changed since');
+    throw new Error('cannot resume: the workloads have changed');
   }
 }
 
-/** Those that have no result yet; one that failed has. */
+/** Returns the planned runs without a result. Failed runs have a result. */
 export function missingRuns(
   plan: readonly PlannedRun<ContenderName>[],
   runs: readonly RunResult[],

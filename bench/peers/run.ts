@@ -1,4 +1,4 @@
-/** `npm run bench:peers`: Tutti and its peers, one after the other, each on a control plane of its own. */
+/** `npm run bench:peers`: measures Tutti and its peers one after the other, each on its own control plane. */
 import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import process from 'node:process';
@@ -30,7 +30,7 @@ const recordFolder = join(root, 'bench/results');
 
 const contenderNames: readonly ContenderName[] = ['tutti', 'kube-scheduler', 'scheduler-plugins'];
 const quickLimits: RunLimits = { limitMs: 60_000, stallMs: 30_000 };
-/** Members that wait for siblings at Permit are released after a minute. */
+/** The stall limit exceeds one minute, after which members that wait at Permit are rejected. */
 const fullLimits: RunLimits = { limitMs: 600_000, stallMs: 90_000 };
 
 async function main(options: BenchOptions): Promise<void> {
@@ -47,14 +47,14 @@ async function main(options: BenchOptions): Promise<void> {
   );
   const missing = missingRuns(plan, begun?.runs ?? []);
   const still = begun === undefined ? '' : `, of which ${missing.length} are missing`;
-  console.log(`${plan.length} runs in an order drawn with --seed ${seed}${still}`);
+  console.log(`${plan.length} runs in the order of --seed ${seed}${still}`);
   if (options.list) {
     for (const { round, workload, contender } of missing) console.log(`round ${round}  ${contender}/${workload.id}`);
     return;
   }
   const cli = resolve(root, options.cli);
   await access(cli).catch(() => {
-    throw new Error(`there is no ${cli}: run npm run build`);
+    throw new Error(`${cli} does not exist: run npm run build`);
   });
   const names = contenderNames.filter((name) => plan.some(({ contender }) => contender === name));
   const needed = names.map((name) => binaryOf[name]).filter((name) => name !== undefined);
@@ -74,7 +74,7 @@ async function main(options: BenchOptions): Promise<void> {
     ...(selection.profile && { profileFolder: folder }),
   };
   const contenders = await Promise.all(names.map((name) => createContender(name, paths)));
-  /** Filled as the runs end. */
+  /** Each run adds its result when it ends. */
   const runs: RunResult[] = [...(begun?.runs ?? [])];
   const results: BenchResults = {
     date: begun?.date ?? startedAt,
@@ -97,7 +97,9 @@ async function main(options: BenchOptions): Promise<void> {
       const contender = contenders.find(({ name }) => name === planned.contender)!;
       const before = performance.now();
       if ((await buildHash(cli)) !== build) {
-        throw new Error(`${cli} is another build by now; with the one before, --resume ${resultsPath} goes on`);
+        throw new Error(
+          `${cli} has changed during the benchmark; restore the build and continue with --resume ${resultsPath}`,
+        );
       }
       const run = await runOnce(seeds, contender, planned, quick ? quickLimits : fullLimits);
       runs.push(run);
@@ -116,7 +118,7 @@ async function readResults(path: string): Promise<BenchResults> {
   return JSON.parse(await readFile(path, 'utf8')) as BenchResults;
 }
 
-/** Interrupted or not, the file holds whole results, from which to resume. */
+/** Replaces the file atomically, so that an interrupted execution can be resumed from it. */
 async function writeResults(path: string, results: BenchResults): Promise<void> {
   await writeFile(`${path}.new`, formatResults(results));
   await rename(`${path}.new`, path);
@@ -134,7 +136,7 @@ async function present(results: BenchResults, path: string, { record }: BenchOpt
   console.log(`recorded: ${relative(process.cwd(), recordedPath)}, ${relative(process.cwd(), pagePath)}`);
 }
 
-/** A run that fails is a result as well, and the others go on. */
+/** Measures a run. A failure is a result as well, so that the other runs continue. */
 async function runOnce(
   seeds: PlaneSeeds,
   contender: Contender,
@@ -142,7 +144,7 @@ async function runOnce(
   limits: RunLimits,
 ): Promise<RunResult> {
   const head = { round, workload: workload.id, contender: contender.name };
-  // It gets up while the plane does.
+  // The load generator starts at the same time as the plane.
   const load = new LoadProcess();
   try {
     const plane = await seeds.openPlane(workload);
@@ -167,7 +169,7 @@ function describeFigures(figures: RunFigures): string {
   return [
     `${figures.podsPerSecond.toFixed(0)} pods/s`,
     `${figures.wholeGangs} whole, ${figures.partialGangs} partial${figures.complete ? '' : ', INCOMPLETE'}`,
-    `CPU ${figures.cpuMsPerPod.toFixed(2)} ms a pod`,
+    `CPU ${figures.cpuMsPerPod.toFixed(2)} ms per pod`,
     `${figures.peakMb.toFixed(0)} MB`,
   ].join(', ');
 }

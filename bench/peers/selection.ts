@@ -1,19 +1,19 @@
-/** What an execution runs, and in which order. Kept with its results, so that it can be resumed. */
+/** The runs of an execution and their order. The results contain it, so that the execution can be resumed. */
 export interface Selection {
   readonly quick: boolean;
-  /** Five times as many pods, in gangs that arrive; no other workloads. Not with `quick`. */
+  /** Only arriving gangs, with five times as many pods. Not with `quick`. */
   readonly long: boolean;
   readonly rounds: number;
   readonly nodes: readonly number[];
-  /** Of the order in which things run. */
+  /** Seed of the order of the runs. */
   readonly seed: number;
-  /** A regular expression: only runs whose `scheduler/workload` it matches. */
+  /** Regular expression that selects runs by `scheduler/workload`. */
   readonly only: string;
-  /** CPU profiles of Tutti are taken, which costs it time. */
+  /** Record CPU profiles of Tutti, which slows it down. */
   readonly profile: boolean;
 }
 
-/** Each is a flag of the same name. */
+/** Keys of the selection. Each has a flag with the same name. */
 export const selectionKeys = [
   'quick',
   'long',

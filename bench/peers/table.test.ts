@@ -43,14 +43,14 @@ function results(...runs: RunResult[]): BenchResults {
   return { date: '2026-01-02', ...selection, machine, versions, workloads: [workload], runs };
 }
 
-/** Column title -> cell of the only row, or of the row of a scheduler. */
+/** Returns column title -> cell, of the only row or of the row of a scheduler. */
 function cells(table: string, row = 0): Record<string, string> {
   const lines = table.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
   return Object.fromEntries(lines[0]!.map((title, index) => [title, lines[row + 2]![index]!]));
 }
 
-describe('ratios', () => {
-  it('compare with the best peer of the same round: the most pods a second, the least of anything else', () => {
+describe('ratioTable', () => {
+  it('compares with the best peer of the same round: the highest pods/s, and the lowest value of other figures', () => {
     const table = ratioTable(
       results(
         run(1, 'tutti', { podsPerSecond: 300, cpuMsPerPod: 1 }),
@@ -64,7 +64,7 @@ describe('ratios', () => {
     expect(cells(table)).toMatchObject({ 'pods/s': '3.00× (2.00–4.00)', 'CPU a pod': '0.38× (0.25–0.50)' });
   });
 
-  it('leave out a peer that left pods behind, unless all did', () => {
+  it('ignores a peer that left pods unscheduled, unless all did', () => {
     const table = ratioTable(
       results(
         run(1, 'tutti', { podsPerSecond: 300 }),
@@ -77,7 +77,7 @@ describe('ratios', () => {
     expect(cells(table)['pods/s']).toBe('2.50× (2.00–3.00)');
   });
 
-  it('are not there for a figure that nobody else has', () => {
+  it('has no ratio for a figure that no peer has', () => {
     const table = ratioTable(
       results(run(1, 'tutti', {}), { round: 1, workload: workload.id, contender: 'kube-scheduler' }),
     );
@@ -85,8 +85,8 @@ describe('ratios', () => {
   });
 });
 
-describe('figures', () => {
-  it('show each scheduler by its median and range, failures and partial gangs included', () => {
+describe('figuresTable', () => {
+  it('shows the median and range of each scheduler, including failures and partial gangs', () => {
     const table = figuresTable(
       results(
         run(1, 'tutti', { podsPerSecond: 300 }),
@@ -102,8 +102,8 @@ describe('figures', () => {
   });
 });
 
-describe('the record', () => {
-  it('is a page with both tables and a word on each of their columns', () => {
+describe('recorded results', () => {
+  it('are a page with both tables and an explanation of each column', () => {
     const page = resultsPage(results(run(1, 'tutti', {})));
     expect(page).toMatch(/## Tutti as a ratio [^]+\| 1,000 [^]+## Figures of each scheduler[^]+\| tutti /);
     expect(page).toContain('- **CPU a pod**: ');
@@ -118,7 +118,7 @@ describe('the record', () => {
     );
   });
 
-  it('is JSON with a run a line', () => {
+  it('are JSON with one run per line', () => {
     const all = results(run(1, 'tutti', {}), run(2, 'tutti', {}));
     const text = formatResults(all);
     expect(JSON.parse(text)).toEqual(all);

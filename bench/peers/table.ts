@@ -6,11 +6,11 @@ import type { Workload } from './workload.ts';
 /** One column of the tables. */
 interface Column {
   readonly title: string;
-  /** For the reader of the tables, in Markdown. */
+  /** Explanation for readers of the tables, in Markdown. */
   readonly meaning: string;
   readonly better: 'higher' | 'lower';
   readonly digits: number;
-  /** Undefined: the run has no such figure. */
+  /** Returns the figure of a run, or undefined if it has none. */
   readonly of: (figures: RunFigures) => number | undefined;
 }
 
@@ -88,7 +88,7 @@ const columns: readonly Column[] = [
 const ours: ContenderName = 'tutti';
 const contenderOrder: readonly ContenderName[] = ['tutti', 'kube-scheduler', 'scheduler-plugins'];
 
-/** Tutti's figure divided by that of the best peer in the same round: the median of the rounds, and their range. */
+/** Returns a table of Tutti's figures divided by those of the best peer in the same round: the median and range of the rounds. */
 export function ratioTable(results: BenchResults): string {
   const header = ['workload', 'nodes', 'loaded', ...columns.map(({ title }) => withoutUnit(title))];
   const rows = results.workloads.map((workload) => [
@@ -98,7 +98,7 @@ export function ratioTable(results: BenchResults): string {
   return markdownTable(header, rows, 3);
 }
 
-/** Medians and ranges of every scheduler, and what became of the gangs. */
+/** Returns a table of the medians and ranges of each scheduler, with the results of the gangs. */
 export function figuresTable(results: BenchResults): string {
   const header = [
     'workload',
@@ -126,7 +126,7 @@ export function figuresTable(results: BenchResults): string {
   return markdownTable(header, rows, 4);
 }
 
-/** A list item for each column. */
+/** Returns a list with an explanation of each column. */
 export function columnMeanings(): string {
   return [
     ...columns.map(({ title, meaning }) => `- **${withoutUnit(title)}**: ${meaning}`),
@@ -146,14 +146,14 @@ function workloadCells({ title, nodes, loading }: Workload): string[] {
   return [title, nodes.toLocaleString('en'), loading];
 }
 
-/** A ratio for each round in which Tutti and a peer have the figure. */
+/** Returns the ratio of each round in which Tutti and a peer have the figure. */
 function ratiosOf({ of, better }: Column, runs: readonly RunResult[], rounds: number): readonly number[] {
   const ratios: number[] = [];
   for (let round = 1; round <= rounds; round++) {
     const inRound = runs.filter((run) => run.round === round);
     const own = valueIn(inRound.find(({ contender }) => contender === ours));
     const peers = inRound.filter(({ contender, figures }) => contender !== ours && figures !== undefined);
-    // Who left pods behind did less work, and is the best only when nobody did it all.
+    // A peer that left pods unscheduled did less work. It can be the best peer only if no peer scheduled all pods.
     const finished = peers.filter(({ figures }) => figures!.complete);
     const values = (finished.length > 0 ? finished : peers).map(valueIn).filter((value) => value !== undefined);
     if (own === undefined || values.length === 0) continue;
@@ -198,11 +198,11 @@ function rangeCell(values: readonly (number | undefined)[], digits: number): str
   const known = values.filter((value) => value !== undefined);
   if (known.length === 0) return '–';
   const text = (value: number): string => value.toFixed(digits);
-  const [least, most] = [text(Math.min(...known)), text(Math.max(...known))];
-  return least === most ? least : `${text(median(known))} (${least}–${most})`;
+  const [minimum, maximum] = [text(Math.min(...known)), text(Math.max(...known))];
+  return minimum === maximum ? minimum : `${text(median(known))} (${minimum}–${maximum})`;
 }
 
-/** The first `textColumns` columns hold words, the rest numbers. */
+/** Returns a Markdown table. The first `textColumns` columns are text, the others numbers. */
 function markdownTable(header: readonly string[], rows: readonly (readonly string[])[], textColumns: number): string {
   const widths = header.map((title, index) => Math.max(title.length, ...rows.map((row) => row[index]!.length)));
   const line = (cells: readonly string[]): string =>

@@ -1,39 +1,39 @@
 import type { Selection } from './selection.ts';
 
-/** When the pods are made: while the scheduler runs, or all of them before it starts. */
+/** When the pods are created: while the scheduler runs, or all of them before it starts. */
 export type Loading = 'arriving' | 'backlog';
 
-/** Where members want to be with respect to each other: no two on a node, or evenly over three zones. */
+/** Placement of members relative to each other: no two on a node, or spread over three zones. */
 export type Placing = 'apart' | 'spread';
 
-/** What is to be scheduled: so many gangs of so many pods each; a gang of 1 is a lone pod without a group. */
+/** Gangs to schedule. A gang of size 1 is a single pod without a group. */
 export interface Workload {
-  /** Unique; what `--only` matches, and the first column of the tables. */
+  /** Unique id, which `--only` matches. */
   readonly id: string;
   readonly title: string;
   readonly nodes: number;
   readonly nodeCpu: number;
   readonly gangs: number;
   readonly gangSize: number;
-  /** `sequential`: one gang after the other. `interleaved`: the first pod of every gang, then the second of each, … */
+  /** `sequential`: one gang after the other. `interleaved`: the first pod of each gang, then the second of each, and so on. */
   readonly order: 'sequential' | 'interleaved';
   readonly loading: Loading;
-  /** Gangs there is room for; the rest has to wait. */
+  /** Number of gangs that fit. The others must wait. */
   readonly fitting: number;
-  /** Absent: members do not mind. */
+  /** Absent: no constraint. */
   readonly placing?: Placing;
 }
 
 export type WorkloadSelection = Pick<Selection, 'quick' | 'long' | 'nodes'>;
 
-/** Room for every pod, by far: what is measured is the scheduler and not the packing. */
+/** Far more than all pods need, so that the benchmark measures the scheduler and not bin packing. */
 const nodeCpu = 32;
-/** Of a workload of a full run, or as many as make whole gangs; on any number of nodes, so that those can be compared. */
+/** Pods per workload of a full run, rounded down to complete gangs. Independent of the number of nodes, so that results are comparable. */
 const pods = 2000;
-/** Five times as many: what the first thousand cost, while code is compiled, is a smaller part. */
+/** Five times as many pods, so that the first thousand, while V8 compiles the code, have less weight. */
 const longPods = 10_000;
 
-/** The workloads of a full run, or the few of a quick or a long one; contention always has its own eight nodes. */
+/** Returns the workloads of a full, quick or long run. The contention workload always has eight nodes. */
 export function workloadsOf({ quick, long, nodes }: WorkloadSelection): readonly Workload[] {
   if (quick) {
     return [
@@ -86,14 +86,14 @@ function gangsOn(
   };
 }
 
-/** Gangs of 100 whose members stay apart by hostname, or are spread over zones with maxSkew 1. */
+/** Returns gangs of 100 with anti-affinity by hostname, or with topology spread over zones with maxSkew 1. */
 function placedOn(nodes: number, placing: Placing): Workload {
   const gangs = gangsOn(nodes, 100, pods / 100, 'arriving');
   const [what, title] = placing === 'apart' ? ['apart', 'apart by hostname'] : ['spread', 'spread over zones'];
   return { ...gangs, id: `gang100-${what}-${nodes}nodes-arriving`, title: `${gangs.title}, ${title}`, placing };
 }
 
-/** 32 cpus for 240 pods of one: five gangs of six fit, and two cpus stay free. */
+/** Returns a workload of 240 pods with one CPU each on 32 CPUs. Five gangs of six fit, and two CPUs stay free. */
 function contention(loading: Loading): Workload {
   return {
     id: `contention-8nodes-${loading}`,
@@ -112,12 +112,12 @@ export function podCount({ gangs, gangSize }: Workload): number {
   return gangs * gangSize;
 }
 
-/** Pods there is room for in whole gangs. */
+/** Returns the number of pods in the gangs that fit. */
 export function fittingPods({ fitting, gangSize }: Workload): number {
   return fitting * gangSize;
 }
 
-/** The gang of each pod in the order in which the pods are made. */
+/** Returns the gang of each pod, in the order of creation. */
 export function gangOfEachPod(workload: Workload): readonly number[] {
   const { gangs, gangSize, order } = workload;
   return Array.from({ length: podCount(workload) }, (_, index) =>

@@ -7,14 +7,14 @@ export type Say = (line: string) => void;
 
 const namespace = 'default';
 
-/** The ordinary client of Kubernetes, led to the playground by its kubeconfig. */
+/** Returns a standard Kubernetes client for the playground, configured by its kubeconfig. */
 export function clientOf(playground: Playground): CoreV1Api {
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromFile(playground.kubeconfigPath);
   return kubeConfig.makeApiClient(CoreV1Api);
 }
 
-/** `node0` to `node<count - 1>`. */
+/** Returns `node0` to `node<count - 1>`. */
 export function numberedNodes(count: number, more: Partial<PlaygroundNode> = {}): PlaygroundNode[] {
   return Array.from({ length: count }, (_, index) => ({ ...more, name: `node${index}` }));
 }
@@ -24,32 +24,32 @@ export async function addPod(core: CoreV1Api, name: string): Promise<void> {
   await core.createNamespacedPod({ namespace, body: { metadata: { name }, spec } });
 }
 
-/** A Node that is an object and nothing else, as when a cluster grows. */
+/** Adds a Node object without a simulated kubelet, as when a cluster grows. */
 export async function addNode(core: CoreV1Api, name: string, options: { unschedulable?: boolean } = {}): Promise<void> {
   const amounts = { cpu: '4', memory: '16Gi', pods: '110' };
-  // A Node without a kubelet version would become a simulated node, which registers itself and so changes the Node again.
+  // Without a kubelet version, the Node would become a simulated node, which registers itself and changes the Node again.
   const nodeInfo = { kubeletVersion: 'v1.37.1' } as V1NodeSystemInfo;
   await core.createNode({
     body: { metadata: { name }, spec: options, status: { allocatable: amounts, capacity: amounts, nodeInfo } },
   });
 }
 
-/** Resolves with the name of the node that the pod is bound to, once it is. */
+/** Waits until the pod is bound, and resolves to the name of its node. */
 export function boundNode(playground: Playground, core: CoreV1Api, name: string): Promise<string> {
   const nodeName = async (): Promise<string | undefined> =>
     (await core.readNamespacedPod({ name, namespace })).spec?.nodeName;
   return playground.until(nodeName, { what: `${name} is bound` });
 }
 
-/** Resolves with what the scheduler says of why the pod has no node, once it does. */
+/** Waits for the verdict of a pending pod, and resolves to its message. */
 export function whyPending(playground: Playground, core: CoreV1Api, name: string): Promise<string> {
   const isVerdict = ({ type, status }: V1PodCondition): boolean => type === 'PodScheduled' && status === 'False';
   const message = async (): Promise<string | undefined> =>
     (await core.readNamespacedPod({ name, namespace })).status?.conditions?.find(isVerdict)?.message;
-  return playground.until(message, { what: `the scheduler says why ${name} is not bound` });
+  return playground.until(message, { what: `the scheduler reports why ${name} is not bound` });
 }
 
-/** A logger that says what plugins log, and leaves out what the scheduler has to say. */
+/** A logger that prints the lines of plugins and drops those of the scheduler. */
 export function pluginLogger(say: Say, plugin?: string): Logger {
   const line = (message: string): void => {
     if (plugin !== undefined) say(`${plugin}: ${message}`);

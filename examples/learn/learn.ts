@@ -4,20 +4,20 @@ import { styleText } from 'node:util';
 import type { Say } from './cluster.ts';
 
 const steps = [
-  { title: 'A node by chance', page: '1-random-node.md' },
-  { title: 'Filter: which nodes will do', page: '2-filter.md' },
+  { title: 'A random node', page: '1-random-node.md' },
+  { title: 'Filter: which nodes are feasible', page: '2-filter.md' },
   { title: 'Score: which node is best', page: '3-score.md' },
-  { title: 'PreScore: think once', page: '4-pre-score.md' },
-  { title: 'Permit: one pod waits, others go on', page: '5-permit.md' },
-  { title: 'The queue: fail, back off, try again', page: '6-queue.md' },
-  { title: 'Events: wake up when it is worth it', page: '7-events.md' },
+  { title: 'PreScore: compute once', page: '4-pre-score.md' },
+  { title: 'Permit: one pod waits, others continue', page: '5-permit.md' },
+  { title: 'The queue: fail, back off, retry', page: '6-queue.md' },
+  { title: 'Events: requeue when it can help', page: '7-events.md' },
 ];
 
 const given = process.argv.slice(2);
 const number = steps.findIndex((_, index) => given.join(' ') === `${index + 1}`) + 1;
 const step = steps[number - 1];
 if (step === undefined) {
-  if (given.length > 0) console.log(`There is no step "${given.join(' ')}": name one of the seven.\n`);
+  if (given.length > 0) console.log(`There is no step "${given.join(' ')}". Choose one of the seven steps.\n`);
   console.log('A scheduler in seven steps. Run one of them:\n');
   for (const [index, { title }] of steps.entries()) console.log(`  npm run learn -- ${index + 1}   ${title}`);
   process.exit(given.length === 0 ? 0 : 2);
@@ -35,7 +35,7 @@ const { scenario } = (await import(`./step-${number}/scenario.ts`)) as { scenari
 try {
   await scenario(say);
 } catch (error) {
-  // A profile that cannot be says all that there is to say.
+  // The message of these errors is sufficient without a stack trace.
   const known = error instanceof Error && ['ProfileError', 'ConditionError'].includes(error.name);
   console.error(known ? `\n${error.message}` : error);
   process.exit(1);

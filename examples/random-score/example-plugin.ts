@@ -2,7 +2,7 @@ import type { OwnPlugin } from 'tutti-scheduler';
 
 const scoresKey = 'ExamplePlugin/scores';
 
-/** Scores nodes by chance, and says what came of it once the pod is bound. */
+/** Gives nodes random scores, and logs them once the pod is bound. */
 export const examplePlugin: OwnPlugin = {
   name: 'ExamplePlugin',
   factory: (_args, { logger, random }) => ({

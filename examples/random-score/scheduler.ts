@@ -1,7 +1,7 @@
 import type { CreateSchedulerOptions } from 'tutti-scheduler';
 import { examplePlugin } from './example-plugin.ts';
 
-/** What the plugin says weighs a hundred times what NodeResourcesFit says; two others that score are off. */
+/** The score of the plugin counts a hundred times as much as that of NodeResourcesFit. Two other score plugins are disabled. */
 export const scheduler: CreateSchedulerOptions = {
   plugins: [examplePlugin],
   profiles: [

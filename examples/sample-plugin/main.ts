@@ -1,5 +1,5 @@
 import { createScheduler } from 'tutti-scheduler';
 import { scheduler } from './scheduler.ts';
 
-// Of the cluster that $KUBECONFIG leads to. It runs until the process ends.
+// Schedules in the cluster of $KUBECONFIG until the process ends.
 await createScheduler(scheduler);

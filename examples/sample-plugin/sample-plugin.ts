@@ -1,6 +1,6 @@
 import type { OwnPlugin } from 'tutti-scheduler';
 
-/** Says at two points that it was there. */
+/** Logs a line at two extension points. */
 const samplePlugin: OwnPlugin = {
   name: 'SamplePlugin',
   factory: (_args, { logger }) => ({

@@ -10,7 +10,7 @@ const lastNode: OwnPlugin = {
   }),
 };
 
-/** Writes down what was bound. */
+/** Logs bound pods. */
 const journal: OwnPlugin = {
   name: 'Journal',
   factory: (_args, { logger, schedulerName }) => ({

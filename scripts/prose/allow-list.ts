@@ -1,4 +1,4 @@
-/** A place where the prose check lets an avoided word stand. */
+/** A place where the prose check allows an avoided word. */
 export interface Allowed {
   readonly path: string;
   readonly text: string;

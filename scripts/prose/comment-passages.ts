@@ -1,9 +1,9 @@
 import type { Area, Passage } from './passage.ts';
 
-/** A comment that starts with one of these is for a tool. */
+/** Matches the start of comments for tools. */
 const directives = /^(eslint|prettier|knip|vitest|@ts-|v8 |c8 |#\/|yaml-language-server|shellcheck)/;
 
-/** One comment of a source file, or consecutive line comments as one passage. */
+/** Returns a comment of a source file, or consecutive line comments, as one passage. */
 export function commentPassage(area: Area, path: string, line: number, comment: string): Passage[] {
   const text = comment
     .replace(/^\/\*+|\*+\/$/g, '')
@@ -19,7 +19,7 @@ export function commentPassage(area: Area, path: string, line: number, comment: 
   return [{ area, path, line, text }];
 }
 
-/** The comments of a YAML file: consecutive lines are one passage. */
+/** Returns the comments of a YAML file. Consecutive lines are one passage. */
 export function yamlCommentPassages(area: Area, path: string, source: string): Passage[] {
   const passages: Passage[] = [];
   let first = 0;

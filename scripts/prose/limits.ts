@@ -7,5 +7,5 @@ export interface Limits {
   readonly long: number;
 }
 
-/** area -> what it may not exceed; avoided words may not appear in any area. */
+/** area -> its limits. Avoided words must not appear in any area. */
 export const limits: Readonly<Partial<Record<Area, Limits>>> = { docs: { passive: 13, long: 4 } };

@@ -5,7 +5,7 @@ type Token = ReturnType<InstanceType<typeof MarkdownIt>['parse']>[number];
 
 const parser = new MarkdownIt({ html: true });
 
-/** Every paragraph, heading, list item and table cell of a Markdown page. Code blocks and HTML are left out. */
+/** Returns every paragraph, heading, list item and table cell of a Markdown page, without code blocks and HTML. */
 export function markdownPassages(area: Area, path: string, page: string): Passage[] {
   const passages: Passage[] = [];
   let line = 1;

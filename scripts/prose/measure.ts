@@ -4,7 +4,7 @@ export interface Finding {
   readonly path: string;
   readonly line: number;
   readonly kind: 'word' | 'passive' | 'long sentence';
-  /** The words that were found, or the start of the sentence. */
+  /** The matched words, or the start of the sentence. */
   readonly text: string;
 }
 
@@ -14,7 +14,7 @@ export interface Figures {
   readonly findings: Finding[];
 }
 
-/** Words and phrases that STYLE asks to replace: name the component that acts. */
+/** Words and phrases to avoid: name the component that acts. */
 const avoided =
   /\b(nobody|somebody|whoever|anew|told|so many|what (?:is|are|was|were) (?:\w+ ){1,6}?(?:is|are|was|were))\b/gi;
 const irregular =
@@ -23,12 +23,12 @@ const passive = new RegExp(
   `\\b(am|is|are|was|were|be|been|being)\\s+(?:(?:not|never|always|also|only|still|already|then|now|thus|often|again|\\w+ly)\\s+)?(${irregular}|\\w{2,}ed)\\b`,
   'gi',
 );
-/** They look like participles and are none. */
+/** Words that look like participles but are not. */
 const lookAlikes = new Set(['indeed', 'hundred', 'red']);
 const longSentence = 35;
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** What the passages say, measured: words, sentences, and every avoided word, passive verb and long sentence. */
+/** Counts words and sentences, and finds every avoided word, passive verb and long sentence. */
 export function measure(passages: Iterable<Passage>): Figures {
   const figures: Figures = { words: 0, sentences: 0, findings: [] };
   for (const { path, line, text } of passages) {

@@ -1,14 +1,14 @@
-/** The areas that the prose check reports on, each with limits of its own. */
+/** Areas of prose. Each can have its own limits. */
 export const areas = ['docs', 'changelog', 'chart', 'messages', 'comments', 'tests'] as const;
 export type Area = (typeof areas)[number];
 
 /** A piece of running text, such as a paragraph, a table cell, a comment or a string literal. */
 export interface Passage {
   readonly area: Area;
-  /** From the top of the repository. */
+  /** Path relative to the repository. */
   readonly path: string;
-  /** Of its first character; the first line of a file is 1. */
+  /** Line of the first character, starting at 1. */
   readonly line: number;
-  /** Plain text: code spans are the word `code`, links are their text. */
+  /** Plain text. The word `code` replaces code spans; links keep only their text. */
   readonly text: string;
 }

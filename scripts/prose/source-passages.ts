@@ -2,12 +2,11 @@ import ts from 'typescript';
 import { commentPassage } from './comment-passages.ts';
 import type { Passage } from './passage.ts';
 
-/** Calls whose first argument names a test. */
+/** Functions whose first argument is the name of a test. */
 const testCalls = new Set(['it', 'test', 'describe', 'suite']);
 
 /**
- * The prose of a TypeScript file: its comments, the names of its tests, and its string literals of at least three words, which are
- * messages in the sources and nothing to judge in tests.
+ * Returns the prose of a TypeScript file: comments, test names, and in src/ string literals of at least three words, which are messages.
  */
 export function sourcePassages(path: string, source: string): Passage[] {
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true);
@@ -28,7 +27,7 @@ export function sourcePassages(path: string, source: string): Passage[] {
 }
 
 function comments(file: ts.SourceFile, path: string, source: string): Passage[] {
-  /** position of a comment -> its end; consecutive line comments are one */
+  /** Start and end of each comment. Consecutive line comments are one block. */
   const blocks: { from: number; to: number }[] = [];
   const seen = new Set<number>();
   const visit = (node: ts.Node): void => {
@@ -58,7 +57,7 @@ function comments(file: ts.SourceFile, path: string, source: string): Passage[] 
   );
 }
 
-/** Of a string or template; what is substituted reads as `code`. */
+/** Returns the text of a string or template. The word `code` replaces substitutions. */
 function literalText(node: ts.Node): string | undefined {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text;
   if (ts.isTemplateExpression(node))

@@ -32,7 +32,7 @@ async function file(name: string, ...objects: readonly object[]): Promise<string
   return path;
 }
 
-/** The objects of a collection of the plane that a process runs. */
+/** Lists a collection on the control plane of a process. */
 async function listOf(process: TestProcess, path: string): Promise<readonly any[]> {
   const [, kubeconfig] = (await process.said(/^export KUBECONFIG=(\S+)$/m)) as unknown as [string, string];
   const transport = new HttpTransport({ endpoint: await loadKubeconfig({ clock: systemClock, path: kubeconfig }) });
@@ -51,7 +51,7 @@ const gpuNode = (name: string): object => ({
   status: { allocatable: { cpu: '32', 'nvidia.com/gpu': '8' }, conditions: [{ type: 'Ready', status: 'Unknown' }] },
 });
 
-/** A Job of two whose pods ask for four GPUs each. */
+/** A Job with two pods that request four GPUs each. */
 const job = (spec: object = {}, annotations: object = {}): object => ({
   apiVersion: 'batch/v1',
   kind: 'Job',
@@ -73,7 +73,7 @@ const job = (spec: object = {}, annotations: object = {}): object => ({
 });
 
 describe('Nodes in the manifests of tutti up', () => {
-  it('are simulated, with their labels and taints and what they have, and stand for the nodes that there would be', async () => {
+  it('become simulated nodes with their labels, taints and resources, and replace the default nodes', async () => {
     const process = up('-f', await file('nodes.yaml', gpuNode('gpu-1')), '--node-memory', '64Gi');
     await process.said(/^control plane at \S+, 1 node with 32 CPU, 64Gi and 8 nvidia.com\/gpu each$/m);
     await process.said(/stays up until Ctrl-C/);
@@ -86,7 +86,7 @@ describe('Nodes in the manifests of tutti up', () => {
     ]);
   });
 
-  it('come beside those of --nodes', async () => {
+  it('are added to the nodes of --nodes', async () => {
     const nodes = await file('taken.yaml', gpuNode('node-1'));
     const process = up('-f', nodes, '--nodes', '2', '--node-resource', 'example.com/fpga=2');
     await process.said(/^control plane at \S+, 3 nodes$/m);
@@ -99,21 +99,21 @@ describe('Nodes in the manifests of tutti up', () => {
     ]);
   });
 
-  it('run what a Job makes, and the end of the Job is the end of the scenario', async () => {
+  it('run the pods of a Job, and the scenario ends with the Job', async () => {
     const process = up('--exit', '-f', await file('both.yaml', job(), gpuNode('gpu-1')));
     expect(await process.ended()).toMatchObject({ exitCode: 0 });
     expect(process.stdout).toMatch(/train-1-\S+ on gpu-1|train-1-\S+ .*gpu-1/);
     expect(process.stdout).toContain('scenario took');
   });
 
-  it('a Job that fails exits 4, and says so', async () => {
+  it('end the command with 4 and a message if a Job fails', async () => {
     const failing = job({ backoffLimit: 0 }, { 'sim.tutti.dev/exit-code': '1' });
     const process = up('--exit', '-f', await file('failing.yaml', gpuNode('gpu-1'), failing));
     expect(await process.ended()).toMatchObject({ exitCode: 4 });
     expect(process.stdout).toMatch(/^Job train +Failed: BackoffLimitExceeded$/m);
   });
 
-  it('are rejected with everything that is wrong with them, and where', async () => {
+  it('are rejected with all errors and their lines', async () => {
     const path = join(folder, 'wrong.yaml');
     await writeFile(
       path,
@@ -135,8 +135,8 @@ describe('Nodes in the manifests of tutti up', () => {
     );
     const process = up('-f', path);
     expect(await process.ended()).toMatchObject({ exitCode: 1 });
-    const said = process.stderr.split('\n').map((line) => line.replace(/^ +.*document 1, /, ''));
-    expect(said.slice(1, -1)).toEqual([
+    const errors = process.stderr.split('\n').map((line) => line.replace(/^ +.*document 1, /, ''));
+    expect(errors.slice(1, -1)).toEqual([
       'line 4: Node Node_1: metadata.name: must be a name as nodes have them: lower-case letters, digits, "-" and "."',
       'line 5: Node Node_1: metadata.labels[rack]: 7 is no value that a label can have; numbers and true need quotes',
       'line 9: Node Node_1: spec.taints[0].effect: must be one of NoSchedule, PreferNoSchedule, NoExecute',
@@ -146,13 +146,13 @@ describe('Nodes in the manifests of tutti up', () => {
     expect(process.stdout).toBe('');
   });
 
-  it('alone are no scenario that could end', async () => {
+  it('are rejected with --exit if there is nothing else', async () => {
     const process = up('--exit', '-f', await file('alone.yaml', gpuNode('a')));
     expect(await process.ended()).toMatchObject({ exitCode: 1 });
     expect(process.stderr).toContain('--exit ends with the scenario, and there is none: nothing but Nodes is in them');
   });
 
-  it('of one name are rejected', async () => {
+  it('are rejected if two have the same name', async () => {
     const process = up('-f', await file('twice.yaml', gpuNode('a'), gpuNode('a')));
     expect(await process.ended()).toMatchObject({ exitCode: 1 });
     expect(process.stderr).toContain('document 2, line');
@@ -161,7 +161,7 @@ describe('Nodes in the manifests of tutti up', () => {
 });
 
 describe('tutti up', () => {
-  it('-f - reads standard input, and says so where it is wrong', async () => {
+  it('reads standard input with -f -, and names it in errors', async () => {
     const good = await file('input.yaml', job(), gpuNode('gpu-1'));
     const from = (path: string, ...parameters: readonly string[]): TestProcess => {
       const process = new TestProcess(['up', '--exit', ...parameters], {
@@ -176,13 +176,13 @@ describe('tutti up', () => {
     expect(bad.stderr).toContain('standard input, document 1, line 1: apiVersion: must be a non-empty string');
     const twice = from(good, '-f', '-', '-f', '-');
     expect(await twice.ended()).toMatchObject({ exitCode: 1 });
-    expect(twice.stderr).toContain('-f - is given twice');
+    expect(twice.stderr).toContain('-f - is set twice');
     const nothing = from('/dev/null', '-f', '-');
     expect(await nothing.ended()).toMatchObject({ exitCode: 1 });
-    expect(nothing.stderr).toContain('standard input: there are no objects in it');
+    expect(nothing.stderr).toContain('standard input: no objects found');
   });
 
-  it('--empty begins with nothing but nodes, and says what to do', async () => {
+  it('creates only nodes with --empty, and shows what to do next', async () => {
     const process = up('--empty', '--nodes', '1', '--node-resource', 'nvidia.com/gpu=8');
     await process.said(
       /^pods that name the scheduler tutti, and those that name none \(default-scheduler\), are scheduled here$/m,
@@ -192,7 +192,7 @@ describe('tutti up', () => {
     expect(await listOf(process, '/api/v1/pods')).toEqual([]);
   });
 
-  it('--no-scheduler runs everything but a scheduler, and says so', async () => {
+  it('runs everything except a scheduler with --no-scheduler, and reports it', async () => {
     const process = up('--no-scheduler', '-f', await file('waiting.yaml', job()));
     await process.said(/^no scheduler runs here \(--no-scheduler\): pods wait until yours/m);
     await process.said(/train-1-\S+/);
@@ -203,7 +203,7 @@ describe('tutti up', () => {
     ]);
   });
 
-  it('--no-scheduler without manifests begins empty', async () => {
+  it('creates no workload with --no-scheduler and without manifests', async () => {
     const process = up('--no-scheduler');
     await process.said(/stays up until Ctrl-C/);
     expect(await listOf(process, '/api/v1/pods')).toEqual([]);

@@ -28,30 +28,30 @@ async function manifestFile(text: string): Promise<string> {
   return file;
 }
 
-/** Holds a port for as long as `hold` runs; rejects with EADDRINUSE when another process has it. */
-async function holdPort<T>(port: number, hold: (port: number) => Promise<T>): Promise<T> {
+/** Occupies a port while `act` runs. Rejects with EADDRINUSE if another process uses it. */
+async function withPortTaken<T>(port: number, act: (port: number) => Promise<T>): Promise<T> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
   try {
-    return await hold((server.address() as AddressInfo).port);
+    return await act((server.address() as AddressInfo).port);
   } finally {
     server.close();
   }
 }
 
-/** The seconds of the first line that tells this. */
+/** Returns the time of the first matching line, in seconds. */
 function timeOf(output: string, pattern: RegExp): number {
   const line = output.split('\n').find((each) => pattern.test(each));
   expect(line, `a line like ${String(pattern)} in\n${output}`).toBeDefined();
   return Number.parseFloat(line!);
 }
 
-// Side by side: they mostly wait.
+// Concurrent, because the tests mostly wait.
 describe.concurrent('tutti up --exit', () => {
-  it('shows red start whole, blue wait with its verdict, and blue start whole after red; no partial start', async ({
+  it('shows that red starts as a whole, blue waits with its verdict, and blue starts as a whole after red', async ({
     onTestFinished,
     expect,
   }) => {
@@ -75,7 +75,7 @@ describe.concurrent('tutti up --exit', () => {
     expect(stdout).toMatch(/^scenario took [\d.]+s/m);
   });
 
-  it('reports the deadlock with --naive, and exits 3', async ({ onTestFinished, expect }) => {
+  it('reports the deadlock with --naive, and exits with 3', async ({ onTestFinished, expect }) => {
     const up = new TestProcess(['up', '--naive', '--exit']);
     onTestFinished(() => up.kill());
     const { exitCode } = await up.ended();
@@ -85,14 +85,14 @@ describe.concurrent('tutti up --exit', () => {
     expect(up.stdout).not.toMatch(/WHOLE|DONE/);
   });
 
-  it('has no deadlock with --naive where there is room for both', async ({ onTestFinished, expect }) => {
+  it('has no deadlock with --naive if both groups fit', async ({ onTestFinished, expect }) => {
     const up = new TestProcess(['up', '--naive', '--exit', '--node-cpu', '3']);
     onTestFinished(() => up.kill());
     expect(await up.ended()).toMatchObject({ exitCode: 0 });
     expect(up.stdout).toMatch(/^0 partial starts$/m);
   });
 
-  it('exits 4 when the time is up', async ({ onTestFinished, expect }) => {
+  it('exits with 4 when the timeout expires', async ({ onTestFinished, expect }) => {
     const up = new TestProcess(['up', '--exit', '--timeout', '1500ms']);
     onTestFinished(() => up.kill());
     expect(await up.ended()).toMatchObject({ exitCode: 4 });
@@ -100,8 +100,8 @@ describe.concurrent('tutti up --exit', () => {
   });
 });
 
-describe('bad input of tutti up', () => {
-  it('is named before anything is started', async () => {
+describe('tutti up, with invalid input', () => {
+  it('reports invalid manifests before it starts anything', async () => {
     const file = await manifestFile('apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\nkind: Pod\n');
     const up = tutti('up', '--file', file);
     expect(await up.ended()).toMatchObject({ exitCode: 1 });
@@ -109,7 +109,7 @@ describe('bad input of tutti up', () => {
     expect(up.stdout).toBe('');
   });
 
-  it('that the server rejects is named with its field and line', async () => {
+  it('reports the field and line that the server rejects', async () => {
     const file = await manifestFile(
       'apiVersion: scheduling.x-k8s.io/v1alpha1\nkind: PodGroup\nmetadata: {name: red}\nspec:\n  minMember: 0\n',
     );
@@ -119,8 +119,8 @@ describe('bad input of tutti up', () => {
     expect(up.stderr).not.toContain('    at ');
   });
 
-  it('a port that is taken is named, with the way out', async () => {
-    await holdPort(0, async (port) => {
+  it('reports a port that is in use, and how to choose another', async () => {
+    await withPortTaken(0, async (port) => {
       const up = tutti('up', '--port', String(port));
       expect(await up.ended()).toMatchObject({ exitCode: 1 });
       expect(up.stderr).toMatch(new RegExp(`^tutti: .*port ${port} .*another port`));
@@ -128,7 +128,7 @@ describe('bad input of tutti up', () => {
     });
   });
 
-  it('a wrong flag exits 2', async () => {
+  it('exits with 2 for an invalid flag', async () => {
     expect(await tutti('up', '--nodes', 'many').ended()).toMatchObject({ exitCode: 2 });
   });
 });
@@ -140,7 +140,7 @@ describe('Ctrl-C', () => {
     ['in mid-scenario', /red +running/, []],
     ['in mid-scenario with --exit', /red +running/, ['--exit']],
     ['after the scenario', /stays up until Ctrl-C/, ['--node-cpu', '3']],
-  ])('%s ends it, and nothing is left', async (_when, moment, flags) => {
+  ])('%s ends the process and leaves nothing behind', async (_when, moment, flags) => {
     const up = tutti('up', ...flags);
     await up.said(moment);
     up.signal('SIGINT');
@@ -148,11 +148,11 @@ describe('Ctrl-C', () => {
     expect(exitCode).toBe(flags.includes('--exit') ? 130 : 0);
     expect(up.stderr).toBe('');
     const port = Number(/control plane at https:\/\/127\.0\.0\.1:(\d+)/.exec(up.stdout)?.[1]);
-    await holdPort(port, () => Promise.resolve());
+    await withPortTaken(port, () => Promise.resolve());
     expect(existsSync(/KUBECONFIG=(.*)/.exec(up.stdout)![1]!)).toBe(false);
   });
 
-  it('ends it though nobody reads its output any more', async () => {
+  it('is not necessary if the reader of the output has gone', async () => {
     const up = tutti('up');
     await up.said(/control plane at/);
     up.closeStdout();

@@ -100,7 +100,7 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     expect(await leaving()).toEqual([]);
 
     await addGang('urgent', members(2, { cpu: '6', priority: 'high' }));
-    await expectMessage('urgent-0', '2 pods of lower priority are preempted for it.');
+    await expectMessage('urgent-0', 'Evicts 2 pods of lower priority to free capacity for it.');
     await expect.poll(leaving).toEqual(['batch-0', 'batch-1']);
     expect((await pod('batch-0')).status.conditions).toContainEqual(
       expect.objectContaining({ type: 'DisruptionTarget', reason: 'PreemptionByScheduler' }),

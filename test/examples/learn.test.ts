@@ -124,7 +124,9 @@ describe('npm run learn', () => {
     const run = promisify(execFile)(process.execPath, ['examples/learn/learn.ts', ...given]);
     await expect(run).rejects.toMatchObject({
       code: 2,
-      stdout: expect.stringContaining(`There is no step "${given.join(' ')}": name one of the seven.\n`) as string,
+      stdout: expect.stringContaining(
+        `There is no step "${given.join(' ')}". Choose one of the seven steps.\n`,
+      ) as string,
     });
   });
 });

@@ -11,17 +11,17 @@ import { kubeScheduler, schedulerPlugins } from './go-scheduler.ts';
 import { tutti } from './tutti.ts';
 
 export interface ContenderPaths {
-  /** The repository, for the version of what is measured. */
+  /** The repository, for Tutti's version. */
   readonly root: string;
   /** Tutti's built command line. */
   readonly cli: string;
-  /** Where CPU profiles of Tutti are left; absent: none are taken. */
+  /** Folder for CPU profiles of Tutti. Absent: no profiles. */
   readonly profileFolder?: string;
-  /** The path of the program that `binaryOf` names. */
+  /** Returns the path of a program in `binaryOf`. */
   readonly binary: (name: BinaryName) => string;
 }
 
-/** The program of the real plane's modules that a contender needs; Tutti needs none. */
+/** contender -> program of the real plane that it needs. Tutti needs none. */
 export const binaryOf = {
   tutti: undefined,
   'kube-scheduler': 'kube-scheduler',
@@ -47,8 +47,8 @@ export async function createContender(name: ContenderName, paths: ContenderPaths
 }
 
 /**
- * The build that is measured, by its contents. For that of the repository also version, the last commit of the sources, and
- * whether they have changed since; they need not be what it was built from.
+ * Describes the build by its hash. For the build of the repository, adds the version, the last commit of the sources, and whether they have
+ * uncommitted changes. The build may be older than the sources.
  */
 async function tuttiVersion(root: string, cli: string): Promise<string> {
   const build = `build ${await buildHash(cli)}`;
@@ -65,7 +65,7 @@ async function tuttiVersion(root: string, cli: string): Promise<string> {
   }
 }
 
-/** The program only tells the version of the Kubernetes inside. */
+/** The program only reports the version of the Kubernetes inside. */
 async function schedulerPluginsVersion(): Promise<string> {
   const module = await readFile(join(moduleFolder('scheduler-plugins'), 'go.mod'), 'utf8');
   return /sigs\.k8s\.io\/scheduler-plugins (v\S+)/.exec(module)?.[1] ?? 'unknown';

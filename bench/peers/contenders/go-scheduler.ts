@@ -10,7 +10,7 @@ interface GoScheduler {
   readonly flags?: readonly string[];
 }
 
-/** How to start a scheduler that is made of kube-scheduler: everything at its defaults but the limits of its client. */
+/** Starts a scheduler that is based on kube-scheduler, with default settings except for its client limits. */
 async function goSchedulerCommand(
   { group, kubeconfigPath }: ContenderStart,
   { binary, plugins, flags = [] }: GoScheduler,
@@ -39,7 +39,7 @@ async function goSchedulerCommand(
   };
 }
 
-/** Lone pods as it comes; gangs by its own gang scheduling, which is off unless asked for. */
+/** kube-scheduler: default settings for single pods; its own gang scheduling, which is disabled by default, for gangs. */
 export function kubeScheduler(binary: string, version: string): Contender {
   return {
     name: 'kube-scheduler',
@@ -53,7 +53,7 @@ export function kubeScheduler(binary: string, version: string): Contender {
   };
 }
 
-/** With its Coscheduling plugin, as its documentation enables it. */
+/** scheduler-plugins with the Coscheduling plugin, enabled as in its documentation. */
 export function schedulerPlugins(binary: string, version: string): Contender {
   return {
     name: 'scheduler-plugins',

@@ -5,10 +5,10 @@ import { apiLimits, benchSchedulerName } from './contender.ts';
 import type { Contender } from './contender.ts';
 
 export interface TuttiOptions {
-  /** dist/cli.js: what users run, not the sources. */
+  /** dist/cli.js, which users run, not the sources. */
   readonly cliPath: string;
   readonly version: string;
-  /** Where a CPU profile is left when the scheduler ends; absent: none is taken. */
+  /** Folder for a CPU profile when the scheduler ends. Absent: no profile. */
   readonly profileFolder?: string;
 }
 
@@ -49,13 +49,13 @@ export function tutti({ cliPath, version, profileFolder }: TuttiOptions): Conten
   };
 }
 
-/** What the first line of the command line's file gives to Node when users run it. */
+/** Reads the environment and the Node flags in the first line of the command line file, which apply when users run it. */
 function firstLine(cliPath: string): {
   readonly environment: readonly string[];
   readonly nodeFlags: readonly string[];
 } {
   const [line = ''] = readFileSync(cliPath, 'utf8').split('\n', 1);
   const match = /^#!\S+ -S ((?:\w+=\S+ )*)node (.+)$/.exec(line);
-  if (match === null) throw new Error(`${cliPath} does not begin as it should: ${line.slice(0, 80)}`);
+  if (match === null) throw new Error(`${cliPath} has an unexpected first line: ${line.slice(0, 80)}`);
   return { environment: match[1]!.split(' ').filter((word) => word !== ''), nodeFlags: match[2]!.split(' ') };
 }

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import type { LoadTarget } from './load-protocol.ts';
 
-/** Plain calls over a fixed number of connections; no retries, no caches, nothing shared with what is measured. */
+/** A simple API client with a fixed number of connections. It has no retries and no cache, and shares no code with the schedulers. */
 export class ApiCaller {
   readonly #pool: Pool;
   readonly #connections: number;
@@ -14,13 +14,13 @@ export class ApiCaller {
       pipelining: 1,
       allowH2: false,
       bodyTimeout: 0,
-      // The server under load is a throw-away on loopback.
+      // The server is temporary and listens on loopback.
       connect: { rejectUnauthorized: false },
     });
     this.#headers = { 'user-agent': 'tutti-bench-load', authorization: `Bearer ${target.token}` };
   }
 
-  /** Answers the body. Rejects for any status but 2xx, saying what the server said. */
+  /** Resolves to the body. Rejects with the server's message if the status is not 2xx. */
   async call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<unknown> {
     const response = await this.#pool.request({
       method,
@@ -36,7 +36,7 @@ export class ApiCaller {
     return JSON.parse(text);
   }
 
-  /** Runs `work` for 0 … count - 1, begun in that order, as many at once as there are connections. */
+  /** Runs `work` for 0 … count - 1, started in this order, one per connection at a time. */
   async each(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
     let next = 0;
     const worker = async (): Promise<void> => {
@@ -45,7 +45,7 @@ export class ApiCaller {
     await Promise.all(Array.from({ length: Math.min(count, this.#connections) }, worker));
   }
 
-  /** The body of a watch as it arrives. */
+  /** Opens a watch, and returns its body as a stream. */
   async stream(path: string): Promise<AsyncIterable<Uint8Array>> {
     const response = await this.#pool.request({ method: 'GET', path, headers: this.#headers, headersTimeout: 0 });
     if (response.statusCode >= 300) {

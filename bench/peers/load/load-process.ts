@@ -7,7 +7,7 @@ const loadPath = fileURLToPath(new URL('load.ts', import.meta.url));
 
 type Kind = LoadRequest['kind'];
 
-/** The load generator's process, as seen from the bench. It ends when the bench does. */
+/** The benchmark's side of the load generator process, which ends with the benchmark. */
 export class LoadProcess {
   readonly #child: ChildProcess;
 
@@ -15,11 +15,10 @@ export class LoadProcess {
     this.#child = fork(loadPath, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: [] });
   }
 
-  /** One at a time. Rejects with what went wrong in the generator, or when it has ended. */
+  /** Sends a request. Only one at a time. Rejects with the generator's error, or if it has exited. */
   async ask<K extends Kind>(request: Extract<LoadRequest, { kind: K }>): Promise<Extract<LoadReply, { kind: K }>> {
     const reply = await new Promise<LoadReply>((resolve, reject) => {
-      const onExit = (code: number | null): void =>
-        reject(new Error(`the load generator ended, exit code ${String(code)}`));
+      const onExit = (code: number | null): void => reject(new Error(`the load generator exited with ${String(code)}`));
       this.#child.once('exit', onExit);
       this.#child.once('message', (message: LoadReply) => {
         this.#child.off('exit', onExit);
@@ -37,7 +36,7 @@ export class LoadProcess {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     await new Promise((resolve) => {
       this.#child.once('exit', resolve);
-      this.#child.disconnect(); // upon which it ends itself
+      this.#child.disconnect(); // the generator then exits
     });
   }
 }

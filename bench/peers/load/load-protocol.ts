@@ -1,25 +1,25 @@
 import type { Workload } from '../workload.ts';
 
-/** How to reach the API server under the load. */
+/** Connection to the API server. */
 export interface LoadTarget {
   readonly server: string;
   /** Bearer token. */
   readonly token: string;
 }
 
-/** Which kind of object says that pods belong together, and how a pod names it. */
+/** Kind of group object, and how pods refer to it. */
 export type GroupKind = 'none' | 'label' | 'native';
 
-/** From the bench to the load generator. Each is answered by the reply of the same name, or by `failed`. */
+/** Requests from the benchmark to the load generator. The reply has the same kind, or `failed`. */
 export type LoadRequest =
-  /** Make what is the same for every scheduler: the nodes, the namespace and the definition of PodGroups. */
+  /** Create the objects that are the same for all schedulers: the nodes, the namespace and the PodGroup CRD. */
   | {
       readonly kind: 'seed';
       readonly target: LoadTarget;
       readonly nodes: number;
       readonly nodeCpu: number;
     }
-  /** On a plane with all that: make the groups, and watch the pods. */
+  /** Create the groups and watch the pods, on a plane with these objects. */
   | {
       readonly kind: 'prepare';
       readonly target: LoadTarget;
@@ -27,31 +27,31 @@ export type LoadRequest =
       readonly groups: GroupKind;
       readonly schedulerName: string;
     }
-  /** Make all pods. */
+  /** Create all pods. */
   | { readonly kind: 'create' }
-  /** Wait until the pods that fit are bound, or nothing has been for too long. */
+  /** Wait until the pods that fit are bound, or until no pod was bound for too long. */
   | {
       readonly kind: 'await';
-      /** How long it may take altogether, and how long it may take from one bind to the next. */
+      /** Limits for the total time, and for the time between two bindings. */
       readonly limitMs: number;
       readonly stallMs: number;
     }
-  /** Tell what has been seen; more may have been bound since. */
+  /** Report the watch events so far. More pods may be bound since. */
   | { readonly kind: 'report' };
 
 export type LoadReply =
   | { readonly kind: 'seed' }
   | { readonly kind: 'prepare' }
-  /** When the first create was sent and the last was answered. Times here are those of `monotonicNow()`. */
+  /** Time when the first create was sent, and when the last one was answered, from `monotonicNow()`. */
   | { readonly kind: 'create'; readonly firstAt: number; readonly lastAt: number }
   | { readonly kind: 'await'; readonly complete: boolean }
   | { readonly kind: 'report'; readonly pods: readonly PodTimes[]; readonly watchRestarts: number }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** When the watch brought the news of one pod. */
+/** Times of the watch events of a pod. */
 export interface PodTimes {
   readonly gang: number;
   readonly createdAt: number;
-  /** Absent: not bound. */
+  /** Absent if the pod was not bound. */
   readonly boundAt?: number;
 }

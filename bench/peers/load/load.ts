@@ -1,6 +1,6 @@
 /**
- * The load generator: a process of its own, so that what it costs is not booked on what it measures. Takes LoadRequests over
- * the channel to its parent, one at a time, and ends with it.
+ * The load generator. It is a separate process, so that its cost does not affect the measurements. It handles LoadRequests from its parent,
+ * one at a time, and ends with the parent.
  */
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ const pods = `/api/v1/namespaces/${namespace}/pods`;
 class Load {
   readonly #request: Extract<LoadRequest, { kind: 'prepare' }>;
   readonly #caller: ApiCaller;
-  /** Of its own, so that its events do not wait behind answers. */
+  /** A separate connection, so that watch events do not wait behind responses. */
   readonly #watchCaller: ApiCaller;
   readonly #watch = new PodWatch();
   #watchFailure: Error | undefined;
@@ -49,7 +49,7 @@ class Load {
     );
   }
 
-  /** Makes the pods, and returns when the watch has shown them all. */
+  /** Creates the pods. Resolves when the watch has shown all of them. */
   async create(): Promise<LoadReply> {
     const { workload, groups, schedulerName } = this.#request;
     const gangOf = gangOfEachPod(workload);
@@ -60,7 +60,7 @@ class Load {
     const lastAt = monotonicNow();
     while (this.#watch.seen < gangOf.length) {
       this.#check();
-      if (monotonicNow() > lastAt + 60_000) throw new Error('the watch did not bring all pods within a minute');
+      if (monotonicNow() > lastAt + 60_000) throw new Error('the watch did not show all pods within a minute');
       await sleep(5);
     }
     return { kind: 'create', firstAt, lastAt };
@@ -79,7 +79,7 @@ class Load {
     }
   }
 
-  /** Whether the gangs that fit are whole. Pods of others may be bound too, so a count of pods alone does not tell. */
+  /** Returns whether as many gangs are complete as fit. Pods of other gangs may be bound too, so the number of pods is not sufficient. */
   #isComplete(): boolean {
     const { workload } = this.#request;
     if (this.#watch.bound < fittingPods(workload)) return false;
@@ -123,7 +123,7 @@ async function answer(request: LoadRequest): Promise<LoadReply> {
     await load.prepare();
     return { kind: 'prepare' };
   }
-  if (load === undefined) throw new Error('asked to load before it was prepared');
+  if (load === undefined) throw new Error('the load was not prepared');
   switch (request.kind) {
     case 'create':
       return load.create();

@@ -3,7 +3,7 @@ import type { GroupKind } from './load-protocol.ts';
 
 export const namespace = 'bench';
 
-/** A node as its kubelet would have registered it. */
+/** Returns a node as its kubelet would register it. */
 export function nodeManifest(index: number, cpu: number): object {
   const name = `node-${index}`;
   const resources = { cpu: `${cpu}`, memory: `${cpu * 4}Gi`, pods: '110' };
@@ -57,7 +57,7 @@ export function podName(index: number): string {
   return `pod-${index}`;
 }
 
-/** Where a member wants to be with respect to those of its own gang, which its label tells. */
+/** Returns the anti-affinity or topology spread of a member relative to its own gang, which its label identifies. */
 function placingSpec(placing: Placing | undefined, gang: number): object {
   const labelSelector = { matchLabels: { gang: groupName(gang) } };
   switch (placing) {

@@ -9,7 +9,7 @@ async function* chunks(...texts: string[]): AsyncIterable<Uint8Array> {
   for (const text of texts) yield Buffer.from(text);
 }
 
-/** Follows these bodies one after the other; answers the versions from which they were asked for, and the end. */
+/** Follows these watch bodies one after the other. Returns the requested resource versions and the final error. */
 async function follow(
   watch: PodWatch,
   ...bodies: AsyncIterable<Uint8Array>[]
@@ -24,7 +24,7 @@ async function follow(
   return { from, error };
 }
 
-it('reads events however the network cuts them', async () => {
+it('parses events that are split across chunks', async () => {
   const text = event('größe', 1) + event('größe', 2, 'node-1') + event('b', 3);
   const bytes = [...Buffer.from(text)].map((byte) => Uint8Array.of(byte));
   const watch = new PodWatch();
@@ -40,7 +40,7 @@ it('reads events however the network cuts them', async () => {
   expect(watch.timesOf('b')!.boundAt).toBeUndefined();
 });
 
-it('resumes a watch that ended behind the last event, and counts how often', async () => {
+it('resumes a watch after its last event, and counts the restarts', async () => {
   const watch = new PodWatch();
   const { from } = await follow(watch, chunks(event('a', 5)), chunks(), chunks(event('a', 9, 'node-1')));
   expect(from).toEqual(['0', '5', '5', '9']);

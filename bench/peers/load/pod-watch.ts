@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { monotonicNow } from '../monotonic-now.ts';
 
-/** As much of a watch event as matters here. */
+/** The fields of a watch event that the benchmark reads. */
 interface PodEvent {
   readonly type: string;
   readonly object: {
@@ -18,26 +18,26 @@ interface SeenPod {
 
 const newline = 0x0a;
 
-/** Opens a watch of the pods from this resource version on, and gives its body. */
+/** Opens a watch of the pods from a resource version, and returns its body. */
 export type OpenPodWatch = (resourceVersion: string) => Promise<AsyncIterable<Uint8Array>>;
 
-/** What a watch of pods has told, each time being when the event came in. */
+/** Records when the watch events of pods arrived. */
 export class PodWatch {
-  /** pod name -> when it was first seen, and first seen bound */
+  /** pod name -> times of its first event, and of its first event as a bound pod */
   readonly #pods = new Map<string, SeenPod>();
   #bound = 0;
   #lastBindAt: number | undefined;
   #restarts = 0;
 
   /**
-   * Reads until something fails, and rejects with that. A watch that ends is resumed where it ended: an API server drops the
-   * ones that it cannot write to fast enough, and what happened meanwhile is told at once.
+   * Reads watches until an error occurs, and rejects with it. Resumes a watch that ends: an API server closes watches that are too slow, and
+   * then sends the missed events at once.
    */
   async follow(open: OpenPodWatch, resourceVersion: string): Promise<never> {
     for (let from = resourceVersion; ; this.#restarts++) from = await this.#read(await open(from), from);
   }
 
-  /** Answers the resource version of the last event. */
+  /** Reads a watch to its end. Resolves to the resource version of the last event. */
   async #read(body: AsyncIterable<Uint8Array>, from: string): Promise<string> {
     let last = from;
     let rest: Uint8Array = new Uint8Array();
@@ -69,7 +69,7 @@ export class PodWatch {
     return resourceVersion;
   }
 
-  /** How often the watch ended and was resumed. */
+  /** Number of times that the watch ended and was resumed. */
   get restarts(): number {
     return this.#restarts;
   }
@@ -86,7 +86,7 @@ export class PodWatch {
     return this.#lastBindAt;
   }
 
-  /** Undefined for a pod that has not been seen. */
+  /** Returns the times of a pod, or undefined if it has no event yet. */
   timesOf(name: string): { readonly createdAt: number; readonly boundAt: number | undefined } | undefined {
     return this.#pods.get(name);
   }

@@ -9,7 +9,7 @@ interface NodeAnswer {
   readonly spec?: { readonly taints?: readonly unknown[] };
 }
 
-/** Makes on an empty plane what every run on so many nodes begins with, whoever schedules. */
+/** Creates the initial objects of every run with these nodes on an empty plane. They are the same for all schedulers. */
 export async function seed(
   caller: ApiCaller,
   { nodes, nodeCpu }: { readonly nodes: number; readonly nodeCpu: number },
@@ -17,17 +17,17 @@ export async function seed(
   await caller.call('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
   await caller.each(nodes, async (index) => {
     const node = (await caller.call('POST', '/api/v1/nodes', nodeManifest(index, nodeCpu))) as NodeAnswer;
-    // A new node is tainted until its kubelet reports; nothing else plays the kubelet here.
+    // A new node has a taint until its kubelet reports. There is no kubelet here.
     if (node.spec?.taints !== undefined) {
       await caller.call('PATCH', `/api/v1/nodes/${node.metadata.name}`, { spec: { taints: null } });
     }
   });
-  // Also for lone pods: scheduler-plugins waits for it before it schedules anything.
+  // Also for single pods: scheduler-plugins waits for the CRD before it schedules anything.
   await caller.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);
   await untilPodGroupsAreServed(caller);
 }
 
-/** A resource is served a moment after its definition is accepted, or after the API server has found it at its start. */
+/** Waits until the API server serves a resource, which happens a moment after it accepts the CRD or finds the CRD at its start. */
 export async function untilPodGroupsAreServed(caller: ApiCaller): Promise<void> {
   const deadline = monotonicNow() + 30_000;
   for (;;) {

@@ -3,7 +3,7 @@ import { addPod, boundNode, clientOf, numberedNodes } from '../cluster.ts';
 import type { Say } from '../cluster.ts';
 import { scheduler } from './scheduler.ts';
 
-/** Five pods on ten nodes. */
+/** Schedules five pods on ten nodes. */
 export async function scenario(say: Say): Promise<void> {
   const playground = await createPlayground({ ...scheduler, nodes: numberedNodes(10) });
   const core = clientOf(playground);

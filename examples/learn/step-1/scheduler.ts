@@ -1,6 +1,6 @@
 import type { OwnPlugin, PlaygroundOptions } from 'tutti-scheduler';
 
-/** Gives each node a score by chance, so that any may be the best. */
+/** Gives each node a random score, so that any node can be the best. */
 const randomNode: OwnPlugin = {
   name: 'RandomNode',
   factory: (_args, { random }) => ({
@@ -14,7 +14,7 @@ export const scheduler: PlaygroundOptions = {
   profiles: [
     {
       schedulerName: 'default-scheduler',
-      disabled: ['*'], // all that Tutti would do
+      disabled: ['*'], // all default plugins of Tutti
       enabled: ['PrioritySort', 'RandomNode', 'DefaultBinder'],
     },
   ],

@@ -3,7 +3,7 @@ import { addPod, boundNode, clientOf, numberedNodes, whyPending } from '../clust
 import type { Say } from '../cluster.ts';
 import { scheduler } from './scheduler.ts';
 
-/** Ten nodes that are cordoned, and one that is not, until it is cordoned too. */
+/** Uses ten cordoned nodes, and one node that is cordoned later. */
 export async function scenario(say: Say): Promise<void> {
   const cordoned = numberedNodes(10, { unschedulable: true });
   const playground = await createPlayground({ ...scheduler, nodes: [...cordoned, { name: 'node10' }] });

@@ -1,6 +1,6 @@
 import type { OwnPlugin, PlaygroundOptions } from 'tutti-scheduler';
 
-/** Rejects nodes that are cordoned. */
+/** Rejects cordoned nodes. */
 export const nodeUnschedulable: OwnPlugin = {
   name: 'NodeUnschedulable',
   factory: (_args, { Status }) => {

@@ -3,7 +3,7 @@ import { addPod, boundNode, clientOf, numberedNodes } from '../cluster.ts';
 import type { Say } from '../cluster.ts';
 import { scheduler } from './scheduler.ts';
 
-/** Pods with and without a digit at the end, and one whose node is cordoned. */
+/** Uses pods with and without a trailing digit, and a pod whose node is cordoned. */
 export async function scenario(say: Say): Promise<void> {
   const nodes = numberedNodes(10).map((node) => (node.name === 'node7' ? { ...node, unschedulable: true } : node));
   const playground = await createPlayground({ ...scheduler, nodes });

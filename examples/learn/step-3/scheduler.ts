@@ -1,7 +1,7 @@
 import type { OwnPlugin, PlaygroundOptions } from 'tutti-scheduler';
 import { nodeUnschedulable } from '../step-2/scheduler.ts';
 
-/** Prefers the node whose name ends in the same digit as the pod's. */
+/** Prefers the node whose name ends with the same digit as the name of the pod. */
 const nodeNumber: OwnPlugin = {
   name: 'NodeNumber',
   factory: () => ({
@@ -13,7 +13,7 @@ const nodeNumber: OwnPlugin = {
   }),
 };
 
-/** Undefined when the name ends in something else. */
+/** Returns the trailing digit of a name, or undefined. */
 export function lastDigit(name: string): number | undefined {
   const last = name.at(-1) ?? '';
   return /[0-9]/.test(last) ? Number(last) : undefined;

@@ -3,7 +3,7 @@ import { addPod, boundNode, clientOf, numberedNodes } from '../cluster.ts';
 import type { Say } from '../cluster.ts';
 import { calls, scheduler } from './scheduler.ts';
 
-/** What the points were asked for a pod with a digit, and for one without. */
+/** Counts the calls of the extension points for pods with and without a digit. */
 export async function scenario(say: Say): Promise<void> {
   const playground = await createPlayground({ ...scheduler, nodes: numberedNodes(10) });
   const core = clientOf(playground);

@@ -4,10 +4,10 @@ import { lastDigit } from '../step-3/scheduler.ts';
 
 const podDigit = 'NodeNumber/pod-digit';
 
-/** How often each point was asked. */
+/** Number of calls of each extension point. */
 export const calls = { preScore: 0, score: 0 };
 
-/** As before, but the pod's name is looked at once, and a pod without a digit is none of its business. */
+/** As before, but reads the name of the pod only once, and skips pods without a digit. */
 const nodeNumber: OwnPlugin = {
   name: 'NodeNumber',
   factory: (_args, { Status }) => {

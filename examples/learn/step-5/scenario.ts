@@ -3,7 +3,7 @@ import { addPod, boundNode, clientOf, numberedNodes, pluginLogger } from '../clu
 import type { Say } from '../cluster.ts';
 import { scheduler } from './scheduler.ts';
 
-/** Three pods, of which the first has to wait longest. */
+/** Uses three pods. The first waits longest. */
 export async function scenario(say: Say): Promise<void> {
   const playground = await createPlayground({ ...scheduler, nodes: numberedNodes(10), logger: pluginLogger(say) });
   const core = clientOf(playground);

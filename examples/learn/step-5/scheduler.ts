@@ -2,7 +2,7 @@ import type { OwnPlugin, PlaygroundOptions } from 'tutti-scheduler';
 import { nodeUnschedulable } from '../step-2/scheduler.ts';
 import { lastDigit } from '../step-3/scheduler.ts';
 
-/** Prefers the node of the same digit, and lets the pod wait so many seconds before it is bound. */
+/** Prefers the node with the same digit, and delays binding by as many seconds as the digit. */
 export const nodeNumber: OwnPlugin = {
   name: 'NodeNumber',
   factory: (_args, { clock, logger, waitingPods }) => ({

@@ -3,7 +3,7 @@ import { addPod, boundNode, clientOf, numberedNodes, pluginLogger, whyPending } 
 import type { Say } from '../cluster.ts';
 import { scheduler } from './scheduler.ts';
 
-/** A pod that fails again and again, and others that do not wait for it. */
+/** Uses a pod that fails repeatedly, and pods that do not wait for it. */
 export async function scenario(say: Say): Promise<void> {
   const playground = await createPlayground({ ...scheduler, nodes: numberedNodes(1), logger: pluginLogger(say) });
   const core = clientOf(playground);

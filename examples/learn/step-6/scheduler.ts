@@ -1,7 +1,7 @@
 import type { OwnPlugin, PlaygroundOptions } from 'tutti-scheduler';
 import { nodeUnschedulable } from '../step-2/scheduler.ts';
 
-/** The queue's order: who has waited longest goes first; the uid decides between equals. */
+/** Orders the queue: the pod that has waited longest comes first. The UID breaks ties. */
 const oldestFirst: OwnPlugin = {
   name: 'OldestFirst',
   factory: () => ({
@@ -10,7 +10,7 @@ const oldestFirst: OwnPlugin = {
   }),
 };
 
-/** Needs an answer from somewhere about pods called moody, and gets none the first three times. */
+/** Needs an external answer for pods with the name moody, and gets none the first three times. */
 const outsideWorld: OwnPlugin = {
   name: 'OutsideWorld',
   factory: (_args, { Status, logger }) => {

@@ -3,7 +3,7 @@ import { addNode, addPod, boundNode, clientOf, numberedNodes, pluginLogger, whyP
 import type { Say } from '../cluster.ts';
 import { scheduler } from './scheduler.ts';
 
-/** A pod that finds no node, until one appears. */
+/** Uses a pod that finds no node until a schedulable one is added. */
 export async function scenario(say: Say): Promise<void> {
   const nodes = numberedNodes(9, { unschedulable: true });
   const playground = await createPlayground({ ...scheduler, nodes, logger: pluginLogger(say) });

@@ -1,6 +1,6 @@
 import type { OwnPlugin, PlaygroundOptions } from 'tutti-scheduler';
 
-/** Rejects nodes that are cordoned, and says when a pod that it rejected is worth another attempt. */
+/** Rejects cordoned nodes, and decides which events can make a rejected pod schedulable. */
 const nodeUnschedulable: OwnPlugin = {
   name: 'NodeUnschedulable',
   factory: (_args, { Status, logger }) => {
