@@ -13,7 +13,7 @@ const page = [
   '```',
 ].join('\n');
 
-it('a command goes on behind a backslash; times do not matter, nor what is left out', async () => {
+it('console commands continue after a backslash; times and omitted output do not matter', async () => {
   const commands = consoleCommandsIn(page);
   expect(commands.map(({ command }) => command)).toEqual([
     'printf "%s\\n" a \\\n    b c',
@@ -21,8 +21,8 @@ it('a command goes on behind a backslash; times do not matter, nor what is left 
   ]);
   const outputs = await outputsOf(commands, { HOST: 'somebody' }, '.');
   expect(outputs).toEqual(['a\nb\nc', 'created at 2026-11-22T01:40:22Z by somebody']);
-  const { printed, told } = transcriptsOf(commands, outputs);
-  expect(printed).toEqual(told);
+  const { printed, expected } = transcriptsOf(commands, outputs);
+  expect(printed).toEqual(expected);
   const other = transcriptsOf(commands, ['b\nc', 'created by nobody']);
   expect(other.printed).toEqual([`$ ${commands[0]!.command}\nb\nc`, `$ ${commands[1]!.command}\ncreated by nobody`]);
   expect(transcriptsOf(commands, []).printed[0]).toMatch(/it was not run/);

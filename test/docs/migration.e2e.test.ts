@@ -27,7 +27,7 @@ interface PodSeen {
   readonly spec: { readonly nodeName?: string };
 }
 
-/** The other scheduler, where there is one to run. */
+/** The other scheduler, if there is one. */
 interface Other {
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -64,7 +64,7 @@ const everywhere: readonly Where[] = [
     : [{ title: 'a real API server, beside a real scheduler-plugins', open: openBesideOther }]),
 ];
 
-describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
+describe.each(everywhere)('docs/migration.md on $title', ({ open }) => {
   let stage: PageStage;
   let other: Other;
   let before: readonly PodSeen[];
@@ -96,7 +96,7 @@ describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
 
   afterAll(() => stage?.close());
 
-  it('takes over what runs and what waits', async () => {
+  it('takes over running and waiting pods', async () => {
     const [stop, install, look, remove] = takingOver;
     await stage.play([stop!]);
     await other.stop();
@@ -111,7 +111,7 @@ describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
     expect(await tutti.stop()).toEqual([]);
   });
 
-  it('gives back, and leaves pods and groups as they are', async () => {
+  it('switches back, and leaves pods and groups as they are', async () => {
     const [stop, remove] = goingBack;
     const both = [...before, ...(await podsOf('next'))];
     await stage.play([stop!]);
@@ -119,12 +119,12 @@ describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
     await stage.play([remove!]);
     expect([...(await podsOf('train')), ...(await podsOf('next'))]).toEqual(both);
     await stage.createGang('after', 2, { schedulerName: name, cpu: '100m' });
-    // Nobody who was stopped schedules it; who came back does.
+    // The stopped scheduler does not bind it; the restarted one does.
     if (other !== nobody) await stage.bound('after', 2);
     else await stage.prints('kubectl get pods --selector scheduling.x-k8s.io/pod-group=after', /Pending(?!.*Running)/s);
   });
 
-  it('runs beside the other, each with its own', async () => {
+  it('runs next to the other scheduler, each with its own pods', async () => {
     await stage.play(sideBySide);
     await stage.release().run('scheduler', '3.17');
     await stage.createGang('mine', 2, { cpu: '100m' });

@@ -62,8 +62,8 @@ describe.skipIf(programs.state === 'missing')('on a real plane without kube-sche
     await expectStatus('/apis/apps/v1/namespaces/default/statefulsets/store', 'readyReplicas', 2);
     await expectStatus('/apis/batch/v1/namespaces/default/jobs/report', 'succeeded', 2);
     outputs.push(...(await outputsOf(others, environment, process.cwd())));
-    const { printed, told } = transcriptsOf(asked, outputs);
-    expect(printed).toEqual(told);
+    const { printed, expected } = transcriptsOf(asked, outputs);
+    expect(printed).toEqual(expected);
     const { items } = await plane.client.list('/api/v1/namespaces/default/pods');
     const names = (items as { readonly spec: { readonly schedulerName: string } }[]).map(
       ({ spec }) => spec.schedulerName,

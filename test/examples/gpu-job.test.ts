@@ -31,8 +31,8 @@ it('examples/gpu-job/README.md: Jobs with GPUs start as gangs, one after the oth
     expect(anyNode(up.stdout.split('\n')[0]!)).toBe(anyNode(start!.output));
     const path = `${dirname(await kubectlPath())}:${process.env.PATH}`;
     const outputs = await outputsOf(others, { HOME: home, KUBECONFIG: kubeconfig, PATH: path }, process.cwd());
-    const { printed, told } = transcriptsOf(others, outputs, anyNode);
-    expect(printed).toEqual(told);
+    const { printed, expected } = transcriptsOf(others, outputs, anyNode);
+    expect(printed).toEqual(expected);
   } finally {
     await up.kill();
     await rm(home, { recursive: true });
