@@ -8,10 +8,10 @@ import { claimBlocks } from '../docs/block-claims.ts';
 import { consoleCommandsOf, masked, outputsOf, transcriptsOf } from '../docs/console-blocks.ts';
 import { kubectlPath } from '../planes/kubectl.ts';
 
-/** What is typed with the manifests examples/gpu-job/nodes.yaml, examples/gpu-job/train.yaml and examples/gpu-job/second.yaml. */
+/** Commands that use the manifests examples/gpu-job/nodes.yaml, examples/gpu-job/train.yaml and examples/gpu-job/second.yaml. */
 const [start, , ...others] = consoleCommandsOf(claimBlocks('examples/gpu-job/README.md', 'console'));
 
-/** Which worker goes to which of the two nodes does not matter. */
+/** It does not matter which of the two nodes a worker gets. */
 const anyNode = (text: string): string =>
   masked(text)
     .replaceAll(/(train-\d) gpu-[12]/g, '$1 gpu-(any)')
