@@ -209,7 +209,7 @@ function restrictedProblems(pod: PodSpec): readonly string[] {
     must(securityContext?.allowPrivilegeEscalation === false, 'may gain privileges');
     must(securityContext?.privileged !== true, 'is privileged');
     must(securityContext?.readOnlyRootFilesystem === true, 'may write to its file system');
-    must(securityContext?.capabilities?.drop?.includes('ALL') === true, 'keeps capabilities');
+    must(securityContext?.capabilities?.drop?.includes('ALL') === true, 'does not drop all capabilities');
     must(securityContext?.capabilities?.add === undefined, 'adds capabilities');
     must(
       ports.every(({ hostPort }) => hostPort === undefined),

@@ -65,7 +65,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
 
   async function absent(path: string): Promise<string | undefined> {
     return plane.client.get(path).then(
-      () => `${path} is there`,
+      () => `${path} still exists`,
       (error: unknown) => (error instanceof NotFoundError ? undefined : String(error)),
     );
   }
@@ -143,7 +143,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
       return status === 200 && text === 'ok' ? undefined : `${status} ${text}`;
     }, 'it is ready');
     expect(await metricsFor(url)).toBe(403);
-    expect(await metricsFor(url, 'nobody')).toBe(401);
+    expect(await metricsFor(url, 'invalid')).toBe(401);
     // The API server may not know the account or its permissions yet.
     const [other, reader] = await Promise.all(
       ['tutti-controller', 'prometheus'].map((account) => tokenOf(plane.client, tutti.namespace, account)),
@@ -313,7 +313,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
     const left = await countBound('moved');
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(size);
-    await poll(() => bound('the new one has completed it', size), 'the new one has made it whole');
+    await poll(() => bound('the new one has completed it', size), 'the new one has completed it');
     expect(await tutti.stop()).toEqual([]);
     await removeGang('moved', size);
   });

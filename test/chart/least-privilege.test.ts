@@ -152,7 +152,7 @@ describe.skipIf(programs.state === 'missing')('Least privilege on a real kube-ap
       const endpoint = await loadKubeconfig({ clock, path: await kubeconfigOf(real, 'tested', 'tutti-test') });
       const transport = new HttpTransport({ endpoint });
       const client = new KubeClient({ transport, clock, userAgent: 'tutti-tests' });
-      const gang = { namespace: 'tested', schedulerName: 'nobody', image: 'none', timeoutMs: 1 };
+      const gang = { namespace: 'tested', schedulerName: 'none', image: 'none', timeoutMs: 1 };
       const { signal } = new AbortController();
       try {
         await tryGang({ ...gang, client, clock, random: Math.random, signal });

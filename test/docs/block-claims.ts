@@ -50,7 +50,7 @@ export function claimBlocks(page: string, language: ClaimedLanguage, heading?: s
     .sort()
     .flatMap((path) => readPage(path).blocks);
   const claimed = blocks.filter((block) => isClaimed(block, claim));
-  if (claimed.length === 0) throw new Error(`there are no blocks for ${claimText(claim)}`);
+  if (claimed.length === 0) throw new Error(`no blocks match ${claimText(claim)}`);
   return claimed;
 }
 

@@ -88,7 +88,7 @@ describe('The block check', () => {
     'a',
     '…',
     '$ echo created at 2026-11-22T01:40:22Z by $HOST',
-    'created … somebody',
+    'created … tester',
     '```',
   ].join('\n');
   const inPage = parsePage('page.md', page).blocks;
@@ -147,7 +147,7 @@ describe('The block check', () => {
   it('rejects a claim without blocks', () => {
     const [nowhere, nothing] = ['docs/nowhere.md', 'No such heading'];
     const claim = claimBlocks;
-    expect(() => claim(nowhere, 'sh')).toThrow('there are no blocks for sh in docs/nowhere.md');
+    expect(() => claim(nowhere, 'sh')).toThrow('no blocks match sh in docs/nowhere.md');
     expect(() => claim('README.md', 'console', nothing)).toThrow('under "No such heading"');
   });
 

@@ -117,9 +117,9 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md on a real API s
     await plane.client.create('/api/v1/namespaces/default/serviceaccounts', {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
-      metadata: { name: 'nobody' },
+      metadata: { name: 'unprivileged' },
     });
-    expect(await scrape(await tokenOf('default', 'nobody'))).toBe(403);
+    expect(await scrape(await tokenOf('default', 'unprivileged'))).toBe(403);
     expect(await scrape(await tokenOf('monitoring', 'prometheus'))).toBe(200);
     expect(await scrape(await administratorsToken())).toBe(200);
   });

@@ -1,8 +1,8 @@
 import { masked } from './console-blocks.ts';
 
 /**
- * Returns the lines of a page that the output does not contain in that order; the output may contain more. `…` at the end of a line matches
- * any text, and a line with only `…` matches any lines.
+ * Returns the lines of a page that are missing in the output, or not in that order. The output may contain more lines. `…` at the end of a
+ * line matches any text, and a line with only `…` matches any lines.
  */
 export function missingLines(shown: string, output: string): string[] {
   const mask = (text: string): string =>

@@ -6,7 +6,7 @@ import { comparisons } from './comparisons.ts';
 import { recordedFor } from './corpus.ts';
 import { Oracle } from './oracle.ts';
 
-const provision = await provideForSuite("fidelity, what kube-scheduler's own plugins say", ['fidelity']);
+const provision = await provideForSuite("fidelity to kube-scheduler's own plugins", ['fidelity']);
 
 const perPlugin = 500;
 const seed = 20_260;

@@ -52,7 +52,7 @@ export async function fuzzClient({ requests, seed, log }: ClientFuzzOptions): Pr
   const client = new KubeClient({ transport, clock: systemClock, timeoutMs });
   const random = seededRandom(seed);
   const tally = new Tally();
-  const onRejection = (reason: unknown): void => void tally.strange.push(`nobody handled ${String(reason)}`);
+  const onRejection = (reason: unknown): void => void tally.strange.push(`unhandled rejection: ${String(reason)}`);
   process.on('unhandledRejection', onRejection);
   let next = 0;
   const work = async (): Promise<void> => {

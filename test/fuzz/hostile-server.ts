@@ -43,7 +43,7 @@ const fates: Readonly<Record<string, Making>> = {
   }),
   // A client that has sent another request by then must take it for the response, because HTTP/1.1 cannot distinguish them. So no further
   // request is read.
-  'good, and another a moment later': (id) => ({
+  'good, and another one shortly after': (id) => ({
     pieces: [text(good(id)), text(''), text(good('late'))],
     then: 'close',
     isLast: true,
@@ -116,7 +116,7 @@ const weights: Readonly<Record<string, number>> = {
   'good, in chunks': 10,
   'good, until the connection closes': 4,
   'good, and then an unsolicited one': 4,
-  'good, and another a moment later': 2,
+  'good, and another one shortly after': 2,
   'a 408 on an idle connection': 2,
   408: 2,
   429: 3,

@@ -274,7 +274,7 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
         await finished(gang('rolled-back'));
 
         expect(await release.uninstall(version)).toMatchObject({ exitCode: 0 });
-        await poll(async () => ((await names()).length === 0 ? undefined : 'some are there'), 'its pods are gone');
+        await poll(async () => ((await names()).length === 0 ? undefined : 'some still exist'), 'its pods are gone');
         await plane.client.get(definition);
       },
     );

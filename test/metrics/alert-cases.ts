@@ -136,7 +136,7 @@ export const alertCases: readonly AlertCase[] = [
   },
   { title: 'a scheduler that does not respond', series: fault('up', '1x30 0x449'), fires: { TuttiDown: [45, 400] } },
   {
-    title: 'nobody leads',
+    title: 'no scheduler leads',
     series: fault('leader_election_master_status{name="tutti-scheduler"}', '1x30 0x449'),
     fires: { TuttiNoLeader: [36, 400] },
     silent: { TuttiNoLeader: [32] },

@@ -31,8 +31,8 @@ const isAge = (name: string): boolean => /^tutti_(?:picture_age|oldest_\w+)_seco
 const isCounter = (name: string): boolean => /_(?:total|bucket|count|sum)$/.test(name);
 
 /**
- * Returns the series that Prometheus would have after a while if the trend between the two scrapes continued: counters grow at the same
- * rate per minute, ages by a minute per minute, and everything else stays. `up` is a series that Prometheus adds.
+ * Returns the series that Prometheus would have after a while if the trend between the two scrapes continued. Counters grow at the same rate
+ * per minute, ages by a minute per minute, and everything else stays. `up` is a series that Prometheus adds.
  */
 function seriesOf(
   component: 'SCHEDULER' | 'CONTROLLER',

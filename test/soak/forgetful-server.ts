@@ -108,7 +108,7 @@ export class ForgetfulServer implements Transport {
     if (from < (this.#latest.get(kind) ?? 0)) {
       watch.push({
         type: 'ERROR',
-        object: { kind: 'Status', code: 410, reason: 'Expired', message: 'nothing is kept' },
+        object: { kind: 'Status', code: 410, reason: 'Expired', message: 'no history' },
       });
     }
     this.#watches.add(watch);
