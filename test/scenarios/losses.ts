@@ -16,7 +16,7 @@ export const losses = {
     async (stage) => {
       const { gang, rivals } = await torn(stage, { repairGraceSeconds: 2 });
       await stage.record.until('the bound member is gone', hangsMs, () =>
-        gang.some((key) => nodeOf(stage.record, key) !== undefined) ? 'it is there' : undefined,
+        gang.some((key) => nodeOf(stage.record, key) !== undefined) ? 'it still exists' : undefined,
       );
       await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'Released', says: ['within 2 s'] });
       await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
