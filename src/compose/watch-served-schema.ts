@@ -39,7 +39,7 @@ export function watchServedSchema({ client, clock, logger, registry }: ServedSch
   const { name: crd } = podGroupDefinition.metadata;
   const compatible = new Gauge({
     name: 'tutti_crd_compatible',
-    help: '1 if the CRD in the API server keeps all status fields that Tutti writes, 0 if it drops some. Absent while that is unknown, or if there is no CRD.',
+    help: 'Whether the CRD in the API server keeps all status fields that Tutti writes: 1 if it does, 0 if it drops some. Absent while that is unknown, or if there is no CRD.',
     labelNames: ['crd'],
     registers: [registry],
   });

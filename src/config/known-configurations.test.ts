@@ -16,8 +16,8 @@ function linesOf(text: string, plugins: readonly KnownPlugin[] = []): readonly s
   return describeConfiguration(parseConfiguration('f.yaml', text, plugins).configuration, plugins);
 }
 
-describe("kube-scheduler's documentation", () => {
-  it('accepts a minimal configuration', () => {
+describe("an example in kube-scheduler's documentation", () => {
+  it('may be minimal', () => {
     const text = `${v1}clientConnection:\n  kubeconfig: /etc/srv/kubernetes/kube-scheduler/kubeconfig\n`;
     expect(remarksOf(text)).toEqual({ problems: [], warnings: [] });
     expect(parseConfiguration('f.yaml', text).configuration.clientConnection.kubeconfig).toBe(
@@ -25,7 +25,7 @@ describe("kube-scheduler's documentation", () => {
     );
   });
 
-  it('disables a default and enables two plugins at score', () => {
+  it('may disable a default and enable two plugins at score', () => {
     const text = `${v1}profiles:
   - plugins:
       score:
@@ -42,7 +42,7 @@ describe("kube-scheduler's documentation", () => {
     );
   });
 
-  it('defines two profiles, one without scoring', () => {
+  it('may define two profiles, one without scoring', () => {
     const text = `${v1}profiles:
   - schedulerName: default-scheduler
   - schedulerName: no-scoring-scheduler
@@ -61,7 +61,7 @@ describe("kube-scheduler's documentation", () => {
     expect(second.join()).not.toMatch(/score:/i);
   });
 
-  it('enables a plugin by multiPoint, with the same result as point by point', () => {
+  it('may enable a plugin by multiPoint, with the same result as point by point', () => {
     const byPoints = ['preScore', 'score', 'preFilter', 'filter'].map(
       (point) => `      ${point}:\n        enabled:\n        - name: MyPlugin\n`,
     );
@@ -74,7 +74,7 @@ describe("kube-scheduler's documentation", () => {
     expect(everywhere).toContain(`  preScore: ${defaultsAt('preScore')}, MyPlugin`);
   });
 
-  it('enables a default at score only, which then runs first', () => {
+  it('may enable a default at score only, which then runs first', () => {
     const text = `${v1}profiles:
   - schedulerName: multipoint-scheduler
     plugins:
@@ -121,7 +121,7 @@ describe("kube-scheduler's documentation", () => {
     );
   });
 
-  it('migrates the scoring strategy from v1beta1', () => {
+  it('may use the scoring strategy of the migration from v1beta1', () => {
     const text = `${v1.replace('v1', 'v1beta2')}profiles:
 - pluginConfig:
   - args:
@@ -140,7 +140,7 @@ describe("kube-scheduler's documentation", () => {
   });
 });
 
-describe("scheduler-plugins' documentation", () => {
+describe("an example in scheduler-plugins' documentation", () => {
   const pointByPoint = (version: string, more: string): string => `apiVersion: kubescheduler.config.k8s.io/${version}
 kind: KubeSchedulerConfiguration
 leaderElection:
@@ -173,7 +173,7 @@ ${more}`;
     ['v1', ''],
     ['v1beta3', '  pluginConfig:\n  - name: Coscheduling\n    args:\n      permitWaitingTimeSeconds: 10\n'],
     ['v1beta2', '    postBind:\n      enabled:\n      - name: Coscheduling\n'],
-  ])('enables Coscheduling point by point, in %s', (version, more) => {
+  ])('may enable Coscheduling point by point, in %s', (version, more) => {
     const text = pointByPoint(version, more);
     const { problems, warnings } = remarksOf(text);
     expect(problems).toEqual([]);
@@ -191,7 +191,7 @@ ${more}`;
     );
   });
 
-  it('installs a configuration by its chart, which works without the plugins that Tutti does not have', () => {
+  it('from the chart works without the plugins that Tutti does not have', () => {
     const text = `${v1}leaderElection:
   leaderElect: false
 profiles:

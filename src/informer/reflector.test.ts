@@ -499,7 +499,7 @@ describe('catchUp', () => {
     ['an additional object', [thing('a', 1), thing('b', 2), thing('c', 11)]],
     ['a missing object', [thing('b', 2)]],
     ['an item that is not an object', [null]],
-  ])('lists everything if they show %s, and watches from there', async (_, items) => {
+  ])('lists everything if the versions show %s, and watches from there', async (_, items) => {
     server.next(list(9, thing('a', 1), thing('b', 2)), streams(), list(10), list(11, ...items));
     server.next(list(12, thing('b', 2), thing('c', 12)));
     const caughtUp = await catchUpWithoutEvent();
