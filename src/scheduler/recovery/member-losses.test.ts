@@ -349,7 +349,7 @@ describe('a node that goes or does not run pods', () => {
       expect(core.harness.events).toContain('NodeLost red');
       await pass(core, 2 * second);
       expect(core.harness.verdicts.at(-1)).toMatch(
-        /has 2 of the 3 members it needs to start, 1 of the others is on lost nodes/,
+        /has 2 of the 3 members it needs to start; 1 of the others is on lost nodes/,
       );
       // It is back.
       core.node({ name: 'a', cpu: 1 });
