@@ -1,7 +1,7 @@
 import type { ResourceId } from '../api/resource-names.ts';
 import type { NodeInfo } from './node-info.ts';
 
-/** Amounts of one resource on all known nodes, by `NodeView.index`. Entries beyond the last node are undefined. */
+/** Amounts of one resource on all known nodes, by `NodeView.index`. Entries beyond the last node have no meaning. */
 export interface AmountColumn {
   readonly allocatable: Float64Array;
   /** Sum of requests per node. */

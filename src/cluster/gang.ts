@@ -32,8 +32,8 @@ export interface GangSpec {
  * - `planned`: assumed on a node, not confirmed yet. `bound`: runs or will run on its node.
  * - `stranded`: on a node that is gone or does not run pods.
  * - `succeeded`, `failed`: terminal. `leaving`: being deleted.
- * - `former`: planned, bound or succeeded for another group object than the current one, or planned without one. Does not count for the
- *   current group.
+ * - `former`: planned, bound or succeeded for another group object than the current one, or planned while in no group. Does not
+ *   count for the current group.
  */
 export type MemberState = (typeof memberStates)[number];
 
@@ -83,7 +83,7 @@ export interface GangView {
   readonly missing: number;
   /**
    * True if some members are on nodes although the group never started: the scheduler completes it before starting other entities. Planned
-   * members count, because the watch may deliver a Binding after the Binding of another member is known to have failed.
+   * members count, because the scheduler may learn of one member's failed Binding before the watch delivers another's Binding.
    */
   readonly incomplete: boolean;
   /** Returns the number of members in a state. */

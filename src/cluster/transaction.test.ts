@@ -167,7 +167,7 @@ describe('a gang taken out', () => {
     transaction.rollback();
   });
 
-  it('only partially still counts the rest', () => {
+  it('still counts the members that are not taken out', () => {
     const { cluster, red } = gangOnNodes();
     const transaction = cluster.begin();
     transaction.takeOut([red.members.get('red-1')!]);

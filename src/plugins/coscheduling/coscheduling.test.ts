@@ -87,7 +87,7 @@ describe('a gang', () => {
     fixture.pods(1, { name: 'foreign', group: 'red', schedulerName: 'other' });
     expect(readiness(gang, 'default-scheduler')!.message).toBe(
       'members of PodGroup default/red name different schedulers (default-scheduler, other); ' +
-        'give them all the same spec.schedulerName',
+        'set the same spec.schedulerName for all of them',
     );
   });
 
