@@ -18,14 +18,12 @@ export interface ServerMeasures {
 }
 
 const lookMs = 20;
-// Small, so that a short run fills it and further growth shows.
-const historyLimitBytes = 256 * 1024;
 
 let objects = 0;
 const server = new EmbeddedApiServer({
   clock: systemClock,
   random: seededRandom(1),
-  historyLimitBytes,
+  historyLimit: 100,
   onChange: (_collection, { type }) => {
     if (type === 'ADDED') objects++;
     else if (type === 'DELETED') objects--;

@@ -28,8 +28,7 @@ function frame(more: Partial<FrameInput> = {}, hasColors = false): string[] {
 }
 
 function frameOf(more: Partial<FrameInput> & Pick<FrameInput, 'story'>, hasColors = false): string[] {
-  const selection = { offset: 0, filter: '' };
-  const rest = { nowMs: 1_234, recent: [], isOver: false, conclusion: [], selection, keys: '', columns: 100, rows: 30 };
+  const rest = { nowMs: 1_234, recent: [], isOver: false, conclusion: [], keys: '', columns: 100, rows: 30 };
   const input: FrameInput = { ...rest, ...more };
   return liveFrame(input).map((line) => paintLine(line, input.columns, hasColors).trimEnd());
 }
@@ -199,19 +198,5 @@ describe('more groups than there is room for', () => {
     expect(lines.filter((line) => /^wait\d /.test(line))).toHaveLength(5);
     expect(lines.at(-1)).toMatch(/^… and 7 more: 7 done$/);
     expect(lines.length).toBeLessThanOrEqual(23);
-  });
-
-  it('shows the others when it is scrolled, and says how many are above and below', () => {
-    const lines = crowd({ selection: { offset: 5, filter: '' } });
-    expect(lines.filter((line) => /^done\d+ /.test(line))).toHaveLength(15);
-    expect(lines.join('\n')).toContain('… and 5 more: 5 waits');
-    expect(crowd({ selection: { offset: 400, filter: '' } }).join('\n')).toContain('done15');
-  });
-
-  it('shows those alone that the user asks for, with all of their verdicts', () => {
-    const lines = crowd({ selection: { offset: 0, filter: 'WAIT3' } });
-    expect(lines[0]).toBe('tutti up  1.2s  groups with "WAIT3"');
-    expect(lines.filter((line) => /^(wait|done)/.test(line))).toHaveLength(1);
-    expect(lines.filter((line) => line.includes('no room'))).toHaveLength(3);
   });
 });

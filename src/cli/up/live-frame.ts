@@ -8,14 +8,6 @@ import { groupColor, onGroupColor, span } from './styled-line.ts';
 import type { GroupColor, Span, StyledLine } from './styled-line.ts';
 import { fitToColumns, textColumns, wrapToColumns } from './text-columns.ts';
 
-/** What the user wants to see of the groups. */
-export interface GroupSelection {
-  /** So many groups are passed over, where there is no room for all. */
-  readonly offset: number;
-  /** Only groups whose names have it in them; empty: all. */
-  readonly filter: string;
-}
-
 export interface FrameInput {
   readonly nowMs: number;
   readonly story: Story;
@@ -25,7 +17,6 @@ export interface FrameInput {
   readonly isOver: boolean;
   /** What came of it; empty while it goes on, and when something has happened since. */
   readonly conclusion: readonly string[];
-  readonly selection: GroupSelection;
   /** What keys do; empty when nobody listens to them. */
   readonly keys: string;
   readonly columns: number;
@@ -59,10 +50,9 @@ export function liveFrame(input: FrameInput): readonly StyledLine[] {
 type Colors = ReadonlyMap<string, GroupColor>;
 
 /** In tenths of a second; in seconds when the scenario is over, so that a quiet plane seldom writes. */
-function title({ nowMs, isOver, selection }: FrameInput): StyledLine {
+function title({ nowMs, isOver }: FrameInput): StyledLine {
   const time = isOver ? `${Math.floor(nowMs / 1_000)}s` : seconds(nowMs).replace(/\d(?=s$)/, '');
-  const filter = selection.filter === '' ? '' : `  groups with "${selection.filter}"`;
-  return [span('tutti up', 'bold'), span(`  ${time}${filter}`, 'faint')];
+  return [span('tutti up', 'bold'), span(`  ${time}`, 'faint')];
 }
 
 function nodeLines({ story, columns, rows }: FrameInput, colors: Colors): StyledLine[] {
@@ -133,9 +123,7 @@ function podCell(pod: ObservedPod, width: number, colors: Colors): Span {
  * line that says how many others there are.
  */
 function groupSection(input: FrameInput, capacity: number, colors: Colors): StyledLine[] {
-  const { story, selection } = input;
-  const filter = selection.filter.toLowerCase();
-  const records = story.history.groups().filter(({ group }) => shownName(group).toLowerCase().includes(filter));
+  const records = input.story.history.groups();
   const width = Math.max(
     leastGroupWidth,
     widthOf(
@@ -148,16 +136,15 @@ function groupSection(input: FrameInput, capacity: number, colors: Colors): Styl
   const whole = records.flatMap((record) => draw(record, mostVerdictLines));
   if (whole.length <= capacity) return whole;
   const ranked = records.toSorted((a, b) => ranks.indexOf(stateOf(a).text) - ranks.indexOf(stateOf(b).text));
-  const offset = Math.min(selection.offset, Math.max(0, ranked.length - 1));
   const lines: StyledLine[] = [];
   let shown = 0;
-  for (const record of ranked.slice(offset)) {
+  for (const record of ranked) {
     const drawn = draw(record, 1);
     if (lines.length + drawn.length > capacity - 1) break;
     lines.push(...drawn);
     shown++;
   }
-  const others = [...ranked.slice(0, offset), ...ranked.slice(offset + shown)];
+  const others = ranked.slice(shown);
   if (others.length === 0) return lines;
   const counts = ranks
     .map((text) => [others.filter((record) => stateOf(record).text === text).length, text] as const)

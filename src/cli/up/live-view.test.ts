@@ -7,7 +7,7 @@ import type { InputStream, OutputStream } from '../command-context.ts';
 import { LiveView } from './live-view.ts';
 import type { LiveViewOptions } from './live-view.ts';
 import { Story } from './story.ts';
-import { groupOf, nodeOf } from './testing/observed-objects.ts';
+import { nodeOf } from './testing/observed-objects.ts';
 
 function terminal(): { readonly output: OutputStream; readonly written: () => string } {
   const output = Object.assign(new PassThrough(), { isTTY: true, columns: 60, rows: 20 });
@@ -140,32 +140,6 @@ describe('keys', () => {
     expect(isRaw()).toBe(false);
     press('q');
     expect(quits).toBe(2);
-  });
-
-  it('choose the groups that are shown, letter by letter, until all are wanted again', () => {
-    const screen = terminal();
-    const { input, press } = keyboard();
-    const story = new Story();
-    for (const name of ['red', 'blue']) story.change(0, { kind: 'group', group: groupOf(name, 3) });
-    let quits = 0;
-    const view = viewOf(screen, { input, story, onQuit: () => quits++ });
-    view.refresh(0);
-    const shown = (keys: string): string => {
-      press(keys);
-      screen.output.emit('resize'); // all of it is drawn again
-      return screen.written();
-    };
-    expect(shown('')).toMatch(/red[^]*blue[^]*q quit/);
-    expect(shown('/')).toContain('filter: ');
-    for (const key of ['b', 'q']) press(key);
-    expect(quits).toBe(0);
-    expect(shown('\u007f')).not.toContain('red  ');
-    expect(shown('\r')).toContain('groups with "b"');
-    expect(shown('\u001b')).toMatch(/red[^]*blue/);
-    expect(shown('/red\r')).toContain('groups with "red"');
-    press('\u001b');
-    for (const key of ['jjj', 'j', '\u001b[B', '\u001b[6~', '\u001b[A', 'x']) press(key);
-    view.close();
   });
 });
 

@@ -1,9 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { Writable } from 'node:stream';
 import type { InputStream, OutputStream } from '../command-context.ts';
-import { printable } from './event-line.ts';
 import { liveFrame } from './live-frame.ts';
-import type { GroupSelection } from './live-frame.ts';
 import type { Story, StoryEvent } from './story.ts';
 import { paintLine } from './styled-line.ts';
 import { wrapToColumns } from './text-columns.ts';
@@ -28,9 +26,7 @@ const endUpdate = '\u001b[?2026l';
 const eraseToEndOfLine = '\u001b[K';
 const eraseBelow = '\u001b[J';
 const keptEvents = 50;
-/** Groups passed over by one press of page down. */
-const page = 10;
-const keyHelp = '↑ ↓ scroll   / filter   q quit';
+const keyHelp = 'q quit';
 
 /**
  * A picture that is redrawn in place, below what was said before. It is written over, line by line and only when it changed,
@@ -47,10 +43,10 @@ export class LiveView implements UpView {
   #nowMs = 0;
   #isOver = false;
   #isClosed = false;
-  #selection: GroupSelection = { offset: 0, filter: '' };
-  /** What is typed belongs to the filter. */
-  #isTyping = false;
-  readonly #onKeys = (keys: Buffer | string): void => this.#pressed(String(keys).match(keyPattern) ?? []);
+  readonly #onKeys = (keys: Buffer | string): void => {
+    // Ctrl-C is a key like others where the terminal does not make a signal of it.
+    if (/[q\u0003]/.test(String(keys))) this.#options.onQuit();
+  };
   readonly #onResize = (): void => this.#redrawAll();
 
   constructor(options: LiveViewOptions) {
@@ -104,37 +100,6 @@ export class LiveView implements UpView {
     input.pause();
   }
 
-  /** Fast typing, and what is pasted, comes as several at once. */
-  #pressed(keys: readonly string[]): void {
-    for (const key of keys) {
-      if (key === '\u0003' || (key === 'q' && !this.#isTyping)) {
-        this.#options.onQuit();
-        return;
-      }
-      if (this.#isTyping) this.#typed(key);
-      else if (key === '/') this.#isTyping = true;
-      else if (key === '\u001b') this.#selection = { offset: 0, filter: '' };
-      else this.#scroll(steps.get(key) ?? 0);
-    }
-    this.#draw(this.#frame());
-  }
-
-  #scroll(by: number): void {
-    const last = Math.max(0, this.#options.story.history.groups().length - 1);
-    this.#selection = { ...this.#selection, offset: Math.min(last, Math.max(0, this.#selection.offset + by)) };
-  }
-
-  #typed(key: string): void {
-    const { filter } = this.#selection;
-    if (key === '\r' || key === '\n') this.#isTyping = false;
-    else if (key === '\u001b') {
-      this.#isTyping = false;
-      this.#selection = { offset: 0, filter: '' };
-    } else if (key === '\u007f' || key === '\b') {
-      this.#selection = { offset: 0, filter: [...filter].slice(0, -1).join('') };
-    } else if (!key.startsWith('\u001b')) this.#selection = { offset: 0, filter: filter + printable(key) };
-  }
-
   /** Between words; what is one word, such as a path to be copied, is left to the terminal. */
   #broken(lines: readonly string[]): string {
     const { columns } = this.#size;
@@ -157,13 +122,7 @@ export class LiveView implements UpView {
       recent: this.#recent,
       isOver: this.#isOver,
       conclusion: this.#conclusion,
-      selection: this.#selection,
-      keys:
-        input === undefined
-          ? ''
-          : this.#isTyping
-            ? `filter: ${this.#selection.filter}▏   Enter keeps it, Esc shows all`
-            : keyHelp,
+      keys: input === undefined ? '' : keyHelp,
       columns,
       rows,
     });
@@ -202,22 +161,6 @@ export class LiveView implements UpView {
     this.#draw(this.#frame());
   }
 }
-
-/** A key that moves something, or a character. */
-// eslint-disable-next-line no-control-regex -- what terminals send for such keys begins with escape
-const keyPattern = /\u001b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|[^]/gu;
-
-/** Key -> how many groups it goes on */
-const steps: ReadonlyMap<string, number> = new Map([
-  ['\u001b[A', -1],
-  ['\u001bOA', -1],
-  ['k', -1],
-  ['\u001b[B', 1],
-  ['\u001bOB', 1],
-  ['j', 1],
-  ['\u001b[5~', -page],
-  ['\u001b[6~', page],
-]);
 
 function upBy(lines: number): string {
   return lines === 0 ? '\r' : `\u001b[${lines}A\r`;

@@ -17,7 +17,7 @@ import type { Manifest } from '../manifests/manifest.ts';
 import { describeNodes } from './describe-nodes.ts';
 import { invitation } from './invitation.ts';
 import { LiveView } from './live-view.ts';
-import { takeNodes } from './node-manifests.ts';
+import { specsOf, takeNodes } from './node-manifests.ts';
 import { PlainView } from './plain-view.ts';
 import { scenarioEnd } from './scenario.ts';
 import type { ScenarioEnd } from './scenario.ts';
@@ -84,10 +84,11 @@ export async function runUp(options: UpOptions, context: CommandContext): Promis
     throw new ManifestError(['--exit ends with the scenario, and there is none: nothing but Nodes is in them']);
   }
   const count = options.nodes ?? (own.length > 0 ? 0 : 2);
-  const nodes = [...own, ...numberedNodes(count, allocatable, new Set(own.map(({ name }) => name)))];
-  const session = new UpSession(options, nodes, context);
+  const specs = specsOf(own);
+  const numbered = numberedNodes(count, allocatable, new Set(specs.map(({ name }) => name)));
+  const session = new UpSession(options, numbered, specs, context);
   try {
-    return await session.run(manifests);
+    return await session.run(own, manifests);
   } finally {
     await session.stop();
   }
@@ -118,6 +119,8 @@ class UpSession {
   readonly #context: CommandContext;
   readonly #startedMs: number;
   readonly #nodes: readonly SimulatedNodeSpec[];
+  /** Of the manifests. */
+  readonly #ownNodes: readonly SimulatedNodeSpec[];
   readonly #story = new Story(() => this.#plane?.isMoving() ?? true);
   readonly #view: UpView;
   readonly #logger: Logger;
@@ -126,12 +129,18 @@ class UpSession {
   #watch: ClusterWatch | undefined;
   #ticker: Timer | undefined;
 
-  constructor(options: UpOptions, nodes: readonly SimulatedNodeSpec[], context: CommandContext) {
+  constructor(
+    options: UpOptions,
+    nodes: readonly SimulatedNodeSpec[],
+    ownNodes: readonly SimulatedNodeSpec[],
+    context: CommandContext,
+  ) {
     this.#options = options;
     this.#context = context;
     this.#startedMs = context.clock.monotonic();
     const { logLevel: level, logFormat: format } = options;
     this.#nodes = nodes;
+    this.#ownNodes = ownNodes;
     this.#view = this.#createView();
     // Also when it takes too long to stop, and the process does not wait for it.
     context.onExit(() => {
@@ -141,15 +150,16 @@ class UpSession {
     this.#logger = createLogger({ level, format, destination: this.#view.log });
   }
 
-  async run(manifests: readonly Manifest[]): Promise<number> {
+  /** `nodes` are manifests of Nodes, which are applied first. */
+  async run(nodes: readonly Manifest[], manifests: readonly Manifest[]): Promise<number> {
     const { signal } = this.#context.interruption;
     this.#tick();
     const plane = await this.#startPlane();
     if (signal.aborted) return this.#interrupted();
     this.#introduce(plane);
     const client = this.#connect(plane);
-    await this.#startWatch(client, plane.kubeconfigPath);
-    const applied = await this.#apply(client, manifests);
+    await this.#startWatch(client);
+    const applied = await this.#apply(client, [...nodes, ...manifests]);
     if (signal.aborted) return this.#interrupted();
     if (manifests.length === 0 && !this.#options.exit) return this.#stay(invitation(plane.kubeconfigPath, undefined));
     const end = await this.#end(applied, this.#elapsed());
@@ -194,8 +204,6 @@ class UpSession {
       onExit: this.#context.onExit,
       ...(kubeconfig !== undefined && { kubeconfigFile: kubeconfig }),
     });
-    // Loaded meanwhile: it takes half a second, which the plane spends waiting as well.
-    import('@kubernetes/client-node').catch(() => undefined);
     this.#plane = await starting;
     return this.#plane;
   }
@@ -203,7 +211,7 @@ class UpSession {
   #introduce({ url, kubeconfigPath }: RunningPlane): void {
     const { naive, scheduler } = this.#options;
     this.#view.say([
-      `control plane at ${url}, ${describeNodes(this.#nodes)}${naive ? ', gang scheduling off (--naive)' : ''}`,
+      `control plane at ${url}, ${describeNodes([...this.#ownNodes, ...this.#nodes])}${naive ? ', gang scheduling off (--naive)' : ''}`,
       `export KUBECONFIG=${kubeconfigPath}`,
       scheduler
         ? 'pods that name the scheduler tutti, and those that name none (default-scheduler), are scheduled here'
@@ -217,11 +225,10 @@ class UpSession {
     return new KubeClient({ transport: this.#transport, clock: this.#context.clock, userAgent: 'tutti-up' });
   }
 
-  async #startWatch(client: KubeClient, kubeconfigPath: string): Promise<void> {
+  async #startWatch(client: KubeClient): Promise<void> {
     const { clock, random } = this.#context;
     this.#watch = await watchCluster({
       client,
-      kubeconfigPath,
       clock,
       random,
       // What it looks like then is drawn at the next tick: thousands of changes make no more pictures than one.

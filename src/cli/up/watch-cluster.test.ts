@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { podGroupDefinition } from '../../api/pod-group-schema.ts';
 import { systemClock } from '../../base/system-clock.ts';
@@ -9,7 +6,6 @@ import { EmbeddedApiServer } from '../../plane/apiserver/embedded-api-server.ts'
 import type { Intercept } from '../../plane/apiserver/embedded-api-server.ts';
 import { jsonResponse } from '../../plane/apiserver/http/response.ts';
 import { InProcessTransport } from '../../plane/apiserver/in-process-transport.ts';
-import { listenHttp } from '../../plane/apiserver/listen-http.ts';
 import type { ClusterChange } from './story.ts';
 import { watchCluster } from './watch-cluster.ts';
 
@@ -24,31 +20,16 @@ interface Watched {
   readonly problems: string[];
 }
 
-/** A real server, watched over HTTP. */
+/** A real server, watched in the same process. */
 async function watched(intercept?: Intercept): Promise<Watched> {
   const server = new EmbeddedApiServer({ clock: systemClock, random: Math.random, ...(intercept && { intercept }) });
-  const listener = await listenHttp(server, 0);
-  closing.push(async () => {
-    server.close();
-    await listener.close();
-  });
+  closing.push(() => Promise.resolve(server.close()));
   const client = new KubeClient({ transport: new InProcessTransport(server), clock: systemClock });
   await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);
-  const folder = await mkdtemp(join(tmpdir(), 'tutti-watch-'));
-  closing.push(() => rm(folder, { recursive: true }));
-  const kubeconfigPath = join(folder, 'kubeconfig');
-  const kubeconfig = {
-    clusters: [{ name: 'a', cluster: { server: listener.url, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'a', user: {} }],
-    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-    'current-context': 'a',
-  };
-  await writeFile(kubeconfigPath, JSON.stringify(kubeconfig));
   const changes: ClusterChange[] = [];
   const problems: string[] = [];
   const watch = await watchCluster({
     client,
-    kubeconfigPath,
     clock: systemClock,
     random: () => 0,
     onChange: (change) => changes.push(change),

@@ -19,7 +19,6 @@ import { podIndexes, pods } from './kinds/pods/pods.ts';
 import { builtInPriorityClasses, priorityClasses } from './kinds/priority-classes.ts';
 import { ResourceRegistry } from './kinds/resource-registry.ts';
 import { route } from './router.ts';
-import { ListSnapshots } from './store/list-snapshots.ts';
 import { Store } from './store/store.ts';
 import type { StoreListener } from './store/store.ts';
 import type { ApiContext } from './verbs/api-context.ts';
@@ -63,17 +62,11 @@ export interface EmbeddedApiServerOptions {
   readonly onProblem?: (problem: BackgroundProblem) => void;
   /** How many changes of each resource are kept for watches to replay. Default 10,000. */
   readonly historyLimit?: number;
-  /** About how many bytes of memory the changes of all resources together may hold; the longest history gives way first. Default 256 MiB. */
-  readonly historyLimitBytes?: number;
   /** The resource version before the first write. Default 1. */
   readonly initialResourceVersion?: number;
 }
 
 const defaultHistoryLimit = 10_000;
-const defaultHistoryLimitBytes = 256 * 1024 * 1024;
-const pageLifetimeMs = 5 * 60 * 1000;
-const pagedListsLimit = 100;
-const pagedListsLimitBytes = 256 * 1024 * 1024;
 
 /**
  * A small Kubernetes API server, in memory: kubectl and client libraries use it unmodified. `handle` is all of it;
@@ -94,7 +87,6 @@ export class EmbeddedApiServer {
     const { clock, random } = options;
     const store = new Store({
       historyLimit: options.historyLimit ?? defaultHistoryLimit,
-      historyLimitBytes: options.historyLimitBytes ?? defaultHistoryLimitBytes,
       initialResourceVersion: options.initialResourceVersion ?? 1,
     });
     if (options.onChange !== undefined) store.subscribe(options.onChange);
@@ -106,12 +98,6 @@ export class EmbeddedApiServer {
       random,
       background: new BackgroundWork(clock, options.onProblem ?? (() => undefined)),
       registry: new ResourceRegistry(builtInKinds),
-      snapshots: new ListSnapshots({
-        clock,
-        lifetimeMs: pageLifetimeMs,
-        limit: pagedListsLimit,
-        limitBytes: pagedListsLimitBytes,
-      }),
       watches: new WatchStreams(),
       owners: new OwnerIndex(store),
       nowMs: () => clock.now(),

@@ -5,7 +5,6 @@ import type { ResourceTarget } from './http/request-target.ts';
 import { jsonResponse, pageNotFound, textResponse, warningHeaders } from './http/response.ts';
 import type { JsonObject } from './json.ts';
 import { objectAt, textAt } from './kinds/access.ts';
-import { finalizerWarnings } from './kinds/finalizer-names.ts';
 import { bindPod } from './kinds/pods/bind-pod.ts';
 import { markEvicted } from './kinds/pods/mark-evicted.ts';
 import { pods } from './kinds/pods/pods.ts';
@@ -24,6 +23,7 @@ import { patchObject } from './verbs/patch.ts';
 import { presentOne, presentText } from './verbs/present.ts';
 import { readListOptions, readPresentation, readWriteOptions } from './verbs/request-options.ts';
 import { readSelection, selectObjects } from './verbs/select.ts';
+import { handleScale } from './verbs/scale.ts';
 import { updateObject } from './verbs/update.ts';
 import { watchObjects } from './verbs/watch.ts';
 
@@ -122,9 +122,15 @@ function handleObject(resource: ResourceRequest, name: string, status: boolean):
 }
 
 function handleSubresource(resource: ResourceRequest, name: string, subresource: string): TransportResponse {
-  const { request, type } = resource;
+  const { context, request, type, target, query } = resource;
   if (subresource === 'status' && hasStatusSubresource(type)) return handleObject(resource, name, true);
   if (subresource === 'status' && type.content.type === 'structural') throw notFound(type, name);
+  if (subresource === 'scale' && type.subresources.some((each) => each.name === 'scale')) {
+    if (request.method === 'POST' || request.method === 'DELETE') throw methodNotAllowed();
+    const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
+    if (stored === undefined) throw notFound(type, name);
+    return jsonResponse(handleScale(context, type, stored, request, query));
+  }
   if (type !== pods) throw unknownPath();
   if (containerSubresources.has(subresource)) {
     throw notImplemented(
@@ -141,11 +147,7 @@ function create(resource: ResourceRequest): TransportResponse {
   const options = readWriteOptions(query, 'CreateOptions');
   const { object, warnings } = decodeObject(type, requireObject(decodeBody(request)), options.fieldValidation);
   const created = createObject(context, type, target.namespace, object, options.dryRun);
-  return written(type, created, 201, [
-    ...warnings,
-    ...finalizerWarnings(type, created.object),
-    ...unsupportedWarnings(type, created.object),
-  ]);
+  return written(type, created, 201, [...warnings, ...unsupportedWarnings(type, created.object)]);
 }
 
 function update(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
@@ -155,7 +157,7 @@ function update(resource: ResourceRequest, name: string, status: boolean): Trans
   const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
   if (stored !== undefined) {
     const updated = updateObject(context, type, stored, object, { ...options, status });
-    return written(type, updated, 200, [...warnings, ...finalizerWarnings(type, updated.object, stored.object)]);
+    return written(type, updated, 200, warnings);
   }
   const metadata = objectAt(object, 'metadata');
   const conditional = textAt(metadata, 'resourceVersion') !== '' || textAt(metadata, 'uid') !== '';

@@ -1,14 +1,7 @@
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
-import {
-  aggregatedDiscovery,
-  legacyGroup,
-  legacyGroupList,
-  legacyResourceList,
-  legacyVersions,
-} from './discovery/discovery.ts';
+import { coreVersions, groupList, groupOf, resourceList } from './discovery/discovery.ts';
 import type { OpenApiDocuments } from './discovery/open-api.ts';
 import { ApiError, badRequest, unknownPath } from './http/api-error.ts';
-import { negotiateDiscovery } from './http/negotiate.ts';
 import { authenticate, requireCredentials } from './access/authenticate.ts';
 import { parseResourceTarget } from './http/request-target.ts';
 import { jsonResponse, pageNotFound, textResponse } from './http/response.ts';
@@ -92,22 +85,16 @@ function discovery(api: ApiContext, request: TransportRequest, segments: readonl
   const { registry } = api;
   const [root, group, version] = segments;
   if (segments.length === 1) {
-    const form = negotiateDiscovery(request.headers.accept);
-    if (form === 'legacy') {
-      return jsonResponse(root === 'api' ? legacyVersions(request.headers.host ?? '') : legacyGroupList(registry));
-    }
-    const list = aggregatedDiscovery(registry, root === 'api' ? 'core' : 'groups', form);
-    const contentType = `application/json;g=apidiscovery.k8s.io;v=${form};as=APIGroupDiscoveryList`;
-    return textResponse(JSON.stringify(list), contentType);
+    return jsonResponse(root === 'api' ? coreVersions(request.headers.host ?? '') : groupList(registry));
   }
   const found =
     root === 'api'
       ? segments.length === 2
-        ? legacyResourceList(registry, '', group!)
+        ? resourceList(registry, '', group!)
         : undefined
       : version === undefined
-        ? legacyGroup(registry, group!)
-        : legacyResourceList(registry, group!, version);
+        ? groupOf(registry, group!)
+        : resourceList(registry, group!, version);
   if (found === undefined) return pageNotFound();
   return jsonResponse(found);
 }

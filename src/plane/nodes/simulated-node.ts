@@ -17,7 +17,7 @@ export interface SimulatedNodeOptions {
 }
 
 interface RawNode {
-  readonly metadata?: { readonly uid?: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
 }
 
 /** One node: its object in the API, its room, and whether it takes a pod. */
@@ -39,26 +39,28 @@ export class SimulatedNode implements PodHost {
   }
 
   /**
-   * Creates the Node, or takes over the one that has its name; returns the Node's uid. With `uid`, it takes over only the Node with this uid,
+   * Creates the Node, or takes over the one that has its name. With `uid`, it takes over only the Node with this uid,
    * and rejects with NotFoundError or ConflictError if that one no longer exists. Rejects with the client's errors.
    */
-  async register(now: number, uid?: string): Promise<string> {
+  async register(now: number, uid?: string): Promise<void> {
     const { client, spec, signal } = this.#options;
     const object = nodeObject(spec, this.hostIP, now);
     if (uid !== undefined) {
       const metadata = { uid, labels: labelsOf(spec) };
       await client.patch(this.#path, 'merge', { metadata }, { signal });
       const patch = { metadata: { uid }, status: object.status };
-      return this.#learn(await client.patch(`${this.#path}/status`, 'merge', patch, { signal }));
+      this.#learn(await client.patch(`${this.#path}/status`, 'merge', patch, { signal }));
+      return;
     }
     try {
-      return this.#learn(await client.create('/api/v1/nodes', object, { signal }));
+      this.#learn(await client.create('/api/v1/nodes', object, { signal }));
+      return;
     } catch (error) {
       if (!(error instanceof AlreadyExistsError)) throw error;
     }
     await client.patch(this.#path, 'strategic-merge', { metadata: object.metadata, spec: object.spec }, { signal });
     const patch = { status: object.status };
-    return this.#learn(await client.patch(`${this.#path}/status`, 'strategic-merge', patch, { signal }));
+    this.#learn(await client.patch(`${this.#path}/status`, 'strategic-merge', patch, { signal }));
   }
 
   async admit(pod: KubeletPod): Promise<Rejection | undefined> {
@@ -91,9 +93,8 @@ export class SimulatedNode implements PodHost {
     return allowsNode(pod, node);
   }
 
-  #learn(raw: unknown): string {
+  #learn(raw: unknown): void {
     const { metadata } = raw as RawNode;
     this.#labels = metadata?.labels ?? {};
-    return metadata?.uid ?? '';
   }
 }

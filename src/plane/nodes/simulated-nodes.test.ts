@@ -22,23 +22,6 @@ describe('a simulated node', () => {
     });
     expect(here.problems).toEqual([]);
   });
-
-  test('of a hundred, each renews its Lease every ten seconds', async () => {
-    await using here = await startPlane(Array.from({ length: 100 }, (_, index) => ({ ...small, name: `n${index}` })));
-    await here.pass(20_000);
-    const renewals = here.requests.filter(({ method, path }) => method === 'PATCH' && path.includes('/leases/')).length;
-    await here.pass(60_000);
-    const later = here.requests.filter(({ method, path }) => method === 'PATCH' && path.includes('/leases/'));
-    expect(later.length - renewals).toBe(600);
-    const now = here.clock.now();
-    const { items } = await here.client.list('/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases');
-    expect(items).toHaveLength(100);
-    for (const lease of items as { spec: { renewTime: string; leaseDurationSeconds: number } }[]) {
-      expect(now - Date.parse(lease.spec.renewTime)).toBeLessThanOrEqual(10_000);
-      expect(lease.spec.leaseDurationSeconds).toBe(40);
-    }
-    expect(here.problems).toEqual([]);
-  });
 });
 
 describe('a Node that a user creates', () => {

@@ -10,7 +10,6 @@ import { readAdoptableNode } from './adoptable-node.ts';
 import type { AdoptableNode } from './adoptable-node.ts';
 import { isTerminalPhase, readKubeletPod } from './kubelet-pod.ts';
 import type { KubeletPod } from './kubelet-pod.ts';
-import { NodeLeases } from './node-leases.ts';
 import type { SimulatedNodeSpec } from './node-object.ts';
 import { PodWorker } from './pod-worker.ts';
 import { Rendezvous } from './rendezvous.ts';
@@ -36,7 +35,7 @@ export interface SimulatedNodesOptions {
 const registrationBatch = 16;
 
 /**
- * Nodes that run nothing and say they do: kubelets as ordinary API clients. Each registers itself, renews its Lease, admits the
+ * Nodes that run nothing and say they do: kubelets as ordinary API clients. Each registers itself, admits the
  * pods bound to it or rejects them as a kubelet does, and plays them as `simulationAnnotations` say. One watch of all
  * pods serves all nodes. The same clock and the same answers of the server give the same run.
  */
@@ -47,7 +46,6 @@ export class SimulatedNodes {
   readonly #onProblem: OnSimulationProblem;
   readonly #reflector: Reflector<KubeletPod>;
   readonly #rendezvous: Rendezvous;
-  readonly #leases: NodeLeases;
   readonly #nodeReflector: Reflector<AdoptableNode> | undefined;
   readonly #adoptions = new Set<Promise<void>>();
   /** Node name -> node */
@@ -87,7 +85,6 @@ export class SimulatedNodes {
       runningMembers: (groupKey) => this.#runningMembers(groupKey),
       onProblem: this.#onProblem,
     });
-    this.#leases = new NodeLeases({ client, clock, signal, onProblem: this.#onProblem });
     this.#nodeReflector =
       options.adoptsNodes === true
         ? simulatedReflector(
@@ -117,7 +114,6 @@ export class SimulatedNodes {
     for (let first = 0; first < nodes.length; first += registrationBatch) {
       await Promise.all(nodes.slice(first, first + registrationBatch).map((spec) => this.#addNode(spec)));
     }
-    this.#leases.start();
     this.#reflector.start();
     await this.#reflector.synced();
     this.#nodeReflector?.start();
@@ -130,14 +126,13 @@ export class SimulatedNodes {
     return false;
   }
 
-  /** All nodes fall silent: no more statuses and Leases. Their objects stay. Resolves when nothing is under way. */
+  /** All nodes fall silent: no more statuses. Their objects stay. Resolves when nothing is under way. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the simulated nodes are stopped'));
     await Promise.all([
       this.#reflector.stop(),
       this.#nodeReflector?.stop(),
       ...this.#adoptions,
-      this.#leases.stop(),
       ...[...this.#workers.values()].map((worker) => worker.stop()),
     ]);
     this.#workers.clear();
@@ -152,13 +147,10 @@ export class SimulatedNodes {
     const node = new SimulatedNode({ client: this.#client, spec, hostIP, signal });
     // Known before it is registered: a scheduler may bind to it at once.
     this.#nodes.set(spec.name, node);
-    const isKnown = (): boolean => this.#nodes.get(spec.name) === node;
     try {
-      const register = (): Promise<string> => node.register(clock.now(), uid);
-      const registered = await retry(register, { clock, random, idempotent: true, signal });
-      if (isKnown()) await this.#leases.add(spec.name, registered);
+      await retry(() => node.register(clock.now(), uid), { clock, random, idempotent: true, signal });
     } catch (error) {
-      if (isKnown()) this.#nodes.delete(spec.name);
+      if (this.#nodes.get(spec.name) === node) this.#nodes.delete(spec.name);
       throw error;
     }
   }
@@ -187,7 +179,6 @@ export class SimulatedNodes {
   /** Its pods stay as they were last seen, as on a machine that was switched off. */
   #removeNode(name: string): void {
     this.#nodes.delete(name);
-    this.#leases.remove(name);
     for (const pod of this.#reflector.store.values()) if (pod.nodeName === name) void this.#drop(pod.uid);
   }
 

@@ -1,26 +1,35 @@
-/** A place where the embedded plane deliberately responds differently from a real server. */
+/** A place where the embedded plane answers otherwise than a real server, knowingly. */
 export interface Limit {
   /** Group and case, as in `crud: an object needs a name`. */
   readonly case: string;
-  /** Index of the case's request, from 0. */
+  /** Which of the case's requests, counted from 0. */
   readonly exchange: number;
-  /** Place in the exchange, including everything below; absent when all of it differs. */
+  /** Where in the exchange, with everything below; absent where all of it differs. */
   readonly at?: string;
   readonly why: string;
 }
 
-const goWording = 'the text comes from the Go decoder; the embedded plane reports the same with the path of the field';
+const goWording = 'the text is that of the Go decoder; the embedded plane says the same with the path of the field';
 const honestStatus =
-  "a real server reports an internal error (500, without a reason); the embedded plane reports the client's mistake";
-const storageWording = 'the text shows the key in etcd, which the embedded plane does not have';
+  'a real server calls this its own failure (500, without a reason); the embedded plane says what the client did wrong';
+const storageWording = 'the text shows the key in etcd, which the embedded plane has not';
 const noCollectorFinalizers =
-  'there is no garbage collector: Orphan releases the dependents at once, Foreground is rejected';
-const schemaWording = 'every broken rule is reported with its place in the CRD, in reading order';
-const warningsWithErrors = 'rejections have no warnings';
+  'nobody collects garbage later: Orphan lets go of the dependants at once, Foreground is rejected';
+const schemaWording = 'the embedded plane reports what the JSON Schema validator finds, in its words';
+const warningsWithErrors = 'what is rejected comes without warnings';
+const fieldTable = 'the embedded plane checks the fields of built-in kinds by a table, with one message for each rule';
+const fewerColumns = 'the embedded plane leaves out columns that say nothing about a simulated cluster';
+const notChecked = 'the embedded plane does not check what neither the scheduler nor a controller of its own reads';
+const fewerDefaults = 'the embedded plane fills in no defaults that nothing on it reads';
+
+/** One limit for each of these requests of a case. */
+function limited(name: string, exchanges: readonly number[], why: string, at?: string): Limit[] {
+  return exchanges.map((exchange) => ({ case: name, exchange, why, ...(at !== undefined && { at }) }));
+}
 
 export const limits: readonly Limit[] = [
   {
-    case: 'discovery: OpenAPI lists the parameters of a patch',
+    case: 'discovery: OpenAPI tells which parameters a patch takes',
     exchange: 0,
     at: 'answer.parameters[3]',
     why: 'force is for server-side apply, which the embedded plane does not serve',
@@ -33,31 +42,31 @@ export const limits: readonly Limit[] = [
   { case: 'crud: a value must be of the type of its field', exchange: 1, at: 'answer.message', why: goWording },
   { case: 'crud: a value must be of the type of its field', exchange: 2, at: 'answer.message', why: goWording },
   {
-    case: 'crud: a body in an unsupported format is rejected',
+    case: 'crud: a body in a format that the server does not read is rejected',
     exchange: 0,
     at: 'answer.message',
-    why: 'the embedded plane reads only JSON, and its message says so',
+    why: 'the embedded plane reads JSON only, and says so',
   },
   ...[0, 1].map((exchange) => ({
     case: 'discovery: a resource that is not served is not found',
     exchange,
     at: 'answer.message',
-    why: 'the embedded plane names the resource that it does not serve',
+    why: 'the embedded plane adds the resource that it does not serve',
   })),
-  { case: 'locking: a resource version must be a number', exchange: 0, why: honestStatus },
+  { case: 'locking: a version must be a number', exchange: 0, why: honestStatus },
   {
-    case: 'watches: a bookmark follows the initial events',
+    case: 'watches: a bookmark ends what there is at the start',
     exchange: 0,
     at: 'answer[1].object.spec',
-    why: 'a bookmark is not a full object; only its metadata is meaningful',
+    why: 'a bookmark is no object of its kind; only its metadata means something',
   },
   {
-    case: 'watches: a bookmark follows the initial events',
+    case: 'watches: a bookmark ends what there is at the start',
     exchange: 1,
     at: 'answer[1].object.spec',
-    why: 'a bookmark is not a full object; only its metadata is meaningful',
+    why: 'a bookmark is no object of its kind; only its metadata means something',
   },
-  { case: 'watches: a resource version must be a number', exchange: 0, why: honestStatus },
+  { case: 'watches: a version must be a number', exchange: 0, why: honestStatus },
   {
     case: 'patches: a strategic merge patch deletes and replaces by directive',
     exchange: 0,
@@ -72,89 +81,167 @@ export const limits: readonly Limit[] = [
   },
   { case: 'patches: a strategic merge patch with a bad directive is rejected', exchange: 0, why: honestStatus },
   {
-    case: 'deletion: propagationPolicy has a closed list of values',
+    case: 'deletion: what becomes of dependants has a closed list of ways',
     exchange: 0,
     at: 'answer.details.causes[0].message',
     why: noCollectorFinalizers,
   },
   {
-    case: 'deletion: the policies Orphan and Foreground keep the object',
+    case: 'deletion: orphaning and waiting for dependants hold the object',
     exchange: 0,
     why: noCollectorFinalizers,
   },
   {
-    case: 'deletion: the policies Orphan and Foreground keep the object',
+    case: 'deletion: orphaning and waiting for dependants hold the object',
     exchange: 1,
     why: noCollectorFinalizers,
   },
   { case: 'pods: amounts must be quantities', exchange: 0, at: 'answer.message', why: goWording },
   {
-    case: 'pods: subresources that need a container are not served without a kubelet',
+    case: 'pods: what needs a container is not served without a kubelet',
     exchange: 0,
-    why: 'a real server returns nothing for a pod without a node; the embedded plane reports that it has no containers',
+    why: 'a real server answers nothing for a pod without a node; the embedded plane says that it has no containers',
   },
   { case: 'bindings: a binding may name the uid of the pod', exchange: 0, at: 'answer.message', why: storageWording },
-  { case: 'bindings: a binding must name a node', exchange: 0, why: honestStatus },
-  { case: 'bindings: a binding must name a node', exchange: 1, why: honestStatus },
-  { case: 'bindings: a binding must name a node', exchange: 2, why: honestStatus },
+  { case: 'bindings: a binding names a node', exchange: 0, why: honestStatus },
+  { case: 'bindings: a binding names a node', exchange: 1, why: honestStatus },
+  { case: 'bindings: a binding names a node', exchange: 2, why: honestStatus },
   {
-    case: 'custom-resources: a CRD needs a structural schema',
+    case: 'custom-resources: a definition needs a structural schema',
     exchange: 0,
     at: 'answer.details.causes',
     why: schemaWording,
   },
   {
-    case: 'custom-resources: a CRD needs a structural schema',
+    case: 'custom-resources: a definition needs a structural schema',
     exchange: 1,
     at: 'answer.details.causes[0].message',
     why: schemaWording,
   },
   {
-    case: 'custom-resources: a CRD has exactly one storage version',
+    case: 'custom-resources: a definition has one version that is stored',
     exchange: 0,
     at: 'answer.details.causes',
-    why: 'a real server prints internal structures, and a second cause that follows from the first',
+    why: 'a real server prints its own structures, and a second cause that follows from the first',
   },
   {
-    case: 'custom-resources: values are validated against the schema',
+    case: 'custom-resources: values are checked against the schema',
     exchange: 3,
     at: 'answer.details.causes',
-    why: 'a real server reports twice, once without a field, that a fraction is not an integer',
+    why: 'a real server says twice, once without a field, that a fraction is no integer',
   },
   {
-    case: 'custom-resources: values are validated against the schema',
+    case: 'custom-resources: values are checked against the schema',
     exchange: 12,
     at: 'answer.details.causes',
-    why: 'a real server also accepts 0 for a multipleOf that must be positive',
+    why: 'a real server also takes 0 for a multipleOf that is not positive',
   },
   {
-    case: 'custom-resources: CEL rules between fields are validated',
+    case: 'custom-resources: rules between fields are checked',
     exchange: 0,
-    why: 'CEL rules are not supported; a CRD that has some is rejected, so that none is ignored',
+    why: 'rules in CEL are not supported; a definition that has some is rejected, so that none is ignored',
   },
   {
-    case: 'custom-resources: a kind must match the CRD',
+    case: 'custom-resources: a kind must be that of the definition',
     exchange: 1,
     at: 'headers.warning',
     why: warningsWithErrors,
   },
   {
-    case: 'custom-resources: a kind must match the CRD',
+    case: 'custom-resources: a kind must be that of the definition',
     exchange: 2,
     at: 'answer.message',
     why: goWording,
   },
   {
-    case: 'events-and-leases: a lease keeps its times with microseconds',
+    case: 'events-and-leases: a lease keeps its times to the microsecond',
     exchange: 2,
     at: 'answer.message',
     why: goWording,
   },
-  { case: 'events-and-leases: the times of a lease must be valid', exchange: 0, at: 'answer.message', why: goWording },
+  { case: 'events-and-leases: the times of a lease must be times', exchange: 0, at: 'answer.message', why: goWording },
   {
-    case: 'nodes-and-priorities: a node keeps the status that it is created with',
+    case: 'nodes-and-priorities: a node keeps the status that it is made with',
     exchange: 0,
     at: 'answer.spec.taints',
-    why: 'new nodes are not tainted: no controller would remove the taint once they are ready',
+    why: 'new nodes are not tainted: there is no controller that would see that they are ready and take the taint off',
   },
+  ...limited('lists: a table has a row for each object', [0], fewerColumns, 'answer.columnDefinitions[8]'),
+  ...[0, 1]
+    .map((row) =>
+      limited('lists: a table has a row for each object', [0], fewerColumns, `answer.rows[${row}].cells[8]`),
+    )
+    .flat(),
+  ...limited('lists: a table has a row for each object', [1], fewerColumns, 'answer.cells[0][8]'),
+  ...limited(
+    'events-and-leases: Events are selected by their object',
+    [4],
+    'Events are selected by reportingComponent',
+  ),
+  ...limited('events-and-leases: Events are shown in a table', [0], fewerColumns, 'answer'),
+  ...limited('events-and-leases: the times of a lease must be times', [2], notChecked),
+  ...limited('nodes-and-priorities: taints must be well formed', [2], fieldTable, 'answer.details.causes'),
+  ...limited('nodes-and-priorities: a node is closed and opened', [2], fewerColumns, 'answer'),
+  ...limited(
+    'nodes-and-priorities: a priority class is made and keeps its value',
+    [1],
+    fieldTable,
+    'answer.details.causes',
+  ),
+  ...limited(
+    "nodes-and-priorities: names and values of the system's priority classes are taken",
+    [0],
+    fieldTable,
+    'answer.details.causes',
+  ),
+  ...limited('workloads: a deployment gets its defaults', [0, 2, 3], fewerDefaults, 'answer.spec.strategy'),
+  ...limited(
+    'workloads: a deployment must select its own pods, always the same',
+    [2],
+    fieldTable,
+    'answer.details.causes',
+  ),
+  ...limited('workloads: a disruption budget is one of two', [2], fieldTable, 'answer.details.causes'),
+  ...limited('workloads: a disruption budget is one of two', [3], fieldTable, 'answer[0][1]'),
+  ...limited(
+    'jobs: a job gets its defaults, and a selector of its own',
+    [2],
+    fewerDefaults,
+    'answer.spec.backoffLimit',
+  ),
+  ...limited('jobs: a job is checked', [5, 6], notChecked),
+  ...limited(
+    'jobs: a job is checked',
+    [7, 8, 9],
+    'the embedded plane generates the labels of a Job, and does not check them',
+  ),
+  ...limited('jobs: what a job asks for stays', [6], fieldTable, 'answer.details.causes'),
+  ...limited('storage: a claim gets its defaults, and waits', [1, 2], fieldTable, 'answer.details.causes'),
+  ...limited('storage: a volume is kept for a claim', [0, 1], fewerDefaults, 'answer.spec.hostPath.type'),
+  ...limited('storage: a volume is kept for a claim', [0, 1], fewerDefaults, 'answer.status.lastPhaseTransitionTime'),
+  ...limited(
+    'custom-resources: values are checked against the schema',
+    [7, 8, 10],
+    schemaWording,
+    'answer.details.causes',
+  ),
+  ...limited('custom-resources: lists may be sets or keyed', [1], schemaWording, 'answer.details.causes'),
+  ...limited(
+    'patches: a JSON patch does its operations in order',
+    [0],
+    'the operations move and copy are not supported',
+  ),
+  ...limited('custom-resources: values are checked against the schema', [13], schemaWording, 'answer.details.causes'),
+  ...limited(
+    'watches: asking for what there is at the start needs a match',
+    [1],
+    'the embedded plane ignores a match that changes nothing',
+  ),
+  ...limited('pods: policies have a closed list of values', [1], fieldTable, 'answer.details.causes'),
+  ...limited(
+    'pods: the selector of a gated pod may be narrowed',
+    [1],
+    'the embedded plane lets the node selector of a gated pod change in any way',
+  ),
+  ...limited('crud: annotations and finalizers must be well formed', [1, 2], notChecked),
 ];

@@ -62,13 +62,4 @@ describeSession('nodes', (session) => {
     expect(await kubectl.ok('get pods -o name')).toBe('pod/w-2\n');
     expect(await kubectl.ok('uncordon node-2')).toBe('node/node-2 uncordoned\n');
   });
-
-  it('get leases prints the Leases that the nodes renew', async () => {
-    const { kubectl } = session();
-    expect(table(await kubectl.ok('get leases -n kube-node-lease'))).toEqual([
-      ['NAME', 'HOLDER', 'AGE'],
-      ['node-1', 'node-1', expect.any(String)],
-      ['node-2', 'node-2', expect.any(String)],
-    ]);
-  });
 });

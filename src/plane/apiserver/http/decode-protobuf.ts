@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { ProtobufError, WireReader } from '../../../base/wire-reader.ts';
 import type { WireValue } from '../../../base/wire-reader.ts';
-import { tooManyValues, valuesLimit } from '../complexity.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
@@ -67,8 +66,7 @@ const magic = [0x6b, 0x38, 0x73, 0];
 
 /**
  * Reads a body of type application/vnd.kubernetes.protobuf: four bytes, then an envelope with the object's apiVersion and kind around the
- * object itself. Throws ProtobufError for what is no such body, UnknownFieldError for a kind or a field that is not read here, and
- * ComplexityError.
+ * object itself. Throws ProtobufError for what is no such body, UnknownFieldError for a kind or a field that is not read here.
  */
 export function decodeProtobuf(bytes: Uint8Array): JsonObject {
   if (!magic.every((byte, index) => bytes[index] === byte)) {
@@ -80,79 +78,70 @@ export function decodeProtobuf(bytes: Uint8Array): JsonObject {
   if (!messages.has(`V1${kind}`) || !/^(.*\/)?v1$/.test(apiVersion)) {
     throw new UnknownFieldError(`${kind} of ${JSON.stringify(apiVersion)} is not a kind that is read as protobuf here`);
   }
-  return { apiVersion, kind, ...new Decoding().message(bytesOf(envelope.get(2)), `V1${kind}`, kind) };
+  return { apiVersion, kind, ...message(bytesOf(envelope.get(2)), `V1${kind}`, kind) };
 }
 
-class Decoding {
-  #valuesLeft = valuesLimit;
-
-  message(bytes: Uint8Array, model: string, path: string): JsonObject {
-    const fields = messages.get(model);
-    const found = new Map<string, JsonValue>();
-    const reader = new WireReader(bytes);
-    while (!reader.done) {
-      const { number, value } = reader.field();
-      this.#count();
-      const field = fields?.get(number);
-      if (field?.name === '') continue;
-      const type = field && modelFields(model)?.get(field.name);
-      // Go sends fields that are not set, too: those of a zero are not missed.
-      if (type !== undefined) this.#add(found, field!, type, value, `${path}.${field!.name}`);
-      else if (!isUnset(value)) {
-        throw new UnknownFieldError(`${path} has a field of number ${number}, which is not known here`);
-      }
-    }
-    return Object.fromEntries(found);
-  }
-
-  #add(found: Map<string, JsonValue>, field: Field, type: ValueType, value: WireValue, path: string): void {
-    const { name, keepsZero } = field;
-    const present = found.get(name);
-    if (type.kind === 'list') {
-      const list = (present ?? []) as JsonValue[];
-      list.push(this.#value(value, type.element, path));
-      found.set(name, list);
-    } else if (type.kind === 'map') {
-      const entry = parts(bytesOf(value));
-      const element = this.#value(entry.get(2) ?? { type: 'bytes', bytes: new Uint8Array() }, type.element, path);
-      const map = (present ?? {}) as JsonObject;
-      // A key such as "__proto__" is a key like others.
-      const property = { value: element, enumerable: true, configurable: true, writable: true };
-      Object.defineProperty(map, text(entry.get(1)), property);
-      found.set(name, map);
-    } else {
-      const decoded = this.#value(value, type, path);
-      if (keepsZero || (decoded !== 0 && decoded !== false && decoded !== null)) found.set(name, decoded);
+function message(bytes: Uint8Array, model: string, path: string): JsonObject {
+  const fields = messages.get(model);
+  const found = new Map<string, JsonValue>();
+  const reader = new WireReader(bytes);
+  while (!reader.done) {
+    const { number, value } = reader.field();
+    const field = fields?.get(number);
+    if (field?.name === '') continue;
+    const type = field && modelFields(model)?.get(field.name);
+    // Go sends fields that are not set, too: those of a zero are not missed.
+    if (type !== undefined) add(found, field!, type, value, `${path}.${field!.name}`);
+    else if (!isUnset(value)) {
+      throw new UnknownFieldError(`${path} has a field of number ${number}, which is not known here`);
     }
   }
+  return Object.fromEntries(found);
+}
 
-  #value(value: WireValue, type: ValueType, path: string): JsonValue {
-    switch (type.kind) {
-      case 'model':
-        return this.message(bytesOf(value), type.name, path);
-      case 'string':
-        return text(value);
-      case 'byte':
-        return Buffer.from(bytesOf(value)).toString('base64');
-      case 'boolean':
-        return varint(value) !== 0;
-      case 'number':
-        return varint(value);
-      case 'quantity':
-        return text(parts(bytesOf(value)).get(1));
-      case 'intOrString': {
-        const found = parts(bytesOf(value));
-        return varint(found.get(1)) === 1 ? text(found.get(3)) : varint(found.get(2));
-      }
-      default:
-        // The one time in these messages is creationTimestamp, which the server sets.
-        if (bytesOf(value).length === 0 || type.kind === 'time') return null;
-        throw new UnknownFieldError(`${path} is of a type that is not known here`);
-    }
+function add(found: Map<string, JsonValue>, field: Field, type: ValueType, value: WireValue, path: string): void {
+  const { name, keepsZero } = field;
+  const present = found.get(name);
+  if (type.kind === 'list') {
+    const list = (present ?? []) as JsonValue[];
+    list.push(decodeValue(value, type.element, path));
+    found.set(name, list);
+  } else if (type.kind === 'map') {
+    const entry = parts(bytesOf(value));
+    const element = decodeValue(entry.get(2) ?? { type: 'bytes', bytes: new Uint8Array() }, type.element, path);
+    const map = (present ?? {}) as JsonObject;
+    // A key such as "__proto__" is a key like others.
+    const property = { value: element, enumerable: true, configurable: true, writable: true };
+    Object.defineProperty(map, text(entry.get(1)), property);
+    found.set(name, map);
+  } else {
+    const decoded = decodeValue(value, type, path);
+    if (keepsZero || (decoded !== 0 && decoded !== false && decoded !== null)) found.set(name, decoded);
   }
+}
 
-  #count(): void {
-    if (--this.#valuesLeft < 0) throw tooManyValues();
+function decodeValue(value: WireValue, type: ValueType, path: string): JsonValue {
+  switch (type.kind) {
+    case 'model':
+      return message(bytesOf(value), type.name, path);
+    case 'string':
+      return text(value);
+    case 'byte':
+      return Buffer.from(bytesOf(value)).toString('base64');
+    case 'boolean':
+      return varint(value) !== 0;
+    case 'number':
+      return varint(value);
+    case 'quantity':
+      return text(parts(bytesOf(value)).get(1));
+    case 'intOrString': {
+      const found = parts(bytesOf(value));
+      return varint(found.get(1)) === 1 ? text(found.get(3)) : varint(found.get(2));
+    }
+    default:
+      // The one time in these messages is creationTimestamp, which the server sets.
+      if (bytesOf(value).length === 0 || type.kind === 'time') return null;
+      throw new UnknownFieldError(`${path} is of a type that is not known here`);
   }
 }
 

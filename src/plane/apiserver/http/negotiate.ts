@@ -1,7 +1,7 @@
 import { notAcceptable } from './api-error.ts';
 
 /** What the client wants an object or a list as. */
-export type ObjectForm = 'object' | 'table' | 'partial';
+export type ObjectForm = 'object' | 'table';
 
 /** One entry of an Accept header. */
 export interface AcceptEntry {
@@ -44,20 +44,6 @@ export function negotiateForm(header: string | undefined): { form: ObjectForm; v
     const version = entry.parameters.get('v') ?? 'v1';
     if (entry.parameters.get('g') !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) continue;
     if (as === 'Table') return { form: 'table', version };
-    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return { form: 'partial', version };
-  }
-  throw notAcceptable(['application/json']);
-}
-
-/** The discovery format to answer in: the first of the client's list that is known. */
-export function negotiateDiscovery(header: string | undefined): 'v2' | 'v2beta1' | 'legacy' {
-  for (const entry of parseAccept(header)) {
-    if (!acceptsJson(entry)) continue;
-    const as = entry.parameters.get('as');
-    if (as === undefined) return 'legacy';
-    if (as !== 'APIGroupDiscoveryList' || entry.parameters.get('g') !== 'apidiscovery.k8s.io') continue;
-    const version = entry.parameters.get('v');
-    if (version === 'v2' || version === 'v2beta1') return version;
   }
   throw notAcceptable(['application/json']);
 }

@@ -2,9 +2,6 @@ import { Buffer } from 'node:buffer';
 import type { TransportResponse } from '../../../client/transport.ts';
 import type { JsonValue } from '../json.ts';
 
-/** Pieces of a long body are joined to about this size before they are handed on. */
-const pieceBytes = 64 * 1024;
-
 export interface ResponseHead {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -33,31 +30,8 @@ export function pageNotFound(): TransportResponse {
   return textResponse('404 page not found\n', 'text/plain; charset=utf-8', { status: 404 });
 }
 
-/** A response whose text is made while it is sent. */
-export function streamedTextResponse(
-  texts: Iterable<string>,
-  contentType: string,
-  head: ResponseHead = { status: 200 },
-): TransportResponse {
-  return { status: head.status, headers: { 'content-type': contentType, ...head.headers }, body: pieces(texts) };
-}
-
 async function* singlePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
-}
-
-async function* pieces(texts: Iterable<string>): AsyncGenerator<Uint8Array> {
-  let gathered: string[] = [];
-  let length = 0;
-  for (const text of texts) {
-    gathered.push(text);
-    length += text.length;
-    if (length < pieceBytes) continue;
-    yield Buffer.from(gathered.join(''));
-    gathered = [];
-    length = 0;
-  }
-  if (length > 0) yield Buffer.from(gathered.join(''));
 }
 
 /** What all warnings together may come to, and each of them where that is too much: as kube-apiserver has it. */

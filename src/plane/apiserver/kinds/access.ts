@@ -1,3 +1,5 @@
+import { deepCopy } from '../deep-equal.ts';
+import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 
 /** The object at a field, or undefined when there is none (or something else). */
@@ -29,10 +31,6 @@ export function textAt(object: JsonObject | undefined, field: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The metadata of a stored object, or of one that passed the first checks of a write. */
 export function metadataOf(object: JsonObject): JsonObject {
   return object.metadata as JsonObject;
@@ -45,4 +43,20 @@ export function ensureObject(object: JsonObject, field: string): JsonObject {
   const made: JsonObject = {};
   object[field] = made;
   return made;
+}
+
+/** The value at a path such as `spec.volumeName`; undefined when there is none. */
+export function valueAt(object: JsonObject, path: string): JsonValue | undefined {
+  let value: JsonValue | undefined = object;
+  for (const field of path.split('.')) value = isObject(value) ? ownValue(value, field) : undefined;
+  return value;
+}
+
+/** Fills in, in place, the fields that an object lacks, also inside of objects that it has. */
+export function fillDefaults(object: JsonObject, defaults: JsonObject): void {
+  for (const [field, value] of Object.entries(defaults)) {
+    object[field] ??= isObject(value) ? {} : deepCopy(value);
+    const present = object[field];
+    if (isObject(value) && isObject(present)) fillDefaults(present, value);
+  }
 }

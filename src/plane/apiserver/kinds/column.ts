@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.ts';
+import { valueAt } from './access.ts';
 import { humanDuration } from './human-duration.ts';
 
 /** One column of the table that `kubectl get` prints. */
@@ -20,6 +21,12 @@ export function textColumn(
   wide?: 'wide',
 ): Column {
   return { name, type: 'string', description: `${name} of the object.`, priority: wide ? 1 : 0, cell };
+}
+
+/** Shows the value at a path such as `spec.volumeName`, or `absent` if there is none. */
+export function fieldColumn(name: string, path: string, absent: JsonValue = '', wide?: 'wide'): Column {
+  const type = typeof absent === 'number' ? 'integer' : typeof absent === 'boolean' ? 'boolean' : 'string';
+  return { ...textColumn(name, (object) => valueAt(object, path) ?? absent, wide), type };
 }
 
 export const nameColumn: Column = {

@@ -111,8 +111,6 @@ describe('Events', () => {
       Object: 'pod/p',
       Message: 'no room',
       Source: 'tutti',
-      'First Seen': '10m',
-      Count: 3,
       Name: 'e1',
     });
   });

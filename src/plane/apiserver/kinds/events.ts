@@ -1,10 +1,12 @@
 import type { StatusCause } from '../http/api-error.ts';
+import type { SelectableFields } from '../http/selectors.ts';
 import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
 import type { BuiltInKind } from './built-in.ts';
-import { metadataOf, objectAt, textAt } from './access.ts';
-import { ageSince, nameColumn, textColumn } from './column.ts';
-import { invalidValue } from './field-rules.ts';
+import { metadataOf, objectAt, textAt, valueAt } from './access.ts';
+import { ageSince, fieldColumn, nameColumn, textColumn } from './column.ts';
+import type { Column } from './column.ts';
+import { invalidValue } from '../schema/field-error.ts';
 import type { ResourceType } from './resource-type.ts';
 
 /** How long an Event is kept after its last write. */
@@ -27,129 +29,91 @@ function rename(object: JsonObject, names: ReadonlyMap<string, string>): JsonObj
   return Object.fromEntries(Object.entries(object).map(([field, value]) => [names.get(field) ?? field, value]));
 }
 
-function involved(event: JsonObject): JsonObject | undefined {
-  return objectAt(event, 'involvedObject') ?? objectAt(event, 'regarding');
+/** The first of these fields that an Event has, as text. */
+function firstText(event: JsonObject, ...paths: readonly string[]): string | undefined {
+  const values = paths.map((path) => valueAt(event, path));
+  return values.find((value): value is string => typeof value === 'string' && value !== '');
 }
 
-function lastSeen(event: JsonObject): string {
-  const series = textAt(objectAt(event, 'series'), 'lastObservedTime');
-  const last = textAt(event, 'lastTimestamp') || textAt(event, 'deprecatedLastTimestamp');
-  return series || last || firstSeen(event);
-}
+const columns: readonly Column[] = [
+  textColumn('Last Seen', (event, nowMs) =>
+    ageSince(firstText(event, 'series.lastObservedTime', 'lastTimestamp', 'firstTimestamp', 'eventTime'), nowMs),
+  ),
+  fieldColumn('Type', 'type'),
+  fieldColumn('Reason', 'reason'),
+  textColumn('Object', (event) => {
+    const object = objectAt(event, 'involvedObject');
+    return [textAt(object, 'kind').toLowerCase(), textAt(object, 'name')].filter((part) => part !== '').join('/');
+  }),
+  textColumn('Source', (event) => firstText(event, 'source.component', 'reportingComponent') ?? '', 'wide'),
+  textColumn('Message', (event) => textAt(event, 'message').trim()),
+  { ...nameColumn, priority: 1 },
+];
 
-function firstSeen(event: JsonObject): string {
-  return textAt(event, 'firstTimestamp') || textAt(event, 'deprecatedFirstTimestamp') || textAt(event, 'eventTime');
-}
-
-function sourceOf(event: JsonObject): string {
-  const source = objectAt(event, 'source') ?? objectAt(event, 'deprecatedSource');
-  const component =
-    textAt(source, 'component') || textAt(event, 'reportingComponent') || textAt(event, 'reportingController');
-  const host = textAt(source, 'host') || textAt(event, 'reportingInstance');
-  return host === '' ? component : `${component}, ${host}`;
-}
-
-function countOf(event: JsonObject): number {
-  const count = objectAt(event, 'series')?.count ?? event.count ?? event.deprecatedCount;
-  return typeof count === 'number' && count > 0 ? count : 1;
-}
-
-const shared: Omit<BuiltInKind, 'group' | 'model'> = {
-  version: 'v1',
-  kind: 'Event',
-  plural: 'events',
-  shortNames: ['ev'],
-  namespaced: true,
-  storage: 'events',
-  storedApiVersion: 'v1',
-  columns: [
-    textColumn('Last Seen', (event, nowMs) => ageSince(lastSeen(event) || undefined, nowMs)),
-    textColumn('Type', (event) => textAt(event, 'type')),
-    textColumn('Reason', (event) => textAt(event, 'reason')),
-    textColumn('Object', (event) => {
-      const object = involved(event);
-      const kind = textAt(object, 'kind').toLowerCase();
-      const name = textAt(object, 'name');
-      return name === '' ? kind : `${kind}/${name}`;
-    }),
-    textColumn('Subobject', (event) => textAt(involved(event), 'fieldPath'), 'wide'),
-    textColumn('Source', sourceOf, 'wide'),
-    textColumn('Message', (event) => (textAt(event, 'message') || textAt(event, 'note')).trim()),
-    textColumn('First Seen', (event, nowMs) => ageSince(firstSeen(event) || undefined, nowMs), 'wide'),
-    textColumn('Count', countOf, 'wide'),
-    { ...nameColumn, priority: 1 },
-  ],
-};
-
-/** Field selectors are evaluated on the stored shape, whatever the client asked through. */
-function involvedField(name: string): (event: JsonObject) => string {
-  return (event) => textAt(objectAt(event, 'involvedObject'), name);
-}
-
-function textField(name: string): (event: JsonObject) => string {
-  return (event) => textAt(event, name);
-}
-
-const reasonAndType = { reason: textField('reason'), type: textField('type') };
-
-function involvedFields(prefix: string): Record<string, (event: JsonObject) => string> {
-  const names = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
-  return Object.fromEntries(names.map((name) => [`${prefix}.${name}`, involvedField(name)]));
+/** Field selectors read the stored shape, whichever version the client uses. */
+function selectableFields(involved: string, component: string): SelectableFields {
+  const paths: readonly (readonly [string, string])[] = [
+    ['reason', 'reason'],
+    ['type', 'type'],
+    [component, 'reportingComponent'],
+    ...['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
+      (name) => [`${involved}.${name}`, `involvedObject.${name}`] as const,
+    ),
+  ];
+  return Object.fromEntries(paths.map(([field, path]) => [field, (event) => firstText(event, path) ?? '']));
 }
 
 function validateEvent(event: JsonObject): StatusCause[] {
   const namespace = textAt(metadataOf(event), 'namespace');
-  const involvedNamespace = textAt(involved(event), 'namespace');
+  const involvedNamespace = textAt(objectAt(event, 'involvedObject'), 'namespace');
   const matches =
     involvedNamespace === '' ? namespace === 'default' || namespace === 'kube-system' : involvedNamespace === namespace;
   return matches ? [] : [invalidValue('involvedObject.namespace', involvedNamespace, 'does not match event.namespace')];
 }
 
-/** kube-apiserver writes these always; `kubectl get events --sort-by=.lastTimestamp` shows nothing without the times. */
-function fillAlwaysPresent(event: JsonObject): void {
-  event.firstTimestamp ??= null;
-  event.lastTimestamp ??= null;
-  event.eventTime ??= null;
-  event.source ??= {};
-  event.reportingComponent ??= '';
-  event.reportingInstance ??= '';
-}
-
-const behaviour = {
-  createOnUpdate: true,
-  applyDefaults: fillAlwaysPresent,
-  validate: validateEvent,
+const shared: BuiltInKind = {
+  kind: 'Event',
+  shortNames: ['ev'],
+  storage: 'events',
+  storedApiVersion: 'v1',
+  behaviour: {
+    createOnUpdate: true,
+    applyDefaults: (event) => {
+      // kube-apiserver writes these always; `kubectl get events --sort-by=.lastTimestamp` shows nothing without the times.
+      for (const field of ['firstTimestamp', 'lastTimestamp', 'eventTime']) event[field] ??= null;
+      event.source ??= {};
+      event.reportingComponent ??= '';
+      event.reportingInstance ??= '';
+    },
+    validate: validateEvent,
+  },
 };
 
-export const coreEvents: ResourceType = builtIn({
-  ...shared,
-  group: '',
-  model: 'CoreV1Event',
-  selectableFields: {
-    ...involvedFields('involvedObject'),
-    ...reasonAndType,
-    reportingComponent: textField('reportingComponent'),
-    source: (event) => textAt(objectAt(event, 'source'), 'component') || textAt(event, 'reportingComponent'),
-  },
-  behaviour,
-});
+export const coreEvents: ResourceType = {
+  ...builtIn({
+    ...shared,
+    model: 'CoreV1Event',
+    selectableFields: selectableFields('involvedObject', 'reportingComponent'),
+  }),
+  columns,
+};
 
-export const events: ResourceType = builtIn({
-  ...shared,
-  group: 'events.k8s.io',
-  model: 'EventsV1Event',
-  selectableFields: {
-    ...involvedFields('regarding'),
-    ...reasonAndType,
-    reportingController: textField('reportingComponent'),
-  },
-  conversion: {
-    toStored: (event) => rename(event, toCore),
-    fromStored: (event) => {
-      const modern = rename(event, toModern);
-      for (const field of ['reportingController', 'reportingInstance']) if (modern[field] === '') delete modern[field];
-      return modern;
+export const events: ResourceType = {
+  ...builtIn({
+    ...shared,
+    group: 'events.k8s.io',
+    model: 'EventsV1Event',
+    selectableFields: selectableFields('regarding', 'reportingController'),
+    conversion: {
+      toStored: (event) => rename(event, toCore),
+      fromStored: (event) => {
+        const modern = rename(event, toModern);
+        for (const field of ['reportingController', 'reportingInstance']) {
+          if (modern[field] === '') delete modern[field];
+        }
+        return modern;
+      },
     },
-  },
-  behaviour,
-});
+  }),
+  columns,
+};

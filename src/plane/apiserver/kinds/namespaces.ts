@@ -2,8 +2,8 @@ import { forbidden } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from './access.ts';
-import { ageColumn, nameColumn, textColumn } from './column.ts';
-import { allVerbs, statusSubresource } from './resource-type.ts';
+import { textColumn } from './column.ts';
+import { allVerbs } from './resource-type.ts';
 import type { ResourceType } from './resource-type.ts';
 
 /** The namespaces that exist from the start and cannot be deleted. */
@@ -14,16 +14,12 @@ function phaseOf(namespace: JsonObject): string {
 }
 
 export const namespaces: ResourceType = builtIn({
-  group: '',
-  version: 'v1',
   kind: 'Namespace',
-  plural: 'namespaces',
   shortNames: ['ns'],
   namespaced: false,
   verbs: allVerbs.filter((verb) => verb !== 'deletecollection'),
-  model: 'V1Namespace',
-  subresources: [statusSubresource({ group: '', version: 'v1', kind: 'Namespace' })],
-  columns: [nameColumn, textColumn('Status', phaseOf), ageColumn],
+  hasStatus: true,
+  columns: [textColumn('Status', phaseOf)],
   selectableFields: { name: (namespace) => metadataOf(namespace).name as string, 'status.phase': phaseOf },
   behaviour: {
     nameRule: 'label',

@@ -3,11 +3,10 @@ import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
 import { ensureObject, metadataOf, objectAt, objectsAt, textAt } from './access.ts';
-import { ageColumn, nameColumn, textColumn } from './column.ts';
-import { fillConditionTimes } from './condition-times.ts';
-import { duplicateValue, notSupported, qualifiedNameCauses, required } from './field-rules.ts';
-import { canonicalizeQuantities, validateQuantities } from './quantity-fields.ts';
-import { statusSubresource } from './resource-type.ts';
+import { fieldColumn, textColumn } from './column.ts';
+import { qualifiedNameCauses } from './field-rules.ts';
+import { duplicateValue, notSupported, required } from '../schema/field-error.ts';
+import { validateQuantities } from './quantity-fields.ts';
 import type { ResourceType } from './resource-type.ts';
 
 /** Its fields are always there. */
@@ -26,26 +25,16 @@ const emptyNodeInfo: JsonObject = {
 const rolePrefix = 'node-role.kubernetes.io/';
 
 export const nodes: ResourceType = builtIn({
-  group: '',
-  version: 'v1',
   kind: 'Node',
-  plural: 'nodes',
   shortNames: ['no'],
   namespaced: false,
-  model: 'V1Node',
-  subresources: [statusSubresource({ group: '', version: 'v1', kind: 'Node' })],
-  columns: [
-    nameColumn,
-    textColumn('Status', nodeStatus),
-    textColumn('Roles', nodeRoles),
-    ageColumn,
-    textColumn('Version', (node) => nodeInfo(node, 'kubeletVersion')),
-    textColumn('Internal-IP', (node) => address(node, 'InternalIP'), 'wide'),
-    textColumn('External-IP', (node) => address(node, 'ExternalIP'), 'wide'),
-    textColumn('OS-Image', (node) => nodeInfo(node, 'osImage') || '<unknown>', 'wide'),
-    textColumn('Kernel-Version', (node) => nodeInfo(node, 'kernelVersion') || '<unknown>', 'wide'),
-    textColumn('Container-Runtime', (node) => nodeInfo(node, 'containerRuntimeVersion') || '<unknown>', 'wide'),
+  hasStatus: true,
+  columns: [textColumn('Status', nodeStatus), textColumn('Roles', nodeRoles)],
+  lastColumns: [
+    fieldColumn('Version', 'status.nodeInfo.kubeletVersion'),
+    textColumn('Internal-IP', internalAddress, 'wide'),
   ],
+  defaults: { spec: {}, status: { daemonEndpoints: { kubeletEndpoint: { Port: 0 } }, nodeInfo: emptyNodeInfo } },
   selectableFields: {
     'spec.unschedulable': (node) => String(objectAt(node, 'spec')?.unschedulable === true),
   },
@@ -53,13 +42,7 @@ export const nodes: ResourceType = builtIn({
     createKeepsStatus: true,
     statusKeepsMetadata: true,
     applyDefaults: (node) => {
-      ensureObject(node, 'spec');
       const status = ensureObject(node, 'status');
-      fillConditionTimes(status, ['lastHeartbeatTime', 'lastTransitionTime']);
-      status.daemonEndpoints ??= { kubeletEndpoint: { Port: 0 } };
-      status.nodeInfo = { ...emptyNodeInfo, ...objectAt(status, 'nodeInfo') };
-      canonicalizeQuantities(status, 'capacity');
-      canonicalizeQuantities(status, 'allocatable');
       const capacity = objectAt(status, 'capacity');
       if (capacity !== undefined && status.allocatable === undefined) status.allocatable = { ...capacity };
     },
@@ -78,14 +61,11 @@ function validateNode(node: JsonObject): StatusCause[] {
   objectsAt(objectAt(node, 'spec'), 'taints').forEach((taint, index) => {
     // The server says metadata, though taints are in the spec.
     const path = `metadata.taints[${index}]`;
-    const [key, value, effect] = [textAt(taint, 'key'), textAt(taint, 'value'), textAt(taint, 'effect')];
+    const [key, effect] = [textAt(taint, 'key'), textAt(taint, 'effect')];
     append(causes, qualifiedNameCauses(`${path}.key`, key));
     if (effect === '') causes.push(required(`${path}.effect`));
     else if (!effects.includes(effect)) causes.push(notSupported(`${path}.effect`, effect, effects));
-    if (seen.has(`${key}:${effect}`)) {
-      const same = duplicateValue(path, { Key: key, Value: value, Effect: effect, TimeAdded: taint.timeAdded ?? null });
-      causes.push({ ...same, message: `${same.message}: taints must be unique by key and effect pair` });
-    }
+    if (seen.has(`${key}:${effect}`)) causes.push(duplicateValue(path, `${key}:${effect}`));
     seen.add(`${key}:${effect}`);
   });
   return causes;
@@ -107,11 +87,7 @@ function nodeRoles(node: JsonObject): string {
   return roles.length === 0 ? '<none>' : roles.sort().join(',');
 }
 
-function nodeInfo(node: JsonObject, field: string): string {
-  return textAt(objectAt(objectAt(node, 'status'), 'nodeInfo'), field);
-}
-
-function address(node: JsonObject, type: string): string {
-  const found = objectsAt(objectAt(node, 'status'), 'addresses').find((each) => each.type === type);
+function internalAddress(node: JsonObject): string {
+  const found = objectsAt(objectAt(node, 'status'), 'addresses').find(({ type }) => type === 'InternalIP');
   return textAt(found, 'address') || '<none>';
 }

@@ -2,9 +2,9 @@ import { forbidden } from '../http/api-error.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
-import { metadataOf, textAt } from './access.ts';
-import { ageColumn, nameColumn, textColumn } from './column.ts';
-import { fieldForbidden, notSupported, required } from './field-rules.ts';
+import { metadataOf } from './access.ts';
+import { fieldColumn } from './column.ts';
+import { fieldForbidden } from '../schema/field-error.ts';
 import type { KindContext, ResourceType } from './resource-type.ts';
 
 const highestUserPriority = 1_000_000_000;
@@ -18,23 +18,17 @@ export const builtInPriorityClasses: ReadonlyMap<string, number> = new Map([
 
 export const priorityClasses: ResourceType = builtIn({
   group: 'scheduling.k8s.io',
-  version: 'v1',
   kind: 'PriorityClass',
   plural: 'priorityclasses',
   shortNames: ['pc'],
   namespaced: false,
-  model: 'V1PriorityClass',
-  columns: [
-    nameColumn,
-    { ...textColumn('Value', (each) => each.value ?? 0), type: 'integer' },
-    { ...textColumn('Global-Default', (each) => each.globalDefault === true), type: 'boolean' },
-    ageColumn,
-    textColumn('PreemptionPolicy', (each) => textAt(each, 'preemptionPolicy')),
-  ],
+  columns: [fieldColumn('Value', 'value', 0), fieldColumn('Global-Default', 'globalDefault', false)],
+  lastColumns: [fieldColumn('PreemptionPolicy', 'preemptionPolicy')],
+  defaults: { preemptionPolicy: 'PreemptLowerPriority' },
+  required: ['value'],
+  values: { preemptionPolicy: ['PreemptLowerPriority', 'Never'] },
+  immutable: ['value', 'preemptionPolicy'],
   behaviour: {
-    applyDefaults: (each) => {
-      each.preemptionPolicy ??= 'PreemptLowerPriority';
-    },
     admitCreate: (each, context) => {
       rejectSecondDefault(each, context);
       metadataOf(each).generation = 1;
@@ -45,13 +39,9 @@ export const priorityClasses: ResourceType = builtIn({
       if (builtInPriorityClasses.has(name))
         throw forbidden(reference, name, 'this is a system priority class and cannot be deleted');
     },
-    validateUpdate: (each, previous, context) => {
+    validateUpdate: (each, _previous, context) => {
       rejectSecondDefault(each, context);
-      const causes: StatusCause[] = [];
-      for (const field of ['value', 'preemptionPolicy']) {
-        if (each[field] !== previous[field]) causes.push(fieldForbidden(field, 'may not be changed in an update.'));
-      }
-      return causes;
+      return [];
     },
   },
 });
@@ -72,24 +62,13 @@ function rejectSecondDefault(each: JsonObject, context: KindContext): void {
 }
 
 function validatePriorityClass(each: JsonObject): StatusCause[] {
-  const causes: StatusCause[] = [];
   const name = metadataOf(each).name as string;
-  const value = each.value;
-  if (value === undefined) causes.push(required('value'));
-  else if (name.startsWith('system-')) {
-    if (builtInPriorityClasses.get(name) !== value) {
-      causes.push(
-        fieldForbidden(
-          'metadata.name',
-          `priority class names with 'system-' prefix are reserved for system use only. error: ${name} is not a known system priority class`,
-        ),
-      );
-    }
-  } else if (typeof value === 'number' && value > highestUserPriority) {
-    causes.push(fieldForbidden('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`));
+  if (builtInPriorityClasses.has(name)) return [];
+  if (name.startsWith('system-')) {
+    return [
+      fieldForbidden('metadata.name', "priority class names with 'system-' prefix are reserved for system use only"),
+    ];
   }
-  const policies = ['PreemptLowerPriority', 'Never'];
-  const policy = textAt(each, 'preemptionPolicy');
-  if (!policies.includes(policy)) causes.push(notSupported('preemptionPolicy', policy, policies));
-  return causes;
+  if (Number(each.value) <= highestUserPriority) return [];
+  return [fieldForbidden('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`)];
 }

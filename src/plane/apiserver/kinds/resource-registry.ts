@@ -44,7 +44,7 @@ export class ResourceRegistry {
     this.#revision++;
   }
 
-  /** The groups: the core group first, the others in the order they came. */
+  /** The groups in the order of their names: the core group, which has none, is the first. */
   groups(): ApiGroup[] {
     /** group -> version -> resources */
     const groups = new Map<string, Map<string, ResourceType[]>>();
@@ -55,7 +55,8 @@ export class ResourceRegistry {
       if (resources === undefined) versions.set(type.version, [type]);
       else resources.push(type);
     }
-    return [...groups].map(([name, versions]) => ({
+    const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+    return sorted.map(([name, versions]) => ({
       name,
       versions: [...versions]
         .sort(([a], [b]) => compareVersions(a, b))

@@ -51,8 +51,6 @@ export interface Behaviour {
   readonly validate?: (object: JsonObject, context: KindContext) => StatusCause[];
   /** Checks a change of the main resource, after `validate`. */
   readonly validateUpdate?: (object: JsonObject, previous: JsonObject, context: KindContext) => StatusCause[];
-  /** Checks a write of the status subresource, after `validate`. */
-  readonly validateStatusUpdate?: (object: JsonObject, previous: JsonObject) => StatusCause[];
   /** Changes an update in place before it is checked; `previous` must not be changed. */
   readonly prepareUpdate?: (object: JsonObject, previous: JsonObject) => void;
   /** Changes a write of the status subresource in place; the rest of the object is as it was. */

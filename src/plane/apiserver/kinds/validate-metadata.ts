@@ -1,33 +1,30 @@
 import { append } from '../append.ts';
 import type { StatusCause } from '../http/api-error.ts';
+import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { isObject, metadataOf, textAt, textsAt } from './access.ts';
+import { metadataOf, textAt, textsAt } from './access.ts';
 import { deepEqual } from '../deep-equal.ts';
 import {
   dnsLabelProblem,
   dnsSubdomainProblem,
-  fieldForbidden,
-  invalidValue,
   labelValueProblem,
-  pathSegmentProblem,
+  qualifiedNameCauses,
   qualifiedNameProblem,
-  required,
 } from './field-rules.ts';
-import { validateFinalizers } from './finalizer-names.ts';
+import { fieldForbidden, invalidValue, required } from '../schema/field-error.ts';
 
 const annotationsLimitBytes = 256 * 1024;
 
-/** What may stand as the name of an object of a kind. A path segment is anything that a URL can hold between two slashes. */
-export type NameRule = 'subdomain' | 'label' | 'pathSegment';
+/** The rule for the names of a kind's objects. */
+export type NameRule = 'subdomain' | 'label';
 
 const nameProblems: Readonly<Record<NameRule, (name: string) => string | undefined>> = {
   subdomain: dnsSubdomainProblem,
   label: dnsLabelProblem,
-  pathSegment: pathSegmentProblem,
 };
 
 /** Checks what every object's metadata must satisfy. The name is there by now. */
-export function validateMetadata(object: JsonObject, nameRule: NameRule, finalizersNeedDomain: boolean): StatusCause[] {
+export function validateMetadata(object: JsonObject, nameRule: NameRule): StatusCause[] {
   const metadata = metadataOf(object);
   const causes: StatusCause[] = [];
   const name = metadata.name as string;
@@ -36,7 +33,9 @@ export function validateMetadata(object: JsonObject, nameRule: NameRule, finaliz
   append(causes, validateLabels(metadata.labels, 'metadata.labels'));
   append(causes, validateAnnotations(metadata.annotations));
   append(causes, validateOwners(metadata.ownerReferences));
-  append(causes, validateFinalizers(metadata, finalizersNeedDomain));
+  for (const finalizer of textsAt(metadata, 'finalizers')) {
+    append(causes, qualifiedNameCauses('metadata.finalizers', finalizer));
+  }
   return causes;
 }
 

@@ -2,8 +2,8 @@ import { append } from '../append.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { objectsAt, textAt, textsAt } from './access.ts';
-import { invalidValue, qualifiedNameCauses, required } from './field-rules.ts';
-import { fieldForbidden } from './field-rules.ts';
+import { qualifiedNameCauses } from './field-rules.ts';
+import { fieldForbidden, invalidValue, required } from '../schema/field-error.ts';
 import { validateLabels } from './validate-metadata.ts';
 
 /** Checks a label selector; absent is right. */

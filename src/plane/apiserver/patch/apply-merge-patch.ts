@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from '../json.ts';
+import { isObject } from '../json.ts';
+import type { JsonValue } from '../json.ts';
 
 /**
  * Applies a JSON merge patch (RFC 7386): objects are merged, null removes a key, anything else replaces. Never changes its
@@ -13,8 +14,4 @@ export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValu
     else merged.set(key, applyMergePatch(merged.get(key) ?? null, value));
   }
   return Object.fromEntries(merged);
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

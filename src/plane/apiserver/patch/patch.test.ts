@@ -30,7 +30,7 @@ describe('JSON patch', () => {
     ['unprocessable', [{ op: 'remove', path: '/b' }]],
     ['unprocessable', [{ op: 'add', path: '/b/c', value: 1 }]],
     ['unprocessable', [{ op: 'add', path: '/list/01', value: 1 }]],
-    ['unprocessable', [{ op: 'move', from: '/o', path: '/o/p' }]],
+    ['unprocessable', [{ op: 'move', from: '/a', path: '/b' }]],
     ['applied', [{ op: 'test', path: '/o', value: { y: 2, x: 1 } }]],
   ])('%s: %j', (kind, operations) => {
     expect(kindOf(() => applyJsonPatch({ a: 1, list: [1], o: { x: 1, y: 2 } }, operations as JsonValue))).toBe(kind);

@@ -1,19 +1,17 @@
 import { parseQuantity, QuantityError } from '../../../api/quantity.ts';
+import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { modelFields } from './built-in-types.ts';
 import type { ValueType } from './built-in-types.ts';
-import { invalidField, wrongFormat, wrongType } from './field-error.ts';
+import { invalidValue, wrongFormat, wrongType } from './field-error.ts';
 import type { FieldError } from './field-error.ts';
 import { childPath, elementPath, keyPath } from './field-path.ts';
 import { isBase64, isDateTime, isInt32, isInt64, isMicroTime } from './formats.ts';
 
-/** Paths are long where fields are deep: what comes after so many is not told any more. */
-const reportedLimit = 100;
-
 export interface StrictDecoding {
-  /** Paths of the fields that the kind does not have, such as `spec.containers[0].foo`, in the object's order; the first hundred of them. */
+  /** Paths of the fields that the kind does not have, such as `spec.containers[0].foo`, in the object's order. */
   readonly unknownFields: string[];
-  /** Values that are not of their field's type, the first hundred of them. A null is an absent field, and always of the right type. */
+  /** Values that are not of their field's type. A null is an absent field, and always of the right type. */
   readonly errors: FieldError[];
 }
 
@@ -29,7 +27,7 @@ export function decodeStrict(value: JsonObject, kind: string): StrictDecoding {
 }
 
 function check(value: JsonValue, type: ValueType, path: string, found: StrictDecoding): void {
-  if (value === null || found.errors.length >= reportedLimit) return;
+  if (value === null) return;
   switch (type.kind) {
     case 'any':
       return;
@@ -61,7 +59,7 @@ function checkModel(value: JsonValue, model: string, path: string, found: Strict
   for (const [name, child] of Object.entries(value)) {
     const type = fields.get(name);
     if (type === undefined) {
-      if (found.unknownFields.length < reportedLimit) found.unknownFields.push(childPath(path, name));
+      found.unknownFields.push(childPath(path, name));
     } else check(child, type, childPath(path, name), found);
   }
 }
@@ -92,7 +90,7 @@ function scalarError(value: JsonValue, type: ScalarType, path: string): FieldErr
       if (typeof value !== 'string') return wrongType(path, value, 'string');
       if (type.format === 'date-time') return isDateTime(value) ? undefined : wrongFormat(path, value, 'date-time');
       if (isMicroTime(value)) return undefined;
-      return invalidField(path, value, 'must be a time with six digits of a second, as in 2006-01-02T15:04:05.000000Z');
+      return invalidValue(path, value, 'must be a time with six digits of a second, as in 2006-01-02T15:04:05.000000Z');
   }
 }
 
@@ -102,10 +100,6 @@ function quantityError(value: string | number, path: string): FieldError | undef
     return undefined;
   } catch (error) {
     if (!(error instanceof QuantityError)) throw error;
-    return invalidField(path, value, error.message);
+    return invalidValue(path, value, error.message);
   }
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

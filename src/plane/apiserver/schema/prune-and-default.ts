@@ -2,12 +2,9 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { childPath, elementPath } from './field-path.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
-/** Paths are long where fields are deep: what comes after so many is not told any more. */
-const reportedLimit = 100;
-
 export interface PrunedValue {
   readonly value: JsonValue;
-  /** Paths of the fields that were dropped because the schema does not have them, in the object's order; the first hundred of them. */
+  /** Paths of the fields that were dropped because the schema does not have them, in the object's order. */
   readonly unknownFields: string[];
 }
 
@@ -70,7 +67,7 @@ function walkField(
   const { additionalProperties } = schema;
   const isOpen = additionalProperties === true || schema['x-kubernetes-preserve-unknown-fields'] === true;
   if (isOpen) return child;
-  if (unknownFields.length < reportedLimit) unknownFields.push(childPath(path, key));
+  unknownFields.push(childPath(path, key));
   return undefined;
 }
 

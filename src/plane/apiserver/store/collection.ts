@@ -67,32 +67,6 @@ export class Collection {
     return keys.map((key) => this.#objects.get(key)!);
   }
 
-  /**
-   * The objects as they were at an earlier resource version, sorted; undefined when history does not reach back that
-   * far.
-   */
-  listAt(resourceVersion: number): StoredObject[] | undefined {
-    const changes = this.#history.after(resourceVersion);
-    if (changes === undefined) return undefined;
-    if (changes.length === 0) return this.list();
-    const objects = new Map(this.#objects);
-    for (const change of changes.toReversed()) {
-      if (change.type === 'ADDED') objects.delete(change.object.key);
-      else objects.set(change.previous.key, change.previous);
-    }
-    return [...objects.keys()].sort().map((key) => objects.get(key)!);
-  }
-
-  /** About how much memory the history holds. */
-  get historyBytes(): number {
-    return this.#history.bytes;
-  }
-
-  /** Makes the resource version of the oldest change that is still kept too old to watch from. */
-  forgetOldestChange(): void {
-    this.#history.dropOldest();
-  }
-
   /** See History.after. */
   changesAfter(resourceVersion: number): readonly Change[] | undefined {
     return this.#history.after(resourceVersion);

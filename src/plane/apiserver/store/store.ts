@@ -5,8 +5,6 @@ import { Collection } from './collection.ts';
 export interface StoreOptions {
   /** How many changes each collection keeps for watches to replay. */
   readonly historyLimit: number;
-  /** About how many bytes the histories of all collections together may hold. */
-  readonly historyLimitBytes: number;
   /** The resource version before the first write. */
   readonly initialResourceVersion: number;
 }
@@ -16,7 +14,6 @@ export type StoreListener = (collection: Collection, change: Change) => void;
 /** The collections of an API server, under one counter of resource versions. */
 export class Store {
   readonly #historyLimit: number;
-  readonly #historyLimitBytes: number;
   readonly #initialResourceVersion: number;
   /** resource name, such as "pods" or "podgroups.scheduling.x-k8s.io" -> its collection */
   readonly #collections = new Map<string, Collection>();
@@ -25,7 +22,6 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.#historyLimit = options.historyLimit;
-    this.#historyLimitBytes = options.historyLimitBytes;
     this.#initialResourceVersion = options.initialResourceVersion;
     this.#resourceVersion = options.initialResourceVersion;
   }
@@ -47,25 +43,12 @@ export class Store {
         ...(indexes && { indexes }),
       });
       made.subscribe((change) => {
-        this.#limitHistory();
         for (const listener of this.#listeners) listener(made, change);
       });
       collection = made;
       this.#collections.set(name, made);
     }
     return collection;
-  }
-
-  /** Those who watch what is written most can list it again soonest. */
-  #limitHistory(): void {
-    const histories = [...this.#collections.values()];
-    let bytes = histories.reduce((sum, { historyBytes }) => sum + historyBytes, 0);
-    while (bytes > this.#historyLimitBytes) {
-      const longest = histories.reduce((a, b) => (a.historyBytes >= b.historyBytes ? a : b));
-      const before = longest.historyBytes;
-      longest.forgetOldestChange();
-      bytes -= before - longest.historyBytes;
-    }
   }
 
   collections(): Iterable<Collection> {

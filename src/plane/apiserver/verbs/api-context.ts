@@ -4,7 +4,6 @@ import type { BackgroundWork } from '../background-work.ts';
 import type { OwnerIndex } from '../kinds/owner-index.ts';
 import type { KindContext } from '../kinds/resource-type.ts';
 import type { ResourceRegistry } from '../kinds/resource-registry.ts';
-import type { ListSnapshots } from '../store/list-snapshots.ts';
 import type { WatchStreams } from './watch-streams.ts';
 
 /** What the verbs work with. */
@@ -13,7 +12,6 @@ export interface ApiContext extends KindContext {
   readonly random: Random;
   readonly background: BackgroundWork;
   readonly registry: ResourceRegistry;
-  readonly snapshots: ListSnapshots;
   readonly watches: WatchStreams;
   readonly owners: OwnerIndex;
 }

@@ -1,7 +1,6 @@
 import { ApiError, alreadyExists, badRequest, forbidden, invalid, notFound } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { ensureObject, metadataOf, textAt } from '../kinds/access.ts';
-import { needsFinalizerDomain } from '../kinds/finalizer-names.ts';
 import { hasStatusSubresource } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { missingName, validateMetadata } from '../kinds/validate-metadata.ts';
@@ -40,7 +39,7 @@ export function createObject(
 
   const name = metadata.name as string;
   const causes = [
-    ...validateMetadata(object, behaviour.nameRule ?? 'subdomain', needsFinalizerDomain(type)),
+    ...validateMetadata(object, behaviour.nameRule ?? 'subdomain'),
     ...(behaviour.validate?.(object, context) ?? []),
   ];
   if (causes.length > 0) throw invalid(type.kind, type.group, name, causes);

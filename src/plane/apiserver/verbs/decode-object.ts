@@ -1,8 +1,8 @@
-import { ApiError, badRequest, invalid, tooComplex } from '../http/api-error.ts';
-import { ComplexityError, nestingLimit, rejectComplexity } from '../complexity.ts';
+import { ApiError, badRequest, invalid } from '../http/api-error.ts';
+import { rejectNesting } from '../http/decode-body.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt, textAt } from '../kinds/access.ts';
-import { invalidValue } from '../kinds/field-rules.ts';
+import { invalidValue } from '../schema/field-error.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { decodeStrict, pruneAndDefault } from '../schema/index.ts';
@@ -19,7 +19,7 @@ export interface DecodedObject {
 /**
  * Turns what a client sent for a resource into an object of the stored shape: its kind is checked, unknown
  * fields are rejected, reported or dropped as `fieldValidation` says, defaults of a custom resource's schema are filled in.
- * Takes over `sent`. Throws 400 for another kind or fields of a wrong type, 413 for one that is too complex, 422 where a custom resource breaks its schema.
+ * Takes over `sent`. Throws 400 for another kind, fields of a wrong type or too deep a nesting, 422 where a custom resource breaks its schema.
  */
 export function decodeObject(
   type: ResourceType,
@@ -27,7 +27,7 @@ export function decodeObject(
   fieldValidation: FieldValidation,
   from: 'body' | 'patch' = 'body',
 ): DecodedObject {
-  rejectComplexObject(sent);
+  rejectNesting(sent);
   const apiVersion = apiVersionOf(type);
   if (type.content.type === 'structural' && sent.kind === undefined) {
     throw badRequest("Object 'Kind' is missing in the request body");
@@ -50,14 +50,6 @@ export function decodeObject(
     object: { ...object, apiVersion: type.storedApiVersion, kind: type.kind },
     warnings: fieldValidation === 'Warn' ? problems : [],
   };
-}
-
-function rejectComplexObject(sent: JsonObject): void {
-  try {
-    rejectComplexity(sent, nestingLimit);
-  } catch (error) {
-    throw error instanceof ComplexityError ? tooComplex('the object', error) : error;
-  }
 }
 
 function rejectOtherType(type: ResourceType, sent: JsonObject, apiVersion: string): void {

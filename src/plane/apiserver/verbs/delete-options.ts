@@ -4,7 +4,7 @@ import { bodyText, decodeBody, requireObject } from '../http/decode-body.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt } from '../kinds/access.ts';
 import { isInt64 } from '../schema/formats.ts';
-import { invalidValue } from '../kinds/field-rules.ts';
+import { invalidValue } from '../schema/field-error.ts';
 import { invalidOptions, readDryRun } from './request-options.ts';
 
 export interface DeleteOptions {

@@ -1,6 +1,7 @@
 import { toKubernetesTime } from '../../../api/kubernetes-time.ts';
+import { formatQuantity, parseQuantity } from '../../../api/quantity.ts';
+import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { isObject } from '../kinds/access.ts';
 import { emptyTextFields } from '../schema/api-fields.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
@@ -8,7 +9,7 @@ import { readDateTime } from '../schema/formats.ts';
 
 /**
  * A built-in object, or a part of one, as a server stores it after decoding: without fields that the model does not have, without nulls,
- * empty texts, lists and maps that stand for absent fields, and with times in UTC and whole seconds. Its types have been checked. Never
+ * empty texts, lists and maps that stand for absent fields, with quantities in their canonical form and times in UTC and whole seconds. Its types have been checked. Never
  * changes its argument and shares nothing with it that could be changed.
  */
 export function normalizeModel(value: JsonObject, model: string): JsonObject {
@@ -29,6 +30,8 @@ function normalize(value: JsonValue, type: ValueType): JsonValue {
     }
     case 'time':
       return type.format === 'date-time' && typeof value === 'string' ? wholeSeconds(value) : value;
+    case 'quantity':
+      return formatQuantity(parseQuantity(value));
     default:
       return value;
   }
@@ -44,6 +47,8 @@ function normalizeFields(value: JsonObject, model: string): JsonObject {
     const normal = normalize(item, type);
     if (!isEmpty(normal, type) || emptyTextFields.has(name)) result[name] = normal;
   }
+  // The API always writes the times of a condition.
+  if (model.endsWith('Condition')) for (const [name, { kind }] of types) if (kind === 'time') result[name] ??= null;
   return result;
 }
 

@@ -1,7 +1,7 @@
 import type { ResourceType } from '../kinds/resource-type.ts';
 
 export const jsonPatch = 'application/json-patch+json';
-const mergePatch = 'application/merge-patch+json';
+export const mergePatch = 'application/merge-patch+json';
 export const strategicMergePatch = 'application/strategic-merge-patch+json';
 /** Server-side apply, which this API server does not serve. */
 export const applyPatch = 'application/apply-patch+yaml';

@@ -1,11 +1,10 @@
 import type { TransportRequest } from '../../../client/transport.ts';
 import { ApiError, badRequest, invalid, notFound, unsupportedMediaType } from '../http/api-error.ts';
 import { bodyMediaType, bodyText, decodeJson, requireObject } from '../http/decode-body.ts';
+import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { isObject } from '../kinds/access.ts';
 import { deepCopy } from '../deep-equal.ts';
-import { finalizerWarnings } from '../kinds/finalizer-names.ts';
-import { invalidValue } from '../kinds/field-rules.ts';
+import { invalidValue } from '../schema/field-error.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { PatchError, applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../patch/index.ts';
 import type { StoredObject } from '../store/stored-object.ts';
@@ -46,7 +45,7 @@ export function patchObject(
   const updated = updateObject(context, type, stored, decoded.object, options);
   return {
     stored: updated,
-    warnings: [...decoded.warnings, ...finalizerWarnings(type, updated.object, stored.object)],
+    warnings: decoded.warnings,
   };
 }
 
@@ -79,8 +78,6 @@ function patchRejected(error: PatchError): ApiError {
   switch (error.kind) {
     case 'malformed':
       return badRequest(`error decoding patch: ${error.message}`);
-    case 'tooLarge':
-      return new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message: error.message });
     case 'testFailed':
     case 'unprocessable':
       // Details would keep kubectl from showing the message.

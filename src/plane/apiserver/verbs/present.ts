@@ -50,8 +50,6 @@ export function presentOne(
   switch (presentation.form) {
     case 'object':
       return presentText(type, stored);
-    case 'partial':
-      return JSON.stringify(partialMetadata(stored.object, presentation.version));
     case 'table':
       return JSON.stringify({
         ...tableHead(type, presentation.version, { resourceVersion: String(stored.resourceVersion) }),
@@ -61,7 +59,7 @@ export function presentOne(
   }
 }
 
-export function partialMetadata(object: JsonObject, version: string): JsonObject {
+function partialMetadata(object: JsonObject, version: string): JsonObject {
   return {
     kind: 'PartialObjectMetadata',
     apiVersion: `meta.k8s.io/${version}`,

@@ -46,12 +46,8 @@ export function readDryRun(values: readonly string[], kind: string): boolean {
 export interface ListOptions {
   readonly labelSelector: string | undefined;
   readonly fieldSelector: string | undefined;
-  /** 0: everything in one page. */
-  readonly limit: number;
-  readonly continueToken: string | undefined;
   /** Undefined when absent. */
   readonly resourceVersion: number | undefined;
-  readonly resourceVersionMatch: 'Exact' | 'NotOlderThan' | undefined;
   readonly watch: boolean;
   readonly allowWatchBookmarks: boolean;
   readonly sendInitialEvents: boolean;
@@ -63,55 +59,25 @@ export function readListOptions(query: URLSearchParams): ListOptions {
   const text = (name: string): string | undefined => nonEmpty(query.get(name));
   const resourceVersion = text('resourceVersion');
   const match = text('resourceVersionMatch');
-  const watch = readFlag(query, 'watch');
   const sendInitialEvents = readFlag(query, 'sendInitialEvents');
-  const continueToken = text('continue');
-  const causes: StatusCause[] = [];
-  const reject = (field: string, message: string): void => {
-    causes.push({ field, reason: 'FieldValueForbidden', message: `Forbidden: ${message}` });
-  };
   if (resourceVersion !== undefined && !/^\d+$/.test(resourceVersion)) {
     throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: must be a decimal number`);
   }
-  if (match !== undefined) {
-    if (match !== 'Exact' && match !== 'NotOlderThan') {
-      causes.push({
-        field: 'resourceVersionMatch',
-        reason: 'FieldValueNotSupported',
-        message: `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`,
-      });
-    }
-    if (watch && !query.has('sendInitialEvents')) {
-      reject(
-        'resourceVersionMatch',
-        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-      );
-    }
-    if (resourceVersion === undefined && !watch) {
-      reject('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
-    }
-    if (continueToken !== undefined) {
-      reject('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
-    }
-    if (match === 'Exact' && resourceVersion === '0') {
-      reject('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
-    }
+  if (text('continue') !== undefined)
+    throw badRequest('continue key is not valid: lists of this API server have one page');
+  if (match !== undefined && match !== 'NotOlderThan') {
+    const message = `Unsupported value: ${JSON.stringify(match)}: this API server supports "NotOlderThan"`;
+    throw invalidOptions('ListOptions', [{ field: 'resourceVersionMatch', reason: 'FieldValueNotSupported', message }]);
   }
-  if (query.has('sendInitialEvents')) {
-    if (!watch) reject('sendInitialEvents', 'sendInitialEvents is forbidden for list');
-    else if (match !== 'NotOlderThan') {
-      reject('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
-    }
+  if (sendInitialEvents && match === undefined) {
+    const message = 'Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
+    throw invalidOptions('ListOptions', [{ field: 'resourceVersionMatch', reason: 'FieldValueForbidden', message }]);
   }
-  if (causes.length > 0) throw invalidOptions('ListOptions', causes);
   return {
     labelSelector: text('labelSelector'),
     fieldSelector: text('fieldSelector'),
-    limit: readNumber(query, 'limit') ?? 0,
-    continueToken,
     resourceVersion: resourceVersion === undefined ? undefined : Number(resourceVersion),
-    resourceVersionMatch: match as ListOptions['resourceVersionMatch'],
-    watch,
+    watch: readFlag(query, 'watch'),
     allowWatchBookmarks: readFlag(query, 'allowWatchBookmarks'),
     sendInitialEvents,
     timeoutSeconds: readNumber(query, 'timeoutSeconds'),

@@ -13,8 +13,6 @@ export interface Selection {
   readonly matches: ObjectPredicate | undefined;
   /** field label -> value it must have, for indexes */
   readonly equals: ReadonlyMap<string, string>;
-  /** Says the same in one text: tells whether a continue token belongs to this selection. */
-  readonly scope: string;
 }
 
 /** Reads the selectors of a request. Throws 400. */
@@ -26,7 +24,6 @@ export function readSelection(type: ResourceType, namespace: string | undefined,
     namespace,
     matches: predicates.length === 0 ? undefined : (object) => predicates.every((each) => each(object)),
     equals: fields?.equals ?? new Map(),
-    scope: JSON.stringify([type.storage, namespace, options.labelSelector, options.fieldSelector]),
   };
 }
 
@@ -36,7 +33,7 @@ export function selectObjects(collection: Collection, selection: Selection): Sto
   return filterSelected(candidates(collection, selection), namespace, matches);
 }
 
-export function filterSelected(
+function filterSelected(
   objects: StoredObject[],
   namespace: string | undefined,
   matches: ObjectPredicate | undefined,

@@ -2,8 +2,7 @@ import { badRequest, conflict, invalid, modifiedMeanwhile } from '../http/api-er
 import type { JsonObject } from '../json.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from '../kinds/access.ts';
 import { deepEqual } from '../deep-equal.ts';
-import { invalidValue } from '../kinds/field-rules.ts';
-import { needsFinalizerDomain } from '../kinds/finalizer-names.ts';
+import { invalidValue } from '../schema/field-error.ts';
 import { hasStatusSubresource } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { validateMetadata, validateMetadataUpdate } from '../kinds/validate-metadata.ts';
@@ -50,12 +49,10 @@ export function updateObject(
     raiseGeneration(type, object, previous.object);
   }
   const causes = [
-    ...validateMetadata(object, behaviour.nameRule ?? 'subdomain', needsFinalizerDomain(type)),
+    ...validateMetadata(object, behaviour.nameRule ?? 'subdomain'),
     ...validateMetadataUpdate(object, previous.object),
     ...(behaviour.validate?.(object, context) ?? []),
-    ...((options.status
-      ? behaviour.validateStatusUpdate?.(object, previous.object)
-      : behaviour.validateUpdate?.(object, previous.object, context)) ?? []),
+    ...((options.status ? undefined : behaviour.validateUpdate?.(object, previous.object, context)) ?? []),
   ];
   if (causes.length > 0) throw invalid(type.kind, type.group, previous.name, causes);
   validateContent(type, object, previous.name);

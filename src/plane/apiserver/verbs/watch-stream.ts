@@ -22,8 +22,6 @@ export interface WatchStreamOptions {
   readonly timeoutMs: number;
   /** A client that lets more events than this wait is dropped; it may resume where it stopped. */
   readonly pendingLimit: number;
-  /** And one that lets events of objects wait that hold more memory than this, about. */
-  readonly pendingLimitBytes: number;
   readonly signal?: AbortSignal;
   /** Called once, when the stream has ended for whatever reason. */
   readonly onEnd: (stream: WatchStream) => void;
@@ -46,7 +44,6 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
   #backlog: readonly WatchEvent[] = [];
   #backlogAt = 0;
   #pending: WatchEvent[] = [];
-  #pendingBytes = 0;
   #life: Life = { state: 'open' };
   #waiting: ((result: IteratorResult<Uint8Array, undefined>) => void) | undefined;
   #waitingFailed: ((error: Error) => void) | undefined;
@@ -70,8 +67,7 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
   onChange(change: Change): void {
     const event = visibleEvent(change, this.#options.selects);
     if (event === undefined || this.#life.state !== 'open') return;
-    const { pendingLimit, pendingLimitBytes } = this.#options;
-    if (this.#pending.length >= pendingLimit || this.#pendingBytes > pendingLimitBytes) this.end();
+    if (this.#pending.length >= this.#options.pendingLimit) this.end();
     else this.#push(event);
   }
 
@@ -123,7 +119,6 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
 
   #push(event: WatchEvent): void {
     this.#pending.push(event);
-    if (event.type !== 'BOOKMARK') this.#pendingBytes += event.object.bytes;
     this.#wake();
   }
 
@@ -167,7 +162,6 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
     if (this.#pending.length > 0) {
       this.#backlog = this.#pending;
       this.#pending = [];
-      this.#pendingBytes = 0;
       return this.#backlog[this.#backlogAt++];
     }
     return undefined;

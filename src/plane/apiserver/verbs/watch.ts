@@ -16,7 +16,6 @@ import type { WatchEvent } from './watch-stream.ts';
 /** A watch that asks for no end gets one between this and its double, so that clients do not return all at once. */
 const shortestWatchMs = 30 * 60 * 1000;
 const pendingLimit = 10_000;
-const pendingLimitBytes = 64 * 1024 * 1024;
 
 /** Answers a watch: a stream of events, one JSON text a line. Throws 410 and 504 before the stream begins. */
 export function watchObjects(
@@ -41,7 +40,6 @@ export function watchObjects(
           ? shortestWatchMs * (1 + context.random())
           : options.timeoutSeconds * 1000,
       pendingLimit,
-      pendingLimitBytes,
       ...(signal && { signal }),
       onEnd: (ended) => {
         unsubscribe();
@@ -107,8 +105,6 @@ function bookmarkObject(
   switch (presentation.form) {
     case 'object':
       return { kind: type.kind, apiVersion: apiVersionOf(type), metadata };
-    case 'partial':
-      return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${presentation.version}`, metadata };
     case 'table':
       return { ...tableHead(type, presentation.version, metadata), rows: [] };
   }

@@ -1,6 +1,6 @@
 import type { CaseGroup } from '../conformance-case.ts';
 
-/** Resources of the core group that the scheduler, the controller and related kubectl commands need. */
+/** Resources of the core group that the scheduler, the controller and kubectl's commands around them need. */
 const coreResources = [
   ...['bindings', 'configmaps', 'events', 'namespaces', 'namespaces/status', 'nodes', 'nodes/status'],
   ...['pods', 'pods/binding', 'pods/eviction', 'pods/status', 'serviceaccounts'],
@@ -9,7 +9,6 @@ const groups = [
   ...['apiextensions.k8s.io', 'coordination.k8s.io', 'events.k8s.io', 'scheduling.k8s.io', 'scheduling.x-k8s.io'],
 ];
 const served = new Set(groups);
-const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 interface Named {
   readonly name: string;
@@ -19,12 +18,12 @@ function resourcesOf(names: readonly string[]): (list: { resources: Named[] }) =
   return (list) => ({ ...list, resources: sorted(list.resources.filter(({ name }) => names.includes(name))) });
 }
 
-/** Servers differ in the order of items and of short names; clients must not rely on it. */
+/** Servers differ in the order and in the short names' order, which nobody may rely on. */
 function sorted<T extends Named>(items: readonly T[]): T[] {
   return items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Sorts the verbs, which have no defined order. */
+/** Verbs without an order. */
 function withSortedVerbs(list: any): any {
   return { ...list, resources: list.resources.map((each: any) => ({ ...each, verbs: each.verbs.toSorted() })) };
 }
@@ -35,7 +34,7 @@ export const discovery: CaseGroup = {
       view: (version) => ['major', 'minor', 'gitVersion', 'platform'].map((key) => typeof version[key]),
     });
   },
-  'the health endpoints respond': async (api) => {
+  'the server says that it is well': async (api) => {
     for (const path of ['/healthz', '/livez', '/readyz']) await api.get(path);
   },
   'the core group has one version': async (api) => {
@@ -52,7 +51,7 @@ export const discovery: CaseGroup = {
       }),
     });
   },
-  'the description of one group is served': async (api) => {
+  'one group is described': async (api) => {
     await api.get('/apis/scheduling.x-k8s.io');
   },
   'the resources of the core group are listed': async (api) => {
@@ -65,30 +64,8 @@ export const discovery: CaseGroup = {
     await api.get('/apis/coordination.k8s.io/v1', { view: withSortedVerbs });
     await api.get('/apis/events.k8s.io/v1', { view: withSortedVerbs });
   },
-  'custom resources are listed with their status subresource': async (api) => {
+  'custom resources are listed with their status': async (api) => {
     await api.get('/apis/scheduling.x-k8s.io/v1alpha1', { view: withSortedVerbs });
-  },
-  'aggregated discovery returns all groups in one response': async (api) => {
-    await api.get('/apis', {
-      accept: aggregated,
-      view: (list) => ({
-        ...list,
-        items: list.items
-          .filter((item: any) => item.metadata.name === 'scheduling.x-k8s.io')
-          .map((item: any) => ({
-            ...item,
-            metadata: { name: item.metadata.name },
-            versions: item.versions.map((version: any) => ({
-              ...version,
-              resources: version.resources.map((resource: any) => ({
-                ...resource,
-                verbs: resource.verbs.toSorted(),
-                subresources: resource.subresources?.map((each: any) => ({ ...each, verbs: each.verbs.toSorted() })),
-              })),
-            })),
-          })),
-      }),
-    });
   },
   'a group that is not served is not found': async (api) => {
     await api.get('/apis/nobody.example.com/v1');
@@ -101,7 +78,7 @@ export const discovery: CaseGroup = {
     await api.givenCreated('configmaps', { metadata: { name: 'a' } });
     await api.get('configmaps/a/nothing');
   },
-  'an unsupported media type is not acceptable': async (api) => {
+  'a media type that the server does not have is not acceptable': async (api) => {
     await api.get('configmaps', { accept: 'application/x-nothing', view: ({ reason, code }) => ({ reason, code }) });
   },
   'OpenAPI names a document for each group and version': async (api) => {
@@ -110,7 +87,7 @@ export const discovery: CaseGroup = {
         ['api/v1', 'apis/coordination.k8s.io/v1'].map((path) => [path, Object.keys(paths[path] ?? {})]),
     });
   },
-  'OpenAPI lists the parameters of a patch': async (api) => {
+  'OpenAPI tells which parameters a patch takes': async (api) => {
     const path = '/api/v1/namespaces/{namespace}/pods/{name}';
     await api.get('/openapi/v3/api/v1', {
       view: ({ paths }) => {

@@ -1,25 +1,23 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { builtIn } from '../built-in.ts';
 import { ensureObject, metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
-import { nameColumn, textColumn } from '../column.ts';
-import { statusSubresource } from '../resource-type.ts';
+import { fieldColumn, nameColumn } from '../column.ts';
 import type { KindContext, ResourceType } from '../resource-type.ts';
 import { validateDefinition, validateDefinitionUpdate } from './validate-definition.ts';
 
 /** Keeps a definition that is being deleted until its objects are gone. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-export const customResourceDefinitions: ResourceType = builtIn({
+const definitions = builtIn({
   group: 'apiextensions.k8s.io',
-  version: 'v1',
   kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   namespaced: false,
-  model: 'V1CustomResourceDefinition',
-  subresources: [statusSubresource({ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition' })],
-  columns: [nameColumn, textColumn('Created At', (definition) => textAt(metadataOf(definition), 'creationTimestamp'))],
+  hasStatus: true,
+  required: ['spec.group', 'spec.names.plural', 'spec.names.kind', 'spec.versions'],
+  values: { 'spec.scope': ['Cluster', 'Namespaced'] },
+  defaults: { spec: { conversion: { strategy: 'None' } } },
   behaviour: {
     generation: 'spec',
     updateNeedsVersion: true,
@@ -42,13 +40,17 @@ export const customResourceDefinitions: ResourceType = builtIn({
   },
 });
 
+export const customResourceDefinitions: ResourceType = {
+  ...definitions,
+  columns: [nameColumn, fieldColumn('Created At', 'metadata.creationTimestamp')],
+};
+
 function applyDefinitionDefaults(definition: JsonObject): void {
   const spec = ensureObject(definition, 'spec');
   const names = ensureObject(spec, 'names');
   const kind = textAt(names, 'kind');
   if (textAt(names, 'singular') === '' && kind !== '') names.singular = kind.toLowerCase();
   if (textAt(names, 'listKind') === '' && kind !== '') names.listKind = `${kind}List`;
-  spec.conversion ??= { strategy: 'None' };
 }
 
 /** Names are accepted and the resource is served in the same moment the definition is stored. */

@@ -195,25 +195,3 @@ describe('a custom resource', () => {
     expect((await client.get('/apis/scheduling.x-k8s.io')).body.preferredVersion.version).toBe('v1');
   });
 });
-
-describe('finalizers of a custom resource', () => {
-  it('need no domain, and whoever adds one without is told so once', async () => {
-    const client = await withDefinition();
-    const held = {
-      ...podGroupManifest('red'),
-      metadata: { name: 'red', finalizers: ['hold', 'hold.test', 'a.test/b'] },
-    };
-    const created = await client.create(podGroupsPath, held);
-    expect(created.status).toBe(201);
-    expect(created.headers.warning).toBe(
-      [
-        '299 - "metadata.finalizers: \\"hold\\": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"',
-        '299 - "metadata.finalizers: \\"hold.test\\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers"',
-      ].join(', '),
-    );
-    const patched = await client.patch(path, 'merge', { spec: { minMember: 3 } });
-    expect([patched.status, patched.headers.warning]).toEqual([200, undefined]);
-    const wrong = { ...podGroupManifest('blue'), metadata: { name: 'blue', finalizers: ['-'] } };
-    expect((await client.create(podGroupsPath, wrong)).status).toBe(422);
-  });
-});

@@ -1,141 +1,88 @@
-import { append } from '../../append.ts';
+import { deepEqual } from '../../deep-equal.ts';
 import { conflict } from '../../http/api-error.ts';
 import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { fieldForbidden, invalidValue, required } from '../../schema/field-error.ts';
 import { checkStructural } from '../../schema/index.ts';
-import { isObject, metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
-import { deepEqual } from '../../deep-equal.ts';
-import {
-  dnsLabelProblem,
-  dnsSubdomainProblem,
-  duplicateValue,
-  fieldForbidden,
-  invalidValue,
-  notSupported,
-  required,
-} from '../field-rules.ts';
+import { metadataOf, objectAt, objectsAt, textAt, textsAt, valueAt } from '../access.ts';
+import { dnsLabelProblem, dnsSubdomainProblem } from '../field-rules.ts';
 import { compileJsonPath } from '../json-path.ts';
 import type { KindContext } from '../resource-type.ts';
 
 const versionPattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const columnTypes = ['integer', 'number', 'string', 'boolean', 'date'];
 
-/** Groups whose names the server itself serves: a definition cannot take them. */
-const builtInGroups = new Set([
-  'apiextensions.k8s.io',
-  'authorization.k8s.io',
-  'coordination.k8s.io',
-  'events.k8s.io',
-  'policy',
-  'scheduling.k8s.io',
-]);
-
-/** Checks a CustomResourceDefinition; whatever this server could store but not honour is rejected. */
+/** Checks a CustomResourceDefinition. It rejects whatever this server could store but not act on. */
 export function validateDefinition(definition: JsonObject, context: KindContext): StatusCause[] {
-  const spec = objectAt(definition, 'spec');
-  const names = objectAt(spec, 'names');
+  const spec = objectAt(definition, 'spec') ?? {};
   const group = textAt(spec, 'group');
-  const plural = textAt(names, 'plural');
+  const plural = textAt(objectAt(spec, 'names'), 'plural');
+  const name = metadataOf(definition).name as string;
   const causes: StatusCause[] = [];
-  if (group === '') causes.push(required('spec.group'));
-  else if (dnsSubdomainProblem(group) !== undefined || !group.includes('.')) {
+  if (dnsSubdomainProblem(group) !== undefined || !group.includes('.')) {
     causes.push(invalidValue('spec.group', group, 'should be a domain with at least one dot'));
-  } else if (builtInGroups.has(group)) {
-    causes.push(fieldForbidden('spec.group', `${group} is a built-in group of this API server`));
   }
-  for (const field of ['plural', 'kind']) if (textAt(names, field) === '') causes.push(required(`spec.names.${field}`));
+  if (group.endsWith('.k8s.io')) {
+    causes.push(fieldForbidden('spec.group', `${group} is a protected group, as are all of k8s.io`));
+  }
   const pluralProblem = plural === '' ? undefined : dnsLabelProblem(plural);
   if (pluralProblem !== undefined) causes.push(invalidValue('spec.names.plural', plural, pluralProblem));
-  const name = metadataOf(definition).name as string;
-  if (plural !== '' && group !== '' && name !== `${plural}.${group}`) {
+  if (name !== `${plural}.${group}`) {
     causes.push(invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
   }
-  const scope = textAt(spec, 'scope');
-  if (scope !== 'Namespaced' && scope !== 'Cluster') {
-    causes.push(notSupported('spec.scope', scope, ['Cluster', 'Namespaced']));
-  }
-  const strategy = textAt(objectAt(spec, 'conversion'), 'strategy');
+  const strategy = valueAt(spec, 'conversion.strategy');
   if (strategy !== 'None') {
-    causes.push(
-      fieldForbidden(
-        'spec.conversion.strategy',
-        `this API server converts with strategy None only, not ${JSON.stringify(strategy)}`,
-      ),
-    );
+    const rule = `this API server converts with strategy None only, not ${JSON.stringify(strategy)}`;
+    causes.push(fieldForbidden('spec.conversion.strategy', rule));
   }
-  if (spec?.preserveUnknownFields === true) {
-    causes.push(invalidValue('spec.preserveUnknownFields', true, 'must be false'));
-  }
-  append(causes, validateVersions(spec));
-  rejectTakenNames(definition, context);
-  return causes;
-}
-
-function validateVersions(spec: JsonObject | undefined): StatusCause[] {
   const versions = objectsAt(spec, 'versions');
-  if (versions.length === 0) return [required('spec.versions')];
-  const causes: StatusCause[] = [];
-  const seen = new Set<string>();
-  versions.forEach((version, index) => {
-    const path = `spec.versions[${index}]`;
-    const name = textAt(version, 'name');
-    if (!versionPattern.test(name))
-      causes.push(invalidValue(`${path}.name`, name, 'must be a DNS-1035 label such as v1alpha1'));
-    if (seen.has(name)) causes.push(duplicateValue(`${path}.name`, name));
-    seen.add(name);
-    append(causes, validateVersion(version, path));
-  });
+  versions.forEach((version, index) => causes.push(...validateVersion(version, `spec.versions[${index}]`)));
   if (versions.filter((version) => version.storage === true).length !== 1) {
-    causes.push(invalidValue('spec.versions', [...seen], 'must have exactly one version marked as storage version'));
+    const names = versions.map((version) => textAt(version, 'name'));
+    causes.push(invalidValue('spec.versions', names, 'must have exactly one version marked as storage version'));
   }
+  if (causes.length === 0) rejectTakenNames(definition, context);
   return causes;
 }
 
 function validateVersion(version: JsonObject, path: string): StatusCause[] {
+  const name = textAt(version, 'name');
   const causes: StatusCause[] = [];
+  if (!versionPattern.test(name)) {
+    causes.push(invalidValue(`${path}.name`, name, 'must be a DNS-1035 label such as v1alpha1'));
+  }
   const schema = objectAt(version, 'schema')?.openAPIV3Schema;
-  const schemaPath = `${path}.schema.openAPIV3Schema`;
-  if (!isObject(schema)) causes.push(required(schemaPath, 'schemas are required'));
-  else append(causes, checkStructural(schema, schemaPath));
-  const subresources = objectAt(version, 'subresources');
-  if (subresources?.scale !== undefined) {
-    causes.push(
-      fieldForbidden(`${path}.subresources.scale`, 'this API server has no scale subresource for custom resources'),
-    );
+  if (schema === undefined) causes.push(required(`${path}.schema.openAPIV3Schema`, 'schemas are required'));
+  else causes.push(...checkStructural(schema, `${path}.schema.openAPIV3Schema`));
+  if (objectAt(version, 'subresources')?.scale !== undefined) {
+    const rule = 'this API server has no scale subresource for custom resources';
+    causes.push(fieldForbidden(`${path}.subresources.scale`, rule));
   }
   objectsAt(version, 'additionalPrinterColumns').forEach((column, index) => {
     const columnPath = `${path}.additionalPrinterColumns[${index}]`;
-    if (textAt(column, 'name') === '') causes.push(required(`${columnPath}.name`));
-    if (!columnTypes.includes(textAt(column, 'type'))) {
-      causes.push(notSupported(`${columnPath}.type`, textAt(column, 'type'), columnTypes));
+    if (textAt(column, 'name') === '' || !columnTypes.includes(textAt(column, 'type'))) {
+      causes.push(invalidValue(columnPath, column, `must have a name, and a type of ${columnTypes.join(', ')}`));
     }
-    append(causes, validateJsonPath(textAt(column, 'jsonPath'), `${columnPath}.jsonPath`));
+    causes.push(...validateJsonPath(textAt(column, 'jsonPath'), `${columnPath}.jsonPath`));
   });
   objectsAt(version, 'selectableFields').forEach((field, index) => {
-    append(causes, validateJsonPath(textAt(field, 'jsonPath'), `${path}.selectableFields[${index}].jsonPath`));
+    causes.push(...validateJsonPath(textAt(field, 'jsonPath'), `${path}.selectableFields[${index}].jsonPath`));
   });
   return causes;
 }
 
 function validateJsonPath(text: string, field: string): StatusCause[] {
-  if (text === '') return [required(field)];
   if (text.startsWith('.') && compileJsonPath(text) !== undefined) return [];
-  return [
-    invalidValue(
-      field,
-      text,
-      `is not a JSON path this API server knows: write .a.b, ['a.b'], [0], [*] or [?(@.a=="b")]`,
-    ),
-  ];
+  const rule = `is not a JSON path this API server knows: write .a.b, ['a.b'], [0], [*] or [?(@.a=="b")]`;
+  return [invalidValue(field, text, rule)];
 }
 
 /** Two definitions of one group must not share a kind, plural, singular or short name. */
 function rejectTakenNames(definition: JsonObject, context: KindContext): void {
   const name = metadataOf(definition).name as string;
-  const group = textAt(objectAt(definition, 'spec'), 'group');
   const own = takenNames(definition);
   for (const other of context.store.collection('customresourcedefinitions.apiextensions.k8s.io').list()) {
-    if (other.name === name || textAt(objectAt(other.object, 'spec'), 'group') !== group) continue;
+    if (other.name === name || valueAt(other.object, 'spec.group') !== valueAt(definition, 'spec.group')) continue;
     const shared = takenNames(other.object).find((each) => own.includes(each));
     if (shared === undefined) continue;
     throw conflict(
@@ -146,27 +93,14 @@ function rejectTakenNames(definition: JsonObject, context: KindContext): void {
   }
 }
 
-function takenNames(definition: JsonObject): JsonValue[] {
-  const names = objectAt(objectAt(definition, 'spec'), 'names') ?? {};
-  const shortNames = Array.isArray(names.shortNames) ? names.shortNames : [];
-  return [names.plural ?? '', names.singular ?? '', names.kind ?? '', names.listKind ?? '', ...shortNames].filter(
-    (each) => each !== '',
-  );
+function takenNames(definition: JsonObject): string[] {
+  const names = objectAt(objectAt(definition, 'spec'), 'names');
+  return [...['plural', 'singular', 'kind'].map((field) => textAt(names, field)), ...textsAt(names, 'shortNames')];
 }
 
 export function validateDefinitionUpdate(definition: JsonObject, previous: JsonObject): StatusCause[] {
-  const spec = objectAt(definition, 'spec') ?? {};
-  const old = objectAt(previous, 'spec') ?? {};
-  const causes: StatusCause[] = [];
-  for (const field of ['group', 'scope']) {
-    if (spec[field] !== old[field])
-      causes.push(invalidValue(`spec.${field}`, spec[field] ?? null, 'field is immutable'));
-  }
-  for (const field of ['plural', 'kind']) {
-    const now = objectAt(spec, 'names')?.[field];
-    if (!deepEqual(now, objectAt(old, 'names')?.[field])) {
-      causes.push(invalidValue(`spec.names.${field}`, now ?? null, 'field is immutable'));
-    }
-  }
-  return causes;
+  const at = (object: JsonObject, path: string): JsonValue => valueAt(object, path) ?? null;
+  return ['spec.group', 'spec.scope', 'spec.names.plural', 'spec.names.kind']
+    .filter((path) => !deepEqual(at(definition, path), at(previous, path)))
+    .map((path) => invalidValue(path, at(definition, path), 'field is immutable'));
 }

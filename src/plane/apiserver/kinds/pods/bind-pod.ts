@@ -2,7 +2,7 @@ import { badRequest, conflict, invalid, notFound } from '../../http/api-error.ts
 import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject } from '../../json.ts';
 import { metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
-import { notSupported, required } from '../field-rules.ts';
+import { notSupported, required } from '../../schema/field-error.ts';
 import type { KindContext } from '../resource-type.ts';
 
 const podBinding = { group: '', plural: 'pods/binding' };

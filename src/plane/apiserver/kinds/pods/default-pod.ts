@@ -1,7 +1,5 @@
 import type { JsonObject } from '../../json.ts';
 import { ensureObject, objectAt, objectsAt, ownValue } from '../access.ts';
-import { fillConditionTimes } from '../condition-times.ts';
-import { canonicalizeQuantities } from '../quantity-fields.ts';
 
 function setDefault(object: JsonObject, field: string, value: JsonObject[string]): void {
   if ((ownValue(object, field) ?? null) === null) object[field] = value;
@@ -14,7 +12,6 @@ export function applyPodDefaults(pod: JsonObject): void {
   setDefault(spec, 'enableServiceLinks', true);
   for (const container of containersOf(spec)) requestLimits(container);
   const status = objectAt(pod, 'status');
-  fillConditionTimes(status, ['lastProbeTime', 'lastTransitionTime']);
   if (typeof status?.podIP === 'string' && status.podIP !== '') setDefault(status, 'podIPs', [{ ip: status.podIP }]);
 }
 
@@ -29,10 +26,6 @@ export function applyPodSpecDefaults(spec: JsonObject): void {
     spec.serviceAccountName = spec.serviceAccount;
   }
   for (const container of containersOf(spec)) applyContainerDefaults(container);
-  canonicalizeQuantities(spec, 'overhead');
-  const podResources = objectAt(spec, 'resources');
-  canonicalizeQuantities(podResources, 'limits');
-  canonicalizeQuantities(podResources, 'requests');
 }
 
 function containersOf(spec: JsonObject): JsonObject[] {
@@ -61,7 +54,5 @@ function applyContainerDefaults(container: JsonObject): void {
     const field = objectAt(objectAt(variable, 'valueFrom'), 'fieldRef');
     if (field !== undefined) setDefault(field, 'apiVersion', 'v1');
   }
-  const resources = ensureObject(container, 'resources');
-  canonicalizeQuantities(resources, 'limits');
-  canonicalizeQuantities(resources, 'requests');
+  ensureObject(container, 'resources');
 }

@@ -1,21 +1,23 @@
 import type { JsonObject } from '../../json.ts';
 import { metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
-import { ageColumn, ageSince, nameColumn, textColumn } from '../column.ts';
+import { fieldColumn, textColumn } from '../column.ts';
 import type { Column } from '../column.ts';
 
+/** The columns between the name and the age. */
 export const podColumns: readonly Column[] = [
-  nameColumn,
   textColumn('Ready', (pod) => {
     const { ready, total } = readiness(pod);
     return `${ready}/${total}`;
   }),
   textColumn('Status', podStatus),
   textColumn('Restarts', restarts),
-  ageColumn,
-  textColumn('IP', (pod) => textAt(objectAt(pod, 'status'), 'podIP') || '<none>', 'wide'),
-  textColumn('Node', (pod) => textAt(objectAt(pod, 'spec'), 'nodeName') || '<none>', 'wide'),
-  textColumn('Nominated Node', (pod) => textAt(objectAt(pod, 'status'), 'nominatedNodeName') || '<none>', 'wide'),
-  textColumn('Readiness Gates', readinessGates, 'wide'),
+];
+
+/** The columns after the age. */
+export const lastPodColumns: readonly Column[] = [
+  fieldColumn('IP', 'status.podIP', '<none>', 'wide'),
+  fieldColumn('Node', 'spec.nodeName', '<none>', 'wide'),
+  fieldColumn('Nominated Node', 'status.nominatedNodeName', '<none>', 'wide'),
 ];
 
 function restartableInit(container: JsonObject): boolean {
@@ -35,16 +37,9 @@ function readiness(pod: JsonObject): { ready: number; total: number } {
   return { ready, total: objectsAt(spec, 'containers').length + sidecars.length };
 }
 
-function restarts(pod: JsonObject, nowMs: number): string {
-  const status = objectAt(pod, 'status');
-  const statuses = objectsAt(status, 'containerStatuses');
-  const count = statuses.reduce((sum, each) => sum + Number(each.restartCount ?? 0), 0);
-  const finished = statuses
-    .map((each) => textAt(objectAt(objectAt(each, 'lastState'), 'terminated'), 'finishedAt'))
-    .filter((time) => time !== '')
-    .sort()
-    .at(-1);
-  return count > 0 && finished !== undefined ? `${count} (${ageSince(finished, nowMs)} ago)` : String(count);
+function restarts(pod: JsonObject): string {
+  const statuses = objectsAt(objectAt(pod, 'status'), 'containerStatuses');
+  return String(statuses.reduce((sum, each) => sum + Number(each.restartCount ?? 0), 0));
 }
 
 /** The one word that tells how a pod is doing: its phase, unless a container, a gate or the deletion says more. */
@@ -104,14 +99,4 @@ function containersWord(status: JsonObject | undefined): string | undefined {
 function exitWord(terminated: JsonObject): string {
   const signal = Number(terminated.signal ?? 0);
   return signal !== 0 ? `Signal:${signal}` : `ExitCode:${Number(terminated.exitCode ?? 0)}`;
-}
-
-function readinessGates(pod: JsonObject): string {
-  const gates = objectsAt(objectAt(pod, 'spec'), 'readinessGates');
-  if (gates.length === 0) return '<none>';
-  const conditions = objectsAt(objectAt(pod, 'status'), 'conditions');
-  const met = gates.filter((gate) =>
-    conditions.some((condition) => condition.type === gate.conditionType && condition.status === 'True'),
-  );
-  return `${met.length}/${gates.length}`;
 }

@@ -1,24 +1,20 @@
 import type { JsonObject } from '../../json.ts';
 import type { IndexFunctions } from '../../store/collection.ts';
-import { metadataOf, objectAt, textAt } from '../access.ts';
+import { metadataOf, objectAt, textAt, valueAt } from '../access.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import { builtIn } from '../built-in.ts';
-import { statusSubresource } from '../resource-type.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { addDefaultTolerations, admitPod } from './admit-pod.ts';
 import { applyPodDefaults } from './default-pod.ts';
-import { podColumns } from './pod-columns.ts';
+import { lastPodColumns, podColumns } from './pod-columns.ts';
 import { podGracePeriod } from './pod-grace.ts';
 import { validatePod } from './validate-pod.ts';
 import { validatePodUpdate } from './validate-pod-update.ts';
 
-function specField(name: string): (pod: JsonObject) => string {
-  return (pod) => textAt(objectAt(pod, 'spec'), name);
-}
-
-function statusField(name: string): (pod: JsonObject) => string {
-  return (pod) => textAt(objectAt(pod, 'status'), name);
-}
+const selectablePaths = [
+  ...['spec.nodeName', 'spec.schedulerName', 'spec.restartPolicy', 'spec.serviceAccountName'],
+  ...['status.phase', 'status.podIP', 'status.nominatedNodeName'],
+];
 
 /** What admission filled in stays when a client that only has the manifest leaves it out. */
 function keepAdmitted(pod: JsonObject, previous: JsonObject): void {
@@ -38,29 +34,19 @@ export const podIndexes: IndexFunctions = {
 };
 
 export const pods: ResourceType = builtIn({
-  group: '',
-  version: 'v1',
   kind: 'Pod',
-  plural: 'pods',
   shortNames: ['po'],
   categories: ['all'],
-  namespaced: true,
-  model: 'V1Pod',
+  hasStatus: true,
   subresources: [
-    statusSubresource({ group: '', version: 'v1', kind: 'Pod' }),
     { name: 'binding', kind: 'Binding', group: '', version: 'v1', verbs: ['create'] },
     { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
   ],
   columns: podColumns,
-  selectableFields: {
-    'spec.nodeName': specField('nodeName'),
-    'spec.schedulerName': specField('schedulerName'),
-    'spec.restartPolicy': specField('restartPolicy'),
-    'spec.serviceAccountName': specField('serviceAccountName'),
-    'status.phase': statusField('phase'),
-    'status.podIP': statusField('podIP'),
-    'status.nominatedNodeName': statusField('nominatedNodeName'),
-  },
+  lastColumns: lastPodColumns,
+  selectableFields: Object.fromEntries(
+    selectablePaths.map((path) => [path, (pod: JsonObject) => (valueAt(pod, path) as string | undefined) ?? '']),
+  ),
   behaviour: {
     returnsDeleted: true,
     statusKeepsMetadata: true,

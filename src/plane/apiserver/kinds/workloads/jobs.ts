@@ -1,19 +1,11 @@
 import type { JsonObject } from '../../json.ts';
 import { ensureObject, metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
 import { builtIn } from '../built-in.ts';
-import { ageColumn, nameColumn, textColumn } from '../column.ts';
-import { fillConditionTimes } from '../condition-times.ts';
+import { textColumn } from '../column.ts';
 import { humanDuration } from '../human-duration.ts';
-import { statusSubresource } from '../resource-type.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { applyPodTemplateDefaults, templateColumns } from './pod-template.ts';
-import { validateJob, validateJobStatus, validateJobUpdate } from './validate-job.ts';
-import { count } from './workload.ts';
-
-const version = { group: 'batch', version: 'v1', kind: 'Job' };
-
-/** Of failures that a Job with a limit for each index may have in all. */
-const unlimited = 2_147_483_647;
+import { applyPodTemplateDefaults } from './pod-template.ts';
+import { validateJob, validateJobUpdate } from './validate-job.ts';
 
 /** What its pods are selected by; nobody else's have that. */
 const uidLabel = 'batch.kubernetes.io/controller-uid';
@@ -23,21 +15,27 @@ const uidLabels = ['controller-uid', uidLabel];
 
 /** A controller makes pods of them, which is a client like any other. */
 export const jobs: ResourceType = builtIn({
-  ...version,
-  plural: 'jobs',
+  group: 'batch',
+  kind: 'Job',
   categories: ['all'],
-  namespaced: true,
-  model: 'V1Job',
-  subresources: [statusSubresource(version)],
-  selectableFields: { 'status.successful': (job) => String(count(objectAt(job, 'status')?.succeeded)) },
+  hasStatus: true,
+  selectableFields: { 'status.successful': (job) => String(succeededOf(job)) },
   columns: [
-    nameColumn,
     textColumn('Status', statusText),
     textColumn('Completions', completionsText),
     textColumn('Duration', durationText),
-    ageColumn,
-    ...templateColumns,
   ],
+  defaults: {
+    spec: {
+      backoffLimit: 6,
+      completionMode: 'NonIndexed',
+      manualSelector: false,
+      podReplacementPolicy: 'TerminatingOrFailed',
+      suspend: false,
+    },
+    status: {},
+  },
+  values: { 'spec.completionMode': ['NonIndexed', 'Indexed'] },
   behaviour: {
     generation: 'spec',
     statusKeepsMetadata: true,
@@ -48,7 +46,6 @@ export const jobs: ResourceType = builtIn({
     },
     validate: validateJob,
     validateUpdate: validateJobUpdate,
-    validateStatusUpdate: validateJobStatus,
   },
 });
 
@@ -56,18 +53,7 @@ function applyJobDefaults(job: JsonObject): void {
   const spec = ensureObject(job, 'spec');
   if (spec.parallelism === undefined) spec.completions ??= 1;
   spec.parallelism ??= 1;
-  spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : unlimited;
-  spec.completionMode ??= 'NonIndexed';
-  spec.suspend ??= false;
-  spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
-  spec.manualSelector ??= false;
-  for (const rule of objectsAt(objectAt(spec, 'podFailurePolicy'), 'rules')) {
-    for (const pattern of objectsAt(rule, 'onPodConditions')) {
-      if (textAt(pattern, 'status') === '') pattern.status = 'True';
-    }
-  }
   applyPodTemplateDefaults(spec);
-  fillConditionTimes(ensureObject(job, 'status'), ['lastProbeTime', 'lastTransitionTime']);
 }
 
 /** Labels of its own for the pods, and a selector of these, unless the user has given others; those are found out when it is checked. */
@@ -88,6 +74,11 @@ function shareLabels(job: JsonObject): void {
     metadata.labels = { ...labels };
 }
 
+/** How many of its pods are counted as succeeded. */
+function succeededOf(job: JsonObject): number {
+  return Number(objectAt(job, 'status')?.succeeded ?? 0);
+}
+
 /** In the order in which one is shown before another. */
 const shownConditions = ['Complete', 'Failed', 'Terminating', 'Suspended', 'FailureTarget', 'SuccessCriteriaMet'];
 
@@ -103,9 +94,9 @@ function statusText(job: JsonObject): string {
 
 function completionsText(job: JsonObject): string {
   const { completions, parallelism } = objectAt(job, 'spec') ?? {};
-  const succeeded = count(objectAt(job, 'status')?.succeeded);
-  if (completions !== undefined) return `${succeeded}/${count(completions)}`;
-  return count(parallelism) > 1 ? `${succeeded}/1 of ${count(parallelism)}` : `${succeeded}/1`;
+  const succeeded = succeededOf(job);
+  if (completions !== undefined) return `${succeeded}/${Number(completions)}`;
+  return Number(parallelism) > 1 ? `${succeeded}/1 of ${Number(parallelism)}` : `${succeeded}/1`;
 }
 
 function durationText(job: JsonObject, nowMs: number): string {

@@ -3,22 +3,12 @@ import type { StatusCause } from '../../http/api-error.ts';
 import { compileLabelSelector } from '../../../../api/label-selector.ts';
 import type { Labels } from '../../../../api/label-selector.ts';
 import type { JsonObject } from '../../json.ts';
-import { ensureObject, objectAt, objectsAt, textAt } from '../access.ts';
-import { textColumn } from '../column.ts';
-import type { Column } from '../column.ts';
-import { invalidValue, notSupported, required } from '../field-rules.ts';
+import { ensureObject, objectAt, textAt } from '../access.ts';
+import { invalidValue, notSupported, required } from '../../schema/field-error.ts';
 import { applyPodSpecDefaults } from '../pods/default-pod.ts';
 import { validatePod } from '../pods/validate-pod.ts';
-import { labelSelectorText } from '../selector-text.ts';
 import { validateLabels } from '../validate-metadata.ts';
 import { validateSelector } from '../validate-selector.ts';
-
-/** The defaults of the pods that a workload would make, and one replica. In place. */
-export function applyTemplateDefaults(workload: JsonObject): void {
-  const spec = ensureObject(workload, 'spec');
-  spec.replicas ??= 1;
-  applyPodTemplateDefaults(spec);
-}
 
 /** The defaults of the pods of a template, which is at `template`. In place. */
 export function applyPodTemplateDefaults(spec: JsonObject): void {
@@ -66,25 +56,5 @@ export function unlessSelected(selector: JsonObject | undefined, template: JsonO
   const labels = objectAt(objectAt(template, 'metadata'), 'labels');
   if (compileLabelSelector(selector)(labels as Labels | undefined)) return [];
   const problem = '`selector` does not match template `labels`';
-  return [invalidValue('spec.template.metadata.labels', printedLabels(labels), problem)];
-}
-
-/** As kube-apiserver prints them. */
-export function printedLabels(labels: JsonObject | undefined): JsonObject | null {
-  if (labels === undefined) return null;
-  return Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** What `-o wide` shows of a workload's template. */
-export const templateColumns: readonly Column[] = [
-  textColumn('Containers', (workload) => containersText(workload, 'name'), 'wide'),
-  textColumn('Images', (workload) => containersText(workload, 'image'), 'wide'),
-  textColumn('Selector', (workload) => labelSelectorText(objectAt(objectAt(workload, 'spec'), 'selector')), 'wide'),
-];
-
-function containersText(workload: JsonObject, field: string): string {
-  const template = objectAt(objectAt(workload, 'spec'), 'template');
-  return objectsAt(objectAt(template, 'spec'), 'containers')
-    .map((container) => textAt(container, field))
-    .join(',');
+  return [invalidValue('spec.template.metadata.labels', labels ?? null, problem)];
 }
