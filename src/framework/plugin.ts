@@ -158,8 +158,8 @@ export interface Plugin {
 
   /**
    * Maps the raw scores of all feasible nodes to 0 to 100, in place. Each result may depend only on its own raw score and on the minimum
-   * and maximum of all scores (true for all of kube-scheduler's plugins): the next member of a gang reuses the normalized scores while
-   * both stay the same. Plugins that read other nodes are exempt, because they get all scores each time.
+   * and maximum of all scores, as in all of kube-scheduler's plugins. While both stay the same, the next member of a gang reuses the
+   * normalized scores. Plugins that read other nodes are exempt, because they get all scores each time.
    */
   normalizeScore?(state: CycleState, pod: Pod, scores: Float64Array): void;
 

@@ -15,8 +15,8 @@ import type { PodSigner } from './pod-signer.ts';
 import { Status } from './status.ts';
 
 /**
- * PreFilter's result for a pod: a rejection, or the nodes to consider (undefined: all). `mayChange`: a plugin that reads other nodes
- * rejected the pod, skipped it or named nodes, and may return another result after further assignments.
+ * PreFilter's result for a pod: a rejection, or the nodes to consider (undefined: all). `mayChange` is true if a plugin that reads other
+ * nodes rejected the pod, skipped it or named nodes. Such a plugin may return another result after further assignments.
  */
 export type PreFilterResult = { readonly mayChange: boolean } & (
   { readonly status: Status } | { readonly status: undefined; readonly nodeNames: ReadonlySet<string> | undefined }

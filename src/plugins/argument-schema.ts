@@ -62,8 +62,8 @@ export interface ObjectSchema extends Annotations {
 }
 
 /**
- * JSON schema of an argument: the keywords of JSON Schema that an error message can describe, and a few more. `$ref` is not supported,
- * so schemas are finite, and validation goes no deeper into a value than its schema.
+ * JSON schema of an argument. Supports the keywords that an error message can describe, and a few of its own. `$ref` is not supported, so
+ * schemas are finite, and validation goes no deeper into a value than its schema.
  */
 export type ArgumentSchema =
   | ChoiceSchema

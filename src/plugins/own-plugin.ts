@@ -5,7 +5,7 @@ import type { ObjectSchema } from './argument-schema.ts';
 import { PluginArguments } from './plugin-arguments.ts';
 
 /**
- * An out-of-tree plugin. `args` applies to profiles that configure no arguments, `weight` to profiles that do not name the plugin.
+ * An out-of-tree plugin. `args` applies to profiles that configure no arguments. `weight` applies to profiles that do not name the plugin.
  * `Args` is the factory's input: arguments that `argumentsSchema` accepts, with defaults filled in, or without a schema the raw
  * configuration.
  */
