@@ -44,7 +44,9 @@ describe('tutti scheduler --config', () => {
       const flags = ['--kubeconfig', '/does/not/exist', '--kube-api-qps', '3', '--scheduler-name', 'x', '-v', '4'];
       const process = tutti('scheduler', '--config', config, ...flags, '--secure-port', '0', '--log-format', 'json');
       await process.said(/"schedulerNames":"batch,interactive"/);
-      expect(process.stderr).toContain(`${config}:3:1: parallelism has no effect: a cycle runs on one thread`);
+      expect(process.stderr).toContain(
+        `${config}:3:1: parallelism has no effect: a scheduling cycle runs on one thread`,
+      );
       for (const flag of ['--kubeconfig', '--kube-api-qps', '--scheduler-name']) {
         expect(process.stderr).toContain(`"flag":"${flag}","time"`);
       }
@@ -59,8 +61,8 @@ describe('tutti scheduler --config', () => {
     const config = await file('scheduler.yaml', 'paralellism: 4', 'profiles:', '- schedulerName: ""');
     expect(await outputOf(1, 'scheduler', '--config', config)).toMatch(
       new RegExp(
-        `^tutti: the configuration cannot be used:\n  ${config}:3:1: paralellism is not a known field; did you mean parallelism\\? .*\n` +
-          `  ${config}:5:3: profiles\\[0\\]\\.schedulerName must not be empty; it is what pods say in spec\\.schedulerName\n$`,
+        `^tutti: invalid configuration:\n  ${config}:3:1: paralellism is not a known field; did you mean parallelism\\? .*\n` +
+          `  ${config}:5:3: profiles\\[0\\]\\.schedulerName must not be empty: pods select the profile by this name\n$`,
       ),
     );
   });
@@ -153,12 +155,12 @@ describe('tutti config check', () => {
     const missing = join(home.path, 'missing.yaml');
     expect(await outputOf(1, 'config', 'check', good, bad, missing)).toBe(
       [
-        `${good}:3:1: warning: parallelism has no effect: a cycle runs on one thread`,
+        `${good}:3:1: warning: parallelism has no effect: a scheduling cycle runs on one thread`,
         `${good}: valid, 1 warning`,
-        `${bad}:3:1: warning: percentageOfNodesToScore has no effect: every node is looked at`,
+        `${bad}:3:1: warning: percentageOfNodesToScore has no effect: Tutti considers every node`,
         `${bad}:4:1: error: parallelism must be a whole number from 1 to 2147483647, not 0`,
         `${bad}: 1 error, 1 warning`,
-        `${missing}: error: there is no such file`,
+        `${missing}: error: the file does not exist`,
         `${missing}: 1 error`,
         '',
       ].join('\n'),
@@ -205,7 +207,7 @@ describe('tutti config check', () => {
       `- ${score}`,
       '  pluginConfig: [{name: Zone, args: {label: rack}}]',
     );
-    expect(await outputOf(1, 'config', 'check', good)).toContain('is "Zone", and no plugin is called that');
+    expect(await outputOf(1, 'config', 'check', good)).toContain('is "Zone", which is not a known plugin');
     const output = await outputOf(0, 'config', 'check', '--verbose', ...both, good);
     expect(output).toContain(`${good}: valid\n`);
     expect(output).toContain('\n  score: Zone(3)\n');

@@ -18,15 +18,15 @@ interface HeldCall {
 }
 
 /** Maximum number of concurrent calls of one lane that yields to binds, so that a new bind finds a free connection. */
-const underWayLimit = 12;
+const inFlightLimit = 12;
 
 /** The calls of one lane that yields to binds. Times are in milliseconds. */
-class Followers {
+class YieldingLane {
   /** Time without a bind in flight before calls of this lane start. */
   readonly quietMs: number;
   /** Maximum time to hold a call. */
   readonly maxHoldMs: number;
-  underWay = 0;
+  inFlight = 0;
   /** Held calls, earliest deadline first; without `since` that is the order of arrival. */
   readonly calls = new Heap(bySoonest);
 
@@ -46,12 +46,12 @@ export class BindPrecedence {
   readonly #clock: Clock;
   readonly #aborts = new AbortListeners();
   /** lane -> its calls, in the order in which lanes start */
-  readonly #followers: Readonly<Partial<Record<Lane, Followers>>> = {
-    verdict: new Followers(0, 500),
-    condition: new Followers(0, 1_000),
-    event: new Followers(100, 5_000),
+  readonly #yielding: Readonly<Partial<Record<Lane, YieldingLane>>> = {
+    verdict: new YieldingLane(0, 500),
+    condition: new YieldingLane(0, 1_000),
+    event: new YieldingLane(100, 5_000),
   };
-  readonly #inOrder: readonly Followers[] = Object.values(this.#followers);
+  readonly #inOrder: readonly YieldingLane[] = Object.values(this.#yielding);
   #sequence = 0;
   #binds = 0;
   /** Monotonic time of the end of the last bind. */
@@ -79,16 +79,16 @@ export class BindPrecedence {
       this.#binds++;
       return undefined;
     }
-    const followers = this.#followers[lane];
-    if (followers === undefined) return undefined;
+    const yielding = this.#yielding[lane];
+    if (yielding === undefined) return undefined;
     const now = this.#clock.monotonic();
-    const until = (since ?? now) + followers.maxHoldMs;
-    if (until <= now || this.#mayGo(followers, now)) {
-      followers.underWay++;
+    const until = (since ?? now) + yielding.maxHoldMs;
+    if (until <= now || this.#mayStart(yielding, now)) {
+      yielding.inFlight++;
       return undefined;
     }
     if (signal?.aborted) return Promise.reject(abortReason(signal));
-    return this.#hold(followers, { sequence: this.#sequence++, until, turn: deferred() }, signal);
+    return this.#hold(yielding, { sequence: this.#sequence++, until, turn: deferred() }, signal);
   }
 
   /** Registers the end of a call that `enter` let start. */
@@ -97,28 +97,28 @@ export class BindPrecedence {
       if (--this.#binds > 0) return;
       this.#quietSince = this.#clock.monotonic();
     } else {
-      const followers = this.#followers[lane];
-      if (followers === undefined) return;
-      followers.underWay--;
+      const yielding = this.#yielding[lane];
+      if (yielding === undefined) return;
+      yielding.inFlight--;
     }
-    if (this.held > 0) this.#letGo();
+    if (this.held > 0) this.#startCalls();
   }
 
-  #isQuiet({ quietMs }: Followers, now: number): boolean {
+  #isQuiet({ quietMs }: YieldingLane, now: number): boolean {
     return this.#binds === 0 && now >= this.#quietSince + quietMs;
   }
 
-  #mayGo(followers: Followers, now: number): boolean {
-    return followers.underWay < underWayLimit && this.#isQuiet(followers, now);
+  #mayStart(yielding: YieldingLane, now: number): boolean {
+    return yielding.inFlight < inFlightLimit && this.#isQuiet(yielding, now);
   }
 
-  #hold(followers: Followers, call: HeldCall, signal: AbortSignal | undefined): Promise<void> {
-    followers.calls.push(call);
+  #hold(yielding: YieldingLane, call: HeldCall, signal: AbortSignal | undefined): Promise<void> {
+    yielding.calls.push(call);
     this.#setTimer();
     const { promise } = call.turn;
     if (signal === undefined) return promise;
     const onAbort = (): void => {
-      if (!followers.calls.remove(call)) return;
+      if (!yielding.calls.remove(call)) return;
       if (this.held === 0) this.#cancelTimer();
       call.turn.reject(abortReason(signal));
     };
@@ -127,13 +127,13 @@ export class BindPrecedence {
   }
 
   /** Starts every call that may start now. */
-  #letGo(): void {
+  #startCalls(): void {
     const now = this.#clock.monotonic();
-    for (const followers of this.#inOrder) {
-      for (let next = followers.calls.peek(); next !== undefined; next = followers.calls.peek()) {
-        if (next.until > now && !this.#mayGo(followers, now)) break;
-        followers.calls.pop();
-        followers.underWay++;
+    for (const yielding of this.#inOrder) {
+      for (let next = yielding.calls.peek(); next !== undefined; next = yielding.calls.peek()) {
+        if (next.until > now && !this.#mayStart(yielding, now)) break;
+        yielding.calls.pop();
+        yielding.inFlight++;
         next.turn.resolve();
       }
     }
@@ -143,10 +143,10 @@ export class BindPrecedence {
 
   #setTimer(): void {
     let at = Infinity;
-    for (const { calls, quietMs, underWay } of this.#inOrder) {
+    for (const { calls, quietMs, inFlight } of this.#inOrder) {
       const soonest = calls.peek();
       if (soonest === undefined) continue;
-      const waitsForQuiet = this.#binds === 0 && underWay < underWayLimit;
+      const waitsForQuiet = this.#binds === 0 && inFlight < inFlightLimit;
       at = Math.min(at, soonest.until, waitsForQuiet ? this.#quietSince + quietMs : Infinity);
     }
     if (at >= this.#timerAt) return;
@@ -154,7 +154,7 @@ export class BindPrecedence {
     this.#timerAt = at;
     this.#timer = this.#clock.setTimer(at - this.#clock.monotonic(), () => {
       this.#timerAt = Infinity;
-      this.#letGo();
+      this.#startCalls();
     });
   }
 

@@ -17,7 +17,7 @@ let transport: HttpTransport;
 let clock: VirtualClock;
 let recorder: EventRecorder;
 /** Number of writes without a response so far. */
-let underWay: number;
+let inFlight: number;
 let failures: unknown[];
 
 beforeEach(async () => {
@@ -26,10 +26,10 @@ beforeEach(async () => {
   transport = new HttpTransport({ endpoint: fixedEndpoint(server.url) });
   clock = new VirtualClock();
   const client = new KubeClient({ transport, clock });
-  underWay = 0;
+  inFlight = 0;
   const counted = async (call: Promise<never>): Promise<never> => {
-    underWay++;
-    return call.finally(() => underWay--);
+    inFlight++;
+    return call.finally(() => inFlight--);
   };
   failures = [];
   recorder = new EventRecorder({
@@ -60,7 +60,7 @@ async function written(): Promise<void> {
     .poll(
       async () => {
         await settle();
-        return underWay;
+        return inFlight;
       },
       { interval: 1 },
     )
@@ -130,8 +130,8 @@ test('writes another Event for another note or another object', async () => {
 });
 
 test('frees a series after its window, even if nothing else is recorded', async () => {
-  let kept = 1;
-  const registry = new FinalizationRegistry<undefined>(() => kept--);
+  let remaining = 1;
+  const registry = new FinalizationRegistry<undefined>(() => remaining--);
   (() => {
     const event = podEvent();
     registry.register(event.regarding, undefined);
@@ -139,7 +139,7 @@ test('frees a series after its window, even if nothing else is recorded', async 
   })();
   await written();
   clock.advance(360_002);
-  await collectGarbage(() => kept === 0);
+  await collectGarbage(() => remaining === 0);
 });
 
 test('counts notes that differ only beyond the cut as the same note', async () => {
@@ -363,9 +363,9 @@ test('never overlaps writes of one series and loses no occurrence, for any order
       /** pod -> number of recorded Events */
       const recorded = new Map<string, number>();
       const expectOrder = (): void => {
-        const underWay = writes.pending.map(({ name }) => name);
-        expect(underWay.length).toBeLessThanOrEqual(concurrency);
-        expect(new Set(underWay).size).toBe(underWay.length);
+        const inFlight = writes.pending.map(({ name }) => name);
+        expect(inFlight.length).toBeLessThanOrEqual(concurrency);
+        expect(new Set(inFlight).size).toBe(inFlight.length);
       };
       for (const each of steps) {
         if (each.kind === 'record') {

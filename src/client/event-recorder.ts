@@ -72,7 +72,7 @@ interface Series {
 const minorLimit = 200;
 const noteLimitBytes = 1024;
 /** Maximum UTF-8 bytes of one UTF-16 code unit. */
-const mostBytesPerUnit = 3;
+const maxBytesPerUnit = 3;
 const nameLimit = 253;
 const seriesLimit = 4096;
 
@@ -290,7 +290,7 @@ function seriesToWire(series: Series): object {
 
 /** Returns the longest prefix of whole characters that fits, with an ellipsis if it had to cut. */
 export function cutToBytes(text: string, limit: number): string {
-  if (text.length * mostBytesPerUnit <= limit) return text;
+  if (text.length * maxBytesPerUnit <= limit) return text;
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= limit) return text;
   const ellipsis = '...';

@@ -36,14 +36,14 @@ const apiVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k
 /** Time limit of a run, in milliseconds. Plugins that call a cloud API take seconds. */
 const deadlineMs = 30_000;
 /** A credential counts as expired this long before it expires, in milliseconds. */
-const earlyMs = 90_000;
-const mostOutputBytes = 1_048_576;
-const mostErrorCharacters = 1_000;
+const expiryMarginMs = 90_000;
+const maxOutputBytes = 1_048_576;
+const maxErrorCharacters = 1_000;
 
 /** The credential plugin of a user: a command that prints an ExecCredential. The result is cached until it expires. */
 export class ExecPlugin {
   readonly #options: ExecPluginOptions;
-  #kept: ExecCredential | undefined;
+  #cached: ExecCredential | undefined;
 
   /** Throws KubeconfigError if the plugin cannot run. The message continues a sentence that starts with the user's name. */
   constructor(options: ExecPluginOptions) {
@@ -68,10 +68,10 @@ export class ExecPlugin {
    */
   async credential(): Promise<ExecCredential> {
     const { clock } = this.#options;
-    const { expiresAt = Infinity } = this.#kept ?? { expiresAt: -Infinity };
-    if (this.#kept !== undefined && expiresAt - earlyMs > clock.now()) return this.#kept;
-    this.#kept = this.#read(await this.#run());
-    return this.#kept;
+    const { expiresAt = Infinity } = this.#cached ?? { expiresAt: -Infinity };
+    if (this.#cached !== undefined && expiresAt - expiryMarginMs > clock.now()) return this.#cached;
+    this.#cached = this.#read(await this.#run());
+    return this.#cached;
   }
 
   #run(): Promise<string> {
@@ -89,13 +89,13 @@ export class ExecPlugin {
       const child = spawn(command, args ?? [], { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
       const printed: Buffer[] = [];
       let bytes = 0;
-      let complaint = '';
+      let errorOutput = '';
       const timer = clock.setTimer(deadlineMs, () => {
-        giveUp(
+        fail(
           `${command} did not finish within ${deadlineMs / 1000} s and was killed: run it by hand to see what it waits for`,
         );
       });
-      const giveUp = (problem: string): void => {
+      const fail = (problem: string): void => {
         timer.cancel();
         killGroup(child);
         child.stdout.destroy();
@@ -106,15 +106,15 @@ export class ExecPlugin {
       child.stdout.on('data', (chunk: Buffer) => {
         printed.push(chunk);
         bytes += chunk.length;
-        if (bytes > mostOutputBytes) giveUp(`${command} printed more than ${mostOutputBytes} bytes and was killed`);
+        if (bytes > maxOutputBytes) fail(`${command} printed more than ${maxOutputBytes} bytes and was killed`);
       });
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        complaint = (complaint + text).slice(0, mostErrorCharacters);
+        errorOutput = (errorOutput + text).slice(0, maxErrorCharacters);
       });
       child.on('error', (error: NodeJS.ErrnoException) => {
         const hint =
           installHint === undefined || installHint === '' ? 'install it, or correct exec.command' : installHint;
-        giveUp(
+        fail(
           error.code === 'ENOENT'
             ? `${command} was not found: ${hint}`
             : `${command} failed to start: ${error.message}`,
@@ -126,7 +126,7 @@ export class ExecPlugin {
         else
           reject(
             new Error(
-              `${command} exited with ${code === null ? signal : `status ${code}`}: ${complaint.trim() || 'no output on stderr'}`,
+              `${command} exited with ${code === null ? signal : `status ${code}`}: ${errorOutput.trim() || 'no output on stderr'}`,
             ),
           );
       });

@@ -8,9 +8,9 @@ const placeholderServer = 'http://kubernetes.invalid';
 const methods = new Set<string>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] satisfies TransportRequest['method'][]);
 
 /**
- * Returns one of client-node's generated API classes (CoreV1Api, CustomObjectsApi, …) whose calls go through `client`, with its
- * connections, rate limit, deadline and typed errors (never an ApiException). `callOptions` apply to every call of the result, so
- * create one per lane. Patch methods send a JSON patch unless their last argument is `setHeaderOptions('Content-Type',
+ * Returns one of client-node's generated API classes (CoreV1Api, CustomObjectsApi, …) whose calls go through `client`. They share
+ * its connections, rate limit, deadline and typed errors (never an ApiException). `callOptions` apply to every call of the
+ * result, so create one per lane. Patch methods send a JSON patch unless their last argument is `setHeaderOptions('Content-Type',
  * PatchStrategy.…)`. It cannot watch: a generated call reads the response to its end.
  */
 export async function createTypedApi<Api>(

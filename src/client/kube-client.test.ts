@@ -70,8 +70,8 @@ function failure(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('calls', () => {
-  test('create sends JSON and returns the parsed object', async () => {
+describe('KubeClient', () => {
+  test('sends JSON for create and returns the parsed object', async () => {
     server.otherwise(answerJson({ metadata: { name: 'a' } }, 201));
     expect(await client.create('/api/v1/nodes', { kind: 'Node' })).toEqual({ metadata: { name: 'a' } });
     expect(server.requests[0]).toMatchObject({ method: 'POST', body: '{"kind":"Node"}' });
@@ -85,26 +85,26 @@ describe('calls', () => {
     ['json', 'application/json-patch+json'],
     ['merge', 'application/merge-patch+json'],
     ['strategic-merge', 'application/strategic-merge-patch+json'],
-  ] as const)('send a %s patch with content type %s', async (kind, contentType) => {
+  ] as const)('sends a %s patch with content type %s', async (kind, contentType) => {
     server.otherwise(answerJson({}));
     await client.patch('/api/v1/nodes/a', kind, {});
     expect(server.requests[0]!.headers['content-type']).toBe(contentType);
   });
 
-  test('delete sends its options only if they are set', async () => {
+  test('sends DeleteOptions only if they are set', async () => {
     server.otherwise(answerJson({}));
     await client.delete('/api/v1/nodes/a');
     await client.delete('/api/v1/nodes/a', { preconditions: { uid: 'u' } });
     expect(server.requests.map((request) => request.body)).toEqual(['', '{"preconditions":{"uid":"u"}}']);
   });
 
-  test('with discardAnswer ignore the body of a success but parse an error', async () => {
+  test('with discardAnswer ignores the body of a success but parses an error', async () => {
     server.next(answerText('no JSON', 201)).otherwise(answerStatus(403, 'Forbidden', 'not yours'));
     expect(await client.create('/events', {}, { discardAnswer: true })).toBeUndefined();
     await expect(client.create('/events', {}, { discardAnswer: true })).rejects.toThrow('not yours');
   });
 
-  test('list returns one page and the token of the next', async () => {
+  test('lists one page and returns the token of the next', async () => {
     server.next(answerJson({ metadata: { resourceVersion: '7', continue: 'more' }, items: [1, 2] }));
     server.next(answerJson({ metadata: { resourceVersion: '7', continue: '' }, items: [3] }));
     const first = await client.list('/api/v1/pods', { limit: 2, fieldSelector: 'status.phase!=Failed' });
@@ -159,7 +159,7 @@ describe('binds', () => {
   });
 });
 
-describe('errors', () => {
+describe('an error', () => {
   test.each([
     [400, 'BadRequest', BadRequestError],
     [415, 'UnsupportedMediaType', BadRequestError],
@@ -173,7 +173,7 @@ describe('errors', () => {
     [429, 'TooManyRequests', TooManyRequestsError],
     [500, 'InternalError', ServerError],
     [504, 'Timeout', ServerError],
-  ] as const)('%i %s maps to its own class', async (code, reason, ErrorClass) => {
+  ] as const)('with status %i %s has its own class', async (code, reason, ErrorClass) => {
     server.otherwise(answerStatus(code, reason, 'the reason why'));
     const error = await failure(client.get('/api/v1/nodes/a'));
     expect(error).toBeInstanceOf(ErrorClass);
@@ -181,7 +181,7 @@ describe('errors', () => {
     expect((error as Error).message).toBe(`GET /api/v1/nodes/a returned ${code} ${reason}: the reason why`);
   });
 
-  test('keep the fields of a validation error', async () => {
+  test('has the fields of a validation error', async () => {
     const causes = [{ reason: 'FieldValueInvalid', message: 'must be positive', field: 'spec.minMember' }];
     server.otherwise(answerStatus(422, 'Invalid', 'invalid', { details: { causes } }));
     expect(await failure(client.create('/p', {}))).toMatchObject({ causes });
@@ -192,24 +192,24 @@ describe('errors', () => {
     ['a date in the header', { headers: { 'retry-after': 'Thu, 01 Jan 2026 00:00:10 GMT' } }, 10_000],
     ['seconds in the Status', { details: { retryAfterSeconds: 2 } }, 2_000],
     ['nothing', {}, undefined],
-  ] as const)('read Retry-After from %s', async (_, extra, expected) => {
+  ] as const)('has the Retry-After of %s', async (_, extra, expected) => {
     server.otherwise(answerStatus(429, 'TooManyRequests', 'slow down', extra));
     expect(((await failure(client.get('/p'))) as ApiError).retryAfterMs).toBe(expected);
   });
 
-  test('quote the error page of a proxy', async () => {
+  test('quotes the error page of a proxy', async () => {
     server.otherwise(answerText('<h1>Bad Gateway</h1>', 502));
     const error = await failure(client.get('/p'));
     expect(error).toBeInstanceOf(ServerError);
     expect((error as Error).message).toContain('<h1>Bad Gateway</h1>');
   });
 
-  test('report a success with truncated JSON as malformed', async () => {
+  test('is MalformedAnswerError for a success with truncated JSON', async () => {
     server.otherwise(answerText('{"metadata":{"na'));
     expect(await failure(client.get('/p'))).toBeInstanceOf(MalformedAnswerError);
   });
 
-  test('report a list without items as malformed', async () => {
+  test('is MalformedAnswerError for a list without items', async () => {
     server.otherwise(answerJson({ kind: 'Status' }));
     expect(await failure(client.list('/p'))).toBeInstanceOf(MalformedAnswerError);
   });
@@ -243,14 +243,14 @@ describe('ambiguity', () => {
   });
 });
 
-describe('deadlines', () => {
+describe('a call', () => {
   test.each([
     ['nothing', saysNothing],
     [
       'half an answer',
       ((response) => void response.writeHead(200).write('{"a":')) satisfies Parameters<typeof server.next>[0],
     ],
-  ])('end a POST that gets %s with an ambiguous timeout', async (_, behaviour) => {
+  ])('that gets %s times out at its deadline, ambiguously for a POST', async (_, behaviour) => {
     server.otherwise(behaviour);
     const call = failure(client.create('/p', {}, { timeoutMs: 1_000 }));
     await expect.poll(() => server.requests.length).toBe(1);
@@ -261,7 +261,7 @@ describe('deadlines', () => {
     expect((error as Error).message).toBe('POST /p got no response within 1000 ms');
   });
 
-  test("leave the caller's signal its own reason", async () => {
+  test("ends with the reason of the caller's signal", async () => {
     server.otherwise(saysNothing);
     const controller = new AbortController();
     const call = failure(client.get('/p', { signal: controller.signal }));
@@ -271,14 +271,14 @@ describe('deadlines', () => {
     expect(clock.untilNextTimer()).toBeUndefined();
   });
 
-  test('do not matter for an aborted signal: nothing is sent', async () => {
+  test('sends nothing if its signal has already aborted', async () => {
     const signal = AbortSignal.abort(new Error('leadership lost'));
     await expect(client.create('/p', {}, { signal })).rejects.toThrow('leadership lost');
     expect(server.requests).toHaveLength(0);
   });
 });
 
-describe('unusual responses', () => {
+describe('with an unusual response, the client', () => {
   const endless =
     (status: number, onClose: () => void): Behaviour =>
     (response) => {
@@ -293,7 +293,7 @@ describe('unusual responses', () => {
   test.each([
     ['a call', () => client.get('/api/v1/nodes/a')],
     ['a watch', () => client.watch('/api/v1/nodes', new URLSearchParams(), new AbortController().signal)],
-  ])('with an endless error body are cut off and close the connection of %s', async (_, call) => {
+  ])('cuts off an endless error body of %s and closes the connection', async (_, call) => {
     const closed = Promise.withResolvers<void>();
     server.otherwise(endless(503, closed.resolve));
     const error = (await failure(call())) as ServerError;
@@ -305,14 +305,14 @@ describe('unusual responses', () => {
   test.each([
     ['an error', 500, 20_000],
     ['a good answer', 200, 17_000_000],
-  ])('do not leak the connection of %s that is too long', async (_, status, length) => {
+  ])('does not leak the connection of %s that is too long', async (_, status, length) => {
     server.next(answerText('x'.repeat(length), status)).otherwise(answerJson({ metadata: {} }));
     await failure(client.get('/a'));
     for (let i = 0; i < 3; i++) expect(await client.get('/b')).toEqual({ metadata: {} });
     expect(server.connections).toBe(2);
   });
 
-  test('are cut off at the size limit of an object', async () => {
+  test('stops reading at the size limit of an object', async () => {
     const closed = Promise.withResolvers<void>();
     server.otherwise(endless(200, closed.resolve));
     const error = await failure(client.get('/api/v1/nodes/a'));
@@ -321,7 +321,7 @@ describe('unusual responses', () => {
     await closed.promise;
   });
 
-  test('have a higher limit for a page of a list', async () => {
+  test('reads a longer page of a list, but not an endless one', async () => {
     const text = JSON.stringify({ metadata: {}, items: ['x'.repeat(20_000_000)] });
     server.next(answerText(text)).otherwise(endless(200, () => undefined));
     expect((await client.list('/api/v1/nodes', { limit: 500 })).items).toHaveLength(1);
@@ -329,7 +329,7 @@ describe('unusual responses', () => {
     expect((error as Error).cause).toBeInstanceOf(AnswerTooLongError);
   });
 
-  test('with status 408 count as a lost connection, not as a bad request', async () => {
+  test('treats status 408 as a lost connection, not as a bad request', async () => {
     server.otherwise(answerText('', 408));
     const [read, write] = [await failure(client.get('/a')), await failure(client.create('/a', {}))];
     expect([read, write].map((error) => [(error as Error).name, isAmbiguous(error)])).toEqual([
@@ -339,14 +339,14 @@ describe('unusual responses', () => {
   });
 
   test.each([['864000'], ['1e999'], ['Infinity'], ['Fri, 31 Dec 9999 23:59:59 GMT']])(
-    'limit Retry-After: %s to one minute',
+    'limits Retry-After: %s to one minute',
     async (value) => {
       server.otherwise(answerStatus(429, 'TooManyRequests', 'no', { headers: { 'retry-after': value } }));
       expect(((await failure(client.get('/a'))) as TooManyRequestsError).retryAfterMs).toBe(60_000);
     },
   );
 
-  test('limit retryAfterSeconds of a Status to one minute', async () => {
+  test('limits retryAfterSeconds of a Status to one minute', async () => {
     server.otherwise(answerStatus(503, 'ServiceUnavailable', 'no', { details: { retryAfterSeconds: 1e9 } }));
     expect(((await failure(client.get('/a'))) as ServerError).retryAfterMs).toBe(60_000);
   });

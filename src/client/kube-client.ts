@@ -95,8 +95,8 @@ export interface ListOptions extends CallOptions {
 type ReadBody<Body> = (body: AsyncIterable<Uint8Array>, maxBytes: number) => Promise<Body>;
 
 /**
- * Maximum size of a success response, in bytes, by type of request: an object (etcd accepts 1.5 MB, an API server 3 MB), a page
- * of a list, and a whole list (the maximum length of a string).
+ * Maximum size of a success response, in bytes, by type of request. For an object, etcd accepts 1.5 MB and an API server 3 MB.
+ * The other types are a page of a list and a whole list, whose limit is the maximum length of a string.
  */
 const maxBodyBytes = { object: 16_777_216, page: 134_217_728, list: 536_870_000 };
 

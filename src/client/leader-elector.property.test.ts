@@ -5,12 +5,12 @@ import { VirtualClock } from '../base/virtual-clock.ts';
 import { EmbeddedApiServer } from '../plane/apiserver/embedded-api-server.ts';
 import { InProcessTransport } from '../plane/apiserver/in-process-transport.ts';
 import { Candidate } from './testing/candidate.ts';
-import type { Journey } from './testing/candidate.ts';
+import type { NetworkBehavior } from './testing/candidate.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Maximum delay of a message; less than lease duration - renew deadline. */
-const longestJourneyMs = 4_000;
+const maxDelayMs = 4_000;
 const tickMs = 250;
 const candidates = 3;
 
@@ -45,7 +45,7 @@ const world = fc.record({
 class Writer {
   readonly candidate: Candidate;
   readonly #cut = new AbortController();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #inFlight = new Set<Promise<unknown>>();
   #isStopping = false;
 
   constructor(candidate: Candidate) {
@@ -63,8 +63,8 @@ class Writer {
     const object = { metadata: { generateName: `${identity}-` } };
     const call = { lane: 'bind', signal: this.#cut.signal } as const;
     const write = client.create('/api/v1/namespaces/default/configmaps', object, call).catch(() => undefined);
-    this.#underWay.add(write);
-    void write.then(() => this.#underWay.delete(write));
+    this.#inFlight.add(write);
+    void write.then(() => this.#inFlight.delete(write));
   }
 
   /** Resumes, and writes before any overdue timer has fired. */
@@ -76,7 +76,7 @@ class Writer {
   async stop(how: 'drain' | 'cut'): Promise<void> {
     this.#isStopping = true;
     if (how === 'cut') this.#cut.abort(new Error('stopped'));
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#inFlight);
     await this.candidate.elector.stop();
   }
 }
@@ -92,9 +92,9 @@ test('never mixes the writes of two leaders, and elects one in the end, despite 
       const writers: string[] = [];
       let isCalm = false;
       const deaf = new Set<string>();
-      const journey = (identity: string, isLease: boolean): Journey => {
+      const network = (identity: string, isLease: boolean): NetworkBehavior => {
         if (isCalm) return { thereMs: 1, backMs: 1, loses: 'nothing' };
-        const delay = (): number => (random() * 100 < slow ? random() * longestJourneyMs : random() * 20);
+        const delay = (): number => (random() * 100 < slow ? random() * maxDelayMs : random() * 20);
         const loses = random() * 100 < lost ? (random() < 0.5 ? 'request' : 'answer') : 'nothing';
         return { thereMs: delay(), backMs: delay(), loses: isLease && deaf.has(identity) ? 'request' : loses };
       };
@@ -104,7 +104,7 @@ test('never mixes the writes of two leaders, and elects one in the end, despite 
           clock,
           random: seededRandom(seed + name.length),
           server: transport,
-          journey,
+          network,
           onWrite: (writer) => {
             if (writers.at(-1) !== writer) writers.push(writer);
           },

@@ -171,8 +171,8 @@ export class LeaderElector {
 
   async #run(): Promise<void> {
     const { clock, fence, logger, identity, onChange } = this.#options;
-    const patience = clock.setTimer(firstAttemptMs, () => this.#tried.resolve(false));
-    void this.#tried.promise.then(() => patience.cancel());
+    const firstAttemptTimer = clock.setTimer(firstAttemptMs, () => this.#tried.resolve(false));
+    void this.#tried.promise.then(() => firstAttemptTimer.cancel());
     await this.#acquire();
     if (this.#stop.signal.aborted) return;
     this.#isLeading = true;

@@ -12,13 +12,13 @@ import {
 } from './api-errors.ts';
 import type { ApiError, ApiErrorDetails, StatusCause } from './api-errors.ts';
 
-const longestQuotedBody = 300;
+const maxQuotedLength = 300;
 /** Maximum Retry-After, in milliseconds: one response must not block the client for days. */
-const longestRetryAfterMs = 60_000;
+const maxRetryAfterMs = 60_000;
 
 /**
- * Converts an error response to a typed error; no other code does. `body` is the raw text: a Status from the API server, anything
- * from a proxy. `now` (wall clock, ms) resolves a Retry-After that is a date.
+ * Converts an error response to a typed error. No other code does that. `body` is the raw text: a Status from the API server,
+ * anything from a proxy. `now` (wall clock, ms) resolves a Retry-After that is a date.
  */
 export function errorFromResponse(
   request: string,
@@ -34,7 +34,7 @@ export function errorFromResponse(
     parsed = undefined;
   }
   const fromHeader = parseRetryAfter(headers['retry-after'], now);
-  const fallback = body.trim().slice(0, longestQuotedBody) || 'no message';
+  const fallback = body.trim().slice(0, maxQuotedLength) || 'no message';
   return build(request, status, parsed, fallback, fromHeader);
 }
 
@@ -54,7 +54,7 @@ function parseRetryAfter(value: string | undefined, now: number): number | undef
 }
 
 function bounded(ms: number): number {
-  return Math.min(Math.max(0, ms), longestRetryAfterMs);
+  return Math.min(Math.max(0, ms), maxRetryAfterMs);
 }
 
 function build(

@@ -4,10 +4,10 @@ import { KubeconfigError } from './kubeconfig-error.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the proxy that the environment sets for a server, by kubectl's rules (Go's httpproxy): `HTTPS_PROXY` for https,
- * `HTTP_PROXY` for http; upper case wins over lower case. Returns none for loopback and for the entries of `NO_PROXY`: host names
- * with all subdomains, `.example.com` for subdomains only, addresses, ranges such as 10.0.0.0/8, each with or without a port, and
- * `*`. Throws KubeconfigError if the proxy is unusable.
+ * Returns the proxy that the environment sets for a server, by kubectl's rules (Go's httpproxy). `HTTPS_PROXY` applies to https
+ * and `HTTP_PROXY` to http; upper case wins over lower case. Loopback and the entries of `NO_PROXY` need no proxy. An entry is a
+ * host name with all subdomains, `.example.com` for subdomains only, an address, a range such as 10.0.0.0/8, each with or without
+ * a port, or `*`. Throws KubeconfigError if the proxy is unusable.
  */
 export function proxyOfEnvironment(server: URL, environment: Environment): string | undefined {
   const variable = server.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';

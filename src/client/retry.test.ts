@@ -19,7 +19,7 @@ const reset = new ConnectionError('reset', { ambiguous: true, cause: undefined }
 const neverSent = new ConnectionError('rejected', { ambiguous: false, cause: undefined });
 const timeout = new TimeoutError('slow', { ambiguous: true });
 
-describe('a call may be sent again after', () => {
+describe('isRetryable', () => {
   test.each([
     ['429', tooMany, true, true],
     ['a server error with Retry-After', comeAgain, true, true],
@@ -30,7 +30,7 @@ describe('a call may be sent again after', () => {
     ['a malformed response', new MalformedAnswerError('cut short'), true, false],
     ['a conflict', conflict, false, false],
     ['anything else', new Error('bug'), false, false],
-  ])('%s', (_, error, ifIdempotent, ifNot) => {
+  ])('decides on %s', (_, error, ifIdempotent, ifNot) => {
     expect(isRetryable(error, true)).toBe(ifIdempotent);
     expect(isRetryable(error, false)).toBe(ifNot);
   });

@@ -58,8 +58,8 @@ export class WriteFence {
 
   /**
    * Sends a write while the fence is open. `send` must call `mayBeSent` at the last moment, which throws NotLeadingError if the
-   * fence has closed, and must end the write when `signal` aborts. `leavesDoubt` decides, for an error after the write was sent,
-   * whether it may still bind a pod.
+   * fence has closed. It must also end the write when `signal` aborts. `leavesDoubt` decides, for an error after the write was
+   * sent, whether it may still bind a pod.
    */
   async pass<T>(
     send: (mayBeSent: () => void, signal: AbortSignal) => Promise<T>,

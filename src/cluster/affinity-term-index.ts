@@ -1,19 +1,19 @@
 import { isTerminal } from '../api/pod.ts';
 import type { Pod, PodAffinityRules } from '../api/pod.ts';
 
-/** What pods say of other pods, wherever they are: on a node, or still to be placed. */
+/** Affinity terms of all pods, scheduled or not. */
 export interface AffinityTermIndexView {
-  /** Changes when something is said that was not before, or is said no longer. */
+  /** Changes when a set of terms gets its first pod or loses its last one. */
   readonly revision: number;
   readonly isEmpty: boolean;
-  /** Once for each namespace and each of its rules. */
+  /** Visits each set of rules once per namespace. */
   each(visit: (rules: PodAffinityRules, namespace: string) => void): void;
 }
 
-/** Counts who says what; only pods that say something cost anything. */
+/** Counts pods by their rules. Pods without rules cost nothing. */
 export class AffinityTermIndex implements AffinityTermIndexView {
   revision = 0;
-  /** rules -> namespace -> how many pods */
+  /** rules -> namespace -> number of pods */
   readonly #counts = new Map<PodAffinityRules, Map<string, number>>();
 
   get isEmpty(): boolean {
@@ -24,7 +24,7 @@ export class AffinityTermIndex implements AffinityTermIndexView {
     for (const [rules, counts] of this.#counts) for (const namespace of counts.keys()) visit(rules, namespace);
   }
 
-  /** The pod is no longer what it was; undefined: it was, or is, not there. */
+  /** Records a change of a pod; undefined: the pod was added or deleted. */
   changed(before: Pod | undefined, now: Pod | undefined): void {
     const [old, rules] = [rulesOf(before), rulesOf(now)];
     if (old === rules) return;

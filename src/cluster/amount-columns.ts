@@ -1,10 +1,10 @@
 import type { ResourceId } from '../api/resource-names.ts';
 import type { NodeInfo } from './node-info.ts';
 
-/** One resource on all known nodes, by `NodeView.index`; what is beyond the last node means nothing. */
+/** Amounts of one resource on all known nodes, by `NodeView.index`. Entries beyond the last node have no meaning. */
 export interface AmountColumn {
   readonly allocatable: Float64Array;
-  /** Sums of requests. */
+  /** Sum of requests per node. */
   readonly requested: Float64Array;
 }
 
@@ -15,15 +15,15 @@ export interface NonZeroColumns {
 }
 
 /**
- * What nodes have and what is taken there, as columns of numbers: for whoever looks at thousands of nodes at once, and would spend most
- * of the time on the way to each one's own sums. What is answered is good until anything about any node changes.
+ * Allocatable and requested amounts of nodes as columns of numbers. For code that reads thousands of nodes at once, where fetching each
+ * node's own sums would dominate. A result stays valid until any node changes.
  */
 export interface AmountColumnsView {
   of(id: ResourceId): AmountColumn;
   readonly nonZero: NonZeroColumns;
 }
 
-/** The picture, as it now is. */
+/** Access to the nodes of the cluster cache. */
 export interface ColumnsSource {
   readonly nodes: readonly NodeInfo[];
   /** node index -> generation */
@@ -36,15 +36,15 @@ interface Column {
   requested: Float64Array;
 }
 
-/** Columns are kept from the first time on that somebody asks for them, and brought up to date when somebody asks again. */
+/** Creates a column on first use and refreshes it on each later use. */
 export class AmountColumns implements AmountColumnsView {
   readonly #source: ColumnsSource;
-  /** id -> its columns */
+  /** id -> its column */
   readonly #columns = new Map<ResourceId, Column>();
   readonly #nonZero = { milliCpu: new Float64Array(0), memory: new Float64Array(0) };
-  /** node index -> generation that the columns show; -1: none */
-  #shown = new Float64Array(0);
-  /** Generation of the picture that they show. */
+  /** node index -> node generation in the columns; -1: none */
+  #nodeGenerations = new Float64Array(0);
+  /** Cluster generation of the columns. */
   #generation = -1;
 
   constructor(source: ColumnsSource) {
@@ -54,35 +54,35 @@ export class AmountColumns implements AmountColumnsView {
   of(id: ResourceId): AmountColumn {
     let column = this.#columns.get(id);
     if (column === undefined) {
-      const size = this.#shown.length;
+      const size = this.#nodeGenerations.length;
       column = { allocatable: new Float64Array(size), requested: new Float64Array(size) };
       this.#columns.set(id, column);
-      this.#shown.fill(-1);
+      this.#nodeGenerations.fill(-1);
       this.#generation = -1;
     }
-    this.#bringUpToDate();
+    this.#refresh();
     return column;
   }
 
   get nonZero(): NonZeroColumns {
-    this.#bringUpToDate();
+    this.#refresh();
     return this.#nonZero;
   }
 
-  #bringUpToDate(): void {
+  #refresh(): void {
     const { nodes, generations, generation } = this.#source;
     if (generation === this.#generation) return;
     this.#generation = generation;
-    if (this.#shown.length < nodes.length) this.#grow(nodes.length + (nodes.length >> 1));
-    const shown = this.#shown;
+    if (this.#nodeGenerations.length < nodes.length) this.#grow(nodes.length + (nodes.length >> 1));
+    const current = this.#nodeGenerations;
     for (let index = 0; index < nodes.length; index++) {
-      if (shown[index] === generations[index]) continue;
-      shown[index] = generations[index]!;
-      this.#show(nodes[index]!, index);
+      if (current[index] === generations[index]) continue;
+      current[index] = generations[index]!;
+      this.#write(nodes[index]!, index);
     }
   }
 
-  #show({ allocatable, requested, nonZeroMilliCpu, nonZeroMemory }: NodeInfo, index: number): void {
+  #write({ allocatable, requested, nonZeroMilliCpu, nonZeroMemory }: NodeInfo, index: number): void {
     this.#nonZero.milliCpu[index] = nonZeroMilliCpu;
     this.#nonZero.memory[index] = nonZeroMemory;
     for (const [id, column] of this.#columns) {
@@ -92,7 +92,7 @@ export class AmountColumns implements AmountColumnsView {
   }
 
   #grow(size: number): void {
-    this.#shown = new Float64Array(size).fill(-1);
+    this.#nodeGenerations = new Float64Array(size).fill(-1);
     this.#nonZero.milliCpu = new Float64Array(size);
     this.#nonZero.memory = new Float64Array(size);
     for (const column of this.#columns.values()) {

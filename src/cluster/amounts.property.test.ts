@@ -9,7 +9,7 @@ import { Amounts } from './amounts.ts';
 const resources = Array.from({ length: 2 * commonResources }, (_, i) => `example.com/r${i}`);
 const list = fc.dictionary(fc.constantFrom(...resources), fc.integer({ min: 1, max: 9 }), { maxKeys: 6 });
 
-it('amounts are the sum of the lists that are in, whatever came and went', () => {
+it('amounts equal the sum of the current lists after any additions and removals', () => {
   fc.assert(
     fc.property(fc.array(list, { maxLength: 8 }), fc.infiniteStream(fc.nat(7)), (raw, choices) => {
       const names = new ResourceNames();
@@ -29,7 +29,7 @@ it('amounts are the sum of the lists that are in, whatever came and went', () =>
   );
 });
 
-it('amounts too great to be counted exactly leave nothing behind', () => {
+it('amounts beyond the exact range leave no remainder', () => {
   const names = new ResourceNames();
   for (const name of resources) names.idOf(name);
   const of = (amount: number): ResourceList => toResourceList(new Map([[resources.at(-1)!, amount]]), names);

@@ -4,23 +4,23 @@ import { commonResources } from '../api/resource-names.ts';
 
 /** Amounts of any number of resources. */
 export interface AmountsView {
-  /** 0 where there is none. */
+  /** Returns 0 for a resource without an amount. */
   of(id: ResourceId): number;
-  /** Those that are not 0, ids ascending. */
+  /** Returns the amounts that are not 0, by ascending id. */
   entries(): readonly (readonly [id: ResourceId, amount: number])[];
 }
 
-/** Of a rare resource. */
+/** Amount of a rare resource. */
 interface RareAmount {
   amount: number;
-  /** Lists that were added and name it: without one there is nothing to keep, whatever sums of great numbers leave over. */
+  /** Number of added lists that name it. At 0 the entry is dropped, even if rounding of large sums leaves a remainder. */
   lists: number;
 }
 
-/** A sum of lists: dense over the common resources, sparse over the others, so that a list with many names costs what it weighs. */
+/** A sum of resource lists: dense for common resources, sparse for others, so that memory grows only with the names in use. */
 export class Amounts implements AmountsView {
   readonly #common: number[] = [];
-  /** id -> a rare resource's amount; made with the first */
+  /** id -> amount of a rare resource; created on first use */
   #rare: Map<ResourceId, RareAmount> | undefined;
 
   of(id: ResourceId): number {
@@ -44,7 +44,7 @@ export class Amounts implements AmountsView {
     }
   }
 
-  /** Takes off what was added. */
+  /** Subtracts a list that was added. */
   subtract({ ids, amounts }: ResourceList): void {
     const common = this.#common;
     for (let i = 0; i < ids.length; i++) {
@@ -54,7 +54,7 @@ export class Amounts implements AmountsView {
     }
   }
 
-  /** Of a resource that is rare, or beyond the end. */
+  /** Changes a rare resource, or a common one beyond the end of the array. */
   #change(id: ResourceId, amount: number, lists: 1 | -1): void {
     if (id < commonResources) {
       const common = this.#common;

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 const ours = { namespace: 'default', name: 'ours', uid: 'u' };
-function shown(name: string, version: string, storageClassName = 'x'): PersistentVolume {
+function observe(name: string, version: string, storageClassName = 'x'): PersistentVolume {
   const volume = projectListed('PersistentVolume', {
     metadata: { name, resourceVersion: version },
     spec: { capacity: { storage: '1Gi' }, storageClassName },
@@ -21,9 +21,9 @@ function shown(name: string, version: string, storageClassName = 'x'): Persisten
   return volume;
 }
 
-describe('a volume that is assumed to be kept for a claim', () => {
-  it('is so for all who ask, until it is given up', () => {
-    const volume = { ...shown('v', '1'), claim: ours };
+describe('a volume that is assumed for a claim', () => {
+  it('is returned as assumed until it is released', () => {
+    const volume = { ...observe('v', '1'), claim: ours };
     expect(assumed.assumeVolume(volume)).toBe(true);
     expect(assumed.volume('v')).toBe(volume);
     expect([...assumed.volumesOfClass('x')]).toEqual([volume]);
@@ -31,18 +31,18 @@ describe('a volume that is assumed to be kept for a claim', () => {
     expect(assumed.volume('v')?.claim).toBeUndefined();
   });
 
-  it('is what the API shows as soon as that is another version', () => {
-    assumed.assumeVolume({ ...shown('v', '1'), claim: ours });
-    const now = shown('v', '2');
+  it('is returned as observed once the API server shows another version', () => {
+    assumed.assumeVolume({ ...observe('v', '1'), claim: ours });
+    const now = observe('v', '2');
     expect(assumed.volume('v')).toBe(now);
     listed.remove(now);
     expect(assumed.volume('v')).toBeUndefined();
   });
 
-  it('cannot be assumed from an older version, and giving up an older decision leaves a newer one alone', () => {
-    const first = { ...shown('v', '1'), claim: ours };
+  it('cannot be assumed from an older version; releasing an older decision keeps a newer one', () => {
+    const first = { ...observe('v', '1'), claim: ours };
     assumed.assumeVolume(first);
-    shown('v', '2');
+    observe('v', '2');
     expect(assumed.assumeVolume(first)).toBe(false);
     const second = { ...assumed.volume('v')!, claim: { ...ours, name: 'other' } };
     assumed.assumeVolume(second);
@@ -50,19 +50,19 @@ describe('a volume that is assumed to be kept for a claim', () => {
     expect(assumed.volume('v')).toBe(second);
   });
 
-  it('moves the revision, and with each change of a volume or claim', () => {
+  it('changes the revision, as does each change of a volume or claim', () => {
     const before = assumed.revision;
-    const volume = shown('v', '1');
+    const volume = observe('v', '1');
     assumed.assumeVolume({ ...volume, claim: ours });
     expect(assumed.revision).toBe(before + 2);
   });
 });
 
-it('volumes are found by their class, also after that has changed', () => {
-  const volume = shown('v', '1', 'x');
-  shown('w', '1', 'y');
+it('finds volumes by class, also after the class has changed', () => {
+  const volume = observe('v', '1', 'x');
+  observe('w', '1', 'y');
   expect([...listed.ofGroup('PersistentVolume', 'x')]).toEqual([volume]);
-  shown('v', '2', 'y');
+  observe('v', '2', 'y');
   expect([...listed.ofGroup('PersistentVolume', 'x')]).toEqual([]);
   expect([...listed.ofGroup('PersistentVolume', 'y')].map(({ name }) => name).toSorted()).toEqual(['v', 'w']);
 });

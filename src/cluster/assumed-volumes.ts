@@ -3,14 +3,14 @@ import type { PersistentVolume } from '../api/persistent-volume.ts';
 import type { ListedObjectsView } from './listed-objects.ts';
 
 /**
- * Volumes and claims as they will be when what has been decided about them is written. A decision counts from when a pod is reserved
- * on a node, for everybody who plans; it ends when it is given up, and as soon as the API shows the object in another version.
+ * State of volumes and claims including decisions that are not written yet. A decision applies to all plans from the Reserve of its pod on.
+ * It ends when it is released, or when the API server shows the object in another version.
  */
 export class AssumedVolumes {
   readonly #listed: ListedObjectsView;
-  /** name -> the volume as it is to be */
+  /** name -> assumed volume */
   readonly #volumes = new Map<string, PersistentVolume>();
-  /** namespace/name -> the claim as it is to be */
+  /** namespace/name -> assumed claim */
   readonly #claims = new Map<string, PersistentVolumeClaim>();
   #revision = 0;
   #freed = 0;
@@ -27,32 +27,32 @@ export class AssumedVolumes {
     });
   }
 
-  /** Changes with every decision that is made or given up, and with every volume and claim. */
+  /** Changes with every decision, every release, and every change of a volume or claim. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Changes with every decision about a volume that is given up, and with every volume: not when one is decided about. */
+  /** Changes with every released decision about a volume and with every change of a volume, but not with a decision. */
   get freed(): number {
     return this.#freed;
   }
 
   volume(name: string): PersistentVolume | undefined {
-    const shown = this.#listed.get('PersistentVolume', '', name);
-    return shown && this.#currentVolume(shown);
+    const observed = this.#listed.get('PersistentVolume', '', name);
+    return observed && this.#currentVolume(observed);
   }
 
   claim(namespace: string, name: string): PersistentVolumeClaim | undefined {
-    const shown = this.#listed.get('PersistentVolumeClaim', namespace, name);
-    if (shown === undefined || this.#claims.size === 0) return shown;
-    return this.#claims.get(`${namespace}/${name}`) ?? shown;
+    const observed = this.#listed.get('PersistentVolumeClaim', namespace, name);
+    if (observed === undefined || this.#claims.size === 0) return observed;
+    return this.#claims.get(`${namespace}/${name}`) ?? observed;
   }
 
   *volumesOfClass(className: string): Iterable<PersistentVolume> {
-    for (const shown of this.#listed.ofGroup('PersistentVolume', className)) yield this.#currentVolume(shown);
+    for (const observed of this.#listed.ofGroup('PersistentVolume', className)) yield this.#currentVolume(observed);
   }
 
-  /** False: the API shows it in another version by now. */
+  /** Assumes the volume. Returns false if the API server shows another version by now. */
   assumeVolume(volume: PersistentVolume): boolean {
     if (!isOf(volume, this.#listed.get('PersistentVolume', '', volume.name))) return false;
     this.#volumes.set(volume.name, volume);
@@ -60,7 +60,7 @@ export class AssumedVolumes {
     return true;
   }
 
-  /** As `assumeVolume`. */
+  /** Like `assumeVolume`. */
   assumeClaim(claim: PersistentVolumeClaim): boolean {
     const { namespace, name } = claim;
     if (!isOf(claim, this.#listed.get('PersistentVolumeClaim', namespace, name))) return false;
@@ -69,7 +69,7 @@ export class AssumedVolumes {
     return true;
   }
 
-  /** Gives up this very decision; another about the same volume stands. */
+  /** Releases this decision; a newer decision about the same volume stays. */
   giveUpVolume(volume: PersistentVolume): void {
     if (this.#volumes.get(volume.name) !== volume) return;
     this.#volumes.delete(volume.name);
@@ -84,14 +84,14 @@ export class AssumedVolumes {
     this.#revision++;
   }
 
-  #currentVolume(shown: PersistentVolume): PersistentVolume {
-    return this.#volumes.size === 0 ? shown : (this.#volumes.get(shown.name) ?? shown);
+  #currentVolume(observed: PersistentVolume): PersistentVolume {
+    return this.#volumes.size === 0 ? observed : (this.#volumes.get(observed.name) ?? observed);
   }
 }
 
 function isOf(
   assumed: { readonly resourceVersion: string },
-  shown: { readonly resourceVersion: string } | undefined,
+  observed: { readonly resourceVersion: string } | undefined,
 ): boolean {
-  return assumed.resourceVersion === shown?.resourceVersion;
+  return assumed.resourceVersion === observed?.resourceVersion;
 }

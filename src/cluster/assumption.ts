@@ -3,12 +3,12 @@ import type { Pod } from '../api/pod.ts';
 import type { MemberPlan } from './gang.ts';
 import type { NodeInfo } from './node-info.ts';
 
-/** The node that an unbound pod is assumed on. */
+/** The node on which an unbound pod is assumed. */
 export interface Assumption extends MemberPlan {
   readonly node: NodeInfo;
 }
 
-/** What became of an assumption when the API spoke about its pod. */
+/** What an update of the pod from the API server means for its assumption. */
 export type AssumptionOutcome = 'none' | 'kept' | 'confirmed' | 'contradicted';
 
 export function assumptionOutcome(pod: Pod, assumedOn: NodeInfo | undefined): AssumptionOutcome {

@@ -4,42 +4,42 @@ import { noVolumes } from '../api/pod-volume.ts';
 import { addCount } from '../base/add-count.ts';
 import type { NodeInfo, PodChangeLog } from './node-info.ts';
 
-/** How many pods on nodes use which PersistentVolumeClaims. */
+/** Numbers of pods per PersistentVolumeClaim. */
 export interface ClaimsInUseView {
-  /** How often pods on nodes, wherever that is, name the claim as a volume. */
+  /** Returns how many volumes of pods on nodes refer to the claim, without ephemeral volumes. */
   usersOf(namespace: string, claimName: string): number;
-  /** How many pods name the claim as a volume, wherever they are: on a node, or still to be placed. */
-  namersOf(namespace: string, claimName: string): number;
+  /** Returns how many pods refer to the claim, scheduled or not. */
+  allUsersOf(namespace: string, claimName: string): number;
 }
 
-/** Nothing is kept before somebody asks for the first time; from then on pods that come to nodes and leave them are counted. */
+/** Starts counting on first use; from then on follows pods that are added to or removed from nodes. */
 export class ClaimsInUse implements ClaimsInUseView, PodChangeLog {
   readonly #nodes: () => Iterable<NodeInfo>;
   readonly #pods: () => Iterable<Pod>;
-  /** namespace/name -> pods that name this claim, each once; undefined: nobody has asked */
-  #namers: Map<string, number> | undefined;
-  /** namespace/name -> volumes of pods on nodes that are this claim; undefined: nobody has asked */
+  /** namespace/name -> number of pods that refer to the claim; undefined: not counted yet */
+  #allUsers: Map<string, number> | undefined;
+  /** namespace/name -> number of volumes of pods on nodes that refer to the claim; undefined: not counted yet */
   #users: Map<string, number> | undefined;
 
-  /** `nodes`: all that hold pods; `pods`: all that are known. */
+  /** `nodes`: all nodes with pods; `pods`: all known pods. */
   constructor(nodes: () => Iterable<NodeInfo>, pods: () => Iterable<Pod>) {
     this.#nodes = nodes;
     this.#pods = pods;
   }
 
-  namersOf(namespace: string, claimName: string): number {
-    if (this.#namers === undefined) {
-      this.#namers = new Map();
-      for (const pod of this.#pods()) this.#countNamer(pod, 1);
+  allUsersOf(namespace: string, claimName: string): number {
+    if (this.#allUsers === undefined) {
+      this.#allUsers = new Map();
+      for (const pod of this.#pods()) this.#countUser(pod, 1);
     }
-    return this.#namers.get(`${namespace}/${claimName}`) ?? 0;
+    return this.#allUsers.get(`${namespace}/${claimName}`) ?? 0;
   }
 
-  /** The pod is no longer what it was; undefined: it was, or is, not there. */
+  /** Records a change of a pod; undefined: the pod was added or deleted. */
   changed(before: Pod | undefined, now: Pod | undefined): void {
-    if (this.#namers === undefined) return;
-    if (now !== undefined) this.#countNamer(now, 1);
-    if (before !== undefined) this.#countNamer(before, -1);
+    if (this.#allUsers === undefined) return;
+    if (now !== undefined) this.#countUser(now, 1);
+    if (before !== undefined) this.#countUser(before, -1);
   }
 
   usersOf(namespace: string, claimName: string): number {
@@ -50,18 +50,18 @@ export class ClaimsInUse implements ClaimsInUseView, PodChangeLog {
     return this.#users.get(`${namespace}/${claimName}`) ?? 0;
   }
 
-  came(_node: NodeInfo, pods: readonly Pod[]): void {
+  added(_node: NodeInfo, pods: readonly Pod[]): void {
     if (this.#users !== undefined) for (const pod of pods) this.#count(pod, 1);
   }
 
-  left(_node: NodeInfo, pods: readonly Pod[]): void {
+  removed(_node: NodeInfo, pods: readonly Pod[]): void {
     if (this.#users !== undefined) for (const pod of pods) this.#count(pod, -1);
   }
 
-  #countNamer(pod: Pod, change: 1 | -1): void {
+  #countUser(pod: Pod, change: 1 | -1): void {
     if (pod.volumes === noVolumes || isTerminal(pod)) return;
     const names = new Set(pod.volumes.flatMap((volume) => (volume.type === 'claim' ? [volume.claimName] : [])));
-    for (const claimName of names) addCount(this.#namers!, `${pod.namespace}/${claimName}`, change);
+    for (const claimName of names) addCount(this.#allUsers!, `${pod.namespace}/${claimName}`, change);
   }
 
   #count({ namespace, volumes }: Pod, change: 1 | -1): void {

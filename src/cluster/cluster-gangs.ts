@@ -6,10 +6,10 @@ import type { GangSpec } from './gang.ts';
 import { isLostTo } from './lost-node.ts';
 import type { NodeInfo } from './node-info.ts';
 
-/** The groups of the cluster cache, with their members. A group is known while its PodGroup or a member exists. */
+/** The pod groups of the cluster cache with their members. A group is known while its PodGroup or a member exists. */
 export class ClusterGangs {
   readonly #nodes: ClusterNodes;
-  /** uid -> assumption about an unbound pod; the cluster cache writes it. */
+  /** uid -> assumption of an unbound pod; written by the cluster cache. */
   readonly #assumed: ReadonlyMap<string, Assumption>;
   /** namespace/name -> group */
   readonly #gangs = new Map<string, Gang>();
@@ -38,7 +38,7 @@ export class ClusterGangs {
     if (gang.isEmpty) this.#gangs.delete(key);
   }
 
-  /** Makes the pod a member of its group, if it names one, or reads the state of the member again. */
+  /** Adds the pod to its group, if it names one, or updates the state of the member. */
   join(pod: Pod): void {
     if (pod.podGroupKey === undefined) return;
     const info = pod.nodeName === '' ? undefined : this.#nodes.get(pod.nodeName);
@@ -53,8 +53,8 @@ export class ClusterGangs {
     if (gang.isEmpty) this.#gangs.delete(gang.key);
   }
 
-  /** Reads again which members on the node are stranded. Returns the keys of the groups of which one changed. */
-  restrand(info: NodeInfo): readonly string[] {
+  /** Updates which members on the node are stranded. Returns the keys of the groups in which one changed. */
+  updateStranded(info: NodeInfo): readonly string[] {
     const changed = new Set<string>();
     for (const pod of info.pods.values()) {
       const gang = pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey);

@@ -21,38 +21,38 @@ const unknownNode: Node = {
   images: noImages,
 };
 
-/** The nodes of the cluster cache, with what is summed over them. Also keeps nodes that only pods or claims name. */
+/** The nodes of the cluster cache with their sums. Also keeps unknown nodes that pods or reservations refer to. */
 export class ClusterNodes {
-  /** The known nodes, in no meaningful order; `NodeInfo.index` is the position here. */
+  /** Known nodes in arbitrary order; `NodeInfo.index` is the position in this list. */
   readonly list: NodeInfo[] = [];
   readonly capacity = new FreeCapacity();
   readonly images = new ImageStates();
   readonly #log: PodChangeLog;
-  /** node name -> node; also nodes that only pods or claims name so far */
+  /** node name -> node, including unknown nodes that pods or reservations refer to */
   readonly #byName = new Map<string, NodeInfo>();
-  /** Names of nodes that the API has shown to be gone, while anything is still there. */
+  /** Names of deleted nodes that still have pods or reservations. */
   readonly #gone = new Set<string>();
   readonly #topologies = new Topologies();
   #generation = 0;
   #generations = new Float64Array(64);
   #revision = 0;
 
-  /** `log` is notified of each pod that comes to a node or leaves it. */
+  /** `log` receives every pod that is added to a node or removed from it. */
   constructor(log: PodChangeLog) {
     this.#log = log;
   }
 
-  /** Known or not. */
+  /** Returns known and unknown nodes. */
   all(): Iterable<NodeInfo> {
     return this.#byName.values();
   }
 
-  /** Known or not. */
+  /** Returns a known or unknown node. */
   get(name: string): NodeInfo | undefined {
     return this.#byName.get(name);
   }
 
-  /** As `get`, and keeps a node of that name if there was none. */
+  /** Like `get`, but creates an unknown node if there is none. */
   named(name: string): NodeInfo {
     let info = this.#byName.get(name);
     if (info === undefined) {
@@ -63,7 +63,7 @@ export class ClusterNodes {
     return info;
   }
 
-  /** Keeps a node that may have been dropped meanwhile. */
+  /** Adds a node again that may have been dropped meanwhile. */
   keep(info: NodeInfo): void {
     this.#byName.set(info.name, info);
   }
@@ -78,7 +78,7 @@ export class ClusterNodes {
     return info;
   }
 
-  /** The node is known, and is not any more. */
+  /** Removes a known node. */
   remove(info: NodeInfo): void {
     this.#revision++;
     const last = this.list.pop()!;
@@ -103,12 +103,12 @@ export class ClusterNodes {
     if (info.index < 0 && info.pods.size === 0 && info.reservations.size === 0) this.#byName.delete(info.name);
   }
 
-  /** After a change, in the middle of which the last pod may be off its node for a moment. */
+  /** Call it after a change, because a change may briefly remove the last pod from its node. */
   forgetIfUnused(name: string): void {
     if (this.#gone.size > 0 && !this.#byName.has(name)) this.#gone.delete(name);
   }
 
-  /** Changes when a node comes or goes, or changes in what scheduling reads of it; what runs on nodes does not count. */
+  /** Changes when a node is added or removed, or when a field that scheduling reads changes. Pods on nodes don't count. */
   get revision(): number {
     return this.#revision;
   }
@@ -117,12 +117,12 @@ export class ClusterNodes {
     return this.#topologies.of(key, this.list, this.#revision);
   }
 
-  /** Of all nodes together. */
+  /** Generation of all nodes together. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** All nodes are again what they were in this generation. */
+  /** Resets the generation after all nodes are back in their state of this generation. */
   restoreGeneration(generation: number): void {
     this.#generation = generation;
   }
@@ -132,13 +132,13 @@ export class ClusterNodes {
     return this.#generations;
   }
 
-  /** The node is not what it was. */
+  /** Records a change of the node. */
   touch(info: NodeInfo): void {
     this.setGeneration(info, ++this.#generation);
     this.capacity.update(info);
   }
 
-  /** The node, which has been touched, is again what it was in this generation. */
+  /** Resets the node's generation after the node is back in its state of this generation. */
   setGeneration(info: NodeInfo, generation: number): void {
     info.generation = generation;
     const { index } = info;

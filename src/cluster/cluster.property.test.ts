@@ -10,14 +10,14 @@ import type { AssumptionOutcome } from './assumption.ts';
 import { memberStates } from './gang.ts';
 import type { Gang, GangSpec } from './gang.ts';
 import type { NodeInfo } from './node-info.ts';
-import { Follower, heldBy, keptBy } from './testing/node-assignments.ts';
+import { Follower, recount, keptBy } from './testing/node-assignments.ts';
 import type { Savepoint, Transaction } from './transaction.ts';
 
 const nodeNames = ['a', 'b', 'c', 'd'];
 const groupNames = ['red', 'blue'];
 const uids = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7'];
 
-/** What the API may say, and what a cycle may leave behind when it commits. */
+/** Changes from the API server, and committed changes of a cycle. */
 const change = fc.oneof(
   {
     weight: 2,
@@ -86,7 +86,7 @@ const change = fc.oneof(
 );
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a transaction may do. */
+/** Steps of a transaction. */
 const step = fc.oneof(
   {
     weight: 5,
@@ -99,7 +99,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('takeOut' as const), uid: fc.constantFrom(...uids) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('savepoint' as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('rollbackTo' as const), which: fc.nat(5) }) },
-  // Somebody asks where pods are.
+  // A reader uses the index of placed pods.
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('follow' as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('pause' as const), looks: fc.boolean() }) },
 );
@@ -107,7 +107,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 interface AssumptionModel {
   readonly nodeName: string;
-  /** The group that its label named then, and the uid of that. */
+  /** Key and uid of the group in the pod's label at that time. */
   readonly groupKey: string | undefined;
   readonly groupUid: string | undefined;
 }
@@ -117,7 +117,7 @@ interface GroupModel {
   started: boolean;
 }
 
-/** The cluster beside a model that keeps only what was said, and counts everything anew whenever it is asked. */
+/** The cluster cache and a model that stores only the changes and recounts everything on each read. */
 class Both {
   readonly build = new Builders();
   readonly cluster = new Cluster(this.build.resources);
@@ -125,43 +125,43 @@ class Both {
   readonly nodes = new Map<string, number>();
   readonly pods = new Map<string, Pod>();
   readonly assumed = new Map<string, AssumptionModel>();
-  /** uid of a pod that is to come -> node on which room is kept for it by us */
-  readonly kept = new Map<string, string>();
+  /** owner uid -> node of our own reservation */
+  readonly ownReservations = new Map<string, string>();
   readonly groups = new Map<string, GroupModel>();
-  /** Names of nodes that have gone while something is there, or that do not run pods. */
+  /** Names of deleted nodes that are still in use; `notReady`: nodes that do not run pods. */
   readonly gone = new Set<string>();
   readonly notReady = new Set<string>();
   readonly #follower = new Follower(this.cluster);
   #version = 0;
 
-  apply(said: Change): void {
-    switch (said.kind) {
+  apply(change: Change): void {
+    switch (change.kind) {
       case 'setNode': {
         const cpu = 4 + (this.#version++ % 3);
-        this.nodes.set(said.name, cpu * 1000);
-        const taints = said.isReady ? [] : ['node.kubernetes.io/unreachable:NoExecute'];
-        this.cluster.setNode(this.build.projectedNode({ name: said.name, cpu, taints }));
-        this.gone.delete(said.name);
-        if (said.isReady) this.notReady.delete(said.name);
-        else this.notReady.add(said.name);
+        this.nodes.set(change.name, cpu * 1000);
+        const taints = change.isReady ? [] : ['node.kubernetes.io/unreachable:NoExecute'];
+        this.cluster.setNode(this.build.projectedNode({ name: change.name, cpu, taints }));
+        this.gone.delete(change.name);
+        if (change.isReady) this.notReady.delete(change.name);
+        else this.notReady.add(change.name);
         break;
       }
       case 'removeNode':
-        if (this.nodes.delete(said.name)) this.gone.add(said.name);
-        this.notReady.delete(said.name);
-        this.cluster.removeNode(said.name);
+        if (this.nodes.delete(change.name)) this.gone.add(change.name);
+        this.notReady.delete(change.name);
+        this.cluster.removeNode(change.name);
         break;
       case 'setPod':
-        this.#setPod(said);
+        this.#setPod(change);
         break;
       case 'removePod':
-        this.#expectOutcome(this.cluster.removePod(said.uid), this.assumed.has(said.uid) ? 'contradicted' : 'none');
-        this.pods.delete(said.uid);
-        this.assumed.delete(said.uid);
-        this.kept.delete(said.uid);
+        this.#expectOutcome(this.cluster.removePod(change.uid), this.assumed.has(change.uid) ? 'contradicted' : 'none');
+        this.pods.delete(change.uid);
+        this.assumed.delete(change.uid);
+        this.ownReservations.delete(change.uid);
         break;
       case 'setGang': {
-        const spec = gangSpec(said.name, said);
+        const spec = gangSpec(change.name, change);
         const group = this.#group(spec.key);
         if (group.spec?.uid !== spec.uid) group.started = false;
         group.spec = spec;
@@ -169,34 +169,34 @@ class Both {
         break;
       }
       case 'removeGang': {
-        const group = this.#group(`default/${said.name}`);
+        const group = this.#group(`default/${change.name}`);
         group.spec = undefined;
         group.started = false;
-        this.cluster.removeGang(`default/${said.name}`);
+        this.cluster.removeGang(`default/${change.name}`);
         break;
       }
       case 'assume': {
         const transaction = this.cluster.begin();
-        if (this.#assume(transaction, said.uid, said.node)) this.noteAssumption(said.uid, said.node);
+        if (this.#assume(transaction, change.uid, change.node)) this.noteAssumption(change.uid, change.node);
         transaction.commit();
         break;
       }
       case 'forget': {
-        const pod = this.pods.get(said.uid);
+        const pod = this.pods.get(change.uid);
         if (pod !== undefined) this.cluster.forget(pod);
-        this.assumed.delete(said.uid);
+        this.assumed.delete(change.uid);
         break;
       }
       case 'keep': {
-        const owner = this.pods.get(said.uid);
+        const owner = this.pods.get(change.uid);
         if (owner === undefined || !isUnbound(owner)) break;
-        this.cluster.reservation({ kind: 'repair', owner, nodeName: said.node, isKept: true });
-        this.kept.set(said.uid, said.node);
+        this.cluster.reservation({ kind: 'repair', owner, nodeName: change.node, isKept: true });
+        this.ownReservations.set(change.uid, change.node);
         break;
       }
       case 'release':
-        // Nobody gives up what only the API tells of.
-        if (this.kept.delete(said.uid)) this.cluster.endReservation(said.uid);
+        // A nomination from the API server is not ours to release.
+        if (this.ownReservations.delete(change.uid)) this.cluster.endReservation(change.uid);
         break;
     }
     for (const name of this.gone) if (!this.#isUsed(name)) this.gone.delete(name);
@@ -206,7 +206,7 @@ class Both {
   #isUsed(nodeName: string): boolean {
     const isHere = (pod: Pod): boolean =>
       this.#placeOf(pod) === nodeName ||
-      (isUnbound(pod) && (this.kept.get(pod.uid) ?? pod.nominatedNodeName) === nodeName);
+      (isUnbound(pod) && (this.ownReservations.get(pod.uid) ?? pod.nominatedNodeName) === nodeName);
     return [...this.pods.values()].some(isHere);
   }
 
@@ -247,12 +247,12 @@ class Both {
     }
     this.#expectOutcome(this.cluster.setPod(pod), expected);
     if (expected !== 'kept') this.assumed.delete(pod.uid);
-    if (!isUnbound(pod)) this.kept.delete(pod.uid);
+    if (!isUnbound(pod)) this.ownReservations.delete(pod.uid);
     if (isTerminal(pod) && pod.podGroupKey === undefined) this.pods.delete(pod.uid);
     else this.pods.set(pod.uid, pod);
   }
 
-  /** `before`: what was to be seen before the transaction. */
+  /** `before`: the state before the transaction. */
   run(transaction: Transaction, steps: readonly Step[], before?: unknown): void {
     const savepoints: { readonly at: Savepoint; readonly harness: unknown }[] = [];
     for (const todo of steps) {
@@ -287,7 +287,7 @@ class Both {
     }
   }
 
-  /** `before`: what is to be seen meanwhile; undefined: nobody looks. */
+  /** `before`: the state to be seen during the pause; undefined: nothing is read. */
   #pause(before: unknown): void {
     const { generation } = this.cluster;
     const now = this.harness();
@@ -302,13 +302,13 @@ class Both {
     expect(this.cluster.generation).toBe(generation);
   }
 
-  /** Who follows what comes to nodes and leaves them knows as much as who counts. */
+  /** Checks that following the changes yields the same counts as a recount. */
   expectFollowed(): void {
-    expect(this.#follower.follow()).toEqual(heldBy(this.cluster));
-    expect(keptBy(this.cluster)).toEqual(heldBy(this.cluster));
+    expect(this.#follower.follow()).toEqual(recount(this.cluster));
+    expect(keptBy(this.cluster)).toEqual(recount(this.cluster));
   }
 
-  /** Only what a cycle may: an unbound pod, on a known node. */
+  /** Assumes only what a cycle may: an unbound pod on a known node. */
   #assume(transaction: Transaction, uid: string, nodeName: string): boolean {
     const pod = this.pods.get(uid);
     const node = this.cluster.node(nodeName);
@@ -321,7 +321,7 @@ class Both {
     expect(outcome).toBe(expected);
   }
 
-  /** Everything that can be read of the cluster. */
+  /** Returns everything that the cluster cache exposes. */
   harness(): unknown {
     const infos = new Set<NodeInfo>(this.cluster.nodes);
     for (const pod of this.pods.values()) {
@@ -355,20 +355,20 @@ class Both {
     this.#expectReservations();
   }
 
-  /** What pods say of others that have not ended, wherever they are. */
+  /** Checks the affinity terms of all pods that are not terminal. */
   #expectTerms(): void {
-    // Pods that differ otherwise may say the same.
-    const said = new Set<string>();
-    this.cluster.affinityTerms.each((rules, namespace) => void said.add(`${namespace} ${JSON.stringify(rules)}`));
+    // Different pods may have the same terms.
+    const actual = new Set<string>();
+    this.cluster.affinityTerms.each((rules, namespace) => void actual.add(`${namespace} ${JSON.stringify(rules)}`));
     const saying = [...this.pods.values()].filter((pod) => !isTerminal(pod) && pod.template.podAffinity !== undefined);
     const expected = new Set(saying.map((pod) => `${pod.namespace} ${JSON.stringify(pod.template.podAffinity)}`));
-    expect([...said].sort()).toEqual([...expected].sort());
+    expect([...actual].sort()).toEqual([...expected].sort());
   }
 
-  /** Room kept by us, else where the API says that the pod is nominated. */
+  /** Checks that each pod has our own reservation, or else a nomination from its nominatedNodeName. */
   #expectReservations(): void {
     const expected = [...this.pods.values()].filter(isUnbound).flatMap((pod) => {
-      const nodeName = this.kept.get(pod.uid) ?? pod.nominatedNodeName;
+      const nodeName = this.ownReservations.get(pod.uid) ?? pod.nominatedNodeName;
       return nodeName === '' ? [] : [`${pod.uid}@${nodeName}`];
     });
     const shown = [...this.cluster.reservations()].map(({ owner, nodeName }) => `${owner.uid}@${nodeName}`);
@@ -469,7 +469,7 @@ class Both {
   }
 }
 
-/** On nodes where there are none with this label. */
+/** Returns anti-affinity to pods with this label. */
 function apartFrom(app: string): NonNullable<RawPod['spec']['affinity']> {
   return {
     podAntiAffinity: {
@@ -528,13 +528,13 @@ function sum(amounts: readonly number[]): number {
   return amounts.reduce((total, amount) => total + amount, 0);
 }
 
-describe('the cluster picture', () => {
-  it('always counts what a recount from scratch counts, and takes only another node, the end or the deletion of a pod for a contradiction', () => {
+describe('the cluster cache', () => {
+  it('always agrees with a recount; only another node, a terminal phase or deletion contradicts an assumption', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60, size: 'max' }), (changes) => {
         const both = new Both();
-        for (const said of changes) {
-          both.apply(said);
+        for (const change of changes) {
+          both.apply(change);
           both.expectRecount();
         }
       }),
@@ -542,14 +542,14 @@ describe('the cluster picture', () => {
     );
   });
 
-  it('is restored exactly by a rollback, and shown as before at a pause, generations and orders included', () => {
+  it('is restored exactly by a rollback and during a pause, including generations and orders', () => {
     fc.assert(
       fc.property(
         fc.array(change, { maxLength: 50, size: 'max' }),
         fc.array(step, { maxLength: 25, size: 'max' }),
         (changes, steps) => {
           const both = new Both();
-          for (const said of changes) both.apply(said);
+          for (const change of changes) both.apply(change);
           const before = both.harness();
           const transaction = both.cluster.begin();
           both.run(transaction, steps, before);
@@ -563,7 +563,7 @@ describe('the cluster picture', () => {
     );
   });
 
-  it('keeps what a transaction committed, and can still be changed by the API afterwards', () => {
+  it('keeps committed changes, and later accepts changes from the API server', () => {
     fc.assert(
       fc.property(
         fc.array(change, { maxLength: 30, size: 'max' }),
@@ -571,7 +571,7 @@ describe('the cluster picture', () => {
         fc.array(change, { maxLength: 15, size: 'max' }),
         (changes, steps, later) => {
           const both = new Both();
-          for (const said of changes) both.apply(said);
+          for (const change of changes) both.apply(change);
           const transaction = both.cluster.begin();
           const before = both.harness();
           both.run(
@@ -589,7 +589,7 @@ describe('the cluster picture', () => {
           }
           both.expectRecount();
           both.expectFollowed();
-          for (const said of later) both.apply(said);
+          for (const change of later) both.apply(change);
           both.expectRecount();
           both.expectFollowed();
         },
@@ -605,7 +605,7 @@ describe('the cluster picture', () => {
         fc.array(step, { maxLength: 15, size: 'max' }),
         (changes, steps) => {
           const both = new Both();
-          /** generation -> what the node was then */
+          /** generation -> state of the node */
           const seen = new Map<number, unknown>();
           const look = (): void => {
             for (const node of both.cluster.nodes) {
@@ -614,8 +614,8 @@ describe('the cluster picture', () => {
               seen.set(node.generation, state);
             }
           };
-          for (const said of changes) {
-            both.apply(said);
+          for (const change of changes) {
+            both.apply(change);
             look();
           }
           const transaction = both.cluster.begin();

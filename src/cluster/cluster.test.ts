@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import { Cluster } from './cluster.ts';
 
-it('a pod assumed on a node that is gone stays there, with others, when its requests change', () => {
+it('keeps a pod assumed on a deleted node when its requests change', () => {
   const build = new Builders();
   const cluster = new Cluster(build.resources);
   const assumed = build.projectedPod({ name: 'assumed', uid: 'assumed', cpu: 1 });
@@ -19,7 +19,7 @@ it('a pod assumed on a node that is gone stays there, with others, when its requ
   expect(cluster.node('a')!.free(0)).toBe(1000);
 });
 
-it('keeps a few topologies of those that are asked for: pods may name any label', () => {
+it('caches a limited number of topologies, because pods may name any label', () => {
   const build = new Builders();
   const cluster = new Cluster(build.resources);
   cluster.setNode(build.projectedNode({ name: 'a', labels: { zone: 'z' } }));

@@ -25,17 +25,16 @@ import { Transaction } from './transaction.ts';
 import type { TransactionTarget } from './transaction.ts';
 
 /**
- * The scheduler's picture of the cluster. The watch handlers write what the API says; the scheduling cycle alone assumes
- * and forgets, within a transaction. Not for concurrent use: everything here is synchronous. Who looks while a cycle pauses sees
- * nothing of what it has done so far.
+ * The cluster cache. Watch handlers apply changes from the API server; only the scheduling cycle assumes and forgets pods, within a
+ * transaction. Everything is synchronous, so it is not for concurrent use. During a pause of a cycle, readers see none of its changes.
  */
 export class Cluster {
   readonly resources: ResourceNames;
-  /** What plugins read besides nodes, pods and groups. */
+  /** Objects that plugins read besides nodes, pods and groups. */
   readonly listed = new ListedObjects();
-  /** What has been decided about volumes and claims, and is still to be written. */
+  /** Decisions about volumes and claims that are not written yet. */
   readonly assumedVolumes = new AssumedVolumes(this.listed);
-  /** What pods say of other pods. */
+  /** Affinity terms of all pods. */
   readonly affinityTerms = new AffinityTermIndex();
   readonly #placed: PlacedPods = new PlacedPods(() => this.#nodes.all());
   readonly #claimsInUse: ClaimsInUse = new ClaimsInUse(
@@ -43,28 +42,28 @@ export class Cluster {
     () => this.#pods.values(),
   );
   readonly #log: PodChangeLog = {
-    came: (node, pods) => {
-      this.#placed.came(node, pods);
+    added: (node, pods) => {
+      this.#placed.added(node, pods);
       if (this.#transaction === undefined) this.#placed.settle();
-      this.#claimsInUse.came(node, pods);
+      this.#claimsInUse.added(node, pods);
     },
-    left: (node, pods) => {
-      this.#placed.left(node, pods);
+    removed: (node, pods) => {
+      this.#placed.removed(node, pods);
       if (this.#transaction === undefined) this.#placed.settle();
-      this.#claimsInUse.left(node, pods);
+      this.#claimsInUse.removed(node, pods);
     },
   };
   readonly #nodes = new ClusterNodes(this.#log);
   readonly #amounts = new AmountColumns(this);
   /** uid -> pod that is not terminal, or is a member of a group */
   readonly #pods = new Map<string, Pod>();
-  /** uid -> assumption about an unbound pod */
+  /** uid -> assumption of an unbound pod */
   readonly #assumed = new Map<string, Assumption>();
   readonly #reservations = new NodeReservations(this.#nodes);
   readonly #gangs = new ClusterGangs(this.#nodes, this.#assumed);
   #transaction: Transaction | undefined;
-  /** The open transaction has paused, and what it has done is still to be seen. */
-  #isUnhidden = false;
+  /** True while the open transaction is paused and its changes are not hidden yet. */
+  #mustHidePlan = false;
 
   constructor(resources: ResourceNames) {
     this.resources = resources;
@@ -72,30 +71,30 @@ export class Cluster {
 
   // Nodes
 
-  /** What is free, in sum. */
+  /** Free capacity of all nodes. */
   get capacity(): FreeCapacity {
     this.hidePlan();
     return this.#nodes.capacity;
   }
 
-  /** Which images the nodes have. */
+  /** Images on the nodes. */
   get images(): ImageStates {
     return this.#nodes.images;
   }
 
-  /** The pods on nodes by what tells them apart. */
+  /** Index of the pods on nodes, by class. */
   get placed(): PlacedPods {
     this.hidePlan();
     return this.#placed;
   }
 
-  /** What nodes have and what is taken there, in columns. */
+  /** Allocatable and requested amounts of the nodes, in columns. */
   get amounts(): AmountColumnsView {
     this.hidePlan();
     return this.#amounts;
   }
 
-  /** Which claims pods on nodes use. It is kept from the first time on that somebody asks. */
+  /** Claims in use by pods on nodes. Counting starts on first use. */
   get claimsInUse(): ClaimsInUse {
     this.hidePlan();
     return this.#claimsInUse;
@@ -106,56 +105,56 @@ export class Cluster {
     return this.#nodes.list;
   }
 
-  /** The node, if the API has shown it. */
+  /** Returns the node if the API server has it. */
   node(name: string): NodeInfo | undefined {
     this.hidePlan();
     const info = this.#nodes.get(name);
     return info !== undefined && info.index >= 0 ? info : undefined;
   }
 
-  /** node index -> `NodeInfo.generation`, for whoever goes through all of them. Another object when there are more nodes. */
+  /** node index -> `NodeInfo.generation`, for loops over all nodes. A new array when the number of nodes exceeds its length. */
   get generations(): Float64Array {
     this.hidePlan();
     return this.#nodes.generations;
   }
 
-  /** Changes whenever anything about any node changes, also back to what it was. */
+  /** Changes with every change to any node, including a rollback. */
   get generation(): number {
     this.hidePlan();
     return this.#nodes.generation;
   }
 
-  /** Changes when a node comes or goes, or changes in what scheduling reads of it; what runs on nodes does not count. */
+  /** Changes when a node is added or removed, or when a field that scheduling reads changes. Pods on nodes don't count. */
   get nodesRevision(): number {
     return this.#nodes.revision;
   }
 
-  /** Which nodes have the same value of the label. Good for as long as `nodesRevision` stands. */
+  /** Returns the nodes grouped by the value of the label. Valid while `nodesRevision` stays the same. */
   topology(key: string): Topology {
     return this.#nodes.topology(key);
   }
 
-  /** Answers the keys of the groups of which members are stranded there now, or not any more. */
+  /** Returns the keys of the groups in which a member became stranded or is not stranded anymore. */
   setNode(node: Node): readonly string[] {
     const wasLost = this.#nodes.get(node.name)?.isLost === true;
     const info = this.#nodes.set(node);
-    return wasLost || info.isLost ? this.#gangs.restrand(info) : [];
+    return wasLost || info.isLost ? this.#gangs.updateStranded(info) : [];
   }
 
-  /** Answers as `setNode`. */
+  /** Returns the same as `setNode`. */
   removeNode(name: string): readonly string[] {
     const info = this.node(name);
     if (info === undefined) return [];
     this.#nodes.remove(info);
-    return this.#gangs.restrand(info);
+    return this.#gangs.updateStranded(info);
   }
 
-  /** All nodes have been shown: those that only pods name are gone. */
+  /** Called when all nodes have been listed: unknown nodes with pods are gone. */
   allNodesShown(): void {
     for (const info of this.#nodes.all()) {
       if (info.index >= 0 || info.pods.size === 0) continue;
       this.#nodes.markGone(info);
-      this.#gangs.restrand(info);
+      this.#gangs.updateStranded(info);
     }
   }
 
@@ -165,11 +164,11 @@ export class Cluster {
     return this.#pods.get(uid);
   }
 
-  /** All that are known; during a trial those that are taken out are not there. */
+  /** Returns all known pods; during a dry run without those it takes out. */
   pods(): Iterable<Pod> {
     this.hidePlan();
-    const isAtRest = this.#transaction === undefined || this.#transaction.isSuspended;
-    return isAtRest ? this.#pods.values() : this.#podsOfDryRun();
+    const isIdle = this.#transaction === undefined || this.#transaction.isSuspended;
+    return isIdle ? this.#pods.values() : this.#podsOfDryRun();
   }
 
   *#podsOfDryRun(): Iterable<Pod> {
@@ -188,7 +187,7 @@ export class Cluster {
     return this.#assumed.size;
   }
 
-  /** The node that holds the pod, bound or assumed, whether or not the API has shown that node; undefined when it has ended. */
+  /** Returns the node to which the pod is bound or on which it is assumed, even an unknown node; undefined for a terminal pod. */
   nodeOf(pod: Pod): NodeInfo | undefined {
     this.hidePlan();
     const info = this.#assumed.get(pod.uid)?.node ?? (pod.nodeName === '' ? undefined : this.#nodes.get(pod.nodeName));
@@ -200,7 +199,7 @@ export class Cluster {
     return this.#assumed.has(uid);
   }
 
-  /** The pod as it is now if it still waits for a node: known, neither bound nor assumed, not ended and not being deleted. */
+  /** Returns the current state of the pod if it is unscheduled: known, not bound, not assumed, not terminal and not being deleted. */
   openPod(uid: string): Pod | undefined {
     this.hidePlan();
     const pod = this.#pods.get(uid);
@@ -208,8 +207,8 @@ export class Cluster {
   }
 
   /**
-   * Applies what the API says about a pod. Only another nodeName, a terminal phase or (by `removePod`) deletion
-   * contradicts an assumption; an event that is merely older than our Binding does not.
+   * Applies a pod update from the API server. Only another nodeName, a terminal phase or a deletion (`removePod`) contradicts an
+   * assumption. An update that is merely older than our Binding does not.
    */
   setPod(pod: Pod): AssumptionOutcome {
     const known = this.#pods.get(pod.uid);
@@ -248,14 +247,14 @@ export class Cluster {
     return assumedOn !== undefined ? 'contradicted' : 'none';
   }
 
-  // Claims
+  // Reservations
 
-  /** Keeps room for the claimant; replaces the claim it had. */
+  /** Adds a reservation; replaces the owner's previous one. */
   reservation(reservation: Reservation): void {
     this.#reservations.set(reservation);
   }
 
-  /** The claim of this owner, a pod's uid. */
+  /** Returns the reservation of the owner with this pod uid. */
   reservationOf(owner: string): Reservation | undefined {
     return this.#reservations.of(owner);
   }
@@ -264,15 +263,15 @@ export class Cluster {
     return this.#reservations.size > 0;
   }
 
-  /** All of them, in no meaningful order. */
+  /** Returns all reservations in arbitrary order. */
   reservations(): Iterable<Reservation> {
     return this.#reservations.all();
   }
 
-  /** Gives the owner's room back; false when it had none. */
+  /** Releases the owner's reservation. Returns false if it had none. */
   endReservation(owner: string): boolean {
     const reservation = this.#reservations.release(owner);
-    // What the API says holds again where our own claim stood in its place.
+    // The pod's nominatedNodeName applies again after our own reservation ends.
     const known = reservation?.isKept === true ? this.#pods.get(owner) : undefined;
     if (known !== undefined) this.#followNomination(known);
     return reservation !== undefined;
@@ -301,8 +300,8 @@ export class Cluster {
   // Assumptions
 
   /**
-   * Opens the transaction of one cycle; one at a time. Between its opening and its commit or rollback no change from the
-   * API may be applied, not even while it is suspended.
+   * Opens the transaction of a cycle. Only one can be open. Until its commit or rollback no change from the API server may be applied, not
+   * even while it is suspended.
    */
   begin(): Transaction {
     if (this.#transaction !== undefined) throw new Error('a transaction is already open');
@@ -327,33 +326,33 @@ export class Cluster {
     return this.#transaction;
   }
 
-  /** A transaction is open. */
+  /** True if a transaction is open. */
   get isPlanning(): boolean {
     return this.#transaction !== undefined;
   }
 
-  /** Others have their turn before the open transaction, if there is one, goes on: they see nothing of it, and may change nothing. */
+  /** Pauses the open transaction, if there is one. Until `resume`, others see none of its changes and must not change anything. */
   pause(): void {
-    this.#isUnhidden = this.#transaction !== undefined;
+    this.#mustHidePlan = this.#transaction !== undefined;
   }
 
-  /** After `pause`. */
+  /** Ends a `pause`. */
   resume(): void {
-    this.#isUnhidden = false;
+    this.#mustHidePlan = false;
     if (this.#transaction?.isSuspended === true) this.#transaction.resume();
   }
 
   /**
-   * Makes the picture look as it did before the cycle that has paused. Who asks for something here need not care; who has kept a
-   * node or a group from before calls this first.
+   * Restores the state from before the paused cycle. Getters of this class call it themselves; code that has kept a node or a group from
+   * earlier must call it first.
    */
   hidePlan(): void {
-    if (!this.#isUnhidden) return;
-    this.#isUnhidden = false;
+    if (!this.#mustHidePlan) return;
+    this.#mustHidePlan = false;
     this.#transaction!.suspend();
   }
 
-  /** Gives up an assumption that a transaction committed. Does nothing when the pod is not assumed. */
+  /** Releases an assumption of a committed transaction. Has no effect if the pod is not assumed. */
   forget(pod: Pod): void {
     const assumption = this.#assumed.get(pod.uid);
     if (assumption === undefined) return;
@@ -365,12 +364,12 @@ export class Cluster {
     else this.#gangs.join(known);
   }
 
-  /** A pod that the API says is nominated claims its room; every claim ends when its owner is on a node or gone. */
+  /** Creates a nomination for a pod with nominatedNodeName. Ends the reservation if the pod is on a node or gone. */
   #followNomination(pod: Pod): void {
     const known = this.#reservations.of(pod.uid);
-    const isComing = isUnbound(pod);
-    if (isComing && known?.isKept === true) return;
-    if (isComing && pod.nominatedNodeName !== '') {
+    const isWaiting = isUnbound(pod);
+    if (isWaiting && known?.isKept === true) return;
+    if (isWaiting && pod.nominatedNodeName !== '') {
       this.reservation({ kind: 'nomination', owner: pod, nodeName: pod.nominatedNodeName });
     } else {
       this.endReservation(pod.uid);
@@ -382,7 +381,7 @@ export class Cluster {
     const info =
       this.#assumed.get(pod.uid)?.node ?? (pod.nodeName === '' ? undefined : this.#nodes.named(pod.nodeName));
     if (info === undefined) return;
-    // An assumption keeps its node, which has been dropped if it is unknown and its last pod was just taken off.
+    // An unknown node is dropped with its last pod, but an assumption still needs it.
     this.#nodes.keep(info);
     info.addPod(pod);
     this.#nodes.touch(info);

@@ -53,7 +53,7 @@ function expectColumns({ amounts, nodes }: Cluster): void {
   }
 }
 
-it('free room is what adding it up anew gives, and columns are what each node has, whatever has happened', () => {
+it('free capacity equals a recount, and columns equal the nodes, after any changes', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
       const build = new Builders();
@@ -90,7 +90,7 @@ it('free room is what adding it up anew gives, and columns are what each node ha
             else transaction.rollback();
           }
         }
-        // Not each time: what has happened since adds up.
+        // Not each time, so that changes accumulate.
         if (todo.kind === 'noPod') continue;
         expectSums(cluster);
         expectColumns(cluster);

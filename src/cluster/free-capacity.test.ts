@@ -4,19 +4,19 @@ import { collectGarbage } from '../base/testing/collect-garbage.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { CoreHarness } from '../testkit/core-harness.ts';
 
-it('holds on to no node that is gone, though nobody asks what is free', async () => {
+it('retains no deleted node, even if the capacity is never read', async () => {
   const harness = new CoreHarness({ plugins: defaultPlugins });
   const gone = Array.from({ length: 20 }, (_, i) => {
     const node = new WeakRef(harness.node({ name: `n${i}`, cpu: 1 }));
     harness.cluster.removeNode(`n${i}`);
     return node;
   });
-  // The last one may still be at hand somewhere.
+  // A variable may still refer to the last one.
   await collectGarbage(() => gone.slice(1).every((node) => node.deref() === undefined));
   expect(harness.cluster.capacity.free(cpuId)).toBe(0);
 });
 
-it('is exact again when a sum that was beyond what a number holds is not any more', () => {
+it('is exact again after a sum returns to the exact range', () => {
   const harness = new CoreHarness({ plugins: defaultPlugins });
   const { resources, capacity } = harness.cluster;
   const unit = resources.idOf('example.com/unit');

@@ -2,61 +2,61 @@ import { commonResources, ephemeralStorageId, memoryId } from '../api/resource-n
 import type { ResourceId } from '../api/resource-names.ts';
 import type { NodeInfo } from './node-info.ts';
 
-/** Bytes are counted in KiB, rounded up, so that a sum over many nodes is exact. */
+/** Bytes are counted in KiB, rounded up, so that sums over many nodes are exact. */
 const bytes = 1024;
 
 export interface FreeCapacityView {
-  /** In sum over all nodes; one that is over-committed has 0. */
+  /** Returns the total over all nodes. An overcommitted node counts as 0. */
   free(id: ResourceId): number;
-  /** On the node with most of it. */
+  /** Returns the amount on the node with most free. */
   largest(id: ResourceId): number;
 }
 
-/** Of one resource over all nodes. */
+/** Sums of one resource over all nodes. */
 interface Sum {
   free: number;
-  /** It has been more than a number holds exactly since it was added up. */
+  /** True if the sum has exceeded the exact range of a number since it was computed. */
   isInexact: boolean;
-  /** The greatest amount that is free on one node; too great while `isStale`. */
+  /** Largest free amount on one node; too large while `isStale`. */
   largest: number;
   isStale: boolean;
-  /** Nodes that have any of it to allocate. */
+  /** Number of nodes with any allocatable amount. */
   nodes: number;
 }
 
-/** What a node has in the sums. */
+/** Contribution of one node to the sums. */
 interface Part {
-  /** What it can allocate: the amounts below are in the order of these ids. */
+  /** Resources of the node's allocatable; the amounts below are in this order. */
   readonly ids: readonly ResourceId[];
   readonly free: number[];
 }
 
 /**
- * What is free on all known nodes together, and on the one with most: for questions that can be rejected without a look at the nodes.
- * Nodes that have changed are looked at again when somebody asks, since most plans change a node more than once. Amounts are never
- * too small, and may be too great by a KiB a node.
+ * Free capacity of all known nodes together and of the node with most, to reject demands without looking at single nodes. Recomputes
+ * changed nodes on the next read, because most plans change a node more than once. Amounts are never too small, and may be too large by
+ * one KiB per node.
  */
 export class FreeCapacity implements FreeCapacityView {
-  /** Nodes that may have changed since their parts were made. */
+  /** Nodes that may have changed since their parts were computed. */
   readonly #changed = new Set<NodeInfo>();
-  /** node -> what it has in the sums */
+  /** node -> its contribution to the sums */
   readonly #parts = new Map<NodeInfo, Part>();
-  /** id -> the sum of a common resource, once some node has had it */
+  /** id -> sum of a common resource, once a node has had it */
   readonly #common: (Sum | undefined)[] = [];
-  /** id -> the sum of a rare resource that some node has */
+  /** id -> sum of a rare resource that some node has */
   readonly #rare = new Map<ResourceId, Sum>();
 
   free(id: ResourceId): number {
-    this.#bringUpToDate();
+    this.#refresh();
     const sum = this.#known(id);
     if (sum === undefined) return 0;
-    if (sum.isInexact) this.#addUp(id, sum);
-    // What cannot be counted exactly is never short.
+    if (sum.isInexact) this.#recompute(id, sum);
+    // An amount beyond the exact range never counts as short.
     return Number.isSafeInteger(sum.free) ? sum.free * unitOf(id) : Infinity;
   }
 
   largest(id: ResourceId): number {
-    this.#bringUpToDate();
+    this.#refresh();
     const sum = this.#known(id);
     if (sum === undefined) return 0;
     if (sum.isStale) {
@@ -67,14 +67,14 @@ export class FreeCapacity implements FreeCapacityView {
     return sum.largest * unitOf(id);
   }
 
-  /** What was lost while the sum could not be counted exactly is found again. */
-  #addUp(id: ResourceId, sum: Sum): void {
+  /** Restores an exact sum after it was beyond the exact range. */
+  #recompute(id: ResourceId, sum: Sum): void {
     sum.free = 0;
     for (const { ids, free } of this.#parts.values()) sum.free += free[ids.indexOf(id)] ?? 0;
     sum.isInexact = !Number.isSafeInteger(sum.free);
   }
 
-  /** The node has changed, is new, or is not known any more. */
+  /** Called when a node has changed, is new, or was removed. */
   update(node: NodeInfo): void {
     if (node.index >= 0) {
       this.#changed.add(node);
@@ -84,13 +84,13 @@ export class FreeCapacity implements FreeCapacityView {
     this.#remove(node);
   }
 
-  #bringUpToDate(): void {
+  #refresh(): void {
     if (this.#changed.size === 0) return;
-    for (const node of this.#changed) this.#look(node);
+    for (const node of this.#changed) this.#updatePart(node);
     this.#changed.clear();
   }
 
-  #look(node: NodeInfo): void {
+  #updatePart(node: NodeInfo): void {
     const { ids } = node.node.allocatable;
     let part = this.#parts.get(node);
     if (part?.ids !== ids) {
@@ -108,7 +108,7 @@ export class FreeCapacity implements FreeCapacityView {
     }
   }
 
-  /** The node is not known any more. */
+  /** Removes the contribution of a node that was removed. */
   #remove(node: NodeInfo): void {
     const part = this.#parts.get(node);
     if (part === undefined) return;

@@ -26,21 +26,21 @@ function plannedFor(groupUid: string, options: PodOptions): PodOptions {
 }
 
 describe('a gang', () => {
-  it('is neither started nor helped by pods that succeeded in a former group of its name', () => {
+  it('does not count pods that succeeded in a former group of the same name', () => {
     const gang = gangOf('second', 2);
     const done = { nodeName: 'a', phase: 'Succeeded' } as const;
     for (const pod of build.projectedPods(2, plannedFor('first', done))) gang.setMember(pod);
     expect([gang.started, gang.counted, gang.missing]).toEqual([false, 0, 2]);
   });
 
-  it('is neither started nor helped by pods that run for a former group of its name', () => {
+  it('does not count pods that run for a former group of the same name', () => {
     const gang = gangOf('second', 2);
     for (const pod of build.projectedPods(2, plannedFor('first', { nodeName: 'a' }))) gang.setMember(pod);
     expect([gang.started, gang.counted, gang.missing, gang.incomplete]).toEqual([false, 0, 2, false]);
     expect(gang.count('former')).toBe(2);
   });
 
-  it('is started by members that were its quorum when they were bound, though more are asked for since', () => {
+  it('is started by members that met the quorum when they were bound, even if minMember grew since', () => {
     const boundFor = (groupUid: string, quorum: string): PodOptions =>
       plannedFor(groupUid, {
         nodeName: 'a',
@@ -60,7 +60,7 @@ describe('a gang', () => {
     expect(startedBy(boundFor('first', '0'), boundFor('first', 'x'))).toBe(false);
   });
 
-  it('is not started by a member that was seen bound, and is gone', () => {
+  it('is not started by a bound member that has been deleted', () => {
     const gang = gangOf('first', 4);
     const annotations = { [planAnnotations.groupUid]: 'first', [planAnnotations.quorum]: '2' };
     const [one, other] = build.projectedPods(2, { group: 'pair', nodeName: 'a', annotations });
@@ -71,7 +71,7 @@ describe('a gang', () => {
     expect(gang.started).toBe(false);
   });
 
-  it('made anew counts nobody who ran, was planned or has succeeded for the one before, and one made by nobody as its own', () => {
+  it('after being created again does not count members of its predecessor, but counts a pod bound without a group uid', () => {
     const gang = gangOf('first', 2);
     const runs = build.projectedPod(plannedFor('first', { nodeName: 'a' }));
     const [planned, foreign] = [
@@ -89,7 +89,7 @@ describe('a gang', () => {
     expect([gang.stateOf(planned.uid), gang.counted]).toEqual(['pending', 1]);
   });
 
-  it("counts those that succeeded in its own plan, or in nobody's, once it has started", () => {
+  it('counts succeeded members of its own plan, or of none, once it has started', () => {
     const gang = gangOf('second', 2);
     gang.setMember(build.projectedPod(plannedFor('second', { nodeName: 'a', phase: 'Succeeded' })));
     expect([gang.started, gang.counted, gang.counts([...gang.members.keys()][0]!)]).toEqual([false, 0, false]);
@@ -100,7 +100,7 @@ describe('a gang', () => {
     expect([gang.started, gang.counted, gang.missing]).toEqual([true, 1, 1]);
   });
 
-  it('is incomplete when some members are on nodes or believed to be, and the quorum is not', () => {
+  it('is incomplete if some members are bound or planned, but not the quorum', () => {
     const gang = gangOf('only', 2);
     const [first, second] = build.projectedPods(2, { group: 'pair' });
     gang.setMember(first!);
@@ -112,7 +112,7 @@ describe('a gang', () => {
     expect(gang.incomplete).toBe(false);
   });
 
-  it('counts a member that is said to leave for a while no more, and has not been given up for started', () => {
+  it('does not count a member put in the state leaving, and stays started', () => {
     const gang = gangOf('only', 2);
     const [first, second] = build.projectedPods(2, { group: 'pair', nodeName: 'a' });
     for (const pod of [first!, second!]) gang.setMember(pod);
@@ -123,7 +123,7 @@ describe('a gang', () => {
     expect([gang.count('bound'), gang.count('leaving'), gang.counted, gang.missing]).toEqual([2, 0, 2, 0]);
   });
 
-  it('is what the API says of its members, whatever state they were said to be in', () => {
+  it('takes the state of members from updates, whatever state they were put in', () => {
     const gang = gangOf('only', 2);
     const [first] = build.projectedPods(1, { group: 'pair', nodeName: 'a' });
     gang.setMember(first!);
@@ -135,13 +135,13 @@ describe('a gang', () => {
     expect([gang.count('bound'), gang.count('leaving')]).toEqual([0, 0]);
   });
 
-  it('does not count whoever is no member', () => {
+  it('does not count pods that are not members', () => {
     const gang = gangOf('only', 2);
     gang.putInState('stranger', 'leaving');
     expect([gang.count('leaving'), gang.stateOf('stranger')]).toEqual([0, undefined]);
   });
 
-  it('has its waiting members in the order that it is told to restore', () => {
+  it('restores the order of its pending members', () => {
     const gang = gangOf('only', 2);
     const members = ['ours', 'theirs', 'ours'].map((schedulerName) =>
       build.projectedPod({ group: 'pair', schedulerName }),

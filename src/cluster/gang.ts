@@ -3,7 +3,7 @@ import type { Pod } from '../api/pod.ts';
 import type { ResourceList } from '../api/resource-list.ts';
 import { addCount } from '../base/add-count.ts';
 
-/** What the scheduler reads of a pod group, whichever API it came from. */
+/** What the scheduler reads of a pod group, whatever API it comes from. */
 export interface GangSpec {
   readonly uid: string;
   /** namespace/name */
@@ -12,24 +12,28 @@ export interface GangSpec {
   readonly creationTimestamp: number;
   /** The quorum; at least 1. */
   readonly minMember: number;
-  /** Total for the quorum; undefined switches the check off. */
+  /** Total for the quorum; undefined disables the check. */
   readonly minResources: ResourceList | undefined;
-  /** How long a member may wait on Permit; undefined leaves it to the plugin's argument. */
+  /** Longest wait of a member on Permit; undefined: the plugin's argument applies. */
   readonly scheduleTimeoutSeconds: number | undefined;
-  /** The sticky condition: quorum was once bound. */
+  /** The sticky condition: the quorum was once bound. */
   readonly started: boolean;
-  /** Somebody keeps that condition, be it true or false. */
+  /** True if a component maintains this condition, whatever its value. */
   readonly confirmsStart: boolean;
-  /** Whether its members are evicted when it never started and cannot be completed within the grace. */
+  /** Whether to evict the members if the group never started and cannot be completed within the grace period. */
   readonly releases: boolean;
-  /** How long lost members are waited for, in milliseconds. */
+  /** How long to wait for lost members, in milliseconds. */
   readonly repairGraceMs: number;
 }
 
 /**
- * Where a member is: `pending` may be scheduled now; `gated` has scheduling gates; `planned` is assumed on a node, not yet
- * confirmed; `bound` runs or will run on its node; `stranded` is on a node that has gone or does not run pods; `succeeded`, `failed` have ended; `leaving` is being deleted; `former` was
- * planned, is bound or has succeeded for another group object than the present one, or was planned for none, and says nothing of this one.
+ * State of a member:
+ * - `pending`: can be scheduled now. `gated`: has scheduling gates.
+ * - `planned`: assumed on a node, not confirmed yet. `bound`: runs or will run on its node.
+ * - `stranded`: on a node that is gone or does not run pods.
+ * - `succeeded`, `failed`: terminal. `leaving`: being deleted.
+ * - `former`: planned, bound or succeeded for another group object than the current one, or planned while in no group. Does not
+ *   count for the current group.
  */
 export type MemberState = (typeof memberStates)[number];
 
@@ -45,14 +49,14 @@ export const memberStates = [
   'former',
 ] as const;
 
-/** Those that say, together, that a quorum was on nodes. */
-const startingStates: ReadonlySet<MemberState> = new Set(['bound', 'stranded', 'succeeded']);
+/** States of members that together prove that the quorum was bound. */
+const quorumStates: ReadonlySet<MemberState> = new Set(['bound', 'stranded', 'succeeded']);
 
-/** What is known of a member that is assumed on a node. */
+/** Data of a member that is assumed on a node. */
 export interface MemberPlan {
-  /** The group that its label named when it was planned; undefined: none. It is not bound for another one. */
+  /** Group in the pod's label at planning time; undefined: none. The pod must not be bound for another group. */
   readonly groupKey: string | undefined;
-  /** uid of the group object when it was planned; undefined: there was none. */
+  /** uid of the group object at planning time; undefined: it did not exist. */
   readonly groupUid: string | undefined;
 }
 
@@ -60,43 +64,43 @@ export interface MemberPlan {
 export interface GangView {
   /** namespace/name */
   readonly key: string;
-  /** Undefined while the group object is absent. */
+  /** Undefined while the group object does not exist. */
   readonly spec: GangSpec | undefined;
   /** uid -> member, in order of arrival */
   readonly members: ReadonlyMap<string, Pod>;
-  /** uid -> member that may be scheduled now, in no meaningful order */
+  /** uid -> member that can be scheduled now, in arbitrary order */
   readonly pending: ReadonlyMap<string, Pod>;
-  /** schedulerName -> how many pending members name it */
+  /** schedulerName -> number of pending members with it */
   readonly pendingBySchedulerName: ReadonlyMap<string, number>;
-  /** Quorum was once bound. Never goes back while the group object is the same. */
+  /** True once the quorum has been bound. Stays true for the same group object. */
   readonly started: boolean;
   /**
-   * Members that count towards quorum: bound or planned ones; once the group has started also succeeded ones, and stranded ones, which are
-   * Kubernetes' to give up.
+   * Number of members that count toward the quorum: bound and planned ones, and once the group has started also succeeded and stranded
+   * ones. Giving up stranded members is Kubernetes' task.
    */
   readonly counted: number;
-  /** How many more members must be placed together; 0 when quorum is reached. */
+  /** Number of further members that must be placed together; 0 once the quorum is reached. */
   readonly missing: number;
   /**
-   * Some members are on nodes although the group never started: it must be completed before anything new begins. Planned
-   * ones count, because the watch may show a Binding later than a sibling's is known to have failed.
+   * True if some members are on nodes although the group never started: the scheduler completes it before starting other entities. Planned
+   * members count, because the scheduler may learn of one member's failed Binding before the watch delivers another's Binding.
    */
   readonly incomplete: boolean;
-  /** Members in one state. */
+  /** Returns the number of members in a state. */
   count(state: MemberState): number;
-  /** Where a member is; undefined for a pod that is none. */
+  /** Returns the state of a member; undefined for a pod that is not a member. */
   stateOf(uid: string): MemberState | undefined;
-  /** Whether the member is one of those `counted`. */
+  /** Returns whether the member is included in `counted`. */
   counts(uid: string): boolean;
 }
 
-/** The order of what has one in a gang, to be restored after steps that were undone. */
+/** Iteration orders of a gang's maps, to restore them after a rollback. */
 export interface GangOrder {
   readonly pending: readonly string[];
   readonly schedulerNames: readonly string[];
 }
 
-/** The core's view of a pod group: its members, counted by state as they change. */
+/** The scheduler's view of a pod group, with members counted by state. */
 export class Gang implements GangView {
   readonly key: string;
   spec: GangSpec | undefined;
@@ -106,9 +110,9 @@ export class Gang implements GangView {
   started = false;
   /** uid -> state, for members */
   readonly #states = new Map<string, MemberState>();
-  /** uid -> plan, for members that are assumed on a node */
+  /** uid -> plan of a member that is assumed on a node */
   readonly #plans = new Map<string, MemberPlan>();
-  /** uids of members whose nodes are lost to them */
+  /** uids of members on lost nodes */
   readonly #stranded = new Set<string>();
   readonly #counts: Record<MemberState, number> = {
     pending: 0,
@@ -121,7 +125,7 @@ export class Gang implements GangView {
     leaving: 0,
     former: 0,
   };
-  /** quorum -> how many members are on nodes or have succeeded that were bound when it was the group's */
+  /** quorum -> number of members, on nodes or succeeded, that were bound while the group had this quorum */
   readonly #boundByQuorum = new Map<number, number>();
 
   constructor(key: string) {
@@ -157,16 +161,16 @@ export class Gang implements GangView {
   }
 
   setSpec(spec: GangSpec | undefined): void {
-    const isAnother = spec?.uid !== this.spec?.uid;
+    const isReplaced = spec?.uid !== this.spec?.uid;
     this.spec = spec;
-    if (isAnother) {
+    if (isReplaced) {
       this.started = false;
       for (const pod of this.members.values()) this.putInState(pod.uid, this.#stateOf(pod));
     }
-    this.#noteStart();
+    this.#updateStarted();
   }
 
-  /** Adds the member or replaces what is known of it; with `plan` while it is assumed on a node. */
+  /** Adds or updates a member; `plan` is set while the member is assumed on a node. */
   setMember(pod: Pod, plan?: MemberPlan, isStranded = false): void {
     this.#leaveState(pod.uid);
     if (isStranded) this.#stranded.add(pod.uid);
@@ -178,7 +182,7 @@ export class Gang implements GangView {
     this.#states.set(pod.uid, state);
     this.#count(pod, state, 1);
     if (state === 'pending') this.#setPending(pod);
-    this.#noteStart();
+    this.#updateStarted();
   }
 
   removeMember(uid: string): void {
@@ -193,10 +197,7 @@ export class Gang implements GangView {
     return this.#states.get(uid);
   }
 
-  /**
-   * Says for a while that a member is in another state than its pod shows, or again in the one that it was in; for members that
-   * neither are nor become pending.
-   */
+  /** Puts a member in another state than its pod's, or back in its previous one. Neither state may be `pending`. */
   putInState(uid: string, state: MemberState): void {
     const before = this.#states.get(uid);
     if (before === undefined) return;
@@ -210,7 +211,7 @@ export class Gang implements GangView {
     return { pending: [...this.pending.keys()], schedulerNames: [...this.pendingBySchedulerName.keys()] };
   }
 
-  /** For the same members and names as when the order was taken. */
+  /** Restores the order. The gang must have the same members and names as when the order was taken. */
   restoreOrder({ pending, schedulerNames }: GangOrder): void {
     reorder(this.pending, pending);
     reorder(this.pendingBySchedulerName, schedulerNames);
@@ -228,7 +229,7 @@ export class Gang implements GangView {
 
   #count({ plannedQuorum }: Pod, state: MemberState, change: 1 | -1): void {
     this.#counts[state] += change;
-    if (plannedQuorum === undefined || !startingStates.has(state)) return;
+    if (plannedQuorum === undefined || !quorumStates.has(state)) return;
     addCount(this.#boundByQuorum, plannedQuorum, change);
   }
 
@@ -238,10 +239,10 @@ export class Gang implements GangView {
   }
 
   /**
-   * Only what the API confirms starts a group; a plan does not. What its quorum was when they were bound counts as well as what it is: the watch may
-   * tell that it has been raised since before it tells that they are bound.
+   * Only state confirmed by the API server starts a group; a plan does not. The quorum at binding time counts as well as the current one,
+   * because the watch may deliver a raised quorum before the bound members.
    */
-  #noteStart(): void {
+  #updateStarted(): void {
     if (this.started || this.spec === undefined) return;
     const { bound, stranded, succeeded } = this.#counts;
     this.started = this.spec.started || bound + stranded + succeeded >= this.spec.minMember || this.#hasHadQuorum();
@@ -256,7 +257,7 @@ export class Gang implements GangView {
     if (pod.phase === 'Failed') return 'failed';
     if (pod.deleting && !isTerminal(pod)) return 'leaving';
     const plan = this.#plans.get(pod.uid);
-    if (this.spec !== undefined && isOfAnother(pod, plan, this.spec.uid)) return 'former';
+    if (this.spec !== undefined && belongsToOther(pod, plan, this.spec.uid)) return 'former';
     if (pod.phase === 'Succeeded') return 'succeeded';
     if (pod.nodeName !== '') return this.#stranded.has(pod.uid) ? 'stranded' : 'bound';
     if (plan !== undefined) return 'planned';
@@ -264,10 +265,10 @@ export class Gang implements GangView {
   }
 }
 
-/** Moves every key that is out of its place to the end, in order. */
+/** Moves every key that is out of order to the end, in order. */
 function reorder<T>(map: Map<string, T>, order: readonly string[]): void {
-  const isInPlace = keysInOrder(map, order);
-  if (isInPlace) return;
+  const isInOrder = keysInOrder(map, order);
+  if (isInOrder) return;
   for (const key of order) {
     if (!map.has(key)) continue;
     const value = map.get(key)!;
@@ -282,16 +283,16 @@ function keysInOrder(map: ReadonlyMap<string, unknown>, order: readonly string[]
   return i === order.length;
 }
 
-/** A Binding says for which group; until it is seen, the plan does. */
-function isOfAnother(pod: Pod, plan: MemberPlan | undefined, groupUid: string): boolean {
+/** Returns whether the pod belongs to another group. A Binding names its group; until it is observed, the plan does. */
+function belongsToOther(pod: Pod, plan: MemberPlan | undefined, groupUid: string): boolean {
   if (plan === undefined) return isBoundForAnother(pod, groupUid);
   return plan.groupKey !== pod.podGroupKey || (plan.groupUid !== undefined && plan.groupUid !== groupUid);
 }
 
-/** Whether the group would be ready without the scheduling gates of its members. */
+/** Returns whether only scheduling gates of members keep the group from being ready. */
 export function onlyGatesAreShut(gang: GangView): boolean {
   const gated = gang.count('gated');
-  const able = gang.counted + gang.pending.size;
+  const available = gang.counted + gang.pending.size;
   const { minMember } = gang.spec ?? { minMember: Infinity };
-  return able < minMember && able + gated >= minMember;
+  return available < minMember && available + gated >= minMember;
 }

@@ -4,7 +4,7 @@ import { ImageStates } from './image-states.ts';
 import type { ImageView } from './image-states.ts';
 
 describe('ImageStates', () => {
-  it('counts a node once for an image, however often it names it', () => {
+  it('counts a node once per image, even if it lists the image twice', () => {
     const imageStates = new ImageStates();
     expect(
       imageStates.replace(
@@ -17,7 +17,7 @@ describe('ImageStates', () => {
     ).toEqual([{ name: 'app:1', size: 5, nodes: 1 }]);
   });
 
-  it('keeps the size that the first node said, until no node has the image', () => {
+  it('keeps the size from the first node until no node has the image', () => {
     const imageStates = new ImageStates();
     const first = imageStates.replace([], [{ name: 'app:1', size: 5 }]);
     const second = imageStates.replace([], [{ name: 'app:1', size: 7 }]);
@@ -28,7 +28,7 @@ describe('ImageStates', () => {
     expect(imageStates.image('app:1')).toMatchObject({ size: 7, nodes: 1 });
   });
 
-  it('knows after any changes what a count of the nodes finds', () => {
+  it('agrees with a recount of the nodes after any changes', () => {
     const images = fc.array(
       fc.constantFrom('a', 'b', 'c', 'd').map((name) => ({ name, size: 1 })),
       { maxLength: 5 },

@@ -1,16 +1,16 @@
 import type { NodeImage } from '../api/node-images.ts';
 
-/** An image that at least one known node has. The same object for as long as one has it. */
+/** An image on at least one known node. The object stays the same as long as any node has the image. */
 export interface ImageView {
   readonly name: string;
-  /** Bytes, as the first node said that had it. */
+  /** Size in bytes, as reported by the first node that had the image. */
   readonly size: number;
-  /** How many nodes have it. */
+  /** Number of nodes with the image. */
   readonly nodes: number;
 }
 
 export interface ImagesView {
-  /** Undefined: no node has an image of this name. */
+  /** Returns undefined if no node has an image of this name. */
   image(name: string): ImageView | undefined;
 }
 
@@ -20,7 +20,7 @@ interface Image extends ImageView {
 
 const none: readonly ImageView[] = Object.freeze([]);
 
-/** Which images nodes have, and how many of them. */
+/** The images on nodes, with the number of nodes for each. */
 export class ImageStates implements ImagesView {
   /** name -> image */
   readonly #images = new Map<string, Image>();
@@ -29,9 +29,9 @@ export class ImageStates implements ImagesView {
     return this.#images.get(name);
   }
 
-  /** A node that had the images `before`, as this answered then, has `now` these. */
+  /** Replaces the images of a node; `before` is the previous result for this node. */
   replace(before: readonly ImageView[], now: readonly NodeImage[]): readonly ImageView[] {
-    // As in kube-scheduler the old ones go first: one that no other node has takes its size from this node again.
+    // As in kube-scheduler, remove the old images first: an image that no other node has gets its size from this node again.
     for (const image of before as readonly Image[]) if (--image.nodes === 0) this.#images.delete(image.name);
     if (now.length === 0) return none;
     const images = new Set<Image>();

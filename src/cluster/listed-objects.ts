@@ -1,18 +1,18 @@
 import type { ListedKind, ListedKinds, ListedObject } from '../api/listed-object.ts';
 
-/** What plugins read besides nodes, pods and groups. Nothing of a kind that no enabled plugin reads. */
+/** Objects that plugins read besides nodes, pods and groups. Empty for kinds that no enabled plugin reads. */
 export interface ListedObjectsView {
-  /** Changes with every change of that kind. */
+  /** Changes with every change to an object of the kind. */
   revision(kind: ListedKind): number;
   /** `namespace` is empty for kinds without one. */
   get<Kind extends ListedKind>(kind: Kind, namespace: string, name: string): ListedKinds[Kind] | undefined;
-  /** Those of one namespace. */
+  /** Returns the objects in a namespace. */
   in<Kind extends ListedKind>(kind: Kind, namespace: string): Iterable<ListedKinds[Kind]>;
-  /** Those that say that they belong to the group, in no meaningful order. */
+  /** Returns the objects that belong to the group, in arbitrary order. */
   ofGroup<Kind extends ListedKind>(kind: Kind, group: string): Iterable<ListedKinds[Kind]>;
   /**
-   * `changed` is told after each change of one of these kinds of the object as it is or last was, in the middle of others' work: it
-   * must only take note. Answers how to end that.
+   * Calls `changed` after each change of these kinds, with the current or last known object. The call happens in the middle of other work, so
+   * it must only record the change. Returns a function that ends the subscription.
    */
   onChange(kinds: readonly ListedKind[], changed: (object: ListedObject) => void): () => void;
 }
@@ -21,12 +21,12 @@ interface OfKind {
   revision: number;
   /** namespace -> name -> object */
   readonly objects: Map<string, Map<string, ListedObject>>;
-  /** group -> its objects, of kinds that have groups */
+  /** group -> its objects, for kinds with groups */
   readonly groups: Map<string, Set<ListedObject>>;
   readonly listeners: Set<(object: ListedObject) => void>;
 }
 
-/** Written by the watch handlers alone. */
+/** Written only by the watch handlers. */
 export class ListedObjects implements ListedObjectsView {
   readonly #kinds = new Map<ListedKind, OfKind>();
 
@@ -56,10 +56,10 @@ export class ListedObjects implements ListedObjectsView {
   set(object: ListedObject): void {
     const ofKind = this.#ofKind(object.kind);
     const { objects } = ofKind;
-    let siblings = objects.get(object.namespace);
-    if (siblings === undefined) objects.set(object.namespace, (siblings = new Map<string, ListedObject>()));
-    leaveGroup(ofKind, siblings.get(object.name));
-    siblings.set(object.name, object);
+    let named = objects.get(object.namespace);
+    if (named === undefined) objects.set(object.namespace, (named = new Map<string, ListedObject>()));
+    leaveGroup(ofKind, named.get(object.name));
+    named.set(object.name, object);
     joinGroup(ofKind, object);
     notify(ofKind, object);
   }
@@ -68,10 +68,10 @@ export class ListedObjects implements ListedObjectsView {
     const { kind, namespace, name } = object;
     const ofKind = this.#ofKind(kind);
     const { objects } = ofKind;
-    const siblings = objects.get(namespace);
-    leaveGroup(ofKind, siblings?.get(name));
-    siblings?.delete(name);
-    if (siblings?.size === 0) objects.delete(namespace);
+    const named = objects.get(namespace);
+    leaveGroup(ofKind, named?.get(name));
+    named?.delete(name);
+    if (named?.size === 0) objects.delete(namespace);
     notify(ofKind, object);
   }
 
@@ -92,14 +92,14 @@ function notify(ofKind: OfKind, object: ListedObject): void {
 
 function joinGroup({ groups }: OfKind, object: ListedObject): void {
   if (!('group' in object)) return;
-  const members = groups.get(object.group);
-  if (members === undefined) groups.set(object.group, new Set([object]));
-  else members.add(object);
+  const objects = groups.get(object.group);
+  if (objects === undefined) groups.set(object.group, new Set([object]));
+  else objects.add(object);
 }
 
 function leaveGroup({ groups }: OfKind, object: ListedObject | undefined): void {
   if (object === undefined || !('group' in object)) return;
-  const members = groups.get(object.group)!;
-  members.delete(object);
-  if (members.size === 0) groups.delete(object.group);
+  const objects = groups.get(object.group)!;
+  objects.delete(object);
+  if (objects.size === 0) groups.delete(object.group);
 }

@@ -2,7 +2,7 @@ import type { Node, Taint } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
 import { isTolerated } from '../api/tolerations.ts';
 
-/** What Kubernetes puts on a node that does not run pods any more: not-ready, unreachable, or declared to be out of service. */
+/** Taints of a node that does not run pods anymore: not ready, unreachable, or out of service. */
 const lostTaints: readonly string[] = [
   'node.kubernetes.io/not-ready',
   'node.kubernetes.io/unreachable',
@@ -13,14 +13,14 @@ function isLostTaint({ key }: Taint): boolean {
   return lostTaints.includes(key);
 }
 
-/** The node does not run pods, as its taints say. */
+/** Returns whether the node's taints indicate that it does not run pods. */
 export function isNodeLost({ taints }: Node): boolean {
   return taints.length > 0 && taints.some(isLostTaint);
 }
 
 /**
- * Whether the node, which is lost, is so for this pod: one that asks for such nodes is at home there. That it may stay for a while
- * (NoExecute, as every pod is given it) is no such wish.
+ * Returns whether the pod loses this lost node. A pod that tolerates the taint with NoSchedule is meant to run on such nodes. A NoExecute
+ * toleration, which every pod gets by default, only lets the pod stay for a while, so it does not count.
  */
 export function isLostTo({ template }: Pod, { taints }: Node): boolean {
   return taints.some(

@@ -5,7 +5,7 @@ import type { PodOptions } from '../testkit/builders/pod.ts';
 import { cpuId, podsId } from '../api/resource-names.ts';
 import type { NodeInfo } from './node-info.ts';
 
-/** The pods' uids are their names. */
+/** Each pod's uid is its name. */
 function nodeWith(...pods: readonly PodOptions[]): NodeInfo {
   return new Builders().nodeInfo(
     { name: 'a', cpu: 8 },
@@ -13,7 +13,7 @@ function nodeWith(...pods: readonly PodOptions[]): NodeInfo {
   );
 }
 
-/** All that can be read of what is on the node. */
+/** Returns everything that the node exposes about its pods. */
 function contentsOf(node: NodeInfo): unknown {
   const { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts } = node;
   return {
@@ -35,15 +35,15 @@ function podsOf(node: NodeInfo, ...uids: string[]): Pod[] {
   return uids.map((uid) => node.pods.get(uid)!);
 }
 
-describe('pods taken off a node', () => {
-  it('leave it as if they had never been there', () => {
+describe('pods removed from a node', () => {
+  it('leave it as if they had never been on it', () => {
     const node = nodeWith(...three);
     node.takeOff(podsOf(node, 'x', 'z'));
     expect(contentsOf(node)).toEqual(contentsOf(nodeWith(three[1]!)));
     expect([node.free(cpuId), node.free(podsId)]).toEqual([6000, 109]);
   });
 
-  it('come back with everything that was there, in the same order', () => {
+  it('return with all contents, in the same order', () => {
     const node = nodeWith(...three);
     const before = contentsOf(node);
     const { before: held, pods } = node.takeOff(podsOf(node, 'x'));
@@ -52,7 +52,7 @@ describe('pods taken off a node', () => {
     expect([...node.pods.keys()]).toEqual(['x', 'y', 'z']);
   });
 
-  it('come back whatever was put on the node meanwhile', () => {
+  it('return whatever was added to the node meanwhile', () => {
     const node = nodeWith(...three);
     const before = contentsOf(node);
     const { before: held, pods } = node.takeOff(podsOf(node, 'x', 'y', 'z'));
@@ -62,7 +62,7 @@ describe('pods taken off a node', () => {
     expect(contentsOf(node)).toEqual(before);
   });
 
-  it('may be taken off step by step, and come back step by step', () => {
+  it('can be removed and restored step by step', () => {
     const node = nodeWith(...three);
     const whole = contentsOf(node);
     const first = node.takeOff(podsOf(node, 'y'));
@@ -75,9 +75,9 @@ describe('pods taken off a node', () => {
     expect(contentsOf(node)).toEqual(whole);
   });
 
-  it('touch neither the node itself nor the room that is kept there', () => {
+  it('change neither the node itself nor its reservations', () => {
     const node = nodeWith(...three);
-    const owner = new Builders().projectedPod({ name: 'claimant' });
+    const owner = new Builders().projectedPod({ name: 'owner' });
     node.reservations.set(owner.uid, { kind: 'repair', owner, nodeName: 'a' });
     const { node: object, allocatable, generation } = node;
     node.takeOff(podsOf(node, 'x', 'y', 'z'));

@@ -8,70 +8,68 @@ import type { Reservation } from './reservation.ts';
 import type { ImageView } from './image-states.ts';
 import { isNodeLost } from './lost-node.ts';
 
-/** What is on a node: its pods and their sums. */
+/** The pods on a node and their sums. */
 export interface NodeContents {
   /** Sum of requests. */
   readonly requested: AmountsView;
-  /** As `requested`, but containers without a request count 100m CPU and 200 MiB: for scoring. */
+  /** Like `requested`, but a container without a request counts as 100m CPU and 200 MiB; used for scoring. */
   readonly nonZeroMilliCpu: number;
   readonly nonZeroMemory: number;
   /** uid -> pod, in order of arrival */
   readonly pods: ReadonlyMap<string, Pod>;
-  /** Host ports in use, one entry a port of a pod. */
+  /** Host ports in use, one entry per port of a pod. */
   readonly hostPorts: readonly HostPort[];
 }
 
-/**
- * A node as plugins see it, with what runs or is assumed on it: what Filter and Score read.
- */
+/** A node as plugins see it, with its bound and assumed pods: the input of Filter and Score. */
 export interface NodeView extends NodeContents {
   readonly name: string;
-  /** Position in the cluster's node list; -1 while the node itself is unknown and only pods name it. */
+  /** Position in the cluster's node list; -1 for an unknown node that only pods refer to. */
   readonly index: number;
   readonly node: Node;
-  /** Changes with everything that a node-local verdict may read; never the same for two different states. */
+  /** Changes with everything that a node-local result may read. Two different states never share a generation. */
   readonly generation: number;
   readonly allocatable: AmountsView;
-  /** What it has of images, each name once. */
+  /** Images on the node, without duplicates. */
   readonly images: readonly ImageView[];
-  /** owner uid -> room kept for a pod that is to come */
+  /** owner uid -> reservation on the node */
   readonly reservations: ReadonlyMap<string, Reservation>;
-  /** It has gone, or does not run pods: what is there may never end by itself. */
+  /** True if the node is gone or does not run pods, so that its pods may never end by themselves. */
   readonly isLost: boolean;
-  /** Free amount; negative when over-committed. */
+  /** Free amount; negative if the node is overcommitted. */
   free(id: ResourceId): number;
 }
 
-/** What a node held, as its owner may change it. */
+/** Contents that the owner may change. */
 export interface OwnContents extends NodeContents {
   readonly requested: Amounts;
   readonly pods: Map<string, Pod>;
   readonly hostPorts: HostPort[];
 }
 
-/** Pods that were taken off a node together. */
+/** Pods that were removed from a node together. */
 export interface TakenOff {
-  /** As the node held them. */
+  /** The removed pods as the node had them. */
   readonly pods: readonly Pod[];
-  /** What it held before, untouched. */
+  /** The node's contents before, unmodified. */
   readonly before: OwnContents;
 }
 
-/** Told of every pod that comes to a node or leaves it, when it has. */
+/** Receives every pod that has been added to a node or removed from it. */
 export interface PodChangeLog {
-  came(node: NodeInfo, pods: readonly Pod[]): void;
-  left(node: NodeInfo, pods: readonly Pod[]): void;
+  added(node: NodeInfo, pods: readonly Pod[]): void;
+  removed(node: NodeInfo, pods: readonly Pod[]): void;
 }
 
-/** A node of the picture. */
+/** A node of the cluster cache. */
 export class NodeInfo implements NodeView {
   readonly name: string;
-  /** Of the name: what an order among equal nodes is made of. */
+  /** Hash of the name, which orders otherwise equal nodes. */
   readonly nameHash: number;
   index = -1;
   node: Node;
   generation = 0;
-  /** The API has shown that it is not there any more. */
+  /** True once the API server has deleted the node. */
   isGone = false;
   allocatable = new Amounts();
   images: readonly ImageView[] = [];
@@ -106,20 +104,20 @@ export class NodeInfo implements NodeView {
 
   addPod(pod: Pod): void {
     this.#put(pod);
-    this.#log?.came(this, [pod]);
+    this.#log?.added(this, [pod]);
   }
 
-  /** A pod that is here has changed, but for its template. */
+  /** Updates a pod on the node whose template has not changed. */
   changePod(pod: Pod): void {
     const before = this.pods.get(pod.uid)!;
     this.pods.set(pod.uid, pod);
     if (before.labels === pod.labels && before.deleting === pod.deleting) return;
-    this.#log?.left(this, [before]);
-    this.#log?.came(this, [pod]);
+    this.#log?.removed(this, [before]);
+    this.#log?.added(this, [pod]);
   }
 
   removePod(pod: Pod): void {
-    this.#log?.left(this, [this.pods.get(pod.uid) ?? pod]);
+    this.#log?.removed(this, [this.pods.get(pod.uid) ?? pod]);
     this.pods.delete(pod.uid);
     this.requested.subtract(pod.template.requests);
     this.nonZeroMilliCpu -= pod.template.nonZeroMilliCpu;
@@ -133,11 +131,11 @@ export class NodeInfo implements NodeView {
     }
   }
 
-  /** Takes pods that are here off in one go, whatever they looked like to who names them. */
-  takeOff(named: readonly Pod[]): TakenOff {
+  /** Removes pods from the node in one step, whatever version of them the caller has. */
+  takeOff(requested: readonly Pod[]): TakenOff {
     const before = this.contents;
     const { pods } = before;
-    const gone = named.map(({ uid }) => pods.get(uid)!);
+    const gone = requested.map(({ uid }) => pods.get(uid)!);
     this.requested = new Amounts();
     this.nonZeroMilliCpu = 0;
     this.nonZeroMemory = 0;
@@ -147,19 +145,19 @@ export class NodeInfo implements NodeView {
       const uids = new Set(gone.map(({ uid }) => uid));
       for (const pod of pods.values()) if (!uids.has(pod.uid)) this.#put(pod);
     }
-    this.#log?.left(this, gone);
+    this.#log?.removed(this, gone);
     return { pods: gone, before };
   }
 
-  /** What it holds now. */
+  /** The current contents. */
   get contents(): OwnContents {
     const { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts } = this;
     return { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts };
   }
 
   /**
-   * Makes the node hold what it held when this was its `contents`, provided that nothing has been changed in them since. That differs
-   * from what it holds now by the pods that come, or that leave.
+   * Restores earlier `contents`, which must not have been changed since. They differ from the current contents by the pods in `came`, or
+   * those in `left`.
    */
   restore(
     contents: OwnContents,
@@ -170,8 +168,8 @@ export class NodeInfo implements NodeView {
     this.nonZeroMemory = contents.nonZeroMemory;
     this.pods = contents.pods;
     this.hostPorts = contents.hostPorts;
-    if (came !== undefined) this.#log?.came(this, came);
-    if (left !== undefined) this.#log?.left(this, left);
+    if (came !== undefined) this.#log?.added(this, came);
+    if (left !== undefined) this.#log?.removed(this, left);
   }
 
   #put(pod: Pod): void {

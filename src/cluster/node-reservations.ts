@@ -1,7 +1,7 @@
 import type { Reservation } from './reservation.ts';
 import type { ClusterNodes } from './cluster-nodes.ts';
 
-/** The reservations, by owner and on their nodes. An owner has at most one. */
+/** Reservations, indexed by owner and stored on their nodes. An owner has at most one. */
 export class NodeReservations {
   readonly #nodes: ClusterNodes;
   /** owner uid -> its reservation */
@@ -19,12 +19,12 @@ export class NodeReservations {
     return this.#byOwner.get(owner);
   }
 
-  /** In no meaningful order. */
+  /** Returns all reservations in arbitrary order. */
   all(): Iterable<Reservation> {
     return this.#byOwner.values();
   }
 
-  /** Replaces the reservation that the owner had. */
+  /** Adds a reservation; replaces the owner's previous one. */
   set(reservation: Reservation): void {
     const { uid } = reservation.owner;
     this.release(uid);
@@ -34,7 +34,7 @@ export class NodeReservations {
     this.#nodes.touch(info);
   }
 
-  /** Returns the reservation that the owner had. */
+  /** Removes and returns the owner's reservation. */
   release(owner: string): Reservation | undefined {
     const reservation = this.#byOwner.get(owner);
     if (reservation === undefined) return undefined;

@@ -4,7 +4,7 @@ import { seededRandom } from '../base/random.ts';
 import { Builders } from '../testkit/builders/builders.ts';
 import type { Pod } from '../api/pod.ts';
 import { Cluster } from './cluster.ts';
-import { Follower, heldBy, keptBy } from './testing/node-assignments.ts';
+import { Follower, recount, keptBy } from './testing/node-assignments.ts';
 
 const claimNames = ['c0', 'c1'] as const;
 
@@ -15,7 +15,7 @@ function claimVolume(claimName: string): {
   return { name: claimName, persistentVolumeClaim: { claimName } };
 }
 
-/** `namespace/claim` -> pods on nodes that use it, counted from scratch */
+/** Returns `namespace/claim` -> number of pods on nodes that use it, counted from scratch. */
 function usersHeldBy(cluster: Cluster): Readonly<Record<string, number>> {
   const counts: Record<string, number> = { 'a/c0': 0, 'a/c1': 0, 'b/c0': 0, 'b/c1': 0 };
   for (const node of cluster.nodes) {
@@ -26,7 +26,7 @@ function usersHeldBy(cluster: Cluster): Readonly<Record<string, number>> {
   return counts;
 }
 
-/** The same, as it is kept. */
+/** Returns the same numbers from the index. */
 function usersKeptBy({ claimsInUse }: Cluster): Readonly<Record<string, number>> {
   const all = ['a', 'b'].flatMap((namespace) => claimNames.map((name) => [namespace, name] as const));
   return Object.fromEntries(
@@ -34,8 +34,8 @@ function usersKeptBy({ claimsInUse }: Cluster): Readonly<Record<string, number>>
   );
 }
 
-describe('the pods on nodes, by class', () => {
-  it('are those on nodes, whatever was assumed, taken out, taken back and hidden at pauses; who follows the changes knows as much', () => {
+describe('PlacedPods', () => {
+  it('agrees with a recount after any assumptions, dry runs, rollbacks and pauses, as does a reader that follows the changes', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const random = seededRandom(seed);
@@ -54,9 +54,9 @@ describe('the pods on nodes, by class', () => {
         const pods = Array.from({ length: 12 }, () => podOn(random() < 0.7 ? `n${upTo(3)}` : undefined));
         for (const pod of pods) cluster.setPod(pod);
         const follower = new Follower(cluster);
-        const follow = (): void => expect(follower.follow()).toEqual(heldBy(cluster));
+        const follow = (): void => expect(follower.follow()).toEqual(recount(cluster));
         follow();
-        // Who says which pods are to go may have seen them before they changed.
+        // The caller may have an older version of the pods to take out.
         const named = (pod: Pod): Pod => (random() < 0.3 ? { ...pod, labels: podOn().labels } : pod);
         for (let step = 0; step < 12; step++) {
           if (random() < 0.5) {
@@ -83,7 +83,7 @@ describe('the pods on nodes, by class', () => {
             else cluster.setPod((pods[place] = { ...pod, labels: podOn().labels, deleting: random() < 0.3 }));
           }
           if (random() < 0.5) follow();
-          expect(keptBy(cluster)).toEqual(heldBy(cluster));
+          expect(keptBy(cluster)).toEqual(recount(cluster));
           if (random() < 0.5) expect(usersKeptBy(cluster)).toEqual(usersHeldBy(cluster));
         }
       }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { collectGarbage } from '../base/testing/collect-garbage.ts';
 import { Builders } from '../testkit/builders/builders.ts';
 import { Cluster } from './cluster.ts';
-import { Follower, heldBy } from './testing/node-assignments.ts';
+import { Follower, recount } from './testing/node-assignments.ts';
 
 interface Stage {
   readonly build: Builders;
@@ -18,7 +18,7 @@ function stage(nodeCount: number): Stage {
   return { build, cluster, nodes };
 }
 
-/** How many of those that were seen have not been collected. */
+/** Returns how many of the observed objects have not been garbage-collected. */
 class Living {
   count = 0;
   readonly #collected = new FinalizationRegistry<undefined>(() => this.count--);
@@ -29,7 +29,7 @@ class Living {
   }
 }
 
-/** Two pods with labels of their own are on a node for a moment. */
+/** Places two pods with unique labels on a node and removes them. */
 function comeAndGo({ build, cluster, nodes }: Stage, i: number, living: Living): void {
   const nodeName = nodes[i % nodes.length]!;
   const pods = ['a', 'b'].map((name) =>
@@ -42,8 +42,8 @@ function comeAndGo({ build, cluster, nodes }: Stage, i: number, living: Living):
   }
 }
 
-describe('what is kept of pods that have left their nodes', () => {
-  it('is little, however many there were, when somebody follows them', async () => {
+describe('memory for pods that have left their nodes', () => {
+  it('is bounded, however many there were, with a reader that follows', async () => {
     const on = stage(4);
     const follower = new Follower(on.cluster);
     const living = new Living();
@@ -51,12 +51,12 @@ describe('what is kept of pods that have left their nodes', () => {
       if (i % 10 === 0) follower.follow();
       comeAndGo(on, i, living);
     }
-    // Two changes a pod, and twice as many changes as are kept before some are forgotten.
+    // Two changes per pod; old changes are dropped at twice the number to keep.
     await collectGarbage(() => living.count <= 256);
     expect(follower.follow()).toEqual({});
   });
 
-  it('is nothing of a node that is gone and of its pods when nobody has asked for long', async () => {
+  it('includes no deleted node or its pods, even without recent reads', async () => {
     const on = stage(1);
     new Follower(on.cluster).follow();
     const living = new Living();
@@ -68,11 +68,11 @@ describe('what is kept of pods that have left their nodes', () => {
       comeAndGo({ ...on, nodes: [name] }, i, living);
       on.cluster.removeNode(name);
     }
-    // The changes that are kept name nodes, not what the nodes were.
+    // Kept changes refer to nodes, not to their contents.
     await collectGarbage(() => living.count <= 256);
   });
 
-  it('is no pod that a cycle has put on a node and taken back, or that has gone since', async () => {
+  it('includes no pod that a cycle assumed and rolled back, or that was deleted since', async () => {
     const { build, cluster } = stage(1);
     new Follower(cluster).follow();
     const living = new Living();
@@ -90,7 +90,7 @@ describe('what is kept of pods that have left their nodes', () => {
   });
 });
 
-it('who follows seldom, or long ago for the last time, knows as much as who counts', () => {
+it('a reader that follows rarely agrees with a recount', () => {
   const { build, cluster, nodes } = stage(3);
   const [often, seldom, late] = [new Follower(cluster), new Follower(cluster), new Follower(cluster)];
   late.follow();
@@ -100,8 +100,8 @@ it('who follows seldom, or long ago for the last time, knows as much as who coun
     cluster.setPod(pod);
     uids.push(pod.uid);
     if (uids.length > 30) cluster.removePod(uids.splice((i * 7) % 30, 1)[0]!);
-    if (i % 100 === 0) expect(often.follow()).toEqual(heldBy(cluster));
-    if (i % 700 === 0) expect(seldom.follow()).toEqual(heldBy(cluster));
+    if (i % 100 === 0) expect(often.follow()).toEqual(recount(cluster));
+    if (i % 700 === 0) expect(seldom.follow()).toEqual(recount(cluster));
   }
-  expect(late.follow()).toEqual(heldBy(cluster));
+  expect(late.follow()).toEqual(recount(cluster));
 });

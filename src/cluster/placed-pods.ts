@@ -3,28 +3,28 @@ import type { Pod, PodAffinityRules } from '../api/pod.ts';
 import { addCount } from '../base/add-count.ts';
 import type { NodeInfo, NodeView, PodChangeLog } from './node-info.ts';
 
-/** Pods on nodes that are the same to every selector, and say the same of others: how many of them are where. */
+/** Pods on nodes that are equal to every selector and have equal affinity rules, counted per node. */
 export interface PodClass {
   readonly namespace: string;
   readonly labels: Labels;
   readonly affinity: PodAffinityRules | undefined;
   readonly deleting: boolean;
-  /** Every node that has some of them, with how many. Also nodes that the API has not shown, whose index is -1. */
+  /** Visits every node with such pods and their number. Includes unknown nodes, whose index is -1. */
   forEachNode(visit: (node: NodeView, count: number) => void): void;
 }
 
-/** How many more of a class are on a node now, or fewer. */
-export type PlacedPodVisit = (kind: PodClass, node: NodeView, change: number) => void;
+/** Called with the change of a class's number of pods on a node. */
+export type PlacedPodVisit = (podClass: PodClass, node: NodeView, change: number) => void;
 
-/** The pods on nodes by what tells them apart, for plugins that ask where pods of some sort are. */
+/** Index of the pods on nodes by class, for plugins that count pods by labels. */
 export interface PlacedPodsView {
-  /** Moves with every change, also with one that takes another back. */
+  /** Changes with every change, including one that reverts another. */
   readonly version: number;
-  /** Of one namespace; absent: all. */
+  /** Returns the classes in a namespace; absent: all classes. */
   classes(namespace?: string): Iterable<PodClass>;
-  /** Those that say something of other pods. */
+  /** Returns the classes with affinity terms. */
   classesWithTerms(): Iterable<PodClass>;
-  /** All that has changed since that version, in order. False when that is not known any more. */
+  /** Visits all changes since that version, in order. Returns false if they are not available anymore. */
   changesSince(version: number, visit: PlacedPodVisit): boolean;
 }
 
@@ -35,81 +35,81 @@ interface Step {
 }
 
 interface Change {
-  readonly kind: PodClass;
+  readonly podClass: PodClass;
   readonly node: NodeInfo;
   readonly change: number;
 }
 
-/** So many changes are kept for those who have read before, however few pods there are. */
-const fewestChanges = 256;
-/** And so many at most. */
-const mostChanges = 16_384;
+/** Minimum number of changes to keep for readers, however few pods there are. */
+const minChanges = 256;
+/** Maximum number of changes to keep. */
+const maxChanges = 16_384;
 
 /**
- * Nothing is kept before somebody asks for the first time. From then on what comes to a node and leaves it is noted, and worked in when
- * somebody asks again, and by `settle`: what a transaction did and took back before costs two notes. Changes are kept for as long as following
- * them is less work than counting all pods anew; so what is kept of pods and nodes that are gone is no more than what there is of others.
+ * Starts counting on first use. From then on records the pods that are added to or removed from nodes, and applies the records on the next
+ * read or at `settle`. A change that a transaction reverts before that costs only two records. Keeps changes as long as replaying them is
+ * cheaper than recounting all pods, so that memory for deleted pods and nodes stays bounded by the number of current ones.
  */
 export class PlacedPods implements PlacedPodsView, PodChangeLog {
   readonly #nodes: () => Iterable<NodeInfo>;
-  #isKept = false;
+  #isCounting = false;
   #pending: Step[] = [];
-  /** labels -> classes of pods that have them */
+  /** labels -> classes of pods with them */
   readonly #byLabels = new Map<Labels, PlacedClass[]>();
   /** namespace -> its classes */
   readonly #byNamespace = new Map<string, Set<PlacedClass>>();
   readonly #withTerms = new Set<PlacedClass>();
-  /** Pairs of a class and a node that has some of it. */
-  #places = 0;
+  /** Number of pairs of a class and a node with pods of it. */
+  #pairCount = 0;
   #changes: Change[] = [];
-  /** Of the first change that is kept. */
+  /** Version of the first change that is kept. */
   #firstVersion = 0;
 
-  /** `nodes`: all that hold pods. */
+  /** `nodes`: all nodes with pods. */
   constructor(nodes: () => Iterable<NodeInfo>) {
     this.#nodes = nodes;
   }
 
-  came(node: NodeInfo, pods: readonly Pod[]): void {
-    if (this.#isKept) this.#note({ node, pods, change: 1 });
+  added(node: NodeInfo, pods: readonly Pod[]): void {
+    if (this.#isCounting) this.#record({ node, pods, change: 1 });
   }
 
-  left(node: NodeInfo, pods: readonly Pod[]): void {
-    if (this.#isKept) this.#note({ node, pods, change: -1 });
+  removed(node: NodeInfo, pods: readonly Pod[]): void {
+    if (this.#isCounting) this.#record({ node, pods, change: -1 });
   }
 
-  /** No transaction is open that could take back what was noted: works it in, so that no pod is kept for it. */
+  /** Applies the records when no open transaction can revert them, so that they retain no pods. */
   settle(): void {
-    if (this.#pending.length > 0) this.#workIn();
+    if (this.#pending.length > 0) this.#applyPending();
   }
 
   get version(): number {
-    this.#workIn();
+    this.#applyPending();
     return this.#firstVersion + this.#changes.length;
   }
 
   *classes(namespace?: string): Iterable<PodClass> {
-    this.#workIn();
+    this.#applyPending();
     if (namespace !== undefined) yield* this.#byNamespace.get(namespace) ?? [];
     else for (const classes of this.#byNamespace.values()) yield* classes;
   }
 
   classesWithTerms(): Iterable<PodClass> {
-    this.#workIn();
+    this.#applyPending();
     return this.#withTerms;
   }
 
   changesSince(version: number, visit: PlacedPodVisit): boolean {
-    this.#workIn();
+    this.#applyPending();
     if (version < this.#firstVersion) return false;
     for (let i = version - this.#firstVersion; i < this.#changes.length; i++) {
-      const { kind, node, change } = this.#changes[i]!;
-      visit(kind, node, change);
+      const { podClass, node, change } = this.#changes[i]!;
+      visit(podClass, node, change);
     }
     return true;
   }
 
-  #note(step: Step): void {
+  #record(step: Step): void {
     const last = this.#pending.at(-1);
     if (last !== undefined && undoes(step, last)) {
       this.#pending.pop();
@@ -118,9 +118,9 @@ export class PlacedPods implements PlacedPodsView, PodChangeLog {
     this.#pending.push(step);
   }
 
-  #workIn(): void {
-    if (!this.#isKept) {
-      this.#isKept = true;
+  #applyPending(): void {
+    if (!this.#isCounting) {
+      this.#isCounting = true;
       for (const node of this.#nodes()) for (const pod of node.pods.values()) this.#count(node, pod, 1);
       return;
     }
@@ -131,18 +131,18 @@ export class PlacedPods implements PlacedPodsView, PodChangeLog {
   }
 
   #count(node: NodeInfo, pod: Pod, change: 1 | -1): void {
-    const kind = this.#classOf(pod);
-    const before = kind.nodeCount;
-    kind.change(node, change);
-    this.#places += kind.nodeCount - before;
-    if (kind.nodeCount === 0) this.#drop(kind);
-    this.#changes.push({ kind, node, change });
+    const podClass = this.#classOf(pod);
+    const before = podClass.nodeCount;
+    podClass.change(node, change);
+    this.#pairCount += podClass.nodeCount - before;
+    if (podClass.nodeCount === 0) this.#drop(podClass);
+    this.#changes.push({ podClass, node, change });
     this.#forgetOldChanges();
   }
 
-  /** Seldom enough that a change costs the same however many are kept. */
+  /** Runs rarely enough that the cost per change does not depend on the number of kept changes. */
   #forgetOldChanges(): void {
-    const kept = Math.min(Math.max(this.#places, fewestChanges), mostChanges);
+    const kept = Math.min(Math.max(this.#pairCount, minChanges), maxChanges);
     if (this.#changes.length < 2 * kept) return;
     this.#firstVersion += this.#changes.length - kept;
     this.#changes = this.#changes.slice(-kept);
@@ -150,29 +150,29 @@ export class PlacedPods implements PlacedPodsView, PodChangeLog {
 
   #classOf({ namespace, labels, deleting, template }: Pod): PlacedClass {
     const { podAffinity } = template;
-    let alike = this.#byLabels.get(labels);
-    if (alike === undefined) this.#byLabels.set(labels, (alike = []));
-    for (const known of alike) {
+    let sameLabels = this.#byLabels.get(labels);
+    if (sameLabels === undefined) this.#byLabels.set(labels, (sameLabels = []));
+    for (const known of sameLabels) {
       const isSame = known.namespace === namespace && known.deleting === deleting && known.affinity === podAffinity;
       if (isSame) return known;
     }
-    const made = new PlacedClass(namespace, labels, podAffinity, deleting);
-    alike.push(made);
+    const created = new PlacedClass(namespace, labels, podAffinity, deleting);
+    sameLabels.push(created);
     const inNamespace = this.#byNamespace.get(namespace);
-    if (inNamespace === undefined) this.#byNamespace.set(namespace, new Set([made]));
-    else inNamespace.add(made);
-    if (podAffinity !== undefined) this.#withTerms.add(made);
-    return made;
+    if (inNamespace === undefined) this.#byNamespace.set(namespace, new Set([created]));
+    else inNamespace.add(created);
+    if (podAffinity !== undefined) this.#withTerms.add(created);
+    return created;
   }
 
-  #drop(kind: PlacedClass): void {
-    const alike = this.#byLabels.get(kind.labels)!;
-    if (alike.length === 1) this.#byLabels.delete(kind.labels);
-    else alike.splice(alike.indexOf(kind), 1);
-    const inNamespace = this.#byNamespace.get(kind.namespace)!;
-    inNamespace.delete(kind);
-    if (inNamespace.size === 0) this.#byNamespace.delete(kind.namespace);
-    this.#withTerms.delete(kind);
+  #drop(podClass: PlacedClass): void {
+    const sameLabels = this.#byLabels.get(podClass.labels)!;
+    if (sameLabels.length === 1) this.#byLabels.delete(podClass.labels);
+    else sameLabels.splice(sameLabels.indexOf(podClass), 1);
+    const inNamespace = this.#byNamespace.get(podClass.namespace)!;
+    inNamespace.delete(podClass);
+    if (inNamespace.size === 0) this.#byNamespace.delete(podClass.namespace);
+    this.#withTerms.delete(podClass);
   }
 }
 
@@ -181,10 +181,10 @@ class PlacedClass implements PodClass {
   readonly labels: Labels;
   readonly affinity: PodAffinityRules | undefined;
   readonly deleting: boolean;
-  // Most pods that are like no other have no need of a map.
+  // A class with a single pod, which is common, needs no map.
   #only: NodeInfo | undefined;
   #onlyCount = 0;
-  /** Where there is more than one: node -> how many */
+  /** node -> number of pods; used from the second node on */
   #counts: Map<NodeInfo, number> | undefined;
 
   constructor(namespace: string, labels: Labels, affinity: PodAffinityRules | undefined, deleting: boolean) {
@@ -194,7 +194,7 @@ class PlacedClass implements PodClass {
     this.deleting = deleting;
   }
 
-  /** How many nodes have some of them. */
+  /** Number of nodes with pods of the class. */
   get nodeCount(): number {
     if (this.#counts !== undefined) return this.#counts.size;
     return this.#onlyCount === 0 ? 0 : 1;

@@ -1,26 +1,26 @@
 import type { Pod } from '../api/pod.ts';
 
 /**
- * Room on a node kept for an owner that is not there yet. Filter shows it to others as if the claimant ran there already.
- * An owner has one claim at a time.
- * - `nomination`: room that is being made for a pod, by us or, as its nominatedNodeName says, by another scheduler. Kept from
+ * Capacity on a node that is reserved for an owner. For other pods, Filter treats the node as if the owner already ran there. An owner has at
+ * most one reservation.
+ * - `nomination`: capacity that is being freed for a pod, by Tutti or, according to its nominatedNodeName, by another scheduler. Excludes
  *   pods of equal or lower priority.
- * - `repair`: a member of a gang whose other members are bound could not be bound, or was lost, and another has to come; its room is
- *   kept from everybody but its gang. Nobody knows yet what the one will be called that comes: then the claimant is no pod that there is.
+ * - `repair`: capacity for a gang whose other members are bound, after a member failed to bind or was lost. Excludes all pods outside the
+ *   gang. The name of the replacement may not be known yet; then the owner is a placeholder, not an existing pod.
  *
- * Every claim ends when its pod is on a node or gone; one of ours also when its time is over, one that only the API tells of when
- * the pod is no longer nominated.
+ * A reservation ends when its pod is on a node or gone. One of Tutti's own also ends when its time is over. One that follows the pod's
+ * nominatedNodeName ends when that is cleared.
  */
 export interface Reservation {
   readonly kind: 'nomination' | 'repair';
-  /** The pod that will come; its uid is the owner, its template the room. */
+  /** The pod for which the capacity is reserved; its template defines the amounts. */
   readonly owner: Pod;
   readonly nodeName: string;
-  /** Whoever made the claim ends it in time; absent: it follows the pod's nominatedNodeName. */
+  /** True if its creator ends it in time; absent: it follows the pod's nominatedNodeName. */
   readonly isKept?: true;
 }
 
-/** Whether `pod` must leave the claimed room alone. Members of one gang are planned together and do not bar each other. */
+/** Returns whether the reservation excludes `pod`. Members of one gang are planned together and do not exclude each other. */
 export function mustRespect(pod: Pod, { kind, owner }: Reservation): boolean {
   if (owner.uid === pod.uid) return false;
   if (owner.podGroupKey !== undefined && owner.podGroupKey === pod.podGroupKey) return false;

@@ -1,44 +1,44 @@
 import type { NodeView } from './node-info.ts';
 
-/** Which nodes have the same value of one label. */
+/** The nodes grouped by the value of one label. */
 export interface Topology {
   readonly key: string;
-  /** node index -> number of its domain; -1 where it lacks the label */
+  /** node index -> number of its domain; -1 if the node lacks the label */
   readonly domains: Int32Array;
-  /** How many domains there are. */
+  /** Number of domains. */
   readonly size: number;
-  /** No node lacks the label. */
+  /** True if every node has the label. */
   readonly isOnAll: boolean;
 }
 
-/** Topologies that are kept; beyond them all are made anew as they are asked for. Pods may name any label. */
-const mostTopologies = 64;
+/** Maximum number of cached topologies; beyond it the cache starts over. Pods may use any label. */
+const maxTopologies = 64;
 
-/** The topologies that somebody has asked for, until the nodes change. */
+/** Caches the topologies in use until the nodes change. */
 export class Topologies {
-  /** key -> its topology, of the nodes as of `#revision` */
-  readonly #known = new Map<string, Topology>();
+  /** key -> topology of the nodes at `#revision` */
+  readonly #cached = new Map<string, Topology>();
   #revision = -1;
 
-  /** Good for as long as the revision of the nodes stands. */
+  /** Returns a topology that is valid while the revision of the nodes stays the same. */
   of(key: string, nodes: readonly NodeView[], revision: number): Topology {
     if (this.#revision !== revision) {
-      this.#known.clear();
+      this.#cached.clear();
       this.#revision = revision;
     }
-    let known = this.#known.get(key);
-    if (known === undefined) {
-      known = topologyOf(key, nodes);
-      if (this.#known.size >= mostTopologies) this.#known.clear();
-      this.#known.set(key, known);
+    let topology = this.#cached.get(key);
+    if (topology === undefined) {
+      topology = topologyOf(key, nodes);
+      if (this.#cached.size >= maxTopologies) this.#cached.clear();
+      this.#cached.set(key, topology);
     }
-    return known;
+    return topology;
   }
 }
 
 function topologyOf(key: string, nodes: readonly NodeView[]): Topology {
   const domains = new Int32Array(nodes.length);
-  /** value -> number of its domain */
+  /** label value -> domain number */
   const numbers = new Map<string, number>();
   for (let index = 0; index < nodes.length; index++) {
     const value = Object.hasOwn(nodes[index]!.node.labels, key) ? nodes[index]!.node.labels[key]! : undefined;

@@ -11,7 +11,7 @@ function clusterWithNode(): { build: Builders; cluster: Cluster } {
 }
 
 describe('a transaction', () => {
-  it('is one at a time, and closes once', () => {
+  it('is the only open one, and closes once', () => {
     const { cluster } = clusterWithNode();
     const transaction = cluster.begin();
     expect(() => cluster.begin()).toThrow('already open');
@@ -21,7 +21,7 @@ describe('a transaction', () => {
     cluster.begin().rollback();
   });
 
-  it('refuses to assume a pod twice, and the first assumption stays', () => {
+  it('throws when a pod is assumed twice, and keeps the first assumption', () => {
     const { build, cluster } = clusterWithNode();
     const pod = build.projectedPod({ name: 'x', cpu: 1 });
     cluster.setPod(pod);
@@ -36,7 +36,7 @@ describe('a transaction', () => {
     expect(cluster.node('a')!.free(0)).toBe(4000);
   });
 
-  it('takes a pod out once, however often it is told to', () => {
+  it('takes a pod out only once', () => {
     const { build, cluster } = clusterWithNode();
     const pod = build.projectedPod({ cpu: 1, nodeName: 'a' });
     cluster.setPod(pod);
@@ -48,7 +48,7 @@ describe('a transaction', () => {
     expect(cluster.node('a')!.free(0)).toBe(3000);
   });
 
-  it('puts a pod back on a node that only this pod named', () => {
+  it('restores a pod on an unknown node that only this pod refers to', () => {
     const { build, cluster } = clusterWithNode();
     const pod = build.projectedPod({ cpu: 1, nodeName: 'not-seen-yet' });
     cluster.setPod(pod);
@@ -61,7 +61,7 @@ describe('a transaction', () => {
     expect(cluster.node('not-seen-yet')!.free(0)).toBe(1000);
   });
 
-  it('leaves no trace of a member that the API never showed', () => {
+  it('leaves no trace of a member that is not in the API server', () => {
     const { build, cluster } = clusterWithNode();
     const transaction = cluster.begin();
     transaction.assume(build.projectedPod({ group: 'red' }), cluster.node('a')!);
@@ -70,7 +70,7 @@ describe('a transaction', () => {
     expect(cluster.gang('default/red')).toBeUndefined();
   });
 
-  it('undoes itself when it is abandoned open', () => {
+  it('rolls back when it is abandoned while open', () => {
     const { build, cluster } = clusterWithNode();
     const pod = build.projectedPod({ cpu: 1 });
     cluster.setPod(pod);
@@ -82,7 +82,7 @@ describe('a transaction', () => {
 });
 
 describe('a gang taken out', () => {
-  /** Nodes a and b; gang red of 3: `red-0` and `red-1` on a, `red-2` on b, `red-3` still pending; a pod of nobody on a. */
+  /** Nodes a and b; gang red of 3: `red-0` and `red-1` on a, `red-2` on b, `red-3` pending; a single pod on a. */
   function gangOnNodes(): { build: Builders; cluster: Cluster; red: Gang } {
     const { build, cluster } = clusterWithNode();
     cluster.setNode(build.projectedNode({ name: 'b', cpu: 4 }));
@@ -108,7 +108,7 @@ describe('a gang taken out', () => {
     return { build, cluster, red: cluster.gang('default/red')! };
   }
 
-  /** All that is to be as before after a rollback. */
+  /** Returns everything that a rollback must restore. */
   function snapshotOf(cluster: Cluster, red: Gang): unknown {
     return {
       nodes: cluster.nodes.map(({ name, generation, requested, pods, hostPorts }) => {
@@ -126,7 +126,7 @@ describe('a gang taken out', () => {
     return Object.fromEntries(states.map((state) => [state, gang.count(state)]).filter(([, count]) => count !== 0));
   }
 
-  it('frees all its room, and none of its members counts towards its quorum', () => {
+  it('frees all its capacity, and none of its members counts toward its quorum', () => {
     const { cluster, red } = gangOnNodes();
     const transaction = cluster.begin();
     transaction.takeOut(red.members.values());
@@ -136,7 +136,7 @@ describe('a gang taken out', () => {
     transaction.rollback();
   });
 
-  it('has its members leaving, those that are on no node left as they are, and has still been started', () => {
+  it('has leaving members, except those on no node, and stays started', () => {
     const { cluster, red } = gangOnNodes();
     const transaction = cluster.begin();
     transaction.takeOut(red.members.values());
@@ -146,7 +146,7 @@ describe('a gang taken out', () => {
     transaction.rollback();
   });
 
-  it('is put back whole: room, ports, orders, counts, generations', () => {
+  it('is restored completely: capacity, ports, orders, counts, generations', () => {
     const { cluster, red } = gangOnNodes();
     const before = snapshotOf(cluster, red);
     const transaction = cluster.begin();
@@ -156,7 +156,7 @@ describe('a gang taken out', () => {
     expect(snapshotOf(cluster, red)).toEqual(before);
   });
 
-  it('gives its nodes generations that they never had, once each', () => {
+  it('gives each of its nodes one new generation', () => {
     const { cluster, red } = gangOnNodes();
     const known = new Set(cluster.nodes.map(({ generation }) => generation));
     const transaction = cluster.begin();
@@ -167,7 +167,7 @@ describe('a gang taken out', () => {
     transaction.rollback();
   });
 
-  it('only in part counts the rest', () => {
+  it('still counts the members that are not taken out', () => {
     const { cluster, red } = gangOnNodes();
     const transaction = cluster.begin();
     transaction.takeOut([red.members.get('red-1')!]);
@@ -175,7 +175,7 @@ describe('a gang taken out', () => {
     transaction.rollback();
   });
 
-  it('is put back whole even if members were named twice', () => {
+  it('is restored completely even if members were listed twice', () => {
     const { cluster, red } = gangOnNodes();
     const before = snapshotOf(cluster, red);
     const transaction = cluster.begin();
@@ -185,7 +185,7 @@ describe('a gang taken out', () => {
     expect(snapshotOf(cluster, red)).toEqual(before);
   });
 
-  it('while it is being bound is being bound again after a rollback', () => {
+  it('while it is being bound is restored to that state by a rollback', () => {
     const { build, cluster } = clusterWithNode();
     const [first, second] = build.projectedPods(2, { group: 'red', cpu: 1 });
     for (const pod of [first!, second!]) cluster.setPod(pod);
@@ -201,7 +201,7 @@ describe('a gang taken out', () => {
     expect(cluster.isAssumed(first!.uid)).toBe(true);
   });
 
-  it('makes room for another that is assumed there, and both are undone', () => {
+  it('frees capacity for another that is assumed there, and a rollback undoes both', () => {
     const { build, cluster, red } = gangOnNodes();
     const blue = build.projectedPods(2, { group: 'blue', cpu: 2 });
     for (const pod of blue) cluster.setPod(pod);
@@ -220,7 +220,7 @@ describe('a gang taken out', () => {
     expect(cluster.gang('default/blue')!.order.pending).toEqual(blue.map(({ uid }) => uid));
   });
 
-  it('after one of its members was planned in the same transaction is put back with that one pending', () => {
+  it('after one of its members was assumed in the same transaction is restored with that member pending', () => {
     const { cluster, red } = gangOnNodes();
     const before = snapshotOf(cluster, red);
     const transaction = cluster.begin();
@@ -232,8 +232,8 @@ describe('a gang taken out', () => {
   });
 });
 
-describe('the order of the members that wait', () => {
-  it('is as it was after any of them were planned and that was undone', () => {
+describe('the order of pending members', () => {
+  it('is restored after any of them were assumed and rolled back', () => {
     const { build, cluster } = clusterWithNode();
     const names = ['ours', 'theirs', 'ours', 'others'];
     const members = names.map((schedulerName) => build.projectedPod({ group: 'red', schedulerName }));
@@ -254,7 +254,7 @@ describe('the order of the members that wait', () => {
 });
 
 describe('a committed assumption', () => {
-  it('survives a change that is merely older than the Binding', () => {
+  it('survives an update that is merely older than the Binding', () => {
     const { build, cluster } = clusterWithNode();
     const pod = build.projectedPod({ cpu: 1 });
     cluster.setPod(pod);
@@ -268,7 +268,7 @@ describe('a committed assumption', () => {
     expect(cluster.node('a')!.free(0)).toBe(3000);
   });
 
-  it('gives its room back when the pod turns out to be on another node', () => {
+  it('releases its capacity when the pod turns out to be on another node', () => {
     const { build, cluster } = clusterWithNode();
     cluster.setNode(build.projectedNode({ name: 'b', cpu: 4 }));
     const pod = build.projectedPod({ cpu: 1 });

@@ -3,11 +3,11 @@ import type { ClusterNodes } from './cluster-nodes.ts';
 import type { Gang, GangOrder, MemberState } from './gang.ts';
 import type { NodeInfo, OwnContents } from './node-info.ts';
 
-/** What a transaction may do to the picture; the cluster implements it. */
+/** The changes that a transaction may make to the cluster cache, which implements them. */
 export interface TransactionTarget {
   assume(pod: Pod, node: NodeInfo): void;
   forget(pod: Pod): void;
-  /** The node that holds the pod, bound or assumed; undefined when none does. */
+  /** Returns the node to which the pod is bound or on which it is assumed; undefined if there is none. */
   nodeOf(pod: Pod): NodeInfo | undefined;
   gangOf(pod: Pod): Gang | undefined;
   closed(): void;
@@ -21,46 +21,46 @@ interface Assumed {
   readonly memberState: MemberState | undefined;
 }
 
-/** Pods of one node that were taken off it together. */
+/** Pods that were taken out of one node together. */
 interface TakenOut {
   readonly kind: 'takenOut';
   readonly node: NodeInfo;
   readonly generation: number;
-  /** What it held before. */
+  /** The node's contents before. */
   readonly contents: OwnContents;
   readonly pods: readonly Pod[];
-  /** The members of gangs among them, with the state that each was in. */
+  /** The gang members among them, with their previous states. */
   readonly members: readonly { readonly gang: Gang; readonly uid: string; readonly state: MemberState }[];
 }
 
 type Step = Assumed | TakenOut;
 
-/** What it takes to do again what was undone for a while. */
+/** Data for redoing the steps of a suspended transaction. */
 interface Suspended {
-  /** Of the whole picture. */
+  /** Generation of the whole cluster. */
   readonly generation: number;
-  /** By step: the node's generation after it. */
+  /** By step: generation of the node after it. */
   readonly generations: readonly number[];
-  /** By step: what the node held after it, where pods were taken out. */
+  /** By step: contents of the node after it, if it took pods out. */
   readonly contents: readonly (OwnContents | undefined)[];
   /** gang -> its order */
   readonly orders: ReadonlyMap<Gang, GangOrder>;
 }
 
-/** A place in the undo list to roll back to. */
+/** Position in the undo list for a rollback. */
 export type Savepoint = number;
 
 /**
- * The undo list of one scheduling cycle or trial. `rollback` restores the picture exactly, generations and orders included, so
- * that verdicts reused for a generation stay right; `commit` keeps everything. Both close it; closing twice is an error.
+ * The undo list of a scheduling cycle or dry run. `rollback` restores the cluster cache exactly, including generations and orders, so that
+ * results cached by generation stay valid. `commit` keeps all changes. Both close the transaction; closing twice is an error.
  */
 export class Transaction {
   readonly #nodes: ClusterNodes;
   readonly #target: TransactionTarget;
   readonly #steps: Step[] = [];
-  /** gang -> its order when it was first touched */
+  /** gang -> its order before the first change */
   readonly #orders = new Map<Gang, GangOrder>();
-  /** Of the whole picture, when this was opened. */
+  /** Generation of the whole cluster when the transaction was opened. */
   readonly #begunAt: number;
   #suspended: Suspended | undefined;
   #open = true;
@@ -71,9 +71,9 @@ export class Transaction {
     this.#begunAt = nodes.generation;
   }
 
-  /** Throws, and changes nothing, when the pod is assumed already. */
+  /** Assumes the pod on the node. Throws, without effect, if the pod is already assumed. */
   assume(pod: Pod, node: NodeInfo): void {
-    this.#mustBeOpen();
+    this.#assertOpen();
     const { generation } = node;
     const gang = this.#target.gangOf(pod);
     if (gang !== undefined && !this.#orders.has(gang)) this.#orders.set(gang, gang.order);
@@ -83,12 +83,12 @@ export class Transaction {
   }
 
   /**
-   * Takes pods, whole gangs too, off the nodes that hold them, as if they had been evicted and were on their way out: their
-   * room is free, and their groups count them as leaving. One that is on no node (any more) is passed over.
+   * Removes pods, possibly whole gangs, from their nodes as if they had been evicted and were terminating: their capacity is free, and their
+   * groups count them as leaving. Ignores a pod that is on no node.
    */
   takeOut(pods: Iterable<Pod>): void {
-    this.#mustBeOpen();
-    /** node -> uid -> pod to take off it */
+    this.#assertOpen();
+    /** node -> uid -> pod to remove */
     const byNode = new Map<NodeInfo, Map<string, Pod>>();
     for (const pod of pods) {
       const node = this.#target.nodeOf(pod);
@@ -100,9 +100,9 @@ export class Transaction {
     for (const [node, here] of byNode) this.#takeOff(node, [...here.values()]);
   }
 
-  /** Takes out every pod but these. Faster than naming all the others. */
+  /** Takes out every pod except these. Faster than listing all the others. */
   takeOutAllBut(kept: ReadonlyMap<string, Pod>): void {
-    this.#mustBeOpen();
+    this.#assertOpen();
     for (const node of this.#nodes.all()) {
       if (node.pods.size === 0) continue;
       const here = [...node.pods.values()].filter((pod) => !kept.has(pod.uid));
@@ -111,15 +111,15 @@ export class Transaction {
   }
 
   savepoint(): Savepoint {
-    this.#mustBeOpen();
+    this.#assertOpen();
     return this.#steps.length;
   }
 
-  /** Undoes everything after the savepoint; the transaction stays open. */
+  /** Undoes everything after the savepoint. The transaction stays open. */
   rollbackTo(savepoint: Savepoint): void {
-    this.#mustBeOpen();
+    this.#assertOpen();
     while (this.#steps.length > savepoint) this.#undo(this.#steps.pop()!);
-    // What was touched before the savepoint has the order of then only if nothing was done since; order is exact at the end.
+    // Orders are exact only after a rollback of all steps, or if nothing happened after the savepoint.
     if (savepoint === 0) this.#restoreOrders();
   }
 
@@ -129,26 +129,26 @@ export class Transaction {
   }
 
   commit(): void {
-    this.#mustBeOpen();
+    this.#assertOpen();
     this.#close();
   }
 
-  /** Rolls back if it is still open: for the way out after an error. */
+  /** Rolls back if the transaction is still open, for cleanup after an error. */
   abandon(): void {
     if (this.#open) this.rollback();
   }
 
-  /** What it has done is not to be seen for now. */
+  /** True while the changes are hidden. */
   get isSuspended(): boolean {
     return this.#suspended !== undefined;
   }
 
   /**
-   * Puts the picture back as it was before, generations and orders included, until `resume`. Meanwhile it may be read, and nothing
-   * may change it. Costs what a rollback does.
+   * Restores the state from before the transaction, including generations and orders, until `resume`. Meanwhile the cluster cache may be read
+   * but not changed. Costs as much as a rollback.
    */
   suspend(): void {
-    this.#mustBeOpen();
+    this.#assertOpen();
     const { generation } = this.#nodes;
     const generations: number[] = [];
     const contents: (OwnContents | undefined)[] = [];
@@ -164,7 +164,7 @@ export class Transaction {
     this.#suspended = { generation, generations, contents, orders };
   }
 
-  /** Does all of it again, exactly. Only after `suspend`. */
+  /** Redoes all changes exactly. Only allowed after `suspend`. */
   resume(): void {
     const { generation, generations, contents, orders } = this.#suspended!;
     this.#suspended = undefined;
@@ -182,15 +182,15 @@ export class Transaction {
     this.#nodes.restoreGeneration(generation);
   }
 
-  #takeOff(node: NodeInfo, named: readonly Pod[]): void {
+  #takeOff(node: NodeInfo, requested: readonly Pod[]): void {
     const { generation } = node;
-    const { pods, before } = node.takeOff(named);
+    const { pods, before } = node.takeOff(requested);
     this.#nodes.touch(node);
-    this.#steps.push({ kind: 'takenOut', node, generation, contents: before, pods, members: this.#seeOff(pods) });
+    this.#steps.push({ kind: 'takenOut', node, generation, contents: before, pods, members: this.#markLeaving(pods) });
   }
 
-  /** Members of gangs leave; answers how to take that back. */
-  #seeOff(pods: readonly Pod[]): TakenOut['members'] {
+  /** Marks gang members as leaving. Returns their previous states. */
+  #markLeaving(pods: readonly Pod[]): TakenOut['members'] {
     const members: { gang: Gang; uid: string; state: MemberState }[] = [];
     for (const pod of pods) {
       const gang = this.#target.gangOf(pod);
@@ -218,7 +218,7 @@ export class Transaction {
     }
   }
 
-  /** The node is again what it was in this generation. */
+  /** Resets the node's generation after the node is back in its state of this generation. */
   #restore(node: NodeInfo, generation: number): void {
     this.#nodes.touch(node);
     this.#nodes.setGeneration(node, generation);
@@ -234,7 +234,7 @@ export class Transaction {
     this.#target.closed();
   }
 
-  #mustBeOpen(): void {
+  #assertOpen(): void {
     if (!this.#open) throw new Error('the transaction is closed');
     if (this.isSuspended) throw new Error('the transaction is suspended');
   }

@@ -41,7 +41,7 @@ export function startLeaderElection(options: CandidacyOptions): LeaderElector {
 export function leadershipGauge(registry: MetricRegistry): Gauge<'name'> {
   return new Gauge({
     name: 'leader_election_master_status',
-    help: '1 while this process is the leader, 0 while it is on standby. "name" is the name of the Lease.',
+    help: 'Whether this process is the leader: 1 if it is, 0 while it is on standby. "name" is the name of the Lease.',
     labelNames: ['name'],
     registers: [registry],
   });

@@ -28,7 +28,7 @@ export interface ServedSchemaWatch {
 
 /** Interval until the next check: after a compatible result, and after an incompatible or unknown one. */
 const compatibleMs = 10 * 60_000;
-const otherwiseMs = 60_000;
+const retryMs = 60_000;
 
 /**
  * Checks now and periodically whether the PodGroup CRD in the API server keeps the status that Tutti writes. A CRD of another
@@ -39,7 +39,7 @@ export function watchServedSchema({ client, clock, logger, registry }: ServedSch
   const { name: crd } = podGroupDefinition.metadata;
   const compatible = new Gauge({
     name: 'tutti_crd_compatible',
-    help: '1 if the CRD in the API server keeps all status fields that Tutti writes, 0 if it drops some. Absent while that is unknown, or if there is no CRD.',
+    help: 'Whether the CRD in the API server keeps all status fields that Tutti writes: 1 if it does, 0 if it drops some. Absent while that is unknown, or if there is no CRD.',
     labelNames: ['crd'],
     registers: [registry],
   });
@@ -57,13 +57,13 @@ export function watchServedSchema({ client, clock, logger, registry }: ServedSch
       // The last result stays valid, unless the CRD no longer exists.
       if (!(error instanceof NotFoundError)) {
         logger.debug('cannot read the schema of PodGroups', { error });
-        return otherwiseMs;
+        return retryMs;
       }
     }
     known = dropped ?? [];
     if (dropped === undefined) {
       compatible.reset();
-      return otherwiseMs;
+      return retryMs;
     }
     compatible.set({ crd }, dropped.length === 0 ? 1 : 0);
     const fields = dropped.join(', ');
@@ -75,7 +75,7 @@ export function watchServedSchema({ client, clock, logger, registry }: ServedSch
       );
     }
     reported = fields;
-    return fields === '' ? compatibleMs : otherwiseMs;
+    return fields === '' ? compatibleMs : retryMs;
   };
   const run = async (): Promise<void> => {
     while (!signal.aborted) {

@@ -2,43 +2,43 @@ import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, vi
 import type { Document, Pair, YAMLError, YAMLMap } from 'yaml';
 import type { FieldPath } from '../plugins/field-path.ts';
 
-/** Says something about a field; `at` is the field whose line is meant where that is another. */
+/** Reports a remark about a field; `at` is the field whose position is shown, if that is another one. */
 export type ReportRemark = (path: FieldPath, text: string, at?: FieldPath) => void;
 
-/** A place in a file, from 1. */
+/** A position in a file; both start at 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** Enough for thousands of profiles. */
-const mostCharacters = 4_000_000;
-/** How many copies of anchored values may be made, so that a few lines cannot ask for billions. */
-const mostAliases = 100;
-const mostErrors = 10;
-const mostBrackets = 200;
-/** Only marks of documents, and comments. */
-const nothingMore = /^(?:(?:---|\.\.\.)?[ \t]*(?:#.*)?(?:\r?\n|$))*$/;
-/** YAML 1.1, which kube-scheduler reads, takes such a number for an octal one. */
+/** Maximum length of a file; enough for thousands of profiles. */
+const maxCharacters = 4_000_000;
+/** Maximum copies of anchored values, so that a few lines cannot expand to billions. */
+const maxAliases = 100;
+const maxErrors = 10;
+const maxBrackets = 200;
+/** Only document markers and comments. */
+const emptyRest = /^(?:(?:---|\.\.\.)?[ \t]*(?:#.*)?(?:\r?\n|$))*$/;
+/** YAML 1.1, which kube-scheduler reads, takes a number like this as octal. */
 const leadingZero = /^[-+]?0\d/;
 
-/** A file of YAML, or of JSON, which is YAML: its value, and where in the text each field is. */
+/** A YAML or JSON file (JSON is YAML): its value, and the position of each field. */
 export class ConfigurationDocument {
-  /** What JSON could hold; undefined when the text cannot be read, which has then been reported. */
+  /** The value, as in JSON; undefined if the text is unreadable. Then there are errors to report. */
   readonly value: unknown;
   readonly #document: Document | undefined;
   readonly #lines = new LineCounter();
-  /** mapping -> key -> the pair that has it */
+  /** mapping -> key -> its pair */
   readonly #pairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
-  /** Where the text cannot be read: offset in it, and why. */
+  /** Errors that make the text unreadable: offset and message. */
   readonly #unreadable: { readonly offset: number; readonly text: string }[] = [];
-  /** What is wrong with single keys and values. */
+  /** Errors of single keys and values. */
   readonly #wrong: { readonly path: FieldPath; readonly offset: number; readonly text: string }[] = [];
 
-  /** Never throws, whatever the text is. */
+  /** Parses the text. Never throws. */
   constructor(text: string) {
-    if (text.length > mostCharacters) {
-      this.#fail(0, `is larger than a configuration can be: ${text.length} characters, at most ${mostCharacters}`);
+    if (text.length > maxCharacters) {
+      this.#fail(0, `has ${text.length} characters, the maximum is ${maxCharacters}`);
       return;
     }
     if (isNestedTooDeeply(text)) {
@@ -46,13 +46,13 @@ export class ConfigurationDocument {
       return;
     }
     try {
-      // The library's own search for keys that are given twice takes minutes for a mapping of a megabyte.
+      // The library's own search for duplicate keys takes minutes for a mapping of a megabyte.
       const options = { uniqueKeys: false, prettyErrors: false, merge: true, logLevel: 'error' } as const;
       this.#document = parseDocument(text, { ...options, lineCounter: this.#lines });
       this.#readErrors(this.#document, text);
-      if (this.#unreadable.length === 0) this.value = this.#document.toJS({ maxAliasCount: mostAliases });
+      if (this.#unreadable.length === 0) this.value = this.#document.toJS({ maxAliasCount: maxAliases });
     } catch (error) {
-      // Text that is nested deeper than the stack, an alias without its anchor, or too many of them.
+      // Text nested deeper than the stack, an alias without an anchor, or too many aliases.
       this.#fail(0, wording((error as Error).message));
     }
   }
@@ -61,13 +61,13 @@ export class ConfigurationDocument {
     return this.#unreadable.length === 0;
   }
 
-  /** Tells all that is wrong with the text itself; `place` of what has no field. */
+  /** Reports every error of the text itself; `place` is the position of errors without a field. */
   reportErrors(report: (path: FieldPath, text: string, place: Position) => void): void {
     for (const { offset, text } of this.#unreadable) report([], text, this.#placeOf(offset));
     for (const { path, offset, text } of this.#wrong) report(path, text, this.#placeOf(offset));
   }
 
-  /** Where the field begins, or the deepest field around it that there is. */
+  /** Returns the position of the field, or of the deepest existing field around it. */
   positionOf(path: FieldPath): Position {
     let node: unknown = this.#document?.contents;
     let offset = rangeStart(node) ?? 0;
@@ -90,28 +90,28 @@ export class ConfigurationDocument {
 
   #readErrors(document: Document, text: string): void {
     for (const error of [...document.errors, ...document.warnings]) {
-      // Templates like to leave a last `---`.
-      if (error.code === 'MULTIPLE_DOCS' && nothingMore.test(text.slice(error.pos[0]))) continue;
+      // Templates often leave a trailing `---`.
+      if (error.code === 'MULTIPLE_DOCS' && emptyRest.test(text.slice(error.pos[0]))) continue;
       this.#fail(error.pos[0], wording(error.message, error.code));
     }
-    if (this.isReadable) this.#lookThrough(document);
+    if (this.isReadable) this.#checkNodes(document);
   }
 
-  #lookThrough(document: Document): void {
+  #checkNodes(document: Document): void {
     visit(document, {
-      Map: (_, map, ancestors) => this.#findKeysGivenTwice(map, ancestors),
+      Map: (_, map, ancestors) => this.#findDuplicateKeys(map, ancestors),
       Scalar: (_, scalar, ancestors) => {
         const { value, source = '' } = scalar;
         if (typeof value !== 'number' || !leadingZero.test(source)) return;
-        const text = `must not begin with 0, not ${source}: kube-scheduler would read it as an octal number`;
+        const text = `must not start with 0, not ${source}: kube-scheduler would read it as an octal number`;
         this.#wrong.push({ path: pathOf([...ancestors, scalar]), offset: rangeStart(scalar) ?? 0, text });
       },
     });
   }
 
-  /** The second of two keys that are the same, and every further one. A merge may be given more than once. */
-  #findKeysGivenTwice(map: YAMLMap, ancestors: readonly unknown[]): void {
-    /** key -> the first pair that has it */
+  /** Reports every repeated key of a mapping except the first. Merge keys may be repeated. */
+  #findDuplicateKeys(map: YAMLMap, ancestors: readonly unknown[]): void {
+    /** key -> its first pair */
     const firsts = new Map<string, Pair>();
     for (const pair of map.items) {
       const key = keyOf(pair);
@@ -124,15 +124,15 @@ export class ConfigurationDocument {
         this.#wrong.push({
           path,
           offset: rangeStart(pair.key) ?? 0,
-          text: `is given twice; the first is on line ${line}`,
+          text: `is set twice; the first is on line ${line}`,
         });
       }
     }
   }
 
   #fail(offset: number, text: string): void {
-    // One mistake may be found in a hundred places after it.
-    const isReported = this.#unreadable.some((other) => other.text === text) || this.#unreadable.length >= mostErrors;
+    // A single mistake may cause a hundred errors after it.
+    const isReported = this.#unreadable.some((other) => other.text === text) || this.#unreadable.length >= maxErrors;
     if (!isReported) this.#unreadable.push({ offset, text });
   }
 
@@ -144,7 +144,7 @@ export class ConfigurationDocument {
   #pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
     let pairs = this.#pairs.get(map);
     if (pairs === undefined) {
-      // Of two with one key the first is shown.
+      // Of two pairs with the same key, the first counts.
       pairs = new Map(map.items.toReversed().map((pair) => [keyOf(pair), pair]));
       this.#pairs.set(map, pairs);
     }
@@ -152,27 +152,27 @@ export class ConfigurationDocument {
   }
 }
 
-/** Whether more brackets are open at once than a configuration can need: what follows each would be read in vain, which takes long. */
+/** Returns whether more brackets are open at once than a configuration needs: parsing such a text would take too long. */
 function isNestedTooDeeply(text: string): boolean {
   let depth = 0;
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
     depth += bracket === '[' || bracket === '{' ? 1 : -1;
-    if (depth > mostBrackets) return true;
+    if (depth > maxBrackets) return true;
   }
   return false;
 }
 
 function wording(message: string, code?: YAMLError['code']): string {
   if (message.startsWith('Maximum call stack')) return 'is nested too deeply';
-  if (code === 'MULTIPLE_DOCS') return 'holds several documents; a configuration file has one, so remove the others';
+  if (code === 'MULTIPLE_DOCS') return 'contains several documents: keep one and remove the others';
   return `is not valid YAML or JSON: ${oneLine(message)}`;
 }
 
-const longestShown = 200;
+const maxShownLength = 200;
 
 function oneLine(message: string): string {
   const line = message.split('\n', 1)[0]!;
-  return line.length > longestShown ? `${line.slice(0, longestShown)}…` : line;
+  return line.length > maxShownLength ? `${line.slice(0, maxShownLength)}…` : line;
 }
 
 function rangeStart(node: unknown): number | undefined {
@@ -184,7 +184,7 @@ function keyOf({ key }: Pair): string {
   return String(isScalar(key) ? key.value : key);
 }
 
-/** The way to the last of a chain of nodes, each of which holds the next. */
+/** Returns the path to the last of a chain of nodes, each of which contains the next. */
 function pathOf(chain: readonly unknown[]): FieldPath {
   return chain.flatMap((node, index): FieldPath => {
     if (isSeq(node)) return index === chain.length - 1 ? [] : [node.items.indexOf(chain[index + 1])];

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { pluginNames } from './testing/defaults-at.ts';
 import { header, remarksOf } from './testing/remarks-of.ts';
 
-/** After the two lines that say what it is; so the first line of `text` is line 3. */
+/** Returns the problems of a file that starts with the two lines of its kind; the first line of `text` is line 3. */
 function problemsOf(text: string): readonly string[] {
   return remarksOf(header + text).problems;
 }
 
-/** Of one profile, whose fields begin in line 4, column 3. */
+/** Returns the problems of a single profile, whose fields start at line 4, column 3. */
 function profileProblemsOf(text: string): readonly string[] {
   return problemsOf(`profiles:\n- ${text.replaceAll('\n', '\n  ')}`);
 }
 
-describe('a file that is no KubeSchedulerConfiguration', () => {
+describe('a file that is not a KubeSchedulerConfiguration', () => {
   it.each([
     ['', ['1:1: must be a KubeSchedulerConfiguration, an object with apiVersion: kubescheduler.config.k8s.io/v1']],
     ['- 1', ['1:1: must be a KubeSchedulerConfiguration, an object with apiVersion: kubescheduler.config.k8s.io/v1']],
@@ -37,18 +37,18 @@ describe('a file that is no KubeSchedulerConfiguration', () => {
         '2:1: kind must be KubeSchedulerConfiguration, not "ConfigMap"',
       ],
     ],
-    [`${header}---\n${header}`, ['3:1: holds several documents; a configuration file has one, so remove the others']],
-    [`${header}--- {}`, ['3:1: holds several documents; a configuration file has one, so remove the others']],
+    [`${header}---\n${header}`, ['3:1: contains several documents: keep one and remove the others']],
+    [`${header}--- {}`, ['3:1: contains several documents: keep one and remove the others']],
     [`${header}profiles: [`, [expect.stringMatching(/^3:12: is not valid YAML or JSON: /)]],
     [`${header}profiles: *there`, [expect.stringContaining('is not valid YAML or JSON: Unresolved alias')]],
     [`${header}parallelism: !many 4`, ['3:14: is not valid YAML or JSON: Unresolved tag: !many']],
-  ])('is said to be none: %j', (text, problems) => {
+  ])('is rejected: %j', (text, problems) => {
     expect(remarksOf(text).problems).toEqual(problems);
   });
 });
 
 it.each(['---\n', '---\n# the end\n', '...\n---\n', '---\r\n---\r\n', '--- # the end'])(
-  'may end in %j, as templates leave it',
+  'accepts the trailing %j that templates leave',
   (end) => expect(problemsOf(end)).toEqual([]),
 );
 
@@ -56,13 +56,13 @@ describe('a field', () => {
   it.each([
     ['podMaxBackoffSeconds: 010', '010'],
     ['podMaxBackoffSeconds: +010', '+010'],
-  ])('may not be a number that YAML 1.1 reads otherwise: %s', (text, source) => {
+  ])('must not be a number with another value in YAML 1.1: %s', (text, source) => {
     expect(problemsOf(text)).toEqual([
-      `3:23: podMaxBackoffSeconds must not begin with 0, not ${source}: kube-scheduler would read it as an octal number`,
+      `3:23: podMaxBackoffSeconds must not start with 0, not ${source}: kube-scheduler would read it as an octal number`,
     ]);
   });
 
-  it('of text may begin with 0', () => {
+  it('with text may start with 0', () => {
     expect(problemsOf('profiles: [{schedulerName: "010"}]\npodMaxBackoffSeconds: 10.0')).toEqual([]);
   });
 
@@ -79,25 +79,25 @@ describe('a field', () => {
     ['profiles: [null]', '3:12: profiles[0] must be an object, not null'],
     ['enableProfiling: yes please', '3:1: enableProfiling must be true or false, not "yes please"'],
     ['delayCacheUntilActive: 1', '3:1: delayCacheUntilActive must be true or false, not 1'],
-    ['parallelism: 1\nparallelism: 2', '4:1: parallelism is given twice; the first is on line 3'],
+    ['parallelism: 1\nparallelism: 2', '4:1: parallelism is set twice; the first is on line 3'],
     [
       'profiles:\n- plugins:\n    score: {enabled: []}\n    score: {enabled: []}',
-      '6:5: profiles[0].plugins.score is given twice; the first is on line 5',
+      '6:5: profiles[0].plugins.score is set twice; the first is on line 5',
     ],
     [
       'healthzBindAddress: 0.0.0.0:1',
-      '3:1: healthzBindAddress is of v1beta2: give --bind-address and --secure-port instead',
+      '3:1: healthzBindAddress is a v1beta2 field: set --bind-address and --secure-port instead',
     ],
-    ['algorithmSource: {}', '3:1: algorithmSource is of versions that had policies: state profiles instead'],
-  ])('that is not as it should be is named: %j', (text, problem) => {
+    ['algorithmSource: {}', '3:1: algorithmSource is a field of older versions: set profiles instead'],
+  ])('that is invalid is reported: %j', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);
   });
 
-  it('that is null counts as absent', () => {
+  it('with null counts as absent', () => {
     expect(problemsOf('parallelism: null\nprofiles: null\nleaderElection:\nextenders: ~')).toEqual([]);
   });
 
-  it('of JSON is found as well', () => {
+  it('is also found in JSON', () => {
     const text = JSON.stringify(
       { apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration', parallelism: 0 },
       null,
@@ -122,19 +122,19 @@ describe("kube-scheduler's rules", () => {
     ],
     [
       'podInitialBackoffSeconds: 5\npodMaxBackoffSeconds: 4',
-      '4:1: podMaxBackoffSeconds must be at least podInitialBackoffSeconds, which is 5, not 4',
+      '4:1: podMaxBackoffSeconds must be at least podInitialBackoffSeconds (5), not 4',
     ],
     [
       'podInitialBackoffSeconds: 20',
-      '3:1: podMaxBackoffSeconds must be at least podInitialBackoffSeconds, which is 20, not 10, its default',
+      '3:1: podMaxBackoffSeconds must be at least podInitialBackoffSeconds (20), not 10 (the default)',
     ],
     [
       'leaderElection: {leaseDuration: 10s}',
-      '3:18: leaderElection.leaseDuration must be longer than renewDeadline, which is 10s, not 10s',
+      '3:18: leaderElection.leaseDuration must be longer than renewDeadline (10s), not 10s',
     ],
     [
       'leaderElection: {retryPeriod: 1m}',
-      '3:18: leaderElection.renewDeadline must be longer than 1.2 times retryPeriod, which is 1m, not 10s',
+      '3:18: leaderElection.renewDeadline must be longer than 1.2 times retryPeriod (1m), not 10s',
     ],
     [
       'leaderElection: {retryPeriod: -2s}',
@@ -146,30 +146,27 @@ describe("kube-scheduler's rules", () => {
     ],
     [
       'leaderElection: {resourceName: Mine}',
-      '3:18: leaderElection.resourceName must be a name as Kubernetes has them, not "Mine"',
+      '3:18: leaderElection.resourceName must be a valid Kubernetes object name, not "Mine"',
     ],
     [
       'leaderElection: {resourceName: a..b}',
-      '3:18: leaderElection.resourceName must be a name as Kubernetes has them, not "a..b"',
+      '3:18: leaderElection.resourceName must be a valid Kubernetes object name, not "a..b"',
     ],
     [
       'leaderElection: {resourceNamespace: team.a}',
       '3:18: leaderElection.resourceNamespace must be the name of a namespace, not "team.a"',
     ],
     ['leaderElection: {resourceLock: endpoints}', '3:18: leaderElection.resourceLock must be leases, not "endpoints"'],
-  ])('hold for the process: %j', (text, problem) => {
+  ])('apply to the process: %j', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);
   });
 
-  it('do not hold for a leader election that is switched off', () => {
+  it('do not apply to a disabled leader election', () => {
     expect(problemsOf('leaderElection: {leaderElect: false, leaseDuration: 1s, resourceLock: endpoints}')).toEqual([]);
   });
 
   it.each([
-    [
-      'schedulerName: ""',
-      '4:3: profiles[0].schedulerName must not be empty; it is what pods say in spec.schedulerName',
-    ],
+    ['schedulerName: ""', '4:3: profiles[0].schedulerName must not be empty: pods select the profile by this name'],
     [
       'percentageOfNodesToScore: 200',
       '4:3: profiles[0].percentageOfNodesToScore must be a whole number from 0 to 100, not 200',
@@ -177,12 +174,12 @@ describe("kube-scheduler's rules", () => {
     [
       'plugins: {filter: {enabled: [{name: EBSLimits}]}}',
       '4:33: profiles[0].plugins.filter.enabled[0].name is EBSLimits, which kube-scheduler has removed: ' +
-        'the limits of CSI drivers, which NodeVolumeLimits checks there, take its place',
+        'the CSI driver limits of NodeVolumeLimits replace it',
     ],
     [
       'pluginConfig: [{name: CinderLimits}]',
       '4:19: profiles[0].pluginConfig[0].name names CinderLimits, which kube-scheduler has removed: ' +
-        'the limits of CSI drivers, which NodeVolumeLimits checks there, take its place',
+        'the CSI driver limits of NodeVolumeLimits replace it',
     ],
     [
       'pluginConfig:\n- name: Coscheduling\n- name: Coscheduling',
@@ -218,30 +215,30 @@ describe("kube-scheduler's rules", () => {
     ],
     [
       'plugins: {score: {enabled: [{name: "*"}]}}',
-      '4:32: profiles[0].plugins.score.enabled[0].name must be the name of a plugin: * stands for all of them in disabled alone',
+      '4:32: profiles[0].plugins.score.enabled[0].name must be the name of a plugin: * is only allowed in disabled',
     ],
     [
       'plugins: {filter: {enabled: [{name: TaintTolerations}]}}',
-      '4:33: profiles[0].plugins.filter.enabled[0].name is "TaintTolerations", and no plugin is called that; ' +
+      '4:33: profiles[0].plugins.filter.enabled[0].name is "TaintTolerations", which is not a known plugin; ' +
         `did you mean TaintToleration? The plugins are ${pluginNames}`,
     ],
     [
       'plugins: {multiPoint: {enabled: [{name: MyPlugin}]}}',
-      `4:37: profiles[0].plugins.multiPoint.enabled[0].name is "MyPlugin", and no plugin is called that; the plugins are ${pluginNames}`,
+      `4:37: profiles[0].plugins.multiPoint.enabled[0].name is "MyPlugin", which is not a known plugin; the plugins are ${pluginNames}`,
     ],
     [
       'plugins: {multiPoint: {enabled: [{name: DefaultPreemption}]}}',
       '4:37: profiles[0].plugins.multiPoint.enabled[0].name is DefaultPreemption, a plugin of kube-scheduler that Tutti ' +
-        `does not have yet: remove it, or take one of ${pluginNames}`,
+        `does not have yet: remove it, or use one of ${pluginNames}`,
     ],
     [
       'plugins: {multiPoint: {enabled: [{name: CapacityScheduling}]}}',
       '4:37: profiles[0].plugins.multiPoint.enabled[0].name is CapacityScheduling, a plugin of scheduler-plugins that Tutti ' +
-        `does not have: remove it, or take one of ${pluginNames}`,
+        `does not have: remove it, or use one of ${pluginNames}`,
     ],
     [
       'plugins: {score: {enabled: [{name: NodeUnschedulable}]}}',
-      '4:32: profiles[0].plugins.score.enabled[0].name is NodeUnschedulable, which has nothing to do at score; its points are filter',
+      '4:32: profiles[0].plugins.score.enabled[0].name is NodeUnschedulable, which does not implement score, only filter',
     ],
     [
       'plugins: {PreFilter: {}}',
@@ -249,41 +246,41 @@ describe("kube-scheduler's rules", () => {
         /^4:13: profiles\[0\].plugins.PreFilter is not a known field; did you mean preFilter\? The fields are multiPoint, /,
       ),
     ],
-    ['plugins: {unreserve: {}}', '4:13: profiles[0].plugins.unreserve is part of reserve: name its plugins there'],
+    ['plugins: {unreserve: {}}', '4:13: profiles[0].plugins.unreserve is part of reserve: enable its plugins there'],
     [
       'plugins: {placementScore: {enabled: [{name: PodGroupPodsCount}]}}',
-      '4:30: profiles[0].plugins.placementScore.enabled must be empty: Tutti has no such point, it plans a group as a whole',
+      '4:30: profiles[0].plugins.placementScore.enabled must be empty: Tutti does not have this extension point; it plans a group as a whole',
     ],
     [
       'plugins: {bind: {disabled: [{name: DefaultBinder}]}}',
-      '4:13: profiles[0].plugins.bind must leave a plugin that binds: enable DefaultBinder',
+      '4:13: profiles[0].plugins.bind must leave at least one bind plugin: enable DefaultBinder',
     ],
     [
       'plugins: {multiPoint: {disabled: [{name: PrioritySort}]}}',
-      '4:3: profiles[0].plugins.queueSort must leave exactly one plugin that sorts the queue, not none: enable PrioritySort',
+      '4:3: profiles[0].plugins.queueSort must leave exactly one queueSort plugin, not none: enable PrioritySort',
     ],
-  ])('hold for a profile: %j', (text, problem) => {
+  ])('apply to a profile: %j', (text, problem) => {
     expect(profileProblemsOf(text)).toEqual([problem]);
   });
 
-  it('hold among profiles', () => {
+  it('apply across profiles', () => {
     expect(problemsOf('profiles:\n- schedulerName: a\n- {}\n- schedulerName: a')).toEqual([
-      '5:3: profiles[1].schedulerName is missing; it must be a name of its own where there are several profiles',
+      '5:3: profiles[1].schedulerName is missing; with several profiles each needs a unique name',
       '6:3: profiles[2].schedulerName must differ from profiles[0].schedulerName; both are "a"',
     ]);
   });
 
-  it('let there be one order of the one queue', () => {
+  it('require the same order of the shared queue in all profiles', () => {
     const byAge = { name: 'ByAge', points: ['queueSort'] } as const;
     const two = (second: string): readonly string[] =>
       remarksOf(`${header}profiles:\n- {schedulerName: a}\n- schedulerName: b\n${second}`, [byAge]).problems;
     const instead = '      enabled: [{name: ByAge}]\n      disabled: [{name: PrioritySort}]\n';
     expect(two(`  plugins:\n    queueSort:\n${instead}`)).toEqual([
-      '7:5: profiles[1].plugins.queueSort must be the same for all profiles, for they share one queue: ' +
-        'here ByAge sorts it, in profiles[0] PrioritySort',
+      '7:5: profiles[1].plugins.queueSort must be the same in all profiles, because they share one queue: ' +
+        'this profile uses ByAge, profiles[0] uses PrioritySort',
     ]);
     expect(two('  plugins: {queueSort: {enabled: [{name: ByAge}]}}')).toEqual([
-      '6:13: profiles[1].plugins.queueSort must leave exactly one plugin that sorts the queue, ' +
+      '6:13: profiles[1].plugins.queueSort must leave exactly one queueSort plugin, ' +
         'not PrioritySort and ByAge: disable all but one',
     ]);
     const sorted = (name: string, args: string): string =>
@@ -292,7 +289,9 @@ describe("kube-scheduler's rules", () => {
       [],
     );
     expect(remarksOf(`${header}profiles:\n${sorted('a', '{x: 1}')}${sorted('b', '{x: 2}')}`, [byAge]).problems).toEqual(
-      ['15:3: profiles[1].pluginConfig must give ByAge, which sorts the one queue, the same args as profiles[0] does'],
+      [
+        '15:3: profiles[1].pluginConfig must set the same args for ByAge as profiles[0], because all profiles share one queue',
+      ],
     );
   });
 
@@ -304,15 +303,15 @@ describe("kube-scheduler's rules", () => {
     ],
     [
       '{urlPrefix: "http://x", prioritizeVerb: p}',
-      '4:3: extenders[0].weight is missing; it must be a whole number of at least 1 beside prioritizeVerb',
+      '4:3: extenders[0].weight is missing; it must be a whole number of at least 1 if prioritizeVerb is set',
     ],
     [
       '{urlPrefix: "http://x", prioritizeVerb: p, weight: 0}',
-      '4:46: extenders[0].weight must be a whole number of at least 1 beside prioritizeVerb, not 0',
+      '4:46: extenders[0].weight must be a whole number of at least 1 if prioritizeVerb is set, not 0',
     ],
     [
       '{urlPrefix: "http://x", bindVerb: b}\n- {urlPrefix: "http://y", bindVerb: b}',
-      '5:27: extenders[1].bindVerb must be absent: one extender may bind, and extenders[0] does',
+      '5:27: extenders[1].bindVerb must be absent: only one extender may bind, and extenders[0] already does',
     ],
     [
       '{urlPrefix: "http://x", managedResources: [{name: cpu}]}',
@@ -324,7 +323,7 @@ describe("kube-scheduler's rules", () => {
     ],
     [
       '{urlPrefix: "http://x", managedResources: [{name: a.b/c}]}\n- {urlPrefix: "http://y", managedResources: [{name: a.b/c}]}',
-      '5:47: extenders[1].managedResources[0].name must be managed once; extenders[0].managedResources[0] has a.b/c too',
+      '5:47: extenders[1].managedResources[0].name must be unique: extenders[0].managedResources[0] also has a.b/c',
     ],
     [
       '{urlPrefix: "http://x", httpTimeout: 5}',
@@ -356,13 +355,13 @@ describe("kube-scheduler's rules", () => {
     ],
     [
       '{urlPrefix: http://x, tlsConfig: {insecure: true, caFile: /ca}}',
-      '4:25: extenders[0].tlsConfig must have insecure: false beside caFile or caData, which verify the server',
+      '4:25: extenders[0].tlsConfig must set insecure to false with caFile or caData, which verify the server',
     ],
     [
       '{urlPrefix: http://x, tlsConfig: {certFile: /crt, keyData: ""}}',
-      '4:25: extenders[0].tlsConfig must have a client certificate and its key together',
+      '4:25: extenders[0].tlsConfig must have both a client certificate and its key',
     ],
-  ])('hold for extenders: %j', (text, problem) => {
+  ])('apply to extenders: %j', (text, problem) => {
     expect(problemsOf(`extenders:\n- ${text}`)).toEqual([problem]);
   });
 
@@ -380,7 +379,7 @@ describe("kube-scheduler's rules", () => {
     [
       'DefaultPreemption',
       '{minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0}',
-      'minCandidateNodesAbsolute must be at least 1 where minCandidateNodesPercentage is 0',
+      'minCandidateNodesAbsolute must be at least 1 if minCandidateNodesPercentage is 0',
     ],
     [
       'InterPodAffinity',
@@ -463,7 +462,7 @@ describe("kube-scheduler's rules", () => {
       '{addedAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 101, preference: {}}]}}',
       'addedAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight must be a whole number from 1 to 100, not 101',
     ],
-  ])('hold for the arguments of %s: %s', (name, args, problem) => {
+  ])('apply to the arguments of %s: %s', (name, args, problem) => {
     const problems = profileProblemsOf(`pluginConfig: [{name: ${name}, args: ${args}}]`);
     const field = typeof problem === 'string' ? `profiles[0].pluginConfig[0].args.${problem}` : problem;
     expect(
@@ -476,7 +475,7 @@ describe("kube-scheduler's rules", () => {
   });
 });
 
-it('everything that is wrong with a file is said at once, in its order, each with its place', () => {
+it('reports all errors of a file at once, in file order, with their positions', () => {
   const text = [
     'apiVersion: kubescheduler.config.k8s.io/v1',
     'kind: KubeSchedulerConfiguration',
@@ -509,12 +508,12 @@ it('everything that is wrong with a file is said at once, in its order, each wit
     '6:3: clientConnection.kubeConfig is not a known field; did you mean kubeconfig? ' +
       'The fields are kubeconfig, acceptContentTypes, contentType, qps, burst',
     '14:9: profiles[0].plugins.score.enabled[1].name is DefaultPreemption, a plugin of kube-scheduler that Tutti does not ' +
-      `have yet: remove it, or take one of ${pluginNames}`,
+      `have yet: remove it, or use one of ${pluginNames}`,
     '15:9: profiles[0].plugins.score.enabled[1].weight must be a whole number from 0 to 2147483647, not "heavy"',
-    '16:5: profiles[0].plugins.queueSort must leave exactly one plugin that sorts the queue, not none: enable PrioritySort',
+    '16:5: profiles[0].plugins.queueSort must leave exactly one queueSort plugin, not none: enable PrioritySort',
     '22:7: profiles[0].pluginConfig[0].args.permitWaitTimeSeconds is not a known field; did you mean permitWaitingTimeSeconds? ' +
       'The fields are permitWaitingTimeSeconds, podGroupBackoffSeconds, podGroupRejectPercentage',
     '23:3: profiles[1].schedulerName must differ from profiles[0].schedulerName; both are "batch"',
-    '24:3: profiles[1].schedulerName is given twice; the first is on line 23',
+    '24:3: profiles[1].schedulerName is set twice; the first is on line 23',
   ]);
 });

@@ -7,14 +7,14 @@ import { compileArgumentSchema } from '../plugins/compile-argument-schema.ts';
 import type { ArgumentValidator } from '../plugins/compile-argument-schema.ts';
 import type { ArgumentProblem } from '../plugins/plugin-arguments-error.ts';
 
-/** The versions of KubeSchedulerConfiguration that are read. */
+/** The supported versions of KubeSchedulerConfiguration. */
 export const configurationVersions = ['v1', 'v1beta3', 'v1beta2'] as const;
 export type ConfigurationVersion = (typeof configurationVersions)[number];
 
 export const configurationGroup = 'kubescheduler.config.k8s.io';
 export const configurationKind = 'KubeSchedulerConfiguration';
 
-/** Points of kube-scheduler's pod groups, which do not exist here: a group is planned as a whole. */
+/** Extension points of kube-scheduler for pod groups. Tutti does not have them: it plans a group as a whole. */
 export const foreignPoints = [
   'placementGenerate',
   'placementScore',
@@ -26,7 +26,7 @@ const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
 const int32 = { type: 'integer', maximum: 2_147_483_647 } as const;
 const percentage = { type: 'integer', minimum: 0, maximum: 100 } as const;
-/** Seconds that are still exact as milliseconds, some 285,000 years. */
+/** Seconds that are still exact in milliseconds: about 285,000 years. */
 const seconds = { type: 'integer', minimum: 1, maximum: 9_007_199_254_740 } as const;
 
 const duration = {
@@ -77,7 +77,7 @@ const profile = {
           (typeof foreignPoints)[number],
           typeof pluginSet
         >),
-        unreserve: { rejected: 'is part of reserve: name its plugins there' },
+        unreserve: { rejected: 'is part of reserve: enable its plugins there' },
       },
     },
     pluginConfig: {
@@ -93,7 +93,7 @@ const profile = {
   },
 } as const;
 
-/** As Go reads base64: line breaks in it do not count, all else does. */
+/** Base64 as Go reads it: it ignores line breaks, and nothing else. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 const pem = {
@@ -145,9 +145,9 @@ const extender = {
   },
 } as const;
 
-const ownAddress = 'is of v1beta2: give --bind-address and --secure-port instead';
+const removedAddress = 'is a v1beta2 field: set --bind-address and --secure-port instead';
 
-/** The shape of version v1. No field has a default here, so that what a file says can be told from what it does not. */
+/** The schema of version v1. It has no defaults, so that set and unset fields remain distinct. */
 export const configurationSchema = {
   type: 'object',
   additionalProperties: false,
@@ -188,25 +188,22 @@ export const configurationSchema = {
     profiles: { type: 'array', items: profile },
     extenders: { type: 'array', items: extender },
     delayCacheUntilActive: flag,
-    healthzBindAddress: { rejected: ownAddress },
-    metricsBindAddress: { rejected: ownAddress },
-    algorithmSource: { rejected: 'is of versions that had policies: state profiles instead' },
+    healthzBindAddress: { rejected: removedAddress },
+    metricsBindAddress: { rejected: removedAddress },
+    algorithmSource: { rejected: 'is a field of older versions: set profiles instead' },
   },
 } as const;
 
-const switchedOff = {
+const disabledAddress = {
   type: 'string',
   check: (address: string, report: ReportProblem) => {
     if (address !== '' && !address.endsWith(':0')) {
-      report(
-        [],
-        'must be empty or have the port 0, as in kube-scheduler: give --bind-address and --secure-port instead',
-      );
+      report([], 'must be empty or have port 0, as in kube-scheduler: set --bind-address and --secure-port instead');
     }
   },
 } as const;
 
-/** A version's shape, compiled when a file of it is read, which takes some thirty milliseconds. */
+/** The schema of a version. It is compiled on first use, which takes about thirty milliseconds. */
 class ConfigurationShape {
   readonly #schema: ObjectSchema;
   #validate: ArgumentValidator | undefined;
@@ -215,7 +212,7 @@ class ConfigurationShape {
     this.#schema = schema;
   }
 
-  /** The value without what is null, which counts as absent, and all that is wrong with it. */
+  /** Returns the value without null fields, which count as absent, and everything that is wrong with it. */
   check(value: unknown): { readonly value: unknown; readonly problems: readonly ArgumentProblem[] } {
     const present = withDefaults(this.#schema, value);
     this.#validate ??= compileArgumentSchema(this.#schema);
@@ -223,11 +220,11 @@ class ConfigurationShape {
   }
 }
 
-/** The shape of a version. What v1 has and an older version had not is read there as well, but for multiPoint in v1beta2. */
+/** Returns the schema of a version. Older versions also accept the new fields of v1, except multiPoint in v1beta2. */
 function schemaOf(version: ConfigurationVersion): ObjectSchema {
   if (version !== 'v1beta2') return configurationSchema;
   const { properties } = configurationSchema;
-  const multiPoint = { rejected: `is not in v1beta2: write apiVersion: ${configurationGroup}/v1` };
+  const multiPoint = { rejected: `does not exist in v1beta2: set apiVersion to ${configurationGroup}/v1` };
   const plugins: ArgumentSchema = {
     ...profile.properties.plugins,
     properties: { ...profile.properties.plugins.properties, multiPoint },
@@ -237,13 +234,13 @@ function schemaOf(version: ConfigurationVersion): ObjectSchema {
     properties: {
       ...properties,
       profiles: { type: 'array', items: { ...profile, properties: { ...profile.properties, plugins } } },
-      healthzBindAddress: switchedOff,
-      metricsBindAddress: switchedOff,
+      healthzBindAddress: disabledAddress,
+      metricsBindAddress: disabledAddress,
     },
   };
 }
 
-/** version -> the shape of its files */
+/** version -> schema of its files */
 export const configurationShapes: Readonly<Record<ConfigurationVersion, ConfigurationShape>> = {
   v1: new ConfigurationShape(schemaOf('v1')),
   v1beta3: new ConfigurationShape(schemaOf('v1beta3')),

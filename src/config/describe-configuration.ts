@@ -5,8 +5,8 @@ import type { KnownPlugin } from './known-plugin.ts';
 import type { SchedulerConfiguration } from './scheduler-configuration.ts';
 
 /**
- * What would run, a line each: the profiles, and the plugins of each point in order, weights in brackets. Points at which
- * nothing runs are left out.
+ * Describes what would run, one item per line: the profiles, and the plugins of each extension point in order, with weights in
+ * parentheses. Points without plugins are omitted.
  */
 export function describeConfiguration(
   { profiles }: Pick<SchedulerConfiguration, 'profiles'>,

@@ -13,13 +13,13 @@ const defaultPreemption = new PluginArguments('DefaultPreemption', {
     report: ReportProblem,
   ) => {
     if (args.minCandidateNodesPercentage > 0 || args.minCandidateNodesAbsolute > 0) return;
-    report(['minCandidateNodesAbsolute'], 'must be at least 1 where minCandidateNodesPercentage is 0');
+    report(['minCandidateNodesAbsolute'], 'must be at least 1 if minCandidateNodesPercentage is 0');
   },
 });
 
 /**
- * The arguments of kube-scheduler's plugins that Tutti does not have, by kube-scheduler's rules: plugin -> how they are read. A
- * file is checked whole, though nothing becomes of them.
+ * plugin -> parser of its arguments, by kube-scheduler's rules, for plugins of kube-scheduler that Tutti does not have. A file is
+ * validated completely, although these arguments have no effect.
  */
 export const foreignArguments: ReadonlyMap<string, { read(args: unknown): unknown }> = new Map(
   [defaultPreemption].map((each) => [each.plugin, each as { read(args: unknown): unknown }]),

@@ -1,6 +1,6 @@
 import { foreignPoints } from './configuration-schema.ts';
 
-/** kube-scheduler's plugins, and the points at which they work there. */
+/** plugin of kube-scheduler -> its extension points there */
 const kubeSchedulerPlugins: ReadonlyMap<string, readonly string[]> = new Map([
   ['SchedulingGates', ['preEnqueue']],
   ['PrioritySort', ['queueSort']],
@@ -28,7 +28,7 @@ const kubeSchedulerPlugins: ReadonlyMap<string, readonly string[]> = new Map([
   ['PodGroupPodsCount', ['placementScore']],
 ]);
 
-/** Plugins of scheduler-plugins, and the points at which they work there, where Tutti has a plugin of that name. */
+/** plugin of scheduler-plugins -> its extension points there, if Tutti has a plugin with that name */
 const schedulerPluginsPlugins: ReadonlyMap<string, readonly string[]> = new Map([
   ['Coscheduling', ['queueSort', 'preFilter', 'postFilter', 'reserve', 'permit', 'postBind']],
   ['CapacityScheduling', []],
@@ -48,22 +48,22 @@ const schedulerPluginsPlugins: ReadonlyMap<string, readonly string[]> = new Map(
   ['TopologicalSort', []],
 ]);
 
-/** Plugins that kube-scheduler had once -> what to do instead. */
+/** removed plugin of kube-scheduler -> what replaces it */
 const removedPlugins: ReadonlyMap<string, string> = new Map([
-  ['AzureDiskLimits', 'the limits of CSI drivers, which NodeVolumeLimits checks there, take its place'],
-  ['CinderLimits', 'the limits of CSI drivers, which NodeVolumeLimits checks there, take its place'],
-  ['EBSLimits', 'the limits of CSI drivers, which NodeVolumeLimits checks there, take its place'],
-  ['GCEPDLimits', 'the limits of CSI drivers, which NodeVolumeLimits checks there, take its place'],
-  ['NodeLabel', 'NodeAffinity with addedAffinity takes its place'],
-  ['NodePreferAvoidPods', 'taints take its place'],
-  ['NodeResourcesLeastAllocated', 'NodeResourcesFit with the scoringStrategy LeastAllocated takes its place'],
-  ['NodeResourcesMostAllocated', 'NodeResourcesFit with the scoringStrategy MostAllocated takes its place'],
-  ['RequestedToCapacityRatio', 'a scoringStrategy of NodeResourcesFit takes its place'],
-  ['SelectorSpread', 'PodTopologySpread takes its place there'],
-  ['ServiceAffinity', 'InterPodAffinity takes its place there'],
+  ['AzureDiskLimits', 'the CSI driver limits of NodeVolumeLimits replace it'],
+  ['CinderLimits', 'the CSI driver limits of NodeVolumeLimits replace it'],
+  ['EBSLimits', 'the CSI driver limits of NodeVolumeLimits replace it'],
+  ['GCEPDLimits', 'the CSI driver limits of NodeVolumeLimits replace it'],
+  ['NodeLabel', 'NodeAffinity with addedAffinity replaces it'],
+  ['NodePreferAvoidPods', 'taints replace it'],
+  ['NodeResourcesLeastAllocated', 'NodeResourcesFit with the scoringStrategy LeastAllocated replaces it'],
+  ['NodeResourcesMostAllocated', 'NodeResourcesFit with the scoringStrategy MostAllocated replaces it'],
+  ['RequestedToCapacityRatio', 'a scoringStrategy of NodeResourcesFit replaces it'],
+  ['SelectorSpread', 'PodTopologySpread replaces it'],
+  ['ServiceAffinity', 'InterPodAffinity replaces it'],
 ]);
 
-/** Why a plugin that is known elsewhere cannot be enabled here, as it follows its name; undefined for names that nobody knows. */
+/** Returns why a plugin of another project cannot be enabled, as a text that follows its name; undefined for unknown names. */
 export function whyForeign(name: string): string | undefined {
   const instead = removedPlugins.get(name);
   if (instead !== undefined) return `, which kube-scheduler has removed: ${instead}`;
@@ -76,7 +76,7 @@ export function isRemoved(name: string): boolean {
   return removedPlugins.has(name);
 }
 
-/** Whether the plugin of that name works at this point elsewhere, so that a configuration may name it there. */
+/** Returns whether the plugin has this extension point in another project, so that a configuration may enable it there. */
 export function worksElsewhereAt(name: string, point: string): boolean {
   const points = [...(kubeSchedulerPlugins.get(name) ?? []), ...(schedulerPluginsPlugins.get(name) ?? [])];
   return points.includes(point) && !(foreignPoints as readonly string[]).includes(point);

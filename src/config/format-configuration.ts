@@ -10,14 +10,15 @@ import type { ExtenderConfiguration, ProfileConfiguration, SchedulerConfiguratio
 const apiVersion = `${configurationGroup}/v1`;
 
 /**
- * The whole configuration as the YAML of a KubeSchedulerConfiguration, nothing left to defaults: read again it is the same.
+ * Formats the whole configuration, with all defaults, as the YAML of a KubeSchedulerConfiguration. Parsing it returns the same
+ * configuration.
  */
 export function formatConfiguration(configuration: SchedulerConfiguration): string {
-  // Two fields that are the same are written twice, not as one and an alias of it.
+  // Equal fields are written out, not as an alias of the first.
   return stringify(configurationObject(configuration), { aliasDuplicateObjects: false });
 }
 
-/** The same as the object that the YAML is of. */
+/** Returns the object that `formatConfiguration` writes as YAML. */
 export function configurationObject(configuration: SchedulerConfiguration): object {
   const { clientConnection, leaderElection, podBackoff } = configuration;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, ...election } = leaderElection;
@@ -26,7 +27,7 @@ export function configurationObject(configuration: SchedulerConfiguration): obje
     kind: configurationKind,
     clientConnection: {
       ...clientConnection,
-      qps: clientConnection.qps === 0 ? -1 : clientConnection.qps, // 0 stands for the default
+      qps: clientConnection.qps === 0 ? -1 : clientConnection.qps, // 0 means the default
     },
     leaderElection: {
       ...election,
@@ -72,7 +73,7 @@ function formatPlugin({ name, weight }: EnabledPlugin): object {
   return { name, ...(weight !== undefined && (mayScore || weight > 1) && { weight }) };
 }
 
-/** Of each plugin that takes arguments, once. */
+/** Returns the arguments of each plugin that has some, once. */
 function formatArguments(plugins: readonly EnabledPlugin[]): readonly object[] {
   const names = new Set(plugins.map(({ name }) => name));
   return [...names].flatMap((name) => {

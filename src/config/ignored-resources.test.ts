@@ -19,7 +19,7 @@ const profile = {
   plugins: [{ name: 'NodeName' }, { name: 'NodeResourcesFit', args: { ignoredResources: ['a.b/c'], other: 1 } }],
 };
 
-it('adds what extenders account for to what NodeResourcesFit ignores', () => {
+it('adds the resources that extenders manage to those that NodeResourcesFit ignores', () => {
   const extenders = [
     managing({ name: 'd.e/f', ignoredByScheduler: true }, { name: 'g.h/i', ignoredByScheduler: false }),
     managing({ name: 'a.b/c', ignoredByScheduler: true }),
@@ -30,6 +30,6 @@ it('adds what extenders account for to what NodeResourcesFit ignores', () => {
   ]);
 });
 
-it('leaves a profile alone that nothing is to be ignored in', () => {
+it('returns the same profile if there is nothing to ignore', () => {
   expect(ignoringManagedResources(profile, [managing({ name: 'g.h/i', ignoredByScheduler: false })])).toBe(profile);
 });

@@ -2,10 +2,7 @@ import type { ExtenderConfiguration, ProfileConfiguration } from './scheduler-co
 
 const fit = 'NodeResourcesFit';
 
-/**
- * The profile with NodeResourcesFit told to leave aside what extenders account for: the managed resources with
- * `ignoredByScheduler`.
- */
+/** Returns the profile in which NodeResourcesFit also ignores the resources that extenders manage with `ignoredByScheduler`. */
 export function ignoringManagedResources(
   profile: ProfileConfiguration,
   extenders: readonly ExtenderConfiguration[],
@@ -17,7 +14,7 @@ export function ignoringManagedResources(
     ...profile,
     plugins: profile.plugins.map((plugin) => {
       if (plugin.name !== fit) return plugin;
-      // Whatever else is in them is NodeResourcesFit's to judge.
+      // NodeResourcesFit itself validates its other arguments.
       const args = (plugin.args ?? {}) as { readonly ignoredResources?: readonly string[] };
       const { ignoredResources: before = [] } = args;
       if (!(Array.isArray as (value: unknown) => boolean)(before)) return plugin;

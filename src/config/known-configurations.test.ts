@@ -5,8 +5,8 @@ import { parseConfiguration } from './parse-configuration.ts';
 import { defaultsAt } from './testing/defaults-at.ts';
 import { remarksOf } from './testing/remarks-of.ts';
 
-// The configurations that the documentation of kube-scheduler and of scheduler-plugins shows, in their own words where those are
-// the point. The plugins of its examples are those of a caller here.
+// The configurations in the documentation of kube-scheduler and of scheduler-plugins, verbatim where the wording matters. The
+// plugins of their examples are plugins of the caller here.
 
 const own = (...names: readonly string[]): readonly KnownPlugin[] =>
   names.map((name) => ({ name, points: ['preFilter', 'filter', 'preScore', 'score'] }));
@@ -16,8 +16,8 @@ function linesOf(text: string, plugins: readonly KnownPlugin[] = []): readonly s
   return describeConfiguration(parseConfiguration('f.yaml', text, plugins).configuration, plugins);
 }
 
-describe("kube-scheduler's documentation", () => {
-  it('a minimal configuration', () => {
+describe("an example in kube-scheduler's documentation", () => {
+  it('may be minimal', () => {
     const text = `${v1}clientConnection:\n  kubeconfig: /etc/srv/kubernetes/kube-scheduler/kubeconfig\n`;
     expect(remarksOf(text)).toEqual({ problems: [], warnings: [] });
     expect(parseConfiguration('f.yaml', text).configuration.clientConnection.kubeconfig).toBe(
@@ -25,7 +25,7 @@ describe("kube-scheduler's documentation", () => {
     );
   });
 
-  it('a default disabled and two plugins enabled at score', () => {
+  it('may disable a default and enable two plugins at score', () => {
     const text = `${v1}profiles:
   - plugins:
       score:
@@ -42,7 +42,7 @@ describe("kube-scheduler's documentation", () => {
     );
   });
 
-  it('two profiles, one of which does not score', () => {
+  it('may define two profiles, one without scoring', () => {
     const text = `${v1}profiles:
   - schedulerName: default-scheduler
   - schedulerName: no-scoring-scheduler
@@ -61,7 +61,7 @@ describe("kube-scheduler's documentation", () => {
     expect(second.join()).not.toMatch(/score:/i);
   });
 
-  it('a plugin by multiPoint, and the same point by point', () => {
+  it('may enable a plugin by multiPoint, with the same result as point by point', () => {
     const byPoints = ['preScore', 'score', 'preFilter', 'filter'].map(
       (point) => `      ${point}:\n        enabled:\n        - name: MyPlugin\n`,
     );
@@ -74,7 +74,7 @@ describe("kube-scheduler's documentation", () => {
     expect(everywhere).toContain(`  preScore: ${defaultsAt('preScore')}, MyPlugin`);
   });
 
-  it('a score of a default alone, which then runs first', () => {
+  it('may enable a default at score only, which then runs first', () => {
     const text = `${v1}profiles:
   - schedulerName: multipoint-scheduler
     plugins:
@@ -88,7 +88,7 @@ describe("kube-scheduler's documentation", () => {
     );
   });
 
-  it('the example of precedence', () => {
+  it('shows the precedence of multiPoint', () => {
     const text = `${v1}profiles:
   - schedulerName: multipoint-scheduler
     plugins:
@@ -121,7 +121,7 @@ describe("kube-scheduler's documentation", () => {
     );
   });
 
-  it('the scoring strategy of the migration from v1beta1', () => {
+  it('may use the scoring strategy of the migration from v1beta1', () => {
     const text = `${v1.replace('v1', 'v1beta2')}profiles:
 - pluginConfig:
   - args:
@@ -140,7 +140,7 @@ describe("kube-scheduler's documentation", () => {
   });
 });
 
-describe("scheduler-plugins' documentation", () => {
+describe("an example in scheduler-plugins' documentation", () => {
   const pointByPoint = (version: string, more: string): string => `apiVersion: kubescheduler.config.k8s.io/${version}
 kind: KubeSchedulerConfiguration
 leaderElection:
@@ -173,13 +173,13 @@ ${more}`;
     ['v1', ''],
     ['v1beta3', '  pluginConfig:\n  - name: Coscheduling\n    args:\n      permitWaitingTimeSeconds: 10\n'],
     ['v1beta2', '    postBind:\n      enabled:\n      - name: Coscheduling\n'],
-  ])('Coscheduling point by point, in %s', (version, more) => {
+  ])('may enable Coscheduling point by point, in %s', (version, more) => {
     const text = pointByPoint(version, more);
     const { problems, warnings } = remarksOf(text);
     expect(problems).toEqual([]);
     expect(warnings.filter((warning) => !warning.includes('deprecated'))).toEqual(
       [20, ...(version === 'v1beta2' ? [29] : [])].map((line) =>
-        expect.stringMatching(`^${line}:9: .*Coscheduling has nothing to do at post(Filter|Bind) here`),
+        expect.stringMatching(`^${line}:9: .*in Tutti, Coscheduling does not implement post(Filter|Bind)`),
       ),
     );
     expect(linesOf(text)).toEqual(
@@ -191,7 +191,7 @@ ${more}`;
     );
   });
 
-  it('the chart, of whose plugins those are removed that are not here', () => {
+  it('from the chart works without the plugins that Tutti does not have', () => {
     const text = `${v1}leaderElection:
   leaderElect: false
 profiles:

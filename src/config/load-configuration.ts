@@ -5,14 +5,14 @@ import { parseConfiguration } from './parse-configuration.ts';
 import type { ParsedConfiguration } from './parse-configuration.ts';
 
 /**
- * Reads the KubeSchedulerConfiguration in a file of YAML or JSON. Rejects with ConfigurationError for everything that is wrong with it,
- * also when there is no such file.
+ * Reads a KubeSchedulerConfiguration from a YAML or JSON file. Rejects with ConfigurationError if anything is wrong, including a
+ * missing file.
  */
 export async function loadConfiguration(file: string, own: readonly KnownPlugin[] = []): Promise<ParsedConfiguration> {
   return parseConfiguration(file, await readConfigurationFile(file), own);
 }
 
-/** The text of a configuration file. Rejects with ConfigurationError. */
+/** Returns the text of a configuration file. Rejects with ConfigurationError. */
 export async function readConfigurationFile(file: string): Promise<string> {
   let bytes: Uint8Array;
   try {
@@ -21,11 +21,11 @@ export async function readConfigurationFile(file: string): Promise<string> {
     const { code, message } = error as NodeJS.ErrnoException;
     const text =
       code === 'ENOENT'
-        ? 'there is no such file'
+        ? 'the file does not exist'
         : code === 'EACCES'
-          ? 'this user may not read it'
+          ? 'this user may not read the file'
           : code === 'EISDIR'
-            ? 'it is a folder; name the file in it'
+            ? 'it is a folder: set the path of a file'
             : `it cannot be read: ${message}`;
     throw unreadable(file, text, error);
   }

@@ -46,7 +46,7 @@ describe('a configuration', () => {
     expect(profiles[0]!.schedulerName).toBe('default-scheduler');
   });
 
-  it('is read', () => {
+  it('reads every field', () => {
     const configuration = parse(
       stringify({
         clientConnection: { kubeconfig: '/etc/kubernetes/scheduler.conf', qps: 12.5, burst: 7 },
@@ -81,12 +81,12 @@ describe('a configuration', () => {
     });
   });
 
-  it('limits calls as client-go does: 0 is the default, less than 0 no limit', () => {
+  it('limits calls as client-go does: 0 is the default, a negative value means no limit', () => {
     expect(parse('clientConnection: {qps: 0, burst: 0}').clientConnection).toEqual({ qps: 50, burst: 100 });
     expect(parse('clientConnection: {qps: -1}').clientConnection.qps).toBe(0);
   });
 
-  it('carries extenders', () => {
+  it('reads extenders', () => {
     const text = [
       'extenders:',
       '- urlPrefix: https://127.0.0.1:8443/scheduler',
@@ -132,7 +132,7 @@ describe('a configuration', () => {
     ]);
   });
 
-  it('may be JSON, and may repeat itself by anchors', () => {
+  it('may be JSON, and may use anchors', () => {
     const json = JSON.stringify({ apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration' });
     expect(parseConfiguration('f.json', json).configuration).toEqual(parse(''));
     const plain = parse(
@@ -153,27 +153,27 @@ describe('a configuration', () => {
 
 describe('a warning', () => {
   it.each([
-    ['parallelism: 4', '3:1: parallelism has no effect: a cycle runs on one thread'],
-    ['percentageOfNodesToScore: 50', '3:1: percentageOfNodesToScore has no effect: every node is looked at'],
+    ['parallelism: 4', '3:1: parallelism has no effect: a scheduling cycle runs on one thread'],
+    ['percentageOfNodesToScore: 50', '3:1: percentageOfNodesToScore has no effect: Tutti considers every node'],
     [
       'percentageOfPlacementsToScore: 50',
-      '3:1: percentageOfPlacementsToScore has no effect: a group is planned as a whole',
+      '3:1: percentageOfPlacementsToScore has no effect: Tutti plans a group as a whole',
     ],
     [
       'profiles: [{percentageOfNodesToScore: 0}]',
-      '3:13: profiles[0].percentageOfNodesToScore has no effect: every node is looked at',
+      '3:13: profiles[0].percentageOfNodesToScore has no effect: Tutti considers every node',
     ],
     [
       'clientConnection: {contentType: application/cbor}',
-      '3:20: clientConnection.contentType has no effect: the API server is spoken to in JSON',
+      '3:20: clientConnection.contentType has no effect: Tutti uses JSON with the API server',
     ],
     [
       'clientConnection: {acceptContentTypes: application/vnd.kubernetes.protobuf}',
-      '3:20: clientConnection.acceptContentTypes has no effect: the API server is spoken to in JSON',
+      '3:20: clientConnection.acceptContentTypes has no effect: Tutti uses JSON with the API server',
     ],
     [
       'profiles: [{plugins: {filter: {enabled: [{name: NodeName, weight: 3}]}}}]',
-      '3:59: profiles[0].plugins.filter.enabled[0].weight has no effect: a weight counts at score and multiPoint',
+      '3:59: profiles[0].plugins.filter.enabled[0].weight has no effect: weights only apply at score and multiPoint',
     ],
     [
       'profiles: [{plugins: {multiPoint: {enabled: [{name: NodeName, weight: 3}]}}}]',
@@ -181,12 +181,12 @@ describe('a warning', () => {
     ],
     [
       'profiles: [{plugins: {preFilter: {enabled: [{name: NodeResourcesFit}]}}}]',
-      '3:46: profiles[0].plugins.preFilter.enabled[0].name has no effect: NodeResourcesFit has nothing to do at preFilter here, ' +
-        'where it works at filter, score',
+      '3:46: profiles[0].plugins.preFilter.enabled[0].name has no effect: in Tutti, NodeResourcesFit does not implement preFilter, ' +
+        'only filter, score',
     ],
     [
       'profiles: [{plugins: {filter: {disabled: [{name: NodeNam}]}}}]',
-      '3:44: profiles[0].plugins.filter.disabled[0].name disables nothing: no plugin is called "NodeNam"; did you mean NodeName?',
+      '3:44: profiles[0].plugins.filter.disabled[0].name disables nothing: there is no plugin "NodeNam"; did you mean NodeName?',
     ],
     [
       'profiles: [{pluginConfig: [{name: DefaultPreemption, args: {minCandidateNodesAbsolute: 60}}]}]',
@@ -194,17 +194,17 @@ describe('a warning', () => {
     ],
     [
       'profiles: [{pluginConfig: [{name: Coschedulling, args: {anything: 1}}]}]',
-      '3:29: profiles[0].pluginConfig[0].name has no effect: no plugin is called "Coschedulling"; did you mean Coscheduling?',
+      '3:29: profiles[0].pluginConfig[0].name has no effect: there is no plugin "Coschedulling"; did you mean Coscheduling?',
     ],
     [
       'profiles: [{plugins: {multiPoint: {disabled: [{name: Coscheduling}]}}, pluginConfig: [{name: Coscheduling}]}]',
       '3:88: profiles[0].pluginConfig[0].name has no effect: Coscheduling is not enabled in this profile',
     ],
-  ])('is given where something has no effect: %s', (text, warning) => {
+  ])('is reported for a field without effect: %s', (text, warning) => {
     expect(remarksOf(header + text)).toEqual({ problems: [], warnings: [warning] });
   });
 
-  it('is not given for what happens anyway', () => {
+  it('is not reported for a value that matches the behavior', () => {
     const text = [
       'parallelism: 16',
       'percentageOfNodesToScore: 0',
@@ -216,8 +216,8 @@ describe('a warning', () => {
   });
 });
 
-describe('a configuration that is written', () => {
-  /** Most of what a file can say. */
+describe('formatConfiguration', () => {
+  /** Generates files with most of the possible fields. */
   function files(): fc.Arbitrary<object> {
     const some = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<object> =>
       fc.record(fields, { requiredKeys: [] });
@@ -293,7 +293,7 @@ describe('a configuration that is written', () => {
     }));
   }
 
-  it('is the same when it is read again', () => {
+  it('writes a file that reads as the same configuration', () => {
     fc.assert(
       fc.property(files(), (file) => {
         const own = [{ name: 'Own' }];
@@ -306,7 +306,7 @@ describe('a configuration that is written', () => {
     );
   });
 
-  it('of v1beta2 is the same when it is read again, as v1', () => {
+  it('writes a v1beta2 configuration as v1', () => {
     const text = `${header.replace('v1', 'v1beta2')}profiles:\n- plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 7}]}}`;
     const { configuration } = parseConfiguration('f.yaml', text);
     const written = formatConfiguration(configuration);
@@ -314,13 +314,13 @@ describe('a configuration that is written', () => {
     expect(parseConfiguration('g.yaml', written).configuration).toEqual(configuration);
   });
 
-  it('has what was never in a file as well', () => {
+  it('writes a configuration that was created in code', () => {
     const { configuration } = parseConfiguration('f.yaml', formatConfiguration(defaultConfiguration()));
     expect(configuration).toEqual(parse(''));
   });
 });
 
-describe('any text', () => {
+describe('arbitrary text', () => {
   const words = [
     [
       'apiVersion',
@@ -360,32 +360,32 @@ describe('any text', () => {
       .map((entries) => Object.fromEntries(entries)),
   })).object as fc.Arbitrary<object>;
 
-  function expectNothingButUserError(text: string): void {
+  function expectOnlyUserError(text: string): void {
     try {
       parseConfiguration('f.yaml', text);
     } catch (error) {
       expect(error).toBeInstanceOf(UserError);
       expect(error).toBeInstanceOf(ConfigurationError);
-      for (const { line, column, text: said } of (error as ConfigurationError).problems) {
+      for (const { line, column, text: message } of (error as ConfigurationError).problems) {
         expect(line).toBeGreaterThan(0);
         expect(column).toBeGreaterThan(0);
-        expect(said).not.toMatch(/undefined|\[object/);
+        expect(message).not.toMatch(/undefined|\[object/);
       }
     }
   }
 
-  it('is read or rejected: values', () => {
+  it('is read or rejected (values)', () => {
     fc.assert(
       fc.property(values, (value) => {
         const whole = { apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration', ...value };
-        expectNothingButUserError(JSON.stringify(whole));
-        expectNothingButUserError(stringify({ ...whole, profiles: [value] }));
+        expectOnlyUserError(JSON.stringify(whole));
+        expectOnlyUserError(stringify({ ...whole, profiles: [value] }));
       }),
       { numRuns: 150 },
     );
   });
 
-  it('is read or rejected: characters', () => {
+  it('is read or rejected (characters)', () => {
     const lines = fc.array(
       fc.oneof(
         fc.string(),
@@ -395,8 +395,8 @@ describe('any text', () => {
     );
     fc.assert(
       fc.property(lines, (list) => {
-        expectNothingButUserError(list.join('\n'));
-        expectNothingButUserError(header + list.join('\n'));
+        expectOnlyUserError(list.join('\n'));
+        expectOnlyUserError(header + list.join('\n'));
       }),
       { numRuns: 300 },
     );
@@ -421,11 +421,11 @@ describe('any text', () => {
     ['nothing but zeros', '\0'.repeat(1_000)],
     ['a long name', `${header}${'a'.repeat(1_000)}: 1`],
     ['dates and sets', `%YAML 1.1\n---\n${header}parallelism: 2001-01-01\nprofiles: !!set {a, b}`],
-    ['keys that are no text', `${header}? {a: 1}\n: 2\n1: 2\ntrue: 3`],
-  ])('that means harm is rejected in no time: %s', async (_, text) => {
+    ['keys that are not text', `${header}? {a: 1}\n: 2\n1: 2\ntrue: 3`],
+  ])('that is malicious is rejected quickly: %s', async (_, text) => {
     const cpuMs = await cpuMsOf(() => {
       expect(() => parseConfiguration('f.yaml', text)).toThrow(ConfigurationError);
-      expectNothingButUserError(text);
+      expectOnlyUserError(text);
     });
     expect(cpuMs).toBeLessThan(5_000);
   });
@@ -442,11 +442,11 @@ describe('a file', () => {
 
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('that is not there, or is none, is said so', async () => {
+  it('that is missing or is a folder is reported', async () => {
     await expect(loadConfiguration('/does/not/exist.yaml')).rejects.toThrow(
-      'the configuration cannot be used:\n  /does/not/exist.yaml: there is no such file',
+      'invalid configuration:\n  /does/not/exist.yaml: the file does not exist',
     );
-    await expect(loadConfiguration(folder)).rejects.toThrow('it is a folder; name the file in it');
+    await expect(loadConfiguration(folder)).rejects.toThrow('it is a folder: set the path of a file');
   });
 
   it.each<[string, BufferEncoding, string]>([
@@ -457,7 +457,7 @@ describe('a file', () => {
     await expect(loadConfiguration(file)).rejects.toThrow(`${file}: it is not UTF-8 text`);
   });
 
-  it('is read, also with a byte order mark and the line ends of Windows', async () => {
+  it('may have a byte order mark and Windows line endings', async () => {
     await writeFile(file, `\ufeff${header.replaceAll('\n', '\r\n')}`);
     expect((await loadConfiguration(file)).configuration).toEqual(parse(''));
   });

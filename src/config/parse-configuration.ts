@@ -31,20 +31,20 @@ import type {
 
 export interface ParsedConfiguration {
   readonly configuration: SchedulerConfiguration;
-  /** What a user should know though nothing is wrong, in the order of the file. */
+  /** Warnings about valid fields, in file order. */
   readonly warnings: readonly ConfigurationRemark[];
-  /** What is wrong with the profiles that were made of it, as something that is wrong with the file. */
+  /** Converts an error from creating the profiles to an error about the file. */
   readonly errorOf: (error: ProfileError) => ConfigurationError;
 }
 
-/** What is read of a file, and everything that is wrong with it. */
+/** The configuration of a file, with everything that is wrong with it. */
 interface Reading extends ParsedConfiguration {
   readonly problems: readonly ConfigurationRemark[];
 }
 
 /**
- * Reads a KubeSchedulerConfiguration: checks it whole, and fills in kube-scheduler's defaults. `own` are plugins that it may name
- * besides Tutti's. Throws ConfigurationError with everything that is wrong, and nothing else, whatever the text is.
+ * Parses and validates a KubeSchedulerConfiguration, and fills in kube-scheduler's defaults. `own` are plugins that it may enable
+ * besides Tutti's. Throws ConfigurationError with all errors, and nothing else, for any text.
  */
 export function parseConfiguration(file: string, text: string, own: readonly KnownPlugin[] = []): ParsedConfiguration {
   const { problems, ...parsed } = readConfiguration(file, text, own);
@@ -52,7 +52,7 @@ export function parseConfiguration(file: string, text: string, own: readonly Kno
   return parsed;
 }
 
-/** The same, for who wants warnings beside the problems. Never throws. */
+/** Like `parseConfiguration`, but returns errors and warnings together. Never throws. */
 export function readConfiguration(file: string, text: string, own: readonly KnownPlugin[] = []): Reading {
   const document = new ConfigurationDocument(text);
   const problems: ConfigurationRemark[] = [];
@@ -69,11 +69,11 @@ export function readConfiguration(file: string, text: string, own: readonly Know
   let configuration = defaultConfiguration();
   const version = document.isReadable ? versionOf(document.value, report, warn) : undefined;
   if (version !== undefined) {
-    const { value, problems: misshapen } = configurationShapes[version].check(document.value);
-    for (const { path, problem } of misshapen) report(path, problem);
+    const { value, problems: invalid } = configurationShapes[version].check(document.value);
+    for (const { path, problem } of invalid) report(path, problem);
     configuration = decode(value, version, { known: knownPlugins(own), report, warn });
   }
-  // What is wrong need not be warned of as well.
+  // A field with an error needs no warning.
   const wrong = new Set(problems.map(({ path }) => JSON.stringify(path)));
   const schedulerNames = configuration.profiles.map(({ schedulerName }) => schedulerName);
   const remarksOf = (problem: ProfileProblem): readonly ConfigurationRemark[] =>
@@ -95,7 +95,7 @@ function inFileOrder(a: ConfigurationRemark, b: ConfigurationRemark): number {
   return a.line - b.line || a.column - b.column;
 }
 
-/** Which version the file is of; undefined when it is nothing that could be checked further. */
+/** Returns the version of the file; undefined if it cannot be validated further. */
 function versionOf(value: unknown, report: ReportRemark, warn: ReportRemark): ConfigurationVersion | undefined {
   if (!isObject(value)) {
     report([], `must be a ${configurationKind}, an object with apiVersion: ${configurationGroup}/v1`);
@@ -107,16 +107,18 @@ function versionOf(value: unknown, report: ReportRemark, warn: ReportRemark): Co
   const version = configurationVersions.find((each) => apiVersion === `${configurationGroup}/${each}`);
   const found = (given: unknown, right: string): string => {
     if (given === undefined) return `is missing; it must be ${right}`;
-    return `must be ${right}, not ${typeof given === 'string' ? shortText(given) : 'something else than text'}`;
+    return `must be ${right}, not ${typeof given === 'string' ? shortText(given) : 'a value of another type'}`;
   };
   if (version === undefined) report(['apiVersion'], found(apiVersion, `${configurationGroup}/v1`));
   if (!isKind) report(['kind'], found(kind, configurationKind));
   if (version !== undefined && version !== 'v1') {
     const weights =
-      version === 'v1beta2' ? ', with which TaintToleration weighs 3 and NodeAffinity 2, where they weigh 1 here' : '';
-    warn(['apiVersion'], `is deprecated: write ${configurationGroup}/v1${weights}`);
+      version === 'v1beta2'
+        ? ', in which the weight of TaintToleration is 3 and that of NodeAffinity 2, instead of 1'
+        : '';
+    warn(['apiVersion'], `is deprecated: use ${configurationGroup}/v1${weights}`);
   }
-  // Every field of another kind of object would be said to be unknown.
+  // For an object of another kind, every field would be reported as unknown.
   if (!isKind && kind !== undefined) return undefined;
   return version ?? 'v1';
 }
@@ -127,15 +129,15 @@ interface Checks {
   readonly warn: ReportRemark;
 }
 
-/** Checks what the shape does not say, and makes the configuration, which is right if nothing was reported. */
+/** Applies the checks that the schema cannot express, and returns the configuration. It is only valid if nothing was reported. */
 function decode(value: unknown, version: ConfigurationVersion, checks: Checks): SchedulerConfiguration {
   const { report, warn } = checks;
   const defaults = defaultConfiguration();
-  const flag = (name: string, otherwise: boolean): boolean => {
+  const flag = (name: string, fallback: boolean): boolean => {
     const given = fieldOf(value, name);
-    return typeof given === 'boolean' ? given : otherwise;
+    return typeof given === 'boolean' ? given : fallback;
   };
-  warnOfNoEffect(value, warn);
+  warnAboutNoEffect(value, warn);
   const enableProfiling = flag('enableProfiling', true);
   return {
     profiles: readProfiles(fieldOf(value, 'profiles'), version, checks),
@@ -149,26 +151,26 @@ function decode(value: unknown, version: ConfigurationVersion, checks: Checks): 
   };
 }
 
-/** Of fields that say something else than what happens anyway. */
-function warnOfNoEffect(value: unknown, warn: ReportRemark): void {
+/** Warns about fields that differ from Tutti's fixed behavior. */
+function warnAboutNoEffect(value: unknown, warn: ReportRemark): void {
   const parallelism = fieldOf(value, 'parallelism');
   if (parallelism !== undefined && parallelism !== 16)
-    warn(['parallelism'], 'has no effect: a cycle runs on one thread');
-  // 0 lets kube-scheduler choose, and is the default of the file, not of a profile.
-  warnOfPercentages(value, [], 1, warn);
+    warn(['parallelism'], 'has no effect: a scheduling cycle runs on one thread');
+  // 0 lets kube-scheduler choose; it is the default of the file, but not of a profile.
+  warnAboutPercentages(value, [], 1, warn);
   for (const [index, profile] of listOf(fieldOf(value, 'profiles')).entries()) {
-    warnOfPercentages(profile, ['profiles', index], 0, warn);
+    warnAboutPercentages(profile, ['profiles', index], 0, warn);
   }
 }
 
-/** `least`: percentages of nodes below it say nothing. */
-function warnOfPercentages(holder: unknown, path: FieldPath, least: number, warn: ReportRemark): void {
+/** `min`: smaller percentages of nodes mean the default. */
+function warnAboutPercentages(holder: unknown, path: FieldPath, min: number, warn: ReportRemark): void {
   const nodes = fieldOf(holder, 'percentageOfNodesToScore');
-  if (typeof nodes === 'number' && nodes >= least && nodes < 100) {
-    warn([...path, 'percentageOfNodesToScore'], 'has no effect: every node is looked at');
+  if (typeof nodes === 'number' && nodes >= min && nodes < 100) {
+    warn([...path, 'percentageOfNodesToScore'], 'has no effect: Tutti considers every node');
   }
   if (fieldOf(holder, 'percentageOfPlacementsToScore') !== undefined) {
-    warn([...path, 'percentageOfPlacementsToScore'], 'has no effect: a group is planned as a whole');
+    warn([...path, 'percentageOfPlacementsToScore'], 'has no effect: Tutti plans a group as a whole');
   }
 }
 
@@ -205,12 +207,12 @@ function nameOf(profile: unknown, path: FieldPath, isOnly: boolean, report: Repo
   if (name !== undefined) return name;
   if (given === undefined && isOnly) return 'default-scheduler';
   const where = [...path, 'schedulerName'];
-  if (given === undefined) report(where, 'is missing; it must be a name of its own where there are several profiles');
-  else if (textOf(given) !== undefined) report(where, 'must not be empty; it is what pods say in spec.schedulerName');
+  if (given === undefined) report(where, 'is missing; with several profiles each needs a unique name');
+  else if (textOf(given) !== undefined) report(where, 'must not be empty: pods select the profile by this name');
   return '';
 }
 
-/** There is one queue, so there is one order. */
+/** Checks that all profiles sort the single queue in the same way. */
 function checkSorters(readings: readonly ProfilePluginsReading[], report: ReportRemark): void {
   const first = readings[0]?.sorter;
   if (first === undefined) return;
@@ -220,12 +222,12 @@ function checkSorters(readings: readonly ProfilePluginsReading[], report: Report
     if (sorter.name !== first.name) {
       report(
         path,
-        `must be the same for all profiles, for they share one queue: here ${sorter.name} sorts it, in profiles[0] ${first.name}`,
+        `must be the same in all profiles, because they share one queue: this profile uses ${sorter.name}, profiles[0] uses ${first.name}`,
       );
     } else if (!isDeepStrictEqual(sorter.args, first.args)) {
       report(
         ['profiles', index, 'pluginConfig'],
-        `must give ${sorter.name}, which sorts the one queue, the same args as profiles[0] does`,
+        `must set the same args for ${sorter.name} as profiles[0], because all profiles share one queue`,
       );
     }
   }
@@ -239,14 +241,14 @@ function readClientConnection(value: unknown, warn: ReportRemark): ClientConnect
   const contentType = filledTextOf(fieldOf(value, 'contentType'));
   const isDefault = contentType === undefined || contentType === 'application/vnd.kubernetes.protobuf';
   if (!isDefault && contentType !== 'application/json') {
-    warn(['clientConnection', 'contentType'], 'has no effect: the API server is spoken to in JSON');
+    warn(['clientConnection', 'contentType'], 'has no effect: Tutti uses JSON with the API server');
   }
   const accepted = filledTextOf(fieldOf(value, 'acceptContentTypes'));
   if (accepted !== undefined && !accepted.includes('json')) {
-    warn(['clientConnection', 'acceptContentTypes'], 'has no effect: the API server is spoken to in JSON');
+    warn(['clientConnection', 'acceptContentTypes'], 'has no effect: Tutti uses JSON with the API server');
   }
   return {
-    // As in client-go: 0 means the default, less than 0 no limit.
+    // As in client-go: 0 means the default, a negative value no limit.
     qps: typeof qps !== 'number' || qps === 0 || Number.isNaN(qps) ? defaults.qps : Math.max(0, qps),
     burst: burst === undefined || burst === 0 ? defaults.burst : burst,
     ...(kubeconfig !== undefined && { kubeconfig }),
@@ -257,11 +259,11 @@ function readBackoff(value: unknown, report: ReportRemark): SchedulerConfigurati
   const given = { initial: fieldOf(value, 'podInitialBackoffSeconds'), max: fieldOf(value, 'podMaxBackoffSeconds') };
   const initial = given.initial === undefined ? 1 : wholeNumberOf(given.initial);
   const max = given.max === undefined ? 10 : wholeNumberOf(given.max);
-  if (initial === undefined || max === undefined || initial < 1 || max < 1) return undefined; // which the shape says
+  if (initial === undefined || max === undefined || initial < 1 || max < 1) return undefined; // the schema reports these
   if (max < initial) {
-    const text = `must be at least podInitialBackoffSeconds, which is ${initial}, not ${max}`;
+    const text = `must be at least podInitialBackoffSeconds (${initial}), not ${max}`;
     const isDefault = given.max === undefined;
-    report(['podMaxBackoffSeconds'], isDefault ? `${text}, its default` : text, [
+    report(['podMaxBackoffSeconds'], isDefault ? `${text} (the default)` : text, [
       isDefault ? 'podInitialBackoffSeconds' : 'podMaxBackoffSeconds',
     ]);
   }

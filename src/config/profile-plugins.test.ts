@@ -24,7 +24,7 @@ const defaults = {
   bind: 'DefaultBinder',
 };
 
-/** point -> its plugins, of the first profile of a file */
+/** Returns point -> plugins, for the first profile of a file. */
 function pointsOf(text: string): Record<string, string> {
   const { configuration } = parseConfiguration('f.yaml', text, own);
   const [first] = configuration.profiles;
@@ -32,13 +32,13 @@ function pointsOf(text: string): Record<string, string> {
   return Object.fromEntries(lines.map((line) => line.trim().split(': ', 2) as [string, string]));
 }
 
-/** Of a profile that says this of its plugins. */
+/** Returns the same for a profile with these plugins. */
 function pointsWith(plugins: string): Record<string, string> {
   return pointsOf(`${header}profiles:\n- plugins: ${plugins}`);
 }
 
 describe('the plugins of a profile', () => {
-  it('are the defaults where it says nothing', () => {
+  it('are the defaults if it sets none', () => {
     expect(pointsOf(header)).toEqual(defaults);
     expect(pointsOf(`${header}profiles: [{plugins: {}}]`)).toEqual(defaults);
   });
@@ -61,7 +61,7 @@ describe('the plugins of a profile', () => {
     ],
     [
       '{multiPoint: {enabled: [{name: Mine}]}, preScore: {disabled: [{name: "*"}]}, score: {disabled: [{name: "*"}]}}',
-      'are enabled everywhere but where all are disabled',
+      'are enabled everywhere except where all are disabled',
       {
         preFilter: `${defaults.preFilter}, Mine`,
         filter: `${defaults.filter}, Mine`,
@@ -71,7 +71,7 @@ describe('the plugins of a profile', () => {
     ],
     [
       '{multiPoint: {enabled: [{name: NodeAffinity}, {name: Mine}]}}',
-      'keep the place of a default that is named again, with the weight it is named with',
+      'keep the position of a default that is enabled again, with the new weight',
       {
         preFilter: `${defaults.preFilter}, Mine`,
         filter: `${defaults.filter}, Mine`,
@@ -81,7 +81,7 @@ describe('the plugins of a profile', () => {
     ],
     [
       '{multiPoint: {enabled: [{name: Mine}], disabled: [{name: NodeAffinity}]}}',
-      'lack a default that is disabled everywhere',
+      'exclude a default that is disabled everywhere',
       {
         preFilter: `${defaultsAt('preFilter', { without: ['NodeAffinity'] })}, Mine`,
         filter: `${defaultsAt('filter', { without: ['NodeAffinity'] })}, Mine`,
@@ -91,42 +91,42 @@ describe('the plugins of a profile', () => {
     ],
     [
       '{score: {enabled: [{name: NodeResourcesFit, weight: 5}]}}',
-      'run first at a point that names them, with its weight',
+      'run first at a point that enables them, with its weight',
       {
         score: `NodeResourcesFit(5), ${defaultsAt('score', { without: ['NodeResourcesFit'] })}`,
       },
     ],
     [
       '{score: {enabled: [{name: NodeResourcesFit}]}}',
-      'weigh 1 where no weight is given',
+      'have weight 1 if none is set',
       {
         score: `NodeResourcesFit(1), ${defaultsAt('score', { without: ['NodeResourcesFit'] })}`,
       },
     ],
     [
       '{score: {enabled: [{name: NodeResourcesFit, weight: 0}]}}',
-      'weigh 1 where 0 is given',
+      'have weight 1 if 0 is set',
       {
         score: `NodeResourcesFit(1), ${defaultsAt('score', { without: ['NodeResourcesFit'] })}`,
       },
     ],
     [
       '{filter: {enabled: [{name: NodePorts}, {name: NodeName}], disabled: [{name: "*"}]}}',
-      'are put into another order',
+      'can be reordered',
       {
         filter: 'NodePorts, NodeName',
       },
     ],
     [
       '{filter: {enabled: [{name: NodeName}], disabled: [{name: NodeName}]}}',
-      'are enabled where they are disabled too',
+      'are enabled where they are both enabled and disabled',
       {
         filter: `${defaultsAt('filter', { without: ['NodeName'] })}, NodeName`,
       },
     ],
     [
       '{multiPoint: {enabled: [{name: NodeName}, {name: PrioritySort}, {name: DefaultBinder}], disabled: [{name: "*"}]}}',
-      'are those alone that are named where all are disabled',
+      'are only the enabled ones where all are disabled',
       {
         preEnqueue: undefined,
         preFilter: 'NodeName',
@@ -144,24 +144,24 @@ describe('the plugins of a profile', () => {
     );
   });
 
-  it('of kube-scheduler that are not here may be disabled, and nothing is said', () => {
+  it('of kube-scheduler that Tutti does not have may be disabled without a warning', () => {
     const text = `${header}profiles:\n- plugins: {postFilter: {disabled: [{name: DefaultPreemption}]}, multiPoint: {disabled: [{name: DefaultPreemption}]}}`;
     expect(remarksOf(text)).toEqual({ problems: [], warnings: [] });
     expect(pointsOf(text)).toEqual(defaults);
   });
 
-  it('of the caller may be named though their points are not known yet', () => {
+  it('of the caller may be enabled although their points are unknown', () => {
     const text = `${header}profiles:\n- plugins: {multiPoint: {enabled: [{name: Later}], disabled: [{name: PrioritySort}, {name: DefaultBinder}]}}`;
     expect(remarksOf(text, [{ name: 'Later' }])).toEqual({ problems: [], warnings: [] });
   });
 
-  it('of the caller check their arguments by the schema that they bring, or later', () => {
+  it('of the caller validate their arguments by their own schema, or later', () => {
     const text = `${header}profiles:\n- plugins: {multiPoint: {enabled: [{name: Later}]}}\n  pluginConfig: [{name: Later, args: {x: [1]}}]`;
     const { configuration } = parseConfiguration('f.yaml', text, [{ name: 'Later' }]);
     expect(configuration.profiles[0]!.plugins.at(-1)).toEqual({ name: 'Later', weight: 1, args: { x: [1] } });
   });
 
-  it('get their arguments with the defaults, wherever they are named', () => {
+  it('get their arguments with the defaults, wherever they are enabled', () => {
     const text = `${header}profiles:\n- plugins: {filter: {enabled: [{name: NodeResourcesFit}]}}\n  pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [example.com/a]}}]`;
     const [profile] = parseConfiguration('f.yaml', text).configuration.profiles;
     const args = {
@@ -184,17 +184,17 @@ describe('the plugins of a profile', () => {
   });
 });
 
-describe('Coscheduling, where scheduler-plugins would let it sort the queue,', () => {
+describe('Coscheduling as the queueSort plugin', () => {
   it.each([
     ['{multiPoint: {enabled: [{name: Coscheduling}], disabled: [{name: PrioritySort}]}}'],
     ['{queueSort: {enabled: [{name: Coscheduling}], disabled: [{name: "*"}]}}'],
     ['{queueSort: {enabled: [{name: Coscheduling}], disabled: [{name: PrioritySort}]}}'],
     ['{multiPoint: {enabled: [{name: Coscheduling}]}}'],
-  ])('leaves it to PrioritySort: %s', (plugins) => {
+  ])('is replaced by PrioritySort: %s', (plugins) => {
     expect(pointsWith(plugins)).toEqual(defaults);
   });
 
-  it('does not do so unless it is asked for', () => {
+  it('is not replaced unless it is enabled', () => {
     expect(
       remarksOf(`${header}profiles:\n- plugins: {multiPoint: {disabled: [{name: PrioritySort}]}}`).problems,
     ).toHaveLength(1);
@@ -207,36 +207,36 @@ describe('Coscheduling, where scheduler-plugins would let it sort the queue,', (
 describe('an older version', () => {
   const old = (version: string): string => header.replace('/v1', `/${version}`);
 
-  it('v1beta3 is read as v1, with a warning', () => {
+  it('v1beta3 is read like v1, with a warning', () => {
     expect(pointsOf(old('v1beta3'))).toEqual(defaults);
     expect(remarksOf(old('v1beta3')).warnings).toEqual([
-      '1:1: apiVersion is deprecated: write kubescheduler.config.k8s.io/v1',
+      '1:1: apiVersion is deprecated: use kubescheduler.config.k8s.io/v1',
     ]);
   });
 
-  it('v1beta2 has the weights of its time, and no multiPoint', () => {
+  it('v1beta2 has its own weights, and no multiPoint', () => {
     const score = defaultsAt('score', { weights: { TaintToleration: 1, NodeAffinity: 1, InterPodAffinity: 1 } });
     expect(pointsOf(old('v1beta2'))).toEqual({ ...defaults, score });
     expect(remarksOf(old('v1beta2')).warnings).toEqual([
-      '1:1: apiVersion is deprecated: write kubescheduler.config.k8s.io/v1, ' +
-        'with which TaintToleration weighs 3 and NodeAffinity 2, where they weigh 1 here',
+      '1:1: apiVersion is deprecated: use kubescheduler.config.k8s.io/v1, ' +
+        'in which the weight of TaintToleration is 3 and that of NodeAffinity 2, instead of 1',
     ]);
     expect(remarksOf(`${old('v1beta2')}profiles: [{plugins: {multiPoint: {}}}]`).problems).toEqual([
-      '3:23: profiles[0].plugins.multiPoint is not in v1beta2: write apiVersion: kubescheduler.config.k8s.io/v1',
+      '3:23: profiles[0].plugins.multiPoint does not exist in v1beta2: set apiVersion to kubescheduler.config.k8s.io/v1',
     ]);
   });
 
-  it('v1beta2 puts what a point enables behind its defaults, or in the place of one', () => {
+  it('v1beta2 appends the enabled plugins of a point to its defaults, or replaces one', () => {
     const text = `${old('v1beta2')}profiles:\n- plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 7}, {name: Mine, weight: 2}], disabled: [{name: NodeAffinity}]}}`;
     expect(pointsOf(text).score).toBe(
       `${defaultsAt('score', { without: ['NodeAffinity'], weights: { TaintToleration: 1, NodeResourcesFit: 7, InterPodAffinity: 1 } })}, Mine(2)`,
     );
   });
 
-  it('v1beta2 may say that it serves nothing on the insecure port', () => {
+  it('v1beta2 accepts a disabled insecure port', () => {
     expect(remarksOf(`${old('v1beta2')}healthzBindAddress: ""\nmetricsBindAddress: 0.0.0.0:0`).problems).toEqual([]);
     expect(remarksOf(`${old('v1beta2')}healthzBindAddress: 0.0.0.0:10251`).problems).toEqual([
-      '3:1: healthzBindAddress must be empty or have the port 0, as in kube-scheduler: give --bind-address and --secure-port instead',
+      '3:1: healthzBindAddress must be empty or have port 0, as in kube-scheduler: set --bind-address and --secure-port instead',
     ]);
   });
 });

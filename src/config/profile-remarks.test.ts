@@ -16,36 +16,36 @@ const text = `${header}profiles:
     args: {labels: [rack]}
 `;
 
-/** What is said of the file when its profiles cannot be made. */
-function saidOf(...problems: readonly ProfileProblem[]): readonly string[] {
+/** Returns the messages about the file when its profiles cannot be created. */
+function messagesOf(...problems: readonly ProfileProblem[]): readonly string[] {
   const { errorOf } = parseConfiguration('f.yaml', text, [{ name: 'Zone' }]);
   return errorOf(new ProfileError(problems)).message.split('\n  ').slice(1);
 }
 
-it('arguments that a factory rejects are found field by field', () => {
+it('locates the arguments that a factory rejects, field by field', () => {
   const cause = new PluginArgumentsError('Zone', [
     { path: ['labels', 0], problem: 'must be a label' },
     { path: ['size'], problem: 'is missing' },
   ]);
-  expect(saidOf({ schedulerName: 'two', plugin: 'Zone', text: cause.message, cause })).toEqual([
+  expect(messagesOf({ schedulerName: 'two', plugin: 'Zone', text: cause.message, cause })).toEqual([
     'f.yaml:11:5: profiles[1].pluginConfig[0].args.size is missing',
     'f.yaml:11:21: profiles[1].pluginConfig[0].args.labels[0] must be a label',
   ]);
-  // It gives none, so what is wrong is that it enables the plugin.
-  expect(saidOf({ schedulerName: 'one', plugin: 'Zone', text: 'no', cause })).toEqual([
+  // This profile has no arguments, so the error is about enabling the plugin.
+  expect(messagesOf({ schedulerName: 'one', plugin: 'Zone', text: 'no', cause })).toEqual([
     'f.yaml:4:3: profiles[0] cannot be used: no',
   ]);
 });
 
-it('a plugin is found where the point names it, or else where it is enabled, and problems are in the order of the file', () => {
+it('locates a plugin at the point that enables it, or else anywhere, and sorts problems in file order', () => {
   expect(
-    saidOf(
+    messagesOf(
       { schedulerName: 'two', plugin: 'Zone', point: 'score', text: 'not here' },
       { schedulerName: 'two', plugin: 'Zone', text: 'no disk' },
-      { schedulerName: 'two', point: 'queueSort', text: 'nobody sorts' },
+      { schedulerName: 'two', point: 'queueSort', text: 'no plugin sorts' },
     ),
   ).toEqual([
-    'f.yaml:6:3: profiles[1].plugins.queueSort cannot be used: nobody sorts',
+    'f.yaml:6:3: profiles[1].plugins.queueSort cannot be used: no plugin sorts',
     'f.yaml:7:29: profiles[1].plugins.multiPoint.enabled[0].name cannot be used: no disk',
     'f.yaml:8:24: profiles[1].plugins.score.enabled[0].name cannot be used: not here',
   ]);

@@ -4,15 +4,15 @@ import type { FieldPath } from '../plugins/field-path.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
 import { fieldOf, listOf } from './raw-value.ts';
 
-/** What is wrong with a field of a configuration. */
+/** An error in a field of a configuration. */
 interface FieldProblem {
   readonly path: FieldPath;
   readonly text: string;
 }
 
 /**
- * Where in a configuration's `value` the cause of a problem is that came to light when its profiles were made: what plugins of one's own
- * can do is not known before. `schedulerNames` are those of the profiles, in the order of the file.
+ * Finds the fields of a configuration that caused a problem while its profiles were created; what custom plugins can do is
+ * unknown earlier. `schedulerNames` are those of the profiles, in file order.
  */
 export function placesOf(
   { schedulerName, text, plugin, point, cause }: ProfileProblem,
@@ -31,13 +31,13 @@ export function placesOf(
   return [{ path: [...path, ...(place ?? [])], text: `cannot be used: ${text}` }];
 }
 
-/** The arguments of the plugin in the profile; undefined where it gives none. */
+/** Returns the path of the plugin's arguments in the profile; undefined if there are none. */
 function argumentsOf(profile: unknown, plugin: string): FieldPath | undefined {
   const index = listOf(fieldOf(profile, 'pluginConfig')).findIndex((entry) => fieldOf(entry, 'name') === plugin);
   return index < 0 ? undefined : ['pluginConfig', index, 'args'];
 }
 
-/** Where the profile enables the plugin, at the point or else anywhere. */
+/** Returns the path at which the profile enables the plugin: at the point, or else at any point. */
 function enabledAt(profile: unknown, plugin: string, point: string | undefined): FieldPath | undefined {
   for (const set of point === undefined ? ['multiPoint', ...extensionPoints] : [point]) {
     const enabled = listOf(fieldOf(fieldOf(fieldOf(profile, 'plugins'), set), 'enabled'));

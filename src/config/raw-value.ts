@@ -1,8 +1,8 @@
 import { isObject } from '../plugins/argument-schema.ts';
 
 /**
- * A field of a value that may have any shape: what is not as it should be reads as absent, so that what else there is can be
- * checked all the same. The shape itself is checked by the schema.
+ * Returns a field of a value of any shape. A value of the wrong shape reads as absent, so that the other fields can still be
+ * checked; the schema reports the shape.
  */
 export function fieldOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
@@ -16,7 +16,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A text that is not empty: kube-scheduler takes an empty one for an absent one. */
+/** Returns a non-empty text: kube-scheduler treats an empty one as absent. */
 export function filledTextOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -9,7 +9,7 @@ import { tlsProblem } from './tls-problem.ts';
 
 const defaultTimeoutMs = 5_000;
 
-/** Reads the field extenders over its defaults, by kube-scheduler's rules. */
+/** Reads the extenders with their defaults, by kube-scheduler's rules. */
 export function readExtenders(value: unknown, report: ReportRemark): readonly ExtenderConfiguration[] {
   /** resource name -> the field that manages it */
   const managed = new Map<string, string>();
@@ -24,16 +24,19 @@ export function readExtenders(value: unknown, report: ReportRemark): readonly Ex
       const found = weight === undefined ? 'is missing; it must be' : 'must be';
       report(
         [...path, 'weight'],
-        `${found} a whole number of at least 1 beside prioritizeVerb${weight === undefined ? '' : `, not ${weight}`}`,
+        `${found} a whole number of at least 1 if prioritizeVerb is set${weight === undefined ? '' : `, not ${weight}`}`,
       );
     }
     if (verbs.bindVerb !== undefined) {
       if (binder !== undefined)
-        report([...path, 'bindVerb'], `must be absent: one extender may bind, and extenders[${binder}] does`);
+        report(
+          [...path, 'bindVerb'],
+          `must be absent: only one extender may bind, and extenders[${binder}] already does`,
+        );
       binder ??= index;
     }
     if (verbs.preemptVerb !== undefined) {
-      report([...path, 'preemptVerb'], 'is not supported yet: remove it; an extender is not asked about preemption');
+      report([...path, 'preemptVerb'], 'is not supported yet: remove it. Tutti does not call extenders for preemption');
     }
     const tls = tlsOf(fieldOf(extender, 'tlsConfig'));
     const wrongTls = tls === undefined ? undefined : tlsProblem(tls);
@@ -58,7 +61,7 @@ export function readExtenders(value: unknown, report: ReportRemark): readonly Ex
 }
 
 function checkResource(name: string, path: FieldPath, managed: Map<string, string>, report: ReportRemark): void {
-  // Quotas put `requests.` before it, and it must be a name then as well.
+  // Quotas add the prefix `requests.`, and the result must be a valid name too.
   const isExtended =
     name.includes('/') &&
     !name.includes('kubernetes.io/') &&
@@ -68,7 +71,7 @@ function checkResource(name: string, path: FieldPath, managed: Map<string, strin
   if (!isExtended) {
     report(path, `must be the name of an extended resource such as "example.com/gpu", not ${shortText(name)}`);
   } else if (managed.has(name)) {
-    report(path, `must be managed once; ${managed.get(name)} has ${name} too`);
+    report(path, `must be unique: ${managed.get(name)} also has ${name}`);
   } else {
     managed.set(name, place);
   }
@@ -80,7 +83,7 @@ function tlsOf(value: unknown): ExtenderTlsConfiguration | undefined {
   return { insecure: fieldOf(value, 'insecure') === true, ...textsOf(value, texts) };
 }
 
-/** Those of the fields that are there and not empty. */
+/** Returns the fields that are set and not empty. */
 function textsOf<Name extends string>(value: unknown, names: readonly Name[]): Partial<Record<Name, string>> {
   const texts: Partial<Record<Name, string>> = {};
   for (const name of names) {

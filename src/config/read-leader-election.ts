@@ -7,10 +7,10 @@ import { fieldOf, filledTextOf } from './raw-value.ts';
 import { defaultLeaderElection as defaults } from './scheduler-configuration.ts';
 import type { LeaderElectionConfiguration } from './scheduler-configuration.ts';
 
-/** The pause between two tries may be so much longer than it is said to be. */
+/** Factor by which the pause between two attempts may exceed the retry period. */
 export const retryJitter = 1.2;
 
-/** Reads the field leaderElection over its defaults, by kube-scheduler's rules. */
+/** Reads leaderElection with its defaults, by kube-scheduler's rules. */
 export function readLeaderElection(value: unknown, report: ReportRemark): LeaderElectionConfiguration {
   const given = fieldOf(value, 'leaderElect');
   const election: LeaderElectionConfiguration = {
@@ -28,7 +28,7 @@ export function readLeaderElection(value: unknown, report: ReportRemark): Leader
   const mustExceed = (longer: [string, number], shorter: [string, number], factor = 1): void => {
     if (longer[1] > shorter[1] * factor) return;
     const times = factor === 1 ? '' : `${factor} times `;
-    const text = `must be longer than ${times}${shorter[0]}, which is ${formatDuration(shorter[1])}, not ${formatDuration(longer[1])}`;
+    const text = `must be longer than ${times}${shorter[0]} (${formatDuration(shorter[1])}), not ${formatDuration(longer[1])}`;
     report(['leaderElection', longer[0]], text, ['leaderElection', isGiven(longer[0]) ? longer[0] : shorter[0]]);
   };
   mustExceed(['leaseDuration', leaseDurationMs], ['renewDeadline', renewDeadlineMs]);
@@ -36,15 +36,15 @@ export function readLeaderElection(value: unknown, report: ReportRemark): Leader
   if (resourceLock !== defaults.resourceLock) {
     report(['leaderElection', 'resourceLock'], `must be ${defaults.resourceLock}, not ${shortText(resourceLock)}`);
   }
-  const mustBe = (field: 'resourceName' | 'resourceNamespace', what: string, isRight: boolean): void => {
-    if (!isRight) report(['leaderElection', field], `must be ${what}, not ${shortText(election[field])}`);
+  const mustBe = (field: 'resourceName' | 'resourceNamespace', expected: string, isValid: boolean): void => {
+    if (!isValid) report(['leaderElection', field], `must be ${expected}, not ${shortText(election[field])}`);
   };
-  mustBe('resourceName', 'a name as Kubernetes has them', isObjectName(election.resourceName));
+  mustBe('resourceName', 'a valid Kubernetes object name', isObjectName(election.resourceName));
   mustBe('resourceNamespace', 'the name of a namespace', isNamespaceName(election.resourceNamespace));
   return election;
 }
 
-/** As in kube-scheduler a duration of 0 means the default. */
+/** Parses a duration; as in kube-scheduler, 0 means the default. */
 function durationOf(value: unknown): number | undefined {
   const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
   return milliseconds === 0 ? undefined : milliseconds;

@@ -10,15 +10,15 @@ import { isRemoved, whyForeign } from './foreign-plugins.ts';
 import type { KnownPlugins } from './known-plugin.ts';
 import { fieldOf, filledTextOf, listOf } from './raw-value.ts';
 
-/** What a profile's pluginConfig says. */
+/** The content of a profile's pluginConfig. */
 export interface PluginConfigReading {
-  /** plugin -> its arguments with their defaults, of every plugin that takes some, and as given of those that check their own */
+  /** plugin -> its arguments: with defaults, or as given for plugins that validate their own; only for plugins that have arguments */
   readonly args: ReadonlyMap<string, unknown>;
-  /** plugin -> where it is configured */
+  /** plugin -> path of its entry */
   readonly places: ReadonlyMap<string, FieldPath>;
 }
 
-/** Reads a list of pluginConfig at `path`, reporting what is wrong with it. */
+/** Reads the pluginConfig list at `path`, and reports what is wrong with it. */
 export function readPluginConfig(
   list: unknown,
   path: FieldPath,
@@ -61,7 +61,7 @@ function readArguments(
   }
 }
 
-/** Arguments that name a version must name one of those that are read. Plugins that check their own say themselves what they take. */
+/** Checks the apiVersion of arguments. Plugins that validate their own arguments decide themselves. */
 function checkVersion(given: unknown, its: unknown, path: FieldPath, report: ReportRemark): void {
   const version = fieldOf(given, 'apiVersion');
   if (its === undefined || typeof version !== 'string') return;
@@ -80,8 +80,8 @@ function unknownPlugin(
   } else if (why !== undefined) {
     warn(path, `has no effect: it names ${name}, which Tutti does not have`);
   } else {
-    const meant = closestName(name, [...known.keys()]);
-    const advice = meant === undefined ? '' : `; did you mean ${meant}?`;
-    warn(path, `has no effect: no plugin is called ${shortText(name)}${advice}`);
+    const closest = closestName(name, [...known.keys()]);
+    const advice = closest === undefined ? '' : `; did you mean ${closest}?`;
+    warn(path, `has no effect: there is no plugin ${shortText(name)}${advice}`);
   }
 }

@@ -9,14 +9,14 @@ import { isRemoved, whyForeign, worksElsewhereAt } from './foreign-plugins.ts';
 import type { KnownPlugin, KnownPlugins } from './known-plugin.ts';
 import { fieldOf, filledTextOf, listOf, wholeNumberOf } from './raw-value.ts';
 
-/** A plugin that a profile's file enables. */
+/** A plugin that a profile of a file enables. */
 export interface NamedPlugin {
   readonly name: string;
   /** At least 1. */
   readonly weight: number;
 }
 
-/** What a profile's file says of one point. */
+/** The configuration of one extension point in a profile of a file. */
 export interface PluginSet {
   readonly enabled: readonly NamedPlugin[];
   readonly disabled: readonly string[];
@@ -24,14 +24,14 @@ export interface PluginSet {
 
 export type SetName = ExtensionPoint | 'multiPoint';
 
-/** Where remarks about a profile go, and what it may name. */
+/** Receivers of remarks about a profile, and the plugins that it may name. */
 export interface ProfileChecks {
   readonly known: KnownPlugins;
   readonly report: ReportRemark;
   readonly warn: ReportRemark;
 }
 
-/** Reads `plugins` of a profile at `path`: the plugins that can run where they are named. All else is reported. */
+/** Reads `plugins` of the profile at `path`. Returns the plugins that can run at their points, and reports everything else. */
 export function readPluginSets(
   plugins: unknown,
   path: FieldPath,
@@ -39,7 +39,10 @@ export function readPluginSets(
 ): Readonly<Record<SetName, PluginSet>> {
   for (const point of foreignPoints) {
     if (listOf(fieldOf(fieldOf(plugins, point), 'enabled')).length === 0) continue;
-    checks.report([...path, point, 'enabled'], 'must be empty: Tutti has no such point, it plans a group as a whole');
+    checks.report(
+      [...path, point, 'enabled'],
+      'must be empty: Tutti does not have this extension point; it plans a group as a whole',
+    );
   }
   const names: readonly SetName[] = ['multiPoint', ...extensionPoints];
   return Object.fromEntries(
@@ -63,11 +66,11 @@ function readPluginSet(set: unknown, setName: SetName, path: FieldPath, checks: 
     const name = filledTextOf(fieldOf(entry, 'name'));
     if (name === undefined) continue;
     if (name !== '*' && !checks.known.has(name) && whyForeign(name) === undefined) {
-      const meant = closestName(name, [...checks.known.keys()]);
-      const advice = meant === undefined ? '' : `; did you mean ${meant}?`;
+      const closest = closestName(name, [...checks.known.keys()]);
+      const advice = closest === undefined ? '' : `; did you mean ${closest}?`;
       checks.warn(
         [...path, 'disabled', index, 'name'],
-        `disables nothing: no plugin is called ${shortText(name)}${advice}`,
+        `disables nothing: there is no plugin ${shortText(name)}${advice}`,
       );
     }
     disabled.push(name);
@@ -78,7 +81,7 @@ function readPluginSet(set: unknown, setName: SetName, path: FieldPath, checks: 
 function canRun(name: string, setName: SetName, place: FieldPath, { known, report, warn }: ProfileChecks): boolean {
   const path = [...place, 'name'];
   if (name === '*') {
-    report(path, 'must be the name of a plugin: * stands for all of them in disabled alone');
+    report(path, 'must be the name of a plugin: * is only allowed in disabled');
     return false;
   }
   const plugin = known.get(name);
@@ -90,30 +93,30 @@ function canRun(name: string, setName: SetName, place: FieldPath, { known, repor
   if (sortsByPriority(plugin, setName)) return true;
   const points = plugin.points.join(', ');
   if (worksElsewhereAt(name, setName))
-    warn(path, `has no effect: ${name} has nothing to do at ${setName} here, where it works at ${points}`);
-  else report(path, `is ${name}, which has nothing to do at ${setName}; its points are ${points}`);
+    warn(path, `has no effect: in Tutti, ${name} does not implement ${setName}, only ${points}`);
+  else report(path, `is ${name}, which does not implement ${setName}, only ${points}`);
   return false;
 }
 
 function whyUnknown(name: string, known: KnownPlugins): string {
   const list = [...known.keys()].join(', ');
   const why = whyForeign(name);
-  if (why !== undefined) return isRemoved(name) ? `is ${name}${why}` : `is ${name}${why}, or take one of ${list}`;
-  const meant = closestName(name, [...known.keys()]);
-  const advice = meant === undefined ? `the plugins are ${list}` : `did you mean ${meant}? The plugins are ${list}`;
-  return `is ${shortText(name)}, and no plugin is called that; ${advice}`;
+  if (why !== undefined) return isRemoved(name) ? `is ${name}${why}` : `is ${name}${why}, or use one of ${list}`;
+  const closest = closestName(name, [...known.keys()]);
+  const advice = closest === undefined ? `the plugins are ${list}` : `did you mean ${closest}? The plugins are ${list}`;
+  return `is ${shortText(name)}, which is not a known plugin; ${advice}`;
 }
 
 function checkWeight(plugin: KnownPlugin, setName: SetName, place: FieldPath, { warn }: ProfileChecks): void {
   const path = [...place, 'weight'];
   if (setName !== 'score' && setName !== 'multiPoint')
-    warn(path, 'has no effect: a weight counts at score and multiPoint');
+    warn(path, 'has no effect: weights only apply at score and multiPoint');
   else if (plugin.points?.includes('score') === false) warn(path, `has no effect: ${plugin.name} does not score`);
 }
 
 /**
- * scheduler-plugins' Coscheduling sorts the queue so that the pods of a group come one after the other. Here the queue holds a
- * group as one, and PrioritySort does what is wanted of it.
+ * Returns whether PrioritySort replaces the plugin at this point. scheduler-plugins' Coscheduling sorts the queue so that the
+ * pods of a group follow each other. In Tutti a group is one entity in the queue, and PrioritySort has the same effect.
  */
 export function sortsByPriority({ name, points }: KnownPlugin, setName: SetName): boolean {
   return name === 'Coscheduling' && points?.includes('queueSort') === false && setName === 'queueSort';

@@ -11,15 +11,15 @@ import { readPluginConfig } from './read-plugin-config.ts';
 import { readPluginSets, sortsByPriority } from './read-plugin-sets.ts';
 import type { NamedPlugin, PluginSet, ProfileChecks, SetName } from './read-plugin-sets.ts';
 
-/** The plugins of one profile: what is in the file, over the defaults of its version. */
+/** The plugins of one profile: those of the file, combined with the defaults of its version. */
 export interface ProfilePluginsReading {
   readonly plugins: readonly EnabledPlugin[];
   readonly points: PointsConfiguration;
-  /** The one that sorts the queue and its arguments; undefined where that is not known, or was reported. */
+  /** The queueSort plugin with its arguments; undefined if it is unknown, or if an error was reported. */
   readonly sorter: { readonly name: string; readonly args: unknown } | undefined;
 }
 
-/** Reads the plugins and the pluginConfig of the profile at `path`. What is wrong is reported, and left out of the answer. */
+/** Reads the plugins and the pluginConfig of the profile at `path`. It reports errors, and omits invalid plugins. */
 export function readProfilePlugins(
   profile: unknown,
   path: FieldPath,
@@ -52,7 +52,7 @@ export function readProfilePlugins(
       here: named[point],
       implementing: (name) => known.get(name)?.points?.includes(point) === true,
     });
-  // A plugin of the caller may turn out to have any point, where it is not switched off.
+  // A plugin of the caller may implement any point, unless that is disabled.
   const mayHave = (point: ExtensionPoint): boolean =>
     plugins.some(({ name }) => known.get(name)?.points === undefined) && named[point]?.disabled?.includes('*') !== true;
   const enabledSomewhere = new Set([
@@ -64,15 +64,12 @@ export function readProfilePlugins(
     checks.warn([...place, 'name'], `has no effect: ${name} is not enabled in this profile`);
   }
   if (running('bind').length === 0 && !mayHave('bind')) {
-    checks.report([...path, 'plugins', 'bind'], 'must leave a plugin that binds: enable DefaultBinder');
+    checks.report([...path, 'plugins', 'bind'], 'must leave at least one bind plugin: enable DefaultBinder');
   }
   const sorters = running('queueSort');
   if (sorters.length > 1 || (sorters.length === 0 && !mayHave('queueSort'))) {
     const found = sorters.length === 0 ? 'none: enable PrioritySort' : `${sorters.join(' and ')}: disable all but one`;
-    checks.report(
-      [...path, 'plugins', 'queueSort'],
-      `must leave exactly one plugin that sorts the queue, not ${found}`,
-    );
+    checks.report([...path, 'plugins', 'queueSort'], `must leave exactly one queueSort plugin, not ${found}`);
   }
   const [sorter] = sorters;
   const isCertain = sorters.length === 1 && sorter !== undefined;
@@ -84,7 +81,7 @@ interface MergedSets {
   readonly points: Readonly<Record<ExtensionPoint, PluginSet>>;
 }
 
-/** v1 and v1beta3: the defaults are enabled at all their points. */
+/** For v1 and v1beta3: the defaults are enabled at all their points. */
 function mergeMultiPoint(sets: Readonly<Record<SetName, PluginSet>>, known: KnownPlugins): MergedSets {
   const multiPoint = merge(
     defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight })),
@@ -93,10 +90,10 @@ function mergeMultiPoint(sets: Readonly<Record<SetName, PluginSet>>, known: Know
   return { multiPoint, points: { ...sets, queueSort: withPrioritySort(sets, multiPoint, known) } };
 }
 
-/** v1beta2's, where they were not 1. */
+/** plugin -> its weight in v1beta2, if not 1 */
 const oldWeights: ReadonlyMap<string, number> = new Map([['PodTopologySpread', 2]]);
 
-/** v1beta2: each point has its own defaults, and there are no others. */
+/** For v1beta2: each point has its own defaults, and there is no multiPoint. */
 function mergeEachPoint(sets: Readonly<Record<SetName, PluginSet>>, known: KnownPlugins): MergedSets {
   const points = Object.fromEntries(
     extensionPoints.map((point) => {
@@ -111,8 +108,8 @@ function mergeEachPoint(sets: Readonly<Record<SetName, PluginSet>>, known: Known
 }
 
 /**
- * kube-scheduler's way to put what a user enables over what is enabled by default: a default that is named again keeps its
- * place, and has the weight that it is named with; the others come after.
+ * Combines enabled plugins with the defaults as kube-scheduler does: a default that is enabled again keeps its position and gets
+ * the new weight; the others follow.
  */
 function merge(defaults: readonly NamedPlugin[], { enabled, disabled }: PluginSet): readonly NamedPlugin[] {
   const kept = disabled.includes('*') ? [] : defaults.filter(({ name }) => !disabled.includes(name));
@@ -123,14 +120,14 @@ function merge(defaults: readonly NamedPlugin[], { enabled, disabled }: PluginSe
   ];
 }
 
-/** Coscheduling as the plugin that sorts is PrioritySort. */
+/** Replaces Coscheduling with PrioritySort as the queueSort plugin. */
 function prioritySortFor({ enabled, disabled }: PluginSet, known: KnownPlugins): PluginSet {
   if (!sortsByPriority(known.get('Coscheduling')!, 'queueSort')) return { enabled, disabled };
   const names = new Set(enabled.map(({ name }) => (name === 'Coscheduling' ? 'PrioritySort' : name)));
   return { enabled: [...names].map((name) => ({ name, weight: 1 })), disabled };
 }
 
-/** The same, and for who enables Coscheduling at all its points and disables PrioritySort. */
+/** Does the same, also for a profile that enables Coscheduling at all its points and disables PrioritySort. */
 function withPrioritySort(
   sets: Readonly<Record<SetName, PluginSet>>,
   multiPoint: readonly NamedPlugin[],

@@ -2,28 +2,28 @@ import type { BackoffPolicy } from '../base/backoff.ts';
 import type { EnabledPlugin, PointsConfiguration } from '../framework/enabled-plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 
-/** One profile: the plugins for the pods that name this scheduler. */
+/** A profile: the plugins for the pods that name this scheduler. */
 export interface ProfileConfiguration {
-  /** What pods say in spec.schedulerName. */
+  /** Name by which pods select this profile in spec.schedulerName. */
   readonly schedulerName: string;
-  /** Enabled at all the points that they implement, in order, but for what `points` says. */
+  /** Plugins that are enabled at all their points, in order, except for the differences in `points`. */
   readonly plugins: readonly EnabledPlugin[];
-  /** What is different at single points. */
+  /** Differences at single points. */
   readonly points?: PointsConfiguration;
 }
 
 export interface ClientConnectionConfiguration {
-  /** Calls a second in the long run; 0 for no limit. */
+  /** Long-run calls per second; 0: no limit. */
   readonly qps: number;
-  /** Calls at once. */
+  /** Burst of calls. */
   readonly burst: number;
-  /** A kubeconfig file, relative to where the process was started. Absent: found as kubectl finds one. */
+  /** A kubeconfig file, relative to the working directory of the process. Absent: the defaults of kubectl. */
   readonly kubeconfig?: string;
 }
 
-/** Durations are milliseconds. */
+/** Durations are in milliseconds. */
 export interface LeaderElectionConfiguration {
-  /** False: this process is the only one, and leads from the start. */
+  /** False: this process is the only one and always leads. */
   readonly leaderElect: boolean;
   readonly leaseDurationMs: number;
   readonly renewDeadlineMs: number;
@@ -33,44 +33,44 @@ export interface LeaderElectionConfiguration {
   readonly resourceNamespace: string;
 }
 
-/** Certificates and keys of calls to an extender: files, or what would be in them, which goes first. */
+/** Certificates and keys for calls to an extender: files, or data, which takes precedence. */
 export interface ExtenderTlsConfiguration {
-  /** The server's certificate is not verified. */
+  /** Do not verify the server's certificate. */
   readonly insecure: boolean;
-  /** The name in the server's certificate, where it is not the host of the URL. */
+  /** Name in the server's certificate, if it is not the host of the URL. */
   readonly serverName?: string;
   readonly certFile?: string;
   readonly keyFile?: string;
   readonly caFile?: string;
-  /** PEM in base64, as the file has it. */
+  /** PEM in base64, as in the configuration file. */
   readonly certData?: string;
   readonly keyData?: string;
   readonly caData?: string;
 }
 
-/** A process that is asked about nodes over HTTP. A verb that is absent is not asked. */
+/** A process that Tutti calls over HTTP about nodes. A verb that is absent is not called. */
 export interface ExtenderConfiguration {
   readonly urlPrefix: string;
   readonly filterVerb?: string;
   readonly prioritizeVerb?: string;
   readonly preemptVerb?: string;
   readonly bindVerb?: string;
-  /** Multiplies what prioritize answers; at least 1 where there is that verb. */
+  /** Factor for the scores of prioritize; at least 1 if that verb is set. */
   readonly weight: number;
   readonly enableHttps: boolean;
   readonly tls?: ExtenderTlsConfiguration;
   readonly httpTimeoutMs: number;
-  /** It knows the nodes, and is sent their names alone. */
+  /** The extender caches nodes and receives only their names. */
   readonly nodeCacheCapable: boolean;
-  /** Pods that request none of them are not sent to it; empty: all pods are. */
+  /** Only pods that request one of these resources are sent to the extender; empty: all pods. */
   readonly managedResources: readonly { readonly name: string; readonly ignoredByScheduler: boolean }[];
-  /** Pods are scheduled without it when it fails. */
+  /** If the extender fails, pods are scheduled without it. */
   readonly ignorable: boolean;
 }
 
-/** How a scheduler process is configured, in the words of a KubeSchedulerConfiguration. */
+/** Configuration of a scheduler process, named after the fields of KubeSchedulerConfiguration. */
 export interface SchedulerConfiguration {
-  /** At least one, each with a schedulerName of its own. */
+  /** At least one, each with a unique schedulerName. */
   readonly profiles: readonly ProfileConfiguration[];
   readonly clientConnection: ClientConnectionConfiguration;
   readonly leaderElection: LeaderElectionConfiguration;
@@ -79,11 +79,11 @@ export interface SchedulerConfiguration {
   readonly extenders: readonly ExtenderConfiguration[];
   readonly enableProfiling: boolean;
   readonly enableContentionProfiling: boolean;
-  /** A process that is not the leader keeps no picture of the cluster. */
+  /** A process that is not the leader keeps no cluster cache. */
   readonly delayCacheUntilActive: boolean;
 }
 
-/** The plugins of a profile that says nothing about them. */
+/** Returns a profile with the default plugins. */
 export function defaultProfile(schedulerName: string): ProfileConfiguration {
   return { schedulerName, plugins: defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight })) };
 }
@@ -101,7 +101,10 @@ export const defaultLeaderElection: LeaderElectionConfiguration = {
 /** For a process that is the only one. */
 export const noLeaderElection: LeaderElectionConfiguration = { ...defaultLeaderElection, leaderElect: false };
 
-/** kube-scheduler's defaults for all that is not given; without profiles there is one, of Tutti's plugins, called `default-scheduler`. */
+/**
+ * Returns the configuration with kube-scheduler's defaults for missing fields. Without profiles it has one, named
+ * `default-scheduler`, with Tutti's plugins.
+ */
 export function defaultConfiguration(given: Partial<SchedulerConfiguration> = {}): SchedulerConfiguration {
   return {
     profiles: [defaultProfile('default-scheduler')],

@@ -31,10 +31,10 @@ interface Tally {
 }
 
 /**
- * Derives the status from the current members. It uses only three facts of the previous status: Started is sticky, conditions keep
- * their transition times, and the counts of a finished group stay when its pods are cleaned up. `now` (milliseconds) only dates
- * conditions, so the same members yield the same status. `seenStarted`: the group has started although its status does not
- * show it yet.
+ * Derives the status from the current members. It uses only three facts of the previous status. Started is sticky. Conditions keep
+ * their transition times. The counts of a finished group stay when its pods are cleaned up. `now` (milliseconds) only dates
+ * conditions, so the same members yield the same status. `seenStarted`: the group has started, although its status does not show
+ * it yet.
  *
  * Phases, first match, with m = minMember; R, S, F = running, succeeded, failed members; P = usable members that do not run yet
  * (not gated). A member that is being deleted counts only in S and F.
@@ -156,9 +156,11 @@ interface Counts extends Tally {
 type State = Omit<ConditionState, 'observedGeneration'>;
 
 /**
- * Returns the Scheduled condition. True: QuorumScheduled. False: InvalidSpec with the reason why the group can never start
- * (`problem`); else the verbatim verdict of the unbound member with the lowest uid (whose verdict is written first); without a
- * verdict WaitingForGang if too few members exist, or else WaitingForScheduler.
+ * Returns the Scheduled condition. True: QuorumScheduled. False, first match:
+ * - InvalidSpec, with the reason why the group can never start (`problem`);
+ * - the verbatim verdict of the unbound member with the lowest uid, whose verdict is written first;
+ * - WaitingForGang if too few members exist;
+ * - WaitingForScheduler.
  */
 function scheduledCondition(counts: Counts, members: readonly MemberPod[], problem: string | undefined): State {
   const type = podGroupConditions.scheduled;
@@ -206,10 +208,13 @@ function readyCondition({ ready, succeeded, minMember, started }: Counts, phase:
 }
 
 /**
- * Returns the Incomplete condition. True, with the cause of the missing members: MemberRefused (a node did not admit one),
- * MemberDisrupted (one was, or is being, evicted or preempted), MemberFailed, or else MemberLost after the start and
- * PartlyScheduled before. False: QuorumScheduled, NotScheduled (no member is bound; the group waits as a whole), or
- * GroupFinished.
+ * Returns the Incomplete condition. True, with the cause of the missing members, first match:
+ * - MemberRefused: a node did not admit one;
+ * - MemberDisrupted: one was, or is being, evicted or preempted;
+ * - MemberFailed;
+ * - MemberLost after the start of the group, PartlyScheduled before.
+ *
+ * False: QuorumScheduled, GroupFinished, or NotScheduled (no member is bound; the group waits as a whole).
  */
 function incompleteCondition(counts: Counts, members: readonly MemberPod[], phase: PodGroupPhase): State {
   const type = podGroupConditions.incomplete;

@@ -18,32 +18,32 @@ export class BindingPoints {
     this.#calls = calls;
   }
 
-  /** Returns whether a plugin has work to do before the pod is bound. A plugin that fails to answer counts as having work. */
+  /** Returns whether a plugin has work to do before the pod is bound. A plugin that throws counts as having work. */
   needsPreBind(state: CycleState, pod: Pod, nodeName: string): boolean {
     return this.#at.preBind.some((plugin) => hasWork(plugin, state, pod, nodeName));
   }
 
   async preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
-    const begun = this.#calls.begin();
+    const startedAt = this.#calls.begin();
     const status = await this.#preBind(state, pod, nodeName, signal);
-    this.#calls.ran('PreBind', outcomeOf(status), begun);
+    this.#calls.ran('PreBind', outcomeOf(status), startedAt);
     return status;
   }
 
   async bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
-    const begun = this.#calls.begin();
+    const startedAt = this.#calls.begin();
     const status = await this.#bind(state, pod, nodeName, signal);
-    this.#calls.ran('Bind', outcomeOf(status), begun);
+    this.#calls.ran('Bind', outcomeOf(status), startedAt);
     return status;
   }
 
   postBind(state: CycleState, pod: Pod, nodeName: string): void {
     if (this.#at.postBind.length === 0) return;
-    const begun = this.#calls.begin();
+    const startedAt = this.#calls.begin();
     for (const plugin of this.#at.postBind) {
       this.#calls.inform(plugin, 'PostBind', pod, () => plugin.postBind?.(state, pod, nodeName));
     }
-    this.#calls.ran('PostBind', 'Success', begun);
+    this.#calls.ran('PostBind', 'Success', startedAt);
   }
 
   async #preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
@@ -70,8 +70,8 @@ export class BindingPoints {
 
 function hasWork(plugin: Plugin, state: CycleState, pod: Pod, nodeName: string): boolean {
   if (plugin.preBindPreFlight === undefined) return true;
-  const answer = guarded(plugin, 'PreBindPreFlight', () =>
+  const result = guarded(plugin, 'PreBindPreFlight', () =>
     readRejectionOrSkip(plugin.preBindPreFlight!(state, pod, nodeName)),
   );
-  return answer?.code !== 'Skip';
+  return result?.code !== 'Skip';
 }

@@ -44,7 +44,7 @@ export type Retry = 'afterBackoff' | 'atOnce';
 export type HintAnswer = 'Queue' | 'QueueSkip' | 'Error';
 
 /** Called for a random sample of hint calls. Must be cheap, and must not throw. */
-export type HintMeter = (plugin: string, event: ClusterEvent, answer: HintAnswer, ms: number) => void;
+export type HintMeter = (plugin: string, event: ClusterEvent, result: HintAnswer, ms: number) => void;
 
 /** Mean number of hint calls per timed call. Hints run for each waiting pod class at each event. */
 const timedCalls = 16;
@@ -142,10 +142,10 @@ export class EventHints {
   helps({ plugin, hint }: Registered, pod: Pod, event: ClusterEvent): boolean {
     if (hint === undefined) return true;
     const timing = this.#calls.picks() ? this.#timing : undefined;
-    const begun = timing?.clock.monotonic() ?? 0;
-    const answer = answerOf(hint, pod, event);
-    timing?.meter(plugin, event, answer, timing.clock.monotonic() - begun);
-    return answer !== 'QueueSkip';
+    const startedAt = timing?.clock.monotonic() ?? 0;
+    const result = resultOf(hint, pod, event);
+    timing?.meter(plugin, event, result, timing.clock.monotonic() - startedAt);
+    return result !== 'QueueSkip';
   }
 
   /** Returns whether one of the plugins that rejected the entity is certain to reject it again. */
@@ -183,14 +183,14 @@ function registrationsOf(plugin: Plugin, schedulerName: string): readonly EventR
     const text = `eventsToRegister of plugin ${plugin.name} ${problem}`;
     throw new ProfileError([{ schedulerName, text, plugin: plugin.name, cause }]);
   };
-  let answer: unknown;
+  let result: unknown;
   try {
-    answer = plugin.eventsToRegister();
+    result = plugin.eventsToRegister();
   } catch (error) {
     return reject(`failed: ${describeThrown(error)}`, error);
   }
-  dropPromise(answer);
-  if (Array.isArray(answer) && answer.every(isRegistration)) return answer;
+  dropPromise(result);
+  if (Array.isArray(result) && result.every(isRegistration)) return result;
   return reject('must return a list of { resource, actions, hint? }; hint must be a function');
 }
 
@@ -209,7 +209,7 @@ function isRuledOut(plugin: Plugin, demand: ResourceDemand): boolean {
   }
 }
 
-function answerOf(hint: QueueingHint, pod: Pod, event: ClusterEvent): HintAnswer {
+function resultOf(hint: QueueingHint, pod: Pod, event: ClusterEvent): HintAnswer {
   try {
     return hint(pod, event) ? 'Queue' : 'QueueSkip';
   } catch {

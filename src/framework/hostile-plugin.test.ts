@@ -65,7 +65,7 @@ describe('a Reserve plugin that fails after it has reserved', () => {
         throw new Error('late');
       },
     ],
-  ])('and %s is unreserved for every member, including the one it failed for', async (_how, fails) => {
+  ])('is unreserved for every member, including the one it failed for: it %s', async (_how, fails) => {
     const reserved = new Set<string>();
     const core = new Scheduling({
       plugins: defaultPlugins,
@@ -87,7 +87,7 @@ describe('a Reserve plugin that fails after it has reserved', () => {
   });
 });
 
-describe('a plugin with an invalid result fails its pod by name, and the next pod is scheduled', () => {
+describe('a plugin with an invalid result', () => {
   it.each<[string, Hostile, string]>([
     ['Filter: a string', { filter: () => 'no' }, `Hostile failed in Filter: ${expectsStatus} "no"`],
     ['Filter: null', { filter: () => null }, `Hostile failed in Filter: ${expectsStatus} null`],
@@ -163,11 +163,14 @@ describe('a plugin with an invalid result fails its pod by name, and the next po
         [`${named}: throws an Error status`, throwing('Error'), 'too bad.'],
       ];
     }),
-  ] as unknown as [string, Hostile, string][])('%s', async (_what, points, message) => {
-    expect(await verdictOf(points)).toContain(message);
-  });
+  ] as unknown as [string, Hostile, string][])(
+    'fails its pod by name, and the next pod is scheduled: %s',
+    async (_what, points, message) => {
+      expect(await verdictOf(points)).toContain(message);
+    },
+  );
 
-  it('Bind: a string', async () => {
+  it('fails its pod by name in Bind', async () => {
     const core = new Scheduling({ plugins: basics.slice(0, 1), extra: [asPlugin({ bind: () => 'bound' })] });
     core.node({ name: 'node' });
     core.pod({ name: 'pod' });
@@ -183,13 +186,13 @@ describe('a plugin with an invalid result fails its pod by name, and the next po
       () => ({ message: '', nominations: [{}] }),
       'nominations must be a list of { pod, nodeName }',
     ],
-  ])('PostFilter: %s', async (_what, postFilter, message) => {
+  ])('fails its pod by name in PostFilter: %s', async (_what, postFilter, message) => {
     const core = scheduling({ filter: () => new Status('Unschedulable', 'no'), postFilter });
     await core.attempt();
     expect(core.harness.verdicts[0]).toContain(`no. Hostile failed in PostFilter: ${message}`);
   });
 
-  it('calls sign again after it failed', async () => {
+  it('is called again at sign after it failed', async () => {
     let calls = 0;
     const core = scheduling({
       filter: () => undefined,
@@ -202,7 +205,7 @@ describe('a plugin with an invalid result fails its pod by name, and the next po
     expect(core.binds).toHaveLength(1);
   });
 
-  it('rejects the whole gang if the plugin fails for one member', async () => {
+  it('fails the whole gang if it fails for one member', async () => {
     const core = new Scheduling({
       plugins: [...basics, { name: 'Coscheduling', factory: pluginRegistry.get('Coscheduling')! }],
       extra: [

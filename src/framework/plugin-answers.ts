@@ -8,43 +8,43 @@ import { Status } from './status.ts';
  */
 
 /** For points that return nothing or a rejection. */
-export function readRejection(answer: unknown): Status | undefined {
-  if (answer === undefined) return undefined;
-  if (!(answer instanceof Status)) throw wrong(answer, 'undefined or a Status');
-  if (answer.code === 'Skip') throw new TypeError('Skip is not allowed here');
-  return answer;
+export function readRejection(result: unknown): Status | undefined {
+  if (result === undefined) return undefined;
+  if (!(result instanceof Status)) throw wrong(result, 'undefined or a Status');
+  if (result.code === 'Skip') throw new TypeError('Skip is not allowed here');
+  return result;
 }
 
 /** For PreScore, PreBind and Bind. */
-export function readRejectionOrSkip(answer: unknown): Status | undefined {
-  if (answer === undefined || answer instanceof Status) return answer;
-  throw wrong(answer, 'undefined or a Status');
+export function readRejectionOrSkip(result: unknown): Status | undefined {
+  if (result === undefined || result instanceof Status) return result;
+  throw wrong(result, 'undefined or a Status');
 }
 
-export function readPreFilterResult(answer: unknown): Status | NodeNames | undefined {
-  if (answer === undefined || answer instanceof Status) return answer;
-  if (isObject(answer) && answer.nodeNames instanceof Set) return answer as unknown as NodeNames;
-  throw wrong(answer, 'undefined, a Status, or { nodeNames } with a Set');
+export function readPreFilterResult(result: unknown): Status | NodeNames | undefined {
+  if (result === undefined || result instanceof Status) return result;
+  if (isObject(result) && result.nodeNames instanceof Set) return result as unknown as NodeNames;
+  throw wrong(result, 'undefined, a Status, or { nodeNames } with a Set');
 }
 
 /** For a point that returns how many of `max` nodes remain. */
-export function readCount(answer: unknown, max: number): number {
-  if (typeof answer === 'number' && Number.isInteger(answer) && answer >= 0 && answer <= max) return answer;
-  throw wrong(answer, `a whole number from 0 to ${max}`);
+export function readCount(result: unknown, max: number): number {
+  if (typeof result === 'number' && Number.isInteger(result) && result >= 0 && result <= max) return result;
+  throw wrong(result, `a whole number from 0 to ${max}`);
 }
 
-export function readPermitResult(answer: unknown): Status | Wait | undefined {
-  if (answer === undefined || answer instanceof Status) return readRejection(answer);
-  const waitMs = isObject(answer) ? answer.waitMs : undefined;
+export function readPermitResult(result: unknown): Status | Wait | undefined {
+  if (result === undefined || result instanceof Status) return readRejection(result);
+  const waitMs = isObject(result) ? result.waitMs : undefined;
   if (typeof waitMs === 'number' && waitMs >= 0) return { waitMs };
   if (waitMs !== undefined) throw new TypeError(`waitMs must be a number of at least 0, not ${describe(waitMs)}`);
-  throw wrong(answer, 'undefined, a Status, or { waitMs }');
+  throw wrong(result, 'undefined, a Status, or { waitMs }');
 }
 
-export function readPostFilterResult(answer: unknown): PostFilterResult | undefined {
-  if (answer === undefined) return undefined;
-  if (!isObject(answer) || typeof answer.message !== 'string') throw wrong(answer, 'undefined or { message }');
-  const { nominations, victims } = answer;
+export function readPostFilterResult(result: unknown): PostFilterResult | undefined {
+  if (result === undefined) return undefined;
+  if (!isObject(result) || typeof result.message !== 'string') throw wrong(result, 'undefined or { message }');
+  const { nominations, victims } = result;
   const areNominations =
     nominations === undefined ||
     (Array.isArray(nominations) &&
@@ -53,13 +53,13 @@ export function readPostFilterResult(answer: unknown): PostFilterResult | undefi
   if (victims !== undefined && !(Array.isArray(victims) && victims.every(isPod))) {
     throw new TypeError('victims must be a list of pods');
   }
-  return answer as unknown as PostFilterResult;
+  return result as unknown as PostFilterResult;
 }
 
 /** For `sign`. */
-export function readSignature(answer: unknown): string | undefined {
-  if (answer === undefined || typeof answer === 'string') return answer;
-  throw wrong(answer, 'undefined or a string');
+export function readSignature(result: unknown): string | undefined {
+  if (result === undefined || typeof result === 'string') return result;
+  throw wrong(result, 'undefined or a string');
 }
 
 /** Describes a thrown value. Never throws. */
@@ -74,13 +74,13 @@ export function describeThrown(thrown: unknown): string {
 }
 
 /** Ignores the failure of a promise that has no consumer, so that it does not end the process. */
-export function dropPromise(answer: unknown): void {
-  if (isPromise(answer)) answer.catch(() => undefined);
+export function dropPromise(result: unknown): void {
+  if (isPromise(result)) result.catch(() => undefined);
 }
 
-function wrong(answer: unknown, expected: string): TypeError {
-  dropPromise(answer);
-  return new TypeError(`it must return ${expected}, not ${describe(answer)}`);
+function wrong(result: unknown, expected: string): TypeError {
+  dropPromise(result);
+  return new TypeError(`it must return ${expected}, not ${describe(result)}`);
 }
 
 /** Describes a value in a few words. */

@@ -44,9 +44,9 @@ export class PluginCalls {
     return this.#meter !== undefined && this.#memberRuns.picks() ? this.begin() : NaN;
   }
 
-  /** Records a run of all plugins of the point since `begun`. */
-  ran(point: MeasuredPoint, outcome: Outcome, begun: number): void {
-    if (!Number.isNaN(begun)) this.#meter?.ran(point, outcome, this.#clock.monotonic() - begun);
+  /** Records a run of all plugins of the point since `startedAt`. */
+  ran(point: MeasuredPoint, outcome: Outcome, startedAt: number): void {
+    if (!Number.isNaN(startedAt)) this.#meter?.ran(point, outcome, this.#clock.monotonic() - startedAt);
   }
 
   /** Returns whether to time this call for one node. */
@@ -55,17 +55,17 @@ export class PluginCalls {
   }
 
   /** Records a sampled call that has ended. */
-  called(plugin: Plugin, point: MeasuredPoint, outcome: Outcome, begun: number): void {
-    this.#meter?.called(plugin.name, point, outcome, this.#clock.monotonic() - begun);
+  called(plugin: Plugin, point: MeasuredPoint, outcome: Outcome, startedAt: number): void {
+    this.#meter?.called(plugin.name, point, outcome, this.#clock.monotonic() - startedAt);
   }
 
   /** Returns the plugin's result, or a Status if the plugin failed. */
   call<T>(plugin: Plugin, point: MeasuredPoint, run: () => T): T | Status {
     if (this.#meter === undefined || !this.#otherCalls.picks()) return guarded(plugin, point, run);
-    const begun = this.begin();
-    const answer = guarded(plugin, point, run);
-    this.called(plugin, point, answer instanceof Status ? answer.code : 'Success', begun);
-    return answer;
+    const startedAt = this.begin();
+    const result = guarded(plugin, point, run);
+    this.called(plugin, point, result instanceof Status ? result.code : 'Success', startedAt);
+    return result;
   }
 
   /** Like `call`, for a result to await with a deadline. */
@@ -76,14 +76,14 @@ export class PluginCalls {
     onLate?: (error: Error) => void,
   ): Promise<Status | undefined> {
     const { asyncDeadlineMs: deadlineMs = asyncPointDeadlineMs } = plugin;
-    const begun = this.#meter !== undefined && this.#otherCalls.picks() ? this.begin() : NaN;
+    const startedAt = this.#meter !== undefined && this.#otherCalls.picks() ? this.begin() : NaN;
     let status: Status | undefined;
     try {
       status = readRejectionOrSkip(await withinDeadline(this.#clock, deadlineMs, run, onLate));
     } catch (error) {
       status = failureOf(plugin, point, error);
     }
-    if (!Number.isNaN(begun)) this.called(plugin, point, outcomeOf(status), begun);
+    if (!Number.isNaN(startedAt)) this.called(plugin, point, outcomeOf(status), startedAt);
     return status;
   }
 
@@ -92,8 +92,8 @@ export class PluginCalls {
     const fail = (error: unknown): void =>
       this.#logger.warn('plugin failed', { plugin: plugin.name, point, pod: pod.key, error: describeThrown(error) });
     try {
-      const answer = run();
-      if (answer instanceof Promise) answer.catch(fail);
+      const result = run();
+      if (result instanceof Promise) result.catch(fail);
     } catch (error) {
       fail(error);
     }

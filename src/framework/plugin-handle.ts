@@ -41,8 +41,8 @@ export interface PodBinding {
 export interface VolumeWriter {
   /**
    * Reserves the volume for the claim; the PersistentVolume controller completes the binding. `isOurChoice`: the volume was not
-   * reserved for the claim before. Returns the resourceVersion of the volume from which on the reservation is visible. Rejects when the
-   * volume belongs to another claim.
+   * reserved for the claim before. Returns the first resourceVersion of the volume that shows the reservation. Rejects when the volume
+   * belongs to another claim.
    */
   bind(
     volume: PersistentVolume,
@@ -50,8 +50,8 @@ export interface VolumeWriter {
     options: { readonly isOurChoice: boolean; readonly signal: AbortSignal },
   ): Promise<string>;
   /**
-   * Requests provisioning of a volume for the claim that the node can access. Returns the resourceVersion of the claim from which on
-   * the request is visible. Rejects when the claim already selects another node.
+   * Requests provisioning of a volume for the claim that the node can access. Returns the first resourceVersion of the claim that
+   * shows the request. Rejects when the claim already selects another node.
    */
   provision(reservation: PersistentVolumeClaim, nodeName: string, signal: AbortSignal): Promise<string>;
 }

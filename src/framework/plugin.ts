@@ -75,8 +75,8 @@ export interface Plugin {
   /**
    * Returns the canonical text of everything about the pod that this plugin's PreFilter, Filter, PreScore, Score and hints read. Pods
    * with equal texts must get equal results. The scheduler caches results by this text, so these points must not depend on anything
-   * else, for example the time. Runs for each pod in each attempt, so it must be cheap. `undefined`: results are not reusable. If a
-   * plugin has Filter or Score but no `sign`, results for no pod are reusable.
+   * else, for example the time. Runs for each pod in each attempt, so it must be cheap. `undefined`: results are not reusable.
+   * While a plugin with Filter or Score has no `sign`, no result is reusable for any pod.
    */
   sign?(pod: Pod): string | undefined;
 
@@ -98,8 +98,8 @@ export interface Plugin {
   compare?(a: QueueKey, b: QueueKey): number;
 
   /**
-   * Runs once per attempt for all pods with the same signature; for pods without one, once per pod and attempt. `Skip` disables this
-   * plugin's Filter for the attempt; any rejection ends the attempt. If a plugin that reads other nodes skipped a pod, the scheduler
+   * Runs once per attempt for all pods to which this plugin gives the same signature, otherwise once per pod and attempt. `Skip` disables
+   * this plugin's Filter for the attempt; any rejection ends the attempt. If a plugin that reads other nodes skipped a pod, the scheduler
    * calls it again after each assignment, unless the plugin returned `Status.skipThroughout`.
    */
   preFilter?(state: CycleState, pod: Pod): Status | NodeNames | undefined;

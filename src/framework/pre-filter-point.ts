@@ -82,9 +82,9 @@ export class PreFilterPoint {
 
   /** Like `others`; returns a rejection of the pod or of this node. */
   othersReject(state: CycleState, pod: Pod, nodeName: string): Status | undefined {
-    const { status, ...answer } = this.others(state, pod);
-    if (status !== undefined || !('nodeNames' in answer)) return status;
-    return answer.nodeNames?.has(nodeName) === false ? notPreselected : undefined;
+    const { status, ...result } = this.others(state, pod);
+    if (status !== undefined || !('nodeNames' in result)) return status;
+    return result.nodeNames?.has(nodeName) === false ? notPreselected : undefined;
   }
 
   #run(
@@ -96,24 +96,24 @@ export class PreFilterPoint {
     if (plugins.length === 0) return { status: undefined, nodeNames: among, mayChange: false };
     let nodeNames = among;
     let mayChange = false;
-    const begun = this.#calls.beginOfMany();
+    const startedAt = this.#calls.beginOfMany();
     for (const plugin of plugins) {
-      const answer = this.#calls.call(plugin, 'PreFilter', () => readPreFilterResult(plugin.preFilter!(state, pod)));
-      const isSkipped = answer instanceof Status && answer.code === 'Skip';
+      const result = this.#calls.call(plugin, 'PreFilter', () => readPreFilterResult(plugin.preFilter!(state, pod)));
+      const isSkipped = result instanceof Status && result.code === 'Skip';
       if (!isSkipped) this.#counts.get(plugin)!.calls++;
-      if (answer === undefined) continue;
-      mayChange ||= plugin.readsOtherNodes === true && answer !== Status.skipThroughout;
-      if (!(answer instanceof Status)) {
-        const { nodeNames: more } = answer;
+      if (result === undefined) continue;
+      mayChange ||= plugin.readsOtherNodes === true && result !== Status.skipThroughout;
+      if (!(result instanceof Status)) {
+        const { nodeNames: more } = result;
         nodeNames = nodeNames === undefined ? more : new Set([...more].filter((name) => nodeNames!.has(name)));
       } else if (isSkipped) {
         state.skipFilter(plugin.name);
       } else {
-        this.#calls.ran('PreFilter', answer.code, begun);
-        return { status: answer.from(plugin.name), mayChange };
+        this.#calls.ran('PreFilter', result.code, startedAt);
+        return { status: result.from(plugin.name), mayChange };
       }
     }
-    this.#calls.ran('PreFilter', 'Success', begun);
+    this.#calls.ran('PreFilter', 'Success', startedAt);
     return { status: undefined, nodeNames, mayChange };
   }
 

@@ -269,8 +269,8 @@ describe('Permit', () => {
       { name: 'Two', permit: () => undefined },
       { name: 'Three', permit: () => ({ waitMs: 3 }) },
     );
-    const answer = profile.permit(new CycleState(), pod, 'a');
-    expect(answer).toEqual({
+    const result = profile.permit(new CycleState(), pod, 'a');
+    expect(result).toEqual({
       status: undefined,
       waits: new Map([
         ['One', 1],

@@ -173,20 +173,20 @@ export class Profile {
     return this.#calls.begin();
   }
 
-  /** Records a run of all plugins since `begun`, at points where the caller combines several calls into a run. */
-  ran(point: MeasuredPoint, outcome: Outcome, begun: number): void {
-    this.#calls.ran(point, outcome, begun);
+  /** Records a run of all plugins since `startedAt`, at points where the caller combines several calls into a run. */
+  ran(point: MeasuredPoint, outcome: Outcome, startedAt: number): void {
+    this.#calls.ran(point, outcome, startedAt);
   }
 
   preEnqueue(schedulingEntity: SchedulingEntity): Status | undefined {
-    const begun = this.begin();
+    const startedAt = this.begin();
     for (const plugin of this.#at.preEnqueue) {
       const status = this.#calls.call(plugin, 'PreEnqueue', () => readRejection(plugin.preEnqueue!(schedulingEntity)));
       if (status === undefined) continue;
-      this.ran('PreEnqueue', status.code, begun);
+      this.ran('PreEnqueue', status.code, startedAt);
       return status.from(plugin.name);
     }
-    this.ran('PreEnqueue', 'Success', begun);
+    this.ran('PreEnqueue', 'Success', startedAt);
     return undefined;
   }
 
@@ -251,9 +251,9 @@ export class Profile {
   }
 
   #timedFilter(plugin: Plugin, state: CycleState, pod: Pod, node: NodeView): Status | undefined {
-    const begun = this.begin();
+    const startedAt = this.begin();
     const status = plugin.filter!(state, pod, node);
-    this.#calls.called(plugin, 'Filter', outcomeOf(status), begun);
+    this.#calls.called(plugin, 'Filter', outcomeOf(status), startedAt);
     return status;
   }
 
@@ -277,58 +277,58 @@ export class Profile {
   /** Returns the first result, or a Status when a plugin failed. */
   postFilter(schedulingEntity: SchedulingEntity, diagnosis: Diagnosis): PostFilterResult | Status | undefined {
     if (!this.hasPostFilter) return undefined;
-    const begun = this.begin();
+    const startedAt = this.begin();
     for (const plugin of this.#at.postFilter) {
       const result = this.#calls.call(plugin, 'PostFilter', () =>
         readPostFilterResult(plugin.postFilter!(schedulingEntity, diagnosis)),
       );
       if (result === undefined) continue;
-      this.ran('PostFilter', result instanceof Status ? result.code : 'Success', begun);
+      this.ran('PostFilter', result instanceof Status ? result.code : 'Success', startedAt);
       return result;
     }
     // As in kube-scheduler: no plugin returned a result.
-    this.ran('PostFilter', 'Unschedulable', begun);
+    this.ran('PostFilter', 'Unschedulable', startedAt);
     return undefined;
   }
 
   reserve(state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     if (this.#at.reserve.length === 0) return undefined;
-    const begun = this.#calls.beginOfMany();
+    const startedAt = this.#calls.beginOfMany();
     for (const plugin of this.#at.reserve) {
       const status = this.#calls.call(plugin, 'Reserve', () => readRejection(plugin.reserve?.(state, pod, node)));
       if (status === undefined) continue;
-      this.ran('Reserve', status.code, begun);
+      this.ran('Reserve', status.code, startedAt);
       return status.from(plugin.name);
     }
-    this.ran('Reserve', 'Success', begun);
+    this.ran('Reserve', 'Success', startedAt);
     return undefined;
   }
 
   /** Runs in reverse plugin order. Logs exceptions, since there is nothing left to undo. */
   unreserve(state: CycleState, pod: Pod, nodeName: string): void {
     if (this.#at.reserve.length === 0) return;
-    const begun = this.#calls.beginOfMany();
+    const startedAt = this.#calls.beginOfMany();
     for (const plugin of this.#at.reserve.toReversed()) {
       this.#calls.inform(plugin, 'Unreserve', pod, () => plugin.unreserve?.(state, pod, nodeName));
     }
-    this.ran('Unreserve', 'Success', begun);
+    this.ran('Unreserve', 'Success', startedAt);
   }
 
   /** Runs every Permit plugin, even after one returned Wait. */
   permit(state: CycleState, pod: Pod, nodeName: string): PermitAnswer {
     const waits = new Map<string, number>();
     if (this.#at.permit.length === 0) return { status: undefined, waits };
-    const begun = this.#calls.beginOfMany();
+    const startedAt = this.#calls.beginOfMany();
     for (const plugin of this.#at.permit) {
-      const answer = this.#calls.call(plugin, 'Permit', () => readPermitResult(plugin.permit!(state, pod, nodeName)));
-      if (answer === undefined) continue;
-      if (answer instanceof Status) {
-        this.ran('Permit', answer.code, begun);
-        return { status: answer.from(plugin.name) };
+      const result = this.#calls.call(plugin, 'Permit', () => readPermitResult(plugin.permit!(state, pod, nodeName)));
+      if (result === undefined) continue;
+      if (result instanceof Status) {
+        this.ran('Permit', result.code, startedAt);
+        return { status: result.from(plugin.name) };
       }
-      waits.set(plugin.name, answer.waitMs);
+      waits.set(plugin.name, result.waitMs);
     }
-    this.ran('Permit', waits.size > 0 ? 'Wait' : 'Success', begun);
+    this.ran('Permit', waits.size > 0 ? 'Wait' : 'Success', startedAt);
     return { status: undefined, waits };
   }
 
@@ -367,9 +367,9 @@ function dependsOnAssignedPods(plugin: Plugin, state: CycleState, pod: Pod): boo
 }
 
 /** Returns the plugin's rejection with the plugin's name. */
-function rejection(plugin: Plugin, point: string, answer: unknown): Status {
+function rejection(plugin: Plugin, point: string, result: unknown): Status {
   try {
-    return readRejection(answer)!.from(plugin.name);
+    return readRejection(result)!.from(plugin.name);
   } catch (error) {
     return failureOf(plugin, point, error);
   }

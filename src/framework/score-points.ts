@@ -41,9 +41,9 @@ export class ScorePoints {
     const { plugin } = scorer;
     scorer.calls++;
     if (!this.#calls.picksNodeCall()) return plugin.score!(state, pod, node);
-    const begun = this.#calls.begin();
+    const startedAt = this.#calls.begin();
     const score = plugin.score!(state, pod, node);
-    this.#calls.called(plugin, 'Score', 'Success', begun);
+    this.#calls.called(plugin, 'Score', 'Success', startedAt);
     return score;
   }
 
@@ -77,7 +77,7 @@ export class ScorePoints {
     feasible: () => readonly NodeView[],
   ): Status | undefined {
     if (plugins.length === 0) return undefined;
-    const begun = this.#calls.begin();
+    const startedAt = this.#calls.begin();
     for (const plugin of plugins) {
       const status = this.#calls.call(plugin, 'PreScore', () =>
         readRejectionOrSkip(plugin.preScore!(state, pod, feasible)),
@@ -85,12 +85,12 @@ export class ScorePoints {
       if (status?.code !== 'Skip') this.#counts.get(plugin)!.calls++;
       if (status === undefined) continue;
       if (status.code !== 'Skip') {
-        this.#calls.ran('PreScore', status.code, begun);
+        this.#calls.ran('PreScore', status.code, startedAt);
         return status.from(plugin.name);
       }
       state.skipScore(plugin.name);
     }
-    this.#calls.ran('PreScore', 'Success', begun);
+    this.#calls.ran('PreScore', 'Success', startedAt);
     return undefined;
   }
 }

@@ -221,8 +221,8 @@ describe('resuming', () => {
     ['ended normally in the middle of a line', answerText(`${JSON.stringify(added('a', 6))}\n{"type"`), 'watch@6'],
     ['malformed', streamsAndEnds(added('a', 6), 'no event'), 'watch@6'],
     ['broken by an ERROR event', streamsAndEnds(added('a', 6), { type: 'ERROR', object: { code: 500 } }), 'watch@6'],
-    ['answered 500', answerStatus(500, 'InternalError', 'broken'), 'watch@5'],
-    ['answered 403', answerStatus(403, 'Forbidden', 'no'), 'watch@5'],
+    ['rejected with 500', answerStatus(500, 'InternalError', 'broken'), 'watch@5'],
+    ['rejected with 403', answerStatus(403, 'Forbidden', 'no'), 'watch@5'],
   ])('reports a watch that is %s, and resumes it after a backoff', async (_, behaviour, resumed) => {
     server.next(list(5), behaviour);
     reflector.start();
@@ -499,7 +499,7 @@ describe('catchUp', () => {
     ['an additional object', [thing('a', 1), thing('b', 2), thing('c', 11)]],
     ['a missing object', [thing('b', 2)]],
     ['an item that is not an object', [null]],
-  ])('lists everything if they show %s, and watches from there', async (_, items) => {
+  ])('lists everything if the versions show %s, and watches from there', async (_, items) => {
     server.next(list(9, thing('a', 1), thing('b', 2)), streams(), list(10), list(11, ...items));
     server.next(list(12, thing('b', 2), thing('c', 12)));
     const caughtUp = await catchUpWithoutEvent();

@@ -26,13 +26,13 @@ const gang = fc.record({
   /** All members use one more claim together. */
   shares: fc.boolean(),
   /** How the claim of one member differs from the others. */
-  odd: fc.option(fc.constantFrom('bound', 'selected', 'kept', 'deleted', 'shared', 'missing'), { nil: undefined }),
+  odd: fc.option(fc.constantFrom('bound', 'selected', 'reserved', 'deleted', 'shared', 'missing'), { nil: undefined }),
 });
 type World = typeof cluster extends fc.Arbitrary<infer T> ? T : never;
-type Wanted = typeof gang extends fc.Arbitrary<infer T> ? T : never;
+type GangShape = typeof gang extends fc.Arbitrary<infer T> ? T : never;
 
 /** `areNamed`: another pod uses each claim, so that the claims are not interchangeable. */
-function build(world: World, wanted: Wanted, areNamed: boolean): StorageScheduling {
+function build(world: World, shape: GangShape, areNamed: boolean): StorageScheduling {
   const core = new StorageScheduling();
   core.hosts(...hosts);
   for (const [index, host] of hosts.entries()) {
@@ -58,15 +58,15 @@ function build(world: World, wanted: Wanted, areNamed: boolean): StorageScheduli
     core.bind(`old-${host}`, `pv-old-${host}`, { storageClass: 'wait', csi });
     core.pod({ name: `old-${host}`, nodeName: host, spec: { volumes: volumesOf([`old-${host}`]) } });
   }
-  const claims = Array.from({ length: wanted.members }, (_, member) =>
-    Array.from({ length: wanted.claims }, (_each, number) => `data-${number}-${member}`),
+  const claims = Array.from({ length: shape.members }, (_, member) =>
+    Array.from({ length: shape.claims }, (_each, number) => `data-${number}-${member}`),
   );
   for (const claim of claims.flat()) {
-    core.claim(claim, { storageClass: wanted.storageClass, size: `${wanted.size}Gi`, modes: [wanted.mode] });
+    core.claim(claim, { storageClass: shape.storageClass, size: `${shape.size}Gi`, modes: [shape.mode] });
   }
   core.claim('common', { storageClass: 'wait', modes: ['ReadWriteMany'] });
-  makeOdd(core, wanted);
-  const all = wanted.shares ? claims.map((own) => [...own, 'common']) : claims;
+  makeOdd(core, shape);
+  const all = shape.shares ? claims.map((own) => [...own, 'common']) : claims;
   core.gang('red', all, '100m');
   if (areNamed) {
     for (const claim of claims.flat()) {
@@ -76,7 +76,7 @@ function build(world: World, wanted: Wanted, areNamed: boolean): StorageScheduli
   return core;
 }
 
-function makeOdd(core: StorageScheduling, { odd, storageClass, size, mode }: Wanted): void {
+function makeOdd(core: StorageScheduling, { odd, storageClass, size, mode }: GangShape): void {
   const fields = { storageClass, size: `${size}Gi`, modes: [mode] };
   const claim = 'data-0-0';
   switch (odd) {
@@ -86,7 +86,7 @@ function makeOdd(core: StorageScheduling, { odd, storageClass, size, mode }: Wan
     case 'selected':
       core.claim(claim, { ...fields, selectedNode: 'c' });
       break;
-    case 'kept':
+    case 'reserved':
       core.volume('pv-odd', { ...fields, node: 'd', claim });
       break;
     case 'deleted':
@@ -111,44 +111,44 @@ function volumesOf(claims: readonly string[]): readonly object[] {
 }
 
 /** Checks the invariants of every plan, whichever claims are interchangeable. */
-function expectSound(core: StorageScheduling, world: World, wanted: Wanted): void {
+function expectSound(core: StorageScheduling, world: World, shape: GangShape): void {
   const { cluster: harness } = core.harness;
   const members = [...harness.gang('default/red')!.members.values()];
   const nodeOf = new Map(members.map((pod) => [pod.name, harness.nodeOf(pod)!.name]));
   const written = core.written.map((text) => text.split(/ (?:for|on) /) as [string, string]);
   const volumes = core.written.filter((text) => text.includes(' for ')).map((text) => text.split(' for ')[0]!);
-  expect(new Set(volumes).size, 'each volume is given once').toBe(volumes.length);
-  for (const [what, whom] of written) {
-    if (!what.startsWith('local-')) continue;
-    const member = `red-${whom.split('-').at(-1)}`;
-    expect(what.split('-')[1], `${what} can be reached`).toBe(nodeOf.get(member));
+  expect(new Set(volumes).size, 'each volume has one claim').toBe(volumes.length);
+  for (const [object, target] of written) {
+    if (!object.startsWith('local-')) continue;
+    const member = `red-${target.split('-').at(-1)}`;
+    expect(object.split('-')[1], `${object} is on the node of its member`).toBe(nodeOf.get(member));
   }
-  const isMade = wanted.storageClass === 'wait';
+  const isMade = shape.storageClass === 'wait';
   for (const [index, host] of hosts.entries()) {
     const limit = world.limits[index];
     if (limit === undefined || !isMade) continue;
     const here = [...nodeOf.values()].filter((node) => node === host).length;
     const before = world.running.includes(host) ? 1 : 0;
     // The shared claim and the odd member's volume may already be counted.
-    if (here > 0) expect(here * wanted.claims + before, `${host} exceeds its limit`).toBeLessThanOrEqual(limit);
+    if (here > 0) expect(here * shape.claims + before, `${host} exceeds its limit`).toBeLessThanOrEqual(limit);
   }
 }
 
 it('gives pods with interchangeable claims the same result as evaluating each pod separately', async () => {
   const outcomes = new Map<string, number>();
   await fc.assert(
-    fc.asyncProperty(cluster, gang, async (world, wanted) => {
-      const shared = build(world, wanted, false);
-      const each = build(world, wanted, true);
+    fc.asyncProperty(cluster, gang, async (world, shape) => {
+      const shared = build(world, shape, false);
+      const each = build(world, shape, true);
       const [outcome, expected] = [await shared.attempt(), await each.attempt()];
       // The node of the shared claim depends on which member comes first and on the order of equal nodes.
-      if (!wanted.shares) expect(outcome).toBe(expected);
+      if (!shape.shares) expect(outcome).toBe(expected);
       outcomes.set(String(outcome), (outcomes.get(String(outcome)) ?? 0) + 1);
       if (outcome !== 'planned') return;
       await shared.settle();
       await each.settle();
       if (expected === 'planned') expect(shared.written.length).toBe(each.written.length);
-      if (wanted.odd === undefined) expectSound(shared, world, wanted);
+      if (shape.odd === undefined) expectSound(shared, world, shape);
     }),
     { numRuns: 250 },
   );

@@ -35,7 +35,7 @@ export class InterchangeableClaims {
     if (isEphemeral && claim.ownerUid !== pod.uid) return undefined;
     const storageClass = listed.get('StorageClass', '', claim.className);
     if (storageClass === undefined || !waitsForConsumer(storageClass)) return undefined;
-    if (claimsInUse.namersOf(pod.namespace, claimName) !== 1 || this.#hasVolume(claim)) return undefined;
+    if (claimsInUse.allUsersOf(pod.namespace, claimName) !== 1 || this.#hasVolume(claim)) return undefined;
     // This pod is the only one that uses the claim. It must still be unscheduled.
     if (this.#cluster.openPod(pod.uid) === undefined) return undefined;
     return {

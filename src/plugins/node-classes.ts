@@ -26,9 +26,9 @@ export class NodeClasses {
   }
 
   /** Moves the indexes of the nodes whose class passes to the front, in their order. Returns their number. */
-  keep(indexes: Int32Array, size: number, isKept: (sample: Node) => boolean): number {
+  keep(indexes: Int32Array, size: number, passes: (sample: Node) => boolean): number {
     const { classes, samples } = this.#find();
-    const keeps = Uint8Array.from(samples, (sample) => (isKept(sample) ? 1 : 0));
+    const keeps = Uint8Array.from(samples, (sample) => (passes(sample) ? 1 : 0));
     return keepOf(indexes, size, classes, keeps);
   }
 

@@ -170,7 +170,7 @@ describe('many entities that an event may help', () => {
     expect(namesOf(c)).toEqual(['high', 'middle']);
   });
 
-  it('are all tried in order, first one of each class', async () => {
+  it('are all tried in order, one of each class first', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 1000, pods: 1000 });
     c.pod({ name: 'filler', cpu: 1000, nodeName: 'a' });

@@ -1,7 +1,7 @@
 /** The states of the scheduler: whether new work may start, and the signals that abort running work. */
 export class Lifecycle {
   readonly #stop = new AbortController();
-  readonly #cut = new AbortController();
+  readonly #bindAbort = new AbortController();
   #hasBegun = false;
 
   /** The cache has synced, and the queue was filled from it. */
@@ -19,8 +19,8 @@ export class Lifecycle {
   }
 
   /** Aborted after `stopping`. Running bindings end then, too. */
-  get cutting(): AbortSignal {
-    return this.#cut.signal;
+  get bindSignal(): AbortSignal {
+    return this.#bindAbort.signal;
   }
 
   /** Returns false if the scheduler has begun or stopped before. */
@@ -34,7 +34,7 @@ export class Lifecycle {
     this.#stop.abort(reason);
   }
 
-  cut(reason: Error): void {
-    this.#cut.abort(reason);
+  abortBindings(reason: Error): void {
+    this.#bindAbort.abort(reason);
   }
 }

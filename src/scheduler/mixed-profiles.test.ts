@@ -10,7 +10,7 @@ import { Queueing } from '../testkit/queueing.ts';
 describe('profiles with and without Coscheduling', () => {
   const profiles = { one: () => true, two: ({ name }: { name: string }) => name !== 'Coscheduling' };
 
-  it('keep the own verdict of a pod whose profile ignores groups', async () => {
+  it('give a pod whose profile ignores groups its own verdict', async () => {
     const core = new Queueing({ plugins: defaultPlugins, profiles });
     core.node({ name: 'a', cpu: 1 });
     core.group({ name: 'red', minMember: 2 });

@@ -196,7 +196,7 @@ describe('group members', () => {
       status: {
         message:
           'members of PodGroup default/red name different schedulers (ml, web); ' +
-          'give them all the same spec.schedulerName',
+          'set the same spec.schedulerName for all of them',
       },
     });
   });
@@ -221,7 +221,7 @@ describe('group members', () => {
         plugin: 'Coscheduling',
         message:
           'members of PodGroup default/red name different schedulers (web, ml); ' +
-          'give them all the same spec.schedulerName',
+          'set the same spec.schedulerName for all of them',
       },
     });
     q.removePod('y');
@@ -241,7 +241,7 @@ describe('group members', () => {
         name,
         'WaitingForGang',
         'members of PodGroup default/red name different schedulers (web, ml, other); ' +
-          'give them all the same spec.schedulerName.',
+          'set the same spec.schedulerName for all of them.',
       ]),
     );
   });

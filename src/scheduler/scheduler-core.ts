@@ -36,8 +36,8 @@ export interface SchedulerCoreOptions extends Omit<IntakeOptions, 'metrics' | 'l
 const stopGraceMs = 5_000;
 
 /**
- * A scheduler without its network and its loop: the cluster cache, the queue, and the path of an entity from its first watch change to
- * its bindings or its verdict. `handlers` is the input; the ports are the output. The core reads only the clock and the random source
+ * A scheduler without its network and its loop. It owns the cluster cache and the queue, and takes each entity from its first watch change
+ * to its bindings or its verdict. `handlers` is the input; the ports are the output. The core reads only the clock and the random source
  * that it is given, so a process, a test and a simulation run the same code.
  *
  * Life cycle: fill the cache through `handlers`, call `begin`, call `attempt` whenever the core calls `onReady`, and finally call `stop`.
@@ -143,7 +143,7 @@ export class SchedulerCore {
     this.#attempts.stop();
     this.#recovery.stop();
     if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
-    this.#lifecycle.cut(reason);
+    this.#lifecycle.abortBindings(reason);
     if (await this.#within(stopGraceMs, Promise.all([this.binding.idle(), this.#attempts.idle()]))) return true;
     this.#logger.warn('stopped before all plugin calls returned', { bindings: this.binding.running });
     return false;

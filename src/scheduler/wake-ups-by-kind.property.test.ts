@@ -384,7 +384,7 @@ class World {
         return some(all, ({ name }) => {
           const labels = this.#labels();
           core.change(name, { labels });
-          return `${name} labelled ${JSON.stringify(labels)}`;
+          return `${name} labeled ${JSON.stringify(labels)}`;
         });
       case 10:
         return some(bound, ({ name }) => {
@@ -411,7 +411,7 @@ class World {
           }
           const labels = this.#labels();
           core.change(name, { labels });
-          return `assumed ${name} labelled ${JSON.stringify(labels)}`;
+          return `assumed ${name} labeled ${JSON.stringify(labels)}`;
         });
       case 14:
         return some(all, ({ name, template, phase }) => {
@@ -441,7 +441,7 @@ class World {
           if (nominatedNodeName === '') return 'nothing';
           const labels = this.#labels();
           core.change(name, { labels });
-          return `nominated ${name} labelled ${JSON.stringify(labels)}`;
+          return `nominated ${name} labeled ${JSON.stringify(labels)}`;
         });
       default:
         return 'Bindings answered';

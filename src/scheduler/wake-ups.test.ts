@@ -92,7 +92,7 @@ describe('capacity that is no longer reserved', () => {
 });
 
 describe('a reduced demand', () => {
-  it('of a bound pod (in-place resize) lets pods be tried that wait for its capacity', async () => {
+  it('of a bound pod (in-place resize) wakes pods that wait for its capacity', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 4 });
     const big = { name: 'big', uid: 'big', nodeName: 'a' };
@@ -104,7 +104,7 @@ describe('a reduced demand', () => {
     expect(namesOf(c)).toEqual(['x']);
   });
 
-  it('of a waiting pod lets it be retried', async () => {
+  it('of a waiting pod wakes that pod', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.pod({ name: 'x', cpu: 4 });
@@ -114,7 +114,7 @@ describe('a reduced demand', () => {
     expect(namesOf(c)).toEqual(['x']);
   });
 
-  it('of a gang lets it be retried: another process bound one of its members', async () => {
+  it('of a gang wakes the gang: another process bound one of its members', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.node({ name: 'b', cpu: 2, taints: ['own:NoSchedule'] });
@@ -126,7 +126,7 @@ describe('a reduced demand', () => {
     expect(namesOf(c)).toEqual(['red-0', 'red-1']);
   });
 
-  it('of a gang lets it be retried: minMember decreased', async () => {
+  it('of a gang wakes the gang: minMember decreased', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.group({ name: 'red', minMember: 3 });
@@ -137,7 +137,7 @@ describe('a reduced demand', () => {
     expect(namesOf(c)).toHaveLength(3 - 1);
   });
 
-  it('of a gang lets it be retried: the member that blocked the others was deleted', async () => {
+  it('of a gang wakes the gang: the member that blocked the others was deleted', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 4, allocatable: { 'example.com/gpu': '1' } });
     c.group({ name: 'red', minMember: 2 });
@@ -175,7 +175,7 @@ describe('no entity is woken', () => {
     expect(c.states()['pod/huge']).toBe('unschedulable');
   });
 
-  it('from an equivalence class except the representative, until that one is scheduled', async () => {
+  it('by an event in an equivalence class, except its representative, until that one is scheduled', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });
     c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });

@@ -17,8 +17,8 @@ import type { CycleResult } from './cycle/cycle-result.ts';
 import { AskedExtenders } from './testing/asked-extender.ts';
 
 /** Rejects by a label that it does not sign, as Permit plugins may. */
-const doorkeeper: Plugin = {
-  name: 'Doorkeeper',
+const rejectingPermit: Plugin = {
+  name: 'RejectingPermit',
   permit: (_state, pod) => (pod.labels.door === 'shut' ? new Status('Unschedulable', 'the door is shut') : undefined),
 };
 
@@ -26,20 +26,20 @@ const doorkeeper: Plugin = {
 const neverHelping: Plugin = { name: 'NeverHelping', postFilter: () => undefined };
 
 /** Signs the label that it reads, and has no hints. */
-const colours: Plugin = {
-  name: 'Colours',
-  sign: (pod) => pod.labels.colour ?? '',
+const colors: Plugin = {
+  name: 'Colors',
+  sign: (pod) => pod.labels.color ?? '',
   filter: (_state, pod, node) => {
-    const { colour = 'any' } = pod.labels;
-    return colour === 'any' || node.node.labels.colour === colour ? undefined : wrongColour;
+    const { color = 'any' } = pod.labels;
+    return color === 'any' || node.node.labels.color === color ? undefined : wrongColor;
   },
   eventsToRegister: () => [{ resource: 'Node', actions: ['Add', 'Update'] }],
 };
-const wrongColour = new Status('UnschedulableAndUnresolvable', 'node(s) had another colour');
+const wrongColor = new Status('UnschedulableAndUnresolvable', 'node(s) had another color');
 
 /** Makes labeled pods wait until the test allows all of them. */
-const porter: Plugin = {
-  name: 'Porter',
+const waitingPermit: Plugin = {
+  name: 'WaitingPermit',
   permit: (_state, pod) => (pod.labels.door === 'shut' ? { waitMs: 3_600_000 } : undefined),
 };
 
@@ -52,10 +52,10 @@ interface WorldOptions {
 
 const worlds: readonly WorldOptions[] = [
   { name: 'the default plugins' },
-  { name: 'a plugin that rejects at Permit', extra: [doorkeeper] },
-  { name: 'a plugin that waits at Permit', extra: [porter] },
+  { name: 'a plugin that rejects at Permit', extra: [rejectingPermit] },
+  { name: 'a plugin that waits at Permit', extra: [waitingPermit] },
   { name: 'a PostFilter', extra: [neverHelping] },
-  { name: 'a Filter that signs', extra: [colours] },
+  { name: 'a Filter that signs', extra: [colors] },
   { name: 'an extender', isExtended: true },
 ];
 
@@ -181,7 +181,7 @@ class World {
     if (this.isSlow) return;
     const { asked } = this.#outside ?? { asked: [] };
     for (const { leave, nodes } of asked.splice(0)) leave(nodes.filter((name) => name !== 'd'));
-    for (const pod of this.core.harness.waitingPods.all()) pod.allow('Porter');
+    for (const pod of this.core.harness.waitingPods.all()) pod.allow('WaitingPermit');
     await this.core.settle();
     await this.answer(() => true);
   }
@@ -231,7 +231,7 @@ class World {
       if (schedulingEntity.kind === 'gang')
         expect(verdict!.message).toContain(`PodGroup ${schedulingEntity.gang.key} `);
       const named = /(\S+) finds no node/.exec(verdict!.message)?.[1];
-      if (named !== undefined) expect(pods, `whom ${verdict!.message} names`).toContain(named);
+      if (named !== undefined) expect(pods, `the pod that ${verdict!.message} names`).toContain(named);
       if (verdict!.cause === undefined) continue;
       const { fits, blocked } = harness.core.dryRun(schedulingEntity);
       if (result.kind === 'joined' && fits) {
@@ -368,7 +368,7 @@ function randomNode(world: World, name: string): NodeOptions & { readonly name: 
     cpu: pick([1, 2, 2, 4]),
     ...(random() < 0.2 && { taints: ['own:NoSchedule'] }),
     ...(random() < 0.2 && { unschedulable: true }),
-    labels: { ...(random() < 0.5 && { zone: pick(['x', 'y']) }), ...(random() < 0.5 && { colour: 'red' }) },
+    labels: { ...(random() < 0.5 && { zone: pick(['x', 'y']) }), ...(random() < 0.5 && { color: 'red' }) },
   };
 }
 
@@ -381,7 +381,7 @@ function randomPod(world: World): PodOptions {
     ...(random() < 0.2 && { tolerations: [{ key: 'own', operator: 'Exists' }] }),
     ...(random() < 0.2 && { hostPorts: [80] }),
     ...(random() < 0.2 && { nodeSelector: { zone: 'x' } }),
-    ...(random() < 0.2 && { labels: { colour: 'red' } }),
+    ...(random() < 0.2 && { labels: { color: 'red' } }),
     ...(random() < 0.1 && { labels: { door: 'shut' } }),
   };
 }
@@ -506,7 +506,7 @@ async function step(world: World): Promise<string> {
       return some(open, ({ name, labels }) => {
         const { door, ...rest } = labels;
         core.change(name, { labels: door === 'shut' ? rest : { ...rest, door: 'shut' } });
-        return `${name} labelled`;
+        return `${name} labeled`;
       });
     case 21:
       return some(bound, ({ name }) => {

@@ -11,7 +11,7 @@ import type { ChartObject } from './rendered-chart.ts';
 
 const versions: readonly HelmVersion[] = ['3.17', '4.1'];
 const valuesFiles = (await readdir(join(chartFolder, 'ci'))).map((file) => join(chartFolder, 'ci', file));
-/** What is rendered again and again: a name for it, and the file of its values, if it has one. */
+/** Sets of values rendered in many tests: a name, and the file of the values if there is one. */
 const valuesSets: readonly (readonly [string, string | undefined])[] = [
   ['its defaults', undefined],
   ...valuesFiles.map((file) => [`ci/${file.slice(file.lastIndexOf('/') + 1)}`, file] as const),
@@ -29,13 +29,13 @@ const sevenLabels = [
   'helm.sh/chart',
 ];
 
-describe('the chart with its defaults', () => {
+describe('The chart with its defaults', () => {
   let objects: readonly ChartObject[];
   beforeAll(async () => {
     objects = await rendered();
   });
 
-  test('CH1 is what deploy/tutti.yaml has, which is its snapshot (CH20)', async () => {
+  test('CH1 renders what deploy/tutti.yaml contains, which is its snapshot (CH20)', async () => {
     const plain = objectsIn(await readFile(join(chartFolder, '..', '..', 'deploy', 'tutti.yaml'), 'utf8'));
     const [namespace, ...rest] = plain;
     expect(idOf(namespace!)).toBe('Namespace/tutti-system');
@@ -55,7 +55,7 @@ describe('the chart with its defaults', () => {
     }
   });
 
-  test('every object that has a namespace is in the release’s, but for the bindings in kube-system', () => {
+  test('every namespaced object is in the release’s namespace, except for the bindings in kube-system', () => {
     const elsewhere = objects.filter(({ metadata }) => (metadata.namespace ?? 'tutti-system') !== 'tutti-system');
     expect(elsewhere.map((object) => `${object.metadata.namespace} ${idOf(object)}`)).toEqual([
       'kube-system RoleBinding/tutti:tutti-system:controller-auth-reader',
@@ -63,7 +63,7 @@ describe('the chart with its defaults', () => {
     ]);
   });
 
-  test('the scheduler’s file is one that the program takes without a remark', () => {
+  test('the program accepts the scheduler’s file without warnings', () => {
     const { configuration, problems, warnings } = readConfiguration('scheduler.yaml', schedulerFile(objects));
     expect(problems).toEqual([]);
     expect(warnings.filter(({ path }) => path[0] !== 'leaderElection')).toEqual([]);
@@ -75,11 +75,11 @@ describe('the chart with its defaults', () => {
     });
   });
 
-  test('Tutti’s own pods wait for another scheduler', () => {
+  test('Tutti’s own pods use another scheduler', () => {
     expect(deployment(objects).spec.template.spec.schedulerName).toBe('default-scheduler');
   });
 
-  test('CH15 there is no PodDisruptionBudget for one replica, and one for two', async () => {
+  test('CH15 there is a PodDisruptionBudget for two replicas, but not for one', async () => {
     const budgets = (made: readonly ChartObject[]): readonly string[] =>
       made.map(idOf).filter((id) => id.startsWith('PodDisruptionBudget/'));
     expect(budgets(objects)).toEqual([]);
@@ -90,7 +90,7 @@ describe('the chart with its defaults', () => {
     expect(budgets(await rendered(both))).toHaveLength(2);
   });
 
-  test('without leader election the old pod goes before the new one comes', async () => {
+  test('without leader election the old pod ends before the new one starts', async () => {
     const made = await rendered({ scheduler: { leaderElect: false } });
     expect(deployment(made).spec.strategy).toEqual({ type: 'Recreate' });
     expect(deployment(objects).spec.strategy).toMatchObject({ rollingUpdate: { maxUnavailable: 0 } });
@@ -99,14 +99,14 @@ describe('the chart with its defaults', () => {
 });
 
 describe.each(versions)('with Helm %s', (version) => {
-  test('CH1 it passes helm lint --strict', async () => {
+  test('CH1 passes helm lint --strict', async () => {
     const { exitCode, stdout } = await helm(['lint', '--strict', chartFolder], { version });
     expect(stdout).toContain('0 chart(s) failed');
     expect(stdout).not.toMatch(/\[(WARNING|ERROR)\]/);
     expect(exitCode).toBe(0);
   });
 
-  test.each(valuesSets)('CH3 it renders and lints with %s', async (_, file) => {
+  test.each(valuesSets)('CH3 renders and passes lint with %s', async (_, file) => {
     const values = await valuesOf(file);
     const { exitCode, stdout } = await helm(['lint', '--strict', chartFolder], { version, values });
     expect(stdout).toContain('0 chart(s) failed');
@@ -116,7 +116,7 @@ describe.each(versions)('with Helm %s', (version) => {
   });
 });
 
-test.each(valuesSets)('CH24 both lines of Helm render the same with %s', async (_, file) => {
+test.each(valuesSets)('CH24 both Helm versions render the same with %s', async (_, file) => {
   const values = await valuesOf(file);
   const [older, newer] = await Promise.all(versions.map((version) => rendered(values, { version })));
   expect(newer).toEqual(older);
@@ -136,7 +136,7 @@ describe.each(valuesSets)('with %s', (_, file) => {
     for (const pod of pods) expect(restrictedProblems(pod)).toEqual([]);
   });
 
-  test('CH17 no rule has a wildcard, and none is about Secrets', () => {
+  test('CH17 no rule has a wildcard, and none covers Secrets', () => {
     const rules = objects.flatMap(({ rules = [] }) => rules as Record<string, readonly string[]>[]);
     for (const rule of rules) {
       expect(JSON.stringify(rule)).not.toContain('*');
@@ -145,13 +145,13 @@ describe.each(valuesSets)('with %s', (_, file) => {
     }
   });
 
-  test('CH21 there is no hook but that of helm test, no webhook and no APIService', () => {
+  test('CH21 the only hook is that of helm test, and there is no webhook and no APIService', () => {
     const hooks = objects.map(({ metadata }) => metadata.annotations?.['helm.sh/hook']);
     expect(hooks.filter((hook) => hook !== undefined && hook !== 'test')).toEqual([]);
     expect(objects.map(({ kind }) => kind).filter((kind) => /Webhook|APIService/.test(kind))).toEqual([]);
   });
 
-  test('every number that YAML has in the text is one that JSON has', () => {
+  test('every YAML number in the output is also a JSON number', () => {
     for (const document of parseAllDocuments(text)) expect(JSON.stringify(document)).not.toMatch(/[0-9]e\+[0-9]/);
   });
 });
@@ -182,10 +182,10 @@ function podsIn(object: ChartObject): readonly PodSpec[] {
   return object.kind === 'Deployment' ? [(object.spec as { template: { spec: PodSpec } }).template.spec] : [];
 }
 
-/** What Kubernetes' restricted standard asks, and a file system that nobody writes to. */
+/** Returns violations of Kubernetes' restricted standard, and of a read-only file system. */
 function restrictedProblems(pod: PodSpec): readonly string[] {
   const problems: string[] = [];
-  const must = (isSo: boolean, problem: string): void => void (isSo || problems.push(problem));
+  const must = (isMet: boolean, problem: string): void => void (isMet || problems.push(problem));
   must(!(pod.hostNetwork ?? pod.hostPID ?? pod.hostIPC ?? false), 'shares namespaces of the host');
   must(pod.securityContext?.runAsNonRoot === true, 'may run as root');
   must(pod.securityContext?.seccompProfile?.type === 'RuntimeDefault', 'has no seccomp profile');
@@ -209,7 +209,7 @@ function restrictedProblems(pod: PodSpec): readonly string[] {
     must(securityContext?.allowPrivilegeEscalation === false, 'may gain privileges');
     must(securityContext?.privileged !== true, 'is privileged');
     must(securityContext?.readOnlyRootFilesystem === true, 'may write to its file system');
-    must(securityContext?.capabilities?.drop?.includes('ALL') === true, 'keeps capabilities');
+    must(securityContext?.capabilities?.drop?.includes('ALL') === true, 'does not drop all capabilities');
     must(securityContext?.capabilities?.add === undefined, 'adds capabilities');
     must(
       ports.every(({ hostPort }) => hostPort === undefined),

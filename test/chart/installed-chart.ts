@@ -10,7 +10,7 @@ import type { PlaneWithFolder } from '../planes/real/service-accounts.ts';
 import { schedulerFile, deployment, objectsIn } from './rendered-chart.ts';
 import type { ChartObject } from './rendered-chart.ts';
 
-/** A release of the chart on a plane, by one line of Helm or the other. */
+/** A release of the chart on a plane, installed by one of the two Helm versions. */
 export class ChartRelease {
   readonly name: string;
   readonly namespace: string;
@@ -35,7 +35,7 @@ export class ChartRelease {
     return this.#helm(version, ['rollback', this.name, String(revision), ...flags]);
   }
 
-  /** `helm test`: where there is a node to run it. */
+  /** Runs `helm test`, on planes with a node. */
   test(version: HelmVersion, ...flags: readonly string[]): Promise<HelmOutcome> {
     return this.#helm(version, ['test', this.name, ...flags]);
   }
@@ -44,14 +44,14 @@ export class ChartRelease {
     return this.#helm(version, ['uninstall', this.name, '--wait']);
   }
 
-  /** What Helm says that it has installed. */
+  /** Returns the objects that Helm reports as installed. */
   async manifests(version: HelmVersion): Promise<readonly ChartObject[]> {
     const { exitCode, stdout, stderr } = await this.#helm(version, ['get', 'manifest', this.name]);
     if (exitCode !== 0) throw new Error(stderr);
     return objectsIn(stdout);
   }
 
-  /** The objects that `helm test` makes. */
+  /** Returns the objects that `helm test` creates. */
   async hooks(version: HelmVersion): Promise<readonly ChartObject[]> {
     const { exitCode, stdout, stderr } = await this.#helm(version, ['get', 'hooks', this.name]);
     if (exitCode !== 0) throw new Error(stderr);
@@ -59,8 +59,8 @@ export class ChartRelease {
   }
 
   /**
-   * Runs a component here with the arguments, the configuration and the rights that it has as a pod: a token of its ServiceAccount.
-   * Its ports are free ones, since several run here.
+   * Runs a component locally with the arguments, the configuration and the permissions of its pod: a token of its ServiceAccount. It uses
+   * free ports, because several components run on this machine.
    */
   async run(component: 'scheduler' | 'controller', version: HelmVersion): Promise<TestProcess> {
     const objects = await this.manifests(version);
@@ -73,7 +73,7 @@ export class ChartRelease {
     return this.start(outside(args, port!), template.spec.serviceAccountName);
   }
 
-  /** Runs a command with the rights of a ServiceAccount of the release's namespace. */
+  /** Runs a command with the permissions of a ServiceAccount in the release's namespace. */
   async start(args: readonly string[], serviceAccount: string): Promise<TestProcess> {
     const kubeconfig = await kubeconfigOf(this.#plane, this.namespace, serviceAccount);
     const process = new TestProcess(args, { environment: { KUBECONFIG: kubeconfig } });
@@ -81,7 +81,7 @@ export class ChartRelease {
     return process;
   }
 
-  /** Ends what runs; answers what the API server refused to any of it. */
+  /** Ends all processes; returns the log lines about requests that the API server rejected. */
   async stop(): Promise<readonly string[]> {
     const logs = await Promise.all(
       this.#processes.splice(0).map(async (process) => {
@@ -100,7 +100,7 @@ export class ChartRelease {
   }
 }
 
-/** Addresses of a pod are not this machine's, and its port is one of many here. */
+/** Replaces the address and the port of a pod by local ones. */
 function outside(args: readonly string[], port: number): readonly string[] {
   const others = args.filter((arg) => !/^--(bind-address|secure-port)=/.test(arg));
   return [...others, '--bind-address=127.0.0.1', `--secure-port=${port}`];

@@ -14,7 +14,7 @@ import { hangsMs } from '../planes/patience.ts';
 
 const kinds = ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'];
 
-/** The ServiceAccounts, roles and bindings of a release of the chart, in a namespace of their own, and nothing else of it. */
+/** Only the ServiceAccounts, roles and bindings of a release of the chart, in a separate namespace. */
 export class InstalledRights {
   readonly namespace: string;
   /** The plane, with the two ServiceAccounts for Tutti's processes. */
@@ -36,7 +36,7 @@ export class InstalledRights {
     this.#transports = Object.values(accounts).map(({ transport }) => transport);
   }
 
-  /** `more`: ServiceAccounts of others. */
+  /** `more`: additional ServiceAccounts. */
   static async install(
     real: RealPlane,
     namespace: string,
@@ -78,7 +78,7 @@ export class InstalledRights {
     return tokenOf(this.#real.client, this.namespace, serviceAccount);
   }
 
-  /** Takes rights away; resolves when the API server rejects them, with what gives them back. */
+  /** Removes permissions. Resolves once the API server rejects their use, with a function that restores them. */
   async take(...rights: readonly Right[]): Promise<() => Promise<void>> {
     const { client } = this.#real;
     const changes = this.#objects.filter(isRole).flatMap((role) => {
@@ -105,7 +105,7 @@ export class InstalledRights {
     await Promise.all(this.#transports.map((transport) => transport.close()));
   }
 
-  /** Names of the ServiceAccounts that have the role. */
+  /** Returns the names of the ServiceAccounts that have the role. */
   #holdersOf(role: RoleObject): readonly string[] {
     const bindings = this.#objects as readonly (ChartObject & {
       readonly roleRef?: { readonly name: string };
@@ -116,7 +116,7 @@ export class InstalledRights {
     );
   }
 
-  /** Resolves when the API server would decide so. */
+  /** Resolves once the API server would decide so. */
   async #decided(holder: string, role: RoleObject, right: Right, isAllowed: boolean): Promise<void> {
     const { verb, group, resource } = right;
     const [kind, subresource] = resource.split('/');
@@ -152,7 +152,7 @@ export class InstalledRights {
           ? undefined
           : `${holder} may ${isAllowed ? 'not' : 'still'} ${nameOf(right)}`;
       },
-      'a change of rights is in effect',
+      'a change of permissions is in effect',
       hangsMs,
     );
   }

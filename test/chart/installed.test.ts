@@ -27,7 +27,7 @@ const versions: readonly HelmVersion[] = ['3.17', '4.1'];
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const definition = `${definitions}/podgroups.scheduling.x-k8s.io`;
 
-describe.skipIf(programs.state === 'missing')('the chart on a real API server', () => {
+describe.skipIf(programs.state === 'missing')('The chart on a real API server', () => {
   let plane: RealPlane;
   const releases: ChartRelease[] = [];
 
@@ -60,17 +60,17 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     await plane.client.delete(definition).catch((error: unknown) => {
       if (!(error instanceof NotFoundError)) throw error;
     });
-    await poll(() => absent(definition), 'the definition is gone');
+    await poll(() => absent(definition), 'the CRD is gone');
   }
 
   async function absent(path: string): Promise<string | undefined> {
     return plane.client.get(path).then(
-      () => `${path} is there`,
+      () => `${path} still exists`,
       (error: unknown) => (error instanceof NotFoundError ? undefined : String(error)),
     );
   }
 
-  /** Of all objects of a release that are in the cluster: what names it -> its resourceVersion. */
+  /** Returns the resourceVersion of each object of a release, by id. */
   async function versionsOf(objects: readonly ChartObject[]): Promise<Readonly<Record<string, string>>> {
     const found = await Promise.all(
       objects.map(async (object) => {
@@ -78,7 +78,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
           metadata: { resourceVersion: string; generation?: number };
           spec?: unknown;
         }>(pathOf(object));
-        // The status of a Deployment moves on by itself.
+        // The status of a Deployment changes on its own.
         return [
           idOf(object),
           object.kind === 'Deployment' ? `${metadata.generation} ${JSON.stringify(spec)}` : metadata.resourceVersion,
@@ -130,12 +130,12 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     return (await process.said(/"url":"(https:[^"]+)"/))[1]!;
   }
 
-  /** The answer's status, for whoever shows the token. */
+  /** Returns the response status for a request with the token. */
   async function metricsFor(url: string, token?: string): Promise<number> {
     return (await httpsGet(`${url}/metrics`, token === undefined ? {} : { token })).status;
   }
 
-  /** Who is let in by a process of a release in whose metrics.readers is its own `prometheus`. */
+  /** Checks access to a process of a release whose metrics.readers is its own `prometheus`. */
   async function expectServing(tutti: ChartRelease, process: TestProcess): Promise<void> {
     const url = await urlOf(process);
     await poll(async () => {
@@ -143,8 +143,8 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       return status === 200 && text === 'ok' ? undefined : `${status} ${text}`;
     }, 'it is ready');
     expect(await metricsFor(url)).toBe(403);
-    expect(await metricsFor(url, 'nobody')).toBe(401);
-    // The API server may not know of the account yet, nor of what it may do.
+    expect(await metricsFor(url, 'invalid')).toBe(401);
+    // The API server may not know the account or its permissions yet.
     const [other, reader] = await Promise.all(
       ['tutti-controller', 'prometheus'].map((account) => tokenOf(plane.client, tutti.namespace, account)),
     );
@@ -152,7 +152,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     await expect.poll(() => metricsFor(url, reader)).toBe(200);
   }
 
-  /** Of a release in that namespace. */
+  /** Creates the `prometheus` ServiceAccount of a release in that namespace. */
   async function addReader(namespace: string): Promise<void> {
     await plane.client.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, {
       apiVersion: 'v1',
@@ -162,7 +162,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
   }
 
   describe.each(versions)('with Helm %s', (version) => {
-    it('CH5 CH18 is installed, runs a gang under exactly its own rights, and leaves definition and groups when it goes', async () => {
+    it('CH5 CH18 is installed, runs a gang with exactly its own permissions, and leaves the CRD and the groups when it is uninstalled', async () => {
       await removeDefinition();
       const tutti = release('tutti', `system-${version.replace('.', '-')}`);
       noProblem(await tutti.install(version, {}, '--wait', '--timeout', '60s'));
@@ -175,7 +175,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       await poll(async () => {
         const group = await plane.client.get<{ status?: { phase?: string } }>(podGroupPath('default', 'red'));
         return group.status?.phase === 'Running' ? undefined : JSON.stringify(group.status ?? {});
-      }, 'the controller says that it runs');
+      }, 'the controller reports Running');
       expect(await tutti.stop()).toEqual([]);
       const objects = await tutti.manifests(version);
       noProblem(await tutti.uninstall(version));
@@ -185,7 +185,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       await removeGang('red');
     });
 
-    it('helm test’s own command passes under helm test’s own rights', async () => {
+    it('the command of helm test passes with the permissions of helm test', async () => {
       const tutti = release('tutti', `tests-${version.replace('.', '-')}`);
       await removeDefinition();
       noProblem(await tutti.install(version));
@@ -215,7 +215,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       expect(await versionsOf(objects)).toEqual(before);
     });
 
-    it('CH8 says what to do when the definition is another’s, and takes it over when told to', async () => {
+    it('CH8 explains what to do when the CRD belongs to another owner, and takes it over on request', async () => {
       await removeDefinition();
       await plane.client.create(definitions, podGroupDefinition);
       const tutti = release('tutti', `foreign-${version.replace('.', '-')}`);
@@ -233,12 +233,12 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       noProblem(await tutti.install(version, { crds: { takeOwnership: true } }, '--take-ownership'));
       const { metadata } = await plane.client.get<ChartObject>(definition);
       expect(metadata.annotations).toMatchObject({ 'meta.helm.sh/release-name': 'tutti' });
-      // Its own is no longer another's.
+      // The chart accepts its own CRD.
       noProblem(await tutti.upgrade(version));
     });
   });
 
-  it('upgrades from any set of values to any other, by either line of Helm, and back', async () => {
+  it('upgrades from any set of values to any other and back, with either Helm version', async () => {
     await removeDefinition();
     const tutti = release('tutti', 'upgrades');
     const allOn = {
@@ -266,7 +266,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     await versionsOf(await tutti.manifests('3.17'));
   });
 
-  it('serves health to everybody and metrics to whom metrics.readers names, with the rights that the chart gives', async () => {
+  it('serves health to everyone and metrics to metrics.readers, with the permissions of the chart', async () => {
     await removeDefinition();
     const tutti = release('tutti', 'served');
     noProblem(await tutti.install('3.17', { metrics: { readers: [{ name: 'prometheus', namespace: 'served' }] } }));
@@ -276,7 +276,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     expect(await tutti.stop()).toEqual([]);
   });
 
-  it('serves without a binding in kube-system, too, and says what it cannot read', async () => {
+  it('also serves without a binding in kube-system, and logs what it cannot read', async () => {
     await removeDefinition();
     const tutti = release('tutti', 'unbound');
     const readers = [{ name: 'prometheus', namespace: 'unbound' }];
@@ -292,15 +292,15 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     for (const line of rejected) expect(line).toContain('extension-apiserver-authentication');
   });
 
-  it('CH7 an upgrade in the middle of a gang leaves it whole', async () => {
+  it('CH7 an upgrade while a gang is being bound leaves it complete', async () => {
     await removeDefinition();
     const size = 40;
     const tutti = release('tutti', 'upgraded');
-    // So slow that the old one cannot bind all of it in the 15 s that it has for that when it is told to end.
+    // So slow that the old one cannot bind the whole gang in the 15 s that it has after SIGTERM.
     noProblem(await tutti.install('3.17', { config: { clientConnection: { qps: 1, burst: 1 } } }));
     const old = await tutti.run('scheduler', '3.17');
     await old.said(/"message":"scheduling"/);
-    // A new pod is ready before an old one is told to end.
+    // A new pod is ready before an old one gets SIGTERM.
     noProblem(await tutti.upgrade('3.17', { config: { clientConnection: { qps: 50, burst: 100 } } }));
     const standby = await tutti.run('scheduler', '3.17');
     await standby.said(/"message":"standing by/);
@@ -313,12 +313,12 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     const left = await countBound('moved');
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(size);
-    await poll(() => bound('moved', size), 'the new one has made it whole');
+    await poll(() => bound('the new one has completed it', size), 'the new one has completed it');
     expect(await tutti.stop()).toEqual([]);
     await removeGang('moved', size);
   });
 
-  it('CH6 three releases, two of one name, bind each its own and nobody else’s', async () => {
+  it('CH6 three releases, two of them with the same name, bind only their own pods', async () => {
     await removeDefinition();
     const first = release('tutti', 'one');
     const second = release('tutti', 'two');
@@ -340,7 +340,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     for (const name of ['tutti', 'second', 'third']) await removeGang(`of-${name}`);
   });
 
-  it('CH18 runs under the cluster’s own roles and one small one', async () => {
+  it('CH18 runs with the cluster’s own roles and a small additional one', async () => {
     await removeDefinition();
     const tutti = release('tutti', 'stock');
     noProblem(await tutti.install('3.17', { rbac: { stockRoles: true } }));
@@ -351,7 +351,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     await removeGang('stock');
   });
 
-  it('CH18 what the API server rejects is seen here: without its rights there is something', async () => {
+  it('CH18 this suite detects rejections of the API server: without permissions there are some', async () => {
     await removeDefinition();
     const tutti = release('tutti', 'unable');
     noProblem(await tutti.install('3.17', { rbac: { create: false } }));
@@ -359,7 +359,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     expect(await tutti.stop()).not.toEqual([]);
   });
 
-  it('CH9 a node is drained though a scheduler runs on it, one at a time', async () => {
+  it('CH9 a node with a scheduler can be drained, one pod at a time', async () => {
     await removeDefinition();
     const tutti = release('tutti', 'drained');
     noProblem(await tutti.install('3.17', { scheduler: { replicaCount: 3 } }, '--wait', '--timeout', '60s'));
@@ -387,15 +387,15 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
         ),
       );
     const others = ['n1', 'n2', 'n3'].filter((node) => node !== one!.spec.nodeName);
-    await cordon(true, 'n1', 'n2', 'n3'); // so that nothing takes its place yet
+    await cordon(true, 'n1', 'n2', 'n3'); // so that no replacement is scheduled yet
     await evict(one!.metadata.name);
     await expect(evict(two!.metadata.name)).rejects.toThrow(/disruption budget/);
     await cordon(false, ...others);
-    await poll(allowed, 'another runs in its place');
+    await poll(allowed, 'a replacement runs');
     await cordon(false, one!.spec.nodeName);
   });
 
-  it('the plain manifests are taken by the API server, word by word', async () => {
+  it('the API server accepts the plain manifests with strict validation', async () => {
     await removeDefinition();
     const objects = objectsIn(await readFile('deploy/tutti.yaml', 'utf8'));
     for (const object of objects) {

@@ -31,7 +31,7 @@ function accountOf({ role }: Right): string {
   return `tutti-${role.split('-')[0]}`;
 }
 
-describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-apiserver with RBAC', () => {
+describe.skipIf(programs.state === 'missing')('Least privilege on a real kube-apiserver with RBAC', () => {
   let real: RealPlane;
   let audit: ApiAudit;
   const installed: InstalledRights[] = [];
@@ -53,21 +53,21 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
     return made;
   }
 
-  /** What has not happened of the story yet, or which rights have not been used in it; undefined when there is none. */
+  /** Returns what has not happened in the story yet, or which permissions it has not used; undefined when complete. */
   async function missingFrom(story: RightsStory, namespace: string): Promise<string | undefined> {
     const calls = await audit.callsFrom(namespace);
     const unused = rights.filter((right) => !calls.some((call) => uses(call, right)));
-    return unused.length > 0 ? `nobody needed ${unused.map(describeRight).join(', ')}` : story.missing();
+    return unused.length > 0 ? `no process used ${unused.map(describeRight).join(', ')}` : story.missing();
   }
 
-  describe('each right of the two ServiceAccounts', () => {
+  describe('each permission of the two ServiceAccounts', () => {
     let reduced: InstalledRights;
 
     beforeAll(async () => {
       if (programs.state === 'ready') reduced = await install('reduced', allRights('reduced'), 'reader');
     });
 
-    it('is used in a story that nothing is rejected in', async () => {
+    it('is used in a story without rejections', async () => {
       await RightsStory.play(reduced, async (story) => {
         const missing = await missingFrom(story, 'reduced');
         if (missing === undefined) await story.changeLeaders();
@@ -76,12 +76,12 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
       expect(rejectedIn(await audit.callsFrom('reduced'))).toEqual([]);
     });
 
-    it('is explained in the documentation, and no other is', () => {
+    it('is documented, and the documentation lists no other', () => {
       expect(new Set(Object.keys(missingRights))).toEqual(new Set(rights.map(nameOf)));
     });
 
     it.each(rights.map((right) => [describeRight(right), right] as const))(
-      '%s is missed when it is taken away',
+      '%s is missed when it is removed',
       async (_, right) => {
         const before = (await audit.callsFrom('reduced')).length;
         const giveBack = await reduced.take(right);
@@ -91,8 +91,8 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
         const { log } = missingRights[nameOf(right)]!;
         await RightsStory.play(reduced, async ({ logged }) => {
           if ((await rejected()).length === 0) return `${expected.join()} is not rejected`;
-          const isSaid = log === undefined || logged.lines.some(({ message }) => message === log);
-          return isSaid ? undefined : `nothing is logged like ${log}`;
+          const isLogged = log === undefined || logged.lines.some(({ message }) => message === log);
+          return isLogged ? undefined : `the log has no message ${log}`;
         });
         await giveBack();
         expect(await rejected()).toEqual(expected);
@@ -100,7 +100,7 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
     );
   });
 
-  describe('each right of whoever looks into the processes', () => {
+  describe('each permission of metrics and debug readers', () => {
     let watched: InstalledRights;
     const paths = of('metrics-reader', 'debug-reader');
 
@@ -118,7 +118,7 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
       });
     });
 
-    /** What a scheduler answers about each path. */
+    /** Asserts the scheduler's response status for each path. */
     async function expectAnswers(expected: number): Promise<void> {
       await RightsStory.play(watched, async (story) => {
         const answers = await Promise.all(paths.map(async ({ resource }) => (await story.ask(resource))[0]!));
@@ -126,7 +126,7 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
       });
     }
 
-    it('opens a path, and without it there is none', async () => {
+    it('gives access to a path, and without it the path is forbidden', async () => {
       expect(paths.map(nameOf)).toEqual([
         'get /metrics',
         'get /configz',
@@ -140,19 +140,19 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
     });
   });
 
-  describe('each right of helm test', () => {
+  describe('each permission of helm test', () => {
     let tested: InstalledRights;
 
     beforeAll(async () => {
       if (programs.state === 'ready') tested = await install('tested', {});
     });
 
-    /** As `helm test` does; nobody schedules its pods here. */
+    /** Does what `helm test` does; no scheduler binds its pods here. */
     async function tryAsTest(): Promise<void> {
       const endpoint = await loadKubeconfig({ clock, path: await kubeconfigOf(real, 'tested', 'tutti-test') });
       const transport = new HttpTransport({ endpoint });
       const client = new KubeClient({ transport, clock, userAgent: 'tutti-tests' });
-      const gang = { namespace: 'tested', schedulerName: 'nobody', image: 'none', timeoutMs: 1 };
+      const gang = { namespace: 'tested', schedulerName: 'none', image: 'none', timeoutMs: 1 };
       const { signal } = new AbortController();
       try {
         await tryGang({ ...gang, client, clock, random: Math.random, signal });
@@ -163,7 +163,7 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
       }
     }
 
-    it('is used, and missed when it is taken away', async () => {
+    it('is used, and missed when it is removed', async () => {
       await tryAsTest();
       expect(rejectedIn(await audit.callsFrom('tested'))).toEqual([]);
       for (const right of of('test')) {
@@ -176,17 +176,17 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
     });
   });
 
-  it('is enough with the cluster’s own roles and a small one', async () => {
+  it('works with the cluster’s own roles and a small additional one', async () => {
     const values = { ...allRights('stock'), rbac: { stockRoles: true } };
     await RightsStory.play(await install('stock', values, 'reader'), (story) => missingFrom(story, 'stock'));
     expect(rejectedIn(await audit.callsFrom('stock'))).toEqual([]);
   });
 
-  it('does without the binding in kube-system, and says so', async () => {
+  it('works without the binding in kube-system, and logs that', async () => {
     const values = { ...allRights('unbound'), rbac: { preemption: true, authReader: false } };
     await RightsStory.play(await install('unbound', values, 'reader'), async (story) => {
-      const said = story.logged.lines.some(({ message }) => message.startsWith('cannot read certificates'));
-      return said ? missingFrom(story, 'unbound') : 'nothing is said';
+      const isLogged = story.logged.lines.some(({ message }) => message.startsWith('cannot read certificates'));
+      return isLogged ? missingFrom(story, 'unbound') : 'nothing is logged';
     });
     expect(rejectedIn(await audit.callsFrom('unbound'))).toEqual([
       'tutti-controller: get configmaps',

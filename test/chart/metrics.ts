@@ -2,17 +2,20 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { everyMetric } from '../../scripts/metrics/every-metric.ts';
 import { createMetricRegistry } from '../../src/observability/metric-registry.ts';
 
-/** Made by Prometheus itself. */
+/** Metrics of Prometheus itself. */
 export const metricsOfPrometheus: ReadonlySet<string> = new Set(['up']);
 
-/** Metric -> its type, of all that the two processes export. */
+/** Returns metric -> its type, for all that the two processes export. */
 export async function exportedMetrics(): Promise<ReadonlyMap<string, string>> {
   const { scheduler, controller } = everyMetric();
   const ofNode = await createMetricRegistry({ processMetrics: true }).getMetricsAsJSON();
   return new Map([...scheduler, ...controller, ...ofNode].map(({ name, type }) => [name, String(type)]));
 }
 
-/** The selectors in a PromQL expression, and the metric that each reads, as it is exported: `x_bucket` of a histogram is `x`. Throws for what Prometheus would not parse. */
+/**
+ * Returns the selectors in a PromQL expression with the exported name of each metric: `x_bucket` of a histogram is `x`. Throws if
+ * Prometheus could not parse the expression.
+ */
 export function selectorsIn(
   expression: string,
   exported: ReadonlyMap<string, string>,

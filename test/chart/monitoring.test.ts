@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 const isKnown = (name: string): boolean => exported.has(name) || metricsOfPrometheus.has(name);
 
-test('the reader of expressions finds selectors, and what is none', () => {
+test('selectorsIn finds the selectors in an expression and rejects invalid ones', () => {
   const types = new Map([['a_seconds', 'histogram']]);
   expect(
     selectorsIn('histogram_quantile(0.99, sum by (le) (rate(a_seconds_bucket{b="c", d=~"e{f}"}[5m]))) > up', types),
@@ -40,7 +40,7 @@ test('the reader of expressions finds selectors, and what is none', () => {
   expect(() => selectorsIn('sum by (le (up)', types)).toThrow('not PromQL');
 });
 
-describe('the alerts', () => {
+describe('The alerts', () => {
   const values = { metrics: { prometheusRule: { enabled: true, renderMode: 'alwaysRender' } } };
   const alertsOf = async (more: object = {}, options = {}): Promise<readonly Alert[]> => {
     const rule = { ...values.metrics.prometheusRule, ...more };
@@ -53,7 +53,7 @@ describe('the alerts', () => {
     alerts = await alertsOf();
   });
 
-  test('each reads metrics that there are, of this release', () => {
+  test('read only existing metrics, of this release', () => {
     for (const { alert, expr } of alerts) {
       const selectors = selectorsIn(expr, exported);
       expect(selectors.length, alert).toBeGreaterThan(0);
@@ -65,7 +65,7 @@ describe('the alerts', () => {
     }
   });
 
-  test('each has a severity, a summary and a description, and a name of its own', () => {
+  test('have a severity, a summary, a description and a unique name', () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
     for (const { alert, labels, annotations, expr } of alerts) {
       expect(alert).toMatch(/^Tutti[A-Z][A-Za-z]+$/);
@@ -76,12 +76,12 @@ describe('the alerts', () => {
     }
   });
 
-  test('each names its page', async () => {
+  test('link to their runbooks', async () => {
     const [first] = await alertsOf({ runbookUrl: 'https://example.com/runbooks/' });
     expect(first!.annotations.runbook_url).toBe('https://example.com/runbooks/tuttidown');
   });
 
-  test('a threshold of one’s own goes over the chart’s', async () => {
+  test('use a custom threshold instead of the chart’s', async () => {
     const expr = 'max(tutti_oldest_waiting_seconds) > 60';
     const changed = await alertsOf({ overrides: { TuttiGroupStarving: { expr, labels: { team: 'batch' } } } });
     const starving = changed.find(({ alert }) => alert === 'TuttiGroupStarving')!;
@@ -89,7 +89,7 @@ describe('the alerts', () => {
   });
 });
 
-describe('the dashboard', () => {
+describe('The dashboard', () => {
   let panels: readonly Panel[];
   let text: string;
   beforeAll(async () => {
@@ -99,15 +99,15 @@ describe('the dashboard', () => {
     panels = (JSON.parse(text) as { panels: Panel[] }).panels;
   });
 
-  test('ME12 is JSON, as it stands in the chart', async () => {
+  test('ME12 is the JSON file of the chart', async () => {
     expect(JSON.parse(text)).toEqual(JSON.parse(await readFile(join(chartFolder, 'files', 'dashboard.json'), 'utf8')));
   });
 
-  test('ME12 every query reads metrics that there are, of the jobs that are chosen', () => {
+  test('ME12 queries only existing metrics, of the selected jobs', () => {
     for (const { title, type, targets = [] } of panels) {
       if (type !== 'row') expect(targets.length, title).toBeGreaterThan(0);
       for (const { expr } of targets) {
-        // Grafana puts a duration there.
+        // Grafana inserts a duration here.
         const selectors = selectorsIn(expr.replaceAll('$__rate_interval', '5m'), exported);
         expect(selectors.length, title).toBeGreaterThan(0);
         for (const { metric, matchers } of selectors) {
@@ -118,7 +118,7 @@ describe('the dashboard', () => {
     }
   });
 
-  test('says what each panel shows, and no two lie on each other', () => {
+  test('describes each panel, and no two panels overlap', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     const cells = new Set<string>();
     for (const { title, type, description, gridPos } of panels) {

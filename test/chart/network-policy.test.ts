@@ -21,7 +21,7 @@ interface ContainerParts {
 
 type ServingPod = NetworkPeer & { readonly ports: Readonly<Record<string, number>>; readonly probed: string };
 
-/** What runs for a Deployment; `probed` is the name of the port that probes ask. */
+/** Returns the serving pod of a Deployment; `probed` is the name of the port of its probes. */
 function podOf(objects: readonly ChartObject[], component: 'scheduler' | 'controller'): ServingPod {
   const { metadata, spec } = deployment(objects, component).spec.template;
   const [container] = spec.containers as unknown as readonly ContainerParts[];
@@ -29,7 +29,7 @@ function podOf(objects: readonly ChartObject[], component: 'scheduler' | 'contro
   return { namespace, labels: metadata.labels, ports, probed: container!.livenessProbe.httpGet.port };
 }
 
-/** The ports of a range that are admitted, by protocol. */
+/** Returns the admitted ports of the whole range, by protocol. */
 function admitted(policies: NetworkPolicies, from: NetworkPeer, to: NetworkPeer): string[] {
   const every = Array.from({ length: 65_535 }, (_, index) => index + 1);
   return (['TCP', 'UDP', 'SCTP'] as const).flatMap((protocol) =>
@@ -39,7 +39,7 @@ function admitted(policies: NetworkPolicies, from: NetworkPeer, to: NetworkPeer)
 
 describe('CH22 the NetworkPolicy of the chart', () => {
   test.each(['scheduler', 'controller'] as const)(
-    'lets in what comes to the endpoints of the %s',
+    'admits connections to the endpoints of the %s',
     async (component) => {
       const objects = await rendered({ networkPolicy: { enabled: true } });
       const policies = new NetworkPolicies(objects);
@@ -54,7 +54,7 @@ describe('CH22 the NetworkPolicy of the chart', () => {
     },
   );
 
-  test.each(['scheduler', 'controller'] as const)('lets the %s go to the API server and to DNS', async (component) => {
+  test.each(['scheduler', 'controller'] as const)('lets the %s reach the API server and DNS', async (component) => {
     const objects = await rendered({ networkPolicy: { enabled: true } });
     const policies = new NetworkPolicies(objects);
     const pod = podOf(objects, component);
@@ -63,7 +63,7 @@ describe('CH22 the NetworkPolicy of the chart', () => {
     expect(admitted(policies, pod, dns).sort()).toEqual([...everywhere].sort());
   });
 
-  test('lets helm test go to the API server, and nobody to it', async () => {
+  test('lets helm test reach the API server, and admits no connection to it', async () => {
     const objects = await rendered({ networkPolicy: { enabled: true } });
     const policies = new NetworkPolicies(objects);
     const pod: NetworkPeer = { namespace, labels: theObject(objects, 'Pod/tutti-test').metadata.labels! };
@@ -71,7 +71,7 @@ describe('CH22 the NetworkPolicy of the chart', () => {
     expect(policies.admits(prometheus, pod, { port: 443, protocol: 'TCP' })).toBe(false);
   });
 
-  test('lets in whom ingressFrom names, and out where apiServerPorts and extraEgress lead', async () => {
+  test('admits ingressFrom, and connections to apiServerPorts and extraEgress', async () => {
     const from = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } };
     const extender = {
       to: [{ podSelector: { matchLabels: { app: 'extender' } } }],
@@ -91,7 +91,7 @@ describe('CH22 the NetworkPolicy of the chart', () => {
     expect(policies.admits(pod, { namespace: 'other', labels: { app: 'extender' } }, port)).toBe(false);
   });
 
-  test('concerns nobody else: not another release in the namespace, nor the same one in another', async () => {
+  test('does not apply to another release in the namespace, or to the same release in another namespace', async () => {
     const objects = await rendered({ networkPolicy: { enabled: true } });
     const policies = new NetworkPolicies(objects);
     const pod = podOf(objects, 'scheduler');
@@ -102,7 +102,7 @@ describe('CH22 the NetworkPolicy of the chart', () => {
     expect(policies.admits(node, second, port)).toBe(true);
   });
 
-  test('is not there by default, and everything is open', async () => {
+  test('does not exist by default, and everything is open', async () => {
     const objects = await rendered();
     expect(new NetworkPolicies(objects).admits(node, podOf(objects, 'scheduler'), { port: 1, protocol: 'UDP' })).toBe(
       true,
@@ -110,7 +110,7 @@ describe('CH22 the NetworkPolicy of the chart', () => {
   });
 });
 
-describe('what a NetworkPolicy says', () => {
+describe('NetworkPolicies', () => {
   const pod: NetworkPeer = { namespace: 'a', labels: { app: 'x' }, ports: { https: 8443 } };
   const policy = (spec: object): NetworkPolicies =>
     new NetworkPolicies([
@@ -119,29 +119,41 @@ describe('what a NetworkPolicy says', () => {
   const tcp = (port: number): { port: number; protocol: 'TCP' } => ({ port, protocol: 'TCP' });
 
   test.each<[string, object, NetworkPeer, number, boolean]>([
-    ['an empty selector is every pod, and no rule admits nobody', { podSelector: {} }, node, 1, false],
+    [
+      'an empty selector selects every pod, and without rules admits no connection',
+      { podSelector: {} },
+      node,
+      1,
+      false,
+    ],
     ['a pod that is not selected is open', { podSelector: { matchLabels: { app: 'y' } } }, node, 1, true],
-    ['without its direction it says nothing', { podSelector: {}, policyTypes: ['Egress'] }, node, 1, true],
-    ['an empty rule admits all', { podSelector: {}, ingress: [{}] }, node, 1, true],
+    ['a policy without the direction has no effect on it', { podSelector: {}, policyTypes: ['Egress'] }, node, 1, true],
+    ['an empty rule admits everything', { podSelector: {}, ingress: [{}] }, node, 1, true],
     ['a port by name', { podSelector: {}, ingress: [{ ports: [{ port: 'https' }] }] }, node, 8443, true],
     [
-      'a name that the pod does not have',
+      'a port name that the pod does not have',
       { podSelector: {}, ingress: [{ ports: [{ port: 'web' }] }] },
       node,
       8443,
       false,
     ],
     ['a range of ports', { podSelector: {}, ingress: [{ ports: [{ port: 8000, endPort: 9000 }] }] }, node, 8500, true],
-    ['a block', { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/24' } }] }] }, node, 1, true],
+    ['an IP block', { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/24' } }] }] }, node, 1, true],
     [
-      'a block but for a part',
+      'an IP block with an exception',
       { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/24', except: ['10.0.0.0/29'] } }] }] },
       node,
       1,
       false,
     ],
-    ['pods of its own namespace', { podSelector: {}, ingress: [{ from: [{ podSelector: {} }] }] }, pod, 1, true],
-    ['which another’s are not', { podSelector: {}, ingress: [{ from: [{ podSelector: {} }] }] }, prometheus, 1, false],
+    ['pods of the same namespace', { podSelector: {}, ingress: [{ from: [{ podSelector: {} }] }] }, pod, 1, true],
+    [
+      'pods of another namespace',
+      { podSelector: {}, ingress: [{ from: [{ podSelector: {} }] }] },
+      prometheus,
+      1,
+      false,
+    ],
   ])('%s', (_, spec, from, port, expected) => {
     const other = from === pod ? { ...pod, labels: {} } : from;
     expect(policy(spec).admits(other, pod, tcp(port))).toBe(expected);

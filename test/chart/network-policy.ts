@@ -9,7 +9,7 @@ export interface NetworkPeer {
   readonly namespaceLabels?: Labels;
   readonly labels?: Labels;
   readonly address?: string;
-  /** Name -> number, of a pod's containers. */
+  /** name -> number, of a pod's container ports */
   readonly ports?: Readonly<Record<string, number>>;
 }
 
@@ -42,10 +42,9 @@ interface NetworkPolicySpec {
 }
 
 /**
- * Whether NetworkPolicies admit connections, by the rules of the API (networking.k8s.io/v1): a pod that no policy of its namespace selects
- * for a direction is open in it; one that is selected is closed but for what some policy admits. A connection between two pods must be
- * admitted at both ends. What a node sends to its own pods, its probes, is always let through by the networks that follow the API; it
- * is asked about here like anybody's.
+ * Evaluates NetworkPolicies by the rules of the API (networking.k8s.io/v1). A pod that no policy of its namespace selects for a direction
+ * is open in it. A selected pod is closed except for what a policy admits. A connection between two pods must be admitted at both ends.
+ * Network plugins always admit connections from a node to its own pods, such as probes; this class has no exception for them.
  */
 export class NetworkPolicies {
   readonly #policies: readonly (NetworkPolicySpec & { readonly namespace: string })[];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { chartFolder, helm } from '../planes/helm.ts';
 
-/** What Helm says after an installation. Only Helm 4 says it without a cluster. */
+/** Returns the notes that Helm prints after an installation. Only Helm 4 prints them without a cluster. */
 async function notes(values: object = {}, release = 'tutti'): Promise<string> {
   const { exitCode, stdout, stderr } = await helm(
     ['install', release, chartFolder, '--namespace', 'gangs', '--dry-run=client'],
@@ -12,8 +12,8 @@ async function notes(values: object = {}, release = 'tutti'): Promise<string> {
   return stdout.slice(stdout.indexOf('\nNOTES:\n') + 8);
 }
 
-describe('the notes', () => {
-  test('say the next steps in the release’s own names', async () => {
+describe('The notes', () => {
+  test('list the next steps with the names of the release', async () => {
     const text = await notes({ config: { profiles: [{ schedulerName: 'one' }, { schedulerName: 'two' }] } }, 'a.b');
     expect(text).toContain('Tutti schedules the pods whose spec.schedulerName is one or two.');
     expect(text).toContain('kubectl --namespace gangs rollout status deployment/a-b-tutti-scheduler');
@@ -27,25 +27,25 @@ describe('the notes', () => {
   });
 
   test.each([
-    ['a definition that is not of the release', { crds: { install: false } }, "apply crds/ of Tutti's sources"],
-    ['one scheduler alone', {}, 'scheduler.replicaCount=2'],
+    ['a CRD that is not part of the release', { crds: { install: false } }, "apply crds/ of Tutti's sources"],
+    ['a single scheduler', {}, 'scheduler.replicaCount=2'],
     [
       'monitors that are left out',
       { metrics: { prometheusRule: { enabled: true } } },
       'metrics.prometheusRule has no effect: the cluster does not have the kind PrometheusRule.',
     ],
     [
-      'taking the place of the default scheduler',
+      'replacing the default scheduler',
       { scheduler: { name: 'default-scheduler' }, podSchedulerName: 'other' },
       'Stop kube-scheduler, otherwise both schedule them.',
     ],
-  ])('begin with a warning of %s', async (_, values, text) => {
+  ])('begin with a warning about %s', async (_, values, text) => {
     const [warnings] = (await notes(values)).split('\n\nTutti schedules');
     expect(warnings).toContain(text);
     for (const line of warnings!.split('\n')) expect(line).toMatch(/^\* /);
   });
 
-  test('warn of nothing when there is nothing', async () => {
+  test('contain no warnings when there is no problem', async () => {
     expect(await notes({ scheduler: { replicaCount: 2 } })).toMatch(/^\s*Tutti schedules/);
   });
 });

@@ -45,22 +45,22 @@ describe.each(versions)('Helm %s rejects', (version) => {
       'podSchedulerName is "tutti", which is one of this release\'s scheduler names (tutti), so Tutti\'s pods would wait for themselves',
     ],
     [
-      'CH14 in place of the default scheduler, too',
+      'CH14 also when Tutti replaces the default scheduler',
       { config: { profiles: [{ schedulerName: 'a' }, {}] } },
       'podSchedulerName is "default-scheduler", which is one of this release\'s scheduler names (a, default-scheduler)',
     ],
     [
-      'two profiles of one name',
+      'two profiles with the same name',
       { config: { profiles: [{ schedulerName: 'a' }, { schedulerName: 'a' }] } },
       'config.profiles has 2 profiles with the schedulerName "a": each needs its own',
     ],
     [
-      'a profile said twice',
+      'a profile given twice',
       { config: { profiles: [{ schedulerName: 'a' }] }, pluginConfig: [{ name: 'b' }], scheduler: { name: 'c' } },
       'pluginConfig and config.profiles are both set: move the value into a profile',
     ],
     [
-      'leader election said twice, and differently',
+      'conflicting values for leader election',
       { config: { leaderElection: { leaderElect: false } } },
       'config.leaderElection.leaderElect is false and scheduler.leaderElect is true, but they mean the same: set only scheduler.leaderElect',
     ],
@@ -70,22 +70,22 @@ describe.each(versions)('Helm %s rejects', (version) => {
       'config.extenders[0].preemptVerb is not supported',
     ],
     [
-      'a nameless ServiceAccount that is not made',
+      'a ServiceAccount without a name that is not created',
       { controller: { serviceAccount: { create: false } } },
       'controller.serviceAccount.create is false and controller.serviceAccount.name is empty',
     ],
     [
-      'one ServiceAccount for both',
+      'one ServiceAccount for both components',
       { controller: { serviceAccount: { name: 'a' } }, scheduler: { serviceAccount: { name: 'a' } } },
       'scheduler.serviceAccount.name and controller.serviceAccount.name are the same',
     ],
     [
-      'an alert that there is not',
+      'an unknown alert',
       { metrics: { prometheusRule: { disabled: ['TutiDown'] } } },
       'metrics.prometheusRule names the alert "TutiDown", which does not exist: the alerts are TuttiDown, ',
     ],
     [
-      'CH16 a ServiceMonitor that the cluster does not know, if asked to',
+      'CH16 a ServiceMonitor whose kind the cluster does not have, on request',
       { metrics: { serviceMonitor: { enabled: true, renderMode: 'failIfMissing' } } },
       'metrics.serviceMonitor.enabled is true, but the cluster does not have the kind ServiceMonitor of monitoring.coreos.com/v1: install the Prometheus operator, or set metrics.serviceMonitor.renderMode=skipIfMissing',
     ],
@@ -93,7 +93,7 @@ describe.each(versions)('Helm %s rejects', (version) => {
     expect(await rejection(values, { version })).toContain(text);
   });
 
-  test('all of them at once', async () => {
+  test('several problems at once', async () => {
     const text = await rejection(
       { podSchedulerName: 'tutti', scheduler: { replicaCount: 2, leaderElect: false } },
       { version },
@@ -104,38 +104,38 @@ describe.each(versions)('Helm %s rejects', (version) => {
 
   test.each<[string, object | string, readonly string[]]>([
     ['CH11 an unknown key', { schedulr: {} }, ['schedulr']],
-    ['CH11 an unknown key further in', { scheduler: { replicas: 2 } }, ['scheduler', 'replicas']],
-    ['scheduler-plugins’ image', { scheduler: { image: 'a:b' } }, ['scheduler', 'image']],
+    ['CH11 an unknown nested key', { scheduler: { replicas: 2 } }, ['scheduler', 'replicas']],
+    ['the image of scheduler-plugins', { scheduler: { image: 'a:b' } }, ['scheduler', 'image']],
     ['a number for a tag', 'image: {tag: 1.10}', ['tag']],
     ['text for a number', { scheduler: { replicaCount: '2' } }, ['replicaCount']],
-    ['text for truth', { crds: { keep: 'false' } }, ['keep']],
-    ['more replicas than are of use', { scheduler: { replicaCount: 4 } }, ['replicaCount']],
-    ['no replica', { scheduler: { replicaCount: 0 } }, ['replicaCount']],
-    ['null for what must be there', 'scheduler: {replicaCount: null}', ['replicaCount']],
-    ['null for a part', 'scheduler: null', ['scheduler']],
+    ['text for a boolean', { crds: { keep: 'false' } }, ['keep']],
+    ['more replicas than are useful', { scheduler: { replicaCount: 4 } }, ['replicaCount']],
+    ['zero replicas', { scheduler: { replicaCount: 0 } }, ['replicaCount']],
+    ['null for a required value', 'scheduler: {replicaCount: null}', ['replicaCount']],
+    ['null for a section', 'scheduler: null', ['scheduler']],
     ['a tag in the repository', { image: { repository: 'tutti:1' } }, ['repository']],
-    ['a digest that is none', { image: { digest: 'sha256:1' } }, ['digest']],
-    ['a label that is none', { commonLabels: { a: 'b c' } }, ['commonLabels']],
-    ['an argument that is none', { scheduler: { extraArgs: ['scheduler'] } }, ['extraArgs']],
+    ['an invalid digest', { image: { digest: 'sha256:1' } }, ['digest']],
+    ['an invalid label', { commonLabels: { a: 'b c' } }, ['commonLabels']],
+    ['an invalid argument', { scheduler: { extraArgs: ['scheduler'] } }, ['extraArgs']],
     ['CH23 an unknown field of the configuration', { config: { profile: [] } }, ['config', 'profile']],
-    ['CH23 a profile of a wrong form', { config: { profiles: [{ plugins: { filter: [] } }] } }, ['filter']],
-    ['CH23 a duration that is none', { config: { leaderElection: { leaseDuration: '15' } } }, ['leaseDuration']],
+    ['CH23 a profile with an invalid structure', { config: { profiles: [{ plugins: { filter: [] } }] } }, ['filter']],
+    ['CH23 an invalid duration', { config: { leaderElection: { leaseDuration: '15' } } }, ['leaseDuration']],
     ['CH23 another version', { config: { apiVersion: 'kubescheduler.config.k8s.io/v1beta3' } }, ['apiVersion']],
     ['CH23 an extender without an address', { config: { extenders: [{}] } }, ['urlPrefix']],
-    ['CH23 an extender at a wrong address', { config: { extenders: [{ urlPrefix: 'ftp://x' }] } }, ['urlPrefix']],
+    ['CH23 an extender with an invalid address', { config: { extenders: [{ urlPrefix: 'ftp://x' }] } }, ['urlPrefix']],
   ])('%s, by name', async (_, values, words) => {
     const text = await rejection(values, { version });
     expect(text).toMatch(/schema|values don't meet/);
     for (const word of words) expect(text).toContain(word);
   });
 
-  test('CH12 but not what Helm and parent charts put into values', async () => {
+  test('CH12 but accepts what Helm and parent charts add to the values', async () => {
     const values = { enabled: true, global: { storageClass: 'x', imageRegistry: 'r' }, config: {} };
     expect(deployment(await rendered(values, { version })).spec.template.spec.containers[0]!.image).toMatch(/^r\//);
   });
 });
 
-describe('CH16 what the cluster does not know', () => {
+describe('CH16 a kind that the cluster does not have', () => {
   const values = {
     metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } },
   };
@@ -149,7 +149,7 @@ describe('CH16 what the cluster does not know', () => {
     expect(await monitors([])).toEqual([]);
   });
 
-  test('is there once it knows it', async () => {
+  test('is rendered once the cluster has it', async () => {
     expect(await monitors(['monitoring.coreos.com/v1/ServiceMonitor'])).toEqual([
       'ServiceMonitor/tutti-controller',
       'ServiceMonitor/tutti-scheduler',
@@ -160,7 +160,7 @@ describe('CH16 what the cluster does not know', () => {
 
 type Path = readonly (string | number)[];
 
-/** Every place in the values that holds something. */
+/** Returns every path in the values. */
 function places(value: unknown, path: Path = []): readonly Path[] {
   const inner =
     typeof value === 'object' && value !== null
@@ -177,7 +177,7 @@ function withAt(root: unknown, path: Path, value: unknown): unknown {
   return copy;
 }
 
-describe('whatever the values are', () => {
+describe('With arbitrary values', () => {
   const validate = new Ajv({ strict: false, allErrors: true }).compile(schema);
   const wrong: Readonly<Record<string, unknown>> = {
     text: 'a b',
@@ -187,16 +187,16 @@ describe('whatever the values are', () => {
     map: { 'a b': [] },
   };
 
-  test('the schema is one, and takes the defaults', () => {
+  test('the schema is valid and accepts the defaults', () => {
     expect(validate(defaults)).toBe(true);
   });
 
-  test('a value of a wrong type is rejected where it is, or rendered whole', async () => {
-    const taken: unknown[] = [];
+  test('a value of a wrong type is rejected with its path, or rendered completely', async () => {
+    const accepted: unknown[] = [];
     for (const path of places(defaults)) {
       for (const [kind, value] of Object.entries(wrong)) {
         const values = withAt(defaults, path, value);
-        if (validate(values)) taken.push([`${path.join('.')} is ${kind}`, values]);
+        if (validate(values)) accepted.push([`${path.join('.')} is ${kind}`, values]);
         else {
           const pointers = (validate.errors ?? []).map(({ instancePath }) => instancePath);
           const at = path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
@@ -207,29 +207,26 @@ describe('whatever the values are', () => {
         }
       }
     }
-    // What the schema takes, because it is right or because only the API server knows, must not break a template.
-    for (const [what, values] of taken as [string, object][]) {
+    // Values that the schema accepts, because they are valid or only the API server can tell, must not break a template.
+    for (const [what, values] of accepted as [string, object][]) {
       const { exitCode, stdout, stderr } = await templated(values);
       if (exitCode === 0) objectsIn(stdout);
       else expect(stderr, what).toMatch(/\n {2}- /);
     }
   });
 
-  test.each(versions)(
-    'null, with which Helm %s takes a value away, is rejected by name, or what it means is rendered',
-    async (version) => {
-      for (const path of places(defaults).filter((path) =>
-        path.every((key) => typeof key === 'string' && !/^\d/.test(key)),
-      )) {
-        const values = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), null) as object;
-        const { exitCode, stdout, stderr } = await templated(values, { version });
-        if (exitCode === 0) objectsIn(stdout);
-        else expect(stderr, path.join('.')).toMatch(new RegExp(`schema[^]*${path.at(-1)}`));
-      }
-    },
-  );
+  test.each(versions)('null, with which Helm %s removes a value, is rejected by name, or rendered', async (version) => {
+    for (const path of places(defaults).filter((path) =>
+      path.every((key) => typeof key === 'string' && !/^\d/.test(key)),
+    )) {
+      const values = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), null) as object;
+      const { exitCode, stdout, stderr } = await templated(values, { version });
+      if (exitCode === 0) objectsIn(stdout);
+      else expect(stderr, path.join('.')).toMatch(new RegExp(`schema[^]*${path.at(-1)}`));
+    }
+  });
 
-  /** What would be a second field, a second document, a template, an anchor, a comment, a tag, or another type. */
+  /** Text that could become a second field, a second document, a template, an anchor, a comment, a tag, or another type. */
   const nasty = [
     'a\nb: c',
     'a\n---\nkind: Secret',
@@ -264,7 +261,7 @@ describe('whatever the values are', () => {
     ' ',
   ];
 
-  /** A right value that holds text, for each place that takes free text; the text comes back from there. */
+  /** Returns valid values with the text in every free-text field; the test reads the text back. */
   const withText = (text: string): object => ({
     scheduler: {
       podAnnotations: { a: text },

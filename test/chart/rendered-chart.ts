@@ -3,7 +3,7 @@ import { chartFolder, helm } from '../planes/helm.ts';
 import type { HelmOutcome } from '../planes/helm.ts';
 import type { HelmVersion } from '../planes/kubectl.ts';
 
-/** A Kubernetes object as the chart makes it, which nobody has checked. */
+/** An unvalidated Kubernetes object as the chart renders it. */
 export interface ChartObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -20,18 +20,18 @@ export interface RenderOptions {
   readonly version?: HelmVersion;
   readonly release?: string;
   readonly namespace?: string;
-  /** Kinds that the cluster knows besides Kubernetes' own: `monitoring.coreos.com/v1/ServiceMonitor`. */
+  /** Kinds that the cluster has in addition to Kubernetes' own: `monitoring.coreos.com/v1/ServiceMonitor`. */
   readonly apiVersions?: readonly string[];
 }
 
-/** `helm template`, as it ends. Text is taken for YAML as a user would write it. */
+/** Runs `helm template` and returns its result. Text values are YAML as a user would write it. */
 export function templated(values: object | string = {}, options: RenderOptions = {}): Promise<HelmOutcome> {
   const { version = '3.17', release = 'tutti', namespace = 'tutti-system', apiVersions = [] } = options;
   const known = apiVersions.flatMap((name) => ['--api-versions', name]);
   return helm(['template', release, chartFolder, '--namespace', namespace, ...known], { version, values });
 }
 
-/** The objects that the chart makes of the values. Throws with what helm says. */
+/** Returns the objects that the chart renders for the values. Throws with the output of helm on failure. */
 export async function rendered(
   values: object | string = {},
   options: RenderOptions = {},
@@ -41,26 +41,26 @@ export async function rendered(
   return objectsIn(stdout);
 }
 
-/** What helm says of values that the chart rejects. Throws when it takes them. */
+/** Returns the error output of helm for values that the chart rejects. Throws when it accepts them. */
 export async function rejection(values: object | string, options: RenderOptions = {}): Promise<string> {
   const { exitCode, stdout, stderr } = await templated(values, options);
   if (exitCode === 0)
-    throw new Error(`the chart takes ${JSON.stringify(values)} and makes ${stdout.length} characters`);
+    throw new Error(`the chart accepts ${JSON.stringify(values)} and renders ${stdout.length} characters`);
   return stderr;
 }
 
-/** Documents without anything in them do not count. Throws for what is no YAML. */
+/** Parses manifests and skips empty documents. Throws for invalid YAML. */
 export function objectsIn(manifests: string): readonly ChartObject[] {
   const documents = loadAll(manifests) as unknown as readonly (ChartObject | null)[];
   return documents.filter((document) => document !== null);
 }
 
-/** `Deployment/tutti-scheduler` */
+/** Returns an id such as `Deployment/tutti-scheduler`. */
 export function idOf({ kind, metadata }: ChartObject): string {
   return `${kind}/${metadata.name}`;
 }
 
-/** The one object of that kind and name. */
+/** Returns the only object of that kind and name. */
 export function theObject<T extends object = object>(objects: readonly ChartObject[], id: string): ChartObject & T {
   const found = objects.filter((object) => idOf(object) === id);
   if (found.length !== 1)
@@ -68,7 +68,7 @@ export function theObject<T extends object = object>(objects: readonly ChartObje
   return found[0]! as ChartObject & T;
 }
 
-/** The parts of a Deployment that are looked at. */
+/** The fields of a Deployment that tests read. */
 export interface DeploymentParts {
   readonly spec: {
     readonly replicas: number;
@@ -100,7 +100,7 @@ export function deployment(
   return found[0]! as ChartObject & DeploymentParts;
 }
 
-/** The scheduler's file. */
+/** Returns the scheduler's configuration file. */
 export function schedulerFile(objects: readonly ChartObject[]): string {
   const maps = objects.filter(
     ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-scheduler-config'),
@@ -108,7 +108,7 @@ export function schedulerFile(objects: readonly ChartObject[]): string {
   return (maps[0] as unknown as { data: Record<string, string> }).data['scheduler.yaml']!;
 }
 
-/** Where two sets of objects differ, as `Kind/name` with a path; one for each value that is not the same, in order. */
+/** Returns where two sets of objects differ, as `Kind/name` with a path; one for each value that differs, in order. */
 export function differences(before: readonly ChartObject[], after: readonly ChartObject[]): readonly string[] {
   const byId = (objects: readonly ChartObject[]): Record<string, unknown> =>
     Object.fromEntries(objects.map((object) => [`${idOf(object)}`, object]));
@@ -129,13 +129,13 @@ function compare(a: unknown, b: unknown, path: string, found: string[]): void {
   }
 }
 
-/** Kind -> the name of its collection. */
+/** kind -> name of its collection */
 const collections: Readonly<Record<string, string>> = {
   NetworkPolicy: 'networkpolicies',
   CustomResourceDefinition: 'customresourcedefinitions',
 };
 
-/** Where the API server has the object. */
+/** Returns the object's path at the API server. */
 export function pathOf({ apiVersion, kind, metadata }: ChartObject): string {
   const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const collection = collections[kind] ?? `${kind.toLowerCase()}s`;

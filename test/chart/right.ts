@@ -1,9 +1,9 @@
 import type { AuditedCall } from '../planes/real/api-audit.ts';
 import type { ChartObject } from './rendered-chart.ts';
 
-/** One verb on one resource, or path, that a role of the chart gives. */
+/** One verb on one resource, or path, that a role of the chart grants. */
 export interface Right {
-  /** The role's name, without what the release puts before it: `scheduler`, `scheduler-lease`. */
+  /** Name of the role without the prefix of the release: `scheduler`, `scheduler-lease`. */
   readonly role: string;
   readonly verb: string;
   readonly group: string;
@@ -31,7 +31,7 @@ export function roleNameOf({ metadata }: ChartObject): string {
   return metadata.name.split(':').at(-1)!;
 }
 
-/** All that the role gives, each right once. */
+/** Returns all permissions of the role, without duplicates. */
 export function rightsOf(role: RoleObject): readonly Right[] {
   return role.rules.flatMap(({ apiGroups = [''], resources = [], nonResourceURLs = [], verbs }) =>
     [...resources, ...nonResourceURLs].flatMap((resource) =>
@@ -40,13 +40,13 @@ export function rightsOf(role: RoleObject): readonly Right[] {
   );
 }
 
-/** The role without the right; whatever else stood in one rule with it stays. */
+/** Returns the role without the permission; other permissions of the same rule stay. */
 export function without(role: RoleObject, right: Right): RoleObject {
   const rules = role.rules.flatMap((rule) => {
     const { apiGroups = [''], resources = [], nonResourceURLs = [], verbs } = rule;
     const things = [...resources, ...nonResourceURLs];
     if (!apiGroups.includes(right.group) || !things.includes(right.resource)) return [rule];
-    if (apiGroups.length > 1) throw new Error(`a rule of ${right.role} is about several groups`);
+    if (apiGroups.length > 1) throw new Error(`a rule of ${right.role} has several groups`);
     const others = (names: readonly string[]): readonly string[] => names.filter((name) => name !== right.resource);
     const rest = { ...rule, verbs: verbs.filter((verb) => verb !== right.verb) };
     const beside =
@@ -65,14 +65,16 @@ function only({ nonResourceURLs }: Rule, { resource }: Right): Partial<Rule> {
   return nonResourceURLs === undefined ? { resources: [resource] } : { nonResourceURLs: [resource] };
 }
 
-/** `create pods/binding`, `list podgroups.scheduling.x-k8s.io` */
+/** Returns a name such as `create pods/binding` or `list podgroups.scheduling.x-k8s.io`. */
 export function nameOf({ verb, group, resource }: Pick<Right, 'verb' | 'group' | 'resource'>): string {
   if (group === '') return `${verb} ${resource}`;
   const [kind, subresource] = resource.split('/');
   return `${verb} ${kind}.${group}${subresource === undefined ? '' : `/${subresource}`}`;
 }
 
-/** What was asked for that the API server rejected for want of rights, as `ACCOUNT: create pods/binding`; each once, in order. */
+/**
+ * Returns the calls that the API server rejected for missing permissions, as `ACCOUNT: create pods/binding`; without duplicates, sorted.
+ */
 export function rejectedIn(calls: readonly AuditedCall[]): readonly string[] {
   const rejected = calls.filter(({ code }) => code === 403);
   return [...new Set(rejected.map((call) => `${call.user.split(':').at(-1)}: ${nameOf(call)}`))].sort();

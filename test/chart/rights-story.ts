@@ -31,7 +31,7 @@ import { hangsMs } from '../planes/patience.ts';
 const device = 'example.com/device';
 const nudgeEveryMs = 250;
 
-/** With these values the chart gives all the rights that it can give. */
+/** Returns values with which the chart grants all the permissions that it can grant. */
 export function allRights(namespace: string): object {
   return {
     rbac: { preemption: true },
@@ -40,7 +40,7 @@ export function allRights(namespace: string): object {
   };
 }
 
-/** None of Tutti's own plugins preempts; this one does, for one pod. */
+/** Tutti has no default plugin that preempts; this one does, for one pod. */
 const makeCapacity: OwnPlugin = {
   name: 'MakeRoom',
   factory: (_args, handle) => ({
@@ -57,9 +57,10 @@ const makeCapacity: OwnPlugin = {
 };
 
 /**
- * A story in which Tutti needs every right that the chart gives its two ServiceAccounts: two schedulers and two controllers, of which
- * one stands by, pods whose volumes are there or made, a gang with a Binding whose answer is lost, one that never fits and is tried again, one that an extender binds, a
- * pod that others make room for, a group that cannot be completed and is released, and somebody who reads the metrics.
+ * A scenario in which Tutti needs every permission that the chart grants its two ServiceAccounts. There are two schedulers and two
+ * controllers, one of each on standby. Pods use existing and provisioned volumes. One gang has a Binding whose response is lost, one never
+ * fits and is retried, one is bound by an extender. One pod preempts others, one group cannot be completed and is released, and a client
+ * reads the metrics.
  */
 export class RightsStory {
   readonly #rights: InstalledRights;
@@ -67,7 +68,7 @@ export class RightsStory {
   readonly #extender: Server;
   readonly #schedulers: RunningProcess[] = [];
   readonly #controllers: RunningProcess[] = [];
-  /** Always the same one, whose review the processes remember. */
+  /** Always the same token, because the processes cache its review. */
   #token: Promise<string> | undefined;
   #nudgedAt = 0;
   #nudges = 0;
@@ -78,7 +79,7 @@ export class RightsStory {
     this.#extender = extender;
   }
 
-  /** Plays it until `isOver` answers undefined; any other answer says what is missing. All of it is gone afterwards. */
+  /** Runs the scenario until `isOver` returns undefined; any other result describes what is missing. Cleans up afterwards. */
   static async play(
     rights: InstalledRights,
     isOver: (story: RightsStory) => Promise<string | undefined>,
@@ -93,7 +94,7 @@ export class RightsStory {
           await story.#nudge();
           return isOver(story);
         },
-        'the story is over',
+        'the scenario is complete',
         hangsMs,
       );
     } finally {
@@ -105,7 +106,7 @@ export class RightsStory {
     }
   }
 
-  /** What of the story has not happened yet; undefined when all has. */
+  /** Returns what has not happened yet; undefined when everything has. */
   async missing(): Promise<string | undefined> {
     const { record, namespace } = this.#stage;
     const members = ['whole-0', 'whole-1', 'extended-0', 'extended-1', 'greedy', 'stored', 'made'];
@@ -117,7 +118,7 @@ export class RightsStory {
     return statuses.every((status) => status === 200) ? undefined : `/metrics answers ${statuses.join()}`;
   }
 
-  /** What each process answers somebody who has the chart's roles for that; the schedulers first. 0: there is no answer. */
+  /** Returns the response of each process to a client with the chart's reader roles, schedulers first. 0: no response. */
   async ask(path: string): Promise<readonly number[]> {
     const token = await (this.#token ??= this.#rights.token('reader'));
     const processes = [...this.#schedulers, ...this.#controllers];
@@ -130,18 +131,18 @@ export class RightsStory {
     return Promise.all(asked);
   }
 
-  /** Ends one process of each kind: what was not the leader until now goes on. Resolves when it has. */
+  /** Ends one process of each kind, so that the standby takes over. Resolves when it has. */
   async changeLeaders(): Promise<void> {
     await this.#schedulers.shift()!.stop();
     await this.#controllers.shift()!.stop();
     const gang = await this.#createGang('after', { cpu: 1 });
     await expectBound(this.#stage.record, gang);
-    const told = async (): Promise<string | undefined> =>
+    const hasStatus = async (): Promise<string | undefined> =>
       (await this.#phaseOf('after')) === undefined ? 'the next gang has no status' : undefined;
-    await poll(told, 'the controller that stood by goes on', hangsMs);
+    await poll(hasStatus, 'the standby controller takes over', hangsMs);
   }
 
-  /** What the processes have logged. */
+  /** Log lines of the processes. */
   get logged(): Stage['logs'] {
     return this.#stage.logs;
   }
@@ -166,7 +167,7 @@ export class RightsStory {
     await stage.createPod('torn-0', { cpu: '100m', nodeName: wide!, group: 'torn', owner });
   }
 
-  /** A pod gets a volume that is there, and for another one is made. */
+  /** One pod uses an existing volume, and another one a provisioned volume. */
   async #createVolumes(node: string): Promise<void> {
     const stage = this.#stage;
     const store = await VolumeStore.open(stage);
@@ -190,7 +191,7 @@ export class RightsStory {
     proxy.fault = async ({ method, path }, forward) => {
       if (method !== 'POST' || !path.endsWith('/binding') || ++bindings > 1) return undefined;
       const { status } = await forward();
-      if (status === 403) return undefined; // asked again, and rejected again
+      if (status === 403) return undefined; // repeated, and rejected again
       throw new Error('lost for a test');
     };
     const ports = await freePorts(4);
@@ -236,8 +237,8 @@ export class RightsStory {
   }
 
   /**
-   * The gang that does not fit is rejected for one reason and then for another, since its node is open or not, and grows either way; and
-   * somebody asks for metrics.
+   * Alternately opens and closes the node of the gang that does not fit, so that it is rejected for one reason and then another. Also adds
+   * a member to it, and requests metrics.
    */
   async #nudge(): Promise<void> {
     const now = performance.now();
@@ -264,13 +265,13 @@ export class RightsStory {
   }
 }
 
-/** Times with which a test does not wait. */
+/** Short times, so that a test does not wait. */
 function election(resourceName: string, resourceNamespace: string): LeaderElectionConfiguration {
   const times = { leaseDurationMs: 5_000, renewDeadlineMs: 4_000, retryPeriodMs: 200 };
   return { ...defaultLeaderElection, ...times, resourceName, resourceNamespace };
 }
 
-/** An extender that binds what it is sent, with rights of its own. */
+/** An extender that binds the pods it receives, with its own permissions. */
 async function bindingExtender({ client }: Stage): Promise<Server> {
   const server = createServer((request, response) => {
     void text(request).then(async (body) => {

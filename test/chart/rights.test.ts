@@ -18,7 +18,7 @@ describe('docs/rbac.md', () => {
         config: { extenders: [{ urlPrefix: 'http://x', bindVerb: 'bind' }] },
       },
     ],
-  ])('has each rule of the chart with %s, and what needs it', async (_, values) => {
+  ])('has each rule of the chart with %s, and its purpose', async (_, values) => {
     const rules = readRules((await templated(values)).stdout);
     expect(rules.length).toBeGreaterThan(10);
     for (const { role, verbs, resources, urls, neededBy } of rules) {
@@ -33,7 +33,7 @@ describe('docs/rbac.md', () => {
     }
   });
 
-  test('a rule that does not say what needs it is a mistake', () => {
+  test('a rule without a purpose is an error', () => {
     const role = (comment: string): string =>
       `kind: ClusterRole\nmetadata: {name: "a:b:c"}\nrules:\n${comment}  - apiGroups: [""]\n    resources: [pods]\n    verbs: [get]\n`;
     expect(readRules(role('  # why\n'))).toMatchObject([{ role: 'c', resources: ['pods'], neededBy: 'why' }]);

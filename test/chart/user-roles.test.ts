@@ -22,7 +22,7 @@ const statusWriting = ['patch status', 'update status'];
 
 const red = podGroupPath(namespace, 'red');
 
-/** What somebody can do with PodGroups: a call for each verb, and the group `red` as it is. */
+/** Calls of a user on PodGroups: one for each verb, with the current group `red`. */
 const calls: Readonly<Record<string, (client: KubeClient, present: object) => Promise<unknown>>> = {
   get: (client) => client.get(red),
   list: (client) => client.list(podGroupPath(namespace)),
@@ -40,7 +40,7 @@ const calls: Readonly<Record<string, (client: KubeClient, present: object) => Pr
   deletecollection: (client) => client.delete(podGroupPath(namespace)),
 };
 
-describe.skipIf(programs.state === 'missing')('the chart’s roles for users, on a real cluster', () => {
+describe.skipIf(programs.state === 'missing')('The chart’s roles for users on a real cluster', () => {
   let real: RealPlane;
   const transports: HttpTransport[] = [];
 
@@ -59,12 +59,12 @@ describe.skipIf(programs.state === 'missing')('the chart’s roles for users, on
     await real?.stop();
   });
 
-  /** Resolves when the cluster's own role does, or does not, say something of PodGroups, which its controller sees to. */
+  /** Resolves once the cluster's own role covers PodGroups or not, as its aggregation controller sets it. */
   async function aggregated(role: string, isThere: boolean): Promise<void> {
     const path = `/apis/rbac.authorization.k8s.io/v1/clusterroles/${role}`;
     await poll(
       async () => {
-        // Null until the roles have been added up for the first time.
+        // Null until the roles have been aggregated for the first time.
         const { rules } = await real.client.get<Omit<RoleObject, 'rules'> & { rules: RoleObject['rules'] | null }>(
           path,
         );
@@ -75,7 +75,7 @@ describe.skipIf(programs.state === 'missing')('the chart’s roles for users, on
     );
   }
 
-  /** Somebody who has the role in the namespace. */
+  /** Returns a client of a user with the role in the namespace. */
   async function user(role: string): Promise<KubeClient> {
     const name = `has-${role.replaceAll(':', '-')}`;
     await real.client.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
@@ -95,7 +95,7 @@ describe.skipIf(programs.state === 'missing')('the chart’s roles for users, on
     return client;
   }
 
-  /** The verbs that are not rejected. */
+  /** Returns the verbs that are not rejected. */
   async function allowed(client: KubeClient): Promise<readonly string[]> {
     const found: string[] = [];
     for (const [verb, call] of Object.entries(calls)) {
@@ -116,11 +116,14 @@ describe.skipIf(programs.state === 'missing')('the chart’s roles for users, on
     ['edit', [...reading, ...writing]],
     ['admin', [...reading, ...writing]],
     ['cluster-admin', [...reading, ...writing, ...statusWriting]],
-  ])('%s lets do with PodGroups what its name says, and write no status unless it lets do all', async (role, verbs) => {
-    expect(new Set(await allowed(await user(role)))).toEqual(new Set(verbs));
-  });
+  ])(
+    '%s allows what its name suggests on PodGroups, and status writes only if it allows everything',
+    async (role, verbs) => {
+      expect(new Set(await allowed(await user(role)))).toEqual(new Set(verbs));
+    },
+  );
 
-  it('are not added to the cluster’s own with rbac.aggregate=false, and can be bound by their own names', async () => {
+  it('are not aggregated with rbac.aggregate=false, and can be bound by their own names', async () => {
     const own = await userRoles({ rbac: { aggregate: false } });
     for (const role of own) await real.client.replace(pathOf(role), role);
     await aggregated('view', false);

@@ -1,9 +1,9 @@
-/** What setting a value does. */
+/** The effect of a value. */
 export interface Effect {
   readonly value: unknown;
-  /** Every place that changes, and no other, matches one of these, and each of these is one. */
+  /** Each changed place must match one of these, and each of these must match. */
   readonly changes: readonly RegExp[];
-  /** Values without which this one has nothing to change. */
+  /** Other values that this one needs to have an effect. */
   readonly beside?: object;
 }
 
@@ -11,10 +11,10 @@ const all = /./;
 const pods = (component: string, path: string): RegExp =>
   new RegExp(`^Deployment/tutti-${component}\\.spec\\.template\\.spec\\.${path}`);
 const bothPods = (path: string): readonly RegExp[] => [pods('scheduler', path), pods('controller', path)];
-/** Of the pod that helm test runs. */
+/** Fields of the pod of helm test. */
 const testPod = (path: string): RegExp => new RegExp(`^Pod/tutti-test\\.spec\\.${path}`);
 const arg = (component: string): RegExp => pods(component, 'containers\\.0\\.args\\.');
-/** The image of all pods, which the test says to those that it makes. */
+/** The image of all pods; the test also passes it to the pods that it creates. */
 const image = [/image$/, testPod('containers\\.0\\.args\\.4$')];
 const bothArgs = [arg('scheduler'), arg('controller')];
 const newFile = [/^ConfigMap\/tutti-scheduler-config\.data/, /^Deployment\/tutti-scheduler\..*checksum\/config$/];
@@ -24,7 +24,7 @@ function effectsOfComponent(component: 'scheduler' | 'controller'): Readonly<Rec
   const container = (path: string): RegExp => pod(`containers\\.0\\.${path}`);
   const template = (path: string): RegExp => new RegExp(`^Deployment/tutti-${component}\\.spec\\.template\\.${path}`);
   const isScheduler = component === 'scheduler';
-  /** The pod of the test runs where the scheduler does. */
+  /** The test pod runs on the same nodes as the scheduler. */
   const alsoOfTest = (path: string): readonly RegExp[] => (isScheduler ? [testPod(path)] : []);
   const account = new RegExp(`^ServiceAccount/tutti-${component}$`);
   const effects: Readonly<Record<string, Effect>> = {
@@ -134,7 +134,7 @@ const dashboard = (path: string): RegExp => new RegExp(`^ConfigMap/tutti-dashboa
 const policy = (path: string): RegExp => new RegExp(`^NetworkPolicy/tutti\\.${path}`);
 const withPolicy = { networkPolicy: { enabled: true } };
 
-/** Value -> what it does; each value of values.yaml is here. */
+/** value -> its effect; contains every value of values.yaml */
 export const valueEffects: Readonly<Record<string, Effect>> = {
   nameOverride: { value: 'gang', changes: [all] },
   fullnameOverride: { value: 'gang', changes: [all] },
@@ -293,5 +293,5 @@ export const valueEffects: Readonly<Record<string, Effect>> = {
   },
 };
 
-/** Values that a cluster is needed to see the effect of. */
+/** Values whose effect needs a cluster. */
 export const notRendered = ['crds.takeOwnership'];

@@ -24,14 +24,14 @@ function merged(a: unknown, b: unknown): object {
   );
 }
 
-test('CH2 every value has its effect here', async () => {
+test('CH2 every value has an entry in valueEffects', async () => {
   const sections = readValues(await readFile(join(chartFolder, 'values.yaml'), 'utf8'));
   const paths = sections.flatMap(({ values }) => values.map(({ path }) => path));
   expect([...Object.keys(valueEffects), ...notRendered].sort()).toEqual([...paths].sort());
 });
 
-describe('CH2 a value changes what it names, and nothing else', () => {
-  // Many values, few sets beside them.
+describe('CH2 a value changes only what it names', () => {
+  // Many values share few base values.
   const bases = new Map<string, Promise<readonly ChartObject[]>>();
   const baseOf = (beside: object): Promise<readonly ChartObject[]> => {
     const key = JSON.stringify(beside);
@@ -46,19 +46,19 @@ describe('CH2 a value changes what it names, and nothing else', () => {
   });
 });
 
-describe('the names of a release', () => {
-  /** Kind -> what its names must be like. */
+describe('The names of a release', () => {
+  /** Returns the pattern of valid names of a kind. */
   const rules = (kind: string): RegExp =>
     kind === 'Service' ? /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/ : /^[a-z0-9]([-a-z0-9.:]*[a-z0-9])?$/;
   const longest = 'a'.repeat(53);
 
   test.each([
-    ['the longest that Helm takes', longest, {}],
-    ['one with dots', 'gang.v1.example', {}],
-    ['one that begins with a digit', '1gang', {}],
-    ['one that holds the chart’s', 'my-tutti-2', {}],
-    ['a long one of one’s own', 'x', { fullnameOverride: `${'b'.repeat(40)}.${'c'.repeat(100)}` }],
-    ['a dash where it is cut', 'x', { fullnameOverride: `${'b'.repeat(35)}-${'c'.repeat(100)}` }],
+    ['the longest name that Helm accepts', longest, {}],
+    ['a name with dots', 'gang.v1.example', {}],
+    ['a name that begins with a digit', '1gang', {}],
+    ['a name that contains the chart’s name', 'my-tutti-2', {}],
+    ['a long custom name', 'x', { fullnameOverride: `${'b'.repeat(40)}.${'c'.repeat(100)}` }],
+    ['a dash at the truncation point', 'x', { fullnameOverride: `${'b'.repeat(35)}-${'c'.repeat(100)}` }],
     ['a long name of the chart', 'x', { nameOverride: `n${'d'.repeat(39)}` }],
   ])('CH4 %s', async (_, release, values) => {
     const objects = await rendered(values, { release });
@@ -73,7 +73,7 @@ describe('the names of a release', () => {
     }
   });
 
-  test('CH4 two names that are alike for a long way stay two', async () => {
+  test('CH4 two long names that share a prefix stay different', async () => {
     const [one, two] = await Promise.all(
       ['x', 'y'].map((end) => rendered({ crds: { install: false }, fullnameOverride: `${'a'.repeat(60)}${end}` })),
     );
@@ -82,9 +82,9 @@ describe('the names of a release', () => {
 
   test.each([
     ['in one namespace', { release: 'tutti', namespace: 'a' }, { release: 'gang', namespace: 'a' }],
-    ['of one name in two namespaces', { release: 'tutti', namespace: 'a' }, { release: 'tutti', namespace: 'b' }],
+    ['of the same name in two namespaces', { release: 'tutti', namespace: 'a' }, { release: 'tutti', namespace: 'b' }],
     [
-      'whose names and namespaces run together',
+      'whose names and namespaces concatenate to the same string',
       { release: 'tutti', namespace: 'a-b' },
       { release: 'tutti-a', namespace: 'b' },
     ],
@@ -114,7 +114,7 @@ describe('the names of a release', () => {
   }
 });
 
-describe('the scheduler’s pods are made anew', () => {
+describe('The scheduler’s pods are recreated', () => {
   const checksum = async (values: object): Promise<string> =>
     deployment(await rendered(values)).spec.template.metadata.annotations!['checksum/config']!;
   let before: string;
@@ -131,7 +131,7 @@ describe('the scheduler’s pods are made anew', () => {
     expect(await checksum(values)).not.toBe(before);
   });
 
-  test('CH19 and not for the configuration’s sake when anything else does', async () => {
+  test('CH19 but not when other values change', async () => {
     const others = {
       commonLabels: { a: 'b' },
       image: { tag: 'x' },
@@ -143,8 +143,8 @@ describe('the scheduler’s pods are made anew', () => {
   });
 });
 
-describe('the scheduler’s file', () => {
-  test('holds numbers, text and truth as they were given', async () => {
+describe('The scheduler’s file', () => {
+  test('keeps numbers, text and booleans as given', async () => {
     const args = {
       permitWaitingTimeSeconds: 1000000,
       a: '1.10',
@@ -159,7 +159,7 @@ describe('the scheduler’s file', () => {
     expect(parse(file)).toMatchObject({ profiles: [{ pluginConfig: [{ name: 'Own', args }] }] });
   });
 
-  test('CH6 says the Lease’s own name and namespace, and the Role is about that one', async () => {
+  test('CH6 contains the name and namespace of the Lease, and the Role covers only that Lease', async () => {
     const leaderElection = { resourceName: 'one', resourceNamespace: 'elsewhere', leaseDuration: '30s' };
     const objects = await rendered({ config: { leaderElection } });
     expect(schedulerFile(objects)).toContain('leaseDuration: 30s');
@@ -171,7 +171,7 @@ describe('the scheduler’s file', () => {
     expect(binding.subjects).toEqual([{ kind: 'ServiceAccount', name: 'tutti-scheduler', namespace: 'tutti-system' }]);
   });
 
-  test('has the profile of scheduler-plugins’ values', async () => {
+  test('has the profile of the scheduler-plugins values', async () => {
     const file = schedulerFile(
       await rendered({
         scheduler: { name: 'scheduler-plugins-scheduler' },

@@ -18,8 +18,8 @@ const programs = await provideForSuite('the pages for administrators about pods'
   'kwok',
 ]);
 
-/** What takes Deployments and Jobs that have pods, which kwok runs. */
-describe.skipIf(programs.state === 'missing')('the pages for administrators, on a real plane', () => {
+/** Tests that need pods of Deployments and Jobs, which kwok runs. */
+describe.skipIf(programs.state === 'missing')('Pages for administrators on a real plane', () => {
   let stage: PageStage;
 
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe.skipIf(programs.state === 'missing')('the pages for administrators, on 
 
   afterAll(() => stage?.close());
 
-  it('docs/install.md, until it runs', async () => {
+  it('docs/install.md up to the running scheduler', async () => {
     await stage.play(rollout);
     const scheduler = await stage.release().run('scheduler', '3.17');
     await scheduler.said(/"message":"scheduling"/);
@@ -48,12 +48,12 @@ describe.skipIf(programs.state === 'missing')('the pages for administrators, on 
     await stage.play([budget!]);
     await stage.prints('kubectl get poddisruptionbudget train', / 0 +\d+s/);
     await stage.play([draining!]);
-    // The one that the job made in place of the evicted one.
+    // The pod that the Job created to replace the evicted one.
     await stage.prints(`kubectl get pods --output wide`, /(?:Running.*node-2.*){2}/s);
     await stage.play([after!]);
   });
 
-  /** One member on each node. */
+  /** Creates a Job with one member per node. */
   async function createJob(name: string, size: number): Promise<void> {
     const { client } = stage.plane;
     await client.create(podGroupPath('default'), {

@@ -20,7 +20,7 @@ function openPlane(controllerManager: boolean): ReturnType<typeof openRealPlane>
 
 const play = it.skipIf(programs.state === 'missing');
 
-/** Opens a stage with two nodes and no definition of PodGroup, and closes it whatever happens. */
+/** Opens a stage with two nodes and without the PodGroup CRD, and always closes it. */
 async function onStage(act: (stage: PageStage) => Promise<void>, controllerManager = false): Promise<void> {
   const stage = await PageStage.open(await openPlane(controllerManager));
   try {
@@ -32,7 +32,7 @@ async function onStage(act: (stage: PageStage) => Promise<void>, controllerManag
   }
 }
 
-/** Runs what pods of the release run; resolves when its scheduler leads, or stands by. */
+/** Runs the processes of the release's pods; resolves when its scheduler leads or stands by. */
 async function run(stage: PageStage, { name = 'tutti', controller = true } = {}): Promise<void> {
   const release = stage.release(name);
   const scheduler = await release.run('scheduler', '3.17');
@@ -47,7 +47,7 @@ function install(stage: PageStage): Promise<string> {
 play('docs/install.md', () =>
   onStage(async (stage) => {
     await stage.play(claimBlocks('docs/install.md', 'console', 'What to set'));
-    // The second is about pods.
+    // The second block needs pods.
     await stage.play(claimBlocks('docs/install.md', 'console', 'With Helm').slice(0, 1));
     await run(stage);
     await stage.play(claimBlocks('docs/install.md', 'console', 'Try it'));
@@ -68,18 +68,18 @@ play('other-ways-to-install.md', async () => {
   });
 });
 
-play('CH8 foreign-definition.md', () =>
+play('CH8 crd-from-another-project.md', () =>
   onStage(async (stage) => {
     await stage.run('kubectl apply --filename test/fixtures/charts/scheduler-plugins/crds');
     await stage.play(
       claimBlocks(
-        'docs/tasks/administrators/foreign-definition.md',
+        'docs/tasks/administrators/crd-from-another-project.md',
         'console',
         'Use a PodGroup CRD from another project',
       ).slice(0, 1),
     );
-    const [leave, told] = claimBlocks(
-      'docs/tasks/administrators/foreign-definition.md',
+    const [leave, dropped] = claimBlocks(
+      'docs/tasks/administrators/crd-from-another-project.md',
       'console',
       'Leave it to its owner',
     );
@@ -87,11 +87,11 @@ play('CH8 foreign-definition.md', () =>
     await run(stage);
     await stage.createGang('train', 2, { cpu: '1500m' });
     await stage.prints('kubectl describe podgroups.scheduling.x-k8s.io train', /Scheduled .*StatusDropped/s);
-    await stage.play([told!]);
+    await stage.play([dropped!]);
     await stage.play(
-      claimBlocks('docs/tasks/administrators/foreign-definition.md', 'console', "Apply Tutti's over it"),
+      claimBlocks('docs/tasks/administrators/crd-from-another-project.md', 'console', "Apply Tutti's over it"),
     );
-    await stage.play(claimBlocks('docs/tasks/administrators/foreign-definition.md', 'console', 'Take it over'));
+    await stage.play(claimBlocks('docs/tasks/administrators/crd-from-another-project.md', 'console', 'Take it over'));
   }),
 );
 
@@ -168,7 +168,7 @@ play('kueue.md', () =>
     await stage.play([applying!]);
     await stage.prints('kubectl get podgroup train', /SchedulingGated/);
     await stage.play([waiting!]);
-    // What Kueue does when there is quota.
+    // Do what Kueue does when there is quota.
     for (const pod of ['train-0', 'train-1']) {
       await stage.run(
         `kubectl patch pod ${pod} --type json --patch '[{"op":"remove","path":"/spec/schedulingGates"}]'`,
@@ -191,7 +191,7 @@ play('autoscalers.md', () =>
   }),
 );
 
-/** As the operator has them, as far as the API server looks at them. */
+/** The kinds of the Prometheus operator, as far as the API server needs them. */
 const operatorKinds = ['ServiceMonitor', 'PrometheusRule'].map((kind) => {
   const plural = `${kind.toLowerCase()}s`;
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };

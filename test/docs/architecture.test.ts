@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 import type { IConfiguration } from 'dependency-cruiser';
 import { describe, expect, it } from 'vitest';
 import { everyPage } from './markdown-page.ts';
-import { layersAsTold, pageProblems, unknownClasses } from './page-problems.ts';
+import { layersInTable, pageProblems, unknownClasses } from './page-problems.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const importRule = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as IConfiguration;
 const page = 'docs/architecture.md';
 const text = await readFile(`${root}${page}`, 'utf8');
 
-describe('what is looked for in a page', () => {
-  it('is found: paths, links and names that are wrong', async () => {
+describe('pageProblems and unknownClasses', () => {
+  it('find wrong paths, links and names', async () => {
     const wrong = [
       'A file that was moved: `src/queue/queue.ts`; a folder that is gone: `src/embedded/nodes/`; a file is `src/index.ts/`.',
       'A placeholder in a folder that is gone: `src/extensions/<name>/`.',
@@ -29,37 +29,37 @@ describe('what is looked for in a page', () => {
     expect(await unknownClasses(root, '```\nSchedulerCore ─► SchedulerHeart\n```\n')).toEqual(['SchedulerHeart']);
   });
 
-  it('is not found where all is right', async () => {
+  it('accept a correct page', async () => {
     const right = [
       '`src/queue/scheduling-queue.ts`, `src/queue/`, `src/plugins/<name>/`',
       '`SchedulerCore` (`src/scheduler/scheduler-core.ts`), `Cluster.openPod` (`src/cluster/cluster.ts`)',
     ].join('\n');
     expect(await pageProblems(root, right)).toEqual([]);
-    expect(layersAsTold('| layer | what |\n| --- | --- |\n| `base/` | … |\n| `api/` | … |\n')).toEqual(['base', 'api']);
+    expect(layersInTable('| layer | what |\n| --- | --- |\n| `base/` | … |\n| `api/` | … |\n')).toEqual([
+      'base',
+      'api',
+    ]);
   });
 });
 
 describe('docs/architecture.md', () => {
-  it('names paths that exist, and what is exported there', async () => {
+  it('names existing paths and exports', async () => {
     expect(await pageProblems(root, text)).toEqual([]);
   });
 
-  it('draws classes that exist', async () => {
+  it('draws only existing classes', async () => {
     expect(await unknownClasses(root, text)).toEqual([]);
   });
 
-  it('lists every folder of src/, in the order of the import rule', async () => {
+  it('lists every folder of src/ in the order of the import rule', async () => {
     const entries = await readdir(`${root}src`, { withFileTypes: true });
     const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
     const layers = importRule.forbidden!.flatMap(({ name }) => /^layer-(?!unknown)(.+)/.exec(name ?? '')?.[1] ?? []);
-    expect(layersAsTold(text)).toEqual(layers);
-    expect(layersAsTold(text).sort()).toEqual(folders.sort());
+    expect(layersInTable(text)).toEqual(layers);
+    expect(layersInTable(text).sort()).toEqual(folders.sort());
   });
 });
 
-it.each(everyPage().filter((path) => !path.startsWith('docs/decisions/')))(
-  '%s names paths that exist',
-  async (path) => {
-    expect(await pageProblems(root, await readFile(`${root}${path}`, 'utf8'))).toEqual([]);
-  },
-);
+it.each(everyPage().filter((path) => !path.startsWith('docs/decisions/')))('%s names existing paths', async (path) => {
+  expect(await pageProblems(root, await readFile(`${root}${path}`, 'utf8'))).toEqual([]);
+});

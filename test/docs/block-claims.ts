@@ -3,32 +3,32 @@ import { everyPage, readPage } from './markdown-page.ts';
 import type { PageBlock } from './markdown-page.ts';
 
 /**
- * Every block of every page is held by a test, in one of these ways; `test/docs/blocks.test.ts` fails for a block that is not.
+ * A test covers every block of every page in one of these ways; `test/docs/blocks.test.ts` fails for a block that is not covered.
  *
- * 1. A test claims it. The test takes its blocks from `claimBlocks`, with a literal page and language, and with the text of a
- *    heading when another test has those under other headings:
+ * 1. A test claims it. The test gets its blocks from `claimBlocks`, with a literal page and language, and with the text of a heading when
+ *    another test claims those under other headings:
  *
  *        const blocks = claimBlocks('docs/endpoints.md', 'console');
  *        const commands = consoleCommandsOf(blocks);
  *
- *    The call is the claim: it is looked for in the text of the test files. Whoever claims blocks runs all of them, and
- *    compares what they say. The page may be a pattern (`docs/learn/*.md`).
- * 2. The line above it is a link to the file that it is, or is a part of, with its path in backticks. What stands in the block
- *    then stands in that file, as whole lines; a manifest under `examples/` is played (`test/examples/manifests.test.ts`).
- * 3. It is on the list of `blocks-not-run.ts`, with the reason. This list is short.
+ *    The call is the claim: the check finds it in the text of the test files. A test that claims blocks runs all of them and compares their
+ *    output. The page may be a pattern (`docs/learn/*.md`).
+ * 2. The line above it links to the file that it is part of, with the path in backticks. The file must then contain the block as whole lines.
+ *    A test applies each manifest under `examples/` (`test/examples/manifests.test.ts`).
+ * 3. It is in the list of `blocks-not-run.ts`, with a reason. This list is short.
  *
- * JSON is parsed wherever it stands. A block without a language is a picture, which is not held to anything.
+ * JSON blocks are always parsed. A block without a language is a drawing and is not checked.
  */
 
-/** What may stand behind a fence -> what it is. */
+/** language of a fence -> its meaning */
 export const blockLanguages = {
-  console: 'lines that begin with `$ ` are commands; what follows one is what it prints',
+  console: 'lines that begin with `$ ` are commands; the lines after one are its output',
   sh: 'commands whose output does not matter',
-  yaml: 'a manifest, a configuration, values',
-  json: 'what a machine says or reads',
+  yaml: 'a manifest, a configuration or values',
+  json: 'output or input of a program',
   ts: 'a plugin or a program',
-  text: 'what a program says',
-  '': 'a picture',
+  text: 'output of a program',
+  '': 'a drawing',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type ClaimedLanguage = Exclude<keyof typeof blockLanguages, '' | 'json'>;
@@ -39,18 +39,18 @@ export interface BlockClaim {
   /** A path, or a pattern of paths. */
   readonly page: string;
   readonly language: string;
-  /** One that the blocks stand under, at any depth. Absent: all of the page. */
+  /** A heading above the blocks, at any depth. Absent: the whole page. */
   readonly heading?: string | undefined;
 }
 
-/** The blocks that the calling test runs, in order. Throws when there are none. */
+/** Returns the blocks that the calling test runs, in order. Throws when there are none. */
 export function claimBlocks(page: string, language: ClaimedLanguage, heading?: string): readonly PageBlock[] {
   const claim = { test: '', page, language, heading };
   const blocks = globSync(page)
     .sort()
     .flatMap((path) => readPage(path).blocks);
   const claimed = blocks.filter((block) => isClaimed(block, claim));
-  if (claimed.length === 0) throw new Error(`there are no blocks for ${claimText(claim)}`);
+  if (claimed.length === 0) throw new Error(`no blocks match ${claimText(claim)}`);
   return claimed;
 }
 
@@ -60,10 +60,10 @@ export function isClaimed(block: PageBlock, { page, language, heading }: Omit<Bl
 }
 
 const claimCall = /\bclaimBlocks\(\s*'([^']+)',\s*'(\w+)'(?:,\s*(?:'([^']+)'|"([^"]+)"))?,?\s*\)/g;
-/** Elsewhere than in a comment. */
+/** All calls outside comments. */
 const anyCall = /\bclaimBlocks\(/g;
 
-/** What test files claim. Throws for a call that is not made of literals, which nobody could find. */
+/** Returns the claims of all test files. Throws for a call without literals, which the check could not find. */
 export function everyClaim(): readonly BlockClaim[] {
   return globSync('{test,src,bench}/**/*.test.ts').flatMap((test) => claimsIn(test, readFileSync(test, 'utf8')));
 }
@@ -74,7 +74,7 @@ export function claimsIn(test: string, text: string): readonly BlockClaim[] {
     heading: single ?? double,
   }));
   if (claims.length !== [...text.matchAll(anyCall)].length)
-    throw new Error(`${test} calls claimBlocks with something else than literals`);
+    throw new Error(`${test} calls claimBlocks with something other than literals`);
   return claims;
 }
 

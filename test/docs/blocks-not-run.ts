@@ -1,20 +1,20 @@
 import { globSync } from 'node:fs';
 import type { PageBlock } from './markdown-page.ts';
 
-/** A block that no test runs, and why not. */
+/** A block that no test runs, and the reason. */
 export interface BlockNotRun {
   /** A path, or a pattern of paths. */
   readonly page: string;
-  /** With what the block begins. */
+  /** Beginning of the block. */
   readonly begins: string;
   readonly reason: string;
 }
 
-/** What a block needs that is not where tests run -> how that reads. A reason that is none of these is a block to run. */
+/** requirement that is missing where tests run -> its text. Blocks without such a requirement must run. */
 const missing = {
   registry: 'it builds an image, or needs one in a registry',
-  tests: 'it is what runs the tests',
-  cluster: 'it asks pods of the chart for their logs, or metrics of nodes',
+  tests: 'it runs the tests',
+  cluster: "it needs logs of the chart's pods, or metrics of nodes",
 } as const;
 
 export const blocksNotRun: readonly BlockNotRun[] = [

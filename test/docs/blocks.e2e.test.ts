@@ -9,21 +9,21 @@ const page = [
   'a',
   '…',
   '$ echo created at 2026-11-22T01:40:22Z by $HOST',
-  'created … somebody',
+  'created … tester',
   '```',
 ].join('\n');
 
-it('a command goes on behind a backslash; times do not matter, nor what is left out', async () => {
+it('console commands continue after a backslash; times and omitted output do not matter', async () => {
   const commands = consoleCommandsIn(page);
   expect(commands.map(({ command }) => command)).toEqual([
     'printf "%s\\n" a \\\n    b c',
     'echo created at 2026-11-22T01:40:22Z by $HOST',
   ]);
-  const outputs = await outputsOf(commands, { HOST: 'somebody' }, '.');
-  expect(outputs).toEqual(['a\nb\nc', 'created at 2026-11-22T01:40:22Z by somebody']);
-  const { printed, told } = transcriptsOf(commands, outputs);
-  expect(printed).toEqual(told);
-  const other = transcriptsOf(commands, ['b\nc', 'created by nobody']);
-  expect(other.printed).toEqual([`$ ${commands[0]!.command}\nb\nc`, `$ ${commands[1]!.command}\ncreated by nobody`]);
+  const outputs = await outputsOf(commands, { HOST: 'tester' }, '.');
+  expect(outputs).toEqual(['a\nb\nc', 'created at 2026-11-22T01:40:22Z by tester']);
+  const { printed, expected } = transcriptsOf(commands, outputs);
+  expect(printed).toEqual(expected);
+  const other = transcriptsOf(commands, ['b\nc', 'created by another']);
+  expect(other.printed).toEqual([`$ ${commands[0]!.command}\nb\nc`, `$ ${commands[1]!.command}\ncreated by another`]);
   expect(transcriptsOf(commands, []).printed[0]).toMatch(/it was not run/);
 });

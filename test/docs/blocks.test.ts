@@ -11,7 +11,7 @@ const claims = everyClaim();
 
 const where = ({ page, line, language }: PageBlock): string => `${page}:${line} (${language})`;
 
-/** Lines of the file, as they are, or shifted to the side as a whole. */
+/** Reports whether the file contains the lines, possibly indented as a whole. */
 function isPartOf(code: string, file: string): boolean {
   const lines = file.split('\n');
   const wanted = code.trimEnd().split('\n');
@@ -22,7 +22,7 @@ function isPartOf(code: string, file: string): boolean {
   });
 }
 
-/** Why nothing holds the block to what it says; undefined when something does. */
+/** Returns why no test covers the block; undefined when one does. */
 function problemOf(block: PageBlock): string | undefined {
   const { language, code, file } = block;
   if (language === '') return undefined;
@@ -34,20 +34,20 @@ function problemOf(block: PageBlock): string | undefined {
       return `${where(block)} is not JSON: ${(error as Error).message}`;
     }
   }
-  if (!Object.hasOwn(blockLanguages, language)) return `${where(block)} has a language that is not in the list`;
+  if (!Object.hasOwn(blockLanguages, language)) return `${where(block)} has an unknown language`;
   if (file !== undefined)
-    return isPartOf(code, readFileSync(file, 'utf8')) ? undefined : `${where(block)} does not stand in ${file}`;
+    return isPartOf(code, readFileSync(file, 'utf8')) ? undefined : `${where(block)} is not part of ${file}`;
   if (claims.some((claim) => isClaimed(block, claim)) || isNotRun(block)) return undefined;
-  return `${where(block)} is claimed by no test: see test/docs/block-claims.ts`;
+  return `no test claims ${where(block)}: see test/docs/block-claims.ts`;
 }
 
-describe('every block of every page', () => {
-  it('is run, loaded, compared with its file, or on the list of those that are not', () => {
+describe('Blocks of all pages', () => {
+  it('are run, loaded, compared with their files, or listed as not run', () => {
     expect(blocks.length).toBeGreaterThan(50);
     expect(blocks.flatMap((block) => problemOf(block) ?? [])).toEqual([]);
   });
 
-  it('is there for every claim, and for every entry of the list', () => {
+  it('exist for every claim and every entry of the list', () => {
     const claimless = claims.filter((claim) => !blocks.some((block) => isClaimed(block, claim)));
     expect(claimless.map((claim) => `${claim.test} claims ${claimText(claim)}`)).toEqual([]);
     const unclaimed = blocks.filter((block) => !claims.some((claim) => isClaimed(block, claim)));
@@ -62,13 +62,13 @@ describe('DO1 every manifest under examples/', () => {
     .filter(({ language }) => language === 'console')
     .flatMap((claim) => consoleCommandsOf(blocks.filter((block) => isClaimed(block, claim))));
 
-  it.each(globSync('examples/**/*.yaml').sort())('%s is played', (file) => {
+  it.each(globSync('examples/**/*.yaml').sort())('%s is applied by a test', (file) => {
     const byPage = commands.some(({ command }) => command.split(' ').includes(file));
     expect(byPage || tests.some((test) => test.includes(`'${file}'`))).toBe(true);
   });
 });
 
-describe('what is looked for', () => {
+describe('The block check', () => {
   const page = [
     '# A page',
     '```sh',
@@ -88,12 +88,12 @@ describe('what is looked for', () => {
     'a',
     '…',
     '$ echo created at 2026-11-22T01:40:22Z by $HOST',
-    'created … somebody',
+    'created … tester',
     '```',
   ].join('\n');
   const inPage = parsePage('page.md', page).blocks;
 
-  it('blocks have their lines, headings and files, and lose the indent of a list', () => {
+  it('finds the lines, headings and files of blocks, and removes the indentation of lists', () => {
     expect(inPage.map(({ line, language, headings, file }) => ({ line, language, headings, file }))).toEqual([
       { line: 2, language: 'sh', headings: ['A page'], file: undefined },
       { line: 7, language: 'json', headings: ['A page'], file: 'package.json' },
@@ -105,7 +105,7 @@ describe('what is looked for', () => {
     expect(isPartOf('  b: 1\n', 'b: 1\n')).toBe(false);
   });
 
-  it('is a problem where nothing holds a block to what it says', () => {
+  it('reports a block that no test covers', () => {
     const fence = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\`\n`;
     const unheld = parsePage(
       'page.md',
@@ -123,15 +123,15 @@ describe('what is looked for', () => {
     expect(unheld.map((block) => problemOf(block)?.replace(/ JSON: .*/, ' JSON'))).toEqual([
       undefined,
       'page.md:4 (json) is not JSON',
-      'page.md:7 (bash) has a language that is not in the list',
-      'page.md:10 (yaml) is claimed by no test: see test/docs/block-claims.ts',
+      'page.md:7 (bash) has an unknown language',
+      'no test claims page.md:10 (yaml): see test/docs/block-claims.ts',
       undefined,
       undefined,
-      'page.md:25 (yaml) does not stand in examples/gang/gang.yaml',
+      'page.md:25 (yaml) is not part of examples/gang/gang.yaml',
     ]);
   });
 
-  it('claims are read from the text of a test, and must be literals', () => {
+  it('reads claims from the text of a test, and requires literals', () => {
     const call = 'claimBlocks';
     expect(
       claimsIn('a.test.ts', `${call}('docs/a.md', 'sh');\n${call}(\n  'docs/*.md',\n  'ts',\n  "It's",\n)`),
@@ -140,18 +140,18 @@ describe('what is looked for', () => {
       { test: 'a.test.ts', page: 'docs/*.md', language: 'ts', heading: "It's" },
     ]);
     expect(() => claimsIn('a.test.ts', `${call}(page, 'sh')`)).toThrow(
-      'a.test.ts calls claimBlocks with something else',
+      'a.test.ts calls claimBlocks with something other',
     );
   });
 
-  it('a claim of what is not there fails at once', () => {
+  it('rejects a claim without blocks', () => {
     const [nowhere, nothing] = ['docs/nowhere.md', 'No such heading'];
     const claim = claimBlocks;
-    expect(() => claim(nowhere, 'sh')).toThrow('there are no blocks for sh in docs/nowhere.md');
+    expect(() => claim(nowhere, 'sh')).toThrow('no blocks match sh in docs/nowhere.md');
     expect(() => claim('README.md', 'console', nothing)).toThrow('under "No such heading"');
   });
 
-  it('what is masked is told apart from what is not', () => {
+  it('masks only values that differ between runs', () => {
     expect(masked('red    5s   3m20s 12d node-1 1.14s 300 cpu: 2')).toBe(
       'red (age) (age) (age) node-1 (age) 300 cpu: 2',
     );

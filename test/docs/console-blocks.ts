@@ -3,29 +3,32 @@ import process from 'node:process';
 import { parsePage } from './markdown-page.ts';
 import type { PageBlock } from './markdown-page.ts';
 
-/** A command of a page's console blocks, and what the page says that it prints. */
+/** A command in a console block, with its documented output. */
 export interface ConsoleCommand {
   readonly command: string;
   readonly output: string;
 }
 
-/** What each command printed and what the page says of it, to be equal: `$ `, the command, and the output in the lines below. */
+/** Actual and expected output of each command, which must be equal: `$ `, the command, and the output in the lines below. */
 export interface Transcripts {
   readonly printed: readonly string[];
-  readonly told: readonly string[];
+  readonly expected: readonly string[];
 }
 
 const times = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const uids = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
-/** As kubectl writes them, and `tutti up`: `5s`, `2m3s`, `1.14s`. */
+/** Formats of kubectl and `tutti up`: `5s`, `2m3s`, `1.14s`. */
 const durations = /\b(?:\d+[dhm])*\d+(?:\.\d+)?s\b|\b\d+[dhm]\b/g;
 
-/** Those of a page's blocks marked as console, in order. */
+/** Returns the commands in a page's console blocks, in order. */
 export function consoleCommandsIn(page: string): ConsoleCommand[] {
   return consoleCommandsOf(parsePage('', page).blocks.filter(({ language }) => language === 'console'));
 }
 
-/** In order: a line that begins with `$ `, with the next ones while it ends with `\`, and what follows until the next command. */
+/**
+ * Returns the commands in order: a line that begins with `$ `, the following lines while each ends with `\`, and the output up to the next
+ * command.
+ */
 export function consoleCommandsOf(blocks: readonly PageBlock[]): ConsoleCommand[] {
   return blocks.flatMap(({ code }) =>
     code
@@ -38,7 +41,7 @@ export function consoleCommandsOf(blocks: readonly PageBlock[]): ConsoleCommand[
   );
 }
 
-/** Runs the commands in one shell, so that a later one knows the variables of those before it. Answers what each printed. */
+/** Runs the commands in one shell, so that later ones see the variables of earlier ones. Returns the output of each. */
 export async function outputsOf(
   commands: readonly ConsoleCommand[],
   environment: Readonly<Record<string, string>>,
@@ -59,12 +62,12 @@ export async function outputsOf(
     .map((output) => output.trimEnd());
 }
 
-/** With every time the same. */
+/** Replaces every time by the same text. */
 export function withoutTimes(text: string): string {
   return text.replaceAll(times, '(time)');
 }
 
-/** With every time, age and uid the same, and columns set apart by one space. */
+/** Replaces every time, age and uid by the same text, and separates columns by one space. */
 export function masked(text: string): string {
   return withoutTimes(text)
     .replaceAll(uids, '(uid)')
@@ -75,24 +78,24 @@ export function masked(text: string): string {
 }
 
 /**
- * For `expect(printed).toEqual(told)`. In what a page tells, `…` is any text of the line that it stands in, and a line of nothing
- * else any lines.
+ * Returns the transcripts for `expect(printed).toEqual(expected)`. In documented output, `…` matches any text in its line, and a line with
+ * only `…` matches any lines.
  */
 export function transcriptsOf(
   commands: readonly ConsoleCommand[],
   outputs: readonly string[],
   mask: (text: string) => string = masked,
 ): Transcripts {
-  const told = commands.map(({ command, output }) => `$ ${command}\n${mask(output)}`);
+  const expected = commands.map(({ command, output }) => `$ ${command}\n${mask(output)}`);
   const printed = commands.map(({ command, output }, index) => {
     const text = mask(outputs[index] ?? '(it was not run)');
     return `$ ${command}\n${elided(mask(output)).test(`${text}\n`) ? mask(output) : text}`;
   });
-  return { printed, told };
+  return { printed, expected };
 }
 
-function elided(told: string): RegExp {
-  const lines = told.split('\n').map((line) => {
+function elided(expected: string): RegExp {
+  const lines = expected.split('\n').map((line) => {
     if (line.trim() === '…') return '(?:.*\n)*';
     const parts = line.split('…').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
     return `${parts.join('.*')}\n`;

@@ -22,18 +22,18 @@ const manifests = claimBlocks('docs/endpoints.md', 'yaml');
 const documentedPort = '10259';
 const tls = 'test/fixtures/tls';
 
-/** What differs from run to run: times, how often was tried, and which of two nodes that are alike was taken. */
+/** Replaces what differs between runs: times, number of attempts, and which of two equal nodes was chosen. */
 function masked(text: string): string {
   return withoutTimes(text)
     .replaceAll(/"attempts": \d+/g, '"attempts": (number)')
     .replaceAll(/"node": "node-[12]"/g, '"node": "(node)"');
 }
 
-it.each(rejectedFlags)('docs/endpoints.md says what to give instead of %s', (flag) => {
+it.each(rejectedFlags)('docs/endpoints.md names the replacement of %s', (flag) => {
   expect(page.split('\n').filter((line) => line.startsWith('| `--') && line.includes(`\`${flag}\``))).toHaveLength(1);
 });
 
-describe.skipIf(programs.state === 'missing')('docs/endpoints.md, on a real API server', () => {
+describe.skipIf(programs.state === 'missing')('docs/endpoints.md on a real API server', () => {
   let plane: RealPlane;
   let scheduler: TestProcess;
   let port: number;
@@ -84,12 +84,12 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md, on a real API 
     }
   }
 
-  /** Of the plane's kubeconfig, who is in system:masters. */
+  /** Returns the token of the plane's kubeconfig, whose user is in system:masters. */
   async function administratorsToken(): Promise<string> {
     return /token: (\S+)/.exec(await readFile(plane.kubeconfigPath, 'utf8'))![1]!;
   }
 
-  it('shows what its commands print', async () => {
+  it('shows the output of its commands', async () => {
     const commands = consoleCommandsOf(transcripts).map(({ command, output }) => ({
       command: command.replaceAll(documentedPort, String(port)),
       output,
@@ -99,12 +99,12 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md, on a real API 
       PATH: `${dirname(await kubectlPath())}:${process.env.PATH ?? ''}`,
     };
     const outputs = await outputsOf(commands, environment, plane.folder);
-    const { printed, told } = transcriptsOf(commands, outputs, masked);
-    expect(printed).toEqual(told);
+    const { printed, expected } = transcriptsOf(commands, outputs, masked);
+    expect(printed).toEqual(expected);
     expect(commands.length).toBeGreaterThan(10);
   });
 
-  it('ME10 a scrape without a token, or with a wrong one, gets 401 or 403, one without the right 403, one with it 200', async () => {
+  it('ME10 a scrape without a token or with a wrong one gets 401 or 403, one without the permission 403, and one with it 200', async () => {
     const scrape = async (token?: string): Promise<number> =>
       (await httpsGet(`${url}/metrics`, token === undefined ? {} : { token })).status;
     const tokenOf = async (namespace: string, name: string): Promise<string> => {
@@ -117,21 +117,21 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md, on a real API 
     await plane.client.create('/api/v1/namespaces/default/serviceaccounts', {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
-      metadata: { name: 'nobody' },
+      metadata: { name: 'unprivileged' },
     });
-    expect(await scrape(await tokenOf('default', 'nobody'))).toBe(403);
+    expect(await scrape(await tokenOf('default', 'unprivileged'))).toBe(403);
     expect(await scrape(await tokenOf('monitoring', 'prometheus'))).toBe(200);
     expect(await scrape(await administratorsToken())).toBe(200);
   });
 
-  it('a client certificate says who somebody is, and one that is none of a client is rejected', async () => {
+  it('a client certificate authenticates a user, and a certificate for servers is rejected', async () => {
     const [cert, key] = await Promise.all(['client.crt', 'client.key'].map((name) => readFile(join(tls, name))));
     // Its organization is system:masters.
     expect(await httpsGet(`${url}/debug/queue`, { cert, key })).toMatchObject({ status: 200 });
     const [otherCert, otherKey] = await Promise.all(
       ['server.crt', 'server.key'].map((name) => readFile(join(tls, name))),
     );
-    // Signed by the same authority, for servers.
+    // Signed by the same authority, but for servers.
     const none = { cert: otherCert, key: otherKey };
     expect(await httpsGet(`${url}/debug/queue`, none)).toMatchObject({ status: 401 });
     const token = await administratorsToken();

@@ -16,10 +16,10 @@ const readmes = {
 };
 const kubectlFolder = dirname(await kubectlPath());
 
-/** Which node it became, where any but the last would do. */
+/** Masks the node where any except the last is valid. */
 const anyNode = (text: string): string => masked(text).replaceAll(/\bnode-[123]\b/g, 'node-(any)');
 
-/** What a process in the background says while the next commands run: a pattern for a line that begins with `… INFO`. */
+/** Returns a pattern for a line that a background process logs while the next commands run; the line begins with `… INFO`. */
 function saidLine(line: string): RegExp {
   const parts = line.replace(/^… /, '').split('…');
   return new RegExp(
@@ -27,7 +27,7 @@ function saidLine(line: string): RegExp {
   );
 }
 
-/** Two terminals: one in which `npm start` runs, and another with the rest, in which schedulers run in the background. */
+/** Two terminals: one runs `npm start`, the other runs everything else, with schedulers in the background. */
 class Terminals {
   readonly #home: string;
   #up: TestProcess | undefined;
@@ -38,8 +38,8 @@ class Terminals {
     this.#home = home;
   }
 
-  /** Answers what it printed, as `transcriptsOf` wants it; what the background has to say is waited for. */
-  async run({ command, output }: ConsoleCommand): Promise<{ readonly printed: string; readonly told: string }> {
+  /** Returns the output as `transcriptsOf` needs it; waits for expected output of background processes. */
+  async run({ command, output }: ConsoleCommand): Promise<{ readonly printed: string; readonly expected: string }> {
     const plain = command.replace(/ +#.*$/, '');
     const said = output.split('\n').filter((line) => line.startsWith('… INFO'));
     const rest = {
@@ -63,17 +63,20 @@ class Terminals {
     }
     for (const line of said) await this.#background!.said(saidLine(line));
     const transcripts = transcriptsOf([rest], [printed], anyNode);
-    return { printed: transcripts.printed[0]!, told: transcripts.told[0]! };
+    return { printed: transcripts.printed[0]!, expected: transcripts.expected[0]! };
   }
 
-  async #start(command: string, told: ConsoleCommand): Promise<{ readonly printed: string; readonly told: string }> {
+  async #start(
+    command: string,
+    start: ConsoleCommand,
+  ): Promise<{ readonly printed: string; readonly expected: string }> {
     this.#up = new TestProcess(['up', ...command.split(' ').slice(3)]);
     [, this.#kubeconfig] = (await this.#up.said(/^export KUBECONFIG=(\S+)$/m)) as unknown as [string, string];
-    // A reader types the next line when the story that comes with it is over, and its nodes are free again.
+    // A reader types the next command when the initial gangs have finished and their nodes are free again.
     await this.#up.said(/ DONE [^]* DONE /);
-    const shown = told.output === '' ? '' : this.#up.stdout.split('\n').slice(0, 2).join('\n');
-    const transcripts = transcriptsOf([told], [shown]);
-    return { printed: transcripts.printed[0]!, told: transcripts.told[0]! };
+    const shown = start.output === '' ? '' : this.#up.stdout.split('\n').slice(0, 2).join('\n');
+    const transcripts = transcriptsOf([start], [shown]);
+    return { printed: transcripts.printed[0]!, expected: transcripts.expected[0]! };
   }
 
   #runInBackground([, ...parameters]: readonly string[]): void {
@@ -91,13 +94,13 @@ class Terminals {
   }
 }
 
-it.concurrent.each(Object.entries(readmes))('examples/%s/README.md is right', async (_name, blocks) => {
+it.concurrent.each(Object.entries(readmes))('examples/%s/README.md is correct', async (_name, blocks) => {
   const home = await mkdtemp(join(tmpdir(), 'tutti-readme-'));
   const terminals = new Terminals(home);
   try {
     for (const command of consoleCommandsOf(blocks)) {
-      const { printed, told } = await terminals.run(command);
-      expect(printed).toBe(told);
+      const { printed, expected } = await terminals.run(command);
+      expect(printed).toBe(expected);
     }
   } finally {
     await terminals.close();

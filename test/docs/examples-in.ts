@@ -1,28 +1,28 @@
 import { readFile } from 'node:fs/promises';
 import type { PageBlock } from './markdown-page.ts';
 
-/** Code that stands in the documentation, as a reader would copy it. */
+/** Code in the documentation, as a reader would copy it. */
 export interface DocumentedExample {
   /** The plugin that it defines: its first `const … : OwnPlugin`. */
   readonly name: string;
   readonly code: string;
 }
 
-/** A whole file that stands in the documentation. */
+/** A complete file in the documentation. */
 export interface DocumentedFile {
-  /** As its first line says: `// my-plugin.ts`. */
+  /** From its first line: `// my-plugin.ts`. */
   readonly name: string;
   readonly code: string;
 }
 
 const fileLine = /^\/\/ (\S+\.ts)\n/;
 
-/** Those of the blocks of TypeScript that are not whole files. */
+/** Returns the TypeScript blocks that are not complete files. */
 export function examplesIn(blocks: readonly PageBlock[]): DocumentedExample[] {
   return blocks.filter(({ code }) => !fileLine.test(code)).map(({ page, code }) => named(page, code));
 }
 
-/** Those of the blocks of TypeScript that are whole files. */
+/** Returns the TypeScript blocks that are complete files. */
 export function filesIn(blocks: readonly PageBlock[]): DocumentedFile[] {
   return blocks.flatMap(({ code }) => {
     const name = fileLine.exec(code)?.[1];
@@ -30,12 +30,12 @@ export function filesIn(blocks: readonly PageBlock[]): DocumentedFile[] {
   });
 }
 
-/** The example in the first doc comment of a source file that has one. */
+/** Returns the example in the first doc comment with code of a source file. */
 export async function exampleInComment(path: string): Promise<DocumentedExample> {
   return named(path, await codeInComment(path));
 }
 
-/** What is indented by four spaces in the first doc comment of a source file that has code. */
+/** Returns the code, indented by four spaces, in the first doc comment of a source file that has some. */
 export async function codeInComment(path: string): Promise<string> {
   for (const [comment] of (await readFile(path, 'utf8')).matchAll(/^\/\*\*.*?\*\//gms)) {
     const lines = comment.split('\n').map((line) => line.replace(/^ \* ?/, ''));

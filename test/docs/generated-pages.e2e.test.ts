@@ -7,11 +7,11 @@ import { expect, test } from 'vitest';
 const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> };
 const generators = [...scripts.generate!.matchAll(/scripts\/\S+\.ts/g)].map(([script]) => script);
 
-test.each(generators)('DO3 what %s makes is what is checked in', async (script) => {
+test.each(generators)('DO3 the checked-in output of %s is up to date', async (script) => {
   await expect(promisify(execFile)(process.execPath, [script, '--check'])).resolves.toMatchObject({ stderr: '' });
 });
 
-test('DO3 there is a generator for all pages that say that they are made', async () => {
+test('DO3 every page marked as generated has a generator', async () => {
   const { stdout } = await promisify(execFile)('grep', ['-rl', '<!-- Made by ', 'docs', 'charts/tutti/README.md']);
   const makers = await Promise.all(
     stdout

@@ -14,7 +14,7 @@ import type { TestPlane } from '../planes/plane.ts';
 import { claimBlocks } from './block-claims.ts';
 import { consoleCommandsOf, outputsOf, transcriptsOf } from './console-blocks.ts';
 import type { ConsoleCommand, Transcripts } from './console-blocks.ts';
-import { untoldLines } from './untold-lines.ts';
+import { missingLines } from './missing-lines.ts';
 
 const kubectlFolder = dirname(await kubectlPath());
 const helmFolder = dirname(await helmPath('3.17'));
@@ -39,7 +39,7 @@ async function play(commands: readonly ConsoleCommand[], kubeconfig: string): Pr
   return transcriptsOf(commands, outputs);
 }
 
-describe('on a laptop', () => {
+describe('On a laptop', () => {
   const ofPages = [
     ...claimBlocks('README.md', 'console'),
     ...claimBlocks('docs/get-started.md', 'console', 'On a laptop, in two minutes'),
@@ -57,16 +57,16 @@ describe('on a laptop', () => {
 
   afterAll(() => up.kill());
 
-  it.each(pages)('%s: npm start tells what is shown, and then kubectl', async (page) => {
+  it.each(pages)('%s: npm start and then kubectl print what the page shows', async (page) => {
     const commands = ofPages.filter((command) => command.page === page && flagsOf(command) === '');
     const starts = commands.filter(({ command }) => start.test(command));
     const others = commands.filter(({ command }) => !start.test(command));
     expect([starts.length, others.length]).toEqual([1, expect.toSatisfy((count: number) => count > 1)]);
-    expect(untoldLines(starts[0]!.output, up.stdout)).toEqual([]);
+    expect(missingLines(starts[0]!.output, up.stdout)).toEqual([]);
     const kubeconfig = /^export KUBECONFIG=(\S+)$/m.exec(up.stdout)![1]!;
-    const { printed, told } = await play(others, kubeconfig);
-    expect(printed).toEqual(told);
-    // The next page begins as if it were the first.
+    const { printed, expected } = await play(others, kubeconfig);
+    expect(printed).toEqual(expected);
+    // The next page starts from a clean cluster.
     const applied = others.flatMap(({ command }) => /^kubectl apply -f (\S+)$/.exec(command)?.[1] ?? []);
     await play(
       [byName(`kubectl delete --ignore-not-found ${applied.map((file) => `-f ${file}`).join(' ')}`)],
@@ -77,14 +77,14 @@ describe('on a laptop', () => {
   it.concurrent.each(ofPages.filter((command) => flagsOf(command) !== ''))('$page: $command', async (command) => {
     const process = new TestProcess(['up', ...flagsOf(command).split(' ')]);
     await process.ended();
-    expect(untoldLines(command.output, process.stdout)).toEqual([]);
+    expect(missingLines(command.output, process.stdout)).toEqual([]);
     expect(command.output).not.toBe('');
   });
 });
 
 const programs = await provideForSuite('docs/get-started.md, on a cluster', ['etcd', 'kube-apiserver']);
 
-describe.skipIf(programs.state === 'missing')('on a cluster', () => {
+describe.skipIf(programs.state === 'missing')('On a cluster', () => {
   const commands = consoleCommandsOf(claimBlocks('docs/get-started.md', 'console', 'On a cluster, in five minutes'));
   const outside = claimBlocks('docs/get-started.md', 'sh', 'On a cluster, without an image');
   let plane: TestPlane;
@@ -113,12 +113,12 @@ describe.skipIf(programs.state === 'missing')('on a cluster', () => {
     await plane.stop();
   });
 
-  /** Planes come with it, clusters do not. */
+  /** Removes the CRD: planes have it from the start, clusters do not. */
   async function removeDefinition(): Promise<void> {
     await plane.client.delete('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podgroups.scheduling.x-k8s.io');
   }
 
-  /** What a cluster makes of the chart's Deployments: their processes run, and it says so. */
+  /** Does what a cluster does for the chart's Deployments: runs their processes and updates the status. */
   async function rollOut(): Promise<void> {
     for (const component of ['scheduler', 'controller'] as const) {
       await tutti.run(component, '3.17');
@@ -128,16 +128,16 @@ describe.skipIf(programs.state === 'missing')('on a cluster', () => {
     }
   }
 
-  it('docs/get-started.md: a gang is installed for, started and cleaned up', async () => {
+  it('docs/get-started.md: installs Tutti, starts a gang, and cleans up', async () => {
     const installed = commands.findIndex(({ command }) => command.startsWith('helm install')) + 1;
     const parts = [commands.slice(0, installed), commands.slice(installed)];
     const first = await play(parts[0]!, plane.kubeconfigPath);
     await rollOut();
     const second = await play(parts[1]!, plane.kubeconfigPath);
-    expect([...first.printed, ...second.printed]).toEqual([...first.told, ...second.told]);
+    expect([...first.printed, ...second.printed]).toEqual([...first.expected, ...second.expected]);
   });
 
-  it('docs/get-started.md: the processes run on any machine', async () => {
+  it('docs/get-started.md: runs the processes on any machine', async () => {
     const lines = outside.flatMap(({ code }) => code.trim().split('\n'));
     const starts = lines.flatMap((line) => /^node dist\/cli\.js (.*) &$/.exec(line)?.[1] ?? []);
     const others = lines.filter((line) => !line.startsWith('node ') && line !== 'npm run build');

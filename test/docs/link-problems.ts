@@ -4,8 +4,8 @@ import { readPage } from './markdown-page.ts';
 import type { MarkdownPage } from './markdown-page.ts';
 
 /**
- * What is wrong with the links of a page, each with its line: files and headings that are not there, names of references that are
- * not defined, addresses that are not well-formed or not https. Addresses are not asked for.
+ * Returns the broken links of a page with their lines: missing files and headings, undefined references, and addresses that are malformed
+ * or not https. It does not request the addresses.
  */
 export function linkProblems(page: MarkdownPage): string[] {
   const where = (line: number): string => `${page.path}:${line}`;
@@ -33,7 +33,7 @@ function addressProblem(target: string): string | undefined {
   if (!URL.canParse(target)) return 'is not a well-formed address';
   const { protocol, hostname } = new URL(target);
   if (protocol !== 'https:') return 'is not https';
-  return /^[\w-]+(\.[\w-]+)+$/.test(hostname) ? undefined : 'has no host that the world knows';
+  return /^[\w-]+(\.[\w-]+)+$/.test(hostname) ? undefined : 'has no public host';
 }
 
 function anchorProblem(file: string, anchor: string): string | undefined {

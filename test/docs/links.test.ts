@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { linkProblems } from './link-problems.ts';
 import { everyPage, parsePage, readPage } from './markdown-page.ts';
 
-describe('every page of the repository', () => {
+describe('Pages of the repository', () => {
   const pages = everyPage();
 
-  it('is found, wherever it stands', () => {
+  it('are found in all folders', () => {
     for (const page of [
       'README.md',
       'CHANGELOG.md',
@@ -18,12 +18,12 @@ describe('every page of the repository', () => {
     expect(pages.filter((page) => page.includes('node_modules'))).toEqual([]);
   });
 
-  it('has links that lead somewhere', () => {
+  it('have no broken links', () => {
     expect(pages.flatMap((page) => linkProblems(readPage(page)))).toEqual([]);
   });
 });
 
-it('docs/README.md leads to every page of docs/, by itself or by a README that it names', () => {
+it('docs/README.md links to every page of docs/, directly or through a linked README', () => {
   const linkedFrom = (path: string): string[] =>
     readPage(path).links.map(({ target }) => normalize(join(dirname(path), target.replace(/#.*$/, ''))));
   const named = linkedFrom('docs/README.md');
@@ -33,11 +33,11 @@ it('docs/README.md leads to every page of docs/, by itself or by a README that i
   expect(everyPage().filter((path) => path.startsWith('docs/') && !isReached(path))).toEqual([]);
 });
 
-describe('what is looked for in a link', () => {
+describe('linkProblems', () => {
   const problemsIn = (...lines: readonly string[]): string[] =>
     linkProblems(parsePage('docs/sample.md', lines.join('\n')));
 
-  it('is found: files, headings, lines, references and addresses that are wrong', () => {
+  it('reports wrong files, headings, lines, references and addresses', () => {
     expect(
       problemsIn(
         '# Sample',
@@ -61,7 +61,7 @@ describe('what is looked for in a link', () => {
       'docs/sample.md:2: ../../outside.md: is outside of the repository',
       'docs/sample.md:2: ../README.md/: does not exist',
       'docs/sample.md:6: http://kubernetes.io: is not https',
-      'docs/sample.md:6: https://local: has no host that the world knows',
+      'docs/sample.md:6: https://local: has no public host',
       'docs/sample.md:6: https://: is not a well-formed address',
       'docs/sample.md:6: //kubernetes.io: is not a well-formed address',
       'docs/sample.md:6: mailto:somebody@example.com: is not https',
@@ -69,7 +69,7 @@ describe('what is looked for in a link', () => {
     ]);
   });
 
-  it('is not found where all is right, nor in code', () => {
+  it('accepts correct links, and ignores code', () => {
     expect(
       problemsIn(
         '# One `two` & [three](concepts.md)',

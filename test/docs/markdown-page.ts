@@ -4,17 +4,17 @@ import MarkdownIt from 'markdown-it';
 
 /** A fenced block of code. */
 export interface PageBlock {
-  /** Path of its page, from the top of the repository. */
+  /** Path of its page, relative to the repository. */
   readonly page: string;
-  /** Of its fence; the first line of a page is 1. */
+  /** Line of its fence, from 1. */
   readonly line: number;
-  /** The first word behind the fence; empty for none. */
+  /** First word after the fence; may be empty. */
   readonly language: string;
-  /** Ends with a line break. What a list indents the block by is taken away. */
+  /** Ends with a line break; without the indentation of a list. */
   readonly code: string;
-  /** The headings that it stands under, the nearest last. */
+  /** Headings above it, the nearest last. */
   readonly headings: readonly string[];
-  /** What the line above names as a link with its path in backticks: the file that the block is, or is a part of. */
+  /** File that the line above links to with its path in backticks: the block is this file or part of it. */
   readonly file: string | undefined;
 }
 
@@ -24,11 +24,11 @@ export interface PageLink {
 }
 
 export interface MarkdownPage {
-  /** From the top of the repository. */
+  /** Path relative to the repository. */
   readonly path: string;
-  /** What `#…` may name, as GitHub makes it of the headings. */
+  /** Valid anchors, as GitHub derives them from headings. */
   readonly anchors: ReadonlySet<string>;
-  /** Links and pictures, those made by reference and those in HTML included. */
+  /** Links and images, including references and HTML. */
   readonly links: readonly PageLink[];
   /** `[text][name]` whose name is not defined. */
   readonly undefinedReferences: readonly PageLink[];
@@ -43,7 +43,7 @@ const reference = /\[[^[\]]+\]\[([^[\]]*)\]/g;
 const fileLink = /\[`([^`]+)`\]\([^)]*\):?$/;
 const folders = ['node_modules', 'dist', 'coverage'];
 
-/** Paths of every Markdown page of the repository, from its top, sorted. */
+/** Returns the paths of all Markdown pages, relative to the repository, sorted. */
 export function everyPage(): string[] {
   return globSync('**/*.md', { exclude: (name) => folders.includes(name) || /^\.[^/]/.test(name) }).sort();
 }
@@ -61,7 +61,7 @@ export function parsePage(path: string, text: string): MarkdownPage {
   const undefinedReferences: PageLink[] = [];
   const blocks: PageBlock[] = [];
   const headings: { readonly level: number; readonly text: string }[] = [];
-  /** A block's first line, from 0; what it holds inline has none of its own. */
+  /** First line of the current block, from 0; inline tokens have no line. */
   let start = 0;
   for (const [index, token] of tokens.entries()) {
     start = token.map?.[0] ?? start;
@@ -97,14 +97,14 @@ function targetsOf(token: Token): string[] {
   return target === null ? [] : [decodeURI(String(target))];
 }
 
-/** As GitHub takes it for the anchor: what links and code say, without their marks. */
+/** Returns the text of links and code without markup, as GitHub uses it for the anchor. */
 function textOf({ children }: Token): string {
   return (children ?? [])
     .map(({ type, content }) => (type === 'text' || type === 'code_inline' ? content : ''))
     .join('');
 }
 
-/** The last one before it that is not empty. */
+/** Returns the last non-empty line before the index. */
 function lineAbove(lines: readonly string[], index: number): string {
   return (
     lines

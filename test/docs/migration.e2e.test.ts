@@ -15,7 +15,7 @@ const sideBySide = claimBlocks('docs/migration.md', 'console', 'Side by side');
 
 const server = ['etcd', 'kube-apiserver'] as const;
 const programs = await provideForSuite('docs/migration.md', server);
-const withOther = await provideForSuite('docs/migration.md, beside a real scheduler-plugins', [
+const withOther = await provideForSuite('docs/migration.md, next to a real scheduler-plugins', [
   ...server,
   'scheduler-plugins-scheduler',
 ]);
@@ -27,7 +27,7 @@ interface PodSeen {
   readonly spec: { readonly nodeName?: string };
 }
 
-/** The other scheduler, where there is one to run. */
+/** The other scheduler, if there is one. */
 interface Other {
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -38,7 +38,7 @@ interface Where {
   readonly open: () => Promise<{ readonly plane: TestPlane; readonly other?: Other }>;
 }
 
-const nobody: Other = { start: () => Promise.resolve(), stop: () => Promise.resolve() };
+const noOther: Other = { start: () => Promise.resolve(), stop: () => Promise.resolve() };
 
 async function openBesideOther(): Promise<{ plane: RealPlane; other: Other }> {
   if (withOther.state === 'missing') throw new Error(withOther.message);
@@ -61,10 +61,10 @@ const everywhere: readonly Where[] = [
   ...(programs.state === 'missing' ? [] : [{ title: 'a real API server', open: openReal }]),
   ...(withOther.state === 'missing'
     ? []
-    : [{ title: 'a real API server, beside a real scheduler-plugins', open: openBesideOther }]),
+    : [{ title: 'a real API server, next to a real scheduler-plugins', open: openBesideOther }]),
 ];
 
-describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
+describe.each(everywhere)('docs/migration.md on $title', ({ open }) => {
   let stage: PageStage;
   let other: Other;
   let before: readonly PodSeen[];
@@ -80,7 +80,7 @@ describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
 
   beforeAll(async () => {
     const opened = await open();
-    ({ other = nobody } = opened);
+    ({ other = noOther } = opened);
     stage = await PageStage.open(opened.plane);
     await symlink(packageFile(chart), join(stage.folder, 'scheduler-plugins'));
     await stage.removeDefinition();
@@ -96,7 +96,7 @@ describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
 
   afterAll(() => stage?.close());
 
-  it('takes over what runs and what waits', async () => {
+  it('takes over running and waiting pods', async () => {
     const [stop, install, look, remove] = takingOver;
     await stage.play([stop!]);
     await other.stop();
@@ -111,7 +111,7 @@ describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
     expect(await tutti.stop()).toEqual([]);
   });
 
-  it('gives back, and leaves pods and groups as they are', async () => {
+  it('switches back, and leaves pods and groups as they are', async () => {
     const [stop, remove] = goingBack;
     const both = [...before, ...(await podsOf('next'))];
     await stage.play([stop!]);
@@ -119,17 +119,17 @@ describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
     await stage.play([remove!]);
     expect([...(await podsOf('train')), ...(await podsOf('next'))]).toEqual(both);
     await stage.createGang('after', 2, { schedulerName: name, cpu: '100m' });
-    // Nobody who was stopped schedules it; who came back does.
-    if (other !== nobody) await stage.bound('after', 2);
+    // The stopped scheduler does not bind it; the restarted one does.
+    if (other !== noOther) await stage.bound('after', 2);
     else await stage.prints('kubectl get pods --selector scheduling.x-k8s.io/pod-group=after', /Pending(?!.*Running)/s);
   });
 
-  it('runs beside the other, each with its own', async () => {
+  it('runs next to the other scheduler, each with its own pods', async () => {
     await stage.play(sideBySide);
     await stage.release().run('scheduler', '3.17');
     await stage.createGang('mine', 2, { cpu: '100m' });
     await stage.bound('mine', 2);
-    if (other !== nobody) {
+    if (other !== noOther) {
       await stage.createGang('theirs', 2, { schedulerName: name, cpu: '100m' });
       await stage.bound('theirs', 2);
     }

@@ -1,22 +1,22 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** `src/queue/` or `src/plugins/<name>/` in backticks; what stands for something else is not looked at. */
+/** `src/queue/` or `src/plugins/<name>/` in backticks; stops at a placeholder. */
 const pathInBackticks = /`((?:src|test|bench|docs|scripts|examples)\/[^`\s<]*)(?:<[^`]*)?`/g;
 /** `Name` (`path`), `Name.member` (`path`) */
 const nameInFile = /`(\w+)(?:\.(\w+))?` \(`([^`]+\.ts)`\)/g;
-const pictureBlock = /^```\n(.*?)^```$/gms;
-/** Two humps or more: what a picture calls so is one of ours. */
+const drawingBlock = /^```\n(.*?)^```$/gms;
+/** Words with at least two humps: class names in drawings. */
 const className = /\b(?:[A-Z][a-z]+){2,}\b/g;
 
 /**
- * What a page of the documentation says of the repository and is not so: paths in backticks, from `root`, that do not exist, and
- * names, written as `Name` (`path`), that are not exported there. Links are linkProblems' business.
+ * Returns wrong references of a documentation page: paths in backticks, relative to `root`, that do not exist, and names, written as `Name`
+ * (`path`), that the file does not export. linkProblems checks links.
  */
 export async function pageProblems(root: string, text: string): Promise<string[]> {
   const problems: string[] = [];
   for (const [, path] of text.matchAll(pathInBackticks)) {
-    // A file with a slash behind it is none.
+    // A file path with a trailing slash does not exist either.
     await access(join(root, path!)).catch(() => problems.push(`${path} does not exist`));
   }
   for (const [, name, member, path] of text.matchAll(nameInFile)) {
@@ -27,15 +27,15 @@ export async function pageProblems(root: string, text: string): Promise<string[]
   return problems;
 }
 
-/** Class names in the pictures of a page (code blocks without a language) that no file of src/ exports. */
+/** Returns class names in the drawings of a page (code blocks without a language) that no file of src/ exports. */
 export async function unknownClasses(root: string, text: string): Promise<string[]> {
-  const names = [...text.matchAll(pictureBlock)].flatMap(([, picture]) => picture!.match(className) ?? []);
+  const names = [...text.matchAll(drawingBlock)].flatMap(([, picture]) => picture!.match(className) ?? []);
   const sources = await sourcesOf(join(root, 'src'));
   return [...new Set(names)].filter((name) => !sources.some((source) => exportsName(source, name)));
 }
 
-/** The layers of src/ that a table of the page lists, as `base/` in its first column. */
-export function layersAsTold(text: string): string[] {
+/** Returns the layers of src/ that a table of the page lists, as `base/` in its first column. */
+export function layersInTable(text: string): string[] {
   return [...text.matchAll(/^\| `(\w+)\/` \|/gm)].map(([, layer]) => layer!);
 }
 
@@ -45,7 +45,7 @@ function exportsName(source: string, name: string): boolean {
   );
 }
 
-/** As a method, an accessor, a property or a field of an interface. */
+/** Reports whether the source declares a method, accessor, property or interface field of that name. */
 function declares(source: string, member: string): boolean {
   return new RegExp(`^ {2}(?:readonly |get |async )*${member}[(<:?; ]`, 'm').test(source);
 }

@@ -17,13 +17,11 @@ import { consoleCommandsOf, outputsOf, transcriptsOf } from './console-blocks.ts
 import type { PageBlock } from './markdown-page.ts';
 import { hangsMs } from '../planes/patience.ts';
 
-/** Of a state to come about, on a machine that does much else. */
-
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /**
- * Where the commands of a page are run: a cluster, and a folder that looks like a checkout to who stands in it, with real kubectl
- * and helm and this tutti on the path. What pods of the chart would do on a cluster with nodes, a test does by `release`.
+ * Runs the commands of a page: on a cluster, in a folder that looks like a checkout, with the real kubectl and helm and this tutti on the
+ * PATH. Tests run the processes of the chart's pods through `release`, because the cluster has no nodes.
  */
 export class PageStage {
   readonly plane: TestPlane;
@@ -37,7 +35,7 @@ export class PageStage {
     this.#withKwok = withKwok;
   }
 
-  /** On that plane, which ends with it. */
+  /** Opens a stage on that plane and closes both together. */
   static async open(plane: TestPlane, { kwok = false } = {}): Promise<PageStage> {
     const folder = await mkdtemp(join(tmpdir(), 'tutti-page-'));
     for (const part of ['charts', 'crds', 'deploy', 'docs', 'test'])
@@ -55,7 +53,7 @@ export class PageStage {
     await rm(this.folder, { recursive: true });
   }
 
-  /** The release of that name, which the page installs. */
+  /** Returns the release of that name, which the page installs. */
   release(name = 'tutti', namespace = 'tutti-system'): ChartRelease {
     const release = new ChartRelease({ ...this.plane, folder: this.folder }, name, namespace);
     this.#releases.push(release);
@@ -63,17 +61,17 @@ export class PageStage {
   }
 
   /**
-   * Runs the commands of the blocks in one shell, and expects that they print what the page says. Of a command that the plane cannot
-   * carry out, `instead` says what does the same and prints the same.
+   * Runs the commands of the blocks in one shell and expects the output of the page. `instead` replaces a command that the plane cannot run
+   * by one with the same effect and output.
    */
   async play(blocks: readonly PageBlock[], instead: (command: string) => string = (command) => command): Promise<void> {
     const commands = consoleCommandsOf(blocks);
     const outputs = await this.#outputsOf(commands.map(({ command }) => instead(command)));
-    const { printed, told } = transcriptsOf(commands, outputs);
-    expect(printed.join('\n')).toBe(told.join('\n'));
+    const { printed, expected } = transcriptsOf(commands, outputs);
+    expect(printed.join('\n')).toBe(expected.join('\n'));
   }
 
-  /** Writes those whose first line is a comment with the name of a file. */
+  /** Writes the blocks whose first line is a comment with a file name. */
   async write(blocks: readonly PageBlock[]): Promise<void> {
     for (const { code, page, line } of blocks) {
       const [, name] = /^# (\S+\.yaml)\n/.exec(code) ?? [];
@@ -82,7 +80,7 @@ export class PageStage {
     }
   }
 
-  /** What a command prints. */
+  /** Returns the output of a command. */
   async run(command: string): Promise<string> {
     return (await this.#outputsOf([command]))[0] ?? '';
   }
@@ -98,7 +96,7 @@ export class PageStage {
     return outputsOf(all, environment, this.folder);
   }
 
-  /** Takes the definition of PodGroup away, which planes come with. */
+  /** Deletes the PodGroup CRD, which planes have from the start. */
   async removeDefinition(): Promise<void> {
     const path = `${definitions}/podgroups.scheduling.x-k8s.io`;
     const isGone = (error: unknown): undefined => {
@@ -106,16 +104,16 @@ export class PageStage {
       return undefined;
     };
     await this.plane.client.delete(path).catch(isGone);
-    await poll(() => this.plane.client.get(path).then(() => 'it is there', isGone), 'the definition is gone');
+    await poll(() => this.plane.client.get(path).then(() => 'it still exists', isGone), 'the CRD is gone');
   }
 
-  /** With room for two CPUs each. */
+  /** Adds nodes with two CPUs each. */
   async addNodes(...names: readonly string[]): Promise<void> {
     const specs = names.map((name) => ({ name, allocatable: { cpu: '2', memory: '4Gi' } }));
     await addNodes(this.plane.client, specs, { kwok: this.#withKwok });
   }
 
-  /** A group and its members; those of a job that is bound already are on `nodeName`. */
+  /** Creates a group and its members; with `nodeName`, they are already bound to it. */
   async createGang(
     name: string,
     size: number,
@@ -141,7 +139,7 @@ export class PageStage {
     }
   }
 
-  /** Resolves when that many members of the group are on nodes. */
+  /** Resolves when that many members of the group are bound. */
   async bound(group: string, count: number): Promise<void> {
     const missing = async (): Promise<string | undefined> => {
       const { items } = await this.plane.client.list('/api/v1/namespaces/default/pods', {
@@ -150,10 +148,10 @@ export class PageStage {
       const found = (items as { spec: { nodeName?: string } }[]).filter(({ spec }) => spec.nodeName !== undefined);
       return found.length === count ? undefined : `${found.length} are`;
     };
-    await poll(missing, `${count} members of ${group} are on nodes`, hangsMs);
+    await poll(missing, `${count} members of ${group} are bound`, hangsMs);
   }
 
-  /** Resolves when a command prints something like it. */
+  /** Resolves when the output of a command matches. */
   async prints(command: string, expected: RegExp): Promise<void> {
     const missing = async (): Promise<string | undefined> => {
       const printed = await this.run(command);

@@ -12,7 +12,7 @@ import { ReaderFolder } from './reader-folder.ts';
 const ofPage = examplesIn(claimBlocks('docs/plugins.md', 'ts'));
 const ofLibrary = await exampleInComment('src/index.ts');
 
-describe('the examples of docs/plugins.md and src/index.ts', () => {
+describe('The examples of docs/plugins.md and src/index.ts', () => {
   let folder: ReaderFolder;
   let plane: TestPlane;
 
@@ -24,7 +24,7 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
   beforeEach(async () => {
     plane = await openEmbeddedPlane();
     vi.stubEnv('KUBECONFIG', plane.kubeconfigPath);
-    // Their schedulers log there.
+    // Their schedulers log to standard error.
     vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   });
 
@@ -46,12 +46,12 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     ]);
   });
 
-  it('compile in a project of their reader', async () => {
+  it('compile in a reader’s project', async () => {
     await folder.write(ofLibrary);
     expect(await folder.compile()).toBe('');
   });
 
-  it('teamNodes: a node with a team takes the pods of that team alone', async () => {
+  it('teamNodes: a node with a team accepts only pods of that team', async () => {
     await using _ = await running('teamNodes');
     await addNode('red-node-1', { labels: { team: 'red' } });
     await addNode('red-node-2', { labels: { team: 'red' } });
@@ -63,13 +63,13 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     await expectNode('blue', 'common-node');
   });
 
-  it('nightNodes: answers of the night are not used by day, though pod and node are the same', async () => {
+  it('nightNodes: results from the night are not reused by day, although pod and node are the same', async () => {
     setTime('03:00');
     await using _ = await running('nightNodes');
     await addNode('dark', { labels: { 'night-only': 'true' } });
     await addPod('lone', {});
     await expectNode('lone', 'dark');
-    // The small member would fit there, and nothing touches the node, so that this answer could be used again.
+    // The small member would fit there, and nothing changes the node, so this result could be reused.
     await addNode('darker', { labels: { 'night-only': 'true', size: 'small' } });
     await addGang('pair', {
       small: { nodeSelector: { size: 'small' } },
@@ -85,7 +85,7 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     await expectNode('large', 'bright');
   });
 
-  it('makeCapacity: the cheapest group goes for one of higher priority that then fits, whole, and else nobody does', async () => {
+  it('makeCapacity: evicts the cheapest group for one of higher priority that then fits as a whole; otherwise evicts none', async () => {
     await using _ = await running('makeCapacity');
     for (const [name, value] of Object.entries({ low: 10, high: 100, highest: 1_000 })) await addPriority(name, value);
     for (const name of ['a', 'b']) await addNode(name, {});
@@ -105,7 +105,7 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     expect((await pod('batch-0')).status.conditions).toContainEqual(
       expect.objectContaining({ type: 'DisruptionTarget', reason: 'PreemptionByScheduler' }),
     );
-    // As their nodes would, one after the other: the room is kept until all of it is there.
+    // As their nodes would, one after the other: the capacity is reserved until all of it is free.
     await end('batch-0');
     await addPod('lurker', { cpu: '3', priority: 'low' });
     await expectMessage('lurker', '0/2 nodes are available');
@@ -138,7 +138,7 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     return { [Symbol.asyncDispose]: () => scheduler.stop() };
   }
 
-  /** UTC, of all that happens in this process. */
+  /** Sets the UTC time of this process. */
   function setTime(time: string, date = '2027-01-02'): void {
     vi.useFakeTimers({ toFake: ['Date'], now: new Date(`${date}T${time}:00Z`) });
   }
@@ -171,7 +171,7 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     await plane.client.create(podsPath, { apiVersion: 'v1', kind: 'Pod', metadata, spec });
   }
 
-  /** All of the members are the quorum. */
+  /** Creates a gang whose quorum is all members. */
   async function addGang(
     name: string,
     members: Readonly<Record<string, PodOptions>> | readonly PodOptions[],
@@ -189,12 +189,12 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
 
   const podsPath = '/api/v1/namespaces/default/pods';
 
-  /** As its node does when the pod has ended. */
+  /** Ends the pod as its node does when it has terminated. */
   async function end(name: string): Promise<void> {
     await plane.client.delete(`${podsPath}/${name}`, { gracePeriodSeconds: 0 });
   }
 
-  /** Names of the pods that are being deleted, in order. */
+  /** Returns the names of the terminating pods, sorted. */
   async function leaving(): Promise<string[]> {
     const { items } = await plane.client.get<any>(podsPath);
     const deleted = items.filter(({ metadata }: any) => metadata.deletionTimestamp !== undefined);
@@ -207,7 +207,7 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     await expect.poll(async () => (await pod(name)).spec.nodeName).toEqual(node);
   }
 
-  /** Of why it is not scheduled. */
+  /** Waits until the message of its PodScheduled condition contains `part`. */
   async function expectMessage(name: string, part: string): Promise<void> {
     const message = async (): Promise<string> =>
       (await pod(name)).status?.conditions?.find(({ type }: any) => type === 'PodScheduled')?.message ?? '';

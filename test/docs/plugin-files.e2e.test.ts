@@ -9,8 +9,8 @@ import { ReaderFolder } from './reader-folder.ts';
 const files = filesIn(claimBlocks('docs/plugins.md', 'ts'));
 const comments = ['src/testing.ts', 'src/compose/create-playground.ts'];
 
-/** As a reader would go through them: nothing but what the guide shows, in a folder outside the repository. */
-describe('the files of docs/plugins.md, and what the library shows beside them', () => {
+/** Uses only what the guide shows, in a folder outside the repository, as a reader would. */
+describe('The files of docs/plugins.md and the examples of the library', () => {
   let folder: ReaderFolder;
 
   beforeAll(async () => {
@@ -27,11 +27,11 @@ describe('the files of docs/plugins.md, and what the library shows beside them',
     expect(files.map(({ name }) => name)).toEqual(['same-rack.ts', 'same-rack.test.ts', 'playground.ts']);
   });
 
-  it('compile in a project of their reader', async () => {
+  it('compile in a reader’s project', async () => {
     expect(await folder.compile()).toBe('');
   });
 
-  it('the plugin has less than 40 lines, and passes its test', async () => {
+  it('the plugin has fewer than 40 lines and passes its test', async () => {
     expect(files[0]!.code.trim().split('\n').length).toBeLessThan(40);
     expect(await folder.execute('same-rack.test.ts', '--test')).toMatch(/pass 1\n.*fail 0\n/s);
   });

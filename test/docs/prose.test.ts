@@ -11,7 +11,7 @@ function found(passages: readonly Passage[]): readonly string[] {
   return measure(passages).findings.map(({ path, line, kind, text }) => `${path}:${line} ${kind}: ${text}`);
 }
 
-describe('the prose check', () => {
+describe('The prose check', () => {
   it('finds avoided words in comments, messages and test names of TypeScript files', () => {
     const source = `/** What ${avoided} reads. */\nthrow new Error('the queue asks ${avoided} for help');\n`;
     expect(found(sourcePassages('src/a.ts', source))).toEqual([

@@ -9,7 +9,7 @@ import type { DocumentedExample, DocumentedFile } from './examples-in.ts';
 import { hangsMs } from '../planes/patience.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** Entry of the package -> its source. */
+/** entry of the package -> its source */
 const entries = { index: join(root, 'src/index.ts'), testing: join(root, 'src/testing.ts') };
 
 const compilerOptions = {
@@ -19,15 +19,15 @@ const compilerOptions = {
   strict: true,
   noEmit: true,
   skipLibCheck: true,
-  // For the sources, which stand in for what is published.
+  // Needed for the sources, which replace the published files.
   allowImportingTsExtensions: true,
   typeRoots: [join(root, 'node_modules/@types')],
   types: ['node'],
 };
 
 /**
- * A folder outside the repository in which `tutti-scheduler` is installed: its sources, under the name of the package. So is the
- * ordinary client of Kubernetes.
+ * A folder outside the repository with `tutti-scheduler` installed: its sources, under the name of the package. The official Kubernetes
+ * client is installed as well.
  */
 export class ReaderFolder {
   readonly #path: string;
@@ -57,7 +57,7 @@ export class ReaderFolder {
     return new ReaderFolder(path);
   }
 
-  /** The example as a file, except that `scheduler` can be had from outside. */
+  /** Writes the example as a file that also exports `scheduler`. */
   async write({ name, code }: DocumentedExample): Promise<void> {
     await writeFile(this.#file(name), `${code}\nexport { scheduler };\n`);
   }
@@ -66,12 +66,12 @@ export class ReaderFolder {
     await writeFile(join(this.#path, name), code);
   }
 
-  /** Path of a file that was written. */
+  /** Returns the path of a written file. */
   path(name: string): string {
     return join(this.#path, name);
   }
 
-  /** Runs a file that was written, in a process of its own. Rejects with what it says when it fails. */
+  /** Runs a written file in a separate process. Rejects with its output when it fails. */
   execute(name: string, ...flags: readonly string[]): Promise<string> {
     return new Promise((resolve, reject) => {
       execFile(
@@ -86,7 +86,7 @@ export class ReaderFolder {
     });
   }
 
-  /** Compiles what was written; answers what the compiler has to say against it. */
+  /** Compiles the written files; returns the compiler's errors. */
   compile(): Promise<string> {
     const compiler = join(root, 'node_modules/typescript/bin/tsc');
     return new Promise((resolve) => {
@@ -96,7 +96,7 @@ export class ReaderFolder {
     });
   }
 
-  /** Runs an example that was written. The scheduler that it starts is the caller's to stop. */
+  /** Runs a written example. The caller must stop the scheduler that it starts. */
   async run({ name }: DocumentedExample): Promise<RunningProcess> {
     const { scheduler } = (await import(pathToFileURL(this.#file(name)).href)) as { scheduler: RunningProcess };
     return scheduler;

@@ -24,7 +24,7 @@ const unlimited = { qps: 0, burst: 1 };
 const groupLabel = 'scheduling.x-k8s.io/pod-group';
 
 let plane: TestPlane;
-/** kubectl keeps there what it knows of the server. */
+/** Home folder with kubectl's cache. */
 let home: string;
 const processes: RunningProcess[] = [];
 
@@ -56,9 +56,9 @@ beforeAll(async () => {
   await createGang('early', 3, 1);
   await poll(async () => {
     const { items } = await plane.client.list('/apis/events.k8s.io/v1/events');
-    const told = items.filter((event) => JSON.stringify(event).includes('"kind":"PodGroup"'));
-    return told.length === 2 ? undefined : `${told.length} groups have been told`;
-  }, 'both groups are told why they wait');
+    const reported = items.filter((event) => JSON.stringify(event).includes('"kind":"PodGroup"'));
+    return reported.length === 2 ? undefined : `${reported.length} groups have an Event`;
+  }, 'both groups have an Event with the reason');
 });
 
 afterAll(async () => {
@@ -85,15 +85,15 @@ async function createGang(name: string, minMember: number, members: number): Pro
   }
 }
 
-it('docs/troubleshooting.md shows what kubectl prints of a gang that is stuck', async () => {
+it('docs/troubleshooting.md shows what kubectl prints about a stuck gang', async () => {
   const commands = consoleCommandsOf(blocks);
   const environment = {
     HOME: home,
     KUBECONFIG: plane.kubeconfigPath,
     PATH: `${dirname(await kubectlPath())}:${process.env.PATH ?? ''}`,
   };
-  const { printed, told } = transcriptsOf(commands, await outputsOf(commands, environment, home));
-  expect(printed).toEqual(told);
+  const { printed, expected } = transcriptsOf(commands, await outputsOf(commands, environment, home));
+  expect(printed).toEqual(expected);
   expect(commands).toHaveLength(5);
 });
 
@@ -103,7 +103,7 @@ describe('DO4 docs/troubleshooting.md has', () => {
   const firstCells = [...text.matchAll(/^\| ([^|]*) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)]);
   const named = new Set([...headings, ...firstCells.map(([, name]) => name!)]);
   const { messages, ...codes } = verdictTexts();
-  /** Not verdicts: lone pods behind gates are the API server's business. */
+  /** Messages that are not verdicts: the API server sets the condition of single pods with gates. */
   const elsewhere = ['waiting for scheduling gates: […]'];
 
   it.each(Object.entries(codes))('a heading or a row for all %s', (_kind, list) => {
@@ -111,13 +111,13 @@ describe('DO4 docs/troubleshooting.md has', () => {
     expect(list.filter((code) => !named.has(code))).toEqual([]);
   });
 
-  it('a row for each message that the scheduler and its plugins have', () => {
+  it('a row for each message of the scheduler and its plugins', () => {
     expect(messages.length).toBeGreaterThan(30);
     expect(messages.filter((message) => !named.has(message) && !elsewhere.includes(message))).toEqual([]);
     for (const message of elsewhere) expect(text).toContain(message);
   });
 
-  it('no row for a message that nobody has any more', () => {
+  it('no row for a message that no longer exists', () => {
     const known = new Set([...messages, ...Object.values(codes).flat()]);
     expect(firstCells.map(([, name]) => name!).filter((name) => !known.has(name))).toEqual([]);
   });

@@ -26,7 +26,7 @@ interface Resource {
 const tableAccept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 const groups = ['/api/v1', '/apis/scheduling.x-k8s.io/v1alpha1'];
 
-/** What kubectl sends and prints for a few commands of the README, without a process. */
+/** Sends the requests of kubectl, and prints its output, for a few commands of the README, without a process. */
 export class TypedByKubectl {
   readonly #client: KubeClient;
   readonly #transport: HttpTransport;
@@ -46,13 +46,13 @@ export class TypedByKubectl {
     return this.#transport.close();
   }
 
-  /** Answers what the command prints; throws for one that it does not know. */
+  /** Returns the output of the command; throws for an unknown command. */
   async run(command: string): Promise<string> {
     const [, verb, what = '', option = ''] = command.split(' ');
     if (verb === 'apply' && what === '-f') return this.#apply(option);
     if (verb === 'wait') return this.#wait(what, /^--for=condition=(\w+)$/.exec(option)![1]!);
     if (verb === 'get' && option === '') return this.#get(what);
-    throw new Error(`not known here: ${command}`);
+    throw new Error(`unknown command: ${command}`);
   }
 
   async #apply(file: string): Promise<string> {
@@ -111,7 +111,7 @@ export class TypedByKubectl {
       .join('\n');
   }
 
-  /** Of the namespace `default`. */
+  /** Finds an object in the namespace `default`. */
   async #find(
     is: (resource: Resource) => boolean,
   ): Promise<{ readonly path: string; readonly resource: Resource; readonly group: string }> {

@@ -1,34 +1,34 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** What a program may say of a pod or a group, read from the sources. In texts `…` stands for what differs. */
+/** Texts that a process may report about a pod or a group, read from the sources. `…` stands for variable parts. */
 export interface VerdictTexts {
   /** Members of the union in `src/api/verdict.ts`. */
   readonly reasons: readonly string[];
-  /** The one word for what it waits for; of the same file. */
+  /** Values of waitsFor, from the same file. */
   readonly waitsFor: readonly string[];
-  /** What the conditions of a PodGroup give as their reason. */
+  /** Reasons of the conditions of a PodGroup. */
   readonly conditionReasons: readonly string[];
   /** Reasons of Events. */
   readonly eventReasons: readonly string[];
-  /** Sentences, and parts of them, that end up as the message of a verdict. */
+  /** Sentences, and parts of them, that become the message of a verdict. */
   readonly messages: readonly string[];
 }
 
-/** File -> the variables whose texts reach a Status, or a verdict, by other ways than the constructor of Status. */
+/** file -> variables whose texts reach a Status or a verdict other than through the constructor of Status */
 const otherTexts: Readonly<Record<string, readonly string[]>> = {
   'src/plugins/noderesources/shortage.ts': ['reason'],
   'src/plugins/volumebinding/volume-choice.ts': ['unreachable', 'unmatched', 'noCapacity', 'gone'],
   'src/scheduler/recovery/gang-evictions.ts': ['note', 'why'],
   'src/scheduler/cycle/scheduling-cycle.ts': ['neverFits'],
 };
-/** Functions that make the message of a verdict. */
+/** Functions that create the message of a verdict. */
 const describing = [
   ...['describeRejection', 'describeDiagnosis'],
   ...['claimNotFound', 'volumeNotFound', 'classNotFound', 'withoutBindingMode', 'notOwned'],
 ];
-/** What plugins for volumes call with the text of a Status. */
-const rejecting = ['reject', 'refusal', 'this.#fail'];
+/** Functions that volume plugins call with the text of a Status. */
+const rejecting = ['reject', 'rejection', 'this.#fail'];
 
 export function verdictTexts(): VerdictTexts {
   const files = globSync('src/{plugins,framework,scheduler}/**/*.ts', { exclude: ['**/*.test.ts', '**/testing/**'] });
@@ -74,7 +74,7 @@ function messagesIn(path: string): string[] {
       found.push(...textsOf(node.initializer, source));
     else if (isRejection(node)) found.push(...textsOf(node.arguments[1]!, source));
     else if (
-      /\/(preemptions|releases)\.ts$/.test(path) &&
+      /\/(preemptions|gang-evictions)\.ts$/.test(path) &&
       ts.isPropertyAssignment(node) &&
       ['message', 'why'].includes(node.name.getText(source))
     )
@@ -89,7 +89,7 @@ function messagesIn(path: string): string[] {
   return found;
 }
 
-/** Every text that the expression may have. */
+/** Returns every text that the expression may evaluate to. */
 function textsOf(expression: ts.Expression, source: ts.SourceFile): string[] {
   if (ts.isStringLiteralLike(expression)) return [expression.text];
   if (ts.isParenthesizedExpression(expression)) return textsOf(expression.expression, source);
@@ -110,7 +110,7 @@ function textsOf(expression: ts.Expression, source: ts.SourceFile): string[] {
   return initializer === undefined ? ['…'] : textsOf(initializer, source);
 }
 
-/** What the name is initialized with, in the nearest block around it. */
+/** Returns the initializer of the name in the nearest enclosing block. */
 function initializerOf(name: ts.Identifier, source: ts.SourceFile): ts.Expression | undefined {
   for (let scope: ts.Node = name.parent; ; scope = scope.parent) {
     if (ts.isBlock(scope) || ts.isSourceFile(scope)) {
@@ -134,7 +134,7 @@ function unionOf(path: string, name: string): string[] {
   return found;
 }
 
-/** The texts that properties of that name, and variables of it, are given. */
+/** Returns the texts assigned to properties and variables of that name. */
 function propertiesOf(path: string, name: string): string[] {
   const found: string[] = [];
   const source = parse(path);
@@ -150,7 +150,7 @@ function isNew(node: ts.Node, name: string): node is ts.NewExpression {
   return ts.isNewExpression(node) && node.expression.getText() === name && (node.arguments?.length ?? 0) > 1;
 }
 
-/** `pod.reject(plugin, text)`, of a pod that waits on Permit. */
+/** Reports whether the node is `pod.reject(plugin, text)` of a pod that waits at Permit. */
 function isRejection(node: ts.Node): node is ts.CallExpression {
   if (!ts.isCallExpression(node) || node.arguments.length !== 2) return false;
   return ts.isPropertyAccessExpression(node.expression) && node.expression.name.text === 'reject';

@@ -17,10 +17,10 @@ const programs = await provideForSuite('Tutti as the default scheduler', [
   'kwok',
 ]);
 
-// The first one ends kube-scheduler, which does not run here.
+// The first command stops kube-scheduler, which does not run here.
 const [, start, ...asked] = consoleCommandsOf(claimBlocks('examples/default-scheduler/README.md', 'console'));
 
-describe.skipIf(programs.state === 'missing')('on a real plane without kube-scheduler', () => {
+describe.skipIf(programs.state === 'missing')('Tutti on a real plane without kube-scheduler', () => {
   let plane: RealPlane;
   let scheduler: TestProcess;
 
@@ -40,7 +40,7 @@ describe.skipIf(programs.state === 'missing')('on a real plane without kube-sche
     await plane?.stop();
   });
 
-  /** The field of the status becomes that number. */
+  /** Waits until the field of the status has that value. */
   async function expectStatus(path: string, field: string, count: number): Promise<void> {
     const check = async (): Promise<string | undefined> => {
       const { status } = await plane.client.get<{ readonly status?: Readonly<Record<string, unknown>> }>(path);
@@ -49,7 +49,7 @@ describe.skipIf(programs.state === 'missing')('on a real plane without kube-sche
     await poll(check, `${path} has ${field} ${count}`);
   }
 
-  it('Deployments, Jobs, DaemonSets and StatefulSets come up', async () => {
+  it('runs Deployments, Jobs, DaemonSets and StatefulSets', async () => {
     const environment = {
       HOME: plane.folder,
       KUBECONFIG: plane.kubeconfigPath,
@@ -62,19 +62,19 @@ describe.skipIf(programs.state === 'missing')('on a real plane without kube-sche
     await expectStatus('/apis/apps/v1/namespaces/default/statefulsets/store', 'readyReplicas', 2);
     await expectStatus('/apis/batch/v1/namespaces/default/jobs/report', 'succeeded', 2);
     outputs.push(...(await outputsOf(others, environment, process.cwd())));
-    const { printed, told } = transcriptsOf(asked, outputs);
-    expect(printed).toEqual(told);
+    const { printed, expected } = transcriptsOf(asked, outputs);
+    expect(printed).toEqual(expected);
     const { items } = await plane.client.list('/api/v1/namespaces/default/pods');
     const names = (items as { readonly spec: { readonly schedulerName: string } }[]).map(
       ({ spec }) => spec.schedulerName,
     );
     expect(names).toHaveLength(10);
     expect(new Set(names)).toEqual(new Set(['default-scheduler']));
-    // One agent a node, where its DaemonSet wants it.
+    // One agent per node, on the node that its DaemonSet selects.
     const agents = (items as any[]).filter(({ metadata }) => metadata.labels.app === 'agent');
     expect(new Set(agents.map(({ spec }) => spec.nodeName))).toEqual(new Set(['node-1', 'node-2', 'node-3']));
 
-    // A node that is cordoned gets none of the replicas that are added.
+    // A cordoned node gets none of the additional replicas.
     await plane.client.patch('/api/v1/nodes/node-3', 'merge', { spec: { unschedulable: true } });
     await plane.client.patch('/apis/apps/v1/namespaces/default/deployments/web', 'merge', { spec: { replicas: 6 } });
     await expectStatus('/apis/apps/v1/namespaces/default/deployments/web', 'availableReplicas', 6);

@@ -8,12 +8,12 @@ import { TestProcess } from '../../src/cli/testing/test-process.ts';
 import { Kubectl } from '../embedded/kubectl/kubectl-command.ts';
 import { kubectlPath } from '../planes/kubectl.ts';
 
-/** What `kubectl apply` of a manifest leads to on `tutti up`: all pods get a node, some wait, or kubectl rejects a part of it. */
+/** Result of `kubectl apply` of a manifest on `tutti up`: all pods are bound, some wait, or kubectl rejects a part of it. */
 type Outcome = 'runs' | 'waits' | RegExp;
 
 const noMatches = (kind: string): RegExp => new RegExp(`no matches for kind "${kind}"`);
 
-/** File below examples/ -> what becomes of it. `runs`, unless it is named here. */
+/** file below examples/ -> its outcome; default: `runs` */
 const others: Readonly<Record<string, Outcome>> = {
   'default-scheduler/workloads.yaml': noMatches('DaemonSet'),
   'gpu-job/nodes.yaml': /^node\/gpu-1 created/,
@@ -55,7 +55,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it.each(manifests)('examples/%s does on tutti up what the table says', async (manifest) => {
+it.each(manifests)('examples/%s has the listed outcome on tutti up', async (manifest) => {
   const namespace = `${basename(dirname(manifest))}-${basename(manifest, '.yaml')}`;
   await kubectl.ok(`create namespace ${namespace}`);
   const outcome = others[manifest] ?? 'runs';
@@ -73,6 +73,6 @@ it.each(manifests)('examples/%s does on tutti up what the table says', async (ma
     else await kubectl.fails(`wait pods --all -n ${namespace} --for=condition=PodScheduled --timeout=2s`);
   }
   await kubectl.ok(`delete namespace ${namespace}`);
-  // The nodes of this example are for this example alone.
+  // No other example uses these nodes.
   if (manifest === 'gpu-job/train.yaml') await kubectl.ok('delete node gpu-1 gpu-2 cpu-1');
 });

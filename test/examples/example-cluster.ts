@@ -11,7 +11,7 @@ interface ExamplePod {
   readonly status?: { readonly phase?: string };
 }
 
-/** `node-1` to `node-<count>`, which nobody stands behind. */
+/** Adds the Node objects `node-1` to `node-<count>`, without kubelets. */
 export async function addExampleNodes({ client }: TestPlane, count: number): Promise<void> {
   for (let number = 1; number <= count; number++) {
     const name = `node-${number}`;
@@ -24,7 +24,7 @@ export async function addExampleNodes({ client }: TestPlane, count: number): Pro
   }
 }
 
-/** As `kubectl create -f` does. */
+/** Creates the objects of a file as `kubectl create -f` does. */
 export async function createExample({ client }: TestPlane, path: string): Promise<void> {
   await applyManifests(client, await loadManifests([path]), AbortSignal.timeout(hangsMs));
 }

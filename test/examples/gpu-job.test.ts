@@ -8,10 +8,10 @@ import { claimBlocks } from '../docs/block-claims.ts';
 import { consoleCommandsOf, masked, outputsOf, transcriptsOf } from '../docs/console-blocks.ts';
 import { kubectlPath } from '../planes/kubectl.ts';
 
-/** What is typed with the manifests examples/gpu-job/nodes.yaml, examples/gpu-job/train.yaml and examples/gpu-job/second.yaml. */
+/** Commands that use the manifests examples/gpu-job/nodes.yaml, examples/gpu-job/train.yaml and examples/gpu-job/second.yaml. */
 const [start, , ...others] = consoleCommandsOf(claimBlocks('examples/gpu-job/README.md', 'console'));
 
-/** Which worker goes to which of the two nodes does not matter. */
+/** It does not matter which of the two nodes a worker gets. */
 const anyNode = (text: string): string =>
   masked(text)
     .replaceAll(/(train-\d) gpu-[12]/g, '$1 gpu-(any)')
@@ -31,8 +31,8 @@ it('examples/gpu-job/README.md: Jobs with GPUs start as gangs, one after the oth
     expect(anyNode(up.stdout.split('\n')[0]!)).toBe(anyNode(start!.output));
     const path = `${dirname(await kubectlPath())}:${process.env.PATH}`;
     const outputs = await outputsOf(others, { HOME: home, KUBECONFIG: kubeconfig, PATH: path }, process.cwd());
-    const { printed, told } = transcriptsOf(others, outputs, anyNode);
-    expect(printed).toEqual(told);
+    const { printed, expected } = transcriptsOf(others, outputs, anyNode);
+    expect(printed).toEqual(expected);
   } finally {
     await up.kill();
     await rm(home, { recursive: true });

@@ -21,7 +21,7 @@ interface Said {
   readonly line: string;
 }
 
-/** Runs a step as its reader does; what is allowed for it is part of what is promised. */
+/** Runs a step as a reader does, within the documented time. */
 async function learn(step: number): Promise<readonly Said[]> {
   const { stdout, stderr } = await promisify(execFile)('npm', ['run', '--silent', 'learn', '--', String(step)], {
     timeout: hangsMs,
@@ -39,14 +39,14 @@ const lines = (said: readonly Said[]): readonly string[] => said.map(({ line }) 
 const when = (said: readonly Said[], line: string): number => said.find((one) => one.line === line)!.seconds;
 
 describe('npm run learn', () => {
-  it('-- 1: any node', async () => {
+  it('-- 1: binds pods to any node', async () => {
     const said = await learn(1);
     expect(lines(said).slice(1)).toEqual(
       [1, 2, 3, 4, 5].map((pod) => expect.stringMatching(`^pod${pod} is bound to node\\d$`)),
     );
   });
 
-  it('-- 2: the only node that is not cordoned', async () => {
+  it('-- 2: binds to the only node that is not cordoned', async () => {
     expect(lines(await learn(2))).toEqual([
       'node0 to node9 are cordoned, node10 is not',
       'pod1 is bound to node10',
@@ -55,7 +55,7 @@ describe('npm run learn', () => {
     ]);
   });
 
-  it('-- 3: the node of the same number, unless it is cordoned', async () => {
+  it('-- 3: binds to the node with the same number, unless it is cordoned', async () => {
     expect(lines(await learn(3)).slice(1)).toEqual([
       'pod1 is bound to node1',
       'pod3 is bound to node3',
@@ -64,7 +64,7 @@ describe('npm run learn', () => {
     ]);
   });
 
-  it('-- 4: PreScore once, and Score not at all where it answers Skip', async () => {
+  it('-- 4: calls PreScore once, and never Score after Skip', async () => {
     expect(lines(await learn(4)).slice(1)).toEqual([
       'pod1 is bound to node1, after 1 PreScore and 10 Score',
       'pod3 is bound to node3, after 1 PreScore and 10 Score',
@@ -72,7 +72,7 @@ describe('npm run learn', () => {
     ]);
   });
 
-  it("-- 5: a pod waits for its node's number in seconds, and others overtake it", async () => {
+  it("-- 5: a pod waits as many seconds as its node's number, and others overtake it", async () => {
     const said = await learn(5);
     expect(lines(said).filter((line) => line.includes('bound'))).toEqual([
       'pod0 is bound to node0',
@@ -87,7 +87,7 @@ describe('npm run learn', () => {
     }
   });
 
-  it('-- 6: a pod that fails is tried again after 1, 2 and 4 seconds, and nobody waits behind it', async () => {
+  it('-- 6: retries a failed pod after 1, 2 and 4 seconds, and no other pod waits for it', async () => {
     const said = await learn(6);
     const moody = lines(said).filter((line) => line.includes('moody'));
     expect(moody).toEqual([
@@ -104,7 +104,7 @@ describe('npm run learn', () => {
     expect(when(said, 'pod2 is bound to node0')).toBeLessThan(attempts[3]!);
   });
 
-  it('-- 7: a node that can help wakes the pod, one that cannot does not', async () => {
+  it('-- 7: a node that can help wakes the pod, another does not', async () => {
     const said = lines(await learn(7)).filter((line) => !line.includes(' is added'));
     expect(said).toEqual([
       'node0 to node8 are cordoned',
@@ -120,7 +120,7 @@ describe('npm run learn', () => {
     expect(stdout.match(/npm run learn -- [1-7] /g)).toHaveLength(7);
   });
 
-  it.each([['0'], ['8'], ['x'], ['1.5'], ['-1'], ['01'], [''], ['1', '2']])('-- %j is no step', async (...given) => {
+  it.each([['0'], ['8'], ['x'], ['1.5'], ['-1'], ['01'], [''], ['1', '2']])('-- %j is not a step', async (...given) => {
     const run = promisify(execFile)(process.execPath, ['examples/learn/learn.ts', ...given]);
     await expect(run).rejects.toMatchObject({
       code: 2,
@@ -131,17 +131,17 @@ describe('npm run learn', () => {
   });
 });
 
-describe('the pages of the course', () => {
+describe('The pages of the course', () => {
   const shown = claimBlocks('docs/learn/?-*.md', 'ts');
 
-  it.each(pages)('%s shows code as it is', (page) => {
+  it.each(pages)('%s shows the actual code', (page) => {
     const code = readFileSync(`examples/learn/step-${page[0]}/scheduler.ts`, 'utf8');
     const ofPage = shown.filter((block) => block.page === `docs/learn/${page}`);
     expect(ofPage.length).toBeGreaterThan(0);
     for (const block of ofPage) expect(code).toContain(block.code);
   });
 
-  it('are those of the steps', () => {
+  it('have one page per step', () => {
     expect(new Set(shown.map(({ page }) => page))).toEqual(new Set(pages.map((page) => `docs/learn/${page}`)));
   });
 });

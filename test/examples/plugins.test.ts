@@ -14,7 +14,7 @@ import { addExampleNodes, createExample, exampleNodeOf } from './example-cluster
 
 const programs = await provideForSuite('the examples with plugins', ['etcd', 'kube-apiserver', 'kube-scheduler']);
 
-describe('on the embedded plane', () => {
+describe('Plugin examples on the embedded plane', () => {
   play(openEmbeddedPlane, async ({ kubeconfigPath }) => {
     const flags = ['--kubeconfig', kubeconfigPath, '--secure-port', '0', '--scheduler-name', 'default-scheduler'];
     const process = new TestProcess(['scheduler', ...flags]);
@@ -23,19 +23,22 @@ describe('on the embedded plane', () => {
   });
 });
 
-describe.skipIf(programs.state === 'missing')('on a real kube-apiserver, beside kube-scheduler', () => {
-  play(
-    async () => {
-      if (programs.state === 'missing') throw new Error(programs.message);
-      const plane = await openRealPlane({ paths: programs.paths });
-      await plane.startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
-      return plane;
-    },
-    async () => () => Promise.resolve(),
-  );
-});
+describe.skipIf(programs.state === 'missing')(
+  'Plugin examples on a real kube-apiserver, next to kube-scheduler',
+  () => {
+    play(
+      async () => {
+        if (programs.state === 'missing') throw new Error(programs.message);
+        const plane = await openRealPlane({ paths: programs.paths });
+        await plane.startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
+        return plane;
+      },
+      async () => () => Promise.resolve(),
+    );
+  },
+);
 
-/** `startDefault` runs a default scheduler, where none runs yet, and answers what ends it. */
+/** `startDefault` runs a default scheduler if none runs yet, and returns a function that stops it. */
 function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) => Promise<() => Promise<void>>): void {
   let plane: TestPlane;
   let stopDefault: () => Promise<void>;
@@ -51,7 +54,7 @@ function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) =
     await plane?.stop();
   });
 
-  /** Its log lines: level, message and fields in one text. */
+  /** Returns the log lines: level, message and fields as one text. */
   async function running(options: CreateSchedulerOptions, run: (logs: LogLines) => Promise<void>): Promise<void> {
     const logs = new LogLines();
     const scheduler = await createScheduler({ ...options, kubeconfig: plane.kubeconfigPath, logger: logs });
@@ -64,7 +67,7 @@ function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) =
 
   const messages = ({ lines }: LogLines): readonly string[] => lines.map(({ message }) => message);
 
-  it('a sample plugin sees the pods of its profile at PreFilter and PostBind, and no others', async () => {
+  it('a sample plugin gets only the pods of its profile at PreFilter and PostBind', async () => {
     await running(samplePlugin, async (logs) => {
       await createExample(plane, 'examples/sample-plugin/pods.yaml');
       const node = await exampleNodeOf(plane, 'sampled');
@@ -79,7 +82,7 @@ function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) =
     await plane.client.delete('/api/v1/namespaces/default/pods/plain', { gracePeriodSeconds: 0 });
   });
 
-  it('the same plugin from a file, by the command line', async () => {
+  it('the same plugin runs from a file on the command line', async () => {
     const flags = ['--kubeconfig', plane.kubeconfigPath, '--secure-port', '0'];
     const process = new TestProcess([
       ...['scheduler', ...flags, '--scheduler-name', 'sample-scheduler'],
@@ -97,7 +100,7 @@ function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) =
     }
   });
 
-  it('three profiles of one process each treat their pods in their own way', async () => {
+  it('three profiles of one process handle their pods differently', async () => {
     const wornOut = [{ key: 'worn', value: 'out', effect: 'PreferNoSchedule' }];
     await plane.client.patch('/api/v1/nodes/node-4', 'merge', { spec: { taints: wornOut } });
     const options = { configFile: 'examples/three-profiles/scheduler.yaml', plugins: ownPlugins };
@@ -115,7 +118,7 @@ function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) =
     }
   });
 
-  it('a plugin that scores by chance decides by its weight, and logs what it decided', async () => {
+  it('a plugin with random scores decides by its weight and logs its decision', async () => {
     await running(randomScore, async (logs) => {
       await createExample(plane, 'examples/random-score/pod.yaml');
       const node = await exampleNodeOf(plane, 'thrown');
@@ -126,7 +129,7 @@ function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) =
       for (const [, name, score] of String(fields.scores).matchAll(/(node-\d) (\d+)/g))
         scores.set(name!, Number(score));
       expect([...scores.keys()].sort()).toEqual(['node-1', 'node-2', 'node-3', 'node-4']);
-      // Its weight lets nothing else come between them, but for scores that are equal.
+      // With its weight no other score matters, except between equal scores.
       expect(scores.get(node)).toBe(Math.max(...scores.values()));
     });
   });

@@ -47,7 +47,7 @@ describe('Recording', () => {
     await create('two');
     await create('three');
     await proxy.restore();
-    await until('the changes meanwhile', () => added().includes('three'));
+    await until('the missed changes', () => added().includes('three'));
     expect(added()).toEqual(['one', 'two', 'three']);
     expect(recording.failure).toBeUndefined();
   });

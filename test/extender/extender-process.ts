@@ -1,11 +1,12 @@
 /**
- * A scheduler extender as a process of its own, over HTTPS: `node extender-process.ts FOLDER_OF_CERTIFICATES API_SERVER`. It writes
- * its port to standard output, then a line for each request. What it answers is in the first part of the path:
+ * A scheduler extender as a separate process, over HTTPS: `node extender-process.ts FOLDER_OF_CERTIFICATES API_SERVER`. It writes its port to
+ * standard output, then a line for each request. The first part of the path selects the behavior:
  *
- * - `only-NAMES` leaves the nodes a, b and so on of these letters; `none` leaves none, with reasons;
+ * - `only-NAMES` keeps only the nodes with these letters (a, b and so on); `none` keeps none, and gives reasons;
  * - `likes-NAME` scores that node 10;
- * - `binds` binds; `lies` says so; `strays` binds to node c;
- * - `dawdles` leaves all nodes, after 20 ms; `rejects` answers with an Error; `fails` with status 500; `babbles` with what is not JSON; `hangs` not at all.
+ * - `binds` binds; `lies` only claims to; `strays` binds to node c;
+ * - `dawdles` keeps all nodes, after 20 ms; `rejects` returns an Error; `fails` returns status 500; `babbles` returns invalid JSON; `hangs` never
+ *   responds.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -67,7 +68,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       return;
     default: {
       const left = names.filter((name) => of.includes(name));
-      // As extenders of old write it, and as those are answered that are sent whole nodes.
+      // Old extenders write this format, and responses to requests with whole nodes have it.
       if (args.NodeNames) send({ nodenames: left, error: '' });
       else send({ Nodes: { items: left.map((name) => ({ metadata: { name } })) } });
     }

@@ -16,7 +16,7 @@ import { openEmbeddedPlane } from '../planes/embedded.ts';
 import type { TestPlane } from '../planes/plane.ts';
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 
-/** What the extender was asked, as it says. */
+/** A request to the extender, as the extender reports it. */
 interface Request {
   readonly behaviour: string;
   readonly verb: string;
@@ -24,13 +24,13 @@ interface Request {
   readonly names: readonly string[];
 }
 
-/** What a pod of these tests asks for, and the group that it is in. */
+/** The requests of a test pod, and its group. */
 interface ResourceDemand {
   readonly cpu: number;
   readonly gpus?: number;
   readonly group?: string;
-  /** Its labels are like those of no other. */
-  readonly unlike?: boolean;
+  /** Gives it labels that no other pod has. */
+  readonly isUnique?: boolean;
 }
 
 interface PodObject {
@@ -78,7 +78,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Starts a scheduler with these extenders: behaviour -> its other fields. */
+/** Starts a scheduler with these extenders: behavior -> other fields. */
 async function start(...extenders: readonly (readonly [behaviour: string, fields: object])[]): Promise<void> {
   const path = join(folder, 'scheduler.json');
   await writeFile(
@@ -105,7 +105,7 @@ async function start(...extenders: readonly (readonly [behaviour: string, fields
   scheduler = await createScheduler({ configFile: path, logger });
 }
 
-async function pod(name: string, { cpu, gpus, group, unlike = false }: ResourceDemand = { cpu: 1 }): Promise<void> {
+async function pod(name: string, { cpu, gpus, group, isUnique = false }: ResourceDemand = { cpu: 1 }): Promise<void> {
   const devices = gpus === undefined ? {} : { 'example.com/gpu': String(gpus) };
   const resources = { requests: { cpu: String(cpu), ...devices }, limits: devices };
   await plane.client.create(podsPath, {
@@ -113,7 +113,7 @@ async function pod(name: string, { cpu, gpus, group, unlike = false }: ResourceD
     kind: 'Pod',
     metadata: {
       name,
-      labels: { ...(group !== undefined && { [podGroupLabel]: group }), ...(unlike && { index: name }) },
+      labels: { ...(group !== undefined && { [podGroupLabel]: group }), ...(isUnique && { index: name }) },
     },
     spec: { schedulerName: 'tutti', containers: [{ name: 'main', image: 'busybox', resources }] },
   });
@@ -133,7 +133,7 @@ async function pods(): Promise<readonly PodObject[]> {
   return (await plane.client.list(podsPath)).items as readonly PodObject[];
 }
 
-/** pod -> node, of those that are bound. */
+/** Returns pod -> node for the bound pods. */
 async function bound(): Promise<Record<string, string>> {
   const all = await pods();
   return Object.fromEntries(
@@ -153,8 +153,8 @@ async function expectMessage(name: string, message: unknown): Promise<void> {
   await expect.poll(conditionOf).toEqual(message);
 }
 
-describe('an extender in a process of its own, over HTTPS', () => {
-  it('filters and prioritises', async () => {
+describe('An extender process over HTTPS', () => {
+  it('filters and scores nodes', async () => {
     await start(['only-bc', { filterVerb: 'filter' }], ['likes-c', { prioritizeVerb: 'rank', weight: 5 }]);
     await pod('x', { cpu: 1 });
     await expectBound({ x: 'c' });
@@ -164,14 +164,14 @@ describe('an extender in a process of its own, over HTTPS', () => {
     ]);
   });
 
-  it('that does not know the nodes is sent them whole', async () => {
+  it('gets whole nodes if it does not cache them', async () => {
     await start(['only-b', { filterVerb: 'filter', nodeCacheCapable: false }]);
     await pod('x', { cpu: 1 });
     await expectBound({ x: 'b' });
     expect(requests.map(({ names }) => names)).toEqual([['a', 'b', 'c']]);
   });
 
-  it('is named by the pod that it rejects', async () => {
+  it('appears in the verdict of the pod that it rejects', async () => {
     await start(['none', { filterVerb: 'filter' }]);
     await pod('x', { cpu: 1 });
     await expectMessage('x', `0/3 nodes are available: 3 extender https://127.0.0.1:${port}/none: no device.`);
@@ -182,7 +182,7 @@ describe('an extender in a process of its own, over HTTPS', () => {
     ['fails', 'filter returned status 500: out of order.'],
     ['babbles', 'filter returned invalid JSON: <html>.'],
     ['hangs', 'no response within 0.4 s (httpTimeout).'],
-  ])('that %s fails its pods, which say so, and no others', async (behaviour, message) => {
+  ])('that %s fails only its own pods, and their verdicts say so', async (behaviour, message) => {
     await start([behaviour, { filterVerb: 'filter', managedResources: [{ name: 'example.com/gpu' }] }]);
     await pod('x', { cpu: 1, gpus: 1 });
     await pod('plain', { cpu: 1 });
@@ -190,7 +190,7 @@ describe('an extender in a process of its own, over HTTPS', () => {
     await expect.poll(async () => Object.keys(await bound())).toEqual(['plain']);
   });
 
-  it('that is dead, or not who it should be, is passed over if it may be ignored', async () => {
+  it('is skipped if it is ignorable and unreachable or has a wrong certificate', async () => {
     await start(
       ['only-a', { filterVerb: 'filter', ignorable: true, urlPrefix: 'https://127.0.0.1:1/dead' }],
       ['only-b', { filterVerb: 'filter', ignorable: true, tlsConfig: { caFile: join(certificates, 'other-ca.crt') } }],
@@ -204,14 +204,14 @@ describe('an extender in a process of its own, over HTTPS', () => {
     ]);
   });
 
-  it('without an authority is not verified, with a warning', async () => {
+  it('without a CA is not verified, with a warning', async () => {
     await start(['only-a', { filterVerb: 'filter', tlsConfig: undefined }]);
     await pod('x', { cpu: 1 });
     await expectBound({ x: 'a' });
     expect(warnings).toEqual([expect.stringContaining('the certificate of this extender is not verified')]);
   });
 
-  it('that dies is missed, and found again by those that wait', async () => {
+  it('that stops responding fails its pods, and is used again once it responds', async () => {
     await start(['only-a', { filterVerb: 'filter' }]);
     await pod('x', { cpu: 1 });
     await expectBound({ x: 'a' });
@@ -230,7 +230,7 @@ describe('an extender in a process of its own, over HTTPS', () => {
     expect(requests.map(({ verb, pod: name }) => `${verb} ${name}`)).toEqual(['bind x']);
   });
 
-  it('that says it has bound a pod, and has not, has failed to', async () => {
+  it('that wrongly reports a pod as bound counts as failed', async () => {
     await start(['lies', { bindVerb: 'bind', ignorable: false }]);
     await pod('x', { cpu: 2 });
     await expectMessage(
@@ -240,9 +240,9 @@ describe('an extender in a process of its own, over HTTPS', () => {
     expect(await bound()).toEqual({});
   });
 
-  it('that binds a pod elsewhere has its way: the room there is taken, and that which was meant is free', async () => {
+  it('may bind a pod to another node: its capacity is used there, and freed on the planned node', async () => {
     await start(['strays', { bindVerb: 'bind', managedResources: [{ name: 'example.com/gpu' }] }]);
-    // Only a has room for it.
+    // Only a fits the pod.
     for (const name of ['b', 'c']) {
       await plane.client.patch(`/api/v1/nodes/${name}`, 'merge', { spec: { unschedulable: true } });
     }
@@ -263,7 +263,7 @@ describe('an extender in a process of its own, over HTTPS', () => {
     expect(requests.length).toBe(3);
   });
 
-  it('that accounts for a resource has it left aside by us', async () => {
+  it('can manage a resource that the scheduler ignores', async () => {
     const managedResources = [{ name: 'example.com/gpu', ignoredByScheduler: true }];
     await start(['only-a', { filterVerb: 'filter', managedResources }]);
     await pod('x', { cpu: 1, gpus: 5 });
@@ -271,14 +271,14 @@ describe('an extender in a process of its own, over HTTPS', () => {
   });
 });
 
-describe('a gang through an extender', () => {
-  it('starts whole where it is left enough nodes', async () => {
+describe('A gang with an extender', () => {
+  it('starts as a whole if the extender keeps enough nodes', async () => {
     await start(['only-ab', { filterVerb: 'filter' }]);
     await gang('red', 4, { cpu: 1 });
     await expect.poll(async () => Object.values(await bound()).sort()).toEqual(['a', 'a', 'b', 'b']);
   });
 
-  it('does not start where it is left too few, and says why', async () => {
+  it('does not start if the extender keeps too few nodes, and its verdict says why', async () => {
     await start(['only-a', { filterVerb: 'filter' }]);
     await gang('red', 3, { cpu: 1 });
     await expectMessage(
@@ -286,12 +286,12 @@ describe('a gang through an extender', () => {
       expect.stringMatching(/^PodGroup default\/red cannot start: with 2 of 3 members placed/),
     );
     expect(await bound()).toEqual({});
-    // It is not held against others.
+    // Other gangs are not affected.
     await gang('blue', 2, { cpu: 1 });
     await expect.poll(async () => Object.values(await bound())).toEqual(['a', 'a']);
   });
 
-  it('is bound by it whole, and carries what a Binding of ours leaves', async () => {
+  it("is bound by the extender as a whole, with the annotations of Tutti's Bindings", async () => {
     await start(['binds', { bindVerb: 'bind' }]);
     await gang('red', 3, { cpu: 1 });
     await expect.poll(async () => Object.keys(await bound()).length).toBe(3);
@@ -299,19 +299,19 @@ describe('a gang through an extender', () => {
     expect([plans.length, new Set(plans).size, plans[0]]).toEqual([3, 1, expect.any(String)]);
   });
 
-  it('of a hundred that are all unlike starts whole through a slow one, while others go on', async () => {
+  it('of a hundred different pods starts as a whole through a slow extender, while other pods are scheduled', async () => {
     const managedResources = [{ name: 'example.com/gpu' }];
     await start(['dawdles', { filterVerb: 'filter', managedResources, httpTimeout: '5s' }]);
     const amounts = { cpu: '200', memory: '8Gi', pods: '200', 'example.com/gpu': '200' };
     const status = { allocatable: amounts, capacity: amounts };
     await plane.client.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'large' }, status });
-    await gang('red', 100, { cpu: 1, gpus: 1, unlike: true });
+    await gang('red', 100, { cpu: 1, gpus: 1, isUnique: true });
     await pod('plain', { cpu: 1 });
     await expect.poll(async () => Object.keys(await bound()).length).toBe(101);
     expect(new Set(requests.map((request) => request.pod)).size).toBe(100);
   });
 
-  it('is not bound at all by one that refuses to, and is tried again', async () => {
+  it('stays completely unbound if the extender rejects its Bindings, and is retried', async () => {
     await start(['rejects', { bindVerb: 'bind' }]);
     await gang('red', 3, { cpu: 1 });
     await expectMessage('red-0', expect.stringContaining('failed in bind: not today'));

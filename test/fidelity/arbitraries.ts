@@ -1,18 +1,18 @@
 import * as fc from 'fast-check';
 import type { ApiObject, Question } from './question.ts';
 
-/** What a comparison says of a node; the rest is the same for all. */
+/** The parts of a node that a comparison sets; the rest is the same for all. */
 export interface NodeParts {
   readonly labels?: Readonly<Record<string, string>>;
   readonly spec?: ApiObject;
   readonly status?: ApiObject;
 }
 
-/** What a comparison says of a pod; the rest is the same for all. */
+/** The parts of a pod that a comparison sets; the rest is the same for all. */
 export interface PodParts {
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** Seconds after the first of January 2026. */
+  /** Seconds after January 1, 2026. */
   readonly createdAt?: number;
   readonly spec?: ApiObject;
   readonly status?: ApiObject;
@@ -54,16 +54,16 @@ export interface ClusterParts {
   readonly plugin: string;
   readonly args?: fc.Arbitrary<ApiObject | undefined>;
   readonly node?: fc.Arbitrary<NodeParts>;
-  /** The pod that waits. */
+  /** The pod to schedule. */
   readonly pod: fc.Arbitrary<PodParts>;
-  /** A pod that is on a node already; absent: there are none. */
+  /** A bound pod; absent: there are none. */
   readonly placed?: fc.Arbitrary<PodParts>;
-  /** Default 12. */
-  readonly mostPlaced?: number;
+  /** Default: 12. */
+  readonly maxPlaced?: number;
   readonly objects?: fc.Arbitrary<readonly ApiObject[]>;
 }
 
-/** Questions about a cluster of one to six nodes with pods on them; now and then one is on a node that nobody has seen. */
+/** Generates questions about a cluster of one to six nodes with pods; sometimes a pod is bound to an unknown node. */
 export function questionsOf(parts: ClusterParts): fc.Arbitrary<Question> {
   const { plugin, args = fc.constant(undefined), node = fc.constant<NodeParts>({}), pod, objects } = parts;
   const where = fc.oneof(
@@ -73,7 +73,7 @@ export function questionsOf(parts: ClusterParts): fc.Arbitrary<Question> {
   const placed: fc.Arbitrary<[string, PodParts][]> =
     parts.placed === undefined
       ? fc.constant([])
-      : fc.array(fc.tuple(where, parts.placed), { maxLength: parts.mostPlaced ?? 12 });
+      : fc.array(fc.tuple(where, parts.placed), { maxLength: parts.maxPlaced ?? 12 });
   return fc
     .record({
       args,
@@ -98,12 +98,12 @@ export function questionsOf(parts: ClusterParts): fc.Arbitrary<Question> {
     }));
 }
 
-/** Sometimes there, sometimes not; `often` of 10 times there. */
+/** Generates the value in `often` of 10 cases, otherwise undefined. */
 export function maybe<T>(arbitrary: fc.Arbitrary<T>, often = 5): fc.Arbitrary<T | undefined> {
   return fc.oneof({ weight: often, arbitrary }, { weight: 10 - often, arbitrary: fc.constant(undefined) });
 }
 
-/** An object of those of the fields that are there. */
+/** Generates an object with the defined fields. */
 export function fields(model: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<ApiObject> {
   return fc
     .record({ ...model })

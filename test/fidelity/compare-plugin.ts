@@ -5,7 +5,7 @@ import type { PluginComparison } from './plugin-comparison.ts';
 import type { Answer, Question } from './question.ts';
 import { tuttiAnswer } from './tutti-answer.ts';
 
-/** A question to which the answers differ although nothing says that they may. */
+/** A question whose answers differ without an allowed reason. */
 export interface Mismatch {
   readonly question: Question;
   readonly disagreements: readonly Disagreement[];
@@ -13,28 +13,28 @@ export interface Mismatch {
 
 export interface Tally {
   readonly plugin: string;
-  /** Questions that both have answered. */
+  /** Number of questions that both have answered. */
   comparisons: number;
-  /** Questions in which at least one node was rejected, or the pod as a whole. */
+  /** Number of questions with at least one rejected node, or a rejected pod. */
   rejections: number;
-  /** Questions in which nodes got different scores. */
+  /** Number of questions with different scores. */
   rankings: number;
-  /** name of a deliberate difference -> questions to which the answers differ by it */
+  /** name of a deliberate difference -> number of questions with that difference */
   readonly differences: Map<string, number>;
   mismatches: number;
-  /** The first few. */
+  /** The first few mismatches. */
   readonly examples: Mismatch[];
 }
 
-const mostExamples = 3;
-/** Enough that both sides are busy, and few enough to be kept in memory. */
+const maxExamples = 3;
+/** Large enough to keep both sides busy, and small enough for the memory. */
 const batchSize = 500;
 
 export function emptyTally(plugin: string): Tally {
   return { plugin, comparisons: 0, rejections: 0, rankings: 0, differences: new Map(), mismatches: 0, examples: [] };
 }
 
-/** Compares the answers to one question, and counts what comes out. */
+/** Compares the answers to one question and updates the tally. */
 export function judge(comparison: PluginComparison, question: Question, kubeScheduler: Answer, tally: Tally): void {
   const answered = { question, tutti: tuttiAnswer(question), kubeScheduler };
   const disagreements = disagreementsOf(answered);
@@ -51,10 +51,10 @@ export function judge(comparison: PluginComparison, question: Question, kubeSche
   for (const name of names) tally.differences.set(name, (tally.differences.get(name) ?? 0) + 1);
   if (unexplained.length === 0) return;
   tally.mismatches++;
-  if (tally.examples.length < mostExamples) tally.examples.push({ question, disagreements: unexplained });
+  if (tally.examples.length < maxExamples) tally.examples.push({ question, disagreements: unexplained });
 }
 
-/** Asks `ask` and Tutti's plugin the same questions, as many as `comparisons`; the same seed, the same questions. */
+/** Asks `ask` and Tutti's plugin the same questions, `comparisons` in number; the seed determines the questions. */
 export async function comparePlugin(
   comparison: PluginComparison,
   options: {
@@ -75,7 +75,7 @@ export async function comparePlugin(
   return tally;
 }
 
-/** The smallest question like this one to which the answers still differ; undefined when none is found. */
+/** Returns the smallest similar question whose answers still differ; undefined when none is found. */
 export async function shrunk(
   comparison: PluginComparison,
   options: { readonly ask: (question: Question) => Promise<Answer>; readonly seed: number; readonly runs: number },

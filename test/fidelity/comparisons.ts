@@ -17,7 +17,7 @@ import { volumeRestrictions } from './comparisons/volume-restrictions.ts';
 import { volumeZone } from './comparisons/volume-zone.ts';
 import type { PluginComparison } from './plugin-comparison.ts';
 
-/** Every plugin that is held to kube-scheduler's. */
+/** Every plugin that is compared with kube-scheduler's. */
 export const comparisons: readonly PluginComparison[] = [
   schedulingGates,
   prioritySort,

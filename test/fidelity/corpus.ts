@@ -4,25 +4,25 @@ import { isDeepStrictEqual } from 'node:util';
 import { nodeObject, podObject } from './arbitraries.ts';
 import type { Answer, ApiObject, Question } from './question.ts';
 
-/** A question with kube-scheduler's answer, as it was when it was recorded. */
+/** A question with the recorded answer of kube-scheduler. */
 export interface Recorded {
   readonly question: Question;
   readonly answer: Answer;
 }
 
 const folder = new URL('corpus/', import.meta.url);
-/** Of one plugin's file, so that all of them together stay small. */
-const mostBytes = 24_000;
-/** As `mostBytes`, of plugins whose questions hold objects of many kinds. */
-const mostBytesOfMany = 90_000;
-/** So many objects beside nodes and pods are many. */
+/** Limit for one plugin's file, so that the whole corpus stays small. */
+const maxBytes = 24_000;
+/** The same for plugins whose questions contain objects of many kinds. */
+const maxBytesOfMany = 90_000;
+/** Number of objects, in addition to nodes and pods, above which the larger limit applies. */
 const many = 8;
 
 function fileOf(plugin: string): URL {
   return new URL(`${plugin}.jsonl`, folder);
 }
 
-/** What is recorded for the plugin; empty when nothing is. */
+/** Returns the recordings of the plugin; may be empty. */
 export async function recordedFor(plugin: string): Promise<readonly Recorded[]> {
   if (!existsSync(fileOf(plugin))) return [];
   const lines = (await readFile(fileOf(plugin), 'utf8')).trim().split('\n');
@@ -32,7 +32,7 @@ export async function recordedFor(plugin: string): Promise<readonly Recorded[]> 
   });
 }
 
-/** Nodes and pods are recorded without what they all have. */
+/** Transforms the nodes and pods of a question: they are recorded without their common fields. */
 function inQuestion(question: Question, change: (object: ApiObject, usual: Usual) => ApiObject): Question {
   const { nodes, pods, pod, added, rival } = question;
   return {
@@ -45,7 +45,7 @@ function inQuestion(question: Question, change: (object: ApiObject, usual: Usual
   };
 }
 
-/** What an object of that name is if nothing is said of it. */
+/** Returns the default object of that name. */
 type Usual = (name: string) => ApiObject;
 
 const parts = ['metadata', 'spec', 'status'] as const;
@@ -73,7 +73,7 @@ function nameOf({ metadata }: ApiObject): string {
   return (metadata as { readonly name: string }).name;
 }
 
-/** Keeps the smallest of each kind of answer, as many kinds as there is room for. */
+/** Keeps the smallest recording of each kind of answer, up to the size limit. */
 export async function record(plugin: string, all: readonly Recorded[]): Promise<number> {
   const kinds = Map.groupBy(
     all.map(({ question, answer }) => ({
@@ -88,7 +88,7 @@ export async function record(plugin: string, all: readonly Recorded[]): Promise<
     .sort(([a], [b]) => shortestFirst(a!, b!));
   const kept: string[] = [];
   const hasMany = all.some(({ question }) => (question.objects?.length ?? 0) > many);
-  let capacity = hasMany ? mostBytesOfMany : mostBytes;
+  let capacity = hasMany ? maxBytesOfMany : maxBytes;
   for (let rank = 0; ranked.some((lines) => rank < lines.length); rank++) {
     for (const lines of ranked) {
       const line = lines[rank];
@@ -102,7 +102,7 @@ export async function record(plugin: string, all: readonly Recorded[]): Promise<
   return kept.length;
 }
 
-/** Which rejections there are, and how many different scores. */
+/** Returns the kind of an answer: its rejections and the number of different scores. */
 function kindOf({ preEnqueue, order, preFilter, nodeNames, filter = {}, preScore, scores = {} }: Answer): string {
   const rejections = new Set(Object.values(filter).map((said) => JSON.stringify(said)));
   const different = new Set(Object.values(scores)).size;

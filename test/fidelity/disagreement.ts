@@ -9,26 +9,26 @@ export interface Answered {
 
 /** Where two answers to one question differ. */
 export interface Disagreement {
-  /** `Filter of node n1`, for example. */
+  /** For example `Filter of node n1`. */
   readonly where: string;
   readonly tutti: string;
   readonly kubeScheduler: string;
 }
 
 /**
- * What of Tutti's answer differs from kube-scheduler's in effect: which pods and nodes are rejected, with which code and reasons, and
- * which nodes are preferred by how much. What has no effect does not count:
- * - the order of several reasons: kube-scheduler's own changes from run to run, and verdicts count each for itself;
- * - whether a plugin passes every node or skips the pod, or scores all nodes alike or does not score them;
- * - equals in the queue: kube-scheduler says nothing of them, Tutti puts them in some order;
- * - scores where kube-scheduler panics, that is, ends.
+ * Returns where Tutti's answer differs from kube-scheduler's in effect: which pods and nodes are rejected, with which code and reasons, and
+ * which nodes are preferred by how much. Differences without effect do not count:
+ * - the order of several reasons: kube-scheduler's own order varies, and verdicts count each reason separately;
+ * - whether a plugin accepts every node or skips the pod, or gives all nodes the same score or does not score them;
+ * - pods with equal rank in the queue: kube-scheduler does not order them, Tutti does;
+ * - scores where kube-scheduler panics.
  */
 export function disagreementsOf({ question, tutti, kubeScheduler }: Answered): readonly Disagreement[] {
   const found: Disagreement[] = [];
   const compare = (where: string, ours: string, theirs: string): void => {
     if (ours !== theirs) found.push({ where, tutti: ours, kubeScheduler: theirs });
   };
-  compare('the question', tutti.error ?? 'is put', kubeScheduler.error ?? 'is put');
+  compare('the question', tutti.error ?? 'is valid', kubeScheduler.error ?? 'is valid');
   if (tutti.error !== undefined || kubeScheduler.error !== undefined) return found;
   compare('PreEnqueue', text(tutti.preEnqueue), text(kubeScheduler.preEnqueue));
   if (kubeScheduler.order !== undefined && kubeScheduler.order !== 0) {

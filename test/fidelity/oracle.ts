@@ -10,37 +10,37 @@ interface Waiting {
 }
 
 /**
- * kube-scheduler's own plugins, in the program of test/planes/real/modules/fidelity: a line of JSON for each question, and one for
- * each answer, in the same order.
+ * kube-scheduler's own plugins, in the program of test/planes/real/modules/fidelity. It reads a line of JSON for each question and writes
+ * one for each answer, in the same order.
  */
 export class Oracle implements AsyncDisposable {
   readonly #child: ChildProcessWithoutNullStreams;
-  /** Those that are not answered yet, in order. */
+  /** Unanswered questions, in order. */
   readonly #waiting: Waiting[] = [];
   readonly #ended: Promise<void>;
-  #said = '';
+  #output = '';
 
   /** Starts the program at `path` at a low priority; dispose of it to end it. */
   constructor(path: string) {
     this.#child = spawn(path, { stdio: 'pipe' });
     if (this.#child.pid !== undefined) setPriority(this.#child.pid, 10);
-    this.#child.stderr.on('data', (chunk: unknown) => (this.#said = `${this.#said}${String(chunk)}`.slice(-4000)));
+    this.#child.stderr.on('data', (chunk: unknown) => (this.#output = `${this.#output}${String(chunk)}`.slice(-4000)));
     createInterface({ input: this.#child.stdout }).on('line', (line) => {
       this.#waiting.shift()?.resolve(JSON.parse(line) as Answer);
     });
-    // What cannot be written is told by the end of the process.
+    // The end of the process reports write failures.
     this.#child.stdin.on('error', () => undefined);
     this.#ended = new Promise((resolve) => {
-      this.#child.once('error', (error) => (this.#said += String(error)));
+      this.#child.once('error', (error) => (this.#output += String(error)));
       this.#child.once('close', (code) => {
-        const error = new Error(`kube-scheduler's plugins ended with ${code}: ${this.#said.trim()}`);
+        const error = new Error(`kube-scheduler's plugins ended with ${code}: ${this.#output.trim()}`);
         for (const { reject } of this.#waiting.splice(0)) reject(error);
         resolve();
       });
     });
   }
 
-  /** Rejects when the program ends instead. */
+  /** Rejects when the program ends first. */
   ask(question: Question): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       this.#waiting.push({ resolve, reject });

@@ -7,7 +7,7 @@ const usualCpu = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 999 }).map((amount) => `${amount}m`) },
 );
 
-/** Cores in one of the ways to write them. */
+/** Cores in various notations. */
 const cpu = fc.oneof(
   { weight: 6, arbitrary: usualCpu },
   {
@@ -34,7 +34,7 @@ const usualBytes = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 2 ** 31 }).map((amount) => String(2 * amount + 1)) },
 );
 
-/** Bytes, or anything counted in whole units, in one of the ways to write them. */
+/** Bytes, or other integer amounts, in various notations. */
 const bytes = fc.oneof(
   { weight: 6, arbitrary: usualBytes },
   {
@@ -60,7 +60,7 @@ const bytes = fc.oneof(
 const count = fc.constantFrom('0', '1', '2', '3', '4', '1e0');
 const hugePages = fc.constantFrom('0', '2Mi', '4Mi', '6Mi', '8Mi');
 
-/** Extended and other countable resources that pods ask for. */
+/** Extended and other countable resources that pods request. */
 export const countedResources = [
   'example.com/gpu',
   'example.com/fpga',
@@ -72,12 +72,12 @@ export const countedResources = [
   'attachable-volumes-odd',
 ] as const;
 
-/** What a container or an overhead asks for. */
+/** Requests of a container or an overhead. */
 export const requests = requestsOf(cpu, bytes);
 
 /**
- * What a pod as a whole asks for, written as an API server answers it: of other notations kube-scheduler's sums change the pod itself, and
- * the second look at it is answered otherwise than the first.
+ * Pod-level requests in the notation of an API server. With other notations, kube-scheduler's sums change the pod itself, and a second
+ * evaluation differs from the first.
  */
 export const wholePodRequests = requestsOf(usualCpu, usualBytes);
 
@@ -96,7 +96,7 @@ function requestsOf(cpuAmount: fc.Arbitrary<string>, byteAmount: fc.Arbitrary<st
   });
 }
 
-/** What a node has to give. */
+/** Allocatable resources of a node. */
 export const allocatable: fc.Arbitrary<ApiObject> = fields({
   cpu: maybe(
     fc.oneof({ weight: 8, arbitrary: fc.constantFrom('8', '16', '7920m', '64') }, { weight: 1, arbitrary: cpu }),

@@ -1,24 +1,24 @@
-/** An object as the API server returns it: what JSON holds. */
+/** An object as the API server returns it, in JSON. */
 export type ApiObject = Readonly<Record<string, unknown>>;
 
-/** One plugin, one cluster and one pod: what kube-scheduler's code and Tutti's are both asked. All of it is JSON. */
+/** One plugin, one cluster and one pod: the input for both kube-scheduler's code and Tutti's. All of it is JSON. */
 export interface Question {
   readonly plugin: string;
   /** As the `args` of a pluginConfig entry; absent: the plugin's defaults. */
   readonly args?: ApiObject;
   /** v1 Nodes. */
   readonly nodes: readonly ApiObject[];
-  /** v1 Pods that are on a node (spec.nodeName). */
+  /** Bound v1 Pods (with spec.nodeName). */
   readonly pods: readonly ApiObject[];
   /** Objects of other kinds that plugins look up, each with apiVersion and kind. */
   readonly objects?: readonly ApiObject[];
-  /** The v1 Pod that waits for a node. */
+  /** The v1 Pod to schedule. */
   readonly pod: ApiObject;
-  /** Pods that come onto their nodes between PreFilter and Filter, as members of the same plan do. Then nothing is scored. */
+  /** Pods added to their nodes between PreFilter and Filter, as members of the same plan are. Then nothing is scored. */
   readonly added?: readonly ApiObject[];
-  /** uids of `pods` that go between PreFilter and Filter. Then nothing is scored. */
+  /** uids of `pods` that are removed between PreFilter and Filter. Then nothing is scored. */
   readonly removed?: readonly string[];
-  /** The pod that a plugin which sorts the queue compares `pod` with. Both are in the queue since they were created. */
+  /** The pod with which a QueueSort plugin compares `pod`. Both have been in the queue since their creation. */
   readonly rival?: ApiObject;
 }
 
@@ -28,21 +28,21 @@ export interface Said {
   readonly reasons?: readonly string[];
 }
 
-/** What each point of the plugin said; a point that it does not have, or that was not reached, is absent. */
+/** The result of each extension point; absent if the plugin does not have it or did not reach it. */
 export interface Answer {
   readonly preEnqueue?: Said;
-  /** Less than 0: the pod goes before its rival, greater: after it. kube-scheduler says 0 of equals. */
+  /** Less than 0: the pod goes before its rival; greater: after it. kube-scheduler returns 0 for equal rank. */
   readonly order?: number;
   readonly preFilter?: Said;
   /** The only nodes that PreFilter leaves; absent: all. */
   readonly nodeNames?: readonly string[];
-  /** node name -> why Filter rejected it; of those that PreFilter left */
+  /** node name -> why Filter rejected it; of the nodes that PreFilter left */
   readonly filter?: Readonly<Record<string, Said>>;
   readonly preScore?: Said;
-  /** node name -> normalised score without the plugin's weight; of the nodes that it did not reject */
+  /** node name -> normalized score without the plugin's weight; of the nodes that were not rejected */
   readonly scores?: Readonly<Record<string, number>>;
   /** Why there are no scores. */
   readonly score?: Said;
-  /** Why the question could not be put: the plugin rejects its arguments, for example. */
+  /** Why the question is invalid: for example, the plugin rejects its arguments. */
   readonly error?: string;
 }

@@ -19,7 +19,7 @@ import { silentLogger } from '../../src/observability/silent-logger.ts';
 import { pluginRegistry } from '../../src/plugins/registry.ts';
 import type { Answer, Question, Said } from './question.ts';
 
-/** What Tutti's plugin of that name says, asked through a profile that enables it alone. */
+/** Returns the answer of Tutti's plugin of that name, run through a profile that enables only it. */
 export function tuttiAnswer(question: Question): Answer {
   try {
     return answerTo(question);
@@ -79,7 +79,7 @@ function answerTo(question: Question): Answer {
   const fitting = left.filter(({ name }) => !rejected.has(name));
   const isFiltered = plugin.filterAll !== undefined && !state.skippedFilters.has(plugin.name);
   const isFailing = [...rejected.values()].some(({ code }) => code === 'Error');
-  if (isFiltered && !isFailing) mustKeep(plugin, state, pod, { of: left, fitting });
+  if (isFiltered && !isFailing) checkFilterAll(plugin, state, pod, { of: left, fitting });
   if (fitting.length === 0 || question.added !== undefined || question.removed !== undefined) return answer;
 
   const preScore = profile.scoring.preScore(state, pod, () => fitting);
@@ -91,8 +91,8 @@ function answerTo(question: Question): Answer {
   return answer;
 }
 
-/** Throws unless the plugin lets the pod go to the same nodes when it is asked about all of them at once. */
-function mustKeep(
+/** Throws unless filterAll leaves the same nodes as filter for each node. */
+function checkFilterAll(
   plugin: Plugin,
   state: CycleState,
   pod: Pod,
@@ -101,7 +101,7 @@ function mustKeep(
   const indexes = indexesOf(of);
   const kept = indexes.slice(0, plugin.filterAll!(state, pod, indexes, indexes.length));
   if (kept.join() === indexesOf(fitting).join()) return;
-  throw new Error(`of nodes ${of.map(({ name }) => name).join()} other ones are left when all are filtered at once`);
+  throw new Error(`filterAll leaves other nodes than filter, of nodes ${of.map(({ name }) => name).join()}`);
 }
 
 function indexesOf(nodes: readonly NodeInfo[]): Int32Array {
@@ -120,16 +120,16 @@ function profileOf({ plugin, args }: Question, cluster: Cluster): Profile {
     waitingPods: new WaitingPods(clock),
     activate: () => undefined,
     betweenAttempts: (change) => change(),
-    binder: { bind: () => Promise.reject(new Error('nothing is bound here')) },
+    binder: { bind: () => Promise.reject(new Error('this profile binds no pods')) },
     volumes: {
-      bind: () => Promise.reject(new Error('nothing is bound here')),
-      provision: () => Promise.reject(new Error('nothing is bound here')),
+      bind: () => Promise.reject(new Error('this profile binds no volumes')),
+      provision: () => Promise.reject(new Error('this profile provisions no volumes')),
     },
     dryRun: () => {
-      throw new Error('nothing is planned here');
+      throw new Error('this profile runs no dry run');
     },
   };
-  // Without one that sorts and one that binds it is no profile.
+  // A profile needs a QueueSort and a Bind plugin.
   const others = ['PrioritySort', 'DefaultBinder'].filter((name) => name !== plugin).map((name) => ({ name }));
   return new Profile({
     schedulerName: 'default-scheduler',
@@ -145,7 +145,8 @@ function scoresOf(profile: Profile, state: CycleState, pod: Pod, nodes: readonly
   const inBulk = new Float64Array(Math.max(...nodes.map(({ index }) => index)) + 1);
   scorer!.plugin.scoreAll?.(state, pod, indexesOf(nodes), nodes.length, inBulk);
   const differing = nodes.find(({ index }, i) => scorer!.plugin.scoreAll !== undefined && inBulk[index] !== scores[i]);
-  if (differing !== undefined) throw new Error(`node ${differing.name} is scored otherwise among all than alone`);
+  if (differing !== undefined)
+    throw new Error(`node ${differing.name} gets another score from scoreAll than from score`);
   scorer!.plugin.normalizeScore?.(state, pod, scores);
   return Object.fromEntries(nodes.map(({ name }, index) => [name, scores[index]!]));
 }

@@ -21,29 +21,29 @@ export interface ClientFuzzReport {
   readonly answered: number;
   /** name of an error -> how often */
   readonly failed: Readonly<Record<string, number>>;
-  /** Calls that had not ended when their deadline was long over. */
+  /** Calls that were still open long after their deadline. */
   readonly hangs: number;
-  /** Writes that the server took twice. */
+  /** Writes that the server carried out twice. */
   readonly duplicatedWrites: number;
-  /** Answers that were another request's. */
+  /** Responses that belong to another request. */
   readonly mixedUp: number;
-  /** Failures that are no error of the client, and rejections that nobody handled. */
+  /** Failures that are not errors of the client, and unhandled rejections. */
   readonly strange: readonly string[];
-  readonly mostHeapMb: number;
+  readonly maxHeapMb: number;
   readonly seconds: number;
-  /** Nothing of what must not be has been. */
+  /** True if no problem was found. */
   readonly isGood: boolean;
 }
 
 const timeoutMs = 500;
-/** For attempts and the pauses between them; beyond it a call hangs. The process may be busy. */
+/** Time for attempts and the pauses between them; after that a call counts as hanging. The process may be busy. */
 const slackMs = 10_000;
 const attempts = 3;
 const atATime = 48;
 
 /**
- * Sends requests to a server that does whatever a server can do wrong, and looks for calls that never end, writes that are carried out twice,
- * answers that reach the wrong caller, and errors that are none of the client's. Which request meets which fate depends on the seed alone.
+ * Sends requests to a server that misbehaves in every possible way. Looks for calls that never end, duplicate writes, responses to the
+ * wrong caller, and errors that do not come from the client. Only the seed decides what happens to which request.
  */
 export async function fuzzClient({ requests, seed, log }: ClientFuzzOptions): Promise<ClientFuzzReport> {
   const begun = performance.now();
@@ -52,7 +52,7 @@ export async function fuzzClient({ requests, seed, log }: ClientFuzzOptions): Pr
   const client = new KubeClient({ transport, clock: systemClock, timeoutMs });
   const random = seededRandom(seed);
   const tally = new Tally();
-  const onRejection = (reason: unknown): void => void tally.strange.push(`nobody handled ${String(reason)}`);
+  const onRejection = (reason: unknown): void => void tally.strange.push(`unhandled rejection: ${String(reason)}`);
   process.on('unhandledRejection', onRejection);
   let next = 0;
   const work = async (): Promise<void> => {
@@ -80,13 +80,13 @@ export async function fuzzClient({ requests, seed, log }: ClientFuzzOptions): Pr
     duplicatedWrites,
     mixedUp,
     strange,
-    mostHeapMb: Math.round(tally.mostHeap / 1e6),
+    maxHeapMb: Math.round(tally.maxHeap / 1e6),
     seconds: Math.round((performance.now() - begun) / 100) / 10,
     isGood: hangs + duplicatedWrites + mixedUp + strange.length === 0,
   };
 }
 
-/** One call of some kind; answers the id that the server said. */
+/** Makes one call of a random kind; returns the id in the response. */
 async function call(client: KubeClient, random: Random, id: string): Promise<unknown> {
   const path = `/fuzz/${id}`;
   const kind = Math.floor(random() * 7);
@@ -118,7 +118,7 @@ async function call(client: KubeClient, random: Random, id: string): Promise<unk
   }
 }
 
-/** A watch has no deadline of its own: who watches gives it one. */
+/** A watch has no deadline, so this reader sets one. */
 async function readWatch(client: KubeClient, path: string, id: string): Promise<string> {
   const end = new AbortController();
   const timer = setTimeout(() => end.abort(new TimeoutError('the watch was silent', { ambiguous: false })), timeoutMs);
@@ -129,7 +129,7 @@ async function readWatch(client: KubeClient, path: string, id: string): Promise<
       if (bytes > 1_000_000) break;
     }
   } catch (error) {
-    // The stream throws what the transport throws; who reads it gives it a type.
+    // The stream throws the errors of the transport; the reader wraps them.
     if (error instanceof Error && error.name !== 'AbortError' && !isOfClient(error)) {
       throw new ConnectionError(error.message, { ambiguous: false, cause: error });
     }
@@ -143,7 +143,7 @@ async function readWatch(client: KubeClient, path: string, id: string): Promise<
 function idOf(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null) return undefined;
   const { id, again } = answer as { readonly id?: unknown; readonly again?: unknown };
-  // One byte on the way may have been changed: then it is nobody's.
+  // If a byte was changed in transit, the id is invalid.
   return id === again ? id : undefined;
 }
 
@@ -151,12 +151,12 @@ function isOfClient(error: unknown): boolean {
   return [ApiError, ConnectionError, MalformedAnswerError, TimeoutError].some((kind) => error instanceof kind);
 }
 
-/** What has become of the calls. */
+/** Counts the results of the calls. */
 class Tally {
   answered = 0;
   hangs = 0;
   mixedUp = 0;
-  mostHeap = 0;
+  maxHeap = 0;
   readonly failed = new Map<string, number>();
   readonly strange: string[] = [];
 
@@ -175,7 +175,7 @@ class Tally {
     } finally {
       late.abort();
     }
-    if (Number(id) % 500 === 0) this.mostHeap = Math.max(this.mostHeap, process.memoryUsage().heapUsed);
+    if (Number(id) % 500 === 0) this.maxHeap = Math.max(this.maxHeap, process.memoryUsage().heapUsed);
   }
 
   line(): string {

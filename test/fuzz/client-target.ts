@@ -1,7 +1,7 @@
 import { fuzzClient } from './client-fuzz.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
 
-/** The client, against a hostile server. All requests are sent, whichever of them is asked for: what one meets depends on the others. */
+/** Tests the client against a hostile server. It always sends all requests, because the fate of one depends on the others. */
 export const clientTarget: FuzzTarget = {
   name: 'client',
   async run({ requests, seed, say }) {
@@ -16,7 +16,7 @@ export const clientTarget: FuzzTarget = {
       ...Object.entries(wrong).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : [])),
       ...strange.slice(0, 20),
     ];
-    if (!isGood && failures.length === 0) failures.push('something that must not be');
+    if (!isGood && failures.length === 0) failures.push('an unknown problem');
     const lines = Object.entries({ ...counts, ...wrong, ...failed }).map(
       ([what, count]) => `client: ${what}: ${count}`,
     );

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Random } from '../../src/base/random.ts';
 
-/** Draws of all kinds from one source of randomness. */
+/** Random draws of all kinds from one source of randomness. */
 export class Draws {
   readonly #random: Random;
 
@@ -9,12 +9,12 @@ export class Draws {
     this.#random = random;
   }
 
-  /** A whole number from 0 to below `limit`. */
+  /** Returns an integer from 0 to below `limit`. */
   below(limit: number): number {
     return Math.floor(this.#random() * limit);
   }
 
-  /** True once in so many times. */
+  /** Returns true once in `times` times on average. */
   oneIn(times: number): boolean {
     return this.below(times) === 0;
   }
@@ -23,7 +23,7 @@ export class Draws {
     return items[this.below(items.length)]!;
   }
 
-  /** One of the values, each as often as its weight says. */
+  /** Returns one of the values with a probability proportional to its weight. */
   weighted<T>(choices: readonly (readonly [weight: number, value: T])[]): T {
     let left = this.below(choices.reduce((sum, [weight]) => sum + weight, 0));
     for (const [weight, value] of choices) {

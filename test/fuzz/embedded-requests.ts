@@ -5,10 +5,10 @@ import { Draws } from './draws.ts';
 import { fuzzResources, fuzzReviews } from './embedded-resources.ts';
 import type { FuzzResource } from './embedded-resources.ts';
 
-/** A request that is sent as HTTP says. */
+/** A request that follows the HTTP syntax. */
 export interface WellFormed {
   readonly form: 'request';
-  /** What it is meant to be, for the counts. */
+  /** Its kind, for the counts. */
   readonly kind: string;
   readonly method: string;
   readonly path: string;
@@ -16,7 +16,7 @@ export interface WellFormed {
   readonly body: Buffer | undefined;
 }
 
-/** Bytes that are put on the socket as they are. */
+/** Bytes that are written to the socket unchanged. */
 export interface RawBytes {
   readonly form: 'bytes';
   readonly kind: 'raw';
@@ -25,9 +25,9 @@ export interface RawBytes {
 
 export type FuzzRequest = WellFormed | RawBytes;
 
-/** The request of that number: it depends on nothing but the seed. */
+/** Returns the request of that number, which depends only on the seed. */
 export function embeddedRequest(seed: number, number: number): FuzzRequest {
-  // Any two numbers give draws that have nothing to do with each other.
+  // Any two numbers give independent draws.
   const random = seededRandom(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(number + 1, 0x85ebca6b));
   return new RequestGenerator(new Draws(random)).request();
 }
@@ -117,7 +117,7 @@ class RequestGenerator {
   }
 
   #resource(): FuzzResource {
-    // The definition comes often enough to be there, and its objects as well.
+    // Often creates the CRD, so that it and its objects usually exist.
     return this.#draws.oneIn(12) ? fuzzResources.at(-1)! : this.#draws.pick(fuzzResources);
   }
 
@@ -308,7 +308,7 @@ class RequestGenerator {
     return parts.length === 0 ? '' : `?${parts.join('&')}`;
   }
 
-  /** Of the server's own shape, with something in it. */
+  /** Returns a token in the server's format, with arbitrary content. */
   #continue(): string {
     const parts = this.#draws.list(5, () => this.#draws.pick<Json>([...numbers, ...names, '', null, [], {}]));
     return Buffer.from(JSON.stringify(parts)).toString(this.#draws.pick(['base64', 'base64url', 'hex']));
@@ -532,7 +532,7 @@ class RequestGenerator {
     ]);
   }
 
-  /** The object with one to three hostile changes anywhere in it. */
+  /** Returns a copy with one to three hostile changes at random places. */
   #spoiled(object: JsonObject): JsonObject {
     const copy = structuredClone(object);
     for (let change = 0; change <= this.#draws.below(3); change++) this.#spoil(copy);
@@ -603,7 +603,7 @@ class RequestGenerator {
     return value;
   }
 
-  /** Mostly the text itself; else cut, doubled, or with a few characters changed. */
+  /** Returns the text, sometimes truncated, doubled, or with a few characters changed. */
   #damaged(text: string): string {
     if (!this.#draws.oneIn(12)) return text;
     const at = this.#draws.below(text.length + 1);
@@ -616,7 +616,7 @@ class RequestGenerator {
     ]);
   }
 
-  /** JSON is YAML; sometimes it is what only YAML has. */
+  /** Returns JSON, which is also YAML, or sometimes text that is only YAML. */
   #yaml(value: Json): string {
     if (!this.#draws.oneIn(3)) return JSON.stringify(value);
     return this.#draws.pick([

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue as Json } from '../../src/plane/apiserver/json.ts';
 import { thingDefinition } from '../../src/plane/apiserver/testing/manifests.ts';
 
-/** A resource of the embedded plane, and an object of it that it takes. */
+/** A resource of the embedded plane, and a valid object of it. */
 export interface FuzzResource {
-  /** Of its collection; NS stands for a namespace. */
+  /** Path of its collection; NS stands for a namespace. */
   readonly path: string;
   readonly apiVersion: string;
   readonly kind: string;
@@ -20,7 +20,7 @@ const workload: JsonObject = {
   template: { metadata: { labels: { a: 'b' } }, spec: { containers } },
 };
 
-/** The last one is the definition of the one before it. */
+/** The last one is the CRD of the one before it. */
 export const fuzzResources: readonly FuzzResource[] = [
   {
     path: '/api/v1/namespaces/NS/pods',
@@ -271,7 +271,7 @@ export const fuzzReviews: readonly (readonly [path: string, apiVersion: string, 
   ['/apis/authentication.k8s.io/v1/tokenreviews', 'authentication.k8s.io/v1', 'TokenReview', { token: 'a.b.c' }],
 ];
 
-/** A definition that has something of everything. */
+/** Returns a CRD that uses every schema feature. */
 export function fuzzDefinition(): JsonObject {
   const spec: JsonObject = {
     type: 'object',

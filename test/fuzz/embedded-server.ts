@@ -1,22 +1,24 @@
-/** The process that embedded-target.ts sends to: an embedded API server on a free port, which tells its parent how it fares. */
+/**
+ * The process that embedded-target.ts sends requests to: an embedded API server on a free port, which reports measurements to its parent.
+ */
 import process from 'node:process';
 import { seededRandom } from '../../src/base/random.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { EmbeddedApiServer } from '../../src/plane/apiserver/embedded-api-server.ts';
 import { listenHttp } from '../../src/plane/apiserver/listen-http.ts';
 
-/** What this process says, in answer to any message of its parent. */
+/** The response of this process to any message of its parent. */
 export interface ServerMeasures {
   /** After a garbage collection. */
   readonly heapBytes: number;
-  /** How many are stored. */
+  /** Number of stored objects. */
   readonly objects: number;
-  /** The most processor time between two looks at the event loop since the last message. */
+  /** Maximum processor time between two checks of the event loop since the last message. */
   readonly longestTurnMs: number;
 }
 
 const lookMs = 20;
-// Small, so that a short run fills it and what grows beyond shows.
+// Small, so that a short run fills it and further growth shows.
 const historyLimitBytes = 256 * 1024;
 
 let objects = 0;

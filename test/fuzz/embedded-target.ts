@@ -13,18 +13,18 @@ import { fuzzResources, fuzzDefinition } from './embedded-resources.ts';
 import type { ServerMeasures } from './embedded-server.ts';
 import type { FuzzOptions, FuzzReport, FuzzTarget } from './fuzz-target.ts';
 
-/** The loop of the server may be kept from turning for this long, in processor time. */
-const mostTurnMs = 1_000;
-/** An answer that takes longer makes it worth asking why. */
+/** Maximum processor time for which the server's event loop may be blocked. */
+const maxTurnMs = 1_000;
+/** A slower response makes the run measure the event loop. */
 const slowMs = 400;
-/** Whoever gets no answer for so long gets none. */
+/** Time after which a request counts as unanswered. */
 const hangsMs = 60_000;
 const openWatches = 10;
-/** After so many tenths of the run memory must have stopped growing: the pool of names is small, and history is bounded. */
+/** Tenths of the run after which memory must stop growing: the pool of names is small, and the history is bounded. */
 const settledTenth = 4;
-const mostGrowthBytes = 64 * 1024 * 1024;
+const maxGrowthBytes = 64 * 1024 * 1024;
 
-/** So often what the requests build upon, and may have deleted, is made anew. */
+/** Interval at which objects that the requests need, and may have deleted, are recreated. */
 const restoredEvery = 250;
 const foundations: readonly (readonly [path: string, object: object])[] = [
   ['/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition],
@@ -33,11 +33,11 @@ const foundations: readonly (readonly [path: string, object: object])[] = [
   ['/api/v1/nodes', { metadata: { name: 'n1' } }],
 ];
 
-/** What lists must be readable at any time, whatever was stored. */
+/** Lists that must be readable at any time, whatever is stored. */
 const lists = fuzzResources.map(({ path }) => path.replace('/namespaces/NS', ''));
 const accepts = ['application/json', 'application/json;as=Table;v=v1;g=meta.k8s.io'];
 
-/** What became of a request: a status, or a word. */
+/** Result of a request: a status, or a word. */
 type Outcome = number | 'closed' | 'unsent' | 'no answer';
 
 export const embeddedTarget: FuzzTarget = {
@@ -57,7 +57,7 @@ class EmbeddedRun {
   readonly #server: ChildProcess;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: openWatches + 2 });
   readonly #failures: string[] = [];
-  /** kind of request -> outcome -> how many */
+  /** kind of request -> outcome -> count */
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #watches: IncomingMessage[] = [];
   readonly #heaps: number[] = [];
@@ -109,7 +109,7 @@ class EmbeddedRun {
     const { seed } = this.#options;
     const again = `npm run fuzz -- --target embedded --seed ${seed}`;
     this.#failures.push(
-      `request ${number}: ${problem}; again: ${again} --only ${number}, or with what came before: ${again} --requests ${number + 1}`,
+      `request ${number}: ${problem}; reproduce: ${again} --only ${number}, or with earlier requests: ${again} --requests ${number + 1}`,
     );
   }
 
@@ -125,14 +125,14 @@ class EmbeddedRun {
     if (!this.#isAlive) {
       await once(this.#server, 'exit').catch(() => undefined);
       this.#fail(number, `the server ended: ${this.#errors.slice(-2_000)}`);
-    } else if (outcome === 500) this.#fail(number, `answered 500: ${text.slice(0, 500)}`);
-    else if (outcome === 'no answer') this.#fail(number, 'got no answer');
-    else if (ms > slowMs) await this.#askWhySlow(number);
+    } else if (outcome === 500) this.#fail(number, `responded with 500: ${text.slice(0, 500)}`);
+    else if (outcome === 'no answer') this.#fail(number, 'did not respond');
+    else if (ms > slowMs) await this.#checkEventLoop(number);
   }
 
-  async #askWhySlow(number: number): Promise<void> {
+  async #checkEventLoop(number: number): Promise<void> {
     const { longestTurnMs } = await this.#measure();
-    if (longestTurnMs > mostTurnMs) this.#fail(number, `kept the event loop for ${Math.round(longestTurnMs)} ms`);
+    if (longestTurnMs > maxTurnMs) this.#fail(number, `blocked the event loop for ${Math.round(longestTurnMs)} ms`);
   }
 
   #send(request: WellFormed): Promise<{ readonly outcome: Outcome; readonly text: string }> {
@@ -164,13 +164,13 @@ class EmbeddedRun {
         });
         outgoing.end(body);
       } catch (error) {
-        // What node:http itself does not send.
+        // node:http does not send invalid requests.
         resolve({ outcome: 'unsent', text: (error as Error).message });
       }
     });
   }
 
-  /** Some watches are read, some are left to fill up; the oldest ends. */
+  /** Reads some watches and lets others fill up; closes the oldest. */
   #keepOpen(watch: IncomingMessage): void {
     if (this.#watches.length % 2 === 0) watch.resume();
     this.#watches.push(watch);
@@ -191,7 +191,7 @@ class EmbeddedRun {
       socket.on('close', done);
       socket.on('data', (piece: Uint8Array) => {
         text += String(piece);
-        // The server keeps a good connection open, and a watch has no end.
+        // The server keeps a valid connection open, and a watch has no end.
         if (text.includes('\r\n\r\n')) done();
       });
       socket.end(bytes);
@@ -226,8 +226,8 @@ class EmbeddedRun {
     const { heapBytes, objects, longestTurnMs } = await this.#measure();
     this.#heaps.push(heapBytes);
     this.#objects.push(objects);
-    if (longestTurnMs > mostTurnMs) {
-      this.#fail(number, `or one of those before it kept the event loop for ${Math.round(longestTurnMs)} ms`);
+    if (longestTurnMs > maxTurnMs) {
+      this.#fail(number, `or an earlier one blocked the event loop for ${Math.round(longestTurnMs)} ms`);
     }
   }
 
@@ -242,7 +242,7 @@ class EmbeddedRun {
     const settled = this.#heaps.slice(0, settledTenth);
     const rest = this.#heaps.slice(settledTenth);
     const growth = Math.max(...rest) - Math.max(...settled);
-    if (rest.length === 0 || growth <= mostGrowthBytes) return;
+    if (rest.length === 0 || growth <= maxGrowthBytes) return;
     this.#fail(this.#options.requests - 1, `memory grew by ${megabytes(growth)} after it should have settled`);
   }
 

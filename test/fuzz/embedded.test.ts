@@ -6,7 +6,7 @@ it('the embedded plane withstands some thousand hostile requests', async () => {
   const { failures, lines } = await embeddedTarget.run({ requests: 2_500, seed: 1, say: () => undefined });
   expect(failures).toEqual([]);
   const outcomes = lines.join('\n');
-  // Not all of it bounces off.
+  // Some requests succeed.
   for (const row of [
     /^create .*201: \d\d/m,
     /^patch merge .*200: \d/m,
@@ -18,7 +18,7 @@ it('the embedded plane withstands some thousand hostile requests', async () => {
   }
 });
 
-it('the same seed gives the same requests, and another seed others', () => {
+it('the same seed gives the same requests, and another seed gives others', () => {
   for (const number of [0, 1, 2, 3, 500]) {
     expect(embeddedRequest(7, number)).toEqual(embeddedRequest(7, number));
   }

@@ -1,23 +1,23 @@
-/** What a run is asked for. */
+/** Options of a run. */
 export interface FuzzOptions {
   readonly requests: number;
   /** The same seed gives the same requests. */
   readonly seed: number;
-  /** Sends only the request of this number, to something new. */
+  /** Sends only the request of this number, to a fresh target. */
   readonly only?: number;
-  /** Told what happens, a line at a time. */
+  /** Receives progress, line by line. */
   readonly say: (line: string) => void;
 }
 
-/** What came of a run. */
+/** Result of a run. */
 export interface FuzzReport {
-  /** What went wrong; none is a success. Each line ends with how to see it again. */
+  /** Failures; empty on success. Each line ends with the command that reproduces it. */
   readonly failures: readonly string[];
-  /** Counts and measures, for people to read. */
+  /** Counts and measurements for people to read. */
   readonly lines: readonly string[];
 }
 
-/** Something that hostile requests, or answers, are thrown at. */
+/** A component that is tested with hostile requests or responses. */
 export interface FuzzTarget {
   readonly name: string;
   run(options: FuzzOptions): Promise<FuzzReport>;

@@ -1,5 +1,5 @@
 /**
- * Throws generated requests, most of them hostile, at a part of Tutti, and fails when it ends, stalls, grows or answers that it is broken.
+ * Sends generated requests, most of them hostile, to a part of Tutti, and fails when it ends, stalls, grows or reports an internal error.
  *
  *     npm run fuzz -- --requests 100000 --seed 7 --target embedded
  */
@@ -20,9 +20,9 @@ interface Flags {
 }
 
 const flags = new Command('fuzz')
-  .description('Throws generated requests at a part of Tutti, and says what breaks.')
-  .option('--requests <count>', 'how many, of each target', wholeNumber(1), 10_000)
-  .option('--seed <number>', 'the same seed gives the same requests', wholeNumber(0), 1)
+  .description('Sends generated requests to a part of Tutti and reports failures.')
+  .option('--requests <count>', 'number of requests for each target', wholeNumber(1), 10_000)
+  .option('--seed <number>', 'seed; the same seed gives the same requests', wholeNumber(0), 1)
   .option('--only <number>', 'send only the request of this number', wholeNumber(0))
   .option('--target <name>', `one of ${targets.map(({ name }) => name).join(', ')}; default: all`)
   .parse()
@@ -34,7 +34,7 @@ const say = (line: string): void => {
 const chosen = targets.filter(({ name }) => flags.target === undefined || flags.target === name);
 if (chosen.length === 0) {
   process.stderr.write(
-    `there is no target ${flags.target}: it is one of ${targets.map(({ name }) => name).join(', ')}\n`,
+    `unknown target ${flags.target}: must be one of ${targets.map(({ name }) => name).join(', ')}\n`,
   );
   process.exit(2);
 }

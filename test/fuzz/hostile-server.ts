@@ -5,14 +5,14 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { seededRandom } from '../../src/base/random.ts';
 import type { Random } from '../../src/base/random.ts';
 
-/** What becomes of one request. */
+/** What happens to one request. */
 interface Fate {
-  /** Written one after the other, each in a turn of its own. A function: without an end, until the socket closes. */
+  /** Written one after another, each in a separate turn. `endless`: written repeatedly until the socket closes. */
   readonly pieces: readonly (Buffer | 'endless')[];
   readonly then: 'keep' | 'close' | 'reset' | 'hang';
-  /** The answer says that nothing was done, and that the same may be sent again. */
+  /** The response says that nothing was done, and that the request may be repeated. */
   readonly isRejection?: boolean;
-  /** Whatever else is asked on this connection is not looked at. */
+  /** Further requests on this connection are ignored. */
   readonly isLast?: boolean;
 }
 
@@ -28,7 +28,7 @@ function answerOf(status: number, body: string, headers = ''): string {
 
 const status = (code: number): string => JSON.stringify({ kind: 'Status', code, reason: 'Odd', message: 'x\u001b[2J' });
 
-/** name -> what is done */
+/** name -> what the server does */
 const fates: Readonly<Record<string, Making>> = {
   good: (id) => ({ pieces: [text(good(id))], then: 'keep' }),
   'good, in many pieces': (id, random) => ({ pieces: cut(text(good(id)), random), then: 'keep' }),
@@ -37,12 +37,13 @@ const fates: Readonly<Record<string, Making>> = {
     pieces: [text(`HTTP/1.1 200 OK\r\n\r\n{"id":"${id}","items":[],"again":"${id}"}`)],
     then: 'close',
   }),
-  'good, and then another that nobody asked for': (id) => ({
+  'good, and then an unsolicited one': (id) => ({
     pieces: [text(good(id) + good('smuggled'))],
     then: 'keep',
   }),
-  // Who has asked something meanwhile can only take it for the answer: HTTP/1.1 has nothing to tell them apart by. So it is the last one there.
-  'good, and another a moment later': (id) => ({
+  // A client that has sent another request by then must take it for the response, because HTTP/1.1 cannot distinguish them. So no further
+  // request is read.
+  'good, and another one shortly after': (id) => ({
     pieces: [text(good(id)), text(''), text(good('late'))],
     then: 'close',
     isLast: true,
@@ -87,8 +88,8 @@ const fates: Readonly<Record<string, Making>> = {
     then: 'keep',
   }),
   'chunks in HTTP/1.0': (id) => ({ pieces: [text(chunked(good(id)).replace('1.1', '1.0'))], then: 'close' }),
-  'no JSON': () => ({ pieces: [text(answerOf(200, '<html>'))], then: 'keep' }),
-  'JSON that is no object': (_, random) => ({
+  'invalid JSON': () => ({ pieces: [text(answerOf(200, '<html>'))], then: 'keep' }),
+  'JSON that is not an object': (_, random) => ({
     pieces: [text(answerOf(200, ['null', '[]', '7', '"x"'][Math.floor(random() * 4)]!))],
     then: 'keep',
   }),
@@ -108,14 +109,14 @@ const fates: Readonly<Record<string, Making>> = {
   }),
 };
 
-/** name -> how often among all */
+/** name -> relative frequency */
 const weights: Readonly<Record<string, number>> = {
   good: 40,
   'good, in many pieces': 10,
   'good, in chunks': 10,
   'good, until the connection closes': 4,
-  'good, and then another that nobody asked for': 4,
-  'good, and another a moment later': 2,
+  'good, and then an unsolicited one': 4,
+  'good, and another one shortly after': 2,
   'a 408 on an idle connection': 2,
   408: 2,
   429: 3,
@@ -135,8 +136,8 @@ const weights: Readonly<Record<string, number>> = {
   'two lengths': 1,
   'a length and chunks': 1,
   'chunks in HTTP/1.0': 1,
-  'no JSON': 1,
-  'JSON that is no object': 1,
+  'invalid JSON': 1,
+  'JSON that is not an object': 1,
   'JSON without end of nesting': 0.2,
   'a head without end': 0.3,
   'a body without end': 0.05,
@@ -151,13 +152,13 @@ const names = Object.keys(fates);
 const total = names.reduce((sum, name) => sum + weights[name]!, 0);
 const block = Buffer.alloc(65_536, 'x');
 
-/** A server that reads requests as they should be read and does to each what its number says. */
+/** A server that parses requests properly and treats each according to its number. */
 export class HostileServer {
   readonly #server: Server;
   readonly #seed: number;
   readonly #sockets = new Set<Socket>();
   readonly #spent = new WeakSet<Socket>();
-  /** id of a write -> how often it was taken, answers that reject it left out */
+  /** id of a write -> how often it was accepted, rejections excluded */
   readonly writes = new Map<string, number>();
   /** name of a fate -> how often */
   readonly dealt = new Map<string, number>();
@@ -210,7 +211,7 @@ export class HostileServer {
   async #answer(socket: Socket, method: string, id: string): Promise<void> {
     if (this.#spent.has(socket)) return;
     const taken = this.writes.get(id) ?? 0;
-    // What is sent again may have another fate.
+    // A repeated request may have another fate.
     const random = seededRandom(this.#seed * 1_000_003 + Number(id) * 7 + taken);
     const name = drawn(random);
     const { pieces, then, isRejection, isLast } = fates[name]!(id, random);

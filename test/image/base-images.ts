@@ -7,15 +7,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * Writes the root file system of a base image for what runs: what Node.js on this machine is linked to, and an empty /tmp. It
- * stands for one from a registry, and has as little as the smallest of those.
+ * Writes the root file system of a runtime base image: the libraries of Node.js on this machine, and an empty /tmp. It replaces an image
+ * from a registry, and contains as little as the smallest of those.
  */
 export async function writeRuntimeBase(root: string): Promise<void> {
   await mkdir(join(root, 'tmp'), { recursive: true });
   await copyLibraries(root, process.execPath);
 }
 
-/** The same for what builds: this machine's Node.js, npm and the few programs that a build calls. */
+/** Writes a build base image: this machine's Node.js, npm and the few programs that a build calls. */
 export async function writeBuildBase(root: string): Promise<void> {
   const programs = ['/bin/sh', '/bin/cp', '/usr/bin/env'];
   for (const folder of ['bin', 'usr/bin', 'usr/local/bin', 'usr/local/lib/node_modules', 'tmp', 'root']) {

@@ -9,7 +9,7 @@ import { writeBuildBase, writeRuntimeBase } from './base-images.ts';
 const run = promisify(execFile);
 const output = { maxBuffer: 64 * 1024 * 1024 };
 
-/** What of the configuration of an image is looked at. */
+/** The fields of an image configuration that tests read. */
 export interface ImageConfig {
   readonly User: string;
   readonly Entrypoint: readonly string[];
@@ -19,16 +19,16 @@ export interface ImageConfig {
   readonly Labels: Readonly<Record<string, string>>;
 }
 
-/** The image of the Dockerfile, on base images that are made of this machine's files. */
+/** The image of the Dockerfile, on base images made of this machine's files. */
 export class BuiltImage {
-  /** As pods name it. */
+  /** Image name for pods. */
   readonly reference: string;
-  /** As `docker save` writes it. */
+  /** Path of an archive in the format of `docker save`. */
   readonly archive: string;
-  /** Its files. */
+  /** Folder of its files. */
   readonly root: string;
   readonly config: ImageConfig;
-  /** Bytes of its files, as a registry's clients see them. */
+  /** Size of its files in bytes, as registry clients see it. */
   readonly size: number;
   readonly #folder: string;
 
@@ -42,8 +42,8 @@ export class BuiltImage {
   }
 
   /**
-   * Builds it, with no network: npm finds the packages of the lockfile in its cache, where `npm ci` has left them. Takes a
-   * minute or two. Rejects with what the build said last.
+   * Builds the image without network: npm finds the packages of the lockfile in its cache, which `npm ci` has filled. Takes a minute or
+   * two. Rejects with the last output of the build.
    */
   static async build(reference: string): Promise<BuiltImage> {
     const folder = await mkdtemp(join(tmpdir(), 'tutti-image-'));
@@ -63,7 +63,7 @@ export class BuiltImage {
       });
       await buildah(folder, [
         ...['bud', '--pull-never', '--layers=false', '--network=none', '--isolation=oci'],
-        // What is written there is gone after the build.
+        // Files written there are gone after the build.
         ...['--volume', `${npmCache.trim()}:/root/.npm:O`],
         ...['--build-arg', 'BUILD_BASE=localhost/build-base', '--build-arg', 'BASE=localhost/runtime-base'],
         ...['--tag', 'localhost/built', '.'],
@@ -79,8 +79,8 @@ export class BuiltImage {
   }
 
   /**
-   * Runs it with these arguments, as its own user, in its own files, which are read-only. The network is this machine's, and
-   * `shared` is at /tmp, read-only too.
+   * Runs it with these arguments, as its own user, on its read-only files. It uses this machine's network, and `shared` is mounted
+   * read-only at /tmp.
    */
   run(args: readonly string[], shared: string): TestProcess {
     const { User, Entrypoint, Env } = this.config;
@@ -115,7 +115,7 @@ async function addBase(
   await rm(join(folder, name), { recursive: true });
 }
 
-/** In namespaces of its own, so that no process and no mount of it outlives it. */
+/** Runs buildah in separate namespaces, so that no process or mount outlives it. */
 async function buildah(folder: string, args: readonly string[]): Promise<void> {
   const overlay = (await readFile('/proc/filesystems', 'utf8')).includes('overlay');
   const storage = join(folder, 'storage');
@@ -127,13 +127,15 @@ async function buildah(folder: string, args: readonly string[]): Promise<void> {
   ];
   await run('unshare', [...own, 'buildah', ...stores, ...args], output).catch((error: unknown) => {
     const { stdout, stderr } = error as { readonly stdout: string; readonly stderr: string };
-    const said = `${stdout}${stderr}`.trim().split('\n').slice(-20).join('\n');
-    const advice = said.includes('ENOTCACHED') ? '\nnpm’s cache lacks packages of the lockfile: `npm ci` fills it' : '';
-    throw new Error(`buildah ${args[0]} failed:\n${said}${advice}`);
+    const output = `${stdout}${stderr}`.trim().split('\n').slice(-20).join('\n');
+    const advice = output.includes('ENOTCACHED')
+      ? '\nnpm’s cache lacks packages of the lockfile: `npm ci` fills it'
+      : '';
+    throw new Error(`buildah ${args[0]} failed:\n${output}${advice}`);
   });
 }
 
-/** Puts the files of all layers, one over the other, into `root`. */
+/** Unpacks all layers in order into `root`. */
 async function unpack(archive: string, folder: string): Promise<ImageConfig> {
   const parts = join(folder, 'parts');
   const root = join(folder, 'root');

@@ -22,7 +22,7 @@ import { hangsMs } from '../planes/patience.ts';
 const canBuild = await provideImageForSuite('the image');
 const programs = await provideNodeForSuite('the image on a real node', ['kube-scheduler']);
 
-describe.skipIf(canBuild.state === 'missing')('the image', () => {
+describe.skipIf(canBuild.state === 'missing')('The image', () => {
   let image: BuiltImage;
 
   beforeAll(async () => {
@@ -33,10 +33,10 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     await image?.remove();
   });
 
-  it('is small, and says by number that its user is not root', () => {
+  it('is small, and has a numeric non-root user', () => {
     expect(image.config).toMatchObject({
       User: '65532:65532',
-      // With the flags of the first line of dist/cli.js between them.
+      // The flags from the first line of dist/cli.js are between them.
       Entrypoint: expect.toSatisfy((words: readonly string[]) => {
         const [program, ...rest] = words;
         const flags = rest.slice(0, -1);
@@ -49,7 +49,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     expect(image.size).toBeLessThan(160e6);
   });
 
-  it('adds Node.js and the package to its base and nothing else: no shell, and nothing that its user could change', async () => {
+  it('adds only Node.js and the package to its base: no shell, and no files that its user can change', async () => {
     const files = await filesOf(image.root);
     const added = files.filter(({ path }) => !/^(usr\/)?lib(64)?\//.test(path));
     expect(added.filter(({ path }) => !path.startsWith('opt/tutti/')).map(({ path }) => path)).toEqual([
@@ -59,7 +59,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     expect(ofOthers.map(({ path }) => path)).toEqual([]);
   });
 
-  it('has the code in bundles with source maps', async () => {
+  it('has bundled code with source maps', async () => {
     const dist = join(image.root, 'opt/tutti/dist');
     const code = await readFile(join(dist, 'cli.js'), 'utf8');
     expect(code).toMatch(/\/\/# sourceMappingURL=cli\.js\.map\s*$/);
@@ -68,7 +68,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     expect((await readdir(join(image.root, 'opt/tutti'))).includes('node_modules')).toBe(false);
   });
 
-  it('has a bill of materials, CycloneDX, with Node.js and what is bundled', async () => {
+  it('has a CycloneDX bill of materials with Node.js and the bundled packages', async () => {
     const bill = JSON.parse(await readFile(join(image.root, 'opt/tutti/dist/sbom.cdx.json'), 'utf8')) as {
       readonly bomFormat: string;
       readonly components: readonly { readonly name: string; readonly version: string }[];
@@ -83,7 +83,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     }
   });
 
-  describe('as its user, on a file system that is read-only', () => {
+  describe('as its user on a read-only file system', () => {
     let shared: string;
 
     beforeAll(async () => {
@@ -96,7 +96,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
       if (shared !== undefined) await rm(shared, { recursive: true });
     });
 
-    it('says its version, and what it can do when it is told nothing', async () => {
+    it('prints its version, and its help without arguments', async () => {
       const version = image.run(['--version'], shared);
       expect(await version.ended()).toMatchObject({ exitCode: 0 });
       const manifest = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string };
@@ -106,7 +106,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
       expect(help.stdout).toContain('scheduler');
     });
 
-    it('schedules a gang, answers probes over HTTPS, and ends when it is told to', async () => {
+    it('schedules a gang, answers probes over HTTPS, and ends at SIGTERM', async () => {
       const plane = await openEmbeddedPlane();
       try {
         await copyFile(plane.kubeconfigPath, join(shared, 'kubeconfig'));
@@ -147,7 +147,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     });
   });
 
-  describe('in pods of the chart, on a real node', () => {
+  describe('in pods of the chart on a real node', () => {
     let plane: RealPlane;
     let release: ChartRelease;
     const values = { image: { repository: 'tutti', tag: 'test', pullPolicy: 'Never' } };
@@ -169,7 +169,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
       await release?.uninstall('3.17');
     });
 
-    /** Of the release; those that are on their way out do not count. */
+    /** Returns the pods of the release, except terminating ones. */
     async function pods(): Promise<readonly Pod[]> {
       const { items } = await plane.client.list('/api/v1/namespaces/tutti-system/pods');
       return (items as Pod[]).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -177,7 +177,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
 
     const names = async (): Promise<readonly string[]> => (await pods()).map(({ metadata }) => metadata.name).sort();
 
-    /** As the API server has it of the kubelet. */
+    /** Returns the log, which the API server gets from the kubelet. */
     async function logOf(pod: string): Promise<string> {
       const path = `/api/v1/namespaces/tutti-system/pods/${pod}/log`;
       return (await plane.client.call({ method: 'GET', path, headers: {} }, { timeoutMs: hangsMs })).text;
@@ -195,7 +195,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
       }
     }
 
-    /** A Job whose containers run for a moment; of them as many as `fit` take all the room that there is. */
+    /** Creates a Job whose containers run for a moment; `fit` of them use all free capacity. */
     async function createGang(name: string, { fit }: { readonly fit?: number } = {}): Promise<void> {
       const { status } = await plane.client.get<{ status: { allocatable: { cpu: string } } }>(
         `/api/v1/nodes/${nodeName}`,
@@ -237,7 +237,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     }
 
     it.skipIf(programs.state === 'missing').each(helmVersions)(
-      'is installed, tested, upgraded, rolled back and removed by Helm %s, and gangs of containers start whole or not at all',
+      'is installed, tested, upgraded, rolled back and removed by Helm %s, and gangs of containers start as a whole or not at all',
       async (version) => {
         await plane.client.delete(definition);
         expect(await release.install(version, values, ...untilDone)).toMatchObject({ exitCode: 0 });
@@ -257,7 +257,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
         await poll(async () => {
           const reasons = (await membersOf(gang('large'))).map(({ status }) => status.conditions?.[0]?.reason);
           return reasons.join() === 'Unschedulable,Unschedulable,Unschedulable' ? undefined : reasons.join();
-        }, 'all members are told that they do not fit');
+        }, 'all members have a verdict');
         expect((await membersOf(gang('large'))).map(({ spec }) => spec.nodeName)).toEqual(Array(3).fill(undefined));
         await expectHealthy(['controller', 'scheduler']);
 
@@ -274,7 +274,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
         await finished(gang('rolled-back'));
 
         expect(await release.uninstall(version)).toMatchObject({ exitCode: 0 });
-        await poll(async () => ((await names()).length === 0 ? undefined : 'some are there'), 'its pods are gone');
+        await poll(async () => ((await names()).length === 0 ? undefined : 'some still exist'), 'its pods are gone');
         await plane.client.get(definition);
       },
     );
@@ -304,7 +304,7 @@ function exitCodeOf({ containerStatuses = [] }: PodStatus): number | undefined {
   return containerStatuses[0]?.state?.terminated?.exitCode;
 }
 
-/** Every file below a folder, by its path in it. */
+/** Returns every file below a folder, with its relative path. */
 async function filesOf(root: string): Promise<{ path: string; uid: number; mode: number }[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => !entry.isDirectory() && !entry.isSymbolicLink());

@@ -2,7 +2,7 @@ import * as original from 'fast-check';
 import type { IAsyncPropertyWithHooks, IProperty, Parameters, RunDetails } from 'fast-check';
 import { runs } from '../../src/base/testing/runs.ts';
 
-// Tests get this module for fast-check (vitest.config.ts): each property tries as many examples as its lane does.
+// vitest.config.ts replaces fast-check by this module, so that each property tries as many examples as its lane requires.
 export * from 'fast-check';
 
 type Property<T> = IProperty<T> & IAsyncPropertyWithHooks<T>;

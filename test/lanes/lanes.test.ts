@@ -7,7 +7,7 @@ import { lanes } from './lanes.ts';
 
 const root = packageFile('.');
 
-/** Project -> the files that vitest runs in it, relative to the repository. */
+/** Returns project -> test files that vitest runs in it, relative to the repository. */
 async function projectsOf(mode: 'test' | 'properties'): Promise<Map<string, string[]>> {
   const vitest = await createVitest('test', { root, watch: false, reporters: [] }, { mode });
   try {
@@ -26,14 +26,14 @@ beforeAll(async () => {
   projects = new Map([...(await projectsOf('test')), ...(await projectsOf('properties'))]);
 });
 
-it('vitest runs in each lane the files that are in it', () => {
+it('vitest runs exactly the files of each lane', () => {
   const { unit, integration, properties } = lanes();
   expect([...projects.get('unit')!, ...projects.get('unit-apart')!].sort()).toEqual(unit);
   expect(projects.get('integration')!.sort()).toEqual(integration);
   expect(projects.get('properties')!.sort()).toEqual(properties);
 });
 
-it('every test file is in exactly one lane, and only unit tests that hold properties are in another', () => {
+it('every test file is in exactly one lane, except that unit tests with properties are also in the properties lane', () => {
   const all = globSync('**/*.test.ts', { cwd: root, exclude: ['**/node_modules', 'test/fixtures', 'dist', '.cache'] });
   const { unit, integration, properties } = lanes();
   const properUnit = new Set(unit);

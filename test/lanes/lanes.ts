@@ -4,26 +4,29 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** All test files are here. */
+/** Patterns of all test files. */
 const everything = ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'];
 const notTests = ['test/fixtures/**'];
 
-/** Start processes: `tutti`, kubectl, Helm, programs of a real plane, containers. */
+/** Tests that start processes: `tutti`, kubectl, Helm, programs of a real plane, containers. */
 export const integration = [
   '**/*.e2e.test.ts',
   'test/**/real-*.test.ts',
   'test/{chart,embedded/kubectl,examples,extender,fidelity,image,package,planes,real}/**/*.test.ts',
 ];
 
-/** Try many examples, or very large ones, and nothing else. */
+/** Tests that only try many or very large examples. */
 export const propertiesOnly = ['**/*.fuzz.test.ts', 'test/{fuzz,simulation,soak}/**/*.test.ts'];
 
-/** Both kinds of properties: of fast-check, and loops over seeds. */
+/** Matches both kinds of properties: of fast-check, and loops over seeds. */
 const property = /\bfc\.(assert|check)\(|\bruns\(/;
 
 export type Lane = 'unit' | 'integration' | 'properties';
 
-/** Lane -> its files, relative to the repository. A file is in one lane; the properties of the unit lane run in full in the other again. */
+/**
+ * Returns lane -> its files, relative to the repository. Each file is in one lane, but unit tests with properties also run in full in the
+ * properties lane.
+ */
 export function lanes(): Readonly<Record<Lane, readonly string[]>> {
   const files = testFiles();
   const unit = files.filter((file) => !isIn(file, integration) && !isIn(file, propertiesOnly));
@@ -37,7 +40,7 @@ export function lanes(): Readonly<Record<Lane, readonly string[]>> {
   };
 }
 
-/** Test files, relative to the repository. */
+/** Returns the test files, relative to the repository. */
 function testFiles(): string[] {
   return globSync(everything, { cwd: root, exclude: notTests }).sort();
 }

@@ -4,8 +4,8 @@ import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
 /**
- * The files that take longest, the longest first. They are begun before all others, so that at the end of a run nobody waits for one of
- * them alone; vitest knows only what it ran in this checkout before.
+ * The slowest test files, slowest first. They start before all others, so that the end of a run does not wait for a single one. vitest only
+ * knows the durations of earlier runs in this checkout.
  */
 const longest: readonly string[] = [
   'test/image/image.test.ts',
@@ -26,13 +26,13 @@ const longest: readonly string[] = [
   'test/real/chaos/chaos.test.ts',
 ];
 
-/** Begins with `longest`; then as vitest does. */
+/** Begins with `longest` and orders the rest as vitest does. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { root } = this.ctx.config;
     const rank = new Map(longest.map((file, index) => [join(root, file), index]));
     for (const file of rank.keys())
-      if (!existsSync(file)) throw new Error(`test/lanes/longest-first.ts names ${file}, which there is not`);
+      if (!existsSync(file)) throw new Error(`test/lanes/longest-first.ts names ${file}, which does not exist`);
     const rankOf = ({ moduleId }: TestSpecification): number => rank.get(moduleId) ?? longest.length;
     return (await super.sort(files)).sort((a, b) => rankOf(a) - rankOf(b));
   }

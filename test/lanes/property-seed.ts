@@ -2,8 +2,8 @@ import process from 'node:process';
 import fc from 'fast-check';
 
 /**
- * The suite tries the same examples each time, so that it fails by what was changed and not by luck. Others are looked for by
- * `npm run properties`, which names the seed.
+ * The suite tries the same examples each time, so that failures come from changes and not from chance. `npm run properties` looks for other
+ * examples and prints the seed.
  */
 const { TUTTI_PROPERTY_SEED: seed = '1' } = process.env;
 

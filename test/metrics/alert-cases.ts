@@ -1,16 +1,16 @@
-/** A series and its values, one a minute, in promtool's notation: `0x60` is sixty-one times 0, `0+1x60` grows. */
+/** A series and its values, one per minute, in promtool's notation: `0x60` is 61 times 0, `0+1x60` grows. */
 export interface InputSeries {
   readonly series: string;
   readonly values: string;
 }
 
-/** What is going on, and which alerts fire at some minute of it. */
+/** A situation, and the alerts that fire in it. */
 export interface AlertCase {
   readonly title: string;
   readonly series: readonly InputSeries[];
-  /** alert -> minutes after the beginning at which it fires; those that are not named never do */
+  /** alert -> minutes at which it fires; all other alerts never do */
   readonly fires: Readonly<Record<string, readonly number[]>>;
-  /** alert -> minutes at which it does not fire yet, or any more */
+  /** alert -> minutes at which it does not fire yet, or no longer */
   readonly silent?: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -19,7 +19,7 @@ export const selectors = {
   CONTROLLER: 'job="tutti-controller",namespace="tutti-system"',
 } as const;
 
-/** Minutes that a case lasts. */
+/** Duration of a case in minutes. */
 export const lastsMinutes = 8 * 60;
 
 function of(
@@ -37,15 +37,15 @@ const scheduler = (metric: string, values: string, pod = 'a'): InputSeries => of
 
 const always = (value: number): string => `${value}x${lastsMinutes}`;
 
-/** A histogram of which all observations, ten a minute, are at most the first bound. */
+/** Returns a histogram with ten observations per minute, all at most the first bound. */
 function quick(name: string, bounds: readonly number[]): InputSeries[] {
   return [...bounds, '+Inf'].map((le) => scheduler(`${name}_bucket{le="${le}"}`, `0+10x${lastsMinutes}`));
 }
 
 const bounds = { algorithm: [0.001, 8.192, 16.384], verdict: [0.001, 2.048] };
 
-/** metric and labels -> series, of a leader and a controller at peace */
-function peace(): InputSeries[] {
+/** Returns the series of a healthy leader and a healthy controller. */
+function healthy(): InputSeries[] {
   return [
     scheduler('up', always(1)),
     of('up', always(1), 'pod="c"', 'CONTROLLER'),
@@ -54,7 +54,7 @@ function peace(): InputSeries[] {
     ...['nodes', 'pods', 'podgroups'].map((resource) =>
       scheduler(`tutti_picture_age_seconds{resource="${resource}"}`, '20+20x2 0+20x2 10x470'),
     ),
-    // Groups wait, as they may, for less than a day.
+    // Groups may wait for less than a day.
     scheduler('tutti_oldest_waiting_seconds{waits_for="capacity"}', `3600+60x${lastsMinutes}`),
     scheduler('tutti_oldest_waiting_seconds{waits_for="turn"}', always(2)),
     scheduler('tutti_podgroups_waiting{waits_for="capacity"}', always(100)),
@@ -73,24 +73,24 @@ function peace(): InputSeries[] {
   ];
 }
 
-/** Peace, but for these series, or without those whose values are undefined. */
-function peaceBut(...changes: readonly (InputSeries | { readonly without: string })[]): InputSeries[] {
+/** Returns the healthy series with these changes, or without the given series. */
+function healthyExcept(...changes: readonly (InputSeries | { readonly without: string })[]): InputSeries[] {
   const gone = changes.flatMap((change) => ('without' in change ? [change.without] : []));
   const changed = changes.filter((change) => 'series' in change);
   const names = new Set(changed.map(({ series }) => series));
   return [
-    ...peace().filter(({ series }) => !names.has(series) && !gone.some((part) => series.includes(part))),
+    ...healthy().filter(({ series }) => !names.has(series) && !gone.some((part) => series.includes(part))),
     ...changed,
   ];
 }
 
-const fault = (metric: string, values: string): InputSeries[] => peaceBut(scheduler(metric, values));
+const fault = (metric: string, values: string): InputSeries[] => healthyExcept(scheduler(metric, values));
 
 export const alertCases: readonly AlertCase[] = [
-  { title: 'a quiet day', series: peace(), fires: {} },
+  { title: 'a quiet day', series: healthy(), fires: {} },
   {
-    title: 'a restart: counters begin anew, and nobody answers for two minutes',
-    series: peaceBut(
+    title: 'a restart: counters are reset, and no process responds for two minutes',
+    series: healthyExcept(
       scheduler('up', '1x200 0x2 1x277'),
       scheduler('leader_election_master_status{name="tutti-scheduler"}', '1x200 _x2 1x277'),
       scheduler('tutti_repairs_total{outcome="lost"}', '0x200 _x2 0x277'),
@@ -101,7 +101,7 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     title: 'a roll-out of three replicas, one after the other',
-    series: peaceBut(
+    series: healthyExcept(
       scheduler('up', '1x60 _x419', 'a'),
       scheduler('leader_election_master_status{name="tutti-scheduler"}', '1x60 _x419', 'a'),
       ...['b', 'd', 'e'].map((pod, i) => scheduler('up', `_x${58 + i} 1x${420 - i}`, pod)),
@@ -116,38 +116,38 @@ export const alertCases: readonly AlertCase[] = [
     fires: {},
   },
   {
-    title: 'another leads: for a minute nobody does',
-    series: peaceBut(
+    title: 'a leader change: no scheduler leads for a minute',
+    series: healthyExcept(
       scheduler('leader_election_master_status{name="tutti-scheduler"}', '1x60 0x419', 'a'),
       scheduler('leader_election_master_status{name="tutti-scheduler"}', '0x61 1x418', 'b'),
     ),
     fires: {},
   },
   {
-    title: 'a Binding that is repeated: a group is partial for a minute',
+    title: 'a repeated Binding: a group is partially bound for a minute',
     series: fault('tutti_podgroups_partial', '0x60 1 0x419'),
     fires: {},
   },
   {
-    title: 'no scheduler answers',
-    series: peaceBut({ without: 'tutti-scheduler' }),
+    title: 'no scheduler responds',
+    series: healthyExcept({ without: 'tutti-scheduler' }),
     fires: { TuttiDown: [11, 400] },
     silent: { TuttiDown: [8] },
   },
-  { title: 'a scheduler that does not answer', series: fault('up', '1x30 0x449'), fires: { TuttiDown: [45, 400] } },
+  { title: 'a scheduler that does not respond', series: fault('up', '1x30 0x449'), fires: { TuttiDown: [45, 400] } },
   {
-    title: 'nobody leads',
+    title: 'no scheduler leads',
     series: fault('leader_election_master_status{name="tutti-scheduler"}', '1x30 0x449'),
     fires: { TuttiNoLeader: [36, 400] },
     silent: { TuttiNoLeader: [32] },
   },
   {
     title: 'two lead',
-    series: [...peace(), scheduler('leader_election_master_status{name="tutti-scheduler"}', '0x30 1x449', 'b')],
+    series: [...healthy(), scheduler('leader_election_master_status{name="tutti-scheduler"}', '0x30 1x449', 'b')],
     fires: { TuttiTwoLeaders: [33, 400] },
   },
   {
-    title: 'a group stays on nodes in part',
+    title: 'a group stays partially bound',
     series: fault('tutti_podgroups_partial', '0x30 1x60 0x389'),
     fires: { TuttiPodGroupPartial: [34, 80] },
     silent: { TuttiPodGroupPartial: [31, 100] },
@@ -159,13 +159,13 @@ export const alertCases: readonly AlertCase[] = [
     silent: { TuttiPictureStale: [34] },
   },
   {
-    title: 'a group waits for room for two days',
+    title: 'a group waits for capacity for two days',
     series: fault('tutti_oldest_waiting_seconds{waits_for="capacity"}', always(172_800)),
     fires: { TuttiGroupStarving: [20, 400] },
   },
   {
-    title: 'a group waits for members for two days: that is its owner’s doing',
-    series: [...peace(), scheduler('tutti_oldest_waiting_seconds{waits_for="members"}', always(172_800))],
+    title: 'a group waits for members for two days: only its owner can help',
+    series: [...healthy(), scheduler('tutti_oldest_waiting_seconds{waits_for="members"}', always(172_800))],
     fires: {},
   },
   {
@@ -193,8 +193,8 @@ export const alertCases: readonly AlertCase[] = [
     fires: { TuttiSchedulerErrors: [40, 400] },
   },
   {
-    title: 'one attempt fails, in a quiet hour in which there are few',
-    series: peaceBut(
+    title: 'one attempt fails in a quiet hour with few attempts',
+    series: healthyExcept(
       scheduler('scheduler_podgroup_schedule_attempts_total{result="scheduled"}', always(100)),
       scheduler('scheduler_podgroup_schedule_attempts_total{result="unschedulable"}', always(10)),
       scheduler('scheduler_podgroup_schedule_attempts_total{result="error"}', '0x60 1x419'),
@@ -202,13 +202,13 @@ export const alertCases: readonly AlertCase[] = [
     fires: {},
   },
   {
-    title: 'room that is kept for nobody',
+    title: 'a reservation that its owner does not use',
     series: fault('tutti_oldest_claim_seconds{kind="repair"}', `0x30 0+60x449`),
     fires: { TuttiClaimStuck: [55, 400] },
     silent: { TuttiClaimStuck: [42] },
   },
   {
-    title: 'a group that was bound in part is lost',
+    title: 'a partially bound group is lost',
     series: fault('tutti_repairs_total{outcome="lost"}', '0x60 1x419'),
     fires: { TuttiRepairFailing: [62, 110] },
     silent: { TuttiRepairFailing: [59, 130] },
@@ -220,14 +220,14 @@ export const alertCases: readonly AlertCase[] = [
     silent: { TuttiMissedHints: [59, 440] },
   },
   {
-    title: 'the definition of another project',
+    title: 'the CRD of another project',
     series: fault('tutti_crd_compatible{crd="podgroups.scheduling.x-k8s.io"}', '1x30 0x449'),
     fires: { TuttiCrdIncompatible: [50, 400] },
     silent: { TuttiCrdIncompatible: [40] },
   },
   {
-    title: 'no controller answers',
-    series: peaceBut({ without: 'tutti-controller' }),
+    title: 'no controller responds',
+    series: healthyExcept({ without: 'tutti-controller' }),
     fires: { TuttiControllerDown: [12, 400] },
   },
 ];

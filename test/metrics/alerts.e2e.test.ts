@@ -15,7 +15,7 @@ interface Rule {
   readonly labels: { readonly severity: string };
 }
 
-/** The minutes of a case that are looked at for each alert that is not to fire. */
+/** Interval of the minutes at which an alert that must not fire is checked. */
 const everyMinutes = 10;
 
 let folder: string;
@@ -29,13 +29,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('ME3 every alert is fired by some fault', () => {
+test('ME3 every alert fires in some case', () => {
   const fired = new Set(alertCases.flatMap(({ fires }) => Object.keys(fires)));
   expect([...fired].sort()).toEqual(rules.map(({ alert }) => alert).sort());
 });
 
-describe.skipIf(provision.state === 'missing')('ME3 promtool, of the alerts of the chart', () => {
-  /** What `promtool test rules` says of one case, which is nothing when it is right. */
+describe.skipIf(provision.state === 'missing')('ME3 promtool on the alerts of the chart', () => {
+  /** Returns the output of `promtool test rules` for one case; empty on success. */
   async function problemsOf(tests: object): Promise<string> {
     const file = join(folder, 'test.yaml');
     await writeFile(file, stringify({ rule_files: ['rules.yaml'], evaluation_interval: '1m', tests: [tests] }));
@@ -47,7 +47,7 @@ describe.skipIf(provision.state === 'missing')('ME3 promtool, of the alerts of t
     );
   }
 
-  /** `ALERTS` at a minute, as promtool's test of an expression. */
+  /** Returns `ALERTS` at a minute as an expression test of promtool. */
   function expectation(alert: string, minute: number, isFiring: boolean): object {
     return {
       expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0`,
@@ -68,7 +68,7 @@ describe.skipIf(provision.state === 'missing')('ME3 promtool, of the alerts of t
     expect(await problemsOf({ interval: '1m', input_series: series, promql_expr_test })).toBe('');
   });
 
-  test('a case that expects too much is found out', async () => {
+  test('detects a case whose expectation fails', async () => {
     const quiet = alertCases[0]!;
     const promql_expr_test = [expectation('TuttiDown', 100, true)];
     expect(await problemsOf({ interval: '1m', input_series: quiet.series, promql_expr_test })).toContain('FAILED');

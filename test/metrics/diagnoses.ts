@@ -5,18 +5,18 @@ import { poll } from '../planes/poll.ts';
 import { valueOf } from './samples.ts';
 import type { TroubledRelease } from './troubled-release.ts';
 
-/** The state of a cluster that an alert is about, and how it is made. */
+/** The state of a cluster that an alert reports, and how to produce it. */
 export interface Diagnosis {
   readonly alert: string;
-  /** Whose metrics the alert reads. */
+  /** The component whose metrics the alert reads. */
   readonly component: 'scheduler' | 'controller';
-  /** Everything is well. */
+  /** Sets up the healthy state. */
   readonly begin: (release: TroubledRelease) => Promise<void>;
-  /** And now it is not. */
+  /** Breaks it. */
   readonly produce: (release: TroubledRelease) => Promise<void>;
-  /** How long it goes on until the alert is looked at. */
+  /** Duration of the state before the alert is checked. */
   readonly minutes: number;
-  /** Why the state cannot be made from outside; the commands are run all the same, and the alert does not fire. */
+  /** Why the state cannot be produced from outside. The commands still run, and the alert does not fire. */
   readonly notProduced?: string;
 }
 
@@ -29,7 +29,7 @@ function nothing(): Promise<void> {
   return Promise.resolve();
 }
 
-/** Resolves when the metric of the scheduler is at least that. */
+/** Resolves when the scheduler's metric is at least `least`. */
 async function reaches(
   release: TroubledRelease,
   name: string,
@@ -43,7 +43,7 @@ async function reaches(
   await poll(missing, `${name}${JSON.stringify(labels)} is at least ${least}`);
 }
 
-/** Binds of one member are rejected, as by a webhook. */
+/** Rejects Bindings of one member, as a webhook does. */
 async function bindHalf(release: TroubledRelease): Promise<void> {
   release.proxy.fault = ({ method, path }) =>
     method === 'POST' && path.includes('/pods/train-1/binding')
@@ -56,7 +56,7 @@ async function bindHalf(release: TroubledRelease): Promise<void> {
   await release.stage.prints('kubectl get events --field-selector reason=FailedScheduling', /train-1.*not today/);
 }
 
-/** With a plugin whose Filter does that. */
+/** Installs with a plugin whose Filter has this body. */
 function installedWithPlugin(body: string) {
   return async (release: TroubledRelease): Promise<void> => {
     const file = join(release.stage.folder, 'broken.mjs');
@@ -122,7 +122,7 @@ export const diagnoses: readonly Diagnosis[] = [
     alert: 'TuttiTwoLeaders',
     component: 'scheduler',
     minutes: 30,
-    notProduced: 'who does not hold the Lease does not say that it leads',
+    notProduced: 'a process that does not hold the Lease does not report that it leads',
     begin: installed,
     produce: async (release: TroubledRelease): Promise<void> => {
       await release.stage.prints(
@@ -144,7 +144,7 @@ export const diagnoses: readonly Diagnosis[] = [
         role,
       );
       await client.patch(role, 'merge', { rules: rules.filter(({ resources }) => !resources.includes('pods')) });
-      // Watches that are open go on; these end when a connection does.
+      // Open watches continue; these end with their connection.
       await release.proxy.cut();
       await release.proxy.restore();
       const isOlder = async (): Promise<string | undefined> => {
@@ -155,7 +155,7 @@ export const diagnoses: readonly Diagnosis[] = [
         );
         return pods > nodes + 1 ? undefined : `pods ${pods}, nodes ${nodes}`;
       };
-      await poll(isOlder, 'nodes are heard of, and pods are not');
+      await poll(isOlder, 'nodes are updated, and pods are not');
     },
   },
   {
@@ -222,7 +222,7 @@ export const diagnoses: readonly Diagnosis[] = [
         const errors = await lastOf(release, 'scheduler_podgroup_schedule_attempts_total');
         return errors >= 2 ? undefined : `tried ${errors} times`;
       };
-      await poll(isTried, 'it is tried twice');
+      await poll(isTried, 'the scheduler has tried it twice');
       await release.stage.prints('kubectl get podgroups', /SchedulerError/);
     },
   },
@@ -241,7 +241,7 @@ export const diagnoses: readonly Diagnosis[] = [
         metadata: { name },
         spec: { ...spec, ...more },
       });
-      // It hangs as one does whose node is gone.
+      // It hangs like a pod whose node is gone.
       await client.create(pods, pod('victim', { nodeName: 'node-1' }));
       await client.patch(`${pods}/victim/status`, 'merge', { status: { phase: 'Running' } });
       await client.delete(`${pods}/victim`);
@@ -265,7 +265,7 @@ export const diagnoses: readonly Diagnosis[] = [
     alert: 'TuttiMissedHints',
     component: 'scheduler',
     minutes: 30,
-    notProduced: 'everything is tried again only after five minutes, and no plugin of ours fails to be woken',
+    notProduced: 'everything is retried only after five minutes, and none of our plugins misses an event',
     begin: installed,
     produce: (release) => release.stage.createGang('train', 2, { cpu: '3' }),
   },

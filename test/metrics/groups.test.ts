@@ -20,7 +20,7 @@ const oldest = (core: Scheduling, waits_for: string): Promise<number> =>
   value(core, 'tutti_oldest_waiting_seconds', { waits_for });
 const partialSeconds = (core: Scheduling): Promise<number> => value(core, 'tutti_podgroup_partial_seconds_total');
 
-/** A group of four, of which two are on nodes, and no Binding is under way. */
+/** A group of four with two bound members, and no Binding in flight. */
 async function halfBound(core: Scheduling): Promise<void> {
   core.node({ name: 'a', cpu: 8 });
   core.group({ name: 'red', minMember: 4 });
@@ -42,8 +42,8 @@ async function complete(core: Scheduling): Promise<void> {
   }
 }
 
-describe('ME4 seconds in part', () => {
-  it('are 0 after thousands of groups that nothing happens to', async () => {
+describe('ME4 seconds of partially bound groups', () => {
+  it('are 0 after thousands of undisturbed groups', async () => {
     const core = scheduling();
     const { clock } = core.harness;
     const groups = runs(10_000);
@@ -66,7 +66,7 @@ describe('ME4 seconds in part', () => {
     expect(await value(core, 'tutti_podgroup_bind_spread_seconds_sum')).toBeCloseTo(groups * 0.02, 0);
   });
 
-  it('run from the first member until the group is whole, and are kept', async () => {
+  it('run from the first member until the group is complete, and are kept', async () => {
     const core = scheduling();
     await halfBound(core);
     expect(await value(core, 'tutti_podgroups_partial')).toBe(0);
@@ -94,7 +94,7 @@ describe('ME4 seconds in part', () => {
     expect(await partialSeconds(core)).toBe(30);
   });
 
-  it('end with the group, and a repair that is in vain is lost', async () => {
+  it('end with the group, and a failed repair counts as lost', async () => {
     const core = scheduling();
     await halfBound(core);
     core.harness.clock.advance(3_000);
@@ -105,7 +105,7 @@ describe('ME4 seconds in part', () => {
     expect(await value(core, 'tutti_repairs_total', { outcome: 'lost' })).toBe(1);
   });
 
-  it('go on where a scheduler that crashed left a group, from when the first member was bound', async () => {
+  it('continue for a group of a crashed scheduler, from the time its first member was bound', async () => {
     const seed = fc.record({
       bound: fc.integer({ min: 1, max: 3 }),
       outageMs: fc.integer({ min: 2_000, max: 90_000 }),
@@ -139,7 +139,7 @@ describe('ME4 seconds in part', () => {
 
 const onNode: NonNullable<Pod['podScheduled']> = { status: 'True', reason: '', message: '' };
 
-describe('ME5 the time until a group is whole', () => {
+describe('ME5 the time until a group is complete', () => {
   it('counts from its quorum, not from its creation', async () => {
     const core = scheduling();
     core.node({ name: 'a', cpu: 8 });
@@ -153,7 +153,7 @@ describe('ME5 the time until a group is whole', () => {
     expect(await value(core, 'tutti_podgroup_whole_seconds_sum')).toBeCloseTo(3, 1);
   });
 
-  it('counts what a repair takes, and a group once', async () => {
+  it('includes the time of a repair, and counts a group once', async () => {
     const core = scheduling();
     await halfBound(core);
     core.harness.clock.advance(7_000);
@@ -168,7 +168,7 @@ describe('ME5 the time until a group is whole', () => {
     expect(await value(core, 'tutti_podgroup_whole_seconds_sum')).toBeCloseTo(7, 1);
   });
 
-  it('starts anew for a group that is made again under its name', async () => {
+  it('restarts for a group that is recreated under the same name', async () => {
     const core = scheduling();
     core.group({ name: 'red', uid: 'first', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
@@ -184,7 +184,7 @@ describe('ME5 the time until a group is whole', () => {
     expect(await value(core, 'tutti_podgroup_whole_seconds_sum')).toBeCloseTo(2, 1);
   });
 
-  it('starts anew, too, where the watch shows only that the group has another uid', async () => {
+  it('also restarts when the watch only shows another uid of the group', async () => {
     const core = scheduling();
     core.group({ name: 'red', uid: 'first', minMember: 2 });
     core.members(2, { group: 'red', cpu: 1 });
@@ -198,8 +198,8 @@ describe('ME5 the time until a group is whole', () => {
   });
 });
 
-describe('ME6 what groups wait for', () => {
-  it('is said in one word for each', async () => {
+describe('ME6 the reasons why groups wait', () => {
+  it('have one label value each', async () => {
     const core = scheduling({
       name: 'Holds',
       permit: (_state, pod) => (pod.name === 'held-0' ? { waitMs: 60_000 } : undefined),
@@ -228,7 +228,7 @@ describe('ME6 what groups wait for', () => {
     });
   });
 
-  it('adds up to the groups that wait, after every step', async () => {
+  it('add up to the waiting groups after every step', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('attempt' as const) }),
       fc.record({ kind: fc.constant('answer' as const), accepted: fc.boolean() }),
@@ -304,7 +304,7 @@ describe('ME6 what groups wait for', () => {
   });
 });
 
-/** Counted anew from the picture: some member is on no node, and without it the group is not what it needs to be. */
+/** Counts waiting groups from the cluster cache: some member is unbound, and the group lacks its quorum. */
 function groupsThatWait(core: Scheduling): number {
   return [...core.harness.cluster.gangs()].filter((gang) => {
     const open = gang.count('pending') + gang.count('gated');
@@ -312,8 +312,8 @@ function groupsThatWait(core: Scheduling): number {
   }).length;
 }
 
-describe('ME7 the age of the oldest', () => {
-  it('falls at once when it starts, or is deleted', async () => {
+describe('ME7 the age of the oldest group', () => {
+  it('falls at once when that group starts or is deleted', async () => {
     const core = scheduling();
     for (const [i, name] of ['first', 'second', 'third'].entries()) {
       core.group({ name, minMember: 1 });
@@ -332,7 +332,7 @@ describe('ME7 the age of the oldest', () => {
     expect(await ages()).toBeCloseTo(100, 0);
   });
 
-  it('counts on after a restart, from what the objects say', async () => {
+  it('continues after a restart, from the times in the objects', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     core.harness.clock.advance(1_000_000);
     const createdAt = core.harness.clock.now() - 400_000;
@@ -342,7 +342,7 @@ describe('ME7 the age of the oldest', () => {
     expect(await oldest(core, 'turn')).toBeCloseTo(300, 0);
   });
 
-  it('and all other gauges of groups are 0 on a standby, and on a leader that has lost the Lease', async () => {
+  it('and all other gauges of groups are 0 on a standby and on a former leader', async () => {
     const leader = scheduling();
     const standby = new Scheduling({ plugins: defaultPlugins }, 'listing');
     await halfBound(leader);

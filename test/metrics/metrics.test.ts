@@ -16,13 +16,13 @@ import { cpuMsOf } from '../expect/cpu-ms.ts';
 const { scheduler, controller } = everyMetric();
 const all = [...scheduler, ...controller];
 
-/** Names of series: those of a histogram without what is added to it. */
+/** Returns the metric of a series: the name without the suffix of a histogram. */
 const familyOf = (name: string): string => {
   const base = name.replace(/_(bucket|sum|count)$/, '');
   return all.some((metric) => metric.name === base && metric.type === 'histogram') ? base : name;
 };
 
-test('ME1 the page names every metric that is exported, and no other', async () => {
+test('ME1 the page lists exactly the exported metrics', async () => {
   const page = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
   const [exported] = page.split('## Omitted metrics');
   const named = [...exported!.matchAll(/^\| `([a-z_]+)(?:\{([^}]*)\})?`/gm)];
@@ -44,7 +44,7 @@ test('ME1 names, labels and buckets follow the conventions of Prometheus and Kub
   }
 });
 
-/** kube-scheduler's labels, and its buckets: first, factor, count. */
+/** kube-scheduler's labels and buckets: first, factor, count. */
 const upstream: Readonly<Record<string, readonly [labels: string, buckets?: readonly [number, number, number]]>> = {
   schedule_attempts_total: ['result,profile'],
   scheduling_attempt_duration_seconds: ['result,profile', [0.001, 2, 15]],
@@ -70,7 +70,7 @@ const upstream: Readonly<Record<string, readonly [labels: string, buckets?: read
   podgroup_scheduling_algorithm_duration_seconds: ['profile,type', [0.001, 2, 15]],
 };
 
-test('ME1 what is called as in kube-scheduler has its labels and buckets; nothing is left out and there', () => {
+test('ME1 metrics named as in kube-scheduler have its labels and buckets; no metric is both exported and listed as left out', () => {
   const named = scheduler.filter(({ name }) => name.startsWith('scheduler_'));
   expect(named.map(({ name }) => name.replace('scheduler_', '')).sort()).toEqual(Object.keys(upstream).sort());
   for (const { name, labelNames, buckets } of named) {
@@ -87,7 +87,7 @@ test('ME1 what is called as in kube-scheduler has its labels and buckets; nothin
 async function afterGroups(count: number): Promise<readonly Sample[]> {
   const core = new Scheduling({ plugins: defaultPlugins });
   for (let i = 0; i < count; i++) core.node({ name: `node-${i}`, cpu: 4 });
-  // Some fit, some wait for room, some for members, some for the sake of gates.
+  // Some fit, some wait for capacity, some for members, some for gates.
   for (let i = 0; i < count; i++) {
     const name = `group-${i}`;
     core.group({ name, minMember: i % 4 === 2 ? 3 : 2 });
@@ -103,7 +103,7 @@ async function afterGroups(count: number): Promise<readonly Sample[]> {
 test('ME1 the number of series does not depend on the number of groups, nodes and pods', async () => {
   const seriesOf = (samples: readonly Sample[]): string[] =>
     samples
-      // Which calls are timed is chance.
+      // Which calls are timed is random.
       .filter(({ name }) => !/plugin_execution|queueing_hint/.test(name))
       .map(({ name, labels }) => `${name}${JSON.stringify(labels)}`);
   const few = seriesOf(await afterGroups(300));
@@ -111,7 +111,7 @@ test('ME1 the number of series does not depend on the number of groups, nodes an
   expect(few.filter((series) => /group-|node-|default/.test(series.replace('default-scheduler', '')))).toEqual([]);
 });
 
-test('ME1 what a running core shows is what it registers, and every value is a number', async () => {
+test('ME1 a running core exports only registered metrics, and every value is a number', async () => {
   const samples = await afterGroups(40);
   for (const { name, value } of samples) {
     expect(
@@ -122,7 +122,7 @@ test('ME1 what a running core shows is what it registers, and every value is a n
   }
 });
 
-test('ME1 a plugin may be called anything', async () => {
+test('ME1 a plugin may have any name', async () => {
   const name = 'A "plugin"\nby {the} \\ name="x"';
   const odd: Plugin = { name, sign: () => '', filter: () => new Status('Unschedulable', 'never') };
   const core = new Scheduling({ plugins: defaultPlugins, extra: [odd] });
@@ -134,7 +134,7 @@ test('ME1 a plugin may be called anything', async () => {
   expect(valueOf(samples, 'scheduler_unschedulable_pods', { plugin: name })).toBe(1);
 });
 
-test('ME1 two schedulers in one process keep to themselves', async () => {
+test('ME1 two schedulers in one process have separate metrics', async () => {
   const [one, other] = [new Scheduling({ plugins: defaultPlugins }), new Scheduling({ plugins: defaultPlugins })];
   one.node({ name: 'a', cpu: 4 });
   one.pod({ name: 'p', cpu: 1 });
@@ -147,7 +147,7 @@ test('ME1 two schedulers in one process keep to themselves', async () => {
   ).toBe(0);
 });
 
-test('ME1 no counter goes back, whatever happens', async () => {
+test('ME1 no counter ever decreases', async () => {
   const core = new Scheduling({ plugins: defaultPlugins });
   const counters = new Set(scheduler.filter(({ type }) => type !== 'gauge').map(({ name }) => name));
   let before = new Map<string, number>();
@@ -183,7 +183,7 @@ test('ME1 no counter goes back, whatever happens', async () => {
   await look();
 });
 
-test('ME11 with 50,000 pods /metrics is small and quick', async () => {
+test('ME11 with 50,000 pods /metrics is small and fast', async () => {
   const registry = createMetricRegistry({ processMetrics: true });
   const harness = new CoreHarness({ plugins: defaultPlugins });
   const { handlers } = harness.core;
@@ -203,7 +203,7 @@ test('ME11 with 50,000 pods /metrics is small and quick', async () => {
   }
   expect(valueOf(samplesIn(text), 'scheduler_cache_size', { type: 'pods' })).toBe(50_000);
   expect(Buffer.byteLength(text) + (await registry.metrics()).length).toBeLessThanOrEqual(200_000);
-  // Memory may be collected meanwhile: the best shows what it costs.
+  // A garbage collection may interfere, so only the fastest run counts.
   expect(Math.min(...times)).toBeLessThanOrEqual(20);
   await harness.core.stop();
 });

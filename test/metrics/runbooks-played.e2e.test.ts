@@ -26,13 +26,13 @@ const chartRules = await readFile('charts/tutti/files/alerts.yaml', 'utf8');
 const rulesText = Object.entries(selectors).reduce((text, [name, labels]) => text.replaceAll(name, labels), chartRules);
 const rules = (parse(rulesText) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
 
-/** Grows while nothing happens. */
+/** Reports whether a metric grows while nothing happens. */
 const isAge = (name: string): boolean => /^tutti_(?:picture_age|oldest_\w+)_seconds$/.test(name);
 const isCounter = (name: string): boolean => /_(?:total|bucket|count|sum)$/.test(name);
 
 /**
- * What Prometheus would have after a while, were it to go on as between the two scrapes: counters grow by as much each minute, ages by
- * a minute, and all else stays. `up` is what Prometheus adds.
+ * Returns the series that Prometheus would have after a while if the trend between the two scrapes continued. Counters grow at the same rate
+ * per minute, ages by a minute per minute, and everything else stays. `up` is a series that Prometheus adds.
  */
 function seriesOf(
   component: 'SCHEDULER' | 'CONTROLLER',
@@ -57,7 +57,7 @@ function seriesName(name: string, labels: Readonly<Record<string, string>>): str
   return name + JSON.stringify(Object.entries(labels).sort());
 }
 
-/** What promtool says when it is not as expected, else nothing. */
+/** Returns the output of promtool on failure, otherwise an empty string. */
 async function promtool(
   input_series: readonly object[],
   { alert }: Rule,
@@ -85,7 +85,7 @@ async function promtool(
   }
 }
 
-test('ME8 every runbook is played', () => {
+test('ME8 every runbook has a diagnosis', () => {
   const pages = new Set(blocks.map(({ page }) => page));
   expect(diagnoses.map(({ alert }) => `docs/runbooks/${alert.toLowerCase()}.md`).sort()).toEqual([...pages].sort());
 });

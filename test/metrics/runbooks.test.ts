@@ -13,12 +13,12 @@ async function alerts(): Promise<readonly string[]> {
   return groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
 }
 
-test('ME9 every alert has a page, named after it, and no page is without an alert', async () => {
+test('ME9 every alert has a page named after it, and every page has an alert', async () => {
   const pages = (await readdir(folder)).filter((name) => name !== 'README.md');
   expect(pages.sort()).toEqual((await alerts()).map((alert) => `${alert.toLowerCase()}.md`).sort());
 });
 
-test('ME9 each page has the four headings, in order, with something under each, and a command to begin with', async () => {
+test('ME9 each page has the four headings in order, each with content, and begins with a command', async () => {
   for (const alert of await alerts()) {
     const page = await readFile(new URL(`${alert.toLowerCase()}.md`, folder), 'utf8');
     const [title, ...sections] = page.split(/^## /m);
@@ -32,7 +32,7 @@ test('ME9 each page has the four headings, in order, with something under each, 
   }
 });
 
-test('ME9 pages speak of metrics that there are', async () => {
+test('ME9 pages name only existing metrics', async () => {
   const { scheduler, controller } = everyMetric();
   const known = new Set([...scheduler, ...controller].map(({ name }) => name));
   for (const name of await readdir(folder)) {

@@ -10,7 +10,7 @@ export interface Sample {
 const line = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
 const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"(?:,|$)/y;
 
-/** Reads the Prometheus text format; throws for a line that is none of it, or a series that comes twice. */
+/** Parses the Prometheus text format; throws for an invalid line or a duplicate series. */
 export function samplesIn(text: string): readonly Sample[] {
   const seen = new Set<string>();
   return text
@@ -42,7 +42,7 @@ export async function samplesOf(registry: MetricRegistry): Promise<readonly Samp
   return samplesIn(await registry.metrics());
 }
 
-/** The value of the one series with this name and these labels; undefined when there is none. */
+/** Returns the value of the only series with this name and these labels; undefined when there is none. */
 export function valueOf(
   samples: readonly Sample[],
   name: string,

@@ -48,14 +48,14 @@ afterAll(async () => {
   await plane.stop();
 });
 
-test('ME1 a scheduler process exports what the page says of it', () => {
+test('ME1 a scheduler process exports only documented metrics', () => {
   const names = new Set(everyMetric().scheduler.map(({ name }) => name));
   const own = samples.filter(({ name }) => !/^(process|nodejs)_/.test(name));
   const unknown = own.filter(({ name }) => !names.has(name) && !names.has(name.replace(/_(bucket|sum|count)$/, '')));
   expect(unknown).toEqual([]);
 });
 
-/** The series that the rules and the board of the Kubernetes mixin read of a scheduler, where they mean something here. */
+/** The series that the rules and the dashboard of the Kubernetes mixin read of a scheduler, if they apply here. */
 const ofMixin: [name: string, label?: string, value?: RegExp][] = [
   ['scheduler_scheduling_attempt_duration_seconds_bucket', 'result', /^scheduled$/],
   ['scheduler_scheduling_attempt_duration_seconds_count'],

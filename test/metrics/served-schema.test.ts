@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => plane.stop());
 
-/** Takes the definition away; resolves when it is gone. */
+/** Deletes the CRD; resolves when it is gone. */
 async function remove(): Promise<void> {
   const isThere = (): Promise<boolean> =>
     plane.client.get(path).then(
@@ -29,7 +29,7 @@ async function remove(): Promise<void> {
   await expect.poll(isThere).toBe(false);
 }
 
-/** The definition with another schema of the status. */
+/** Returns the CRD with another schema of the status. */
 function definition(status: object): object {
   const [version] = podGroupDefinition.spec.versions;
   const { openAPIV3Schema: schema } = version.schema;
@@ -47,7 +47,7 @@ function without(all: Readonly<Record<string, StructuralSchema>>, ...names: stri
   return Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name)));
 }
 
-/** Which scheduler-plugins does not have. */
+/** Fields that scheduler-plugins does not have. */
 const own = ['observedGeneration', 'members', 'scheduled', 'ready', 'conditions'];
 
 class Watching {
@@ -61,7 +61,7 @@ class Watching {
     logger: { ...silentLogger, error: (_message, fields) => void this.errors.push(fields?.dropped) },
   });
 
-  /** The next look, if it is due within ten minutes; undefined: there is no series. */
+  /** Advances to the next check, if it is due within ten minutes, and expects this value; undefined: no series. */
   async value(expected: number | undefined): Promise<void> {
     await expect
       .poll(async () => {
@@ -80,7 +80,7 @@ class Watching {
   }
 }
 
-test('ME8 a definition of another project is found out, and so is the right one in its place', async () => {
+test('ME8 the CRD of another project is detected, and so is the right one in its place', async () => {
   await plane.client.create(definitions, definition({ ...status, properties: without(fields, ...own) }));
   const watching = new Watching();
   await watching.value(0);
@@ -102,14 +102,18 @@ const shortConditions = {
 };
 
 test.each([
-  ['that keeps what it does not know', { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, undefined],
+  ['that preserves unknown fields', { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, undefined],
   [
     'whose conditions lack a field',
     { ...status, properties: { ...fields, conditions: shortConditions } },
     'status.conditions[].message',
   ],
-  ['without a field that is not written', { ...status, properties: without(fields, 'scheduleStartTime') }, undefined],
-])('a definition %s', async (_, changed, dropped) => {
+  [
+    'without a field that Tutti does not write',
+    { ...status, properties: without(fields, 'scheduleStartTime') },
+    undefined,
+  ],
+])('a CRD %s', async (_, changed, dropped) => {
   await plane.client.create(definitions, definition(changed));
   const watching = new Watching();
   await watching.value(dropped === undefined ? 1 : 0);
@@ -117,7 +121,7 @@ test.each([
   await watching.stop();
 });
 
-test('a server that does not say leaves the question open', async () => {
+test('without access to the CRD, the metric has no value', async () => {
   const registry = createMetricRegistry({ processMetrics: false });
   const get = (): Promise<never> => Promise.reject(new Error('forbidden'));
   const watching = watchServedSchema({

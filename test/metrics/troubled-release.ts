@@ -15,8 +15,8 @@ type Component = 'scheduler' | 'controller';
 const logsCommand = /^kubectl -n tutti-system logs -l app\.kubernetes\.io\/component=(\w+) --tail (\d+)/;
 
 /**
- * The chart on the embedded plane with its processes, which reach the API server through `proxy`, where trouble is made. Everybody
- * else reaches it directly.
+ * The chart on the embedded plane, with its processes. They reach the API server through `proxy`, which can inject faults; everything else
+ * reaches it directly.
  */
 export class TroubledRelease {
   readonly stage: PageStage;
@@ -30,7 +30,7 @@ export class TroubledRelease {
     this.#release = release;
   }
 
-  /** Two nodes with two CPUs each, and nothing installed. */
+  /** Opens a plane with two nodes of two CPUs each, and without a release. */
   static async open(plane: TestPlane): Promise<TroubledRelease> {
     const stage = await PageStage.open(plane);
     const proxy = await ApiProxy.open(plane.transport);
@@ -50,7 +50,7 @@ export class TroubledRelease {
     await this.stage.close();
   }
 
-  /** Anybody may scrape, so that a scrape needs no Prometheus. */
+  /** Allows scrapes without authorization, so that a scrape needs no Prometheus. */
   async install(values: object = {}, ...schedulerFlags: readonly string[]): Promise<void> {
     const open = '--authorization-always-allow-paths=/healthz,/livez,/readyz,/metrics';
     const { exitCode, stderr } = await this.#release.install('3.17', {
@@ -61,7 +61,7 @@ export class TroubledRelease {
     if (exitCode !== 0) throw new Error(stderr);
   }
 
-  /** Resolves with the process, which need not come up. */
+  /** Starts the process, which may fail to become ready. */
   async run(component: Component): Promise<TestProcess> {
     const process = await this.#release.run(component, '3.17');
     this.#processes.set(component, process);
@@ -74,7 +74,7 @@ export class TroubledRelease {
     await scheduler.said(/"message":"scheduling"/);
   }
 
-  /** What Prometheus would get; undefined: no answer. */
+  /** Returns what Prometheus would scrape; undefined: no response. */
   async scrape(component: Component): Promise<readonly Sample[] | undefined> {
     const url = /"url":"(https:[^"]+)"/.exec(this.#processes.get(component)?.stderr ?? '')?.[1];
     if (url === undefined) return undefined;
@@ -82,7 +82,7 @@ export class TroubledRelease {
     return answer?.status === 200 ? samplesIn(answer.text) : undefined;
   }
 
-  /** Plays the commands of a runbook; logs are those of the processes, which have no pods here. */
+  /** Runs the commands of a runbook; logs come from the processes, which have no pods here. */
   async diagnose(blocks: readonly PageBlock[]): Promise<void> {
     for (const [component, { stderr }] of this.#processes) {
       await writeFile(join(this.stage.folder, `${component}.log`), stderr);

@@ -4,7 +4,7 @@ import process from 'node:process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundle } from '../../scripts/bundle.ts';
 
-/** As name@version. */
+/** Bundled packages as name@version. */
 let bundled: readonly string[];
 let bundledNames: readonly string[];
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
   bundledNames = packages.map(({ name }) => name);
 });
 
-/** What `npm run sbom` lists, as name@version, without Tutti itself. */
+/** Returns the packages of `npm run sbom` as name@version, without Tutti itself. */
 function billOfMaterials(format: 'spdx' | 'cyclonedx'): readonly string[] {
   const bill = JSON.parse(execFileSync(process.execPath, ['scripts/sbom.ts', format], { encoding: 'utf8' }));
   return format === 'spdx'
@@ -24,27 +24,27 @@ function billOfMaterials(format: 'spdx' | 'cyclonedx'): readonly string[] {
     : bill.components.map(({ name, version }: any) => `${name}@${version}`);
 }
 
-// The other way round there are differences, and rightly: the bill also lists what libraries depend on and the bundler found
-// to be unused, type declarations for example. So there only our own dependencies are looked at.
-describe.each(['spdx', 'cyclonedx'] as const)('the bill of materials (%s)', (format) => {
+// The reverse is not true: the bill also lists dependencies of libraries that the bundler found unused, for example type declarations. So
+// the reverse check covers only our own dependencies.
+describe.each(['spdx', 'cyclonedx'] as const)('Bill of materials (%s)', (format) => {
   let listed: readonly string[];
 
   beforeAll(() => {
     listed = billOfMaterials(format);
   });
 
-  it('lists every package that is in the bundle', () => {
+  it('lists every bundled package', () => {
     expect(bundled.length).toBeGreaterThan(6);
     expect(bundled.filter((one) => !listed.includes(one))).toEqual([]);
   });
 
-  it('lists no tool that nothing at run time needs', () => {
+  it('lists no development tools', () => {
     const names = listed.map((one) => one.slice(0, one.lastIndexOf('@')));
     expect(names.filter((name) => ['vitest', 'typescript', 'esbuild', 'eslint', 'node'].includes(name))).toEqual([]);
   });
 });
 
-it('every dependency that package.json names is in the bundle', () => {
+it('every dependency of package.json is in the bundle', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(Object.keys(dependencies).filter((name) => !bundledNames.includes(name))).toEqual([]);
 });

@@ -27,7 +27,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('is what differs from HEAD: staged, not staged, deleted, not tracked', () => {
+it('changedFiles returns the differences from HEAD: staged, unstaged, deleted and untracked files', () => {
   writeFileSync(join(folder, 'a'), 'staged');
   git('add', 'a');
   writeFileSync(join(folder, 'b'), 'not staged');
@@ -36,7 +36,7 @@ it('is what differs from HEAD: staged, not staged, deleted, not tracked', () => 
   expect(changedFiles(folder)).toEqual(['a', 'b', 'c', 'd ä']);
 });
 
-it('is the last commit when nothing differs from HEAD, the first one and a merge too', () => {
+it('changedFiles returns the last commit when nothing differs from HEAD, even for the first commit and a merge', () => {
   expect(changedFiles(folder)).toEqual(['a', 'b', 'c']);
   git('switch', '--quiet', '--create', 'side');
   commit('d');
@@ -47,7 +47,7 @@ it('is the last commit when nothing differs from HEAD, the first one and a merge
   expect(changedFiles(folder)).toEqual(['d']);
 });
 
-it('is what differs from where the branch left its base', () => {
+it('changedFiles returns the differences from the point where the branch left its base', () => {
   git('switch', '--quiet', '--create', 'side');
   commit('d');
   git('switch', '--quiet', 'main');
@@ -57,7 +57,7 @@ it('is what differs from where the branch left its base', () => {
   expect(changedFiles(folder, 'main')).toEqual(['d', 'f']);
 });
 
-it('rejects a revision that is not there', () => {
+it('changedFiles rejects an unknown revision', () => {
   expect(() => changedFiles(folder, 'nope')).toThrow(RevisionError);
   expect(() => changedFiles(folder, '--all')).toThrow(RevisionError);
 });

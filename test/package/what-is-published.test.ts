@@ -5,21 +5,21 @@ import { packedManifest } from '../../scripts/packed-manifest.ts';
 
 const json = readFileSync('package.json', 'utf8');
 
-describe('the package.json that is published', () => {
+describe('The published package.json', () => {
   const published = packedManifest(json);
 
-  it('asks npm to install nothing and to run nothing', () => {
+  it('makes npm install and run nothing', () => {
     const fields = Object.keys(published);
     expect(fields.filter((field) => /dependencies|scripts|overrides/i.test(field))).toEqual([]);
     expect(published).not.toHaveProperty('private');
   });
 
-  it('leads to what is built and to no source', () => {
+  it('exports only built files', () => {
     expect(Object.keys(published.exports)).toEqual(['.', './testing', './package.json']);
     expect(JSON.stringify(published.exports)).not.toContain('src/');
   });
 
-  it('says everything else that the repository’s says', () => {
+  it('equals that of the repository otherwise', () => {
     expect(JSON.parse(json)).toMatchObject(published);
     expect(Object.keys(published)).toEqual(
       expect.arrayContaining(['name', 'version', 'license', 'type', 'bin', 'exports', 'files', 'engines']),
@@ -27,12 +27,12 @@ describe('the package.json that is published', () => {
   });
 });
 
-describe('the repository itself', () => {
-  it('cannot be published, with or without its scripts: npm rejects what is private', () => {
+describe('The repository', () => {
+  it('cannot be published: npm rejects private packages', () => {
     expect(JSON.parse(json)).toHaveProperty('private', true);
   });
 
-  it('is not packed by mistake: npm pack says what to run instead', () => {
+  it('cannot be packed by mistake: npm pack names the command to run instead', () => {
     const { status, stdout } = spawnSync('npm', ['pack', '--dry-run', '--foreground-scripts'], { encoding: 'utf8' });
     expect(status).not.toBe(0);
     expect(stdout).toContain('npm run package');

@@ -120,7 +120,7 @@ export function rejectedMember(plane: RealPlane): Promise<void> {
       await expectBound(record, [replacement]);
       await expectPhase(record, group, 'Running', { running: 2 });
     },
-    { tolerates: /over-committed|refused/, openWay: throughHeldUpWatch },
+    { tolerates: /over-committed|rejected/, openWay: throughHeldUpWatch },
   );
 }
 

@@ -19,7 +19,7 @@ const withNodes = await provideForSuite('Tutti end to end, with controllers and 
   'kube-controller-manager',
   'kwok',
 ]);
-const withPeer = await provideForSuite('Tutti end to end, beside kube-scheduler', [
+const withPeer = await provideForSuite('Tutti end to end, next to kube-scheduler', [
   'etcd',
   'kube-apiserver',
   'kube-scheduler',

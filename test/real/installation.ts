@@ -93,8 +93,8 @@ export class Installation {
     const path = join(this.#plane.folder, `proxy-${++this.#proxies}-${new URL(endpoint.server).port}.kubeconfig`);
     const kubeconfig = {
       clusters: [{ name: 'proxy', cluster: { server: endpoint.server } }],
-      users: [{ name: 'nobody', user: {} }],
-      contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'nobody' } }],
+      users: [{ name: 'anonymous', user: {} }],
+      contexts: [{ name: 'proxy', context: { cluster: 'proxy', user: 'anonymous' } }],
       'current-context': 'proxy',
     };
     await writeFile(path, JSON.stringify(kubeconfig));

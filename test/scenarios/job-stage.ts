@@ -220,7 +220,7 @@ export class JobStage {
   async untilGone(name: string): Promise<void> {
     await poll(async () => {
       const found = (await this.#jobsNow()).some(({ metadata }) => metadata.name === name);
-      return found ? 'it is there' : undefined;
+      return found ? 'it still exists' : undefined;
     }, `${name} is gone`);
   }
 
@@ -280,7 +280,7 @@ export class JobStage {
         const body = { gracePeriodSeconds: 0 };
         await client.delete(`/api/v1/namespaces/${namespace}/pods/${metadata.name}`, body).catch(() => undefined);
       }
-      return pods.items.length === 0 ? undefined : `${pods.items.length} are there`;
+      return pods.items.length === 0 ? undefined : `${pods.items.length} still exist`;
     }, 'the pods of the Jobs are gone');
   }
 }

@@ -16,7 +16,7 @@ export const losses = {
     async (stage) => {
       const { gang, rivals } = await torn(stage, { repairGraceSeconds: 2 });
       await stage.record.until('the bound member is gone', hangsMs, () =>
-        gang.some((key) => nodeOf(stage.record, key) !== undefined) ? 'it is there' : undefined,
+        gang.some((key) => nodeOf(stage.record, key) !== undefined) ? 'it still exists' : undefined,
       );
       await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'Released', says: ['within 2 s'] });
       await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
@@ -84,7 +84,7 @@ export const losses = {
     await stage.deletePod(gone!);
     await expectWarning(stage.record, [`${stage.namespace}/gang`], {
       reason: 'MemberLost',
-      says: ['is kept for the one'],
+      says: ['is reserved for its replacement'],
     });
     await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
       type: 'Incomplete',
@@ -148,7 +148,7 @@ export const losses = {
     await stage.deletePod(lost);
     await expectWarning(stage.record, [`${stage.namespace}/gang`], {
       reason: 'MemberLost',
-      says: ['room on node spare'],
+      says: ['capacity on node spare'],
     });
     await expectBound(stage.record, [await stage.createPod('gang-again', { group: 'gang', cpu: 1 })]);
     return () => {

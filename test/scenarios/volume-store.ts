@@ -71,7 +71,7 @@ export class VolumeStore {
   /** Creates a class whose volumes wait for a pod. `made`: the simulation provisions them; otherwise nothing does. Returns its name. */
   async createClass(name: string, made: 'made' | 'by others' | 'by hand'): Promise<string> {
     const own = `${name}-${this.#stage.namespace}`;
-    const others = made === 'by hand' ? 'kubernetes.io/no-provisioner' : 'example.com/nobody';
+    const others = made === 'by hand' ? 'kubernetes.io/no-provisioner' : 'example.com/none';
     await this.#create('/apis/storage.k8s.io/v1/storageclasses', own, {
       apiVersion: 'storage.k8s.io/v1',
       kind: 'StorageClass',

@@ -129,13 +129,13 @@ export const volumes = {
       await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says });
       await expectBound(stage.record, [await stage.createPod('after', { cpu: '100m', priority: 'last' })]);
       for (const name of first) {
-        if (store.volumes.current.get(name)?.spec.claimRef !== undefined) throw new Error(`${name} was taken`);
+        if (store.volumes.current.get(name)?.spec.claimRef !== undefined) throw new Error(`${name} was used`);
       }
       const last = await store.createVolume('v2', local, on(1));
       await expectBound(stage.record, pods);
       await expectVolumesFirst(stage, store, pods, claims);
       const taken = new Set(claims.map((name) => store.claim(name)?.spec.volumeName));
-      for (const name of [...first, last]) if (!taken.has(name)) throw new Error(`nobody has ${name}`);
+      for (const name of [...first, last]) if (!taken.has(name)) throw new Error(`no claim has ${name}`);
       const onNodes = pods.map((key) => nodeOf(stage.record, key)).sort();
       if (onNodes.join() !== [nodes[0], nodes[1], nodes[1]].sort().join())
         throw new Error(`they are bound to ${onNodes.join()}`);

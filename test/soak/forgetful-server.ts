@@ -22,17 +22,17 @@ const collections: Readonly<Record<string, string>> = {
 };
 
 /**
- * As much of an API server as a scheduler needs, in memory, which keeps nothing but the objects that there are: no history and no
- * Events. What a process keeps beside it is the process's own.
+ * A minimal API server for a scheduler, in memory. It stores only current objects: no history and no Events. All other memory in the
+ * process is the scheduler's.
  */
 export class ForgetfulServer implements Transport {
   /** kind/namespace/name -> object */
   readonly #objects = new Map<string, StoredObject>();
   readonly #watches = new Set<Watch>();
-  /** kind -> of its latest change */
+  /** kind -> version of its latest change */
   readonly #latest = new Map<string, number>();
   #version = 1;
-  /** Bindings that were carried out. */
+  /** Number of Bindings carried out. */
   bindings = 0;
 
   put(object: StoredObject): void {
@@ -61,7 +61,7 @@ export class ForgetfulServer implements Transport {
     return this.#objects.size;
   }
 
-  /** What API servers send every minute. */
+  /** Sends the bookmarks that API servers send every minute. */
   bookmark(): void {
     for (const watch of this.#watches) {
       watch.push({ type: 'BOOKMARK', object: { metadata: { resourceVersion: String(this.#version) } } });
@@ -86,7 +86,7 @@ export class ForgetfulServer implements Transport {
 
   #write({ method, body }: TransportRequest, path: string): TransportResponse {
     const match = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/(binding|status)$/.exec(path);
-    if (match === null) return answer(201, {}); // an Event: nobody reads it
+    if (match === null) return answer(201, {}); // an Event: no test reads it
     const [, namespace = '', name = '', what] = match.map((part) => decodeURIComponent(part));
     const pod = this.get('Pod', namespace, name);
     if (pod === undefined) return answer(404, { kind: 'Status', code: 404, reason: 'NotFound' });
@@ -108,7 +108,7 @@ export class ForgetfulServer implements Transport {
     if (from < (this.#latest.get(kind) ?? 0)) {
       watch.push({
         type: 'ERROR',
-        object: { kind: 'Status', code: 410, reason: 'Expired', message: 'nothing is kept' },
+        object: { kind: 'Status', code: 410, reason: 'Expired', message: 'no history' },
       });
     }
     this.#watches.add(watch);

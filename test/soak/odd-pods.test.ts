@@ -12,8 +12,8 @@ beforeEach(async () => {
 
 afterEach(() => odd.stop());
 
-describe('pods, groups and nodes that come and go with names of their own', () => {
-  it('are scheduled, and leave nothing behind that can be counted', async () => {
+describe('Pods, groups and nodes with unique names that come and go', () => {
+  it('are scheduled, and leave nothing countable behind', async () => {
     await odd.run(400);
     expect((await odd.kept).bindings).toBeGreaterThan(50);
     await odd.calm();
@@ -21,7 +21,7 @@ describe('pods, groups and nodes that come and go with names of their own', () =
     expect([once.objects, once.pods]).toEqual([20, 0]);
     await odd.run(400);
     await odd.calm();
-    // There were some 150 pods with 300 names each.
+    // About 150 pods with 300 names each have existed.
     let names = Infinity;
     await collectGarbage(() => {
       void odd.kept.then(({ resourceNames }) => (names = resourceNames));
@@ -29,7 +29,7 @@ describe('pods, groups and nodes that come and go with names of their own', () =
     });
     const twice = await odd.kept;
     expect([twice.objects, twice.pods]).toEqual([20, 0]);
-    // What metrics are labelled with are kinds of things, of which there are few.
+    // Metric labels have few possible values.
     expect(twice.metricLines).toBeLessThanOrEqual(1.2 * once.metricLines);
   });
 });

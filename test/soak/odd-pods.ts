@@ -16,12 +16,12 @@ import { ForgetfulServer } from './forgetful-server.ts';
 import type { StoredObject } from './forgetful-server.ts';
 
 const schedulerName = 'tutti';
-/** Resource names that nobody else has, of each pod that makes names up. */
+/** Number of unique resource names of a pod that invents names. */
 const namesOfOne = 300;
-/** How long odd things are there, in seconds. */
+/** Minimum and maximum lifetime of odd objects, in seconds. */
 const shortest = 20;
 const longest = 240;
-/** Of as many pods as that something may be kept. */
+/** Number of pods about which the scheduler may keep something. */
 const ordinaryPods = 80;
 
 interface PodOptions {
@@ -32,10 +32,10 @@ interface PodOptions {
   readonly rules?: object;
 }
 
-/** What a scheduler keeps, counted. */
+/** Number of things that a scheduler keeps. */
 export interface Kept {
   readonly bindings: number;
-  /** That there are on the server. */
+  /** Objects on the server. */
   readonly objects: number;
   readonly resourceNames: number;
   readonly pods: number;
@@ -43,8 +43,8 @@ export interface Kept {
 }
 
 /**
- * A whole scheduler, its clock virtual, on a server where pods, groups and nodes come and go, each second a few, with names of resources,
- * labels, taints, ports and namespaces that are nobody else's: all that who may create a pod can make up.
+ * A whole scheduler on a virtual clock, with a server where a few pods, groups and nodes come and go each second. They have unique names of
+ * resources, labels, taints, ports and namespaces: everything that a user who may create pods can invent.
  */
 export class OddPods {
   readonly #clock = new VirtualClock();
@@ -53,12 +53,12 @@ export class OddPods {
   readonly #scheduler: Scheduler;
   readonly #registry = createMetricRegistry({ processMetrics: false });
   readonly #events: EventRecorder;
-  /** second -> what goes then */
+  /** second -> deletions that are due then */
   readonly #ends = new Map<number, (() => void)[]>();
   #second = 0;
   #made = 0;
 
-  /** Nodes come and go for so many seconds; from then on they are those that stay. */
+  /** Seconds for which nodes come and go; after that they stay. */
   readonly #nodesComeFor: number;
 
   constructor(seed: number, nodesComeFor = Infinity) {
@@ -110,8 +110,8 @@ export class OddPods {
   }
 
   /**
-   * Until everything that is odd is gone again; then pods like everybody's come and go, so that what is kept of the latest pods, however
-   * few, is of those.
+   * Waits until all odd objects are gone. Then ordinary pods come and go, so that whatever the scheduler keeps about its latest pods is
+   * about those.
    */
   async calm(): Promise<void> {
     const due = [...this.#ends.entries()].sort(([a], [b]) => a - b);
@@ -169,7 +169,7 @@ export class OddPods {
     else if (dice === 5) this.#pod(`lost-${id}`, { namespace, nodeName: `nowhere-${id}`, requests: madeUp(id, 30) });
     else if (dice === 6) this.#gang(id, namespace, labels);
     else if (dice === 7 && this.#second < this.#nodesComeFor) this.#comingNode(id);
-    else if (dice === 8) this.#pod(`says-${id}`, { namespace, labels, rules: sayings(id) });
+    else if (dice === 8) this.#pod(`says-${id}`, { namespace, labels, rules: oddConstraint(id) });
     else this.#pod(`late-${id}`, { namespace, labels: { 'scheduling.x-k8s.io/pod-group': `absent-${id}` } });
   }
 
@@ -193,7 +193,7 @@ export class OddPods {
     this.#put(podObject(name, options));
   }
 
-  /** It goes again after a while. */
+  /** Creates the object and deletes it after a while. */
   #put(object: StoredObject): void {
     this.#server.put(object);
     const second = this.#second + shortest + Math.floor(this.#random() * (longest - shortest));
@@ -233,13 +233,13 @@ function podObject(
   };
 }
 
-/** Names of resources that are nobody else's. */
+/** Returns unique resource names. */
 function madeUp(id: number, count: number): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`example.com/made-up-${id}-${i}`, '1']));
 }
 
-/** What a pod may say of nodes and other pods, in words of its own. */
-function sayings(id: number): object {
+/** Returns a unique constraint on nodes or other pods. */
+function oddConstraint(id: number): object {
   const labelSelector = { matchLabels: { [`example.com/label-${id}`]: `value-${id}` } };
   const term = { labelSelector, namespaces: [`team-${id}`], topologyKey: `example.com/zone-${id % 50}` };
   const kinds = [

@@ -64,7 +64,7 @@
 {{- $annotations := .metadata.annotations | default dict -}}
 {{- $owner := printf "%s/%s" (index $annotations "meta.helm.sh/release-namespace" | default "") (index $annotations "meta.helm.sh/release-name" | default "") -}}
 {{- if ne $owner (printf "%s/%s" $.Release.Namespace $.Release.Name) -}}
-{{- $problems = append $problems (printf "CustomResourceDefinition podgroups.scheduling.x-k8s.io already exists and is %s. To leave it to its owner, use --set crds.install=false, and make sure that it has Tutti's status fields (docs/install.md). To take it over, use --set crds.takeOwnership=true --take-ownership" (eq $owner "/" | ternary "not managed by Helm" (printf "managed by the release %s" $owner))) -}}
+{{- $problems = append $problems (printf "CustomResourceDefinition podgroups.scheduling.x-k8s.io already exists and is %s. To leave it to its owner, use --set crds.install=false, and make sure that it has Tutti's status fields (docs/tasks/administrators/crd-from-another-project.md). To take it over, use --set crds.takeOwnership=true --take-ownership" (eq $owner "/" | ternary "not managed by Helm" (printf "managed by the release %s" $owner))) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -26,7 +26,7 @@ test('returns all bytes so far as one chunk, whether the chunk or its reader com
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
-test('a lost connection is an error, even for a reader that already waits', async () => {
+test('rejects when the connection is lost, even for a reader that already waits', async () => {
   const { stream } = open();
   const waiting = stream.next();
   stream.end(new Error('reset'));
@@ -46,7 +46,7 @@ test('pauses the connection while the reader is a megabyte behind', async () => 
   expect(calls).toEqual(['pause', 'resume']);
 });
 
-test('a reader that stops early cancels the connection, once, and not after the end', async () => {
+test('cancels the connection when its reader stops early, once, and not after the end', async () => {
   const { stream, calls } = open();
   stream.push(Buffer.from('x'));
   for await (const chunk of stream) if (chunk.length > 0) break;

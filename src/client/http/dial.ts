@@ -123,7 +123,7 @@ async function askForTunnel(socket: Socket, server: URL, proxy: URL): Promise<vo
   const { host, port } = addressOf(server);
   const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   const lines = [`CONNECT ${authority} HTTP/1.1`, `host: ${authority}`, ...proxyLogin(proxy)];
-  const { promise: answered, resolve, reject } = Promise.withResolvers<number>();
+  const { promise: responded, resolve, reject } = Promise.withResolvers<number>();
   const parser = new ResponseParser();
   parser.expect({ onHead: resolve, onBody: ignore });
   const onData = (bytes: Buffer): void => {
@@ -135,7 +135,7 @@ async function askForTunnel(socket: Socket, server: URL, proxy: URL): Promise<vo
   };
   socket.on('data', onData);
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-  const status = await Promise.race([answered, lost(socket)]);
+  const status = await Promise.race([responded, lost(socket)]);
   socket.off('data', onData);
   socket.pause();
   if (status >= 300) throw new Error(`the proxy ${proxy.host} responded to CONNECT ${authority} with ${status}`);

@@ -184,8 +184,8 @@ describe('connections', () => {
   });
 
   test('that fail to open fail every waiting call, unambiguously', async () => {
-    const gone = new HttpTransport({ endpoint: fixedEndpoint('http://127.0.0.1:1'), callConnections: 2 });
-    const client = new KubeClient({ transport: gone, clock: new VirtualClock() });
+    const unreachable = new HttpTransport({ endpoint: fixedEndpoint('http://127.0.0.1:1'), callConnections: 2 });
+    const client = new KubeClient({ transport: unreachable, clock: new VirtualClock() });
     const errors = await Promise.all(
       Array.from({ length: 5 }, () => client.create('/p', {}).catch((error: unknown) => error)),
     );

@@ -37,10 +37,10 @@ const notInPath = /[^\x21-\x7e]/;
 const notInHeader = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
- * HTTP/1.1 transport (docs/decisions/0010-own-http-client.md). Watches have any number of long-lived connections, the Lease has
- * two (so that a hanging renewal does not delay the next), calls have a limited number, and a few spare ones serve calls that must
- * not wait behind those. Only connecting has a timeout here: callers set deadlines, and watches use a dead-man timer. When the
- * certificates or CAs change, it opens new connections and closes the old ones once their exchanges have ended.
+ * HTTP/1.1 transport (docs/decisions/0010-own-http-client.md). Watches have any number of long-lived connections. The Lease has
+ * two, so that a hanging renewal does not delay the next. Calls have a limited number, and a few spare connections serve calls
+ * that must not wait behind those. Only connecting has a timeout here: callers set deadlines, and watches use a dead-man timer.
+ * When the certificates or CAs change, it opens new connections and closes the old ones once their exchanges have ended.
  */
 export class HttpTransport implements Transport {
   readonly #endpoint: Endpoint;
@@ -169,9 +169,9 @@ function collect(
     };
     const exchange: Exchange = {
       ...request,
-      onHead(answeredStatus, answeredHeaders) {
-        status = answeredStatus;
-        headers = answeredHeaders;
+      onHead(responseStatus, responseHeaders) {
+        status = responseStatus;
+        headers = responseHeaders;
       },
       onBody(chunk) {
         length += chunk.length;

@@ -11,7 +11,7 @@ import { WriteFence } from '../write-fence.ts';
 import { PausableClock } from './pausable-clock.ts';
 
 /** Network behavior for one call; delays in milliseconds. */
-export interface Journey {
+export interface NetworkBehavior {
   readonly thereMs: number;
   readonly backMs: number;
   readonly loses: 'nothing' | 'request' | 'answer';
@@ -30,7 +30,7 @@ export interface CandidateOptions extends Partial<LeaderElectionTimes> {
   readonly random: Random;
   readonly server: Transport;
   /** Called for each request except watches. Absent: requests arrive at once. */
-  readonly journey?: (identity: string, isLease: boolean) => Journey;
+  readonly network?: (identity: string, isLease: boolean) => NetworkBehavior;
   /** Called when a write of this candidate arrives at the server, whatever happens to the response. Not called for Leases. */
   readonly onWrite?: (identity: string) => void;
   /** Default: silent. */
@@ -76,10 +76,10 @@ class UnreliableTransport implements Transport {
   }
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
-    const { server, clock, journey, identity, onWrite } = this.#options;
+    const { server, clock, network, identity, onWrite } = this.#options;
     if (request.connection === 'watch') return server.send(request, signal);
     request.mayBeSent?.();
-    const { thereMs, backMs, loses } = journey?.(identity, request.connection === 'lease') ?? {
+    const { thereMs, backMs, loses } = network?.(identity, request.connection === 'lease') ?? {
       thereMs: 0,
       backMs: 0,
       loses: 'nothing',

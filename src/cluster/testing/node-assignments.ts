@@ -4,11 +4,11 @@ import { addCount } from '../../base/add-count.ts';
 import type { Cluster } from '../cluster.ts';
 import type { PodClass } from '../placed-pods.ts';
 
-/** `class @ node` -> how many */
-export type NodeAssignments = Readonly<Record<string, number>>;
+/** `class @ node` -> number of pods */
+export type ClassCounts = Readonly<Record<string, number>>;
 
-/** What the nodes hold, counted from scratch. */
-export function heldBy(cluster: Cluster): NodeAssignments {
+/** Counts the pods on the nodes from scratch. */
+export function recount(cluster: Cluster): ClassCounts {
   const counts = new Map<string, number>();
   for (const node of cluster.nodes) {
     for (const { namespace, labels, deleting, template } of node.pods.values()) {
@@ -18,18 +18,18 @@ export function heldBy(cluster: Cluster): NodeAssignments {
   return Object.fromEntries(counts);
 }
 
-/** The same, as it is kept. */
-export function keptBy(cluster: Cluster): NodeAssignments {
+/** Returns the counts of the index. */
+export function keptBy(cluster: Cluster): ClassCounts {
   const counts = new Map<string, number>();
-  for (const kind of cluster.placed.classes()) {
-    kind.forEachNode((node, count) => {
-      if (node.index >= 0) addCount(counts, keyOf(kind, node.name), count);
+  for (const podClass of cluster.placed.classes()) {
+    podClass.forEachNode((node, count) => {
+      if (node.index >= 0) addCount(counts, keyOf(podClass, node.name), count);
     });
   }
   return Object.fromEntries(counts);
 }
 
-/** Knows of what is on nodes only what has changed since it looked last; until nodes come or go. */
+/** Keeps counts up to date from changes alone, until the nodes change. */
 export class Follower {
   readonly #cluster: Cluster;
   #counts = new Map<string, number>();
@@ -40,14 +40,14 @@ export class Follower {
     this.#cluster = cluster;
   }
 
-  /** What it knows then. */
-  follow(): NodeAssignments {
+  /** Returns the counts after the latest changes. */
+  follow(): ClassCounts {
     const { placed, nodesRevision } = this.#cluster;
-    const isAbout = this.#nodesRevision === nodesRevision;
+    const isCurrent = this.#nodesRevision === nodesRevision;
     const follows =
-      isAbout &&
-      placed.changesSince(this.#version, (kind, node, change) => {
-        if (node.index >= 0) addCount(this.#counts, keyOf(kind, node.name), change);
+      isCurrent &&
+      placed.changesSince(this.#version, (podClass, node, change) => {
+        if (node.index >= 0) addCount(this.#counts, keyOf(podClass, node.name), change);
       });
     if (!follows) this.#counts = new Map(Object.entries(keptBy(this.#cluster)));
     this.#nodesRevision = nodesRevision;
@@ -56,11 +56,11 @@ export class Follower {
   }
 }
 
-interface Likeness extends Pick<PodClass, 'namespace' | 'deleting'> {
+interface ClassKey extends Pick<PodClass, 'namespace' | 'deleting'> {
   readonly labels: Labels;
   readonly affinity: PodAffinityRules | undefined;
 }
 
-function keyOf({ namespace, labels, deleting, affinity }: Likeness, node: string): string {
+function keyOf({ namespace, labels, deleting, affinity }: ClassKey, node: string): string {
   return `${namespace} ${JSON.stringify([labels, affinity])} ${deleting} @ ${node}`;
 }

@@ -1,10 +1,10 @@
 import type { ExtensionPoint } from '../../framework/extension-point.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 
-/** Names of the plugins that come with Tutti, as a message lists them. */
+/** Names of Tutti's plugins, as messages list them. */
 export const pluginNames = defaultPlugins.map(({ name }) => name).join(', ');
 
-/** The default plugins at a point, as `describeConfiguration` lists them: those that score with their weights, or the given ones. */
+/** Returns the default plugins at a point, as `describeConfiguration` lists them: at score with their weights, or the given ones. */
 export function defaultsAt(
   point: ExtensionPoint,
   options: { readonly without?: readonly string[]; readonly weights?: Readonly<Record<string, number>> } = {},

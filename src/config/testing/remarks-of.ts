@@ -4,7 +4,7 @@ import { readConfiguration } from '../parse-configuration.ts';
 
 export const header = 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n';
 
-/** What is said of a file called f.yaml, without that name: `3:1: parallelism must be …`. */
+/** Returns the remarks about a file f.yaml, without its name: `3:1: parallelism must be …`. */
 export function remarksOf(
   text: string,
   own: readonly KnownPlugin[] = [],

@@ -95,13 +95,13 @@ describe('PreFilter', () => {
 
   it('F7 rejects when a gated member is needed for the quorum', () => {
     expect(new Case([{ name: 'pg1', minMember: 3 }]).pods(pg1, pg1, gatedMember).preFilter()).toMatchObject(
-      rejection(/^PodGroup ns1\/pg1 has 2 of the 3 members it needs to start, 1 of the others has scheduling gates$/),
+      rejection(/^PodGroup ns1\/pg1 has 2 of the 3 members it needs to start; 1 of the others has scheduling gates$/),
     );
   });
 
   it('F8 rejects when too many other members are gated', () => {
     expect(new Case([{ name: 'pg1', minMember: 2 }]).pods(pg1, gatedMember, gatedMember).preFilter()).toMatchObject(
-      rejection(/has 1 of the 2 members it needs to start, 2 of the others have scheduling gates$/),
+      rejection(/has 1 of the 2 members it needs to start; 2 of the others have scheduling gates$/),
     );
   });
 

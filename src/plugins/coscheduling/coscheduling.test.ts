@@ -87,7 +87,7 @@ describe('a gang', () => {
     fixture.pods(1, { name: 'foreign', group: 'red', schedulerName: 'other' });
     expect(readiness(gang, 'default-scheduler')!.message).toBe(
       'members of PodGroup default/red name different schedulers (default-scheduler, other); ' +
-        'give them all the same spec.schedulerName',
+        'set the same spec.schedulerName for all of them',
     );
   });
 
@@ -145,16 +145,16 @@ describe('Permit', () => {
 describe('Unreserve', () => {
   it('rejects the waiting members of the gang, and no other pod', async () => {
     const fixture = new Fixture();
-    const [fallen, sibling] = fixture.pods(2, { group: 'red' });
+    const [failed, member] = fixture.pods(2, { group: 'red' });
     const [other] = fixture.pods(1, { group: 'blue' });
     fixture.group({ name: 'red', minMember: 2 });
     const { waitingPods } = fixture.handle;
     const waits = new Map([['Coscheduling', 60_000]]);
     const group = new CycleState();
-    expect(fixture.plugin.permit(new CycleState(group), sibling!)).toEqual({ waitMs: 60_000 });
-    const waiting = waitingPods.add(sibling!, 'n', waits);
+    expect(fixture.plugin.permit(new CycleState(group), member!)).toEqual({ waitMs: 60_000 });
+    const waiting = waitingPods.add(member!, 'n', waits);
     waitingPods.add(other!, 'n', waits);
-    fixture.plugin.unreserve(new CycleState(group), fallen!);
+    fixture.plugin.unreserve(new CycleState(group), failed!);
     expect(await waiting.outcome).toMatchObject({
       plugin: 'Coscheduling',
       message: 'member red-0 of PodGroup default/red could not start',
@@ -175,17 +175,17 @@ describe('Unreserve', () => {
 
   it('does not reject other members when a member beyond the quorum was scheduled alone', () => {
     const fixture = new Fixture();
-    const [beyond, sibling] = fixture.pods(2, { group: 'red' });
-    fixture.handle.waitingPods.add(sibling!, 'n', new Map([['Gate', 1000]]));
-    fixture.plugin.unreserve(new CycleState(), beyond!);
+    const [extra, other] = fixture.pods(2, { group: 'red' });
+    fixture.handle.waitingPods.add(other!, 'n', new Map([['Gate', 1000]]));
+    fixture.plugin.unreserve(new CycleState(), extra!);
     expect(fixture.handle.waitingPods.size).toBe(1);
   });
 
   it('rejects no other pod for a pod without a group', () => {
     const fixture = new Fixture();
-    const [lone, other] = fixture.pods(2, {});
+    const [single, other] = fixture.pods(2, {});
     fixture.handle.waitingPods.add(other!, 'n', new Map([['Gate', 1000]]));
-    fixture.plugin.unreserve(new CycleState(), lone!);
+    fixture.plugin.unreserve(new CycleState(), single!);
     expect(fixture.handle.waitingPods.size).toBe(1);
   });
 });

@@ -17,7 +17,7 @@ export function readiness(gang: GangView, schedulerName: string): Status | undef
     const others = [...gang.pendingBySchedulerName.keys()].filter((name) => name !== schedulerName).sort();
     return notReady(
       `members of PodGroup ${gang.key} name different schedulers (${[schedulerName, ...others].join(', ')}); ` +
-        `give them all the same spec.schedulerName`,
+        `set the same spec.schedulerName for all of them`,
     );
   }
   const { minMember } = gang.spec;
@@ -27,9 +27,9 @@ export function readiness(gang: GangView, schedulerName: string): Status | undef
   const stranded = gang.count('stranded');
   const note =
     gated > 0
-      ? `, ${gated} of the others ${gated === 1 ? 'has' : 'have'} scheduling gates`
+      ? `; ${gated} of the others ${gated === 1 ? 'has' : 'have'} scheduling gates`
       : stranded > 0
-        ? `, ${stranded} of the others ${stranded === 1 ? 'is' : 'are'} on lost nodes`
+        ? `; ${stranded} of the others ${stranded === 1 ? 'is' : 'are'} on lost nodes`
         : '';
   return notReady(`PodGroup ${gang.key} has ${available} of the ${minMember} members it needs to start${note}`);
 }

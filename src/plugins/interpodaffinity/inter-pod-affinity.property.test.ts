@@ -40,7 +40,7 @@ class Reference {
     const reasons = nodes.map((node) => this.#reason(pod, node));
     const feasible = nodes.filter((_, i) => reasons[i] === undefined);
     const raw = feasible.map((node) => this.#score(pod, node));
-    const [least, greatest] = [Math.min(...raw), Math.max(...raw)];
+    const [lowest, highest] = [Math.min(...raw), Math.max(...raw)];
     const isIgnored = this.#args.ignorePreferredTermsOfExistingPods && preferred(pod).length === 0;
     return Object.fromEntries(
       nodes.map((node, i) => {
@@ -48,9 +48,9 @@ class Reference {
         const normal =
           score === undefined
             ? undefined
-            : isIgnored || greatest === least
+            : isIgnored || highest === lowest
               ? 0
-              : Math.trunc(100 * ((score - least) / (greatest - least)));
+              : Math.trunc(100 * ((score - lowest) / (highest - lowest)));
         return [node.name, [reasons[i], normal]];
       }),
     );

@@ -84,7 +84,7 @@ describe('RequestedToCapacityRatio', () => {
   const ratio = (...points: readonly (readonly [utilization: number, score: number])[]): object => ({
     type: 'RequestedToCapacityRatio',
     resources: [{ name: 'cpu', weight: 1 }],
-    requestedToCapacityRatio: { shape: points.map(([utilization, worth]) => ({ utilization, score: worth })) },
+    requestedToCapacityRatio: { shape: points.map(([utilization, score]) => ({ utilization, score })) },
   });
   const used = (cpu: number, strategy: object): number => score(strategy, { cpu }, { cpu: 10 });
 

@@ -146,9 +146,9 @@ class NodeResourcesFit implements Plugin {
   #checkedOf(template: PodTemplate): ResourceList {
     if (this.#checkedTemplate !== template) {
       const { ids, amounts } = template.requests;
-      const kept = (_: number, index: number): boolean =>
+      const isChecked = (_: number, index: number): boolean =>
         !this.#isIgnored!(this.#cluster.resources.nameOf(ids[index]!));
-      this.#checked = { ids: ids.filter(kept), amounts: amounts.filter(kept) };
+      this.#checked = { ids: ids.filter(isChecked), amounts: amounts.filter(isChecked) };
       this.#checkedTemplate = template;
     }
     return this.#checked!;

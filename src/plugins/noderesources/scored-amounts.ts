@@ -29,7 +29,7 @@ export class ScoredAmounts {
   readonly requests: number[];
   /** Allocatable amount of the node per resource. */
   readonly capacity: number[];
-  /** Amount requested on the node including the pod, per resource; undefined meaning if the capacity is 0. May exceed the capacity. */
+  /** Amount requested on the node including the pod, per resource. May exceed the capacity; has no meaning if that is 0. */
   readonly used: number[];
   #template: PodTemplate | undefined;
 

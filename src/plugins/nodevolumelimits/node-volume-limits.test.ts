@@ -44,7 +44,7 @@ describe('volumes on a node', () => {
         spec: { attacher: driver, nodeName: 'a', source: { persistentVolumeName: `old-${index}` } },
       });
     }
-    world.lone('p', ['c0']);
+    world.singlePod('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');
     world.removeObject('VolumeAttachment', 'at-0');
     expect(world.states()['pod/p']).not.toBe('unschedulable');
@@ -57,7 +57,7 @@ describe('volumes on a node', () => {
     world.removeObject('CSINode', 'a');
     const insisting = { metadata: { name: driver }, spec: { preventPodSchedulingIfMissing: true } };
     world.object('CSIDriver', insisting);
-    world.lone('p', ['c0']);
+    world.singlePod('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('p')).toContain(`${driver} CSI driver is not installed on the node`);
     world.object('CSIDriver', { metadata: { name: driver }, spec: {} });
@@ -68,7 +68,7 @@ describe('volumes on a node', () => {
     limit(0);
     const spec = { drivers: [{ name: driver, nodeID: 'b', allocatable: { count: 1 } }] };
     world.object('CSINode', { metadata: { name: 'b' }, spec });
-    world.lone('p', ['c0']);
+    world.singlePod('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');
     expect(world.states()).toEqual({ 'pod/p': 'unschedulable' });
     world.hosts('b');
@@ -79,7 +79,7 @@ describe('volumes on a node', () => {
 
   it("count for the driver of the bound volume, not of the claim's class", async () => {
     limit(0);
-    for (const name of ['p', 'q']) world.lone(name, [name === 'p' ? 'c0' : 'c1']);
+    for (const name of ['p', 'q']) world.singlePod(name, [name === 'p' ? 'c0' : 'c1']);
     while ((await world.attempt()) !== undefined);
     expect(world.states()).toEqual({ 'pod/p': 'unschedulable', 'pod/q': 'unschedulable' });
     world.volume('pv', { storageClass: 'wait', claim: 'c0' });
@@ -92,7 +92,7 @@ describe('volumes on a node', () => {
   it('stop counting when a volume of another driver replaces theirs', async () => {
     limit(0);
     world.bind('c0', 'pv', { storageClass: 'wait', csi: { driver, volumeHandle: 'h' } });
-    world.lone('p', ['c0']);
+    world.singlePod('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');
     world.removeObject('PersistentVolume', 'pv');
     world.volume('pv', { storageClass: 'wait', claim: 'c0' });
@@ -101,7 +101,7 @@ describe('volumes on a node', () => {
 
   it('are unlimited on a node whose CSINode is deleted', async () => {
     limit(0);
-    world.lone('p', ['c0']);
+    world.singlePod('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');
     world.removeObject('CSINode', 'a');
     expect(world.states()['pod/p']).not.toBe('unschedulable');

@@ -121,9 +121,9 @@ class Reference {
         own,
         hard.map(({ topologyKey }) => topologyKey),
       );
-      const least = domains.size < (own.minDomains ?? 1) ? 0 : Math.min(...domains.values());
+      const lowest = domains.size < (own.minDomains ?? 1) ? 0 : Math.min(...domains.values());
       const self = this.#selects(pod, own)(pod) ? 1 : 0;
-      if ((domains.get(value) ?? 0) + self - least > own.maxSkew) return `Unschedulable: ${reason}`;
+      if ((domains.get(value) ?? 0) + self - lowest > own.maxSkew) return `Unschedulable: ${reason}`;
     }
     return undefined;
   }
@@ -151,10 +151,10 @@ class Reference {
       return Math.round(sum);
     });
     const known = raw.filter((score) => score !== undefined);
-    const [least, greatest] = [Math.min(...known), Math.max(0, ...known)];
+    const [lowest, highest] = [Math.min(...known), Math.max(0, ...known)];
     return raw.map((score) => {
       if (score === undefined) return 0;
-      return greatest === 0 ? 100 : Math.trunc((100 * (greatest + least - score)) / greatest);
+      return highest === 0 ? 100 : Math.trunc((100 * (highest + lowest - score)) / highest);
     });
   }
 }

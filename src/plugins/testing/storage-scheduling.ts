@@ -147,7 +147,7 @@ export class StorageScheduling extends Scheduling {
     }
   }
 
-  lone(name: string, claims: readonly string[], cpu = '1'): void {
+  singlePod(name: string, claims: readonly string[], cpu = '1'): void {
     this.pod({ name, cpu, spec: { volumes: volumesOf(claims) } });
   }
 

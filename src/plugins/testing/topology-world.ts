@@ -158,10 +158,10 @@ export class TopologyWorld {
 /** Results of a plugin for a pod: node name -> `[reason, normalized score]`. Rejected nodes have no score. */
 export type PluginResults = Readonly<Record<string, readonly [string | undefined, number | undefined]>>;
 
-/** Runs the plugin for the pod in the current state. `begun`: state in which PreFilter has already run. */
-export function resultsOf({ plugin, cluster }: TopologyWorld, pod: Pod, begun?: CycleState): PluginResults {
-  const state = begun ?? new CycleState();
-  const preFilter = begun === undefined ? plugin.preFilter!(state, pod) : undefined;
+/** Runs the plugin for the pod in the current state. `preFilterState`: state in which PreFilter has already run. */
+export function resultsOf({ plugin, cluster }: TopologyWorld, pod: Pod, preFilterState?: CycleState): PluginResults {
+  const state = preFilterState ?? new CycleState();
+  const preFilter = preFilterState === undefined ? plugin.preFilter!(state, pod) : undefined;
   if (preFilter !== undefined && 'code' in preFilter && preFilter.code === 'Skip') state.skipFilter(plugin.name);
   const reasons = cluster.nodes.map((node) =>
     state.skippedFilters.has(plugin.name) ? undefined : plugin.filter!(state, pod, node),

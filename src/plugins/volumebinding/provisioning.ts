@@ -15,13 +15,13 @@ import type { NodeView } from '../../cluster/node-info.ts';
  * - `error`: cannot be determined.
  */
 export type Provisionable =
-  | { readonly answer: 'yes'; readonly capacity: CsiStorageCapacity | undefined }
-  | { readonly answer: 'unsupported' | 'insufficient capacity' }
-  | { readonly answer: 'error'; readonly reason: string };
+  | { readonly outcome: 'yes'; readonly capacity: CsiStorageCapacity | undefined }
+  | { readonly outcome: 'unsupported' | 'insufficient capacity' }
+  | { readonly outcome: 'error'; readonly reason: string };
 
-const yes: Provisionable = { answer: 'yes', capacity: undefined };
-const unsupported: Provisionable = { answer: 'unsupported' };
-const noCapacity: Provisionable = { answer: 'insufficient capacity' };
+const yes: Provisionable = { outcome: 'yes', capacity: undefined };
+const unsupported: Provisionable = { outcome: 'unsupported' };
+const noCapacity: Provisionable = { outcome: 'insufficient capacity' };
 
 /** Finds the nodes for which volumes can be provisioned. */
 export class Provisioning {
@@ -35,10 +35,10 @@ export class Provisioning {
 
   of(claim: PersistentVolumeClaim, { node }: NodeView): Provisionable {
     const { className, namespace, name } = claim;
-    if (className === '') return { answer: 'error', reason: `no class for claim "${namespace}/${name}"` };
+    if (className === '') return { outcome: 'error', reason: `no class for claim "${namespace}/${name}"` };
     const storageClass = this.#listed.get('StorageClass', '', className);
     if (storageClass === undefined) {
-      return { answer: 'error', reason: `failed to find storage class ${JSON.stringify(className)}` };
+      return { outcome: 'error', reason: `failed to find storage class ${JSON.stringify(className)}` };
     }
     const { provisioner, allowedTopologies } = storageClass;
     if (provisioner === '' || provisioner === noProvisioner) return unsupported;
@@ -69,7 +69,7 @@ export class Provisioning {
       if (nodeTopology === undefined || !this.#predicateOf(nodeTopology)(labels)) continue;
       if (largestFree === undefined || isBefore(capacity, largestFree)) largestFree = capacity;
     }
-    return largestFree === undefined ? noCapacity : { answer: 'yes', capacity: largestFree };
+    return largestFree === undefined ? noCapacity : { outcome: 'yes', capacity: largestFree };
   }
 
   /** Compiles a selector. An invalid one selects no node. */

@@ -240,7 +240,7 @@ class Trouble {
     } else if (chance < 0.55) this.#showLate();
     else if (chance < 0.6) this.#echo();
     else if (chance < 0.65) {
-      note('a volume comes');
+      note('a volume is added');
       this.#addVolume();
     } else if (chance < 0.7) {
       const free = this.#pick([...this.#volumes.values()].filter(({ owner }) => owner === undefined));

@@ -51,7 +51,7 @@ describe('a gang whose members need volumes of their own', () => {
     world.gang('work', [['c0'], ['c1']]);
     world.claim('c3', { storageClass: 'manual' });
     expect(await world.attempt()).toBe('planned');
-    world.lone('late', ['c3']);
+    world.singlePod('late', ['c3']);
     expect(await world.attempt()).toBe('rejected');
     // The member is deleted, so the gang cannot be bound.
     world.removePod('work-1');
@@ -69,10 +69,10 @@ describe('a gang whose volumes cannot be written', () => {
     rejecting.hosts('a');
     rejecting.volume('pv', { node: 'a' });
     for (const name of ['c0', 'c3']) rejecting.claim(name, { storageClass: 'manual' });
-    rejecting.lone('first', ['c0']);
+    rejecting.singlePod('first', ['c0']);
     expect(await rejecting.attempt()).toBe('planned');
     expect(rejecting.harness.cluster.assumedVolumes.volume('pv')?.claim).toBeUndefined();
-    rejecting.lone('late', ['c3']);
+    rejecting.singlePod('late', ['c3']);
     expect(await rejecting.attempt()).toBe('planned');
     expect(rejecting.written).toEqual(['pv for c3']);
   });
@@ -83,9 +83,9 @@ describe('a volume chosen for a pod that failed to bind', () => {
     world.hosts('a');
     world.volume('pv', { node: 'a' });
     for (const name of ['c0', 'c1']) world.claim(name, { storageClass: 'manual' });
-    world.lone('first', ['c0']);
+    world.singlePod('first', ['c0']);
     expect(await world.attempt()).toBe('planned');
-    world.lone('late', ['c1']);
+    world.singlePod('late', ['c1']);
     expect(await world.attempt()).toBe('rejected');
   });
 
@@ -190,18 +190,18 @@ describe('a pod', () => {
   it('goes to a node that can access its bound volume, and is rejected with the reason if there is none', async () => {
     world.hosts('a', 'b');
     world.bind('c0', 'pv', { node: 'b' });
-    world.lone('p', ['c0']);
+    world.singlePod('p', ['c0']);
     await world.attempt();
     expect(world.binding).toEqual(['p@b']);
     world.bind('c1', 'lost', { node: 'c' });
-    world.lone('q', ['c1']);
+    world.singlePod('q', ['c1']);
     expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('q')).toContain("2 node(s) didn't match PersistentVolume's node affinity");
   });
 
   it('waits for a missing claim, and is retried when the claim is created', async () => {
     world.hosts('a');
-    world.lone('p', ['c0']);
+    world.singlePod('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('p')).toContain('persistentvolumeclaim "c0" not found');
     world.claim('other');
@@ -215,7 +215,7 @@ describe('a pod', () => {
     world.hosts('a');
     for (const name of ['x', 'y', 'z']) {
       world.claim(`data-of-${name}`, { storageClass: 'manual' });
-      world.lone(name, [`data-of-${name}`]);
+      world.singlePod(name, [`data-of-${name}`]);
     }
     while ((await world.attempt()) !== undefined);
     expect(Object.values(world.states())).toEqual(['unschedulable', 'unschedulable', 'unschedulable']);
@@ -231,7 +231,7 @@ describe('a pod', () => {
     world.hosts('a');
     world.object('CSIDriver', { metadata: { name: 'csi.example' }, spec: { storageCapacity: true } });
     world.claim('c0');
-    world.lone('p', ['c0']);
+    world.singlePod('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('p')).toContain('did not have enough free storage');
     world.removeObject('CSIDriver', 'csi.example');
@@ -242,9 +242,9 @@ describe('a pod', () => {
     world.hosts('a');
     world.volume('pv', { node: 'a' });
     for (const name of ['c0', 'c1']) world.claim(name, { storageClass: 'manual' });
-    world.lone('first', ['c0']);
+    world.singlePod('first', ['c0']);
     await world.attempt();
-    world.lone('late', ['c1']);
+    world.singlePod('late', ['c1']);
     expect(await world.attempt()).toBe('rejected');
     world.bind('c0', 'pv', { storageClass: 'manual', node: 'a' });
     world.volume('of-another', { claim: 'c0' });
@@ -260,7 +260,7 @@ describe('a pod', () => {
     world.volume('reserved', { node: 'b', claim: 'c0' });
     world.volume('free', { node: 'a' });
     world.claim('c0', { storageClass: 'manual' });
-    world.lone('p', ['c0']);
+    world.singlePod('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');
     world.removeObject('PersistentVolume', 'reserved');
     expect(world.states()).toEqual({ 'pod/p': 'backoff' });

@@ -127,14 +127,14 @@ export class VolumeChoice {
    */
   keepFitting(indexes: Int32Array, size: number): number {
     this.#beginPass();
-    let kept = 0;
+    let fitting = 0;
     for (let i = 0; i < size; i++) {
       const index = indexes[i]!;
       const found = this.#foundOn(index);
-      if (!(found instanceof Status)) indexes[kept++] = index;
+      if (!(found instanceof Status)) indexes[fitting++] = index;
       else if (found.code === 'Error') throw new PluginFailure(found);
     }
-    return kept;
+    return fitting;
   }
 
   /** Scores the first `size` nodes of `indexes` with `scoreOf` and writes to `scores` by node index. */
@@ -199,9 +199,9 @@ export class VolumeChoice {
     for (const { volumeName } of bound) {
       const volume = cluster.assumedVolumes.volume(volumeName);
       if (volume === undefined) return 'gone';
-      const answer = affinity.isReachableBound(volume, node);
-      if (typeof answer === 'string') return this.#fail(answer);
-      if (!answer) return 'unreachable';
+      const result = affinity.isReachableBound(volume, node);
+      if (typeof result === 'string') return this.#fail(result);
+      if (!result) return 'unreachable';
     }
     return undefined;
   }
@@ -225,9 +225,9 @@ export class VolumeChoice {
     const provisions: { claim: PersistentVolumeClaim; capacity: CsiStorageCapacity | undefined }[] = [];
     for (const claim of toProvision) {
       const provisionable = this.#rules.provisioning.of(claim, node);
-      if (provisionable.answer === 'error') return this.#fail(provisionable.reason);
-      if (provisionable.answer !== 'yes')
-        return provisionable.answer === 'insufficient capacity' ? 'noCapacity' : 'unmatched';
+      if (provisionable.outcome === 'error') return this.#fail(provisionable.reason);
+      if (provisionable.outcome !== 'yes')
+        return provisionable.outcome === 'insufficient capacity' ? 'noCapacity' : 'unmatched';
       provisions.push({ claim, capacity: provisionable.capacity });
     }
     return { bindings, provisions };

@@ -19,11 +19,11 @@ describe('a ReadWriteOncePod claim', () => {
   });
 
   it('is free again when the pod that uses it is deleted, on whatever node', async () => {
-    world.lone('first', ['c0']);
+    world.singlePod('first', ['c0']);
     await world.attempt();
     await world.accept('first');
     world.change('first', { nodeName: 'a', phase: 'Running' });
-    world.lone('second', ['c0']);
+    world.singlePod('second', ['c0']);
     expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('second')).toContain(`2 node(s) unavailable due to PersistentVolumeClaim with ${taken}`);
     world.pod({ name: 'other', nodeName: 'b', namespace: 'elsewhere' });

@@ -12,14 +12,14 @@ beforeEach(() => {
 describe('a volume with a zone', () => {
   it('restricts its pod to the zone, and no other pod', async () => {
     world.bind('c0', 'pv', { labels: { [zone]: 'west' } });
-    world.lone('p', ['c0']);
+    world.singlePod('p', ['c0']);
     await world.attempt();
     expect(world.binding).toEqual(['p@b']);
   });
 
   it('makes its pod unschedulable until the volume’s labels change or a node is added in the zone', async () => {
     world.bind('c0', 'pv', { labels: { [zone]: 'north' } });
-    world.lone('p', ['c0']);
+    world.singlePod('p', ['c0']);
     expect(await world.attempt()).toBe('rejected');
     expect(world.verdictOf('p')).toContain('2 node(s) had no available volume zone');
     world.bind('c1', 'of-another', { labels: { [zone]: 'north' } });

@@ -20,8 +20,11 @@ import { ApiPodBinder } from './api-pod-binder.ts';
 import { BoundElsewhereError } from './bind-read-back.ts';
 
 /**
- * What happens to one call: it is answered; the connection is lost before or after the call takes effect; it gets no response; its response
- * is truncated; or the server responds with an error status and the call has no effect.
+ * What happens to one call:
+ * - it is answered;
+ * - the connection is lost before or after the call takes effect;
+ * - it gets no response, or a truncated one;
+ * - the server responds with an error status, and the call has no effect.
  */
 type Fate = 'answered' | 'lostBefore' | 'lostAfter' | 'silent' | 'truncated' | 403 | 409 | 429 | 500 | 503;
 

@@ -31,7 +31,7 @@ interface Try {
   readonly onFailed: () => void;
 }
 
-type Look = () => Promise<boolean | undefined>;
+type ReadBack = () => Promise<boolean | undefined>;
 
 /** Maximum number of failed Bindings of one try, unless the failure is `rejected`. */
 const attempts = 5;
@@ -142,13 +142,13 @@ export class ApiPodBinder implements PodBinder {
   async #try(current: Try): Promise<void> {
     const { binding, signal, isHedge } = current;
     const { clock } = this.#options;
-    const look: Look = () => isBoundAsAsked(binding, this.#options, signal);
+    const readBack: ReadBack = () => isBoundAsAsked(binding, this.#options, signal);
     /** A call may have taken effect, and the scheduler lacks permission to read the pod. */
     let isUnread = false;
     /** Until then, a call without a response may take effect. */
     let lostUntil = -Infinity;
     if (isHedge) {
-      const isBound = await look();
+      const isBound = await readBack();
       if (isBound === true) return;
       isUnread = isBound === undefined;
     }
@@ -169,7 +169,7 @@ export class ApiPodBinder implements PodBinder {
         if (isLast && changedNothing && !isLost && !isUnread) throw error;
         await this.#awaitRetryAfter(error, signal);
         if (failure !== 'busy' || isLast) {
-          const isBound = isLast ? await this.#readAfterDeadline(look, lostUntil, signal) : await look();
+          const isBound = isLast ? await this.#readAfterDeadline(readBack, lostUntil, signal) : await readBack();
           if (isBound === true) return;
           if (isBound === false) isUnread = false;
           // A repeated 409 means that the pod is bound or replaced; the watch shows which. A single 409 may come from a proxy.
@@ -183,12 +183,12 @@ export class ApiPodBinder implements PodBinder {
   }
 
   /** Reads the pod at once, and again when lost calls can no longer take effect. */
-  async #readAfterDeadline(look: Look, lostUntil: number, signal: AbortSignal): Promise<boolean | undefined> {
-    const isBound = await look();
+  async #readAfterDeadline(readBack: ReadBack, lostUntil: number, signal: AbortSignal): Promise<boolean | undefined> {
+    const isBound = await readBack();
     const leftMs = lostUntil - this.#options.clock.monotonic();
     if (isBound !== false || leftMs <= 0) return isBound;
     await wait(this.#options.clock, leftMs, signal);
-    return look();
+    return readBack();
   }
 
   #pause(times: number, signal: AbortSignal): Promise<void> {

@@ -192,12 +192,12 @@ describe('an extender over TLS', () => {
     [
       'a certificate without its key',
       { certFile: fixture('client.crt') },
-      'tlsConfig must have a client certificate and its key together',
+      'tlsConfig must have both a client certificate and its key',
     ],
     [
       'a CA that would not be used',
       { insecure: true, caFile: fixture('ca.crt') },
-      'tlsConfig must have insecure: false beside caFile or caData, which verify the server',
+      'tlsConfig must set insecure to false with caFile or caData, which verify the server',
     ],
   ])('is not opened with %s', async (_, tls, message) => {
     const beginning = filter('https://127.0.0.1:1', tls);

@@ -78,12 +78,12 @@ export class SlowCalls {
     const now = this.#clock.monotonic();
     // The event loop was blocked. Responses that have already arrived will be read before the next tick.
     this.#skipped = now - this.#tickAt > tickMs && !this.#skipped;
-    if (!this.#skipped) this.#look(now);
+    if (!this.#skipped) this.#notifySlow(now);
     if (this.#running.size > 0) this.#setTimer();
     else this.#timer = undefined;
   }
 
-  #look(now: number): void {
+  #notifySlow(now: number): void {
     const thresholdMs = this.thresholdMs;
     for (const call of this.#running) {
       const ms = now - call.sentAt;

@@ -106,7 +106,7 @@ export class BindingCycle {
   /**
    * Returns true while a plan is about to start the group but may still be given up, because it has sent no Binding. Other members are not
    * planned meanwhile: two plans that count on each other's members would each have a barrier and a first Binding. Returns false once no
-   * member of the plan is in the group any more. The plan's plugins may then take long to return, and no other plan counts on its members.
+   * member of the plan is in the group any more: no other plan counts on its members, and its plugins may take long to return.
    */
   isStarting(gang: GangView | undefined): boolean {
     const plan = gang && this.#starting.get(gang.key);
@@ -153,7 +153,7 @@ export class BindingCycle {
     );
     const hasWaited = plan.waiting.length > 0 || early.length > 0;
     if (plan.startsGang && plan.gang !== undefined) this.#starting.set(plan.gang.key, plan);
-    // Changes that an open attempt deferred run in this turn of the event loop, right after the plan is made and before this method continues.
+    // Changes that the attempt deferred run in this same turn of the event loop, before this method continues.
     const revision = hasWaited ? undefined : this.#options.revision();
     const sending: Sending = { hasBegun: false, failures: new Map(), maybeSent: new Set(), revision };
     const rejected = await this.#passPlugins(plan, early);

@@ -45,7 +45,7 @@ export function createBinding(options: BindingOptions): BindingCycle {
     clock,
     planId: () => `${identity}-${++plans}`,
     signal,
-    bindSignal: lifecycle.cutting,
+    bindSignal: lifecycle.bindSignal,
   });
   router.holdWhile((key) => binding.isStarting(cluster.gang(key)));
   intake.groupSeen.add((key) => binding.reconcile(key));

@@ -49,8 +49,8 @@ export class EntityRouter {
   }
 
   /**
-   * The pod was added, changed or deleted. `since` (milliseconds since the epoch) is the ready time of its entity if the change makes the
-   * entity ready. `asksElse`: the entity's demand has changed, so its last rejection no longer applies.
+   * The pod was added, changed or deleted. If the change makes its entity ready, `since` (milliseconds since the epoch) is the ready time.
+   * `asksElse`: the entity's demand has changed, so its last rejection no longer applies.
    */
   podChanged(pod: Pod, event: string, since: number, asksElse = false): void {
     if (this.#isLone(pod)) this.#routeSingly(pod, event, since, asksElse);

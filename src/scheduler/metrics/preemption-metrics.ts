@@ -24,7 +24,7 @@ export class PreemptionMetrics {
     }).of({});
   }
 
-  asked(): void {
+  postFilterCalled(): void {
     this.#attempts.inc();
   }
 

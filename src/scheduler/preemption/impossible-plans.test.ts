@@ -5,8 +5,8 @@ import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 
 /** Makes labeled pods wait on Permit. */
-const porter: Plugin = {
-  name: 'Porter',
+const waitingPermit: Plugin = {
+  name: 'WaitingPermit',
   permit: (_state, pod) => (pod.labels.held === 'permit' ? { waitMs: 600_000 } : undefined),
 };
 
@@ -23,7 +23,7 @@ const slow: Plugin = {
 for (const held of ['permit', 'preBind']) {
   /** A gang of two uses all capacity, and one member waits for a plugin. A pod without a group does not fit. */
   const waiting = async (): Promise<Scheduling> => {
-    const core = new Scheduling({ plugins: defaultPlugins, extra: [porter, slow] });
+    const core = new Scheduling({ plugins: defaultPlugins, extra: [waitingPermit, slow] });
     core.node({ name: 'a', cpu: 2 });
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'red-0', group: 'red', cpu: 1, labels: { held } });

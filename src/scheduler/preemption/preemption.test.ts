@@ -178,7 +178,7 @@ describe('capacity reserved for a nominated pod', () => {
           );
           if (schedulingEntity.kind !== 'pod' || victim === undefined) return undefined;
           const nominations = [{ pod: schedulingEntity.pod, nodeName: victim.nodeName }];
-          return { message: 'makes room', nominations, victims: [victim] };
+          return { message: 'Preempts pods.', nominations, victims: [victim] };
         }),
       ],
     });
@@ -323,7 +323,7 @@ describe('preemption', () => {
           );
           if (schedulingEntity.kind !== 'pod' || victim === undefined) return undefined;
           return {
-            message: 'makes room',
+            message: 'Preempts pods.',
             nominations: [{ pod: schedulingEntity.pod, nodeName: victim.nodeName }],
             victims: [victim],
           };

@@ -38,7 +38,7 @@ describe('any result of PostFilter', () => {
           const everywhere = members.flatMap((_, member) => nodes.map((__, on) => ({ member, on })));
           const requested = choice.isThorough ? everywhere : choice.nominations;
           return {
-            message: 'makes room',
+            message: 'Preempts pods.',
             nominations: requested.flatMap(({ member, on }) => {
               const pod = cluster.pod(`red-${member}`);
               return pod === undefined ? [] : [{ pod, nodeName: `n${on}` }];

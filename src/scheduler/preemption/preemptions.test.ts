@@ -8,7 +8,7 @@ import { defaultPlugins } from '../../plugins/registry.ts';
 import type { PodEvictor } from '../ports.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 
-const message = 'Makes room on two nodes.';
+const message = 'Preempts pods on two nodes.';
 const second = 1000;
 
 type Evictor = Pick<PodEvictor, 'evict'>;

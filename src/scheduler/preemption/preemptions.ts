@@ -21,7 +21,7 @@ export interface PreemptionsOptions {
   readonly reservations: Reservations;
   readonly evictor: Pick<PodEvictor, 'evict'>;
   readonly events: EventSink;
-  readonly metrics: Pick<PreemptionMetrics, 'asked' | 'preempted'>;
+  readonly metrics: Pick<PreemptionMetrics, 'postFilterCalled' | 'preempted'>;
   readonly logger: Logger;
   /** Once aborted, failures are not logged. */
   readonly signal: AbortSignal;
@@ -63,7 +63,7 @@ export class Preemptions {
   ): Preemption | undefined {
     const awaited = this.#awaited(demand);
     if (awaited !== undefined) return { message: awaited, nominations: [], victims: [] };
-    if (profile.hasPostFilter) this.#options.metrics.asked();
+    if (profile.hasPostFilter) this.#options.metrics.postFilterCalled();
     const result = profile.postFilter(schedulingEntity, diagnosis);
     if (result === undefined) return undefined;
     if (result instanceof Status) {

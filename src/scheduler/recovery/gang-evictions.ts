@@ -72,9 +72,10 @@ const holdPolicy: BackoffPolicy = { initialMs: 10_000, maxMs: 10 * 60_000 };
 /**
  * Releases gangs that never started, are partially bound and cannot be completed within their grace, according to their repairPolicy. A
  * release evicts the bound members that a controller recreates. Gangs are released one at a time. The gang that QueueSort puts last goes
- * first, because the others may be completed with its capacity. All decisions follow from the API's state, so the next process continues
- * where this one ended: the members' PodScheduled conditions show since when a gang is partially bound, and members in deletion show
- * that it is being released.
+ * first, because the others may be completed with its capacity.
+ *
+ * All decisions follow from the API's state, so the next process continues where this one ended. The members' PodScheduled conditions show
+ * since when a gang is partially bound. Members in deletion show that it is being released.
  */
 export class GangEvictions {
   readonly #options: GangEvictionsOptions;

@@ -486,7 +486,7 @@ function isWanted({ mayBeSent }: PodBinding): boolean {
 }
 
 describe('under losses, rejections, recreated pods and restarts', () => {
-  it('only releases gangs that never started and cannot be completed, one at a time; all reservations end', async () => {
+  it('releases only gangs that never started and cannot be completed, one at a time, and ends all reservations', async () => {
     let releases = 0;
     await fc.assert(
       fc.asyncProperty(

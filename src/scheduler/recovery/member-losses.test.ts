@@ -349,7 +349,7 @@ describe('a node that is gone or not ready', () => {
       expect(core.harness.events).toContain('NodeLost red');
       await advance(core, 2 * second);
       expect(core.harness.verdicts.at(-1)).toMatch(
-        /has 2 of the 3 members it needs to start, 1 of the others is on lost nodes/,
+        /has 2 of the 3 members it needs to start; 1 of the others is on lost nodes/,
       );
       // The node is ready again.
       core.node({ name: 'a', cpu: 1 });

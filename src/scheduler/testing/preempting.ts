@@ -15,7 +15,7 @@ export function capacityFor(
   victims: readonly string[] = ['old'],
 ): PostFilterResult {
   return {
-    message: 'makes room',
+    message: 'Preempts pods.',
     nominations: [{ pod: cluster.pod(uid)!, nodeName }],
     victims: victims.map((victim) => cluster.pod(victim)!),
   };

@@ -40,7 +40,7 @@ const aboutGroup = {
 };
 
 describe('Events', () => {
-  it('on a group use the schedulerName of the member that was decided, whoever bound the others', () => {
+  it('on a group use the schedulerName of the given member, even if other schedulers bound the others', () => {
     harness.cluster.removePod(pod.uid);
     harness.pod({ name: 'foreign', group: 'red', schedulerName: 'other', nodeName: 'a' });
     harness.cluster.setPod(pod);

@@ -9,23 +9,23 @@ import type { GangSpec, GangView } from '../../cluster/gang.ts';
 
 export function scheduled(pod: Pod, nodeName: string): EventToRecord {
   const note = `Successfully assigned ${pod.key} to ${nodeName}`;
-  return { ...about(pod), type: 'Normal', reason: 'Scheduled', action: 'Binding', note };
+  return { ...regardingPod(pod), type: 'Normal', reason: 'Scheduled', action: 'Binding', note };
 }
 
 /** The pod was not scheduled; the note is its verdict. */
 export function notScheduled(pod: Pod, verdict: Verdict): EventToRecord {
-  return { ...about(pod), ...rejection(verdict) };
+  return { ...regardingPod(pod), ...rejection(verdict) };
 }
 
 /** The group was not scheduled; the note is its verdict. Undefined if the group has no PodGroup object. */
 export function groupNotScheduled(gang: GangView, pod: Pod, verdict: Verdict): EventToRecord | undefined {
-  const group = aboutGroup(gang, pod);
+  const group = regardingGroup(gang, pod);
   return group && { ...group, ...rejection(verdict) };
 }
 
 /** One plan bound these members of the group. Undefined if the group has no PodGroup object. */
 export function groupScheduled(gang: GangView, members: readonly Pod[], nodes: number): EventToRecord | undefined {
-  const group = aboutGroup(gang, members[0]!);
+  const group = regardingGroup(gang, members[0]!);
   const note = `Successfully assigned ${counted(members.length, 'member')} to ${counted(nodes, 'node')}`;
   return group && { ...group, type: 'Normal', reason: 'Scheduled', action: 'Binding', note };
 }
@@ -42,7 +42,7 @@ function rejection({ reason, message }: Verdict): Pick<EventToRecord, 'type' | '
 /** The pod is evicted to free capacity for `beneficiary`, a pod or a group. */
 export function preempted(victim: Pod, beneficiary: string): EventToRecord {
   const note = `Preempted by ${beneficiary} on node ${victim.nodeName}`;
-  return { ...about(victim), type: 'Normal', reason: 'Preempted', action: 'Preempting', note };
+  return { ...regardingPod(victim), type: 'Normal', reason: 'Preempted', action: 'Preempting', note };
 }
 
 /** The group could not be completed within its grace, and these members are evicted. */
@@ -50,31 +50,31 @@ export function groupReleased(spec: GangSpec, members: readonly Pod[]): EventToR
   const note =
     `could not be completed within ${spec.repairGraceMs / 1000} s: evicted ${counted(members.length, 'member')} ` +
     `(minMember is ${spec.minMember}) so that other pods can use their capacity`;
-  return { ...aboutGroupOf(spec, members[0]!), type: 'Warning', reason: 'Released', action: 'Releasing', note };
+  return { ...regardingGroupOf(spec, members[0]!), type: 'Warning', reason: 'Released', action: 'Releasing', note };
 }
 
 /** The pod is evicted because its group could not be completed. */
 export function released(pod: Pod, groupKey: string): EventToRecord {
   const note = `Evicted from node ${pod.nodeName} because PodGroup ${groupKey} could not be completed`;
-  return { ...about(pod), type: 'Warning', reason: 'Released', action: 'Releasing', note };
+  return { ...regardingPod(pod), type: 'Warning', reason: 'Released', action: 'Releasing', note };
 }
 
 /** The gang has been partially bound for longer than its grace and stays bound. Undefined if it has no PodGroup object. */
 export function groupStays(gang: GangView, member: Pod, note: string): EventToRecord | undefined {
-  const group = aboutGroup(gang, member);
+  const group = regardingGroup(gang, member);
   return group && { ...group, type: 'Warning', reason: 'NotReleased', action: 'Releasing', note };
 }
 
 /** A member has left its node and needs a replacement. Undefined if the group has no PodGroup object. */
 export function memberLost(gang: GangView, member: Pod, note: string): EventToRecord | undefined {
-  const group = aboutGroup(gang, member);
+  const group = regardingGroup(gang, member);
   return group && { ...group, type: 'Warning', reason: 'MemberLost', action: 'Repairing', note };
 }
 
 /** Members are on nodes that are gone or not ready. Undefined if the group has no PodGroup object. */
 export function membersStranded(gang: GangView, members: readonly Pod[]): EventToRecord | undefined {
   const [first] = members;
-  const group = first && aboutGroup(gang, first);
+  const group = first && regardingGroup(gang, first);
   const nodes = [...new Set(members.map(({ nodeName }) => nodeName))].sort();
   const some = nodes.slice(0, 3).join(', ') + (nodes.length > 3 ? ', …' : '');
   const note =
@@ -86,7 +86,7 @@ export function membersStranded(gang: GangView, members: readonly Pod[]): EventT
 /** The pod's label and its annotation name different groups. */
 export function podGroupDisagreement(pod: Pod, { label, annotation }: MembershipDisagreement): EventToRecord {
   return {
-    ...about(pod),
+    ...regardingPod(pod),
     type: 'Warning',
     reason: 'PodGroupDisagreement',
     action: 'Scheduling',
@@ -112,16 +112,16 @@ export function statusDropped({ regarding, reportingController }: Subject, field
 
 type Subject = Pick<EventToRecord, 'regarding' | 'reportingController'>;
 
-function about({ namespace, name, uid, schedulerName }: Pod): Subject {
+function regardingPod({ namespace, name, uid, schedulerName }: Pod): Subject {
   return { regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid }, reportingController: schedulerName };
 }
 
 /** Reports under the schedulerName of this member: another scheduler may have bound other members of the group. */
-function aboutGroup({ spec }: GangView, member: Pod): Subject | undefined {
-  return spec && aboutGroupOf(spec, member);
+function regardingGroup({ spec }: GangView, member: Pod): Subject | undefined {
+  return spec && regardingGroupOf(spec, member);
 }
 
-function aboutGroupOf(spec: GangSpec, { schedulerName }: Pod): Subject {
+function regardingGroupOf(spec: GangSpec, { schedulerName }: Pod): Subject {
   const { apiVersion, kind } = podGroupResource;
   const [namespace, name] = spec.key.split('/', 2) as [string, string];
   return { regarding: { apiVersion, kind, namespace, name, uid: spec.uid }, reportingController: schedulerName };

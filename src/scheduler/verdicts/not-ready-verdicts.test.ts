@@ -94,7 +94,7 @@ describe('a group that is not ready', () => {
     expect(reported()).toHaveLength(2);
   });
 
-  it('is not delayed by changes of neither its size nor its reason', () => {
+  it('is only delayed by changes of its size or its reason', () => {
     scheduler.group({ name: 'red', minMember: 3 });
     scheduler.members(2, { group: 'red' });
     for (let change = 1; change <= 4; change++) {

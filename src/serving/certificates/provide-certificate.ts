@@ -55,9 +55,9 @@ export async function provideCertificate(
   };
   const [hasCertificate, hasKey] = [existsSync(files.certFile), existsSync(files.keyFile)];
   if (hasCertificate !== hasKey) {
-    const [there, gone] = hasCertificate ? [files.certFile, files.keyFile] : [files.keyFile, files.certFile];
+    const [present, absent] = hasCertificate ? [files.certFile, files.keyFile] : [files.keyFile, files.certFile];
     throw new CertificateError(
-      `--cert-dir ${certDir} has ${there} but no ${gone}: add the missing file, or remove the other`,
+      `--cert-dir ${certDir} has ${present} but no ${absent}: add the missing file, or remove the other`,
     );
   }
   if (!hasCertificate) await keep(await make(certificateOptions, now, yearsInFolder), files, certDir);

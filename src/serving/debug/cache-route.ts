@@ -10,7 +10,7 @@ const maxReservations = 20;
 
 /**
  * Serves /debug/cache: the nodes of the cluster cache with their allocatable resources, the requests of the pods bound or assumed
- * there, and their reservations. cpu is in millicores, memory and ephemeral-storage are in bytes, everything else is in units.
+ * there, and their reservations. cpu is in millicores. memory and ephemeral-storage are in bytes. Everything else is in units.
  */
 export function cacheRoute(scheduler: Pick<Scheduler, 'state'>): Route {
   return {

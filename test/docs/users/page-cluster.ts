@@ -28,15 +28,14 @@ const nodes = Array.from({ length: 4 }, (_, index) => ({
 const waitsForEnd = /^kubectl wait .*=Finished\b/;
 
 /**
- * A cluster on which the pages for users are played as they stand: four simulated nodes with 16 CPUs each, Tutti's scheduler and controller, and,
- * where no real controllers make pods, stand-ins for them. Pods run until a command of the page waits for their end; then their
- * work is done.
+ * A cluster that runs the commands of the pages for users: four simulated nodes with 16 CPUs each, Tutti's scheduler and controller, and
+ * stand-ins for controllers that are not there. Pods run until a command of the page waits for their end; then they succeed.
  */
 export class PageCluster {
   readonly #plane: TestPlane;
   readonly #home: string;
   readonly #operators: StandInOperators | undefined;
-  /** What has been started; stopped in reverse order. */
+  /** Cleanup functions; run in reverse order. */
   readonly #started: (() => Promise<unknown>)[] = [];
 
   private constructor(plane: TestPlane, home: string, hasControllers: boolean) {
@@ -45,7 +44,7 @@ export class PageCluster {
     this.#operators = hasControllers ? undefined : new StandInOperators(plane.client);
   }
 
-  /** `hasControllers`: Jobs, Deployments and StatefulSets are acted on, and nobody stands in for any kind. */
+  /** `hasControllers`: real controllers handle Jobs, Deployments and StatefulSets, and no stand-ins run. */
   static async open(plane: TestPlane, { hasControllers }: { readonly hasControllers: boolean }): Promise<PageCluster> {
     const home = await mkdtemp(join(tmpdir(), 'tutti-pages-'));
     const cluster = new PageCluster(plane, home, hasControllers);
@@ -87,14 +86,14 @@ export class PageCluster {
     await operators.start();
   }
 
-  /** Ends what runs on the plane, and then the plane. */
+  /** Stops everything on the plane, and then the plane. */
   async stop(): Promise<void> {
     for (const end of this.#started.splice(0).reverse()) await end();
     await this.#plane.stop();
     await rm(this.#home, { recursive: true, force: true });
   }
 
-  /** Runs the commands of a page's console blocks in a namespace of their own, from the top of the repository. */
+  /** Runs the commands of a page's console blocks in a separate namespace, in the top folder of the repository. */
   async play(blocks: readonly PageBlock[], namespace: string): Promise<Transcripts> {
     await this.#plane.client.create('/api/v1/namespaces', {
       apiVersion: 'v1',
@@ -108,7 +107,7 @@ export class PageCluster {
       if (waitsForEnd.test(command.command)) await this.#finishPods(namespace);
       outputs.push(await this.#run(command, environment));
     }
-    // The reader's namespace is another.
+    // The reader uses another namespace.
     return transcriptsOf(
       commands,
       outputs.map((output) => output.replaceAll(namespace, 'default')),
@@ -117,11 +116,11 @@ export class PageCluster {
 
   async #run(command: ConsoleCommand, environment: Record<string, string>): Promise<string> {
     const [output] = await outputsOf([command], environment, root);
-    // The embedded plane warns of kinds that it does not act on. Here the stand-ins do.
+    // The embedded plane warns about kinds that it does not act on. Here the stand-ins do.
     return this.#operators === undefined ? output! : output!.replaceAll(/^Warning: .*\n/gm, '');
   }
 
-  /** Every pod that runs has done its work. */
+  /** Lets every running pod succeed. */
   async #finishPods(namespace: string): Promise<void> {
     const path = `/api/v1/namespaces/${namespace}/pods`;
     const { items } = await this.#plane.client.list(path);

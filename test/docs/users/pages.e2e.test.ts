@@ -14,14 +14,14 @@ const programs = await provideForSuite('the pages for users, with real controlle
 ]);
 const blocks = claimBlocks('docs/tasks/users/*.md', 'console');
 const pages = [...new Set(blocks.map(({ page }) => page))];
-/** Those whose pods real controllers of Kubernetes make. */
+/** Pages whose pods are created by real controllers of Kubernetes. */
 const withRealControllers = pages.filter((page) => /\/(job|deployment|statefulset|mistakes)\.md$/.test(page));
 
-describe('DO1 the pages for users, on the embedded plane, with stand-ins for the operators', () => {
+describe('DO1 pages for users on the embedded plane, with stand-ins for the operators', () => {
   play(pages, openEmbeddedPlane, false);
 });
 
-describe.skipIf(programs.state === 'missing')('DO1 the pages for users, on a real one with real controllers', () => {
+describe.skipIf(programs.state === 'missing')('DO1 pages for users on a real plane with real controllers', () => {
   play(
     withRealControllers,
     () => {
@@ -41,9 +41,9 @@ function play(which: readonly string[], open: () => Promise<TestPlane>, hasContr
 
   afterAll(() => cluster?.stop());
 
-  it.concurrent.each(which)('%s shows what happens', async (page) => {
+  it.concurrent.each(which)('%s shows the actual output', async (page) => {
     const ofPage = blocks.filter((block) => block.page === page);
-    const { printed, told } = await cluster!.play(ofPage, `page-${basename(page, '.md')}`);
-    expect(printed).toEqual(told);
+    const { printed, expected } = await cluster!.play(ofPage, `page-${basename(page, '.md')}`);
+    expect(printed).toEqual(expected);
   });
 }

@@ -3,12 +3,12 @@ import { podGroupPath, podGroupResource } from '../../../src/api/pod-group.ts';
 import { AlreadyExistsError } from '../../../src/client/api-errors.ts';
 import type { KubeClient } from '../../../src/client/kube-client.ts';
 
-/** An object of a kind that makes pods, as somebody wrote it. */
+/** An object of a kind that creates pods, as a user wrote it. */
 interface Workload {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid?: string };
-  // Each kind has its own, which nobody has checked.
+  // Each kind has its own unvalidated spec.
   readonly spec: any;
 }
 
@@ -30,22 +30,22 @@ interface MadeObject {
   readonly spec: unknown;
 }
 
-/** What runs of a workload already: names of its pods -> their phases. */
+/** Current pods of a workload: name -> phase */
 type Phases = ReadonlyMap<string, string>;
 
 interface Kind {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
-  /** The pods that its operator makes now. */
+  /** The pods that its operator creates now. */
   readonly pods: (workload: Workload, phases: Phases) => MadePod[];
-  /** The PodGroup that its operator makes: its minMember. */
+  /** minMember of the PodGroup that its operator creates. */
   readonly minMember?: (workload: Workload) => number;
 }
 
 /**
- * Kind -> what its operator makes of it, as far as a scheduler sees it: which pods, of which of the manifest's own templates, under
- * which names, and when. No operator runs: this is what their documentation and sources say that they do.
+ * kind -> what its operator creates, as far as a scheduler sees it: which pods, from which templates of the manifest, under which names,
+ * and when. No operator runs: this follows their documentation and sources.
  */
 const kinds: Readonly<Record<string, Kind>> = {
   JobSet: {
@@ -96,13 +96,13 @@ const kinds: Readonly<Record<string, Kind>> = {
     pods({ metadata: { name }, spec }, phases) {
       const driver = { name: `${name}-driver`, template: sparkPod(spec, spec.driver) };
       const executors = numbered(`${name}-exec`, spec.executor.instances, sparkPod(spec, spec.executor));
-      // The driver asks for its executors, once it runs.
+      // The driver requests its executors once it runs.
       return phases.get(driver.name) === 'Running' ? [driver, ...executors] : [driver];
     },
   },
 };
 
-/** As Spark makes it of its settings: there is no template in the manifest. */
+/** Builds the template that Spark derives from its settings: the manifest has none. */
 function sparkPod({ image, sparkConf }: any, { cores, labels }: any): PodTemplate {
   const resources = { requests: { cpu: String(cores) } };
   return {
@@ -138,17 +138,14 @@ function numbered(
   return Array.from({ length: count }, (_, index) => ({ name: `${name}-${nameOf(index)}`, template }));
 }
 
-/** As a controller makes it of chance; here it is the same each time. */
+/** Returns a suffix that a controller would generate; here it is always the same. */
 function suffix(index: number): string {
   return `x${index}k2p`;
 }
 
 const intervalMs = 50;
 
-/**
- * Plays the operators that are not there, on an API server that at least stores their objects. Pods that are made are not made again
- * when somebody deletes them.
- */
+/** Simulates operators on an API server that only stores their objects. It does not recreate deleted pods. */
 export class StandInOperators {
   readonly #client: KubeClient;
   readonly #made = new Set<string>();
@@ -159,7 +156,7 @@ export class StandInOperators {
     this.#client = client;
   }
 
-  /** Defines the kinds that no API server knows by itself, with any fields. */
+  /** Creates CRDs with arbitrary fields for the kinds that no API server has by default. */
   async start(): Promise<void> {
     for (const [kind, { group, version, plural }] of Object.entries(kinds)) {
       const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };

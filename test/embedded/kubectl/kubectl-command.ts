@@ -75,7 +75,7 @@ export function table(text: string): string[][] {
 export function section(text: string, heading: string): string[] {
   const lines = text.split('\n');
   const first = lines.findIndex((line) => line.startsWith(`${heading}:`));
-  if (first < 0) throw new Error(`there is no ${heading} in:\n${text}`);
+  if (first < 0) throw new Error(`no ${heading} in:\n${text}`);
   const length = lines.slice(first + 1).findIndex((line) => !line.startsWith(' '));
   return lines.slice(first + 1, length < 0 ? undefined : first + 1 + length).map((line) => line.trim());
 }

@@ -259,7 +259,7 @@ describeSession('objects', (session) => {
       expect(await rejects('pg band', 'merge', { spec: { minMember: 'two' } })).toBe(
         'The PodGroup "band" is invalid: spec.minMember: Invalid value: "string": spec.minMember in body must be of type integer: "string"',
       );
-      expect(await rejects('pod nobody', 'merge', {})).toBe('Error from server (NotFound): pods "nobody" not found');
+      expect(await rejects('pod missing', 'merge', {})).toBe('Error from server (NotFound): pods "missing" not found');
     });
 
     it('patch --subresource=status changes only the status', async () => {
@@ -319,9 +319,9 @@ describeSession('objects', (session) => {
 
     it('reports missing objects', async () => {
       const { kubectl } = session();
-      expect(await kubectl.fails('get pod nobody')).toBe('Error from server (NotFound): pods "nobody" not found');
-      expect(await kubectl.fails('describe pg nobody')).toBe(
-        'Error from server (NotFound): podgroups.scheduling.x-k8s.io "nobody" not found',
+      expect(await kubectl.fails('get pod missing')).toBe('Error from server (NotFound): pods "missing" not found');
+      expect(await kubectl.fails('describe pg missing')).toBe(
+        'Error from server (NotFound): podgroups.scheduling.x-k8s.io "missing" not found',
       );
     });
 
@@ -373,8 +373,8 @@ describeSession('objects', (session) => {
         'podgroup.scheduling.x-k8s.io "band" deleted\npodgroup.scheduling.x-k8s.io "warned" deleted\n',
       );
       expect(await kubectl.ok('delete pods --all')).toBe('No resources found\n');
-      expect(await kubectl.fails('delete pod nobody')).toBe('Error from server (NotFound): pods "nobody" not found');
-      expect(await kubectl.ok('delete pod nobody --ignore-not-found')).toBe('');
+      expect(await kubectl.fails('delete pod missing')).toBe('Error from server (NotFound): pods "missing" not found');
+      expect(await kubectl.ok('delete pod missing --ignore-not-found')).toBe('');
       expect(await kubectl.ok('delete priorityclass high')).toMatch(/"high" deleted/);
     });
 

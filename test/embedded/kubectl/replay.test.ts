@@ -14,7 +14,7 @@ const differencesShown = 3;
 describe.each(savedTranscripts())('Transcript of %s', (name) => {
   it('gets the same responses again', async () => {
     const found = await differences(loadTranscript(name));
-    expect(found, 'if these answers are right, scripts/record-transcripts.ts records them').toEqual([]);
+    expect(found, 'if these responses are correct, record them with scripts/record-transcripts.ts').toEqual([]);
   });
 
   it('has a patterns file with one line for each kind of request', () => {

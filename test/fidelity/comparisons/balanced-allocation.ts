@@ -22,6 +22,6 @@ export const balancedAllocation: PluginComparison = {
     node: allocatable.map((given) => ({ status: { allocatable: given } })),
     pod: askingPod,
     placed: runningPod,
-    mostPlaced: 6,
+    maxPlaced: 6,
   }),
 };

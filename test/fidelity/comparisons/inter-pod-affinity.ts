@@ -28,7 +28,7 @@ const term = fields({
   labelSelector: selector,
   namespaces: maybe(fc.array(namespace, { maxLength: 2 }), 3),
   namespaceSelector: maybe(namespaceSelector, 3),
-  // Whoever makes the pod has them merged into the selector.
+  // The API server merges them into the selector when it creates the pod.
   matchLabelKeys: maybe(fc.constant(['revision']), 1),
   mismatchLabelKeys: maybe(fc.constant(['tier']), 1),
 });

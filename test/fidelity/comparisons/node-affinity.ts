@@ -39,7 +39,7 @@ const bounds = fields({
 });
 const expression = fc.oneof(sets, presence, bounds);
 
-/** What an API server lets through although no node can be held to it, or what only a plain mistake can be. */
+/** Expressions that an API server accepts although no node can match, or that only result from a mistake. */
 const oddExpression = fc.oneof(
   fields({
     key: keys,
@@ -74,7 +74,7 @@ const oddField = fc.oneof(
   fields({ key: fc.constant('metadata.name'), operator: fc.constantFrom('Exists', 'Gt'), values: fc.constant(['n0']) }),
 );
 
-/** `odd` of 100 requirements are such that cannot be understood. */
+/** `odd` of 100 requirements are invalid. */
 function term(odd: number): fc.Arbitrary<ApiObject> {
   const mixed = <T>(usual: fc.Arbitrary<T>, strange: fc.Arbitrary<T>): fc.Arbitrary<T> =>
     odd === 0 ? usual : fc.oneof({ weight: 100 - odd, arbitrary: usual }, { weight: odd, arbitrary: strange });
@@ -99,7 +99,7 @@ function rules(odd: number): fc.Arbitrary<ApiObject> {
   });
 }
 
-/** A pod whose terms cannot be understood is told what is wrong with them; where kube-scheduler turns it away, so does Tutti. */
+/** For a pod with invalid terms, Tutti reports what is wrong with them. Tutti rejects the same pods as kube-scheduler. */
 const malformedTerms: DeliberateDifference = {
   name: 'malformed-terms-are-named',
   explains: ({ where, tutti, kubeScheduler }, { question: { nodes }, kubeScheduler: { filter = {}, nodeNames } }) => {

@@ -5,7 +5,7 @@ import type { PluginComparison } from '../plugin-comparison.ts';
 
 const plugin = 'NodeDeclaredFeatures';
 
-/** All that kube-scheduler knows of, and one that nobody does; nodes list them in order. */
+/** All features that kube-scheduler knows, and an unknown one; nodes list them in order. */
 const declared = fc.subarray([
   'DRANodeAllocatableResources',
   'DRAOptionalNodeOperations',

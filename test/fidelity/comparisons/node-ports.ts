@@ -27,5 +27,5 @@ const pod: fc.Arbitrary<PodParts> = fields({
 
 export const nodePorts: PluginComparison = {
   plugin: 'NodePorts',
-  questions: questionsOf({ plugin: 'NodePorts', pod, placed: pod, mostPlaced: 8 }),
+  questions: questionsOf({ plugin: 'NodePorts', pod, placed: pod, maxPlaced: 8 }),
 };

@@ -32,8 +32,8 @@ const strategy = fc.oneof(
 );
 
 /**
- * kube-scheduler counts what is asked for the pod as a whole for pods that are on a node, and when it filters, but not for the pod that
- * it scores nodes for. So it must score as Tutti does for a pod that does not ask for it.
+ * kube-scheduler counts pod-level requests of bound pods, and in Filter, but not of the pod for which it scores nodes. So its scores must
+ * equal Tutti's for a pod without pod-level requests.
  */
 const wholePodCounts: DeliberateDifference = {
   name: 'whole-pod-requests-count-in-scores',
@@ -66,6 +66,6 @@ export const nodeResourcesFit: PluginComparison = {
     node: allocatable.map((given) => ({ status: { allocatable: given } })),
     pod: askingPod,
     placed: runningPod,
-    mostPlaced: 5,
+    maxPlaced: 5,
   }),
 };

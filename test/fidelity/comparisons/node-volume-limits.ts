@@ -2,9 +2,7 @@ import { questionsOf } from '../arbitraries.ts';
 import type { DeliberateDifference, PluginComparison } from '../plugin-comparison.ts';
 import { podWithVolumes, storageNode, storageObjects } from './storage.ts';
 
-/**
- * Where a volume of a pod on the node cannot be understood kube-scheduler fails whoever is asked about; Tutti counts those that can.
- */
+/** If a volume of a pod on the node is invalid, kube-scheduler fails every pod. Tutti counts the valid volumes. */
 const others: DeliberateDifference = {
   name: 'odd-volumes-of-others-do-not-fail',
   explains: ({ where, kubeScheduler }, { question: { pods } }) =>
@@ -28,7 +26,7 @@ export const nodeVolumeLimits: PluginComparison = {
     node: storageNode,
     pod: podWithVolumes({ often: 8, ephemeral: 1 }),
     placed: podWithVolumes({ often: 8, ephemeral: 1 }),
-    mostPlaced: 8,
+    maxPlaced: 8,
     objects: storageObjects({ bound: 7, hasOldClasses: true }),
   }),
 };

@@ -3,7 +3,7 @@ import { fields, maybe, podObject } from '../arbitraries.ts';
 import type { NodeParts, PodParts } from '../arbitraries.ts';
 import type { ApiObject, Question } from '../question.ts';
 
-/** What the plugins have in common that look at where other pods are. */
+/** Shared by the plugins that look at the placement of other pods. */
 
 export const topologyKey = fc.constantFrom('kubernetes.io/hostname', 'topology.kubernetes.io/zone', 'rack');
 export const namespace = fc.constantFrom('default', 'default', 'one', 'two', 'unseen');
@@ -43,7 +43,7 @@ const expression = fc.oneof(
   fields({ key, operator: fc.constantFrom('Exists', 'DoesNotExist') }),
 );
 
-/** Also none at all, which selects nothing, and an empty one, which selects everything. */
+/** Includes an undefined selector, which selects nothing, and an empty one, which selects everything. */
 export const selector: fc.Arbitrary<ApiObject | undefined> = fc.oneof(
   {
     weight: 8,
@@ -67,11 +67,11 @@ export const selector: fc.Arbitrary<ApiObject | undefined> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(undefined) },
 );
 
-/** The question, now and then with pods that come or go between PreFilter and Filter; `coming` are like those that are there. */
+/** Generates the question, sometimes with pods that are added or removed between PreFilter and Filter; `coming` are like existing ones. */
 export function withChanges(
   questions: fc.Arbitrary<Question>,
   coming: fc.Arbitrary<PodParts>,
-  /** As `coming`, with a whole pod. */
+  /** Like `coming`, with a complete pod. */
   complete: (pod: ApiObject) => ApiObject = (pod) => pod,
 ): fc.Arbitrary<Question> {
   const pick = fc.nat();

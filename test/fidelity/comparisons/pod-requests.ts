@@ -24,10 +24,10 @@ const spec = fields({
   overhead: maybe(requests, 2),
 });
 
-/** A pod that waits, as to what it asks for. */
+/** The requests of the pod to schedule. */
 export const askingPod: fc.Arbitrary<PodParts> = spec.map((each) => ({ spec: each }));
 
-/** What its node gives one of these containers, which differs from what it asks for while it is resized. */
+/** What the node has allocated to one of these containers, which differs from its requests during a resize. */
 const containerStatus = (name: string): fc.Arbitrary<ApiObject> =>
   fields({
     name: fc.constant(name),
@@ -50,7 +50,7 @@ const status = fields({
   ),
 });
 
-/** A pod on a node, as to what it takes there. */
+/** The usage of a bound pod. */
 export const runningPod: fc.Arbitrary<PodParts> = fc
   .tuple(spec, maybe(status, 3))
   .map(([each, its]) => ({ spec: each, ...(its !== undefined && { status: its }) }));

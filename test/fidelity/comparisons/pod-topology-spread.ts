@@ -78,7 +78,7 @@ const replication = fields({ namespace, name, selector: maybe(map, 9) }).map((al
 const objects = fc
   .tuple(fc.array(service, { maxLength: 2 }), fc.array(fc.oneof(controller, replication), { maxLength: 4 }))
   .map(([services, controllers]) => {
-    // One of a kind and name.
+    // At most one per kind and name.
     const all = [...services, ...controllers];
     return [...new Map(all.map((object) => [JSON.stringify([object.kind, object.metadata]), object])).values()];
   });
@@ -140,7 +140,7 @@ const changes = withChanges(
   placed,
 );
 
-/** Some pods are on their way out. */
+/** Some pods are terminating. */
 const leaving = fc
   .record({ question: changes, owner: maybe(owner, 4), leaves: fc.array(fc.nat({ max: 11 }), { maxLength: 3 }) })
   .map(({ question, owner: its, leaves }) => {
@@ -161,9 +161,8 @@ const leaving = fc
   });
 
 /**
- * After several changes kube-scheduler knows the least of all counts only of two domains, counts pods that come although the selector is
- * empty, and takes off pods that go although they did not count because they were being deleted. Tutti's counts are those of the pods that
- * are there.
+ * After several changes, kube-scheduler tracks the minimum of only two domains, counts added pods although the selector is empty, and
+ * subtracts removed pods that did not count because they were terminating. Tutti's counts are those of the existing pods.
  */
 const exactAfterChanges: DeliberateDifference = {
   name: 'spread-counts-stay-exact',
@@ -182,8 +181,8 @@ const exactAfterChanges: DeliberateDifference = {
 };
 
 /**
- * The system's defaults look at nodes without a zone as well. kube-scheduler counts them as one domain with those whose label is there and
- * empty, which for Tutti is a domain like any other.
+ * The system defaults include nodes without a zone. kube-scheduler counts them in one domain with nodes whose label is empty. For Tutti an
+ * empty label is a separate domain.
  */
 const emptyLabel: DeliberateDifference = {
   name: 'empty-label-is-a-domain',

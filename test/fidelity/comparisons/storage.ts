@@ -3,7 +3,7 @@ import { fields, maybe, nodeNames } from '../arbitraries.ts';
 import type { NodeParts, PodParts } from '../arbitraries.ts';
 import type { ApiObject } from '../question.ts';
 
-/** What the plugins have in common that look at volumes. */
+/** Shared by the plugins that look at volumes. */
 
 const claimNames = ['a', 'b', 'c', 'd', 'waiting-e', 'placed-0-e'] as const;
 const volumeNames = ['pv0', 'pv1', 'pv2', 'pv3', 'pv4', 'pv5', 'pv6'] as const;
@@ -26,7 +26,7 @@ export const storageNode: fc.Arbitrary<NodeParts> = fields({
   cores: maybe(fc.constantFrom('2', '8')),
 }).map((labels) => ({ labels: labels as Record<string, string> }));
 
-/** Also some that name several zones, and some that cannot be understood. */
+/** Includes labels with several zones, and invalid ones. */
 const zoneLabel = fc.oneof(
   { weight: 5, arbitrary: zone },
   {
@@ -71,7 +71,7 @@ const hostAffinity = fc.constantFrom('h0', 'h1', 'h2').map((host) => ({
   },
 }));
 
-/** In-tree sources of volumes, of pods and PersistentVolumes alike. */
+/** In-tree volume sources of pods and PersistentVolumes. */
 const inTree: fc.Arbitrary<ApiObject> = fc.oneof(
   fc
     .constantFrom('vol-1', 'vol-2', 'aws://eu-west-a/vol-1', 'aws:///vol-3', 'aws://eu-west-a/odd')
@@ -90,7 +90,7 @@ const inTree: fc.Arbitrary<ApiObject> = fc.oneof(
   fc.constant({ vsphereVolume: { volumePath: 'v' } }),
 );
 
-/** Sources that one pod at a time may write to. */
+/** Sources that only one pod at a time may write to. */
 const disk: fc.Arbitrary<ApiObject> = fc.oneof(
   inTree,
   fields({
@@ -107,7 +107,7 @@ const disk: fc.Arbitrary<ApiObject> = fc.oneof(
   }).map((rbd) => ({ rbd })),
 );
 
-/** `often` of ten that are claims; each claim at most once in a pod. */
+/** `often` of ten volumes are claims; each claim occurs at most once in a pod. */
 function volumesOf({ often, ephemeral }: { often: number; ephemeral: number }): fc.Arbitrary<readonly ApiObject[]> {
   return fc
     .array(
@@ -147,12 +147,12 @@ const accessModes = fc.uniqueArray(fc.constantFrom('ReadWriteOnce', 'ReadWriteMa
   maxLength: 2,
 });
 
-/** What a comparison says of claims. `bound` of ten have a volume. */
+/** How a comparison generates claims. `bound` of ten have a volume. */
 export interface ClaimStyle {
   readonly bound: number;
-  /** Whether annotations name classes here and there. */
+  /** Whether some annotations name classes. */
   readonly hasOldClasses: boolean;
-  /** Claims and volumes that would suit each other, but for their sizes and places. */
+  /** Claims and volumes match each other, except for size and location. */
   readonly isPlain?: boolean;
 }
 
@@ -204,7 +204,7 @@ function claim({ bound, hasOldClasses, isPlain = false }: ClaimStyle): fc.Arbitr
     });
 }
 
-/** Each larger than the one before, so that nobody has to choose between equals. */
+/** Each is larger than the one before, so that no choice between equal volumes is needed. */
 function volume({ hasOldClasses, isPlain = false }: ClaimStyle): fc.Arbitrary<ApiObject> {
   return fc
     .record({
@@ -256,11 +256,11 @@ function volume({ hasOldClasses, isPlain = false }: ClaimStyle): fc.Arbitrary<Ap
       ),
       phase: fc.constantFrom('Available', 'Available', 'Available', 'Bound', 'Released'),
       isDeleted: fc.integer({ min: 0, max: 29 }),
-      // Of several without one which is taken is chance.
+      // Which of several volumes without a size is chosen is random.
       hasSize: fc.integer({ min: 0, max: 49 }).map((dice) => dice > 0),
     })
     .map(({ place, labels, annotations, spec, source, phase, isDeleted, hasSize }) => {
-      // A secret of Azure's has to be in some namespace.
+      // An Azure secret needs a namespace.
       const own =
         'azureFile' in source ? { azureFile: { ...(source.azureFile as object), secretNamespace: 'x' } } : source;
       return {
@@ -338,7 +338,7 @@ const csiNode = fc
     spec: { drivers: its },
   }));
 
-/** One at most insists on being there: which one is told of several is chance. */
+/** At most one driver is required: which one of several is reported is random. */
 const csiDrivers = fc
   .record({
     insisting: maybe(fc.constantFrom(...drivers), 3),
@@ -361,14 +361,14 @@ const csiDrivers = fc
     ),
   );
 
-/** One at most for a class and a node: which one counts of several is chance. */
+/** At most one for a class and a node: which one of several counts is random. */
 const capacities = fc
   .uniqueArray(
     fc.record({
       storageClassName: fc.constantFrom('wait', 'topology', 'in-tree'),
       host: fc.constantFrom('h0', 'h1', 'h2', undefined),
       isByExpression: fc.boolean(),
-      // With a largest volume but no capacity kube-scheduler panics when it scores.
+      // With a maximum volume size but no capacity, kube-scheduler panics when it scores.
       sizes: fc.oneof(
         {
           weight: 9,
@@ -414,7 +414,7 @@ const attachment = fc
     },
   }));
 
-/** Claims, volumes, classes and what CSI says, at most one of a kind and name. */
+/** Claims, volumes, classes and CSI objects, at most one per kind and name. */
 export function storageObjects(style: ClaimStyle): fc.Arbitrary<readonly ApiObject[]> {
   return fc
     .record({
@@ -431,7 +431,7 @@ export function storageObjects(style: ClaimStyle): fc.Arbitrary<readonly ApiObje
     });
 }
 
-/** Which of several volumes that are kept for a claim it gets is chance: there is one. */
+/** Keeps one volume with a claimRef for each claim: which one of several a claim gets is random. */
 function withOneVolumeEach(objects: readonly ApiObject[]): readonly ApiObject[] {
   const kept = new Set<string>();
   return objects.map((object) => {

@@ -19,7 +19,7 @@ const args = maybe(
 const gibibytes = (most: number): fc.Arbitrary<string> =>
   fc.integer({ min: 1, max: most }).map((count) => `${count}Gi`);
 
-/** Open claims, with volumes or room for them on most hosts, so that several nodes are left and differ in what they have. */
+/** Unbound claims, with volumes or capacity for them on most hosts, so that several nodes fit and differ. */
 const openObjects = fc
   .record({
     claims: fc.array(fc.tuple(fc.constantFrom('wait', 'wait', 'manual', 'elsewhere'), gibibytes(4)), {
@@ -35,7 +35,7 @@ const openObjects = fc
       maxLength: 6,
     }),
     publishes: fc.constantFrom(true, true, true, false, undefined),
-    /** The first volume is kept for this claim. */
+    /** The first volume has a claimRef to this claim. */
     kept: maybe(fc.constantFrom('a', 'b'), 3),
   })
   .map(({ claims, volumes, capacities, publishes, kept }): readonly ApiObject[] => {
@@ -69,7 +69,7 @@ const openObjects = fc
         spec: { storageClassName, accessModes, resources: { requests: { storage } } },
         status: { phase: 'Pending' },
       })),
-      // Which of two volumes of one size is taken is chance.
+      // Which of two volumes of the same size is chosen is random.
       ...[...new Map(volumes.map((each) => [each[2], each])).values()].map(
         ([host, storageClassName, storage], index) => ({
           apiVersion: 'v1',
@@ -97,7 +97,7 @@ const openObjects = fc
           status: { phase: 'Available' },
         }),
       ),
-      // One at most for a class and a node: which one counts of several is chance.
+      // At most one for a class and a node: which one of several counts is random.
       ...capacities.map(([storageClassName, capacity, maximumVolumeSize], index) => ({
         apiVersion: 'storage.k8s.io/v1',
         kind: 'CSIStorageCapacity',
@@ -111,8 +111,8 @@ const openObjects = fc
   });
 
 /**
- * Where the volume that is kept for a claim cannot be reached kube-scheduler has another made for it, which nobody binds it to: the claim
- * gets the one that is kept.
+ * If the volume with a claimRef cannot be reached, kube-scheduler has another volume provisioned, to which nothing binds the claim. The
+ * claim gets the volume with the claimRef.
  */
 const keptVolumes: DeliberateDifference = {
   name: 'a-kept-volume-is-not-made-again',

@@ -7,9 +7,9 @@ import { podWithVolumes, storageNode, storageObjects } from './storage.ts';
 const placed = podWithVolumes({ often: 2, ephemeral: 1 });
 
 /**
- * kube-scheduler skips a pod whose claims nobody uses, and does not see then who comes; it takes a pod's volumes off a count to which
- * each claim, whoever uses it, adds one; it goes by the claim's name, whatever namespace it is in, for who comes; and it does not see pods
- * on nodes that it does not know. Tutti counts who uses the claims.
+ * kube-scheduler skips a pod whose claims are unused, and then ignores added pods. It subtracts a pod's volumes from a count to which each
+ * claim in use adds one. For added pods it compares the claim's name regardless of the namespace, and it ignores pods on unknown nodes.
+ * Tutti counts the users of each claim.
  */
 const exactUse: DeliberateDifference = {
   name: 'users-of-a-claim-are-counted',

@@ -53,7 +53,7 @@ export async function provideBinaries<Name extends BinaryName>(
       return {
         state: 'missing',
         reason: 'no-go',
-        message: `${missing.join(', ')} not built, and there is no Go to build with: install Go ${neededGoVersion}, then ${buildCommand(names)}`,
+        message: `${missing.join(', ')} not built, and Go is not installed: install Go ${neededGoVersion}, then ${buildCommand(names)}`,
       };
     case 'too-old':
       return {

@@ -16,7 +16,7 @@ export async function withFileLock<T>(
   onWait?: (pid: number) => void,
 ): Promise<T> {
   await mkdir(dirname(path), { recursive: true });
-  let told = false;
+  let isReported = false;
   while (!(await tryLock(path))) {
     const holder = Number(await readFile(path, 'utf8').catch(() => ''));
     if (holder > 0 && !isAlive(holder)) {
@@ -25,8 +25,8 @@ export async function withFileLock<T>(
       await rm(dead, { force: true });
       continue;
     }
-    if (!told && holder > 0) onWait?.(holder);
-    told ||= holder > 0;
+    if (!isReported && holder > 0) onWait?.(holder);
+    isReported ||= holder > 0;
     await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }
   try {

@@ -58,7 +58,7 @@ async function runs(pid: number): Promise<boolean> {
 async function expectGone({ folder, pids }: Pick<Held, 'folder' | 'pids'>): Promise<void> {
   await poll(async () => {
     for (const pid of pids) if (await runs(pid)) return `process ${pid} runs`;
-    return (await exists(folder)) ? `${folder} is there` : undefined;
+    return (await exists(folder)) ? `${folder} still exists` : undefined;
   }, 'nothing of the group remains');
 }
 
@@ -74,7 +74,7 @@ describe('ProcessGroup', () => {
     const group = await open();
     await group.start('greeter', process.execPath, ['-e', 'console.log("hello"); setInterval(() => {}, 1e6)']);
     expect(group.pid('greeter')).toBeGreaterThan(0);
-    await poll(async () => ((await group.lastLines('greeter')) === 'hello' ? undefined : 'silence'), 'it says hello');
+    await poll(async () => ((await group.lastLines('greeter')) === 'hello' ? undefined : 'silence'), 'it prints hello');
   });
 
   it('reports how a process ended', async () => {

@@ -69,7 +69,7 @@ export function apiServerArguments(
     '--authorization-mode=RBAC',
     ...(node
       ? [`--egress-selector-config-file=${egressSelectorPath(folder)}`, '--kubelet-preferred-address-types=InternalIP']
-      : // Pods are created in namespaces where nobody makes service accounts.
+      : // Without controllers, namespaces have no service accounts for pods.
         ['--disable-admission-plugins=ServiceAccount']),
     '--allow-privileged=true',
     '--endpoint-reconciler-type=none',

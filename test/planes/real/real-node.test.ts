@@ -71,7 +71,7 @@ describe.skipIf(programs.state === 'missing')('Real plane with a real node', () 
     await poll(async () => {
       const { items } = await plane.client.list(pods);
       const names = (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
-      return names.includes('long') ? 'it is there' : undefined;
+      return names.includes('long') ? 'it still exists' : undefined;
     }, 'the pod is gone');
   });
 

@@ -103,9 +103,9 @@ export class Replicas {
     process.said(schedules).then(
       () => {
         this.#scheduling.push(replica);
-        const told = this.#next;
+        const waiting = this.#next;
         this.#next = deferred<Replica>();
-        told.resolve(replica);
+        waiting.resolve(replica);
       },
       () => undefined, // it ended before
     );

@@ -24,7 +24,7 @@ export class WrittenRecord {
 
   #note(resource: string, change: any): void {
     const resourceVersion = ++this.#version;
-    this.record.add(resourceVersion, resource, { ...change, resourceVersion }, 'somebody');
+    this.record.add(resourceVersion, resource, { ...change, resourceVersion }, 'test');
   }
 }
 

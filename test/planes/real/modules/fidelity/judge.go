@@ -12,36 +12,36 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// judge asks PreFilter and Filter as the scheduling cycle does, and answers the nodes that are left.
-func judge(ctx context.Context, plugin fwk.Plugin, state fwk.CycleState, asked *question, snapshot *schedulercache.Snapshot, all []fwk.NodeInfo, said *answer) ([]fwk.NodeInfo, error) {
+// judge runs PreFilter and Filter as the scheduling cycle does, and returns the remaining nodes.
+func judge(ctx context.Context, plugin fwk.Plugin, state fwk.CycleState, q *question, snapshot *schedulercache.Snapshot, all []fwk.NodeInfo, ans *answer) ([]fwk.NodeInfo, error) {
 	left := all
 	skipped := false
-	if asking, ok := plugin.(fwk.PreFilterPlugin); ok {
-		result, code := asking.PreFilter(ctx, state, asked.Pod, all)
-		said.PreFilter = statusOf(code)
+	if point, ok := plugin.(fwk.PreFilterPlugin); ok {
+		result, code := point.PreFilter(ctx, state, q.Pod, all)
+		ans.PreFilter = statusOf(code)
 		skipped = code.IsSkip()
 		if !code.IsSuccess() && !skipped {
 			return nil, nil
 		}
 		if !result.AllNodes() {
-			said.NodeNames = slices.Sorted(slices.Values(result.NodeNames.UnsortedList()))
+			ans.NodeNames = slices.Sorted(slices.Values(result.NodeNames.UnsortedList()))
 			left = slices.DeleteFunc(slices.Clone(all), func(node fwk.NodeInfo) bool {
 				return !result.NodeNames.Has(node.Node().Name)
 			})
 		}
-		if err := change(ctx, asking.PreFilterExtensions(), skipped, state, asked, snapshot); err != nil {
+		if err := change(ctx, point.PreFilterExtensions(), skipped, state, q, snapshot); err != nil {
 			return nil, err
 		}
 	}
-	asking, ok := plugin.(fwk.FilterPlugin)
+	point, ok := plugin.(fwk.FilterPlugin)
 	if !ok || skipped {
 		return left, nil
 	}
-	said.Filter = map[string]*status{}
+	ans.Filter = map[string]*status{}
 	var fitting []fwk.NodeInfo
 	for _, node := range left {
-		if code := asking.Filter(ctx, state, asked.Pod, node); !code.IsSuccess() {
-			said.Filter[node.Node().Name] = statusOf(code)
+		if code := point.Filter(ctx, state, q.Pod, node); !code.IsSuccess() {
+			ans.Filter[node.Node().Name] = statusOf(code)
 		} else {
 			fitting = append(fitting, node)
 		}
@@ -49,9 +49,9 @@ func judge(ctx context.Context, plugin fwk.Plugin, state fwk.CycleState, asked *
 	return fitting, nil
 }
 
-// change brings the case's further pods onto their nodes and takes others away, and tells the plugin.
-func change(ctx context.Context, told fwk.PreFilterExtensions, skipped bool, state fwk.CycleState, asked *question, snapshot *schedulercache.Snapshot) error {
-	for _, pod := range asked.Added {
+// change adds pods to their nodes, removes others, and notifies the plugin.
+func change(ctx context.Context, extensions fwk.PreFilterExtensions, skipped bool, state fwk.CycleState, q *question, snapshot *schedulercache.Snapshot) error {
+	for _, pod := range q.Added {
 		info, err := framework.NewPodInfo(pod)
 		if err != nil {
 			return err
@@ -61,79 +61,79 @@ func change(ctx context.Context, told fwk.PreFilterExtensions, skipped bool, sta
 			return err
 		}
 		node.AddPodInfo(info)
-		if told == nil || skipped {
+		if extensions == nil || skipped {
 			continue
 		}
-		if code := told.AddPod(ctx, state, asked.Pod, info, node); !code.IsSuccess() {
+		if code := extensions.AddPod(ctx, state, q.Pod, info, node); !code.IsSuccess() {
 			return code.AsError()
 		}
 	}
-	for _, uid := range asked.Removed {
-		index := slices.IndexFunc(asked.Pods, func(pod *v1.Pod) bool { return string(pod.UID) == uid })
+	for _, uid := range q.Removed {
+		index := slices.IndexFunc(q.Pods, func(pod *v1.Pod) bool { return string(pod.UID) == uid })
 		if index < 0 {
-			return fmt.Errorf("no pod of the case has the uid %s", uid)
+			return fmt.Errorf("no pod of the question has the uid %s", uid)
 		}
-		info, err := framework.NewPodInfo(asked.Pods[index])
+		info, err := framework.NewPodInfo(q.Pods[index])
 		if err != nil {
 			return err
 		}
-		node, err := snapshot.NodeInfos().Get(asked.Pods[index].Spec.NodeName)
+		node, err := snapshot.NodeInfos().Get(q.Pods[index].Spec.NodeName)
 		if err != nil {
 			return err
 		}
-		if err := node.RemovePod(klog.FromContext(ctx), asked.Pods[index]); err != nil {
+		if err := node.RemovePod(klog.FromContext(ctx), q.Pods[index]); err != nil {
 			return err
 		}
-		if told == nil || skipped {
+		if extensions == nil || skipped {
 			continue
 		}
-		if code := told.RemovePod(ctx, state, asked.Pod, info, node); !code.IsSuccess() {
+		if code := extensions.RemovePod(ctx, state, q.Pod, info, node); !code.IsSuccess() {
 			return code.AsError()
 		}
 	}
 	return nil
 }
 
-// score asks PreScore, Score and NormalizeScore about the nodes that are left.
-func score(ctx context.Context, plugin fwk.Plugin, state fwk.CycleState, pod *v1.Pod, left []fwk.NodeInfo, said *answer) {
-	if asking, ok := plugin.(fwk.PreScorePlugin); ok {
-		code := asking.PreScore(ctx, state, pod, left)
-		said.PreScore = statusOf(code)
+// score runs PreScore, Score and NormalizeScore for the remaining nodes.
+func score(ctx context.Context, plugin fwk.Plugin, state fwk.CycleState, pod *v1.Pod, left []fwk.NodeInfo, ans *answer) {
+	if point, ok := plugin.(fwk.PreScorePlugin); ok {
+		code := point.PreScore(ctx, state, pod, left)
+		ans.PreScore = statusOf(code)
 		if !code.IsSuccess() {
 			return
 		}
 	}
-	asking, ok := plugin.(fwk.ScorePlugin)
+	point, ok := plugin.(fwk.ScorePlugin)
 	if !ok {
 		return
 	}
 	scores := make(fwk.NodeScoreList, len(left))
 	for i, node := range left {
-		points, code := scoreOf(ctx, asking, state, pod, node)
+		points, code := scoreOf(ctx, point, state, pod, node)
 		if !code.IsSuccess() {
-			said.Score = statusOf(code)
+			ans.Score = statusOf(code)
 			return
 		}
 		scores[i] = fwk.NodeScore{Name: node.Node().Name, Score: points}
 	}
-	if normalizing := asking.ScoreExtensions(); normalizing != nil {
+	if normalizing := point.ScoreExtensions(); normalizing != nil {
 		if code := normalizing.NormalizeScore(ctx, state, pod, scores); !code.IsSuccess() {
-			said.Score = statusOf(code)
+			ans.Score = statusOf(code)
 			return
 		}
 	}
-	said.Scores = map[string]int64{}
+	ans.Scores = map[string]int64{}
 	for _, node := range scores {
-		said.Scores[node.Name] = node.Score
+		ans.Scores[node.Name] = node.Score
 	}
 }
 
-// scoreOf asks about one node. A plugin that panics, with which all of kube-scheduler would end, answers Error.
-func scoreOf(ctx context.Context, asking fwk.ScorePlugin, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (points int64, code *fwk.Status) {
+// scoreOf scores one node. It returns Error for a plugin that panics, which would end kube-scheduler.
+func scoreOf(ctx context.Context, point fwk.ScorePlugin, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (points int64, code *fwk.Status) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			code = fwk.AsStatus(fmt.Errorf("panic: %v", cause))
 		}
 	}()
-	return asking.Score(ctx, state, pod, node)
+	return point.Score(ctx, state, pod, node)
 }

@@ -1,5 +1,5 @@
-// Command fidelity answers what kube-scheduler's own plugins say about pods: one case a line on standard input, one answer a
-// line on standard output, in the same order. What a case and an answer are is in test/fidelity/oracle.ts.
+// Command fidelity runs kube-scheduler's own plugins: it reads one question per line from standard input and writes one answer
+// per line to standard output, in the same order. test/fidelity/question.ts defines questions and answers.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	// Everything that a case makes is garbage at once; memory is plenty.
+	// Everything that a question allocates is garbage at once, and there is plenty of memory.
 	debug.SetGCPercent(800)
 	logger := logr.Discard()
 	klog.SetLogger(logger)
@@ -43,18 +43,18 @@ func run(ctx context.Context, input io.Reader, output io.Writer) error {
 		if err != nil && err != io.EOF {
 			return err
 		}
-		var asked question
-		if err := json.Unmarshal(line, &asked); err != nil {
-			return fmt.Errorf("case %d cannot be read: %w", number, err)
+		var q question
+		if err := json.Unmarshal(line, &q); err != nil {
+			return fmt.Errorf("cannot parse question %d: %w", number, err)
 		}
-		said, err := oracle.answer(ctx, &asked)
+		ans, err := oracle.answer(ctx, &q)
 		if err != nil {
-			said = &answer{Error: err.Error()}
+			ans = &answer{Error: err.Error()}
 		}
-		if err := encoder.Encode(said); err != nil {
+		if err := encoder.Encode(ans); err != nil {
 			return err
 		}
-		// Whoever asks one by one is not kept waiting; whoever asks for many is answered in large pieces.
+		// Answer single questions at once, and batches of questions in large writes.
 		if lines.Buffered() == 0 {
 			if err := answers.Flush(); err != nil {
 				return err

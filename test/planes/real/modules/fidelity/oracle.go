@@ -29,12 +29,12 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/util/assumecache"
 )
 
-// oracle puts questions to plugins. What costs time to make and holds nothing of a case is made once.
+// oracle runs plugins. It creates expensive objects that do not depend on a question only once.
 type oracle struct {
 	registry frameworkruntime.Registry
-	// client is asked for nothing: informers are filled by hand, and never started.
+	// client is never used for requests: informers are filled directly and never started.
 	client clientset.Interface
-	// dra knows of no devices.
+	// dra has no devices.
 	dra fwk.SharedDRAManager
 }
 
@@ -57,51 +57,51 @@ func newOracle(ctx context.Context) (*oracle, error) {
 	}, nil
 }
 
-func (o *oracle) answer(ctx context.Context, asked *question) (*answer, error) {
+func (o *oracle) answer(ctx context.Context, q *question) (*answer, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	snapshot, err := snapshotOf(ctx, asked)
+	snapshot, err := snapshotOf(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	plugin, err := o.plugin(ctx, asked, snapshot)
+	plugin, err := o.plugin(ctx, q, snapshot)
 	if err != nil {
 		return nil, err
 	}
-	said := &answer{}
-	if asking, ok := plugin.(fwk.PreEnqueuePlugin); ok {
-		said.PreEnqueue = statusOf(asking.PreEnqueue(ctx, asked.Pod))
+	ans := &answer{}
+	if point, ok := plugin.(fwk.PreEnqueuePlugin); ok {
+		ans.PreEnqueue = statusOf(point.PreEnqueue(ctx, q.Pod))
 	}
-	if sorting, ok := plugin.(fwk.QueueSortPlugin); ok && asked.Rival != nil {
-		order, err := orderOf(sorting, asked.Pod, asked.Rival)
+	if sorting, ok := plugin.(fwk.QueueSortPlugin); ok && q.Rival != nil {
+		order, err := orderOf(sorting, q.Pod, q.Rival)
 		if err != nil {
 			return nil, err
 		}
-		said.Order = &order
+		ans.Order = &order
 	}
 	all, err := snapshot.NodeInfos().List()
 	if err != nil {
 		return nil, err
 	}
 	state := framework.NewCycleState()
-	left, err := judge(ctx, plugin, state, asked, snapshot, all, said)
-	if err != nil || len(left) == 0 || len(asked.Added)+len(asked.Removed) > 0 {
-		return said, err
+	left, err := judge(ctx, plugin, state, q, snapshot, all, ans)
+	if err != nil || len(left) == 0 || len(q.Added)+len(q.Removed) > 0 {
+		return ans, err
 	}
-	score(ctx, plugin, state, asked.Pod, left, said)
-	return said, nil
+	score(ctx, plugin, state, q.Pod, left, ans)
+	return ans, nil
 }
 
-// snapshotOf is made by the scheduler's own cache, as in each of its cycles.
-func snapshotOf(ctx context.Context, asked *question) (*schedulercache.Snapshot, error) {
+// snapshotOf returns a snapshot of the scheduler's own cache, as in each scheduling cycle.
+func snapshotOf(ctx context.Context, q *question) (*schedulercache.Snapshot, error) {
 	cache := schedulercache.New(ctx, nil,
 		utilfeature.DefaultFeatureGate.Enabled(features.GenericWorkload),
 		utilfeature.DefaultFeatureGate.Enabled(features.CompositePodGroup))
 	logger := klog.FromContext(ctx)
-	for _, node := range asked.Nodes {
+	for _, node := range q.Nodes {
 		cache.AddNode(logger, node)
 	}
-	for _, pod := range asked.Pods {
+	for _, pod := range q.Pods {
 		if err := cache.AddPod(logger, pod); err != nil {
 			return nil, err
 		}
@@ -110,10 +110,10 @@ func snapshotOf(ctx context.Context, asked *question) (*schedulercache.Snapshot,
 	return snapshot, cache.UpdateSnapshot(logger, snapshot)
 }
 
-// plugin makes the one that is asked for, with its arguments defaulted and checked, over the case's objects.
-func (o *oracle) plugin(ctx context.Context, asked *question, snapshot *schedulercache.Snapshot) (fwk.Plugin, error) {
+// plugin creates the plugin of the question, with defaulted and validated arguments, over the question's objects.
+func (o *oracle) plugin(ctx context.Context, q *question, snapshot *schedulercache.Snapshot) (fwk.Plugin, error) {
 	factory := informers.NewSharedInformerFactory(o.client, 0)
-	for _, raw := range asked.Objects {
+	for _, raw := range q.Objects {
 		object, kind, err := clientscheme.Codecs.UniversalDeserializer().Decode(raw, nil, nil)
 		if err != nil {
 			return nil, err
@@ -133,32 +133,32 @@ func (o *oracle) plugin(ctx context.Context, asked *question, snapshot *schedule
 		frameworkruntime.WithSnapshotSharedLister(snapshot),
 		frameworkruntime.WithSharedDRAManager(o.dra),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(factory.Storage().V1().CSINodes().Lister())),
-		// One goroutine a node of a small cluster costs more than it gains.
+		// In a small cluster one goroutine per node costs more than it gains.
 		frameworkruntime.WithParallelism(1),
 	)
 	if err != nil {
 		return nil, err
 	}
-	args, err := argsOf(asked)
+	args, err := argsOf(q)
 	if err != nil {
 		return nil, err
 	}
-	factoryOf, ok := o.registry[asked.Plugin]
+	factoryOf, ok := o.registry[q.Plugin]
 	if !ok {
-		return nil, fmt.Errorf("kube-scheduler has no plugin %s", asked.Plugin)
+		return nil, fmt.Errorf("kube-scheduler has no plugin %s", q.Plugin)
 	}
 	return factoryOf(ctx, args, handle)
 }
 
-// argsOf is nil for plugins that take no arguments.
-func argsOf(asked *question) (runtime.Object, error) {
-	kind := configv1.SchemeGroupVersion.WithKind(asked.Plugin + "Args")
+// argsOf returns nil for plugins without arguments.
+func argsOf(q *question) (runtime.Object, error) {
+	kind := configv1.SchemeGroupVersion.WithKind(q.Plugin + "Args")
 	if !configscheme.Scheme.Recognizes(kind) {
 		return nil, nil
 	}
 	fields := map[string]json.RawMessage{}
-	if len(asked.Args) > 0 {
-		if err := json.Unmarshal(asked.Args, &fields); err != nil {
+	if len(q.Args) > 0 {
+		if err := json.Unmarshal(q.Args, &fields); err != nil {
 			return nil, err
 		}
 	}
@@ -191,7 +191,7 @@ func orderOf(plugin fwk.QueueSortPlugin, pod, rival *v1.Pod) (int, error) {
 	}
 }
 
-// queued is the pod in the queue since it was created.
+// queued returns the queue entry of a pod that has been queued since its creation.
 func queued(pod *v1.Pod) (fwk.QueuedEntityInfo, error) {
 	info, err := framework.NewPodInfo(pod)
 	if err != nil {

@@ -7,21 +7,21 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// question is one plugin, one cluster and one pod.
+// question consists of one plugin, one cluster and one pod.
 type question struct {
 	Plugin string `json:"plugin"`
-	// Args are the plugin's arguments, as a KubeSchedulerConfiguration has them; absent: its defaults.
+	// Args are the plugin's arguments as in a KubeSchedulerConfiguration; absent: its defaults.
 	Args json.RawMessage `json:"args,omitempty"`
-	// Nodes and Pods (each with spec.nodeName) are what the scheduler's cache holds.
+	// Nodes and Pods (each with spec.nodeName) are the content of the scheduler's cache.
 	Nodes []*v1.Node `json:"nodes"`
 	Pods  []*v1.Pod  `json:"pods"`
-	// Objects are of any other kind that has an informer, each with apiVersion and kind.
+	// Objects have other kinds with an informer, each with apiVersion and kind.
 	Objects []json.RawMessage `json:"objects,omitempty"`
 	Pod     *v1.Pod           `json:"pod"`
-	// Added pods come onto their nodes, and Removed ones (by uid) go, between PreFilter and Filter. Then nothing is scored.
+	// Added pods are added to their nodes, and Removed ones (by uid) are removed, between PreFilter and Filter. Then nothing is scored.
 	Added   []*v1.Pod `json:"added,omitempty"`
 	Removed []string  `json:"removed,omitempty"`
-	// Rival is what a plugin that sorts the queue compares the pod with.
+	// Rival is the pod with which a QueueSort plugin compares the pod.
 	Rival *v1.Pod `json:"rival,omitempty"`
 }
 
@@ -30,22 +30,22 @@ type status struct {
 	Reasons []string `json:"reasons,omitempty"`
 }
 
-// answer holds what each point of the plugin said; a point that it does not have, or that was not reached, is absent.
+// answer holds the result of each extension point; it is absent if the plugin does not have it or did not reach it.
 type answer struct {
 	PreEnqueue *status `json:"preEnqueue,omitempty"`
-	// Order is less than 0 when the pod goes before its rival, 0 when neither has to go first.
+	// Order is less than 0 when the pod goes before its rival, and 0 for equal rank.
 	Order     *int    `json:"order,omitempty"`
 	PreFilter *status `json:"preFilter,omitempty"`
 	// NodeNames are the only nodes that PreFilter leaves.
 	NodeNames []string `json:"nodeNames,omitempty"`
-	// Filter holds the nodes that it refused, of those that PreFilter left.
+	// Filter holds the rejected nodes, of those that PreFilter left.
 	Filter   map[string]*status `json:"filter,omitempty"`
 	PreScore *status            `json:"preScore,omitempty"`
-	// Scores are normalised, without the plugin's weight, of the nodes that it did not refuse.
+	// Scores are normalized, without the plugin's weight, for the nodes that were not rejected.
 	Scores map[string]int64 `json:"scores,omitempty"`
-	// Score is why there are none.
+	// Score is the reason why there are no scores.
 	Score *status `json:"score,omitempty"`
-	// Error says why the question could not be put.
+	// Error is the reason why the question is invalid.
 	Error string `json:"error,omitempty"`
 }
 

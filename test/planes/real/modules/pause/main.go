@@ -1,4 +1,4 @@
-// Command pause waits until it is told to end, or as long as its argument says: what containers of test planes run.
+// Command pause waits for SIGTERM or SIGINT, or as long as its argument says. Containers of test planes run it.
 package main
 
 import (
@@ -19,12 +19,12 @@ func main() {
 		}
 		over = time.After(duration)
 	}
-	// A process with the number 1 ends by a signal only if it asks for it.
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT)
+	// The process with id 1 ends at a signal only if it handles it.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	fmt.Println("waiting")
 	select {
 	case <-over:
-	case <-told:
+	case <-signals:
 	}
 }

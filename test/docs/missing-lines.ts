@@ -1,15 +1,15 @@
 import { masked } from './console-blocks.ts';
 
 /**
- * The lines that a page shows of a story, of which more is told: those that are not told in that order. `…` at the end of a line is any
- * text, and a line of nothing else any lines.
+ * Returns the lines of a page that are missing in the output, or not in that order. The output may contain more lines. `…` at the end of a
+ * line matches any text, and a line with only `…` matches any lines.
  */
-export function untoldLines(shown: string, told: string): string[] {
+export function missingLines(shown: string, output: string): string[] {
   const mask = (text: string): string =>
     masked(text)
       .replaceAll(/(?<=127\.0\.0\.1:)\d+/g, '(port)')
       .replaceAll(/\S+(?=\/kubeconfig$)/gm, '(folder)');
-  const lines = mask(told).split('\n');
+  const lines = mask(output).split('\n');
   let from = 0;
   return mask(shown)
     .split('\n')
