@@ -22,7 +22,7 @@ interface Shape {
 }
 
 const same = (cpu: string) => (): PodOptions => ({ cpu, memory: '1Gi' });
-const kinds =
+const podClasses =
   (count: number) =>
   (index: number): PodOptions => ({ cpu: `${400 + (index % count)}m`, memory: '1Gi' });
 
@@ -44,16 +44,16 @@ const shapes: Readonly<Record<string, Shape>> = {
   '5,000 identical, too big for any node': { size: 5000, member: same('33'), fits: false },
   // 4,500 nodes have no taint, and each fits one pod.
   '4,501 identical, one too many': { size: 4501, member: same('18'), fits: false },
-  '1,000 of 10 kinds': { size: 1000, member: kinds(10), fits: true },
-  '1,000 of 100 kinds': { size: 1000, member: kinds(100), fits: true, times: 5 },
-  '1,000 of 1,000 kinds': { size: 1000, member: kinds(1000), fits: true, times: 3 },
-  '1,000 of 1,000 kinds, the last too big': {
+  '1,000 in 10 pod classes': { size: 1000, member: podClasses(10), fits: true },
+  '1,000 in 100 pod classes': { size: 1000, member: podClasses(100), fits: true, times: 5 },
+  '1,000 in 1,000 pod classes': { size: 1000, member: podClasses(1000), fits: true, times: 3 },
+  '1,000 in 1,000 pod classes, the last too big': {
     size: 1000,
-    member: (index) => (index === 999 ? { cpu: 33, memory: '1Gi' } : kinds(1000)(index)),
+    member: (index) => (index === 999 ? { cpu: 33, memory: '1Gi' } : podClasses(1000)(index)),
     fits: false,
     times: 3,
   },
-  '5,000 of 1,000 kinds': { size: 5000, member: kinds(1000), fits: true, times: 3 },
+  '5,000 in 1,000 pod classes': { size: 5000, member: podClasses(1000), fits: true, times: 3 },
   '1,000 identical, a Filter without sign': {
     size: 1000,
     member: same('500m'),

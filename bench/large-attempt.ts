@@ -16,7 +16,7 @@ import { httpsGet } from '../src/serving/testing/https-get.ts';
 import { freePorts } from '../test/planes/real/ports.ts';
 import { openNodesPlane } from './nodes-plane.ts';
 
-const [kinds = 1_000, nodeCount = 5_000] = process.argv.slice(2).map(Number);
+const [podClasses = 1_000, nodeCount = 5_000] = process.argv.slice(2).map(Number);
 const podsPath = '/api/v1/namespaces/default/pods';
 const leasePath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/tutti-scheduler';
 const renewEveryMs = 500;
@@ -63,8 +63,8 @@ function longestStall(before: ReadonlyMap<number, number>, after: ReadonlyMap<nu
 }
 
 async function gang(name: string, cpuOfLast: string): Promise<void> {
-  for (let i = 0; i < kinds; i++) {
-    const cpu = i === kinds - 1 ? cpuOfLast : `${400 + i}m`;
+  for (let i = 0; i < podClasses; i++) {
+    const cpu = i === podClasses - 1 ? cpuOfLast : `${400 + i}m`;
     await client.create(podsPath, {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -99,7 +99,7 @@ async function gang(name: string, cpuOfLast: string): Promise<void> {
     apiVersion: 'scheduling.x-k8s.io/v1alpha1',
     kind: 'PodGroup',
     metadata: { name },
-    spec: { minMember: kinds },
+    spec: { minMember: podClasses },
   });
   for (let isDecided = false; !isDecided; await sleep(20)) {
     const first = await client.get<PodStatus>(`${podsPath}/${name}-0`);

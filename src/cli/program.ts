@@ -100,7 +100,7 @@ export const controllerLease = 'tutti-controller';
 /** Returns the command line parser. Parsing calls one of the commands and passes its exit code to `onDone`. */
 export function createProgram(commands: Commands, onDone: (exitCode: number) => void): Command {
   const program = new Command('tutti')
-    .description('Starts the pods of a group on Kubernetes all together or not at all.')
+    .description('Tutti is a gang scheduler for Kubernetes: the pods of a group start all together or not at all.')
     .version(packageVersion(), '-V, --version', 'Print the version.')
     .helpOption('-h, --help', 'Print help.')
     .helpCommand(false)
@@ -236,7 +236,7 @@ Exit codes with --exit:
 
 function schedulerCommand(): Command {
   const command = new Command('scheduler')
-    .description('Run the scheduler.')
+    .description('Run the scheduler, which schedules pods and starts the pods of a group all together or not at all.')
     .option(
       '--scheduler-name <name>',
       'Schedule the pods with this spec.schedulerName. Can be repeated. (default: tutti)',
