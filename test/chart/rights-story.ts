@@ -122,13 +122,13 @@ export class RightsStory {
   async ask(path: string): Promise<readonly number[]> {
     const token = await (this.#token ??= this.#rights.token('reader'));
     const processes = [...this.#schedulers, ...this.#controllers];
-    const asked = processes.map(({ url }) =>
+    const statuses = processes.map(({ url }) =>
       httpsGet(`${url}${path}`, { token }).then(
         ({ status }) => status,
         () => 0,
       ),
     );
-    return Promise.all(asked);
+    return Promise.all(statuses);
   }
 
   /** Ends one process of each kind, so that the standby takes over. Resolves when it has. */

@@ -76,13 +76,13 @@ export const jobs: CaseGroup = {
   },
   'the status of a job is validated': async (api) => {
     await api.givenCreated(path, indexed('a'));
-    const say = (status: object): Promise<unknown> => api.merge(`${path}/a/status`, { status });
-    await say({ active: -1 });
-    await say({ completedIndexes: '1,0' });
-    await say({ completedIndexes: '7' });
-    await say({ startTime: start, active: 1, ready: 1, uncountedTerminatedPods: {} });
+    const setStatus = (status: object): Promise<unknown> => api.merge(`${path}/a/status`, { status });
+    await setStatus({ active: -1 });
+    await setStatus({ completedIndexes: '1,0' });
+    await setStatus({ completedIndexes: '7' });
+    await setStatus({ startTime: start, active: 1, ready: 1, uncountedTerminatedPods: {} });
     const complete = [condition('SuccessCriteriaMet'), condition('Complete')];
-    await say({
+    await setStatus({
       active: null,
       ready: 0,
       conditions: complete,
@@ -90,7 +90,7 @@ export const jobs: CaseGroup = {
       succeeded: 3,
       completedIndexes: '0-2',
     });
-    await say({ succeeded: 2, failed: 1 });
+    await setStatus({ succeeded: 2, failed: 1 });
     await api.get(path, { accept: table, view: (list) => list.rows.map((row: any) => row.cells.slice(0, 4)) });
   },
 };
