@@ -121,7 +121,7 @@ export class InstalledRights {
     const { verb, group, resource } = right;
     const [kind, subresource] = resource.split('/');
     const named = role.rules.find((rule) => rule.resources?.includes(resource) === true && rule.verbs.includes(verb));
-    const asked = resource.startsWith('/')
+    const attributes = resource.startsWith('/')
       ? { nonResourceAttributes: { verb, path: resource } }
       : {
           resourceAttributes: {
@@ -137,7 +137,7 @@ export class InstalledRights {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
       spec: {
-        ...asked,
+        ...attributes,
         user: `system:serviceaccount:${this.namespace}:${holder}`,
         groups: ['system:serviceaccounts', `system:serviceaccounts:${this.namespace}`, 'system:authenticated'],
       },

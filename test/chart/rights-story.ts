@@ -42,16 +42,16 @@ export function allRights(namespace: string): object {
 
 /** Tutti has no default plugin that preempts; this one does, for one pod. */
 const makeCapacity: OwnPlugin = {
-  name: 'MakeRoom',
+  name: 'MakeCapacity',
   factory: (_args, handle) => ({
-    name: 'MakeRoom',
+    name: 'MakeCapacity',
     postFilter: (candidate) => {
       if (candidate.kind !== 'pod' || candidate.pod.name !== 'greedy') return undefined;
       const victims = [...handle.cluster.pods()].filter(
         ({ name, namespace, deleting }) => name === 'modest' && namespace === candidate.pod.namespace && !deleting,
       );
       const { plan } = handle.dryRun(candidate, { without: victims });
-      return { message: 'Room is made.', nominations: plan, victims };
+      return { message: 'Capacity is being freed.', nominations: plan, victims };
     },
   }),
 };
@@ -113,7 +113,7 @@ export class RightsStory {
     const waiting = members.filter((name) => nodeOf(record, `${namespace}/${name}`) === undefined);
     if (waiting.length > 0) return `${waiting.join()} are not bound`;
     if ((await this.#phaseOf('whole')) === undefined) return 'the group has no status';
-    if (record.pods.current.has(`${namespace}/torn-0`)) return 'the group that cannot be completed is not released';
+    if (record.pods.current.has(`${namespace}/partial-0`)) return 'the group that cannot be completed is not released';
     const statuses = await this.ask('/metrics');
     return statuses.every((status) => status === 200) ? undefined : `/metrics answers ${statuses.join()}`;
   }
@@ -122,13 +122,13 @@ export class RightsStory {
   async ask(path: string): Promise<readonly number[]> {
     const token = await (this.#token ??= this.#rights.token('reader'));
     const processes = [...this.#schedulers, ...this.#controllers];
-    const asked = processes.map(({ url }) =>
+    const statuses = processes.map(({ url }) =>
       httpsGet(`${url}${path}`, { token }).then(
         ({ status }) => status,
         () => 0,
       ),
     );
-    return Promise.all(asked);
+    return Promise.all(statuses);
   }
 
   /** Ends one process of each kind, so that the standby takes over. Resolves when it has. */
@@ -162,9 +162,9 @@ export class RightsStory {
     await this.#createGang('stuck', { cpu: 3, ...on(changing!) });
     await this.#createGang('extended', { cpu: 1, requests: { [device]: 1 } });
     await stage.createPod('greedy', { cpu: 1, priority: 'high', ...on(full!) });
-    await stage.createGroup('torn', { minMember: 2, repairGraceSeconds: 0 });
+    await stage.createGroup('partial', { minMember: 2, repairGraceSeconds: 0 });
     const owner = await stage.createOwner('job');
-    await stage.createPod('torn-0', { cpu: '100m', nodeName: wide!, group: 'torn', owner });
+    await stage.createPod('partial-0', { cpu: '100m', nodeName: wide!, group: 'partial', owner });
   }
 
   /** One pod uses an existing volume, and another one a provisioned volume. */

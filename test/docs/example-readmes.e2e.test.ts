@@ -20,7 +20,7 @@ const kubectlFolder = dirname(await kubectlPath());
 const anyNode = (text: string): string => masked(text).replaceAll(/\bnode-[123]\b/g, 'node-(any)');
 
 /** Returns a pattern for a line that a background process logs while the next commands run; the line begins with `… INFO`. */
-function saidLine(line: string): RegExp {
+function logLinePattern(line: string): RegExp {
   const parts = line.replace(/^… /, '').split('…');
   return new RegExp(
     parts.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(/ +/g, ' +')).join('.*'),
@@ -41,7 +41,7 @@ class Terminals {
   /** Returns the output as `transcriptsOf` needs it; waits for expected output of background processes. */
   async run({ command, output }: ConsoleCommand): Promise<{ readonly printed: string; readonly expected: string }> {
     const plain = command.replace(/ +#.*$/, '');
-    const said = output.split('\n').filter((line) => line.startsWith('… INFO'));
+    const logged = output.split('\n').filter((line) => line.startsWith('… INFO'));
     const rest = {
       command,
       output: output
@@ -61,7 +61,7 @@ class Terminals {
       };
       [printed = ''] = await outputsOf([{ command: plain, output: '' }], environment, process.cwd());
     }
-    for (const line of said) await this.#background!.said(saidLine(line));
+    for (const line of logged) await this.#background!.said(logLinePattern(line));
     const transcripts = transcriptsOf([rest], [printed], anyNode);
     return { printed: transcripts.printed[0]!, expected: transcripts.expected[0]! };
   }

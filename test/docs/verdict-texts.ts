@@ -98,7 +98,7 @@ function textsOf(expression: ts.Expression, source: ts.SourceFile): string[] {
   if (ts.isTemplateExpression(expression)) {
     return expression.templateSpans.reduce(
       (texts, { expression: part, literal }) =>
-        texts.flatMap((text) => textsOf(part, source).map((said) => text + said + literal.text)),
+        texts.flatMap((text) => textsOf(part, source).map((value) => text + value + literal.text)),
       [expression.head.text],
     );
   }

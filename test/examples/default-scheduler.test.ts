@@ -18,7 +18,7 @@ const programs = await provideForSuite('Tutti as the default scheduler', [
 ]);
 
 // The first command stops kube-scheduler, which does not run here.
-const [, start, ...asked] = consoleCommandsOf(claimBlocks('examples/default-scheduler/README.md', 'console'));
+const [, start, ...commands] = consoleCommandsOf(claimBlocks('examples/default-scheduler/README.md', 'console'));
 
 describe.skipIf(programs.state === 'missing')('Tutti on a real plane without kube-scheduler', () => {
   let plane: RealPlane;
@@ -55,14 +55,14 @@ describe.skipIf(programs.state === 'missing')('Tutti on a real plane without kub
       KUBECONFIG: plane.kubeconfigPath,
       PATH: `${dirname(await kubectlPath())}:${process.env.PATH}`,
     };
-    const [applied, ...others] = asked;
+    const [applied, ...others] = commands;
     const outputs = await outputsOf([applied!], environment, process.cwd());
     await expectStatus('/apis/apps/v1/namespaces/default/deployments/web', 'availableReplicas', 3);
     await expectStatus('/apis/apps/v1/namespaces/default/daemonsets/agent', 'numberReady', 3);
     await expectStatus('/apis/apps/v1/namespaces/default/statefulsets/store', 'readyReplicas', 2);
     await expectStatus('/apis/batch/v1/namespaces/default/jobs/report', 'succeeded', 2);
     outputs.push(...(await outputsOf(others, environment, process.cwd())));
-    const { printed, expected } = transcriptsOf(asked, outputs);
+    const { printed, expected } = transcriptsOf(commands, outputs);
     expect(printed).toEqual(expected);
     const { items } = await plane.client.list('/api/v1/namespaces/default/pods');
     const names = (items as { readonly spec: { readonly schedulerName: string } }[]).map(

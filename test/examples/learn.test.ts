@@ -16,13 +16,13 @@ const pages = [
   '7-events.md',
 ] as const;
 
-interface Said {
+interface OutputLine {
   readonly seconds: number;
   readonly line: string;
 }
 
 /** Runs a step as a reader does, within the documented time. */
-async function learn(step: number): Promise<readonly Said[]> {
+async function learn(step: number): Promise<readonly OutputLine[]> {
   const { stdout, stderr } = await promisify(execFile)('npm', ['run', '--silent', 'learn', '--', String(step)], {
     timeout: hangsMs,
     env: { ...process.env, NO_COLOR: '1' },
@@ -35,13 +35,13 @@ async function learn(step: number): Promise<readonly Said[]> {
   }));
 }
 
-const lines = (said: readonly Said[]): readonly string[] => said.map(({ line }) => line);
-const when = (said: readonly Said[], line: string): number => said.find((one) => one.line === line)!.seconds;
+const lines = (output: readonly OutputLine[]): readonly string[] => output.map(({ line }) => line);
+const when = (output: readonly OutputLine[], line: string): number => output.find((one) => one.line === line)!.seconds;
 
 describe('npm run learn', () => {
   it('-- 1: binds pods to any node', async () => {
-    const said = await learn(1);
-    expect(lines(said).slice(1)).toEqual(
+    const output = await learn(1);
+    expect(lines(output).slice(1)).toEqual(
       [1, 2, 3, 4, 5].map((pod) => expect.stringMatching(`^pod${pod} is bound to node\\d$`)),
     );
   });
@@ -73,23 +73,23 @@ describe('npm run learn', () => {
   });
 
   it("-- 5: a pod waits as many seconds as its node's number, and others overtake it", async () => {
-    const said = await learn(5);
-    expect(lines(said).filter((line) => line.includes('bound'))).toEqual([
+    const output = await learn(5);
+    expect(lines(output).filter((line) => line.includes('bound'))).toEqual([
       'pod0 is bound to node0',
       'pod1 is bound to node1',
       'pod4 is bound to node4',
     ]);
     for (const digit of [1, 4]) {
       const waited =
-        when(said, `pod${digit} is bound to node${digit}`) -
-        when(said, `NodeNumber: pod${digit} has node${digit}, and waits ${digit} s`);
+        when(output, `pod${digit} is bound to node${digit}`) -
+        when(output, `NodeNumber: pod${digit} has node${digit}, and waits ${digit} s`);
       expect(waited).toBeGreaterThan(digit - 0.05);
     }
   });
 
   it('-- 6: retries a failed pod after 1, 2 and 4 seconds, and no other pod waits for it', async () => {
-    const said = await learn(6);
-    const moody = lines(said).filter((line) => line.includes('moody'));
+    const output = await learn(6);
+    const moody = lines(output).filter((line) => line.includes('moody'));
     expect(moody).toEqual([
       'OutsideWorld: attempt 1 for moody fails',
       'moody is pending: 0/1 nodes are available: the outside world did not answer.',
@@ -97,16 +97,16 @@ describe('npm run learn', () => {
       'OutsideWorld: attempt 3 for moody fails',
       'moody is bound to node0',
     ]);
-    const attempts = [0, 2, 3, 4].map((index) => when(said, moody[index]!));
+    const attempts = [0, 2, 3, 4].map((index) => when(output, moody[index]!));
     for (const [index, seconds] of [1, 2, 4].entries()) {
       expect(attempts[index + 1]! - attempts[index]!).toBeGreaterThan(seconds - 0.05);
     }
-    expect(when(said, 'pod2 is bound to node0')).toBeLessThan(attempts[3]!);
+    expect(when(output, 'pod2 is bound to node0')).toBeLessThan(attempts[3]!);
   });
 
   it('-- 7: a node that can help wakes the pod, another does not', async () => {
-    const said = lines(await learn(7)).filter((line) => !line.includes(' is added'));
-    expect(said).toEqual([
+    const output = lines(await learn(7)).filter((line) => !line.includes(' is added'));
+    expect(output).toEqual([
       'node0 to node8 are cordoned',
       'pod1 is pending: 0/9 nodes are available: 9 node(s) were unschedulable.',
       'NodeUnschedulable: Add of node9 cannot help pod1',

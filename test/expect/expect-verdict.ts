@@ -30,7 +30,7 @@ export async function expectWarning(
   expected: { readonly reason: string; readonly says?: readonly (string | RegExp)[] },
   withinMs: number = hangsMs,
 ): Promise<void> {
-  const isMeant = (key: string): boolean =>
+  const matches = (key: string): boolean =>
     [...record.events.current.values()].some(
       ({ type, reason, message = '', involvedObject }) =>
         type === 'Warning' &&
@@ -39,7 +39,7 @@ export async function expectWarning(
         contains(message, expected.says),
     );
   await record.until(`an Event ${expected.reason} for ${pods.length} pods`, withinMs, () => {
-    const others = pods.filter((key) => !isMeant(key));
+    const others = pods.filter((key) => !matches(key));
     return others.length === 0 ? undefined : `none for ${describePods(record, others)}`;
   });
 }

@@ -25,7 +25,7 @@ export interface HistoryRules {
   /** How long a group that never started may be partially bound, in milliseconds of working time. */
   readonly partialForMs: number;
   /** The test makes nodes reject pods on purpose. */
-  readonly rejectionsAreMeant?: boolean;
+  readonly expectsRejections?: boolean;
 }
 
 /** A group's quorum by the history. */
@@ -97,7 +97,7 @@ class Replay {
     const pod = this.#projector.project(object);
     if (type === 'DELETED') this.#pods.delete(key);
     else this.#pods.set(key, pod);
-    if (status?.phase === 'Failed' && isAdmissionRejection(status.reason) && this.#rules.rejectionsAreMeant !== true) {
+    if (status?.phase === 'Failed' && isAdmissionRejection(status.reason) && this.#rules.expectsRejections !== true) {
       this.#problems.add(`node ${pod.nodeName} rejected ${key}: ${status.reason}: ${status.message}`);
     }
     if (type !== 'DELETED' && pod.nodeName !== '' && before?.nodeName !== pod.nodeName) this.#lookAtNode(pod.nodeName);

@@ -104,7 +104,7 @@ export async function record(plugin: string, all: readonly Recorded[]): Promise<
 
 /** Returns the kind of an answer: its rejections and the number of different scores. */
 function kindOf({ preEnqueue, order, preFilter, nodeNames, filter = {}, preScore, scores = {} }: Answer): string {
-  const rejections = new Set(Object.values(filter).map((said) => JSON.stringify(said)));
+  const rejections = new Set(Object.values(filter).map((status) => JSON.stringify(status)));
   const different = new Set(Object.values(scores)).size;
   return JSON.stringify([preEnqueue, order, preFilter, nodeNames?.length, [...rejections].sort(), preScore, different]);
 }

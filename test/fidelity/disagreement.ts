@@ -1,4 +1,4 @@
-import type { Answer, Question, Said } from './question.ts';
+import type { Answer, Question, AnswerStatus } from './question.ts';
 
 /** One question and both answers. */
 export interface Answered {
@@ -57,17 +57,17 @@ function nodeNamesOf({ nodes }: Question): readonly string[] {
   return nodes.map(({ metadata }) => (metadata as { readonly name: string }).name);
 }
 
-function isRejection(said: Said | undefined): boolean {
-  return said !== undefined && said.code !== 'Success' && said.code !== 'Skip';
+function isRejection(status: AnswerStatus | undefined): boolean {
+  return status !== undefined && status.code !== 'Success' && status.code !== 'Skip';
 }
 
-function hasPanicked(said: Said | undefined): boolean {
-  return said?.reasons?.some((reason) => reason.startsWith('panic: ')) === true;
+function hasPanicked(status: AnswerStatus | undefined): boolean {
+  return status?.reasons?.some((reason) => reason.startsWith('panic: ')) === true;
 }
 
-function text(said: Said | undefined): string {
-  if (said === undefined || !isRejection(said)) return 'pass';
-  return `${said.code}: ${[...(said.reasons ?? [])].sort().join(', ')}`;
+function text(status: AnswerStatus | undefined): string {
+  if (status === undefined || !isRejection(status)) return 'pass';
+  return `${status.code}: ${[...(status.reasons ?? [])].sort().join(', ')}`;
 }
 
 function filterText({ nodeNames, filter }: Answer, node: string): string {

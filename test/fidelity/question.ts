@@ -22,7 +22,7 @@ export interface Question {
   readonly rival?: ApiObject;
 }
 
-export interface Said {
+export interface AnswerStatus {
   /** kube-scheduler's name of the code. */
   readonly code: string;
   readonly reasons?: readonly string[];
@@ -30,19 +30,19 @@ export interface Said {
 
 /** The result of each extension point; absent if the plugin does not have it or did not reach it. */
 export interface Answer {
-  readonly preEnqueue?: Said;
+  readonly preEnqueue?: AnswerStatus;
   /** Less than 0: the pod goes before its rival; greater: after it. kube-scheduler returns 0 for equal rank. */
   readonly order?: number;
-  readonly preFilter?: Said;
+  readonly preFilter?: AnswerStatus;
   /** The only nodes that PreFilter leaves; absent: all. */
   readonly nodeNames?: readonly string[];
   /** node name -> why Filter rejected it; of the nodes that PreFilter left */
-  readonly filter?: Readonly<Record<string, Said>>;
-  readonly preScore?: Said;
+  readonly filter?: Readonly<Record<string, AnswerStatus>>;
+  readonly preScore?: AnswerStatus;
   /** node name -> normalized score without the plugin's weight; of the nodes that were not rejected */
   readonly scores?: Readonly<Record<string, number>>;
   /** Why there are no scores. */
-  readonly score?: Said;
+  readonly score?: AnswerStatus;
   /** Why the question is invalid: for example, the plugin rejects its arguments. */
   readonly error?: string;
 }

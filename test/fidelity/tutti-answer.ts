@@ -17,7 +17,7 @@ import { skip, Status } from '../../src/framework/status.ts';
 import { WaitingPods } from '../../src/framework/waiting-pods.ts';
 import { silentLogger } from '../../src/observability/silent-logger.ts';
 import { pluginRegistry } from '../../src/plugins/registry.ts';
-import type { Answer, Question, Said } from './question.ts';
+import type { Answer, Question, AnswerStatus } from './question.ts';
 
 /** Returns the answer of Tutti's plugin of that name, run through a profile that enables only it. */
 export function tuttiAnswer(question: Question): Answer {
@@ -44,7 +44,7 @@ function answerTo(question: Question): Answer {
   const pod = pods.project(question.pod);
   const answer: { -readonly [Field in keyof Answer]: Answer[Field] } = {};
 
-  if (plugin.preEnqueue !== undefined) answer.preEnqueue = said(profile.preEnqueue({ kind: 'pod', pod }));
+  if (plugin.preEnqueue !== undefined) answer.preEnqueue = answerStatus(profile.preEnqueue({ kind: 'pod', pod }));
   if (plugin.compare !== undefined && question.rival !== undefined) {
     answer.order = profile.compare(queueKey(pod), queueKey(pods.project(question.rival)));
   }
@@ -52,7 +52,7 @@ function answerTo(question: Question): Answer {
   const state = new CycleState();
   const preFilter = profile.preFilter(state, pod);
   if (plugin.preFilter !== undefined) {
-    answer.preFilter = said(preFilter.status ?? (state.skippedFilters.has(plugin.name) ? skip : undefined));
+    answer.preFilter = answerStatus(preFilter.status ?? (state.skippedFilters.has(plugin.name) ? skip : undefined));
   }
   if (preFilter.status !== undefined) return answer;
   const { nodeNames } = preFilter;
@@ -70,10 +70,10 @@ function answerTo(question: Question): Answer {
 
   const left = cluster.nodes.filter(({ name }) => nodeNames?.has(name) !== false);
   const filters = [...profile.localFilters, ...profile.otherFilters];
-  const rejected = new Map<string, Said>();
+  const rejected = new Map<string, AnswerStatus>();
   for (const node of left) {
     const status = profile.filter(filters, state, pod, node);
-    if (status !== undefined) rejected.set(node.name, said(status));
+    if (status !== undefined) rejected.set(node.name, answerStatus(status));
   }
   if (plugin.filter !== undefined) answer.filter = Object.fromEntries(rejected);
   const fitting = left.filter(({ name }) => !rejected.has(name));
@@ -84,7 +84,7 @@ function answerTo(question: Question): Answer {
 
   const preScore = profile.scoring.preScore(state, pod, () => fitting);
   const isSkipped = state.skippedScores.has(plugin.name);
-  if (plugin.preScore !== undefined) answer.preScore = said(preScore ?? (isSkipped ? skip : undefined));
+  if (plugin.preScore !== undefined) answer.preScore = answerStatus(preScore ?? (isSkipped ? skip : undefined));
   if (plugin.score !== undefined && preScore === undefined && !isSkipped) {
     answer.scores = scoresOf(profile, state, pod, fitting);
   }
@@ -155,7 +155,7 @@ function queueKey({ priority, creationTimestamp, uid }: Pod): QueueKey {
   return { priority, readySince: creationTimestamp, uid, incomplete: false };
 }
 
-function said(status: Status | undefined): Said {
+function answerStatus(status: Status | undefined): AnswerStatus {
   if (status === undefined) return { code: 'Success' };
   return status.code === 'Skip' ? { code: 'Skip' } : { code: status.code, reasons: status.reasons };
 }

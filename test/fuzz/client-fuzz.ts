@@ -164,9 +164,9 @@ class Tally {
     const late = new AbortController();
     const limit = after(attempts * timeoutMs + slackMs, 'hangs', { signal: late.signal }).catch(() => undefined);
     try {
-      const said = await Promise.race([ended, limit.then((outcome) => outcome ?? ended)]);
-      if (said === 'hangs') this.hangs++;
-      else if (typeof said === 'string' && said !== id && said !== 'late') this.mixedUp++;
+      const answer = await Promise.race([ended, limit.then((outcome) => outcome ?? ended)]);
+      if (answer === 'hangs') this.hangs++;
+      else if (typeof answer === 'string' && answer !== id && answer !== 'late') this.mixedUp++;
       else this.answered++;
     } catch (error) {
       const name = error instanceof Error ? error.name : String(error);

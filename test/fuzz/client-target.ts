@@ -4,11 +4,11 @@ import type { FuzzTarget } from './fuzz-target.ts';
 /** Tests the client against a hostile server. It always sends all requests, because the fate of one depends on the others. */
 export const clientTarget: FuzzTarget = {
   name: 'client',
-  async run({ requests, seed, say }) {
+  async run({ requests, seed, print }) {
     const { hangs, duplicatedWrites, mixedUp, strange, failed, isGood, ...counts } = await fuzzClient({
       requests,
       seed,
-      log: say,
+      log: print,
     });
     const again = `npm run fuzz -- --target client --requests ${requests} --seed ${seed}`;
     const wrong = { hangs, 'writes carried out twice': duplicatedWrites, 'answers to another request': mixedUp };

@@ -114,14 +114,14 @@ class EmbeddedRun {
   }
 
   async #play(number: number): Promise<void> {
-    const { seed, only, say } = this.#options;
+    const { seed, only, print } = this.#options;
     const request = embeddedRequest(seed, number);
-    if (only !== undefined) say(describe(request));
+    if (only !== undefined) print(describe(request));
     const before = performance.now();
     const { outcome, text } = request.form === 'bytes' ? await this.#sendBytes(request) : await this.#send(request);
     const ms = performance.now() - before;
     this.#count(request.kind, outcome);
-    if (only !== undefined) say(`${outcome} after ${Math.round(ms)} ms: ${text.slice(0, 2_000)}`);
+    if (only !== undefined) print(`${outcome} after ${Math.round(ms)} ms: ${text.slice(0, 2_000)}`);
     if (!this.#isAlive) {
       await once(this.#server, 'exit').catch(() => undefined);
       this.#fail(number, `the server ended: ${this.#errors.slice(-2_000)}`);

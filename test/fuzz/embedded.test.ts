@@ -3,7 +3,7 @@ import { embeddedRequest } from './embedded-requests.ts';
 import { embeddedTarget } from './embedded-target.ts';
 
 it('the embedded plane withstands some thousand hostile requests', async () => {
-  const { failures, lines } = await embeddedTarget.run({ requests: 2_500, seed: 1, say: () => undefined });
+  const { failures, lines } = await embeddedTarget.run({ requests: 2_500, seed: 1, print: () => undefined });
   expect(failures).toEqual([]);
   const outcomes = lines.join('\n');
   // Some requests succeed.

@@ -6,7 +6,7 @@ export interface FuzzOptions {
   /** Sends only the request of this number, to a fresh target. */
   readonly only?: number;
   /** Receives progress, line by line. */
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 /** Result of a run. */

@@ -28,7 +28,7 @@ const flags = new Command('fuzz')
   .parse()
   .opts<Flags>();
 
-const say = (line: string): void => {
+const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 const chosen = targets.filter(({ name }) => flags.target === undefined || flags.target === name);
@@ -40,8 +40,8 @@ if (chosen.length === 0) {
 }
 for (const target of chosen) {
   const { requests, seed, only } = flags;
-  const options = { requests, seed, ...(only !== undefined && { only }), say };
+  const options = { requests, seed, ...(only !== undefined && { only }), print };
   const { failures, lines } = await target.run(options);
-  for (const line of [...lines, ...failures]) say(line);
+  for (const line of [...lines, ...failures]) print(line);
   if (failures.length > 0) process.exitCode = 1;
 }

@@ -29,18 +29,18 @@ function nothing(): Promise<void> {
   return Promise.resolve();
 }
 
-/** Resolves when the scheduler's metric is at least `least`. */
+/** Resolves when the scheduler's metric is at least `min`. */
 async function reaches(
   release: TroubledRelease,
   name: string,
   labels: Readonly<Record<string, string>>,
-  least: number,
+  min: number,
 ): Promise<void> {
   const missing = async (): Promise<string | undefined> => {
     const value = valueOf((await release.scrape('scheduler')) ?? [], name, labels);
-    return value !== undefined && value >= least ? undefined : `it is ${value}`;
+    return value !== undefined && value >= min ? undefined : `it is ${value}`;
   };
-  await poll(missing, `${name}${JSON.stringify(labels)} is at least ${least}`);
+  await poll(missing, `${name}${JSON.stringify(labels)} is at least ${min}`);
 }
 
 /** Rejects Bindings of one member, as a webhook does. */

@@ -32,7 +32,7 @@ export function leaderKilledAndLeaderEnded(plane: RealPlane, { lease, renew, ret
 
     const killedAt = performance.now();
     await tutti.kill(first);
-    const second = await whoeverLeads(standbys);
+    const second = await currentLeader(standbys);
     const ledMs = performance.now() - killedAt;
     await second.said(/"message":"scheduling"/);
     const scheduledMs = performance.now() - killedAt;
@@ -130,7 +130,7 @@ async function createGangs(stage: Setting['stage'], count: number): Promise<stri
   return members;
 }
 
-function whoeverLeads(processes: readonly TestProcess[]): Promise<TestProcess> {
+function currentLeader(processes: readonly TestProcess[]): Promise<TestProcess> {
   return Promise.race(
     processes.map(async (process) => {
       await process.said(/"message":"became leader"/);

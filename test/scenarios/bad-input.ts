@@ -44,13 +44,13 @@ export const badInput = {
   disagreement: scenario(
     'a pod whose label and annotation name two groups belongs to the group of the label',
     async (stage) => {
-      await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
+      await stage.addNodes({ name: 'large', allocatable: { cpu: '8' } });
       await stage.startController();
       await stage.startScheduler();
       const meant = await stage.createGroup('meant', { minMember: 2 });
       const other = await stage.createGroup('other', { minMember: 1 });
       const both = { group: 'meant', groupAnnotation: 'other', cpu: 1 };
-      const pods = [await stage.createPod('torn', both)];
+      const pods = [await stage.createPod('ambiguous', both)];
       await expectWarning(stage.record, pods, { reason: 'PodGroupDisagreement', says: ['meant', 'other'] });
       await expectVerdict(stage.record, pods, { reason: 'WaitingForGang', says: ['meant has 1 of the 2 members'] });
       pods.push(await stage.createPod('clear', { group: 'meant', cpu: 1 }));
@@ -61,7 +61,7 @@ export const badInput = {
   ),
 
   annotation: scenario('a pod that names its group only by annotation is a member', async (stage) => {
-    await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
+    await stage.addNodes({ name: 'large', allocatable: { cpu: '8' } });
     await stage.startScheduler();
     await stage.createGroup('pair', { minMember: 2 });
     const pods = await stage.createPods('pair', 1, { groupAnnotation: 'pair', cpu: 1 });
@@ -73,7 +73,7 @@ export const badInput = {
   'mixed-schedulers': scenario(
     'a group whose members name several schedulers waits, and its verdict says so',
     async (stage) => {
-      await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
+      await stage.addNodes({ name: 'large', allocatable: { cpu: '8' } });
       await stage.startScheduler();
       await stage.createGroup('pair', { minMember: 2 });
       const ours = await stage.createPod('ours', { group: 'pair', cpu: 1 });
@@ -87,7 +87,7 @@ export const badInput = {
   ),
 
   gates: scenario('a group with a gated member waits, and starts when the gate is removed', async (stage) => {
-    await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
+    await stage.addNodes({ name: 'large', allocatable: { cpu: '8' } });
     await stage.startScheduler();
     await stage.createGroup('three', { minMember: 3 });
     const pods = await stage.createPods('free', 2, { group: 'three', cpu: 1 });
@@ -100,7 +100,7 @@ export const badInput = {
   }),
 
   malformed: scenario('invalid objects on a watch are reported and skipped', async (stage) => {
-    await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
+    await stage.addNodes({ name: 'large', allocatable: { cpu: '8' } });
     const proxy = await stage.openProxy();
     const resources = ['pods', 'nodes', 'podgroups'];
     proxy.fault = async ({ path }, forward) => {
@@ -123,7 +123,7 @@ export const badInput = {
   'unreachable-at-start': scenario(
     'a scheduler that starts before its API server begins once the API server is available',
     async (stage) => {
-      await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
+      await stage.addNodes({ name: 'large', allocatable: { cpu: '8' } });
       const proxy = await stage.openProxy();
       await proxy.cut();
       await stage.startScheduler({ through: proxy });
@@ -138,7 +138,7 @@ export const badInput = {
   'unreachable-later': scenario(
     'a scheduler that loses its API server continues once the API server is back',
     async (stage) => {
-      await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
+      await stage.addNodes({ name: 'large', allocatable: { cpu: '8' } });
       const proxy = await stage.openProxy();
       await stage.startScheduler({ through: proxy });
       await expectBound(stage.record, [await stage.createPod('before', { cpu: 1 })]);

@@ -75,7 +75,7 @@ export const demo = {
 const size = { cpu: 3, memory: '500Mi' } as const;
 
 async function capacityForThree(stage: Stage): Promise<void> {
-  await stage.addSimulatedNodes({ name: 'room-for-three', allocatable: { cpu: '10', memory: '8Gi' } });
+  await stage.addSimulatedNodes({ name: 'capacity-for-three', allocatable: { cpu: '10', memory: '8Gi' } });
   await stage.startController();
   await stage.startScheduler();
 }

@@ -97,7 +97,7 @@ export const extra = {
   X9: scenario(
     'a started group that lost members reports how many are left, and binds their replacements once they complete the quorum',
     async (stage) => {
-      await stage.addSimulatedNodes({ name: 'roomy', allocatable: { cpu: '32', memory: '8Gi' } });
+      await stage.addSimulatedNodes({ name: 'large', allocatable: { cpu: '32', memory: '8Gi' } });
       await stage.startController();
       await stage.startScheduler();
       const group = await stage.createGroup('ten', { minMember: 8 });
@@ -118,7 +118,7 @@ export const extra = {
   ),
 
   X10: scenario('groups of the same name in two namespaces, and a recreated group, are independent', async (stage) => {
-    await stage.addSimulatedNodes({ name: 'roomy', allocatable: { cpu: '32', memory: '8Gi' } });
+    await stage.addSimulatedNodes({ name: 'large', allocatable: { cpu: '32', memory: '8Gi' } });
     await stage.startController();
     await stage.startScheduler();
     const elsewhere = await stage.addNamespace();
@@ -150,7 +150,7 @@ export const extra = {
   }),
 
   X11: scenario('a group that is created after its pods starts within a second', async (stage) => {
-    await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
+    await stage.addNodes({ name: 'large', allocatable: { cpu: '8' } });
     await stage.startScheduler();
     const pods = await stage.createPods('late', 3, { group: 'late', cpu: 1 });
     await expectVerdict(stage.record, pods, { reason: 'WaitingForGang', says: ['does not exist'] });

@@ -12,10 +12,10 @@ export interface LogLine {
 export class LogLines implements Logger {
   readonly lines: LogLine[] = [];
 
-  /** Resolves with the first line, past or future, for which `isMeant` holds. */
-  async until(isMeant: (line: LogLine) => boolean, withinMs: number = hangsMs): Promise<void> {
+  /** Resolves with the first line, past or future, for which `matches` holds. */
+  async until(matches: (line: LogLine) => boolean, withinMs: number = hangsMs): Promise<void> {
     const check = async (): Promise<string | undefined> =>
-      this.lines.some(isMeant) ? undefined : `the last of ${this.lines.length} is ${JSON.stringify(this.lines.at(-1))}`;
+      this.lines.some(matches) ? undefined : `the last of ${this.lines.length} is ${JSON.stringify(this.lines.at(-1))}`;
     await poll(check, 'a log line', withinMs);
   }
 

@@ -14,7 +14,7 @@ export const losses = {
   released: scenario(
     'a group is released when its scheduler dies and its remaining capacity is taken, and later starts as a whole',
     async (stage) => {
-      const { gang, rivals } = await torn(stage, { repairGraceSeconds: 2 });
+      const { gang, rivals } = await partiallyBoundGang(stage, { repairGraceSeconds: 2 });
       await stage.record.until('the bound member is gone', hangsMs, () =>
         gang.some((key) => nodeOf(stage.record, key) !== undefined) ? 'it still exists' : undefined,
       );
@@ -38,7 +38,7 @@ export const losses = {
   'kept-trying': scenario(
     'a group with policy KeepTrying stays partially bound, and its members come first',
     async (stage) => {
-      const { gang, rivals } = await torn(stage, { repairGraceSeconds: 1, repairPolicy: 'KeepTrying' });
+      const { gang, rivals } = await partiallyBoundGang(stage, { repairGraceSeconds: 1, repairPolicy: 'KeepTrying' });
       await expectWarning(stage.record, [`${stage.namespace}/gang`], {
         reason: 'NotReleased',
         says: ['its repairPolicy is KeepTrying'],
@@ -61,7 +61,7 @@ export const losses = {
   ),
 
   'no-controller': scenario('a group that no controller recreates is not evicted', async (stage) => {
-    const { gang, rivals } = await torn(stage, { repairGraceSeconds: 1 }, false);
+    const { gang, rivals } = await partiallyBoundGang(stage, { repairGraceSeconds: 1 }, false);
     await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'NotReleased', says: ['no controller'] });
     await stage.deletePod(rivals[0]!);
     await expectBound(stage.record, gang);
@@ -95,10 +95,10 @@ export const losses = {
     return () => expectNeverBound(stage.record, [important]);
   }),
 
-  'refused-member': scenario(
+  'rejected-member': scenario(
     'a node that rejects a member gets no more pods like it, and the next one goes elsewhere',
     async (stage) => {
-      stage.rejectionsAreMeant = true;
+      stage.expectsRejections = true;
       await stage.startController();
       // It has less than its status says.
       const [liar] = await stage.addSimulatedNodes({ name: 'liar', allocatable: { cpu: '1' } });
@@ -178,7 +178,7 @@ export const losses = {
     },
   ),
 
-  'room-taken': scenario(
+  'capacity-taken': scenario(
     'a member that another scheduler has bound counts, and so does the capacity that it uses',
     async (stage) => {
       const [node] = await stage.addNodes({ name: 'three', allocatable: { cpu: '3' } });
@@ -196,7 +196,7 @@ export const losses = {
  * Creates a group of three with one bound member when its scheduler dies. Before the next one starts, another scheduler takes the capacity
  * of the other two.
  */
-async function torn(
+async function partiallyBoundGang(
   stage: Stage,
   policy: { readonly repairGraceSeconds: number; readonly repairPolicy?: 'KeepTrying' },
   isControlled = true,

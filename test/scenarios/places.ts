@@ -98,7 +98,7 @@ export const places = {
   }),
 
   L5: scenario('a group that is spread over zones is even, and waits when a zone is full', async (stage) => {
-    const zoneOf = await addZones(stage, inZone('roomy', 'a', 16), inZone('tight', 'b', 1));
+    const zoneOf = await addZones(stage, inZone('large', 'a', 16), inZone('tight', 'b', 1));
     await stage.startScheduler();
     await stage.createGroup('even', { minMember: 4 });
     const topologySpread = [

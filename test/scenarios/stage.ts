@@ -36,7 +36,7 @@ export class Stage {
   /** How long a group may be partially bound; scenarios that break Bindings allow more. */
   partialForMs = 10_000;
   /** The scenario makes nodes reject pods on purpose. */
-  rejectionsAreMeant = false;
+  expectsRejections = false;
   /** Names of its nodes, in the order in which they were added. */
   readonly nodes: string[] = [];
   readonly #suffix = randomUUID().slice(0, 8);
@@ -252,8 +252,8 @@ export class Stage {
 
   /** Returns problems in the history and the logs. */
   problems(): string[] {
-    const { partialForMs, rejectionsAreMeant } = this;
-    const rules = { namespaces: this.#namespaces, partialForMs, rejectionsAreMeant };
+    const { partialForMs, expectsRejections } = this;
+    const rules = { namespaces: this.#namespaces, partialForMs, expectsRejections };
     return [...historyProblems(this.record, rules), ...this.logs.internalErrors()];
   }
 

@@ -22,7 +22,7 @@ export class Dice {
     return from[Math.floor(this.#random() * from.length)]!;
   }
 
-  some<T>(least: number, most: number, make: (i: number) => T): T[] {
-    return Array.from({ length: this.int(least, most) }, (_, i) => make(i));
+  some<T>(min: number, max: number, make: (i: number) => T): T[] {
+    return Array.from({ length: this.int(min, max) }, (_, i) => make(i));
   }
 }

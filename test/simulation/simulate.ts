@@ -33,11 +33,11 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function wholeNumber(text: string | undefined, flag: string, least: number): number | undefined {
+function wholeNumber(text: string | undefined, flag: string, min: number): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  process.stderr.write(`${flag} ${text}: must be an integer of at least ${least}\n`);
+  if (Number.isSafeInteger(value) && value >= min) return value;
+  process.stderr.write(`${flag} ${text}: must be an integer of at least ${min}\n`);
   process.exit(2);
 }
 

@@ -70,7 +70,7 @@ describe('Simulation', () => {
     ['pairs of faults', 'pairs', 120, 100],
   ] as const)(
     'finds no violation in a sample of all %s in the small scenarios',
-    async (_what, depth, of, least) => {
+    async (_what, depth, of, min) => {
       const pool = new WorkerPool(2);
       const failed: string[] = [];
       let tried = 0;
@@ -84,7 +84,7 @@ describe('Simulation', () => {
       });
       await pool.close();
       expect(failed).toEqual([]);
-      expect(tried).toBeGreaterThan(least);
+      expect(tried).toBeGreaterThan(min);
     },
     10 * minute,
   );

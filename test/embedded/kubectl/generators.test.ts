@@ -9,7 +9,7 @@ import { Kubectl } from './kubectl-command.ts';
 import { hasKubectl } from './recorded-session.ts';
 
 /** arguments of kubectl -> its output */
-const commands: readonly (readonly [words: string, says: string])[] = [
+const commands: readonly (readonly [words: string, expected: string])[] = [
   ['create namespace team', 'namespace/team created'],
   ['create configmap settings --from-literal=a=1', 'configmap/settings created'],
   ['create serviceaccount robot', 'serviceaccount/robot created'],
@@ -25,7 +25,7 @@ const commands: readonly (readonly [words: string, says: string])[] = [
 ];
 
 /** Kinds that are not served: the error names the object that kubectl tried to create. */
-const rejected: readonly (readonly [words: string, says: RegExp])[] = [
+const rejected: readonly (readonly [words: string, expected: RegExp])[] = [
   [
     'create cronjob nightly --image=busybox:1.36 --schedule=@daily',
     /^error: failed to create cronjob: the server could not find the requested resource/,
@@ -57,12 +57,12 @@ describe.runIf(hasKubectl).each(kubectlVersions)('kubectl %s generators', (versi
     await rm(folder, { recursive: true, force: true });
   });
 
-  it.each(commands)('%s', async (words, says) => {
-    expect((await kubectl.ok(words)).trimEnd()).toBe(says);
+  it.each(commands)('%s', async (words, expected) => {
+    expect((await kubectl.ok(words)).trimEnd()).toBe(expected);
   });
 
-  it.each(rejected)('%s is rejected', async (words, says) => {
-    expect(await kubectl.fails(words)).toMatch(says);
+  it.each(rejected)('%s is rejected', async (words, expected) => {
+    expect(await kubectl.fails(words)).toMatch(expected);
   });
 
   it('create the objects as specified', async () => {

@@ -60,8 +60,8 @@ function describeOne(name: string, version: KubectlVersion, tests: (session: () 
         return;
       }
       const known = new Set(savedTranscripts().flatMap(loadPatterns).map(timeless));
-      const asked = writePatterns(transcript.exchanges).trimEnd().split('\n');
-      const fresh = asked.filter((line) => !known.has(timeless(line)));
+      const sent = writePatterns(transcript.exchanges).trimEnd().split('\n');
+      const fresh = sent.filter((line) => !known.has(timeless(line)));
       expect(fresh, 'not in the transcripts, which scripts/record-transcripts.ts writes').toEqual([]);
     });
   });

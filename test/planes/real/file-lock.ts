@@ -8,6 +8,7 @@ const intervalMs = 250;
 /**
  * Runs `work` while no other process of this machine runs something under the same lock file. Takes over the lock of a dead process. Calls
  * `onWait` once if another process holds the lock.
+ *
  * Two processes that take over a dead lock in the same instant may both run. Running the work twice must only be wasteful, never wrong.
  */
 export async function withFileLock<T>(

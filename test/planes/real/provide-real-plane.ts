@@ -7,6 +7,7 @@ import type { Provision } from './build.ts';
  * Returns the programs for suites that run on a real plane, or why they are skipped, which it also prints to standard error in one
  * prominent line. The variable TUTTI_REAL_PLANE decides. `build` builds what is not in the cache, as CI does. `off` never runs these
  * suites. If unset, they run only when the cache has the programs, so that no developer waits minutes for an unexpected build.
+ *
  * Call it at the top of the test file and pass the result to `describe.skipIf`, so that the report counts skipped tests.
  */
 export async function provideForSuite<Name extends BinaryName>(

@@ -64,8 +64,8 @@ const firstBarMs = 60_000;
 const longestBarMs = 600_000;
 
 /**
- * Returns the barred nodes. A bar lasts a minute at first, then twice as long each time, up to 10 minutes. Changes of the node do not
- * shorten it.
+ * Returns the barred nodes. A bar lasts a minute at first, then twice as long each time, up to 10 minutes. Later changes of the node are
+ * ignored.
  */
 export function barredNodes(
   record: StoreRecord,

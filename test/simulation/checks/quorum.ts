@@ -25,6 +25,7 @@ const togetherMs = 20_000;
  * I1, when a Binding is sent. By the versions that had reached its sender, the pod exists, is unbound, is not terminating and is a member.
  * Its node exists, and the group has enough members that are bound or schedulable. A plan is also complete: Bindings go out for the whole
  * quorum that its annotation names, unless something that the plan rests on changed in between.
+ *
  * The checker cannot see a plan whose Bindings were never sent.
  */
 export class QuorumChecker implements Checker {

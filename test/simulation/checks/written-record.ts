@@ -40,7 +40,7 @@ export function memberOf(
 ): JsonObject {
   const labels = { 'scheduling.x-k8s.io/pod-group': group };
   const annotations: Record<string, string> = node === undefined ? {} : { 'tutti.dev/pod-group-uid': group };
-  const rejected = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room' };
+  const rejected = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no capacity' };
   return {
     metadata: { namespace: 'default', name, uid, labels, annotations },
     spec: { schedulerName: 'tutti', containers: [{}], ...(node !== undefined && { nodeName: node }) },

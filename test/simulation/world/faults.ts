@@ -89,7 +89,7 @@ export class Faults {
     resource: WatchedResource,
     what: 'lines' | 'openings',
     now: number,
-    isMeant: (kind: WatchFault) => boolean,
+    matches: (kind: WatchFault) => boolean,
   ): Struck<WatchFault> | undefined {
     const nth = count(this.#watches, `${role}/${resource}/${what}`);
     const nthOfProcess = count(this.#watches, `${process}/${resource}/${what}`);
@@ -97,7 +97,7 @@ export class Faults {
       if (fault.on !== 'watch' || fault.role !== role || fault.resource !== resource) continue;
       if (fault.process !== undefined && fault.process !== process) continue;
       const place = fault.process === undefined ? nth : nthOfProcess;
-      if (!isMeant(fault.kind) || now > this.#calmFrom) continue;
+      if (!matches(fault.kind) || now > this.#calmFrom) continue;
       if (fault.notBefore === undefined ? fault.nth !== place : !this.#isFirstFrom(fault, fault.notBefore, now))
         continue;
       return this.#strikes(fault, { kind: fault.kind, ms: fault.ms }, now);

@@ -1,6 +1,6 @@
 //go:build tools
 
-// Package tools pins the etcd that test planes of a real API server store their objects in.
+// Package tools pins the etcd that stores the objects of real API servers on test planes.
 package tools
 
 import _ "go.etcd.io/etcd/server/v3"

@@ -1,6 +1,6 @@
 //go:build tools
 
-// Package tools pins the promtool that the alerts of the chart are tested with.
+// Package tools pins the promtool that tests the alerts of the chart.
 package tools
 
 import _ "github.com/prometheus/prometheus/cmd/promtool"
