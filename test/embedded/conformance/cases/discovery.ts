@@ -34,7 +34,7 @@ export const discovery: CaseGroup = {
       view: (version) => ['major', 'minor', 'gitVersion', 'platform'].map((key) => typeof version[key]),
     });
   },
-  'the server says that it is well': async (api) => {
+  'the health endpoints respond': async (api) => {
     for (const path of ['/healthz', '/livez', '/readyz']) await api.get(path);
   },
   'the core group has one version': async (api) => {
@@ -51,7 +51,7 @@ export const discovery: CaseGroup = {
       }),
     });
   },
-  'one group is described': async (api) => {
+  'the description of one group is served': async (api) => {
     await api.get('/apis/scheduling.x-k8s.io');
   },
   'the resources of the core group are listed': async (api) => {
@@ -64,7 +64,7 @@ export const discovery: CaseGroup = {
     await api.get('/apis/coordination.k8s.io/v1', { view: withSortedVerbs });
     await api.get('/apis/events.k8s.io/v1', { view: withSortedVerbs });
   },
-  'custom resources are listed with their status': async (api) => {
+  'custom resources are listed with their status subresource': async (api) => {
     await api.get('/apis/scheduling.x-k8s.io/v1alpha1', { view: withSortedVerbs });
   },
   'a group that is not served is not found': async (api) => {
@@ -78,7 +78,7 @@ export const discovery: CaseGroup = {
     await api.givenCreated('configmaps', { metadata: { name: 'a' } });
     await api.get('configmaps/a/nothing');
   },
-  'a media type that the server does not have is not acceptable': async (api) => {
+  'an unsupported media type is not acceptable': async (api) => {
     await api.get('configmaps', { accept: 'application/x-nothing', view: ({ reason, code }) => ({ reason, code }) });
   },
   'OpenAPI names a document for each group and version': async (api) => {
@@ -87,7 +87,7 @@ export const discovery: CaseGroup = {
         ['api/v1', 'apis/coordination.k8s.io/v1'].map((path) => [path, Object.keys(paths[path] ?? {})]),
     });
   },
-  'OpenAPI tells which parameters a patch takes': async (api) => {
+  'OpenAPI lists the parameters of a patch': async (api) => {
     const path = '/api/v1/namespaces/{namespace}/pods/{name}';
     await api.get('/openapi/v3/api/v1', {
       view: ({ paths }) => {

@@ -16,7 +16,7 @@ const indexed = (name: string, spec: object = {}, template: object = podTemplate
 
 /** Jobs as the API server has them, whoever acts on them. */
 export const jobs: CaseGroup = {
-  'a job gets its defaults, and a selector of its own': async (api) => {
+  'a job gets its defaults and its own selector': async (api) => {
     await api.create(path, job('plain'));
     await api.create(path, job('labelled', { parallelism: 2 }, podTemplate({}, { labels: { app: 'a' } })));
     await api.create(path, indexed('indexed', { backoffLimitPerIndex: 1, maxFailedIndexes: 2 }));
@@ -26,7 +26,7 @@ export const jobs: CaseGroup = {
       view: (list) => list.items.map((item: any) => item.metadata.name),
     });
   },
-  'a job is checked': async (api) => {
+  'a job is validated': async (api) => {
     await api.create(path, job('a', {}, podTemplate({ restartPolicy: 'Always' })));
     await api.create(path, job('a', { parallelism: -1, completions: -2, backoffLimit: -3, activeDeadlineSeconds: -4 }));
     await api.create(path, job('a', { ttlSecondsAfterFinished: -1 }));
@@ -39,7 +39,7 @@ export const jobs: CaseGroup = {
     await api.create(path, job('a', { manualSelector: true }));
     await api.create(path, job('a', { manualSelector: true, selector: { matchLabels: { app: 'b' } } }));
   },
-  'what a job asks for stays': async (api) => {
+  'the template and the completions of a job are immutable': async (api) => {
     await api.givenCreated(path, job('a'));
     await api.merge(`${path}/a`, { spec: { parallelism: 3 } });
     await api.merge(`${path}/a`, { spec: { completions: 2 } });
@@ -62,7 +62,7 @@ export const jobs: CaseGroup = {
     );
     await api.merge(`${path}/b`, { spec: { completions: 5 } });
   },
-  'the pods of a suspended job may be sent elsewhere': async (api) => {
+  'the node selector of a suspended job can be changed': async (api) => {
     const elsewhere = { spec: { template: { spec: { nodeSelector: { zone: 'b' } } } } };
     const view = ({ reason, spec }: any): unknown => reason ?? spec.template.spec.nodeSelector;
     await api.givenCreated(path, job('a', { suspend: true }));

@@ -23,7 +23,7 @@ export const lists: CaseGroup = {
     await api.givenCreated('podgroups', podGroup('a', { minMember: 1 }));
     await api.get('podgroups');
   },
-  'an empty list is a list': async (api) => {
+  'an empty list has no items': async (api) => {
     await api.get('pods');
     await api.get('podgroups');
   },
@@ -31,15 +31,15 @@ export const lists: CaseGroup = {
     for (const name of ['b', 'c', 'a']) await api.givenCreated('leases', { metadata: { name } });
     await api.get('leases', { view: names });
   },
-  'a page that is the last has no token': async (api) => {
+  'the last page has no token': async (api) => {
     for (const name of ['a', 'b']) await api.givenCreated('leases', { metadata: { name } });
     await api.get('leases?limit=2', { view: paging });
     await api.get('leases?limit=0', { view: paging });
   },
-  'a token that no server gave is rejected': async (api) => {
+  'an invalid continue token is rejected': async (api) => {
     await api.get('leases?limit=2&continue=nonsense', { view: ({ reason, code }) => ({ reason, code }) });
   },
-  'labels select': async (api) => {
+  'label selectors select objects': async (api) => {
     await givenThree(api);
     const selectors = [
       'color=red',
@@ -59,14 +59,14 @@ export const lists: CaseGroup = {
       });
     }
   },
-  'a label selector that makes no sense is rejected': async (api) => {
+  'an invalid label selector is rejected': async (api) => {
     for (const selector of ['color in red', '=red', 'a b', 'color=not a value']) {
       await api.get(`configmaps?labelSelector=${encodeURIComponent(selector)}`, {
         view: ({ reason, code }) => ({ reason, code }),
       });
     }
   },
-  'names select': async (api) => {
+  'field selectors select objects by name': async (api) => {
     await givenThree(api);
     await api.get('configmaps?fieldSelector=metadata.name%3Da', { view: names });
     await api.get(
@@ -74,7 +74,7 @@ export const lists: CaseGroup = {
       { view: names },
     );
   },
-  'fields of pods select': async (api) => {
+  'field selectors select pods': async (api) => {
     await api.givenCreated('pods', pod('free'));
     await api.givenCreated(
       'pods',
@@ -96,26 +96,26 @@ export const lists: CaseGroup = {
       await api.get(`pods?fieldSelector=${encodeURIComponent(selector)}`, { view: names });
     }
   },
-  'fields that select nothing are rejected': async (api) => {
+  'unsupported field selectors are rejected': async (api) => {
     await api.get('pods?fieldSelector=spec.image%3Da');
     await api.get('configmaps?fieldSelector=data.key%3Da');
     await api.get('podgroups?fieldSelector=spec.minMember%3D1');
     await api.get('pods?fieldSelector=nonsense', { view: ({ reason, code }) => ({ reason, code }) });
   },
-  'a list may be as old as the server likes': async (api) => {
+  'version 0 returns a list of any age': async (api) => {
     await api.givenCreated('leases', { metadata: { name: 'a' } });
     await api.get('leases?resourceVersion=0', { view: ({ kind }) => kind });
   },
-  'a list may be at least as new as a version': async (api) => {
+  'a list can be at least as new as a version': async (api) => {
     const { metadata } = await api.givenCreated('leases', { metadata: { name: 'a' } });
     await api.get(`leases?resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`, {
       view: paging,
     });
   },
-  'a version must be a number': async (api) => {
+  'a resource version must be a number': async (api) => {
     await api.get('leases?resourceVersion=abc', { view: ({ reason, code }) => ({ reason, code }) });
   },
-  'a version that the server has not reached is too large': async (api) => {
+  'a resource version in the future is too large': async (api) => {
     await api.get('leases?resourceVersion=99999999999', {
       view: ({ reason, code, details }) => ({ reason, code, details }),
     });
@@ -129,7 +129,7 @@ export const lists: CaseGroup = {
       view: ({ kind, rows }) => ({ kind, cells: rows.map(({ cells }: any) => cells) }),
     });
   },
-  'a table shows other kinds as well': async (api) => {
+  'other kinds have tables as well': async (api) => {
     await api.givenCreated('configmaps', configMap('a', { data: { one: '1', two: '2' } }));
     await api.get('configmaps?fieldSelector=metadata.name%3Da', { accept: table });
     await api.get('/api/v1/namespaces/default', { accept: table });

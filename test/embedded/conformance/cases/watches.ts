@@ -18,7 +18,7 @@ async function mergeGiven(api: Conversation, path: string, body: object): Promis
 }
 
 export const watches: CaseGroup = {
-  'changes since a version are played again in their order': async (api) => {
+  'a watch replays the changes since a resource version in order': async (api) => {
     const version = await versionOf(api);
     await api.givenCreated('leases', lease('a'));
     await mergeGiven(api, 'leases/a', { spec: { holderIdentity: 'you' } });
@@ -26,7 +26,7 @@ export const watches: CaseGroup = {
     await api.given('DELETE', 'leases/a');
     await api.watch(`leases?watch=true&resourceVersion=${version}`, 4);
   },
-  'changes come as they happen': async (api) => {
+  'a watch delivers changes as they happen': async (api) => {
     const version = await versionOf(api);
     await api.watch(`leases?watch=true&resourceVersion=${version}`, 3, {
       act: async () => {
@@ -36,7 +36,7 @@ export const watches: CaseGroup = {
       },
     });
   },
-  'a watch without a version begins with what there is': async (api) => {
+  'a watch without a resource version begins with the existing objects': async (api) => {
     await api.givenCreated('leases', lease('a'));
     await api.givenCreated('leases', lease('b'));
     await api.watch('leases?watch=true', 2);
@@ -60,7 +60,7 @@ export const watches: CaseGroup = {
         changes.map(({ type, object }: any) => [type, object.metadata.name, object.spec.nodeName ?? 'none']),
     });
   },
-  'one object is watched by its name': async (api) => {
+  'a watch can select one object by name': async (api) => {
     const version = await versionOf(api);
     await api.givenCreated('leases', lease('a'));
     await api.givenCreated('leases', lease('b'));
@@ -68,11 +68,11 @@ export const watches: CaseGroup = {
     await api.watch(`leases?watch=true&resourceVersion=${version}&fieldSelector=metadata.name%3Db`, 2);
     await api.watch(`leases/b?watch=true&resourceVersion=${version}`, 2);
   },
-  'a single object is read and not watched': async (api) => {
+  'a watch parameter on a single object is ignored': async (api) => {
     await api.givenCreated('leases', lease('a'));
     await api.get('leases/a?watch=true');
   },
-  'the last state of a pod is what was stored': async (api) => {
+  'a deletion event has the last stored state': async (api) => {
     const version = await versionOf(api, 'pods');
     const view = (changes: any): unknown =>
       changes.map(({ type, object }: any) => [
@@ -88,46 +88,46 @@ export const watches: CaseGroup = {
     await api.given('DELETE', 'pods/taken', { body: { gracePeriodSeconds: 0 } });
     await api.watch(`pods?watch=true&resourceVersion=${version}`, 7, { view });
   },
-  'custom resources are watched in the same way': async (api) => {
+  'custom resources can be watched in the same way': async (api) => {
     const version = await versionOf(api, 'podgroups');
     await api.givenCreated('podgroups', podGroup('a', { minMember: 1 }));
     await mergeGiven(api, 'podgroups/a/status', { status: { phase: 'Pending' } });
     await api.given('DELETE', 'podgroups/a');
     await api.watch(`podgroups?watch=true&resourceVersion=${version}`, 3);
   },
-  'a deletion that waits for finalizers is a change': async (api) => {
+  'a deletion that waits for finalizers is a modification': async (api) => {
     const version = await versionOf(api, 'configmaps');
     await api.givenCreated('configmaps', configMap('a', { metadata: { finalizers: ['example.com/hold'] } }));
     await api.given('DELETE', 'configmaps/a');
     await mergeGiven(api, 'configmaps/a', { metadata: { finalizers: null } });
     await api.watch(`configmaps?watch=true&resourceVersion=${version}&fieldSelector=metadata.name%3Da`, 3);
   },
-  'a watch ends when its time is over': async (api) => {
+  'a watch ends at its timeout': async (api) => {
     const version = await versionOf(api);
     await api.watch(`leases?watch=true&resourceVersion=${version}&timeoutSeconds=1`, 1);
   },
-  'a bookmark ends what there is at the start': async (api) => {
+  'a bookmark follows the initial events': async (api) => {
     await api.givenCreated('leases', lease('a'));
     const query = 'watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan';
     await api.watch(`leases?${query}`, 2);
     await api.watch(`leases?${query}&resourceVersion=0`, 2);
   },
-  'asking for what there is at the start needs a match': async (api) => {
+  'sendInitialEvents needs a resourceVersionMatch': async (api) => {
     await api.watch('leases?watch=true&sendInitialEvents=true', 1);
     await api.watch('leases?watch=true&resourceVersionMatch=NotOlderThan&resourceVersion=0', 1);
   },
-  'a version must be a number': async (api) => {
+  'a resource version must be a number': async (api) => {
     await api.watch('leases?watch=true&resourceVersion=abc', 1, {
       view: ([change]) => [change?.type, change?.object.code],
     });
   },
-  'a table is watched row by row': async (api) => {
+  'a watch can deliver table rows': async (api) => {
     const version = await versionOf(api);
     await api.givenCreated('leases', lease('a'));
     await mergeGiven(api, 'leases/a', { spec: { holderIdentity: 'you' } });
     await api.watch(`leases?watch=true&resourceVersion=${version}`, 2, { accept: table });
   },
-  'a selector that makes no sense is rejected': async (api) => {
+  'an invalid selector is rejected': async (api) => {
     await api.watch('pods?watch=true&fieldSelector=spec.image%3Da', 1);
   },
 };
