@@ -20,7 +20,7 @@ const step = fc.oneof(
   }),
   fc.record({ kind: fc.constant('noPod' as const), name: fc.constantFrom(...podNames) }),
   fc.record({
-    kind: fc.constant('trial' as const),
+    kind: fc.constant('dry run' as const),
     assumed: fc.constantFrom(...podNames),
     on: fc.constantFrom(...nodeNames),
     isKept: fc.boolean(),
@@ -77,7 +77,7 @@ it('free capacity equals a recount, and columns equal the nodes, after any chang
           case 'noPod':
             cluster.removePod(todo.name);
             break;
-          case 'trial': {
+          case 'dry run': {
             const transaction: Transaction = cluster.begin();
             if (todo.takesOut && !todo.isKept) transaction.takeOutAllBut(new Map());
             const [pod, node] = [cluster.openPod(todo.assumed), cluster.node(todo.on)];

@@ -119,14 +119,14 @@ async function pod(name: string, { cpu, gpus, group, isUnique = false }: Resourc
   });
 }
 
-async function gang(name: string, size: number, wish: ResourceDemand): Promise<void> {
+async function gang(name: string, size: number, demand: ResourceDemand): Promise<void> {
   await plane.client.create('/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups', {
     apiVersion: 'scheduling.x-k8s.io/v1alpha1',
     kind: 'PodGroup',
     metadata: { name },
     spec: { minMember: size },
   });
-  for (let i = 0; i < size; i++) await pod(`${name}-${i}`, { ...wish, group: name });
+  for (let i = 0; i < size; i++) await pod(`${name}-${i}`, { ...demand, group: name });
 }
 
 async function pods(): Promise<readonly PodObject[]> {

@@ -203,7 +203,7 @@ function drawStep(dice: Dice, nodes: readonly NodePlan[], groups: readonly Group
     case 17:
       return { at, kind: 'node-cordoned', node, forMs };
     case 18:
-      return { at, kind: 'node-refuses', node, pods: dice.int(1, 3) };
+      return { at, kind: 'node-rejects', node, pods: dice.int(1, 3) };
     case 19:
       return { at, kind: 'node-shrinks', node, milliCpu: dice.pick([0, 500, 1_000]), forMs };
     case 20:
@@ -251,7 +251,7 @@ function drawFaults(dice: Dice, calls: string): Fault[] {
       role: 'scheduler',
       from,
       to: from + dice.int(500, 6_000),
-      kind: dice.pick(['refuse-429', 'refuse-500', 'refuse-503', 'done-500', 'lost-request', 'lost-answer']),
+      kind: dice.pick(['reject-429', 'reject-500', 'reject-503', 'done-500', 'lost-request', 'lost-answer']),
       share: dice.pick([0.3, 0.7, 1]),
     });
   }
@@ -266,7 +266,7 @@ function drawDoubt(dice: Dice): Fault[] {
     'lost-request',
     'done-500',
     'silent-answer',
-    'refuse-500',
+    'reject-500',
     'late-request',
   ] as const);
   const ms = dice.int(500, 4_000);
@@ -274,7 +274,7 @@ function drawDoubt(dice: Dice): Fault[] {
   return [
     { on: 'call', role: 'scheduler', of: 'bind', nth, kind, ms },
     ...Array.from({ length: rejections }, (_, i): Fault => {
-      return { on: 'call', role: 'scheduler', of: 'read', nth: i, kind: 'refuse-403', ms };
+      return { on: 'call', role: 'scheduler', of: 'read', nth: i, kind: 'reject-403', ms };
     }),
   ];
 }

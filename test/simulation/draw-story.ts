@@ -108,7 +108,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       faults: [
         onBinding('doubted', dice.pick(['lost-answer', 'done-500', 'done-503'])),
         ...Array.from({ length: reads }, (_, nth): Fault => {
-          return { on: 'call', role: 'scheduler', of: 'read', pod: 'doubted', nth, kind: 'refuse-403', ms: 0 };
+          return { on: 'call', role: 'scheduler', of: 'read', pod: 'doubted', nth, kind: 'reject-403', ms: 0 };
         }),
       ],
       watchLagMs: 3_000,
@@ -187,14 +187,14 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
   },
   /** A Binding is rejected with a conflict although the pod is unbound. */
   function conflictIsFalse(_dice, at) {
-    return { node: node(1_000), steps: [waiter(at, 'conflicting')], faults: [onBinding('conflicting', 'refuse-409')] };
+    return { node: node(1_000), steps: [waiter(at, 'conflicting')], faults: [onBinding('conflicting', 'reject-409')] };
   },
   /** The first verdict of a waiting pod is rejected. */
   function verdictIsRejected(_dice, at) {
     return {
       node: node(1_000),
       steps: [waiter(at, 'speechless', 5_000)],
-      faults: [{ on: 'call', role: 'scheduler', of: 'verdict', pod: 'speechless', nth: 0, kind: 'refuse-403', ms: 0 }],
+      faults: [{ on: 'call', role: 'scheduler', of: 'verdict', pod: 'speechless', nth: 0, kind: 'reject-403', ms: 0 }],
     };
   },
   /** A member ends, and its object stays. */
@@ -216,7 +216,7 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       node: node(1_000),
       steps: [{ at, kind: 'create-group', group: group('unsaid', 1, [whole]) }],
       faults: Array.from({ length: 12 }, (_, nth): Fault => {
-        return { on: 'call', role: 'controller', of: 'status', nth, kind: 'refuse-409', ms: 0 };
+        return { on: 'call', role: 'controller', of: 'status', nth, kind: 'reject-409', ms: 0 };
       }),
       needsController: true,
     };
@@ -301,7 +301,7 @@ function taken(dice: Dice, at: number): Step {
 }
 
 function rejections(pod: string): Fault[] {
-  return [0, 1, 2].map((nth) => onBinding(pod, 'refuse-403', 0, nth));
+  return [0, 1, 2].map((nth) => onBinding(pod, 'reject-403', 0, nth));
 }
 
 export function drawRepair(dice: Dice): Pick<GroupPlan, 'repairPolicy' | 'repairGraceSeconds'> {

@@ -47,7 +47,7 @@ const durations: Readonly<Partial<Record<CallFault | WatchFault, number>>> = {
   'late-request': 1_000,
   'waits-for-connection': 3_000,
   'pause-before': 5_000,
-  'refuse-429': 2_000,
+  'reject-429': 2_000,
   lag: 3_000,
 };
 
@@ -91,7 +91,7 @@ function* singlesAt({ calls, watches }: FaultPlaces): Iterable<Fault> {
     yield* callFaultsFrom(calls, role, 0);
     for (const resource of resources) {
       for (const kind of watchFaults) {
-        const where = kind.startsWith('refuse-open') ? 'openings' : 'lines';
+        const where = kind.startsWith('reject-open') ? 'openings' : 'lines';
         const count = watches.get(`${role}/${resource}/${where}`) ?? 0;
         for (let nth = 0; nth < count; nth++)
           yield { on: 'watch', role, resource, nth, kind, ms: durations[kind] ?? 0 };

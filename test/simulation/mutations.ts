@@ -125,7 +125,7 @@ export const mutations: readonly Mutation[] = [
     within: 4_000,
   },
   {
-    name: 'new-leader-trusts-its-picture',
+    name: 'new-leader-trusts-a-stale-cache',
     why: 'A new leader does not check that its cache includes the last writes of its predecessor.',
     file: 'scheduler/scheduler.ts',
     find:
@@ -143,7 +143,7 @@ export const mutations: readonly Mutation[] = [
     within: 500,
   },
   {
-    name: 'room-given-away-on-doubt',
+    name: 'capacity-given-away-on-doubt',
     why: 'A Binding whose outcome is unknown, because reading its pod back is rejected, counts as failed.',
     file: 'scheduler/api/api-pod-binder.ts',
     find: "if (isBound === undefined) isUnread ||= isLost || failure === 'lost' || failure === 'unclear';",
@@ -222,7 +222,7 @@ export const mutations: readonly Mutation[] = [
     within: 2_000,
   },
   {
-    name: 'claim-dropped-silently',
+    name: 'reservation-dropped-silently',
     why: 'When the reservation for a member ends, no waiting pod is requeued.',
     file: 'scheduler/preemption/reservations.ts',
     find: '    this.#release(reservation);\n    // The owner no longer',
@@ -253,7 +253,7 @@ export const mutations: readonly Mutation[] = [
     within: 8_000,
   },
   {
-    name: 'freed-room-is-silent',
+    name: 'freed-capacity-is-silent',
     why: 'When a pod is deleted, no pod that waits for capacity is requeued.',
     file: 'scheduler/intake/watch-handlers.ts',
     find: '        this.#notify(capacityFreed(pod, boundNode.name));\n      }\n      if (reservation',
@@ -324,7 +324,7 @@ export const mutations: readonly Mutation[] = [
     within: 500,
   },
   {
-    name: 'ended-pods-keep-their-room',
+    name: 'ended-pods-keep-their-capacity',
     why: 'A pod that has ended uses capacity forever.',
     file: 'cluster/cluster.ts',
     find: '    if (isTerminal(pod)) return;\n    const info =',
@@ -332,7 +332,7 @@ export const mutations: readonly Mutation[] = [
     within: 4_000,
   },
   {
-    name: 'release-whoever-owns',
+    name: 'release-regardless-of-owner',
     why: 'The scheduler evicts members that no controller recreates.',
     file: 'scheduler/recovery/gang-evictions.ts',
     find: 'ours.filter(({ isControlled }) => isControlled)',
@@ -394,7 +394,7 @@ export const mutations: readonly Mutation[] = [
     within: 2_000,
   },
   {
-    name: 'kept-room-never-ends',
+    name: 'reservation-never-ends',
     why: 'The reservation for a lost member outlasts its grace.',
     file: 'scheduler/recovery/member-losses.ts',
     find: 'until - clock.monotonic());',

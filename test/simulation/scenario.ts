@@ -106,7 +106,7 @@ export type Step = { readonly at: number } & (
   | { readonly kind: 'node-gone'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'node-unready'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'node-cordoned'; readonly node: string; readonly forMs: number }
-  | { readonly kind: 'node-refuses'; readonly node: string; readonly pods: number }
+  | { readonly kind: 'node-rejects'; readonly node: string; readonly pods: number }
   | { readonly kind: 'node-shrinks'; readonly node: string; readonly milliCpu: number; readonly forMs: number }
   | { readonly kind: 'crash'; readonly role: 'scheduler' | 'controller'; readonly downMs: number }
   | { readonly kind: 'pause'; readonly role: 'scheduler' | 'controller'; readonly forMs: number }
@@ -119,11 +119,11 @@ export type Step = { readonly at: number } & (
 export type CallClass = 'bind' | 'read' | 'verdict' | 'event' | 'list' | 'lease' | 'evict' | 'status' | 'other';
 
 export const callFaults = [
-  'refuse-403',
-  'refuse-409',
-  'refuse-429',
-  'refuse-500',
-  'refuse-503',
+  'reject-403',
+  'reject-409',
+  'reject-429',
+  'reject-500',
+  'reject-503',
   'done-500',
   'done-503',
   'lost-request',
@@ -147,8 +147,8 @@ export const watchFaults = [
   'half-open',
   'lag',
   'expired',
-  'refuse-open-410',
-  'refuse-open-500',
+  'reject-open-410',
+  'reject-open-500',
 ] as const;
 export type WatchFault = (typeof watchFaults)[number];
 
@@ -184,7 +184,7 @@ export type Fault =
       readonly role: 'scheduler' | 'controller';
       readonly from: number;
       readonly to: number;
-      readonly kind: 'refuse-429' | 'refuse-500' | 'refuse-503' | 'done-500' | 'lost-request' | 'lost-answer';
+      readonly kind: 'reject-429' | 'reject-500' | 'reject-503' | 'done-500' | 'lost-request' | 'lost-answer';
       /** Share of the calls that it strikes. */
       readonly share: number;
     };

@@ -1,28 +1,28 @@
-/** A place where the embedded plane answers otherwise than a real server, knowingly. */
+/** A deliberate difference between the embedded plane and a real server. */
 export interface Limit {
   /** Group and case, as in `crud: an object needs a name`. */
   readonly case: string;
   /** Which of the case's requests, counted from 0. */
   readonly exchange: number;
-  /** Where in the exchange, with everything below; absent where all of it differs. */
+  /** The place in the exchange, with everything below it; absent if all of it differs. */
   readonly at?: string;
   readonly why: string;
 }
 
-const goWording = 'the text is that of the Go decoder; the embedded plane says the same with the path of the field';
+const goWording = 'the text comes from the Go decoder; the embedded plane reports the same with the path of the field';
 const honestStatus =
-  'a real server calls this its own failure (500, without a reason); the embedded plane says what the client did wrong';
-const storageWording = 'the text shows the key in etcd, which the embedded plane has not';
+  "a real server reports an internal error (500, without a reason); the embedded plane reports the client's mistake";
+const storageWording = 'the text shows the key in etcd, which the embedded plane does not have';
 const noCollectorFinalizers =
-  'nobody collects garbage later: Orphan lets go of the dependants at once, Foreground is rejected';
-const schemaWording = 'the embedded plane reports what the JSON Schema validator finds, in its words';
-const warningsWithErrors = 'what is rejected comes without warnings';
+  'there is no garbage collector: Orphan releases the dependents at once, Foreground is rejected';
+const schemaWording = 'the embedded plane reports the errors of its JSON Schema validator';
+const warningsWithErrors = 'rejections have no warnings';
 const fieldTable = 'the embedded plane checks the fields of built-in kinds by a table, with one message for each rule';
-const fewerColumns = 'the embedded plane leaves out columns that say nothing about a simulated cluster';
-const notChecked = 'the embedded plane does not check what neither the scheduler nor a controller of its own reads';
-const fewerDefaults = 'the embedded plane fills in no defaults that nothing on it reads';
+const fewerColumns = 'the embedded plane omits columns that do not apply to a simulated cluster';
+const notChecked = 'the embedded plane does not check fields that neither the scheduler nor its own controllers read';
+const fewerDefaults = 'the embedded plane omits defaults that none of its components reads';
 
-/** One limit for each of these requests of a case. */
+/** Returns one limit for each of these requests of a case. */
 function limited(name: string, exchanges: readonly number[], why: string, at?: string): Limit[] {
   return exchanges.map((exchange) => ({ case: name, exchange, why, ...(at !== undefined && { at }) }));
 }

@@ -72,11 +72,11 @@ export class Faults {
   }
 
   ofLine({ role, name }: Watcher, resource: WatchedResource, now: number): Struck<WatchFault> | undefined {
-    return this.#ofWatch(role, name, resource, 'lines', now, (kind) => !kind.startsWith('refuse-open'));
+    return this.#ofWatch(role, name, resource, 'lines', now, (kind) => !kind.startsWith('reject-open'));
   }
 
   ofOpening({ role, name }: Watcher, resource: WatchedResource, now: number): Struck<WatchFault> | undefined {
-    return this.#ofWatch(role, name, resource, 'openings', now, (kind) => kind.startsWith('refuse-open'));
+    return this.#ofWatch(role, name, resource, 'openings', now, (kind) => kind.startsWith('reject-open'));
   }
 
   note(name: string): void {

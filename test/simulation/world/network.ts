@@ -73,7 +73,7 @@ export class Network implements Transport {
     const of = classOf(request);
     const isForbidden = of === 'bind' && this.#isForbidden(request);
     const struck = isForbidden
-      ? ({ kind: 'refuse-403', ms: 0 } as const)
+      ? ({ kind: 'reject-403', ms: 0 } as const)
       : faults.ofCall(process.role, of, podIn(request.path), timeline.now);
     if (isForbidden) faults.note('binding-forbidden');
     const write = (): Promise<TransportResponse> => this.#write(request, of, signal, struck?.kind, struck?.ms ?? 0);
@@ -173,11 +173,11 @@ export class Network implements Transport {
         });
       };
       switch (fault) {
-        case 'refuse-403':
-        case 'refuse-409':
-        case 'refuse-429':
-        case 'refuse-500':
-        case 'refuse-503':
+        case 'reject-403':
+        case 'reject-409':
+        case 'reject-429':
+        case 'reject-500':
+        case 'reject-503':
           call.status = Number(fault.slice(-3));
           timeline.after(thereMs + backMs, () => answer(rejection(call.status!, ms)));
           return;
@@ -221,7 +221,7 @@ export class Network implements Transport {
     const rejected = resource && faults.ofOpening(process, resource, timeline.now);
     if (rejected !== undefined) {
       await this.#later(this.#latency(), signal);
-      return rejection(rejected.kind === 'refuse-open-410' ? 410 : 500, 0);
+      return rejection(rejected.kind === 'reject-open-410' ? 410 : 500, 0);
     }
     const server = new AbortController();
     const hangUp = (): void => {

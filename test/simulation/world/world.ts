@@ -274,7 +274,7 @@ export class World {
           plane.send('PATCH', `${nodesPath}/${step.node}`, { spec: { unschedulable: null } });
         });
         return;
-      case 'node-refuses':
+      case 'node-rejects':
         this.#kubelets.reject(step.node, step.pods);
         return;
       case 'node-shrinks':

@@ -18,7 +18,7 @@ function resourcesOf(names: readonly string[]): (list: { resources: Named[] }) =
   return (list) => ({ ...list, resources: sorted(list.resources.filter(({ name }) => names.includes(name))) });
 }
 
-/** Servers differ in the order and in the short names' order, which nobody may rely on. */
+/** Servers differ in the order and in the short names' order, so clients must not rely on it. */
 function sorted<T extends Named>(items: readonly T[]): T[] {
   return items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

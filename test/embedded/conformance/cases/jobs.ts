@@ -14,7 +14,7 @@ const job = (name: string, spec: object = {}, template: object = podTemplate()):
 const indexed = (name: string, spec: object = {}, template: object = podTemplate()): object =>
   job(name, { completionMode: 'Indexed', completions: 3, parallelism: 3, ...spec }, template);
 
-/** Jobs as the API server has them, whoever acts on them. */
+/** Jobs as the API server stores them, without a Job controller. */
 export const jobs: CaseGroup = {
   'a job gets its defaults and its own selector': async (api) => {
     await api.create(path, job('plain'));
