@@ -100,7 +100,7 @@ describe('The examples of docs/plugins.md and src/index.ts', () => {
     expect(await leaving()).toEqual([]);
 
     await addGang('urgent', members(2, { cpu: '6', priority: 'high' }));
-    await expectMessage('urgent-0', 'Room is made for it by 2 pods of lower priority.');
+    await expectMessage('urgent-0', 'Capacity is freed for it by preempting 2 pods of lower priority.');
     await expect.poll(leaving).toEqual(['batch-0', 'batch-1']);
     expect((await pod('batch-0')).status.conditions).toContainEqual(
       expect.objectContaining({ type: 'DisruptionTarget', reason: 'PreemptionByScheduler' }),

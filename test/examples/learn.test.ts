@@ -120,16 +120,13 @@ describe('npm run learn', () => {
     expect(stdout.match(/npm run learn -- [1-7] /g)).toHaveLength(7);
   });
 
-  it.each([['-- %j is not a step'], ['8'], ['x'], ['1.5'], ['-1'], ['01'], [''], ['1', '2']])(
-    '-- %j is no step',
-    async (...given) => {
-      const run = promisify(execFile)(process.execPath, ['examples/learn/learn.ts', ...given]);
-      await expect(run).rejects.toMatchObject({
-        code: 2,
-        stdout: expect.stringContaining(`There is no step "${given.join(' ')}": name one of the seven.\n`) as string,
-      });
-    },
-  );
+  it.each([['0'], ['8'], ['x'], ['1.5'], ['-1'], ['01'], [''], ['1', '2']])('-- %j is not a step', async (...given) => {
+    const run = promisify(execFile)(process.execPath, ['examples/learn/learn.ts', ...given]);
+    await expect(run).rejects.toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining(`There is no step "${given.join(' ')}": name one of the seven.\n`) as string,
+    });
+  });
 });
 
 describe('The pages of the course', () => {
