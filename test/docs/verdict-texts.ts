@@ -28,7 +28,7 @@ const describing = [
   ...['claimNotFound', 'volumeNotFound', 'classNotFound', 'withoutBindingMode', 'notOwned'],
 ];
 /** Functions that volume plugins call with the text of a Status. */
-const rejecting = ['reject', 'refusal', 'this.#fail'];
+const rejecting = ['reject', 'rejection', 'this.#fail'];
 
 export function verdictTexts(): VerdictTexts {
   const files = globSync('src/{plugins,framework,scheduler}/**/*.ts', { exclude: ['**/*.test.ts', '**/testing/**'] });
@@ -74,7 +74,7 @@ function messagesIn(path: string): string[] {
       found.push(...textsOf(node.initializer, source));
     else if (isRejection(node)) found.push(...textsOf(node.arguments[1]!, source));
     else if (
-      /\/(preemptions|releases)\.ts$/.test(path) &&
+      /\/(preemptions|gang-evictions)\.ts$/.test(path) &&
       ts.isPropertyAssignment(node) &&
       ['message', 'why'].includes(node.name.getText(source))
     )
