@@ -313,7 +313,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
     const left = await countBound('moved');
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(size);
-    await poll(() => bound('the new one has completed it', size), 'the new one has completed it');
+    await poll(() => bound('moved', size), 'the new one has completed it');
     expect(await tutti.stop()).toEqual([]);
     await removeGang('moved', size);
   });

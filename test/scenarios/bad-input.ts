@@ -154,7 +154,7 @@ export const badInput = {
 
 /** Returns watch events whose objects are not objects, lack required fields, or contain invalid quantities. */
 function invalidEvents(resourceVersion: string): string[] {
-  const metadata = { name: 'invalidEvents', namespace: 'nowhere', uid: 'invalidEvents', resourceVersion };
+  const metadata = { name: 'invalid', namespace: 'nowhere', uid: 'invalid', resourceVersion };
   const container = { name: 'main', resources: { requests: { cpu: 'plenty' } } };
   const amounts = {
     metadata,

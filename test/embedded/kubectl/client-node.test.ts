@@ -46,7 +46,7 @@ describeSession(
           ['duo-0', 'duo-1'].every((name) => phases.get(name) === 'Running') ? undefined : JSON.stringify([...phases]);
         await poll(seen, 'both members run');
         await core.deleteNamespacedPod({ name: 'duo-1', namespace });
-        await poll(async () => (phases.has('duo-1') ? 'it still exists' : undefined), 'it still exists');
+        await poll(async () => (phases.has('duo-1') ? 'it still exists' : undefined), 'duo-1 is gone');
       } finally {
         await informer.stop();
       }
