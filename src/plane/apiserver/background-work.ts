@@ -10,7 +10,7 @@ export interface BackgroundProblem {
 }
 
 /**
- * Runs the server's own tasks, outside of requests. A task that fails is reported. It neither ends the process nor stops other
+ * Runs the server's own tasks, outside of requests. Reports a task that fails. The failure neither ends the process nor stops other
  * tasks.
  */
 export class BackgroundWork {

@@ -40,7 +40,7 @@ export interface RequestObservation {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** Without the question mark. Empty if the request has no query. */
+  /** Without the question queryStart. Empty if the request has no query. */
   readonly query: string;
   readonly contentType: string | undefined;
   readonly accept: string | undefined;
@@ -71,8 +71,7 @@ const defaultHistoryLimit = 10_000;
 /**
  * A small in-memory Kubernetes API server that kubectl and client libraries use unmodified. `handle` serves all requests;
  * listenHttp and InProcessTransport call it. The server handles each request in one synchronous step, so writes never interleave.
- * Requests that it does not support return an error, never a silent success. It has one user, the administrator, and no other
- * access control.
+ * Requests that it does not support return an error. It has one user, the administrator, and no other access control.
  */
 export class EmbeddedApiServer {
   readonly #api: ApiContext;
@@ -182,11 +181,11 @@ export class EmbeddedApiServer {
   #report(request: TransportRequest, status: number): void {
     if (this.#observe === undefined) return;
     const { method, path: target, headers } = request;
-    const mark = target.indexOf('?');
+    const queryStart = target.indexOf('?');
     this.#observe({
       method,
-      path: mark < 0 ? target : target.slice(0, mark),
-      query: mark < 0 ? '' : target.slice(mark + 1),
+      path: queryStart < 0 ? target : target.slice(0, queryStart),
+      query: queryStart < 0 ? '' : target.slice(queryStart + 1),
       contentType: headers['content-type'],
       accept: headers.accept,
       userAgent: headers['user-agent'],

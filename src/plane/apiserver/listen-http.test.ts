@@ -260,7 +260,7 @@ describe('hostile clients', () => {
       'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n',
       ['400'],
     ],
-  ])('lose only their own connection by sending %s', async (_what, text, statuses) => {
+  ])('lose only their own connection by sending %s', async (_case, text, statuses) => {
     const socket = await sent(text);
     expect(await answers(socket, 1)).toEqual(statuses);
     socket.destroy();

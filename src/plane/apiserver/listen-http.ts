@@ -79,7 +79,7 @@ export async function listenHttp(
     );
   }
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    void answer(server, incoming, outgoing, stalledMs);
+    void handleRequest(server, incoming, outgoing, stalledMs);
   };
   const http =
     certificate === undefined
@@ -110,7 +110,7 @@ export async function listenHttp(
   };
 }
 
-async function answer(
+async function handleRequest(
   server: EmbeddedApiServer,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -165,13 +165,13 @@ function hasBody(headers: TransportRequest['headers']): boolean {
 
 /** Returns the body, or undefined if it exceeds the limit. Reads an oversized body to its end and drops it. */
 async function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let length = 0;
-  for await (const piece of incoming) {
-    length += (piece as Buffer).length;
-    if (length <= limitBytes) pieces.push(piece as Buffer);
+  for await (const chunk of incoming) {
+    length += (chunk as Buffer).length;
+    if (length <= limitBytes) chunks.push(chunk as Buffer);
   }
-  return length > limitBytes ? undefined : Buffer.concat(pieces);
+  return length > limitBytes ? undefined : Buffer.concat(chunks);
 }
 
 async function send(
@@ -182,8 +182,8 @@ async function send(
 ): Promise<void> {
   outgoing.writeHead(response.status, response.headers);
   if (response.headers['content-length'] === undefined) outgoing.flushHeaders();
-  for await (const piece of response.body) {
-    if (outgoing.write(piece)) continue;
+  for await (const chunk of response.body) {
+    if (outgoing.write(chunk)) continue;
     const stalled = setTimeout(() => outgoing.destroy(), stalledMs);
     try {
       await once(outgoing, 'drain', { signal });

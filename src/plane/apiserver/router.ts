@@ -58,9 +58,9 @@ export function route(
 }
 
 function parseTarget(target: string): { path: string; query: URLSearchParams } {
-  const mark = target.indexOf('?');
-  const path = (mark < 0 ? target : target.slice(0, mark)).replace(/(.)\/$/, '$1');
-  return { path, query: new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)) };
+  const queryStart = target.indexOf('?');
+  const path = (queryStart < 0 ? target : target.slice(0, queryStart)).replace(/(.)\/$/, '$1');
+  return { path, query: new URLSearchParams(queryStart < 0 ? '' : target.slice(queryStart + 1)) };
 }
 
 function decodeSegments(path: string): string[] {

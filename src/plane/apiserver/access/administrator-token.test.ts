@@ -22,7 +22,7 @@ describe('a server with an administrator token', () => {
     ['another token', { authorization: `Bearer ${token}x` }],
     ['a prefix of the token', { authorization: `Bearer ${token.slice(0, -1)}` }],
     ['a password', { authorization: 'Basic YTpi' }],
-  ])('rejects requests with %s at every path', async (_what, headers) => {
+  ])('rejects requests with %s at every path', async (_case, headers) => {
     const client = new ApiClient({ administratorToken: token });
     for (const path of [configMapsPath, '/api', '/apis', '/openapi/v3', '/nowhere']) {
       const rejected = await get(client, path, headers);

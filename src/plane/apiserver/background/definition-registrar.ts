@@ -9,8 +9,8 @@ import { deleteObject, removeIfReleased } from '../verbs/delete.ts';
 import { backgroundDeletion } from '../verbs/delete-options.ts';
 
 /**
- * Serves the resources of CustomResourceDefinitions from the write that stores the CRD on, and removes the objects of a CRD that
- * is being deleted. If a CRD changes, the registrar ends the watches of its resource, so that clients list again.
+ * Serves the resources of a CustomResourceDefinition as soon as it is stored. Deletes the objects of a CRD before the CRD itself. Ends
+ * the watches of its resource when the CRD's spec changes or the CRD is removed, so that clients list again.
  */
 export function startDefinitionRegistrar(context: ApiContext): void {
   const definitions = context.store.collection(customResourceDefinitions.storage);

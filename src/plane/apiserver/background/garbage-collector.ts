@@ -10,8 +10,8 @@ const maxRememberedOwners = 10_000;
 
 /**
  * Deletes objects whose owners are all gone: the dependents of a deleted owner, and new objects that name an owner deleted earlier. It
- * runs right after the request. It keeps objects whose owner never existed, because the owner may be of a kind that this server
- * does not serve.
+ * runs right after the request. It keeps objects whose owners never existed, because they may be of a kind that this server does
+ * not serve.
  */
 export function startGarbageCollector(context: ApiContext): void {
   /** UIDs of deleted objects, the latest last */

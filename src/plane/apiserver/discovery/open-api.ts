@@ -7,8 +7,8 @@ import { patchMediaTypes } from '../verbs/patch-media-types.ts';
 import { addModelSchemas, schemaName, schemaReference } from './model-schemas.ts';
 
 /**
- * The OpenAPI v3 documents, one for each group and version. The first request creates them, and creates them again after a resource
- * changed. kubectl uses them to validate, explain and merge.
+ * The OpenAPI v3 documents, one for each group and version. Creates them on request, and again after a resource changes. kubectl uses
+ * them to validate, explain and merge.
  */
 export class OpenApiDocuments {
   readonly #registry: ResourceRegistry;

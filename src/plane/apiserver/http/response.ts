@@ -34,7 +34,7 @@ async function* singlePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Maximum length of all warnings, and of each warning once they exceed it together, as in kube-apiserver. */
+/** Maximum total length of the warnings. If they exceed it, each warning is cut to `warningLimit`, as in kube-apiserver. */
 const warningsLimit = 4096;
 const warningLimit = 256;
 

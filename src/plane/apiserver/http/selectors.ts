@@ -125,7 +125,7 @@ export function parseFieldSelector(
   };
 }
 
-/** Returns the message for an unknown field. As in kube-apiserver, it lists the known fields only for built-in kinds with no others than metadata. */
+/** Returns the message for an unknown field. As in kube-apiserver, it lists the known fields only for built-in kinds whose selectable fields are all metadata. */
 function unknownField(field: string, fields: SelectableFields, isCustom: boolean): string {
   const known = Object.keys(fields);
   if (isCustom || known.some((each) => !each.startsWith('metadata.'))) return `field label not supported: ${field}`;

@@ -10,7 +10,7 @@ type Step =
 export type JsonPath = (document: JsonValue) => JsonValue[];
 
 /**
- * Compiles the subset of JSONPath that printer columns and selectable fields use: `.a.b`, `['a.b']`, `[0]`, `[*]`, and
+ * Compiles the subset of JSONPath that printer columns and selectable fields use: `.a.b`, `['a.b']`, `[0]`, `[*]` and
  * `[?(@.a=="b")]`. Returns undefined for any other text.
  */
 export function compileJsonPath(text: string): JsonPath | undefined {

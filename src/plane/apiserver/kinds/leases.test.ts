@@ -11,12 +11,15 @@ const lease = {
 };
 
 describe('Leases', () => {
-  it('keep microseconds, and reject updates with an old resource version', async () => {
+  it('keep microseconds and reject updates with an old resource version', async () => {
     const client = new ApiClient();
     const stored = await client.mustCreate(path, lease);
     expect(stored.spec.renewTime).toBe('2026-01-01T00:00:00.123456Z');
-    const taken = await client.replace(`${path}/tutti`, { ...stored, spec: { ...lease.spec, holderIdentity: 'two' } });
-    expect(taken.body.spec.holderIdentity).toBe('two');
+    const updated = await client.replace(`${path}/tutti`, {
+      ...stored,
+      spec: { ...lease.spec, holderIdentity: 'two' },
+    });
+    expect(updated.body.spec.holderIdentity).toBe('two');
     const late = await client.replace(`${path}/tutti`, { ...stored, spec: { ...lease.spec, holderIdentity: 'three' } });
     expect(late.status).toBe(409);
   });

@@ -42,7 +42,7 @@ function fillInClass(claim: JsonObject, { store }: KindContext): void {
   if (first !== undefined) spec.storageClassName = first.name;
 }
 
-/** Rejects changes of the spec. Only the requests may change, and volumeName may be set once. */
+/** Rejects changes of the spec, except for `resources`. A client may set `volumeName` once. */
 function validateChange(claim: JsonObject, previous: JsonObject): StatusCause[] {
   const before = objectAt(previous, 'spec') ?? {};
   const now: JsonObject = { ...objectAt(claim, 'spec'), resources: before.resources ?? {} };

@@ -11,9 +11,9 @@ import { toJsonSchema } from './json-schema.ts';
 export type StructuralValidator = (value: JsonValue, path?: string) => FieldError[];
 
 /**
- * Compiles the schema of a custom resource to a validator whose errors have Kubernetes' wording. Throws for an invalid schema, such
- * as one with an invalid regular expression. Compiling takes milliseconds and validating takes microseconds, so keep the validator as
- * long as the schema.
+ * Compiles the schema of a custom resource to a validator. Its errors have Kubernetes' wording for types, formats, enums, bounds,
+ * patterns and required fields, and ajv's wording for other keywords. Throws for an invalid schema, such as one with an invalid regular
+ * expression. Compiling takes milliseconds and validating takes microseconds, so keep the validator as long as the schema.
  */
 export function compileStructural(schema: JsonObject): StructuralValidator {
   const ajv = new Ajv({

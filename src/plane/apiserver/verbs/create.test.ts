@@ -50,7 +50,7 @@ describe('create', () => {
       'metadata.ownerReferences[0].uid',
       'FieldValueRequired',
     ],
-  ])('rejects %s and names the field', async (_what, metadata, field, reason) => {
+  ])('rejects %s and names the field', async (_case, metadata, field, reason) => {
     const answer = await new ApiClient().create(configMapsPath, { metadata });
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({

@@ -49,7 +49,7 @@ describe('a CustomResourceDefinition', () => {
       ),
       'spec.group',
     ],
-  ])('is rejected for %s', async (_what, change, field) => {
+  ])('is rejected for %s', async (_case, change, field) => {
     const definition = podGroupDefinition() as any;
     change(definition.spec, definition);
     const answer = await new ApiClient().create(definitionsPath, definition);

@@ -134,7 +134,7 @@ describe('priority of a new pod', () => {
     expect((await create({ priority: 7 })).code).toBe(403);
   });
 
-  it('cannot change in the class, and has a limit for user-defined classes', async () => {
+  it('comes from a class whose value is immutable and limited', async () => {
     const client = new ApiClient();
     await client.mustCreate(classes, high);
     expect((await client.patch(`${classes}/high`, 'merge', { value: 5 })).status).toBe(422);
