@@ -1,4 +1,4 @@
-/** Adds the items at the end of a list, however many they are: as arguments of `push` a hundred thousand overflow the stack. */
+/** Appends the items to a list of any size. Passing 100,000 items as arguments to `push` overflows the stack. */
 export function append<T>(list: T[], items: readonly T[]): void {
   for (const item of items) list.push(item);
 }

@@ -7,8 +7,8 @@ import type { BackgroundProblem } from './background-work.ts';
 
 const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner' };
 
-describe('background work', () => {
-  it('that fails is told, and neither ends the clock nor keeps other work from being done', () => {
+describe('BackgroundWork', () => {
+  it('reports a task that fails, and runs the other tasks', () => {
     const clock = new VirtualClock();
     const problems: BackgroundProblem[] = [];
     const work = new BackgroundWork(clock, (problem) => problems.push(problem));
@@ -36,7 +36,7 @@ describe('background work', () => {
 });
 
 describe('the garbage collector', () => {
-  it('collects what it can when one of the dependents may not be deleted', async () => {
+  it('deletes the other dependents if it may not delete one of them', async () => {
     const problems: BackgroundProblem[] = [];
     const client = new ApiClient({ onProblem: (problem) => problems.push(problem) });
     const { metadata } = await client.mustCreate(configMapsPath, configMapManifest('owner'));
@@ -50,13 +50,13 @@ describe('the garbage collector', () => {
     expect((await client.get(`${configMapsPath}/owned`)).status).toBe(404);
     expect((await client.get(protectedPath)).body.status.phase).toBe('Active');
     expect(problems).toMatchObject([
-      { message: 'an object whose owner is gone could not be deleted', subject: 'namespaces//default' },
+      { message: 'cannot delete an object whose owner is gone', subject: 'namespaces//default' },
     ]);
   });
 });
 
-describe('a namespace that is deleted', () => {
-  it('takes pods with it that may go on as long as there is time', async () => {
+describe('the deletion of a namespace', () => {
+  it('deletes pods with any grace period', async () => {
     const problems: BackgroundProblem[] = [];
     const client = new ApiClient({ onProblem: (problem) => problems.push(problem) });
     await client.mustCreate('/api/v1/nodes', { metadata: { name: 'n' } });

@@ -1,17 +1,17 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 
-/** Something that the server should have done by itself and could not. */
+/** A background task that failed. */
 export interface BackgroundProblem {
-  /** What was to be done. */
+  /** The action that failed. A constant message. */
   readonly message: string;
-  /** With what: `pods/default/web`. */
+  /** The object that the task worked on, such as `pods/default/web`. */
   readonly subject: string;
   readonly error: unknown;
 }
 
 /**
- * What the server does by itself, outside of any request. Each task stands alone: one that fails is reported, and neither ends the
- * process nor keeps the others from being done.
+ * Runs the server's own tasks, outside of requests. Reports a task that fails. The failure neither ends the process nor stops other
+ * tasks.
  */
 export class BackgroundWork {
   readonly #clock: Clock;
@@ -22,18 +22,18 @@ export class BackgroundWork {
     this.#onProblem = onProblem;
   }
 
-  /** Does the task after a while; at once is a delay of zero, after what runs now has ended. */
+  /** Runs the task after the delay. A delay of zero runs it once the current code has returned. */
   after(delayMs: number, message: string, subject: string, task: () => void): Timer {
     return this.#clock.setTimer(delayMs, () => this.attempt(message, subject, task, undefined));
   }
 
-  /** Does the task now. What it gives, or `otherwise` when it fails. */
-  attempt<T>(message: string, subject: string, task: () => T, otherwise: T): T {
+  /** Runs the task now. Returns its result, or `fallback` if it throws. */
+  attempt<T>(message: string, subject: string, task: () => T, fallback: T): T {
     try {
       return task();
     } catch (error) {
       this.#onProblem({ message, subject, error });
-      return otherwise;
+      return fallback;
     }
   }
 }

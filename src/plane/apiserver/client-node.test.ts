@@ -90,7 +90,7 @@ describe('@kubernetes/client-node', () => {
     await informer.stop();
   });
 
-  it('renews a Lease', async () => {
+  it('renews a Lease, and gets a conflict for a stale version', async () => {
     const leases = config.makeApiClient(CoordinationV1Api);
     const spec = { holderIdentity: 'one', leaseDurationSeconds: 15, renewTime: new V1MicroTime() };
     const lease = await leases.createNamespacedLease({ namespace, body: { metadata: { name: 'l' }, spec } });

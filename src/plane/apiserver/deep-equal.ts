@@ -1,6 +1,6 @@
 import type { JsonValue } from './json.ts';
 
-/** Whether two JSON values say the same; the order of an object's fields does not count. */
+/** Returns whether two JSON values are equal. The order of an object's fields does not matter. */
 export function deepEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -13,7 +13,7 @@ export function deepEqual(a: JsonValue | undefined, b: JsonValue | undefined): b
   return keys.every((key) => Object.hasOwn(b, key) && deepEqual(a[key], b[key]));
 }
 
-/** A copy that shares nothing with the original. */
+/** Returns a copy that shares nothing with the original. */
 export function deepCopy<T extends JsonValue>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => deepCopy(item)) as T;

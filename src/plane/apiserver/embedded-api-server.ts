@@ -26,21 +26,21 @@ import { createObject } from './verbs/create.ts';
 import { WatchStreams } from './verbs/watch-streams.ts';
 
 /**
- * Stands between clients and the server, to inject faults: whatever response it returns is the answer; undefined lets the
- * request through; throwing loses the connection. `proceed` answers the request as usual, for faults that strike after
- * the write (a lost response).
+ * Intercepts requests to inject faults. If it returns a response, the client gets that response. If it returns undefined, the
+ * server handles the request. If it throws, the connection is lost. `proceed` handles the request as usual, for faults after the
+ * write (a lost response).
  */
 export type Intercept = (
   request: TransportRequest,
   proceed: () => TransportResponse,
 ) => TransportResponse | undefined | Promise<TransportResponse | undefined>;
 
-/** What an observer learns of a request, once the head of its response is known. */
+/** A request and the status of its response, reported once the status is known. */
 export interface RequestObservation {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** With no question mark; empty when there is none. */
+  /** Without the question queryStart. Empty if the request has no query. */
   readonly query: string;
   readonly contentType: string | undefined;
   readonly accept: string | undefined;
@@ -50,29 +50,28 @@ export interface RequestObservation {
 
 export interface EmbeddedApiServerOptions {
   readonly clock: Clock;
-  /** Makes uids and generated names, which everybody may see: nothing that is secret. */
+  /** Source of UIDs and generated names. They are public, so it need not be cryptographically secure. */
   readonly random: Random;
-  /** The bearer token of the administrator, the only user. Default: requests need no token. */
+  /** Bearer token of the administrator, the only user. Default: requests need no token. */
   readonly administratorToken?: string;
   readonly intercept?: Intercept;
   readonly observe?: (observation: RequestObservation) => void;
-  /** Told of each write to any collection, in the same step, those at the start included. */
+  /** Called synchronously after each write to any collection, including the writes at startup. */
   readonly onChange?: StoreListener;
-  /** Told of what the server should have done by itself and could not: the process and the other objects are not touched by it. */
+  /** Called for each background task that failed. The server and its other tasks continue. */
   readonly onProblem?: (problem: BackgroundProblem) => void;
-  /** How many changes of each resource are kept for watches to replay. Default 10,000. */
+  /** Number of changes of each resource that the server keeps for watches to replay. Default: 10,000. */
   readonly historyLimit?: number;
-  /** The resource version before the first write. Default 1. */
+  /** Resource version before the first write. Default: 1. */
   readonly initialResourceVersion?: number;
 }
 
 const defaultHistoryLimit = 10_000;
 
 /**
- * A small Kubernetes API server, in memory: kubectl and client libraries use it unmodified. `handle` is all of it;
- * listenHttp and InProcessTransport are ways to reach `handle`. Each request is answered in one synchronous step, so
- * writes never interleave. What it does not support is an error, never a silent success. It has one user, the administrator, and no
- * access control beyond that.
+ * A small in-memory Kubernetes API server that kubectl and client libraries use unmodified. `handle` serves all requests;
+ * listenHttp and InProcessTransport call it. The server handles each request in one synchronous step, so writes never interleave.
+ * Requests that it does not support return an error. It has one user, the administrator, and no other access control.
  */
 export class EmbeddedApiServer {
   readonly #api: ApiContext;
@@ -119,27 +118,27 @@ export class EmbeddedApiServer {
     return this.#api.store.resourceVersion;
   }
 
-  /** How many watches are open. */
+  /** Number of open watches. */
   get openWatches(): number {
     return this.#api.watches.size;
   }
 
   /**
-   * Answers one request; a watch is a body that goes on until its end, the client's `return`, the signal or `close`.
-   * Rejects only as a transport does: aborted, closed, or a fault that loses the connection.
+   * Handles one request. The body of a watch continues until the watch ends, the client calls `return`, the signal aborts or
+   * the server closes. Rejects only as a transport does: aborted, closed, or a fault that loses the connection.
    */
   async handle(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
-    this.#rejectIfOver(signal);
-    const proceed = (): TransportResponse => this.#answer(request, signal);
+    this.#throwIfClosed(signal);
+    const proceed = (): TransportResponse => this.#respond(request, signal);
     const injected = await this.#intercept?.(request, proceed);
-    this.#rejectIfOver(signal);
+    this.#throwIfClosed(signal);
     const response = injected ?? proceed();
     this.#report(request, response.status);
     return response;
   }
 
-  /** Whether a request with these headers is the administrator's. The server need not keep the body of any other request. */
-  knows(headers: TransportRequest['headers']): boolean {
+  /** Returns whether these headers authenticate the administrator. The listener drops the body of any other request. */
+  isAuthenticated(headers: TransportRequest['headers']): boolean {
     try {
       return authenticate({ headers }, this.#administratorToken);
     } catch {
@@ -147,29 +146,29 @@ export class EmbeddedApiServer {
     }
   }
 
-  /** Makes every resource version so far too old to watch from, as a compaction does: for tests of 410. */
+  /** Makes every resource version before the current one too old to watch from, as a compaction does. For tests of status 410. */
   forgetHistory(): void {
     for (const collection of this.#api.store.collections()) collection.forgetHistory(this.resourceVersion);
   }
 
-  /** Ends all open watches, or those of one resource ("pods", "podgroups.scheduling.x-k8s.io"), as a server may at any time. */
+  /** Ends all open watches, or the watches of one resource ("pods", "podgroups.scheduling.x-k8s.io"). A server may do so at any time. */
   endWatches(resource?: string): void {
     this.#api.watches.end(resource);
   }
 
-  /** Ends all watches at once and answers nothing more. Idempotent. */
+  /** Ends all watches and rejects further requests. Idempotent. */
   close(): void {
     this.#closed = true;
     this.#stopExpiry();
     this.#api.watches.end();
   }
 
-  #rejectIfOver(signal: AbortSignal | undefined): void {
+  #throwIfClosed(signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
     if (this.#closed) throw new Error('the embedded API server is closed');
   }
 
-  #answer(request: TransportRequest, signal: AbortSignal | undefined): TransportResponse {
+  #respond(request: TransportRequest, signal: AbortSignal | undefined): TransportResponse {
     try {
       const context = { api: this.#api, openApi: this.#openApi, administratorToken: this.#administratorToken };
       return route(context, request, signal);
@@ -182,11 +181,11 @@ export class EmbeddedApiServer {
   #report(request: TransportRequest, status: number): void {
     if (this.#observe === undefined) return;
     const { method, path: target, headers } = request;
-    const mark = target.indexOf('?');
+    const queryStart = target.indexOf('?');
     this.#observe({
       method,
-      path: mark < 0 ? target : target.slice(0, mark),
-      query: mark < 0 ? '' : target.slice(mark + 1),
+      path: queryStart < 0 ? target : target.slice(0, queryStart),
+      query: queryStart < 0 ? '' : target.slice(queryStart + 1),
       contentType: headers['content-type'],
       accept: headers.accept,
       userAgent: headers['user-agent'],

@@ -6,7 +6,7 @@ import { configMapManifest, configMapsPath } from './testing/manifests.ts';
 describe('InProcessTransport', () => {
   const watchPath = `${configMapsPath}?watch=true`;
 
-  it('hands requests to the server', async () => {
+  it('passes requests to the server', async () => {
     const client = new ApiClient();
     const transport = new InProcessTransport(client.server);
     const answer = await transport.send({
@@ -20,7 +20,7 @@ describe('InProcessTransport', () => {
     expect((await client.get(`${configMapsPath}/a`)).status).toBe(200);
   });
 
-  it('fails the body of a call that is aborted, and a call that begins aborted', async () => {
+  it('rejects the body of an aborted request, and a request that starts aborted', async () => {
     const transport = new InProcessTransport(new ApiClient().server);
     const controller = new AbortController();
     const watch = new WatchReader(
@@ -34,7 +34,7 @@ describe('InProcessTransport', () => {
     );
   });
 
-  it('ends its own watches when closed, and leaves those of others', async () => {
+  it('ends only its own watches when closed', async () => {
     const client = new ApiClient();
     const transport = new InProcessTransport(client.server);
     const watch = new WatchReader((await transport.send({ method: 'GET', path: watchPath, headers: {} })).body);

@@ -1,7 +1,7 @@
 import type { Transport, TransportRequest, TransportResponse } from '../../client/transport.ts';
 import type { EmbeddedApiServer } from './embedded-api-server.ts';
 
-/** Hands requests to an embedded API server in the same process: no socket, no time of its own. */
+/** Passes requests to an embedded API server in the same process, without sockets or delays. */
 export class InProcessTransport implements Transport {
   readonly #server: EmbeddedApiServer;
   readonly #closed = new AbortController();

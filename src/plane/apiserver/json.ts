@@ -1,4 +1,4 @@
-/** Any JSON value. Stored API objects are of this type and are never changed in place once stored. */
+/** Any JSON value. Stored API objects have this type. Never change a stored object in place. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 
 /** A JSON object. */

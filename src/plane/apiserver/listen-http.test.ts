@@ -58,7 +58,7 @@ describe('over HTTP', () => {
     });
   });
 
-  it('streams a watch, beginning with its head, and ends it when the server closes', async () => {
+  it('streams a watch, sends its headers first, and ends it when the server closes', async () => {
     const response = await fetch(`${listener.url}${configMapsPath}?watch=true`);
     expect(response.status).toBe(200);
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -69,13 +69,13 @@ describe('over HTTP', () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  it('closes though a client has a watch open, which would never end', async () => {
+  it('closes while a client has a watch open', async () => {
     const response = await fetch(`${listener.url}${configMapsPath}?watch=true`);
     const read = response.text();
     await Promise.all([listener.close(), expect(read).rejects.toThrow()]);
   });
 
-  it('lets go of a watch whose client has left', async () => {
+  it('ends a watch when its client disconnects', async () => {
     const controller = new AbortController();
     const response = await fetch(`${listener.url}${configMapsPath}?watch=true`, { signal: controller.signal });
     expect(server.openWatches).toBe(1);
@@ -84,7 +84,7 @@ describe('over HTTP', () => {
     await expect.poll(() => server.openWatches).toBe(0);
   });
 
-  it('tells an observer what was asked and answered', async () => {
+  it('reports each request and its status to the observer', async () => {
     await post('a');
     expect(observed).toEqual([
       {
@@ -99,7 +99,7 @@ describe('over HTTP', () => {
     ]);
   });
 
-  it('answers with an injected fault, then goes on', async () => {
+  it('returns an injected fault, then serves the next request', async () => {
     const details = { retryAfterSeconds: 7 };
     const rejection = new ApiError({ code: 429, reason: 'TooManyRequests', message: 'slow down', details });
     intercept = () => jsonResponse(rejection.toStatus(), { status: 429, headers: { 'retry-after': '7' } });
@@ -126,14 +126,14 @@ describe('over HTTP', () => {
     expect((await fetch(`${listener.url}${configMapsPath}/after`)).status).toBe(200);
   });
 
-  it('rejects a body beyond the limit and a method it does not have', async () => {
+  it('rejects a body beyond the limit, and a method that it does not support', async () => {
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ data: 'x'.repeat(3 * 1024 * 1024) });
     expect((await fetch(`${listener.url}${configMapsPath}`, { method: 'POST', headers, body })).status).toBe(413);
     expect((await fetch(`${listener.url}/version`, { method: 'OPTIONS' })).status).toBe(405);
   });
 
-  it('survives a client that vanishes in the middle of its request', async () => {
+  it('survives a client that disconnects during its request', async () => {
     const broken = httpRequest(`${listener.url}${configMapsPath}`, {
       method: 'POST',
       headers: { 'content-length': 1000 },
@@ -146,8 +146,8 @@ describe('over HTTP', () => {
   });
 });
 
-describe('clients that mean no good', () => {
-  const administratorToken = 'a-token-that-nobody-guesses';
+describe('hostile clients', () => {
+  const administratorToken = 'a-token-that-is-hard-to-guess';
   const authorization = `Bearer ${administratorToken}`;
   let server: EmbeddedApiServer;
   let listener: HttpListener;
@@ -165,7 +165,7 @@ describe('clients that mean no good', () => {
   const isThere = async (): Promise<boolean> =>
     (await fetch(`${listener.url}${configMapsPath}`, { headers: { authorization } })).status === 200;
 
-  /** A connection on which these bytes are sent, when they have been taken. */
+  /** Opens a connection and sends the pieces. Resolves once the socket has accepted them. */
   async function sent(...pieces: readonly (string | Buffer)[]): Promise<Socket> {
     const socket = connect(listener.port, '127.0.0.1');
     socket.on('error', () => undefined);
@@ -174,7 +174,7 @@ describe('clients that mean no good', () => {
     return socket;
   }
 
-  /** All that comes until the server closes, or `count` answers have begun. */
+  /** Returns the status codes received until the server closes or `count` responses have begun. */
   async function answers(socket: Socket, count: number): Promise<string[]> {
     let text = '';
     for await (const piece of socket) {
@@ -184,7 +184,7 @@ describe('clients that mean no good', () => {
     return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status!);
   }
 
-  it('cannot fill the memory with what they send before they have said who they are', async () => {
+  it('cannot fill the memory with the bodies of unauthenticated requests', async () => {
     const bytes = 3_000_000;
     const half = Buffer.alloc(bytes - 1, ' ');
     const before = process.memoryUsage().arrayBuffers;
@@ -196,7 +196,7 @@ describe('clients that mean no good', () => {
         ),
       ),
     );
-    // Each of these takes a few turns of the loop, in which the server reads some of all the others.
+    // Each request takes a few turns of the event loop, in which the server reads some of every body.
     for (let turn = 0; turn < 100; turn++) await isThere();
     await collectGarbage(() => process.memoryUsage().arrayBuffers - before < 40_000_000);
     sockets[0]!.write(' ');
@@ -205,7 +205,7 @@ describe('clients that mean no good', () => {
     expect(await isThere()).toBe(true);
   });
 
-  it('get the answers of a pipeline in its order, and do not hold up others by not reading them', async () => {
+  it('get pipelined responses in order, and do not block other clients by not reading them', async () => {
     const get = `GET ${configMapsPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`;
     const rejected = 'GET /api/v1/pods HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
     const reader = await sent(get + rejected + get);
@@ -213,19 +213,19 @@ describe('clients that mean no good', () => {
     const flood = connect(listener.port, '127.0.0.1');
     await once(flood, 'connect');
     flood.on('error', () => undefined);
-    // Nobody reads the answers: the server stops to read the requests before they are all there.
+    // The client reads no response, so the server stops reading requests before all have arrived.
     flood.write(get.repeat(100_000));
     await vi.waitFor(async () => expect(await isThere()).toBe(true), { timeout: hangsMs, interval: 10 });
     flood.destroy();
   });
 
-  it('are cut off when they do not read their watches, and those that read are not', async () => {
+  it('are disconnected if they do not read their watches, while clients that read are not', async () => {
     const strict = await listenHttp(server, 0, { stalledMs: 100 });
     const watchPath = `${configMapsPath}?watch=true`;
-    const deaf = connect(strict.port, '127.0.0.1');
-    deaf.on('error', () => undefined);
-    deaf.pause();
-    deaf.write(`GET ${watchPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`);
+    const stalled = connect(strict.port, '127.0.0.1');
+    stalled.on('error', () => undefined);
+    stalled.pause();
+    stalled.write(`GET ${watchPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`);
     const reading = await fetch(`${strict.url}${watchPath}`, { headers: { authorization } });
     await vi.waitFor(() => expect(server.openWatches).toBe(2));
     const drained = (async () => {
@@ -237,30 +237,30 @@ describe('clients that mean no good', () => {
         headers: { authorization, 'content-type': 'application/json' },
         body: JSON.stringify(configMapManifest(`large-${number}`, { text: 'x'.repeat(900_000) })),
       });
-    // More than the system takes on the way.
+    // More than the socket buffers hold.
     for (let number = 0; number < 30; number++) expect((await write(number)).status).toBe(201);
     await vi.waitFor(() => expect(server.openWatches).toBe(1), { timeout: hangsMs });
-    deaf.destroy();
+    stalled.destroy();
     await strict.close();
     await drained;
   });
 
   it.each([
-    ['CONNECT to somewhere else', 'CONNECT elsewhere.test:443 HTTP/1.1\r\nHost: elsewhere.test:443\r\n\r\n', []],
+    ['CONNECT to another host', 'CONNECT elsewhere.test:443 HTTP/1.1\r\nHost: elsewhere.test:443\r\n\r\n', []],
     [
       'an upgrade',
       `GET ${configMapsPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nAuthorization: ${authorization}\r\n\r\n`,
       ['200'],
     ],
     ['HEAD', 'HEAD /version HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n', ['405']],
-    ['headers without end', `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${'x'.repeat(100_000)}`, ['431']],
+    ['endless headers', `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${'x'.repeat(100_000)}`, ['431']],
     ['thousands of headers', `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n${'x: y\r\n'.repeat(10_000)}\r\n`, ['431']],
     [
-      'a chunk without end',
+      'an endless chunk',
       'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n',
       ['400'],
     ],
-  ])('lose no more than their connection by %s', async (_what, text, statuses) => {
+  ])('lose only their own connection by sending %s', async (_case, text, statuses) => {
     const socket = await sent(text);
     expect(await answers(socket, 1)).toEqual(statuses);
     socket.destroy();
@@ -271,7 +271,7 @@ describe('clients that mean no good', () => {
 describe('listenHttp', () => {
   const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(1) });
 
-  it('says which port is taken and what to do', async () => {
+  it('names a port that is in use and the remedy', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -284,7 +284,7 @@ describe('listenHttp', () => {
     other.close();
   });
 
-  it('says which port this user may not have and what to do', async () => {
+  it('names a port that the user may not listen on and the remedy', async () => {
     const cause = Object.assign(new Error('listen EACCES: permission denied 127.0.0.1:80'), { code: 'EACCES' });
     vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function reject(this: Server) {
       process.nextTick(() => this.emit('error', cause));
@@ -295,7 +295,7 @@ describe('listenHttp', () => {
     expect(rejected).toMatchObject({
       name: 'PortDeniedError',
       port: 80,
-      message: 'this user may not listen on port 80 of 127.0.0.1: choose one from 1024 up (0 takes any free one)',
+      message: 'no permission to listen on port 80 of 127.0.0.1: choose a port of at least 1024 (0 picks a free port)',
       cause,
     });
   });

@@ -13,27 +13,27 @@ import { bodyLimitBytes } from './http/decode-body.ts';
 import { webPageProblem } from './http/reject-web-pages.ts';
 import { jsonResponse } from './http/response.ts';
 
-/** The port that the server shall listen on is held by another process. */
+/** Another process uses the port. */
 export class PortTakenError extends UserError {
   override readonly name = 'PortTakenError';
   readonly port: number;
 
   constructor(port: number, host: string, cause: unknown) {
     super(
-      `port ${port} on ${host} is already in use: stop the process that holds it, or choose another port (0 takes any free one)`,
+      `port ${port} on ${host} is already in use: stop the process that uses it, or choose another port (0 picks a free port)`,
       { cause },
     );
     this.port = port;
   }
 }
 
-/** The system does not let this user listen on the port, as on those below 1024. */
+/** The operating system does not let this user listen on the port, such as a port below 1024. */
 export class PortDeniedError extends UserError {
   override readonly name = 'PortDeniedError';
   readonly port: number;
 
   constructor(port: number, host: string, cause: unknown) {
-    super(`this user may not listen on port ${port} of ${host}: choose one from 1024 up (0 takes any free one)`, {
+    super(`no permission to listen on port ${port} of ${host}: choose a port of at least 1024 (0 picks a free port)`, {
       cause,
     });
     this.port = port;
@@ -42,32 +42,31 @@ export class PortDeniedError extends UserError {
 
 /** A listening server. */
 export interface HttpListener {
-  /** `http://127.0.0.1:12345`, or with `https` */
+  /** Such as `http://127.0.0.1:12345`, or with `https`. */
   readonly url: string;
   readonly port: number;
-  /** Closes all connections; what is being answered gets a moment to end. The API server itself stays as it is. */
+  /** Closes all connections. Responses in flight get one turn of the event loop to finish. The API server itself stays open. */
   close(): Promise<void>;
 }
 
-/** Longer than clients keep idle connections, so that it is never the server that closes one just when it is used. */
+/** Longer than clients keep idle connections, so that the server never closes a connection just as a client reuses it. */
 const keepAliveMs = 75_000;
-/** A client that takes nothing of what waits for it for so long is cut off: what waits is memory. */
+/** The server disconnects a client that reads nothing for this long, because unread data takes memory. */
 const defaultStalledMs = 5 * 60_000;
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 export interface ListenOptions {
   /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** PEM. With it the server speaks HTTPS; clients send a token only then. Default: plain HTTP. */
+  /** Certificate and key in PEM. Enables HTTPS, without which clients send no token. Default: plain HTTP. */
   readonly certificate?: { readonly certificates: string; readonly key: string };
-  /** How long a client may read nothing of an answer that is larger than its connection takes, in milliseconds. Default 5 minutes. */
+  /** Milliseconds that a client may stop reading a response that fills its connection's buffer. Default: 5 minutes. */
   readonly stalledMs?: number;
 }
 
 /**
- * Serves an embedded API server over HTTP/1.1, on loopback addresses only, and to no web page.
- * Rejects with PortTakenError when the port is taken, with PortDeniedError when this user may not have it; port 0 takes any
- * free one.
+ * Serves an embedded API server over HTTP/1.1, on loopback addresses only. Rejects requests from web pages. Port 0 picks a free
+ * port. Rejects with PortTakenError if another process uses the port, and with PortDeniedError if this user may not listen on it.
  */
 export async function listenHttp(
   server: EmbeddedApiServer,
@@ -80,7 +79,7 @@ export async function listenHttp(
     );
   }
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    void answer(server, incoming, outgoing, stalledMs);
+    void handleRequest(server, incoming, outgoing, stalledMs);
   };
   const http =
     certificate === undefined
@@ -105,24 +104,24 @@ export async function listenHttp(
     close: () =>
       new Promise((resolve) => {
         http.close(() => resolve());
-        // Watches never end by themselves, and a client may keep its connection for ever.
+        // Watches do not end on their own, and a client may keep its connection open forever.
         setImmediate(() => http.closeAllConnections());
       }),
   };
 }
 
-async function answer(
+async function handleRequest(
   server: EmbeddedApiServer,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   stalledMs: number,
 ): Promise<void> {
-  const gone = new AbortController();
-  outgoing.once('close', () => gone.abort(new Error('the client closed the connection')));
+  const disconnected = new AbortController();
+  outgoing.once('close', () => disconnected.abort(new Error('the client closed the connection')));
   try {
-    await send(await respond(server, incoming, gone.signal), outgoing, gone.signal, stalledMs);
+    await send(await respond(server, incoming, disconnected.signal), outgoing, disconnected.signal, stalledMs);
   } catch {
-    // No answer can be given any more: the client sees a lost connection.
+    // It is too late for an error response. The client sees a lost connection.
     outgoing.destroy();
   }
 }
@@ -141,11 +140,11 @@ async function respond(
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   const problem = webPageProblem(headers);
-  // Who may not be here does not get to fill the memory.
-  const isKept = problem === undefined && hasBody(headers) && server.knows(headers);
-  const body = await readBody(incoming, isKept ? bodyLimitBytes : 0);
+  // Drop the body of unauthenticated clients, so that they cannot fill the memory.
+  const keepsBody = problem === undefined && hasBody(headers) && server.isAuthenticated(headers);
+  const body = await readBody(incoming, keepsBody ? bodyLimitBytes : 0);
   if (problem !== undefined) return rejection(problem);
-  if (body === undefined && isKept) {
+  if (body === undefined && keepsBody) {
     const message = `Request entity too large: limit is ${bodyLimitBytes}`;
     return rejection(new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message }));
   }
@@ -159,20 +158,20 @@ function rejection(error: ApiError): TransportResponse {
   return jsonResponse(error.toStatus(), { status: error.code });
 }
 
-/** As most requests have not; whose they are is then asked once, when they are carried out. */
+/** Returns whether the request has a body. Most have none, and are then authenticated only once, by `handle`. */
 function hasBody(headers: TransportRequest['headers']): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** Undefined: it is larger than so many bytes; the rest is read and dropped. */
+/** Returns the body, or undefined if it exceeds the limit. Reads an oversized body to its end and drops it. */
 async function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let length = 0;
-  for await (const piece of incoming) {
-    length += (piece as Buffer).length;
-    if (length <= limitBytes) pieces.push(piece as Buffer);
+  for await (const chunk of incoming) {
+    length += (chunk as Buffer).length;
+    if (length <= limitBytes) chunks.push(chunk as Buffer);
   }
-  return length > limitBytes ? undefined : Buffer.concat(pieces);
+  return length > limitBytes ? undefined : Buffer.concat(chunks);
 }
 
 async function send(
@@ -183,8 +182,8 @@ async function send(
 ): Promise<void> {
   outgoing.writeHead(response.status, response.headers);
   if (response.headers['content-length'] === undefined) outgoing.flushHeaders();
-  for await (const piece of response.body) {
-    if (outgoing.write(piece)) continue;
+  for await (const chunk of response.body) {
+    if (outgoing.write(chunk)) continue;
     const stalled = setTimeout(() => outgoing.destroy(), stalledMs);
     try {
       await once(outgoing, 'drain', { signal });

@@ -37,7 +37,7 @@ async function expectListed(client: ApiClient, path: string): Promise<void> {
   }
 }
 
-describe('what nests too deeply', () => {
+describe('nesting', () => {
   it.each<[string, (client: ApiClient, deep: JsonObject) => Promise<Answer>]>([
     ['in a new object', (client, deep) => client.create(thingsPath, thing(deep, { name: 'b' }))],
     ['in a replacement', (client, deep) => client.replace(`${thingsPath}/a`, thing(deep))],
@@ -50,7 +50,7 @@ describe('what nests too deeply', () => {
       'in a strategic patch',
       (client, deep) => client.patch('/api/v1/namespaces/default', 'strategic', { metadata: deep }),
     ],
-  ])('%s is rejected', async (_where, send) => {
+  ])('rejects a value that is nested too deeply %s', async (_where, send) => {
     const client = await withThings();
     await client.mustCreate(thingsPath, thing({}));
     const rejected = await send(client, nested(1_000));
@@ -59,7 +59,7 @@ describe('what nests too deeply', () => {
     await expectListed(client, thingsPath);
   });
 
-  it('and what is deep and allowed can be listed, watched, changed and put back', async () => {
+  it('lists, replaces, patches and deletes an object within the limit', async () => {
     const client = await withThings();
     await client.mustCreate(thingsPath, thing(nested(118)));
     await expectListed(client, thingsPath);
@@ -71,7 +71,7 @@ describe('what nests too deeply', () => {
 });
 
 describe('warnings', () => {
-  it('of fields with any characters reach the client after the write', async () => {
+  it('reach the client if the field names have unusual characters', async () => {
     const client = new ApiClient();
     const names = ['größe', '大小', 'a"b\\c', 'line\nbreak', '\u0000', '\u007f', '\ud800', 'emoji 🎻'];
     const body = { ...configMapManifest('a'), ...Object.fromEntries(names.map((name) => [name, 1])) };
@@ -81,7 +81,7 @@ describe('warnings', () => {
     expect(Buffer.from(headers.warning!, 'latin1').toString('utf8')).toContain('299 - "unknown field \\"größe\\""');
   });
 
-  it('are no more than fit a header', async () => {
+  it('are truncated to the size of a header', async () => {
     const many = Object.fromEntries(Array.from({ length: 800 }, (_, index) => [`unknown-field-number-${index}`, 1]));
     const { status, headers } = await new ApiClient().create(configMapsPath, { ...configMapManifest('a'), ...many });
     expect(status).toBe(201);
@@ -90,8 +90,8 @@ describe('warnings', () => {
   });
 });
 
-describe('odd names and numbers', () => {
-  it('that every object inherits are names like others', async () => {
+describe('validation', () => {
+  it('treats names that every JavaScript object inherits like other names', async () => {
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
       const quantities = JSON.parse(
         `{"limits":{"${name}":"1"},"requests":{"${name}":"1","valueOf":"1"}}`,
@@ -107,7 +107,7 @@ describe('odd names and numbers', () => {
     '0000-01-01T00:00:00+23:59',
     '9999-12-31T23:59:59-00:01',
     '2020-01-01T24:00:00Z',
-  ])('of a time that is none are rejected: %s', async (time) => {
+  ])('rejects an invalid time: %s', async (time) => {
     const rejected = await new ApiClient().create(
       configMapsPath,
       configMapManifest('a', {}, { creationTimestamp: time }),
@@ -120,7 +120,7 @@ describe('odd names and numbers', () => {
     '0000-01-01T00:00:00Z',
     '9999-12-31T23:59:59.999999999Z',
     '2020-06-30T23:59:59+05:30',
-  ])('of a time are stored so that they can be put back: %s', async (time) => {
+  ])('stores a time so that the object can be written back: %s', async (time) => {
     const client = new ApiClient();
     const status = { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: time }] };
     await client.mustCreate(podsPath, podManifest('a'));
@@ -129,19 +129,22 @@ describe('odd names and numbers', () => {
     expect((await client.replace(`${podsPath}/a`, written.body)).status).toBe(200);
   });
 
-  it.each([1e15, 9e15, 9e18])('of seconds to wait end at the last year there is: %d', async (seconds) => {
-    const client = new ApiClient();
-    await client.mustCreate('/api/v1/nodes', { metadata: { name: 'n' } });
-    await client.mustCreate(podsPath, podManifest('a', { nodeName: 'n', terminationGracePeriodSeconds: seconds }));
-    const deleted = await client.delete(`${podsPath}/a`);
-    expect(deleted.body.metadata.deletionTimestamp).toBe('9999-12-31T23:59:59Z');
-    const put = await client.replace(`${podsPath}/a`, deleted.body);
-    expect(put.status).toBe(200);
-    expect((await client.delete(`${podsPath}/a`, { gracePeriodSeconds: 1e30 })).status).toBe(400);
-    expect((await client.delete(`${podsPath}/a`, { gracePeriodSeconds: 0 })).status).toBe(200);
-  });
+  it.each([1e15, 9e15, 9e18])(
+    'caps a deletion time at the year 9999 for a grace period of %d seconds',
+    async (seconds) => {
+      const client = new ApiClient();
+      await client.mustCreate('/api/v1/nodes', { metadata: { name: 'n' } });
+      await client.mustCreate(podsPath, podManifest('a', { nodeName: 'n', terminationGracePeriodSeconds: seconds }));
+      const deleted = await client.delete(`${podsPath}/a`);
+      expect(deleted.body.metadata.deletionTimestamp).toBe('9999-12-31T23:59:59Z');
+      const put = await client.replace(`${podsPath}/a`, deleted.body);
+      expect(put.status).toBe(200);
+      expect((await client.delete(`${podsPath}/a`, { gracePeriodSeconds: 1e30 })).status).toBe(400);
+      expect((await client.delete(`${podsPath}/a`, { gracePeriodSeconds: 0 })).status).toBe(200);
+    },
+  );
 
-  it('of labels have a limit before the slash', async () => {
+  it('limits the length of a label prefix', async () => {
     const labels = { [`${'a'.repeat(254)}/b`]: 'c' };
     const rejected = await new ApiClient().create(configMapsPath, configMapManifest('a', {}, { labels }));
     expect(rejected.status).toBe(422);

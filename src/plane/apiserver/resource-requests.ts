@@ -38,7 +38,7 @@ const containerSubresources = new Set([
   'resize',
 ]);
 
-/** Everything a handler of one resource request needs. */
+/** A resource request and what its handler needs. */
 interface ResourceRequest {
   readonly context: ApiContext;
   readonly request: TransportRequest;
@@ -48,7 +48,7 @@ interface ResourceRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Answers a request for a resource, a collection or a subresource. Throws ApiError. */
+/** Handles a request for a resource, a collection or a subresource. Throws ApiError. */
 export function handleResource(
   context: ApiContext,
   request: TransportRequest,
@@ -161,7 +161,7 @@ function update(resource: ResourceRequest, name: string, status: boolean): Trans
   }
   const metadata = objectAt(object, 'metadata');
   const conditional = textAt(metadata, 'resourceVersion') !== '' || textAt(metadata, 'uid') !== '';
-  if (type.behaviour.createOnUpdate !== true || status || conditional) throw notFound(type, name);
+  if (type.behavior.createOnUpdate !== true || status || conditional) throw notFound(type, name);
   if (textAt(metadata, 'name') !== name) {
     throw badRequest(
       `the name of the object (${textAt(metadata, 'name')}) does not match the name on the URL (${name})`,
@@ -180,7 +180,7 @@ function written(
 }
 
 function deleted(type: ResourceType, deletion: Deletion): TransportResponse {
-  if (!deletion.gone || type.behaviour.returnsDeleted === true) {
+  if (!deletion.gone || type.behavior.returnsDeleted === true) {
     return textResponse(presentText(type, deletion.object), 'application/json');
   }
   return jsonResponse({
@@ -216,7 +216,7 @@ function deleteCollection(resource: ResourceRequest): TransportResponse {
   return textResponse(`${head.slice(0, -1)},"items":[${items.join(',')}]}`, 'application/json');
 }
 
-/** POST of a Binding: to a pod's subresource, or to the namespace's `bindings` with the pod named inside. */
+/** Handles POST of a Binding, to a pod's subresource or to the namespace's `bindings`, where the Binding names the pod. */
 function bind(resource: ResourceRequest, podName: string | undefined): TransportResponse {
   const { context, request, target, query } = resource;
   if (request.method !== 'POST') throw methodNotAllowed();
@@ -229,7 +229,7 @@ function bind(resource: ResourceRequest, podName: string | undefined): Transport
   return jsonResponse(createdStatus, { status: 201 });
 }
 
-/** There are no disruption budgets here, so an eviction is a graceful deletion. */
+/** Evicts a pod: marks it and deletes it gracefully. Evictions do not check PodDisruptionBudgets. */
 function evict(resource: ResourceRequest, name: string): TransportResponse {
   const { context, request, type, target, query } = resource;
   const eviction = readSubresourceBody(request, 'Eviction', 'policy/v1');

@@ -9,7 +9,7 @@ import type { JsonObject } from './json.ts';
 import { handleResource } from './resource-requests.ts';
 import type { ApiContext } from './verbs/api-context.ts';
 
-/** What `GET /version` says. The minor version is the one whose behaviour is imitated. */
+/** Response to `GET /version`. The minor version is the Kubernetes version whose behavior the server imitates. */
 const serverVersion: JsonObject = {
   major: '1',
   minor: '34',
@@ -24,7 +24,7 @@ const serverVersion: JsonObject = {
 
 const healthPaths = new Set(['/healthz', '/livez', '/readyz']);
 
-/** What kubectl accepts from `/openapi/v2`, and the same form written as a Content-Type. */
+/** The media type that kubectl accepts from `/openapi/v2`, and the same type in its Content-Type spelling. */
 const openApiV2 = {
   accepted: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
   contentType: 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
@@ -37,7 +37,7 @@ export interface RouterContext {
   readonly administratorToken: string | undefined;
 }
 
-/** Answers one request, synchronously: what it writes is one step that nothing comes between. Throws ApiError. */
+/** Handles one request synchronously, so that its writes are atomic. Throws ApiError. */
 export function route(
   context: RouterContext,
   request: TransportRequest,
@@ -58,9 +58,9 @@ export function route(
 }
 
 function parseTarget(target: string): { path: string; query: URLSearchParams } {
-  const mark = target.indexOf('?');
-  const path = (mark < 0 ? target : target.slice(0, mark)).replace(/(.)\/$/, '$1');
-  return { path, query: new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)) };
+  const queryStart = target.indexOf('?');
+  const path = (queryStart < 0 ? target : target.slice(0, queryStart)).replace(/(.)\/$/, '$1');
+  return { path, query: new URLSearchParams(queryStart < 0 ? '' : target.slice(queryStart + 1)) };
 }
 
 function decodeSegments(path: string): string[] {
@@ -76,7 +76,7 @@ function requireGet(request: TransportRequest): void {
   throw new ApiError({
     code: 405,
     reason: 'MethodNotAllowed',
-    message: `${request.method} is not supported here, only GET is`,
+    message: `${request.method} is not supported at this path; use GET`,
   });
 }
 
@@ -103,8 +103,8 @@ function openApi(context: RouterContext, request: TransportRequest, segments: re
   requireGet(request);
   const [version, ...rest] = segments;
   if (version === 'v2' && rest.length === 0 && request.headers.accept?.includes(openApiV2.accepted) === true) {
-    // kubectl looks here for a kind that v3 lacks. After an empty document it says that there is no such kind; after a 404
-    // it would say that validation failed.
+    // kubectl looks here for a kind that v3 lacks. An empty document makes it report that the kind does not exist; a 404
+    // would make it report that validation failed.
     return textResponse('', openApiV2.contentType);
   }
   if (version !== 'v3') throw unknownPath();

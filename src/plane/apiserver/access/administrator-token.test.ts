@@ -8,21 +8,21 @@ function get(client: ApiClient, path: string, headers: Record<string, string> = 
   return client.send('GET', path, undefined, headers);
 }
 
-describe('a server whose administrator has a token', () => {
-  it('lets in who brings it', async () => {
+describe('a server with an administrator token', () => {
+  it('accepts the token, and rejects impersonation', async () => {
     const client = new ApiClient({ administratorToken: token });
     expect((await get(client, configMapsPath, { authorization: `Bearer ${token}` })).status).toBe(200);
-    const impersonated = { authorization: `Bearer ${token}`, 'impersonate-user': 'somebody' };
+    const impersonated = { authorization: `Bearer ${token}`, 'impersonate-user': 'alice' };
     expect((await get(client, configMapsPath, impersonated)).status).toBe(403);
   });
 
   it.each<[string, Record<string, string>]>([
     ['no token', {}],
-    ['an empty one', { authorization: '' }],
-    ['another', { authorization: `Bearer ${token}x` }],
-    ['its beginning', { authorization: `Bearer ${token.slice(0, -1)}` }],
+    ['an empty header', { authorization: '' }],
+    ['another token', { authorization: `Bearer ${token}x` }],
+    ['a prefix of the token', { authorization: `Bearer ${token.slice(0, -1)}` }],
     ['a password', { authorization: 'Basic YTpi' }],
-  ])('rejects who brings %s, whatever is asked', async (_what, headers) => {
+  ])('rejects requests with %s at every path', async (_case, headers) => {
     const client = new ApiClient({ administratorToken: token });
     for (const path of [configMapsPath, '/api', '/apis', '/openapi/v3', '/nowhere']) {
       const rejected = await get(client, path, headers);
@@ -32,20 +32,20 @@ describe('a server whose administrator has a token', () => {
     expect(written.status).toBe(401);
   });
 
-  it('says without a token what it is and that it lives, as a cluster does', async () => {
+  it('serves its version and health without a token, as a cluster does', async () => {
     const client = new ApiClient({ administratorToken: token });
     for (const path of ['/version', '/healthz', '/livez', '/readyz'])
       expect((await get(client, path)).status).toBe(200);
   });
 
-  it('tells whoever has none where it is', async () => {
+  it('points to the kubeconfig if the request has no token', async () => {
     const client = new ApiClient({ administratorToken: token });
     expect((await get(client, configMapsPath)).body.message).toContain(
       'use the kubeconfig that was written for this control plane',
     );
   });
 
-  it('nobody without it is taken for somebody else', async () => {
+  it('rejects impersonation without a token', async () => {
     const client = new ApiClient({ administratorToken: token });
     expect((await get(client, configMapsPath, { 'impersonate-user': 'kubernetes-admin' })).status).toBe(403);
   });

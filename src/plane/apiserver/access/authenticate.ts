@@ -4,8 +4,9 @@ import type { TransportRequest } from '../../../client/transport.ts';
 import { ApiError } from '../http/api-error.ts';
 
 /**
- * Whether the request is the administrator's: it has the administrator's token, or the server has none. The plane knows no other
- * users. Returns false for a request without credentials. Throws 401 for other credentials, and 403 for impersonation.
+ * Returns whether the request comes from the administrator: it has the administrator's token, or the server needs no token. The
+ * plane has no other users. Returns false for a request without credentials. Throws 401 for other credentials, and 403 for
+ * impersonation.
  */
 export function authenticate(
   { headers }: Pick<TransportRequest, 'headers'>,
@@ -27,7 +28,7 @@ function hasAdministratorToken(authorization: string | undefined, administratorT
   throw new ApiError({ code: 401, reason: 'Unauthorized', message });
 }
 
-/** Throws 401. */
+/** Throws 401 unless the request comes from the administrator. */
 export function requireCredentials(isAdministrator: boolean): void {
   if (isAdministrator) return;
   const message =

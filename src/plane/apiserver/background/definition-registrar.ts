@@ -9,12 +9,12 @@ import { deleteObject, removeIfReleased } from '../verbs/delete.ts';
 import { backgroundDeletion } from '../verbs/delete-options.ts';
 
 /**
- * Serves what CustomResourceDefinitions define, from the very write that stores them, and removes the objects of a
- * definition that is being deleted. Watches of a resource whose definition changed end, so that clients look again.
+ * Serves the resources of a CustomResourceDefinition as soon as it is stored. Deletes the objects of a CRD before the CRD itself. Ends
+ * the watches of its resource when the CRD's spec changes or the CRD is removed, so that clients list again.
  */
 export function startDefinitionRegistrar(context: ApiContext): void {
   const definitions = context.store.collection(customResourceDefinitions.storage);
-  /** names of definitions that are being deleted and still have objects */
+  /** names of the CRDs that are being deleted */
   const terminating = new Set<string>();
 
   definitions.subscribe((change) => {
@@ -23,14 +23,14 @@ export function startDefinitionRegistrar(context: ApiContext): void {
     if (change.type === 'DELETED') terminating.delete(object.name);
     else if (metadataOf(object.object).deletionTimestamp !== undefined && !terminating.has(object.name)) {
       terminating.add(object.name);
-      context.background.after(0, 'the objects of a definition could not be removed', object.name, () =>
+      context.background.after(0, 'cannot remove the objects of a CustomResourceDefinition', object.name, () =>
         removeInstances(context, object.name),
       );
     }
   });
   context.store.subscribe((collection, change) => {
     if (change.type !== 'DELETED' || !terminating.has(collection.name) || collection.size > 0) return;
-    context.background.after(0, 'a definition could not be let go', collection.name, () =>
+    context.background.after(0, 'cannot finish the deletion of a CustomResourceDefinition', collection.name, () =>
       releaseDefinition(context, collection.name),
     );
   });
@@ -52,11 +52,11 @@ function removeInstances(context: ApiContext, storage: string): void {
   const type = context.registry.findByStorage(storage);
   const instances = context.store.collection(storage);
   for (const stored of instances.list()) {
-    // Objects of versions that are no longer served have no rules left to be deleted by.
+    // Without a served version there are no deletion rules, such as finalizers: remove the object directly.
     if (type === undefined) instances.remove(stored);
     else {
       context.background.attempt(
-        'an object could not be deleted with its definition',
+        'cannot delete an object with its CustomResourceDefinition',
         `${storage}/${stored.key}`,
         () => void deleteObject(context, type, stored, backgroundDeletion),
         undefined,

@@ -9,10 +9,10 @@ interface DueEvent {
   readonly expiresAt: number;
 }
 
-/** Removes Events an hour after their last write. Returns the function that stops it. */
+/** Removes Events an hour after their last write. Returns the function that stops the expiry. */
 export function startEventExpiry(context: ApiContext): () => void {
   const collection = context.store.collection(coreEvents.storage);
-  /** namespace/name -> when the Event goes; the soonest first, because a write moves it to the end */
+  /** namespace/name -> when the Event expires; the soonest first, because each write moves the Event to the end */
   const due = new Map<string, DueEvent>();
   let timer: Timer | undefined;
 
@@ -20,7 +20,7 @@ export function startEventExpiry(context: ApiContext): () => void {
     const [next] = due.values();
     if (timer !== undefined || next === undefined) return;
     const delayMs = next.expiresAt - context.clock.monotonic();
-    timer = context.background.after(delayMs, 'Events could not be removed', 'events', () => {
+    timer = context.background.after(delayMs, 'cannot remove expired Events', 'events', () => {
       timer = undefined;
       const now = context.clock.monotonic();
       for (const [key, { namespace, name, expiresAt }] of due) {

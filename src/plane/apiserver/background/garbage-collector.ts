@@ -5,28 +5,29 @@ import { deleteObject } from '../verbs/delete.ts';
 import { backgroundDeletion } from '../verbs/delete-options.ts';
 import type { ApiContext } from '../verbs/api-context.ts';
 
-/** Owners that are remembered after they are gone: what a controller makes for one comes a moment later at most. */
-const mostRemembered = 10_000;
+/** Number of deleted owners to remember. A controller may create an object for an owner shortly after the owner is deleted. */
+const maxRememberedOwners = 10_000;
 
 /**
- * Deletes, a moment after an owner is gone, what it owned and no one else does, and what comes later and names it. An owner that never
- * existed here is no reason: it may be of a kind that this server does not have.
+ * Deletes objects whose owners are all gone: the dependents of a deleted owner, and new objects that name an owner deleted earlier. It
+ * runs right after the request. It keeps objects whose owners never existed, because they may be of a kind that this server does
+ * not serve.
  */
 export function startGarbageCollector(context: ApiContext): void {
-  /** uids of objects that are gone, the latest last */
+  /** UIDs of deleted objects, the latest last */
   const gone = new Set<string>();
   context.store.subscribe((collection, change) => {
     const { uid, object } = change.object;
     if (change.type === 'ADDED' && ownerUids(object).some((owner) => gone.has(owner))) {
-      context.background.after(0, 'what names an owner that is gone could not be looked for', uid, () =>
+      context.background.after(0, 'cannot collect an object whose owner is gone', uid, () =>
         collectLatecomer(context, collection, change.object),
       );
     }
     if (change.type !== 'DELETED') return;
     gone.add(uid);
-    if (gone.size > mostRemembered) gone.delete(gone.values().next().value!);
+    if (gone.size > maxRememberedOwners) gone.delete(gone.values().next().value!);
     if (context.owners.dependents(uid).length === 0) return;
-    context.background.after(0, 'what an owner left behind could not be looked for', uid, () => {
+    context.background.after(0, 'cannot collect the dependents of a deleted owner', uid, () => {
       for (const dependent of context.owners.dependents(uid)) collect(context, dependent.collection, dependent.stored);
     });
   });
@@ -42,7 +43,7 @@ function collect(context: ApiContext, collection: Collection, stored: StoredObje
   const type = context.registry.findByStorage(collection.name);
   if (type === undefined) return;
   context.background.attempt(
-    'an object whose owner is gone could not be deleted',
+    'cannot delete an object whose owner is gone',
     `${collection.name}/${stored.key}`,
     () => void deleteObject(context, type, stored, backgroundDeletion),
     undefined,

@@ -4,15 +4,15 @@ import { deleteObject, removeIfReleased } from '../verbs/delete.ts';
 import { backgroundDeletion } from '../verbs/delete-options.ts';
 import type { ApiContext } from '../verbs/api-context.ts';
 
-/** Empties namespaces that are being deleted, and lets each go once nothing is left in it. */
+/** Deletes the objects of terminating namespaces, and removes each namespace once it is empty. */
 export function startNamespaceCleaner(context: ApiContext): void {
-  /** names of namespaces that are being deleted -> whether a look at them is due */
+  /** name of a terminating namespace -> whether a cleanup is scheduled */
   const terminating = new Map<string, boolean>();
 
-  const look = (name: string): void => {
+  const scheduleCleanup = (name: string): void => {
     if (terminating.get(name) !== false) return;
     terminating.set(name, true);
-    context.background.after(0, 'a namespace could not be emptied', name, () => {
+    context.background.after(0, 'cannot empty a namespace', name, () => {
       if (!terminating.has(name)) return;
       terminating.set(name, false);
       if (emptyNamespace(context, name)) releaseNamespace(context, name);
@@ -22,17 +22,17 @@ export function startNamespaceCleaner(context: ApiContext): void {
   context.store.subscribe((collection, change) => {
     const { object } = change;
     if (collection.name !== namespaces.storage) {
-      if (change.type === 'DELETED' && terminating.has(object.namespace)) look(object.namespace);
+      if (change.type === 'DELETED' && terminating.has(object.namespace)) scheduleCleanup(object.namespace);
     } else if (change.type === 'DELETED') {
       terminating.delete(object.name);
     } else if (metadataOf(object.object).deletionTimestamp !== undefined && !terminating.has(object.name)) {
       terminating.set(object.name, false);
-      look(object.name);
+      scheduleCleanup(object.name);
     }
   });
 }
 
-/** Deletes what is in the namespace; whether it is empty afterwards. */
+/** Deletes the objects in the namespace. Returns whether the namespace is then empty. */
 function emptyNamespace(context: ApiContext, namespace: string): boolean {
   let empty = true;
   for (const collection of context.store.collections()) {
@@ -40,7 +40,7 @@ function emptyNamespace(context: ApiContext, namespace: string): boolean {
     if (type?.namespaced !== true) continue;
     for (const stored of collection.list(namespace)) {
       const gone = context.background.attempt(
-        'an object could not be deleted with its namespace',
+        'cannot delete an object with its namespace',
         `${collection.name}/${stored.key}`,
         () => deleteObject(context, type, stored, backgroundDeletion).gone,
         false,

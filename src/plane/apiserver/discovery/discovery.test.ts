@@ -3,7 +3,7 @@ import { ApiClient } from '../testing/api-client.ts';
 import { definitionsPath, podGroupDefinition } from '../testing/manifests.ts';
 
 describe('discovery', () => {
-  it('lists groups, versions and resources, also to clients that would rather have all in one answer', async () => {
+  it('lists groups, versions and resources, also to clients that prefer aggregated discovery', async () => {
     const client = new ApiClient();
     expect((await client.get('/api')).body).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
     const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
@@ -18,7 +18,7 @@ describe('discovery', () => {
     });
   });
 
-  it('lists a custom resource from the moment its definition is stored until it is gone', async () => {
+  it('lists a custom resource while its CRD exists', async () => {
     const client = new ApiClient();
     expect((await client.get('/apis/scheduling.x-k8s.io/v1alpha1')).status).toBe(404);
     await client.mustCreate(definitionsPath, podGroupDefinition());
@@ -33,14 +33,14 @@ describe('discovery', () => {
     expect((await client.get('/apis/scheduling.x-k8s.io/v1alpha1')).status).toBe(404);
   });
 
-  it('says what it is and that it is well', async () => {
+  it('serves its version and its health', async () => {
     const client = new ApiClient();
     expect((await client.get('/version?timeout=32s')).body).toMatchObject({ major: '1', minor: '34' });
     for (const path of ['/healthz', '/livez', '/readyz']) expect((await client.get(path)).body).toBe('ok');
   });
 
   it.each(['/api/v2', '/apis/no.such/v1/things'])(
-    'answers a bare 404 for %s, a group that nobody serves',
+    'returns a plain-text 404 for %s, an unknown version or group',
     async (path) => {
       const { status, body } = await new ApiClient().get(path);
       expect({ status, body }).toEqual({ status: 404, body: '404 page not found\n' });
@@ -48,7 +48,7 @@ describe('discovery', () => {
   );
 
   it.each(['/nothing', '/api/v1/namespaces/default/things', '/openapi/v2'])(
-    'answers a clean 404 for %s',
+    'returns a 404 Status for %s',
     async (path) => {
       const answer = await new ApiClient().get(path);
       expect(answer.status).toBe(404);

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 import type { ApiGroup, ResourceRegistry } from '../kinds/resource-registry.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
 
-/** `GET /api`. Clients that would rather have aggregated discovery take this as well. */
+/** Returns the response to `GET /api`. Clients that prefer aggregated discovery accept this, too. */
 export function coreVersions(serverAddress: string): JsonObject {
   return {
     kind: 'APIVersions',
@@ -11,13 +11,13 @@ export function coreVersions(serverAddress: string): JsonObject {
   };
 }
 
-/** `GET /apis`. */
+/** Returns the response to `GET /apis`. */
 export function groupList(registry: ResourceRegistry): JsonObject {
   const groups = registry.groups().filter((group) => group.name !== '');
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) };
 }
 
-/** `GET /apis/GROUP`; undefined when there is no such group. */
+/** Returns the response to `GET /apis/GROUP`. Undefined if the group does not exist. */
 export function groupOf(registry: ResourceRegistry, name: string): JsonObject | undefined {
   const group = registry.groups().find((each) => each.name === name && name !== '');
   return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group) };
@@ -28,7 +28,7 @@ function groupEntry(group: ApiGroup): JsonObject {
   return { name: group.name, versions, preferredVersion: versions[0]! };
 }
 
-/** `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined when there is no such version. */
+/** Returns the response to `GET /api/v1` or `GET /apis/GROUP/VERSION`. Undefined if the version does not exist. */
 export function resourceList(registry: ResourceRegistry, group: string, version: string): JsonObject | undefined {
   const found = registry
     .groups()
@@ -62,7 +62,7 @@ export function resourceList(registry: ResourceRegistry, group: string, version:
   resources.push(...listed);
   return {
     kind: 'APIResourceList',
-    // The oldest list of all says no version of itself.
+    // As in kube-apiserver, the list of the core group has no apiVersion.
     ...(group !== '' && { apiVersion: 'v1' }),
     groupVersion: apiVersionOf({ group, version }),
     resources,

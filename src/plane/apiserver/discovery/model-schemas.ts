@@ -4,8 +4,7 @@ import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
 
 /**
- * The name a model has among the schemas of a document: `V1PodSpec` is `io.k8s.V1.PodSpec`, so that `kubectl explain` shows
- * the type's own name.
+ * Returns the name of a model's schema: `io.k8s.V1.PodSpec` for `V1PodSpec`. `kubectl explain` then shows the type's own name.
  */
 export function schemaName(model: string): string {
   const [, owner = '', version, name] = /^(.*?)(V\d+(?:(?:alpha|beta)\d+)?)(.+)$/.exec(model) ?? [];
@@ -17,7 +16,7 @@ export function schemaReference(model: string): JsonObject {
   return { $ref: `#/components/schemas/${schemaName(model)}` };
 }
 
-/** Adds the schemas of a model, and of all that it refers to, to `schemas`. */
+/** Adds the schemas of a model, and of all models that it refers to, to `schemas`. */
 export function addModelSchemas(schemas: JsonObject, model: string): void {
   const name = schemaName(model);
   const fields = modelFields(model);
@@ -38,7 +37,7 @@ function valueSchema(schemas: JsonObject, type: ValueType): JsonObject {
   switch (type.kind) {
     case 'model':
       addModelSchemas(schemas, type.name);
-      // An extension beside a $ref would be lost, hence the allOf.
+      // Extensions beside a $ref are ignored, so wrap it in allOf.
       return modelFields(type.name) === undefined
         ? { type: 'object' }
         : { allOf: [schemaReference(type.name)], default: {} };
@@ -52,7 +51,7 @@ function valueSchema(schemas: JsonObject, type: ValueType): JsonObject {
     case 'boolean':
       return { type: 'boolean' };
     case 'any':
-      // `kubectl explain` fails on a schema that says nothing.
+      // `kubectl explain` fails on an empty schema.
       return { 'x-kubernetes-preserve-unknown-fields': true };
     case 'intOrString':
       return { type: 'string', format: 'int-or-string' };

@@ -9,7 +9,7 @@ async function documentOf(client: ApiClient, path: string): Promise<{ url: strin
 }
 
 describe('OpenAPI v3', () => {
-  it('advertises field validation on PATCH, without which kubectl refuses to validate', async () => {
+  it('advertises field validation on PATCH, which kubectl requires to validate', async () => {
     const { document } = await documentOf(new ApiClient(), 'api/v1');
     const { patch } = document.paths['/api/v1/namespaces/{namespace}/pods/{name}'];
     expect(patch['x-kubernetes-group-version-kind']).toEqual({ group: '', version: 'v1', kind: 'Pod' });
@@ -21,7 +21,7 @@ describe('OpenAPI v3', () => {
     expect(Object.keys(patch.requestBody.content)).toContain('application/strategic-merge-patch+json');
   });
 
-  it('carries merge keys and resolves every reference', async () => {
+  it('includes merge keys and resolves every reference', async () => {
     const { document } = await documentOf(new ApiClient(), 'api/v1');
     const { schemas } = document.components;
     expect(schemas['io.k8s.V1.PodSpec'].properties.containers).toMatchObject({
@@ -35,7 +35,7 @@ describe('OpenAPI v3', () => {
     expect(references.filter((name) => schemas[name] === undefined)).toEqual([]);
   });
 
-  it('holds the schema of a custom resource and gets another address when that changes', async () => {
+  it('includes the schema of a custom resource, and changes its URL when the schema changes', async () => {
     const client = new ApiClient();
     const definition = podGroupDefinition() as any;
     const created = await client.mustCreate(definitionsPath, definition);

@@ -7,12 +7,12 @@ import { patchMediaTypes } from '../verbs/patch-media-types.ts';
 import { addModelSchemas, schemaName, schemaReference } from './model-schemas.ts';
 
 /**
- * The OpenAPI v3 documents, one for each group and version, made when first asked for and again after a resource
- * changed. kubectl validates, explains and merges by them.
+ * The OpenAPI v3 documents, one for each group and version. Creates them on request, and again after a resource changes. kubectl uses
+ * them to validate, explain and merge.
  */
 export class OpenApiDocuments {
   readonly #registry: ResourceRegistry;
-  /** path such as "apis/scheduling.k8s.io/v1" -> document text and its hash; of #revision */
+  /** path such as "apis/scheduling.k8s.io/v1" -> document text and its hash, as of #revision */
   readonly #documents = new Map<string, { readonly text: string; readonly hash: string }>();
   #revision = -1;
 
@@ -20,7 +20,7 @@ export class OpenApiDocuments {
     this.#registry = registry;
   }
 
-  /** `GET /openapi/v3`: where the documents are. A document's address changes whenever its content does. */
+  /** Returns the response to `GET /openapi/v3`: the URL of each document. A document's URL changes with its content. */
   index(): JsonObject {
     const paths: JsonObject = {};
     for (const group of this.#registry.groups()) {
@@ -32,7 +32,7 @@ export class OpenApiDocuments {
     return { paths };
   }
 
-  /** The text of one document; undefined when there is no such group and version. */
+  /** Returns the text of one document. Undefined if the group or version does not exist. */
   document(path: string): string | undefined {
     return this.#document(path)?.text;
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 
-/** One reason of an error, tied to a field where there is one. */
+/** One cause of an error, with its field if it has one. */
 export interface StatusCause {
   /** The field path, such as `spec.containers[0].image`. */
   readonly field?: string;
@@ -23,7 +23,7 @@ interface ApiErrorInit {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer other than success: becomes the Status object that Kubernetes clients parse. */
+/** An error response. Its body is the Status object that Kubernetes clients parse. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: number;
@@ -57,7 +57,7 @@ export function badRequest(message: string): ApiError {
   return new ApiError({ code: 400, reason: 'BadRequest', message });
 }
 
-/** `podgroups.scheduling.x-k8s.io`; the core group has no suffix. */
+/** Returns a name such as `podgroups.scheduling.x-k8s.io`. The core group has no suffix. */
 function qualifiedResource(resource: ResourceReference): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
@@ -92,7 +92,7 @@ export function notFound(resource: ResourceReference, name: string): ApiError {
   });
 }
 
-/** The path names no resource that is served. */
+/** Returns the error for a path without a served resource. */
 export function unknownPath(): ApiError {
   return new ApiError({
     code: 404,
@@ -102,7 +102,7 @@ export function unknownPath(): ApiError {
   });
 }
 
-/** A resource that a real server of this version serves, or another one does. */
+/** Returns the error for a resource that another cluster may serve, but this server does not. */
 export function notServed(plural: string, apiVersion: string): ApiError {
   return new ApiError({
     code: 404,
@@ -148,7 +148,7 @@ export function conflict(resource: ResourceReference, name: string, why: string)
   });
 }
 
-/** The write names another resource version than the stored one. */
+/** Returns the error for a write whose resource version is not the stored one. */
 export function modifiedMeanwhile(resource: ResourceReference, name: string): ApiError {
   return conflict(
     resource,
@@ -165,7 +165,7 @@ export function unsupportedMediaType(message: string): ApiError {
   return new ApiError({ code: 415, reason: 'UnsupportedMediaType', message });
 }
 
-/** The content is understood and rejected: one cause for each field. `kind` is qualified: `PodGroup.scheduling.x-k8s.io`. */
+/** Returns the error for an invalid object, with one cause per field. The message qualifies the kind: `PodGroup.scheduling.x-k8s.io`. */
 export function invalid(kind: string, group: string, name: string, causes: readonly StatusCause[]): ApiError {
   const lines = causes.map((cause) => `${cause.field ?? '<nil>'}: ${cause.message}`);
   const qualifiedKind = group === '' ? kind : `${kind}.${group}`;
@@ -190,12 +190,12 @@ export function notImplemented(message: string): ApiError {
   return new ApiError({ code: 501, reason: 'NotImplemented', message });
 }
 
-/** The client asks for a resource version that this server has not reached. */
-export function resourceVersionTooLarge(asked: number, current: number): ApiError {
+/** Returns the error for a resource version that this server has not reached. */
+export function resourceVersionTooLarge(requested: number, current: number): ApiError {
   return new ApiError({
     code: 504,
     reason: 'Timeout',
-    message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    message: `Timeout: Too large resource version: ${requested}, current: ${current}`,
     details: {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
       retryAfterSeconds: 1,

@@ -5,10 +5,10 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { ApiError, badRequest, unsupportedMediaType } from './api-error.ts';
 import { UnknownFieldError, decodeProtobuf } from './decode-protobuf.ts';
 
-/** The server rejects a larger request body, as kube-apiserver does. */
+/** Maximum size of a request body, as in kube-apiserver. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
 
-/** The media type of the body, in lower case and without parameters; JSON when the client does not say. */
+/** Returns the media type of the body, in lower case and without parameters. Default: JSON. */
 export function bodyMediaType(request: TransportRequest): string {
   const mediaType = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   return mediaType === '' ? 'application/json' : mediaType;
@@ -16,7 +16,7 @@ export function bodyMediaType(request: TransportRequest): string {
 
 const protobuf = 'application/vnd.kubernetes.protobuf';
 
-/** Reads a JSON body, or a protobuf one of `kubectl create`. Throws 400, 413 and 415. */
+/** Reads a JSON body, or a protobuf body from `kubectl create`. Throws 400, 413 or 415. */
 export function decodeBody(request: TransportRequest): JsonValue {
   const mediaType = bodyMediaType(request);
   if (mediaType === 'application/json') return decodeJson(bodyText(request));
@@ -41,7 +41,7 @@ function readProtobuf({ body }: TransportRequest): JsonValue {
   }
 }
 
-/** The body as text; empty when there is none. Throws 413 when it is too large. */
+/** Returns the body as text, empty if there is none. Throws 413 if it is too large. */
 export function bodyText({ body }: TransportRequest): string {
   if (body === undefined) return '';
   checkLength(body);
@@ -66,7 +66,7 @@ export function decodeJson(text: string): JsonValue {
   return value;
 }
 
-/** Code that walks through objects calls itself: it has stack for so many levels. */
+/** Maximum nesting of an object. Functions that walk objects are recursive, and this depth fits on the stack. */
 const nestingLimit = 256;
 
 /** Throws 400 for a value that is nested too deeply. */
@@ -76,7 +76,7 @@ export function rejectNesting(value: JsonValue, levelsLeft = nestingLimit): void
   for (const child of Object.values(value)) rejectNesting(child, levelsLeft - 1);
 }
 
-/** The body as an object. Throws 400 when it is anything else. */
+/** Returns the body as an object. Throws 400 if it is anything else. */
 export function requireObject(value: JsonValue): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badRequest('the request body must be a JSON object');

@@ -28,7 +28,7 @@ function envelope(apiVersion: string, kind: string, object: readonly number[]): 
 const metadata = (name: string): number[] => bytesField(1, bytesField(1, name));
 
 describe('a protobuf body, as kubectl create sends it', () => {
-  it('is what the same object is in JSON, whatever its keys are', async () => {
+  it('is decoded like the same object in JSON, even with a key such as __proto__', async () => {
     const entry = bytesField(2, [...bytesField(1, '__proto__'), ...bytesField(2, 'value')]);
     const { status, body } = await send(
       new ApiClient(),
@@ -40,18 +40,18 @@ describe('a protobuf body, as kubectl create sends it', () => {
   });
 
   it.each<[string, number, Uint8Array]>([
-    ['a kind that is not read as protobuf', 415, envelope('v1', 'Node', metadata('a'))],
-    ['a field that is not known', 415, envelope('v1', 'ConfigMap', [...metadata('a'), ...bytesField(9, 'x')])],
+    ['a kind that is not supported in protobuf', 415, envelope('v1', 'Node', metadata('a'))],
+    ['an unknown field', 415, envelope('v1', 'ConfigMap', [...metadata('a'), ...bytesField(9, 'x')])],
     ['no envelope', 400, Uint8Array.from([1, 2, 3])],
     ['a length beyond the end', 400, Uint8Array.from([...Buffer.from('k8s\0'), 10, 100, 1])],
-    ['another kind than the path', 400, envelope('v1', 'Namespace', metadata('a'))],
+    ['a kind other than the path names', 400, envelope('v1', 'Namespace', metadata('a'))],
   ])('with %s is rejected', async (_, status, body) => {
     const answer = await send(new ApiClient(), configMapsPath, body);
     expect(answer.status).toBe(status);
     if (status === 415) expect(answer.body.message).toContain('--dry-run=client -o yaml | kubectl apply -f -');
   });
 
-  it('of any bytes is answered, and never by a failure of the server', async () => {
+  it('of random bytes never causes an internal error', async () => {
     const client = new ApiClient();
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), async (bytes) => {

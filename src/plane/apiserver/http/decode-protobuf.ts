@@ -5,14 +5,15 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
 
-/** The message has a part that this server does not know, and so cannot store. */
+/** The message has a kind or field that this server does not know, and so cannot store. */
 export class UnknownFieldError extends Error {
   override readonly name = 'UnknownFieldError';
 }
 
 /**
- * The messages that kubectl 1.32 and later send for `kubectl create KIND`: its typed clients send nothing but protobuf. A line a model
- * of the client library: field and its number in k8s.io/api; `*` where a zero means something, no name where the server ignores the field.
+ * The messages that kubectl 1.32 and later send for `kubectl create KIND`, whose typed clients send protobuf only. Each line is a model
+ * of the client library, with its fields and their numbers in k8s.io/api. `*` marks a field where zero differs from unset. The server
+ * ignores a field without a name.
  */
 const messageLines: readonly string[] = [
   'V1ConfigMap metadata:1 data:2 binaryData:3 immutable:4*',
@@ -61,12 +62,12 @@ const messages = new Map(
   }),
 );
 
-/** How every protobuf body of the API begins. */
+/** First bytes of every protobuf body of the API. */
 const magic = [0x6b, 0x38, 0x73, 0];
 
 /**
- * Reads a body of type application/vnd.kubernetes.protobuf: four bytes, then an envelope with the object's apiVersion and kind around the
- * object itself. Throws ProtobufError for what is no such body, UnknownFieldError for a kind or a field that is not read here.
+ * Reads a body of type application/vnd.kubernetes.protobuf: four bytes, then an envelope that holds the object's apiVersion, its kind
+ * and the object. Throws ProtobufError for an invalid body, and UnknownFieldError for a kind or a field that this server does not know.
  */
 export function decodeProtobuf(bytes: Uint8Array): JsonObject {
   if (!magic.every((byte, index) => bytes[index] === byte)) {
@@ -76,7 +77,7 @@ export function decodeProtobuf(bytes: Uint8Array): JsonObject {
   const typeMeta = parts(bytesOf(envelope.get(1)));
   const [apiVersion, kind] = [text(typeMeta.get(1)), text(typeMeta.get(2))];
   if (!messages.has(`V1${kind}`) || !/^(.*\/)?v1$/.test(apiVersion)) {
-    throw new UnknownFieldError(`${kind} of ${JSON.stringify(apiVersion)} is not a kind that is read as protobuf here`);
+    throw new UnknownFieldError(`${kind} of ${JSON.stringify(apiVersion)} is not supported in protobuf`);
   }
   return { apiVersion, kind, ...message(bytesOf(envelope.get(2)), `V1${kind}`, kind) };
 }
@@ -90,10 +91,10 @@ function message(bytes: Uint8Array, model: string, path: string): JsonObject {
     const field = fields?.get(number);
     if (field?.name === '') continue;
     const type = field && modelFields(model)?.get(field.name);
-    // Go sends fields that are not set, too: those of a zero are not missed.
+    // Go sends unset fields, too. An unknown field that is zero or empty loses nothing.
     if (type !== undefined) add(found, field!, type, value, `${path}.${field!.name}`);
     else if (!isUnset(value)) {
-      throw new UnknownFieldError(`${path} has a field of number ${number}, which is not known here`);
+      throw new UnknownFieldError(`${path} has the unknown field number ${number}`);
     }
   }
   return Object.fromEntries(found);
@@ -110,7 +111,7 @@ function add(found: Map<string, JsonValue>, field: Field, type: ValueType, value
     const entry = parts(bytesOf(value));
     const element = decodeValue(entry.get(2) ?? { type: 'bytes', bytes: new Uint8Array() }, type.element, path);
     const map = (present ?? {}) as JsonObject;
-    // A key such as "__proto__" is a key like others.
+    // Assignment would set the prototype for the key "__proto__".
     const property = { value: element, enumerable: true, configurable: true, writable: true };
     Object.defineProperty(map, text(entry.get(1)), property);
     found.set(name, map);
@@ -139,13 +140,13 @@ function decodeValue(value: WireValue, type: ValueType, path: string): JsonValue
       return varint(found.get(1)) === 1 ? text(found.get(3)) : varint(found.get(2));
     }
     default:
-      // The one time in these messages is creationTimestamp, which the server sets.
+      // The only time in these messages is creationTimestamp, which the server sets.
       if (bytesOf(value).length === 0 || type.kind === 'time') return null;
-      throw new UnknownFieldError(`${path} is of a type that is not known here`);
+      throw new UnknownFieldError(`${path} has an unsupported type`);
   }
 }
 
-/** Numbered fields of a small message, the last of each. */
+/** Returns the fields of a small message by number. The last value of each field wins. */
 function parts(bytes: Uint8Array): ReadonlyMap<number, WireValue> {
   const found = new Map<number, WireValue>();
   const reader = new WireReader(bytes);
@@ -162,7 +163,7 @@ function isUnset(value: WireValue): boolean {
 
 function bytesOf(value: WireValue | undefined): Uint8Array {
   if (value === undefined) return new Uint8Array();
-  if (value.type !== 'bytes') throw new ProtobufError(`it has a ${value.type} in place of bytes`);
+  if (value.type !== 'bytes') throw new ProtobufError(`it has a ${value.type} instead of bytes`);
   return value.bytes;
 }
 
@@ -171,13 +172,13 @@ function text(value: WireValue | undefined): string {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesOf(value));
   } catch (error) {
     if (error instanceof ProtobufError) throw error;
-    throw new ProtobufError('it has a text that is not UTF-8', { cause: error });
+    throw new ProtobufError('it has a string that is not UTF-8', { cause: error });
   }
 }
 
-/** Negative numbers are sent as the ten bytes of their two's complement. */
+/** Returns a number. Negative numbers have ten bytes, in two's complement. */
 function varint(value: WireValue | undefined): number {
   if (value === undefined) return 0;
-  if (value.type !== 'varint') throw new ProtobufError(`it has a ${value.type} in place of a number`);
+  if (value.type !== 'varint') throw new ProtobufError(`it has a ${value.type} instead of a number`);
   return Number(BigInt.asIntN(64, value.value));
 }

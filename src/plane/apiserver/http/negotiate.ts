@@ -1,17 +1,17 @@
 import { notAcceptable } from './api-error.ts';
 
-/** What the client wants an object or a list as. */
+/** The form in which the client wants an object or a list. */
 export type ObjectForm = 'object' | 'table';
 
 /** One entry of an Accept header. */
 export interface AcceptEntry {
-  /** `application/json`, `application/*`, …; in lower case. */
+  /** Such as `application/json` or `application/*`, in lower case. */
   readonly mediaType: string;
   /** parameter name -> value */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The entries in the client's order of preference (order of appearance; quality values are not weighed). */
+/** Returns the entries in order of appearance, which counts as the client's preference. Ignores quality values. */
 function parseAccept(header: string | undefined): AcceptEntry[] {
   const entries: AcceptEntry[] = [];
   for (const part of (header ?? '').split(',')) {
@@ -27,14 +27,14 @@ function parseAccept(header: string | undefined): AcceptEntry[] {
   return entries.length === 0 ? [{ mediaType: '*/*', parameters: new Map() }] : entries;
 }
 
-/** Whether JSON satisfies the entry. */
+/** Returns whether JSON satisfies the entry. */
 function acceptsJson(entry: AcceptEntry): boolean {
   return entry.mediaType === 'application/json' || entry.mediaType === '*/*' || entry.mediaType === 'application/*';
 }
 
 /**
- * The first form in the client's list that can be given. Throws 406 when there is none: such as protobuf asked for
- * without JSON as an alternative.
+ * Returns the first form in the client's list that the server supports. Throws 406 if there is none, such as for protobuf without
+ * JSON as an alternative.
  */
 export function negotiateForm(header: string | undefined): { form: ObjectForm; version: string } {
   for (const entry of parseAccept(header)) {

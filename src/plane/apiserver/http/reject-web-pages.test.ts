@@ -4,30 +4,30 @@ import { webPageProblem } from './reject-web-pages.ts';
 it.each<[string, Record<string, string>]>([
   ['kubectl', { host: '127.0.0.1:36789' }],
   ['curl', { host: 'localhost:8001' }],
-  ['a client behind a tunnel, on another port', { host: 'localhost' }],
-  ['a client of IPv6', { host: '[::1]:8001' }],
-  ['a client of HTTP/1.0, which names no host', {}],
+  ['a client behind a tunnel, without a port', { host: 'localhost' }],
+  ['a client over IPv6', { host: '[::1]:8001' }],
+  ['an HTTP/1.0 client, which sends no Host', {}],
   ['a user who types the address', { host: '127.0.0.1:1', 'sec-fetch-site': 'none' }],
-])('%s is answered', (_who, headers) => {
+])('accepts %s', (_client, headers) => {
   expect(webPageProblem(headers)).toBeUndefined();
 });
 
 it.each<[string, Record<string, string>, RegExp]>([
   [
-    'a page of another site',
+    'a page of another website',
     { host: '127.0.0.1:1', origin: 'https://elsewhere.test' },
-    /comes from "https:\/\/elsewhere\.test"/,
+    /has the Origin "https:\/\/elsewhere\.test"/,
   ],
-  ['a page without an origin of its own', { host: '127.0.0.1:1', origin: 'null' }, /comes from "null"/],
+  ['a page with an opaque origin', { host: '127.0.0.1:1', origin: 'null' }, /has the Origin "null"/],
   ['an image in a page', { host: '127.0.0.1:1', 'sec-fetch-site': 'cross-site' }, /another site/],
   [
-    'a page whose name was made to lead here',
+    'a page whose host name was rebound to the loopback address',
     { host: 'elsewhere.test:36789' },
-    /not called "elsewhere\.test:36789"; use 127\.0\.0\.1/,
+    /does not serve the host "elsewhere\.test:36789"; use 127\.0\.0\.1/,
   ],
-  ['a name that only looks like the loopback', { host: '127.0.0.1.elsewhere.test' }, /not called/],
-  ['an empty name', { host: '' }, /not called/],
-])('%s is rejected', (_who, headers, message) => {
+  ['a host name that only looks like the loopback address', { host: '127.0.0.1.elsewhere.test' }, /does not serve/],
+  ['an empty host name', { host: '' }, /does not serve/],
+])('rejects %s', (_client, headers, message) => {
   const problem = webPageProblem(headers);
   expect(problem).toMatchObject({ code: 403, reason: 'Forbidden' });
   expect(problem!.message).toMatch(message);

@@ -1,28 +1,28 @@
 import { isIP } from 'node:net';
 import { ApiError } from './api-error.ts';
 
-/** What a server on the loopback is called by those who mean it: any other name has been made to lead here. */
+/** Returns whether the Host is a loopback name. A different name may be a web page's own, rebound to the loopback address. */
 function isLoopback(host: string): boolean {
   const name = /^(.*?)(?::\d*)?$/.exec(host)![1]!.toLowerCase();
   return name === 'localhost' || name === '[::1]' || (isIP(name) === 4 && name.startsWith('127.'));
 }
 
 /**
- * Why a request is not answered at all: it comes from a web page that somebody looks at on this machine. A page may have requests sent
- * anywhere, but not without an Origin, or a Sec-Fetch-Site, that says so; and not to a name of its own that leads to the loopback without
- * that name being the Host. No Kubernetes client sends any of these. Undefined: it does not. Header names are in lower case.
+ * Returns the error for a request from a web page that is open on this machine, or undefined. A page can send requests to any server,
+ * but the browser adds an Origin or a Sec-Fetch-Site header. If the page uses DNS rebinding, the Host is the page's own name. No
+ * Kubernetes client sends such headers. Header names are in lower case.
  */
 export function webPageProblem(headers: Readonly<Record<string, string | undefined>>): ApiError | undefined {
   const { host, origin, 'sec-fetch-site': site } = headers;
   const rejected = (why: string): ApiError =>
-    new ApiError({ code: 403, reason: 'Forbidden', message: `requests of web pages are not answered: ${why}` });
+    new ApiError({ code: 403, reason: 'Forbidden', message: `requests from web pages are rejected: ${why}` });
   if (host !== undefined && !isLoopback(host)) {
     return rejected(
-      `this server is on the loopback and is not called ${JSON.stringify(host.slice(0, 100))}; use 127.0.0.1`,
+      `this server listens on loopback addresses and does not serve the host ${JSON.stringify(host.slice(0, 100))}; use 127.0.0.1`,
     );
   }
-  if (origin !== undefined) return rejected(`this one says that it comes from ${JSON.stringify(origin.slice(0, 100))}`);
-  // What a user types into the address line has "none".
-  if (site !== undefined && site !== 'none') return rejected(`this one says that it comes from another site`);
+  if (origin !== undefined) return rejected(`the request has the Origin ${JSON.stringify(origin.slice(0, 100))}`);
+  // Browsers send "none" for an address that the user enters.
+  if (site !== undefined && site !== 'none') return rejected(`the request comes from another site`);
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** What a resource path points at. */
+/** The resource that a path addresses. */
 export interface ResourceTarget {
   readonly group: string;
   readonly version: string;
@@ -11,7 +11,7 @@ export interface ResourceTarget {
 
 const namespaceSubresources = new Set(['status', 'finalize']);
 
-/** Reads `/api/v1/…` and `/apis/GROUP/VERSION/…` given as decoded segments; undefined when it is no resource path. */
+/** Parses the decoded segments of `/api/v1/…` or `/apis/GROUP/VERSION/…`. Returns undefined for any other path. */
 export function parseResourceTarget(segments: readonly string[]): ResourceTarget | undefined {
   let rest: readonly string[];
   let group: string;

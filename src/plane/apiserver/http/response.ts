@@ -7,7 +7,7 @@ export interface ResponseHead {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A complete response of one piece. */
+/** Returns a complete response with a text body. */
 export function textResponse(
   text: string,
   contentType: string,
@@ -25,7 +25,7 @@ export function jsonResponse(value: JsonValue, head?: ResponseHead): TransportRe
   return textResponse(JSON.stringify(value), 'application/json', head);
 }
 
-/** What there is at a path that no group and version has: not even a Status. */
+/** Returns the response for a group or version that does not exist. Its body is plain text, not a Status. */
 export function pageNotFound(): TransportResponse {
   return textResponse('404 page not found\n', 'text/plain; charset=utf-8', { status: 404 });
 }
@@ -34,13 +34,13 @@ async function* singlePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** What all warnings together may come to, and each of them where that is too much: as kube-apiserver has it. */
+/** Maximum total length of the warnings. If they exceed it, each warning is cut to `warningLimit`, as in kube-apiserver. */
 const warningsLimit = 4096;
 const warningLimit = 256;
 
 /**
- * The headers that make kubectl print warnings. A header holds bytes, so the text is in UTF-8, and control characters are left out; of
- * very many or long warnings only as much is told as clients take in a header.
+ * Returns the headers that make kubectl print warnings. Encodes the text as UTF-8, because a header holds bytes, and replaces control
+ * characters with spaces. Truncates long or many warnings to what clients accept in a header.
  */
 export function warningHeaders(warnings: readonly string[]): Record<string, string> {
   let texts = warnings.map((warning) => warning.replaceAll(/\p{Cc}/gu, ' '));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../json.ts';
 import { parseFieldSelector, parseLabelSelector } from './selectors.ts';
 
-function labelled(labels: JsonObject): JsonObject {
+function labeled(labels: JsonObject): JsonObject {
   return { metadata: { name: 'a', labels } };
 }
 
@@ -20,14 +20,14 @@ describe('a label selector', () => {
     ['size<3', { size: '4' }, false],
     ['toString', {}, false],
   ])('%s on %j is %s', (selector, labels, expected) => {
-    expect(parseLabelSelector(selector)!(labelled(labels))).toBe(expected);
+    expect(parseLabelSelector(selector)!(labeled(labels))).toBe(expected);
   });
 
-  it('selects everything when empty', () => {
+  it('selects everything if empty', () => {
     expect(parseLabelSelector('')).toBeUndefined();
   });
 
-  it.each(['a=b=c', 'a in b', 'a b', '=x', '-a'])('is rejected when it cannot be read: %s', (selector) => {
+  it.each(['a=b=c', 'a in b', 'a b', '=x', '-a'])('is rejected if it cannot be parsed: %s', (selector) => {
     expect(() => parseLabelSelector(selector)).toThrow('unable to parse requirement');
   });
 });
@@ -35,14 +35,14 @@ describe('a label selector', () => {
 describe('a field selector', () => {
   const fields = { 'status.phase': (object: JsonObject) => object.phase as string };
 
-  it('compares and tells which fields must be equal', () => {
+  it('matches objects and lists the fields that must be equal', () => {
     const selector = parseFieldSelector('status.phase!=Failed,status.phase==Running', fields, true)!;
     expect(selector.matches({ phase: 'Running' })).toBe(true);
     expect(selector.matches({ phase: 'Failed' })).toBe(false);
     expect([...selector.equals]).toEqual([['status.phase', 'Running']]);
   });
 
-  it('is rejected for an unknown field and for nonsense', () => {
+  it('is rejected for an unknown field or a syntax error', () => {
     expect(() => parseFieldSelector('spec.x=1', fields, true)).toThrow('field label not supported: spec.x');
     expect(() => parseFieldSelector('status.phase', fields, true)).toThrow('is not FIELD=VALUE');
   });

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import { badRequest } from './api-error.ts';
 
-/** Whether an object is selected. */
+/** Returns whether a selector selects the object. */
 export type ObjectPredicate = (object: JsonObject) => boolean;
 
 interface LabelRequirement {
@@ -14,8 +14,8 @@ const labelKey = /^([a-z0-9A-Z]([-a-z0-9A-Z.]*[a-z0-9A-Z])?\/)?[a-z0-9A-Z]([-a-z
 const labelValue = /^([a-z0-9A-Z]([-a-z0-9A-Z_.]{0,61}[a-z0-9A-Z])?)?$/;
 
 /**
- * Parses a label selector (`a=b,c!=d,e in (f,g),h notin (i),j,!k`). Undefined selects everything. Throws 400 naming the
- * part that cannot be read.
+ * Parses a label selector (`a=b,c!=d,e in (f,g),h notin (i),j,!k`). Returns undefined if it selects everything. Throws 400 and
+ * names the part that cannot be parsed.
  */
 export function parseLabelSelector(text: string | undefined): ObjectPredicate | undefined {
   if (text === undefined || text.trim() === '') return undefined;
@@ -70,7 +70,7 @@ function labelMatches(labels: Record<string, string>, requirement: LabelRequirem
   }
 }
 
-/** Splits at the commas that stand in no parentheses. */
+/** Splits at commas outside parentheses. */
 function splitOutsideParentheses(text: string): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -90,14 +90,14 @@ function splitOutsideParentheses(text: string): string[] {
 /** Field label -> its value in an object, as text. */
 export type SelectableFields = Readonly<Record<string, (object: JsonObject) => string>>;
 
-/** A parsed field selector: the predicate, and the terms that must be equal (which an index may serve). */
+/** A parsed field selector: the predicate, and the values that an index may look up. */
 export interface FieldSelector {
   readonly matches: ObjectPredicate;
   /** field label -> required value */
   readonly equals: ReadonlyMap<string, string>;
 }
 
-/** Parses a field selector (`a=b,c!=d`). Undefined selects everything. Throws 400 on a field that is not in `fields`. */
+/** Parses a field selector (`a=b,c!=d`). Returns undefined if it selects everything. Throws 400 for a field that is not in `fields`. */
 export function parseFieldSelector(
   text: string | undefined,
   fields: SelectableFields,
@@ -125,7 +125,7 @@ export function parseFieldSelector(
   };
 }
 
-/** Kinds that only their metadata selects list what there is; the others have never done so. */
+/** Returns the message for an unknown field. As in kube-apiserver, it lists the known fields only for built-in kinds whose selectable fields are all metadata. */
 function unknownField(field: string, fields: SelectableFields, isCustom: boolean): string {
   const known = Object.keys(fields);
   if (isCustom || known.some((each) => !each.startsWith('metadata.'))) return `field label not supported: ${field}`;

@@ -7,48 +7,48 @@ import { ageColumn, nameColumn } from './column.ts';
 import type { Column } from './column.ts';
 import { invalidValue, notSupported, required } from '../schema/field-error.ts';
 import { allVerbs, apiVersionOf, metadataFields, statusSubresource } from './resource-type.ts';
-import type { Behaviour, ResourceType, ShapeConversion, SubresourceType, Verb } from './resource-type.ts';
+import type { Behavior, ResourceType, ShapeConversion, SubresourceType, Verb } from './resource-type.ts';
 
-/** What differs between built-in kinds. Paths of fields are dotted, as in `spec.type`. */
+/** The properties in which built-in kinds differ. Field paths are dotted, as in `spec.type`. */
 export interface BuiltInKind {
   /** Default: the core group. */
   readonly group?: string;
   readonly kind: string;
-  /** Default: the kind in lower case with an s. */
+  /** Default: the kind in lower case plus "s". */
   readonly plural?: string;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   /** Default: true. */
   readonly namespaced?: boolean;
-  /** The client library's model: gives the fields. Default: `V1` and the kind. */
+  /** The client library's model, which defines the fields. Default: `V1` plus the kind. */
   readonly model?: string;
-  /** Whether there is a status subresource. */
+  /** Whether the kind has a status subresource. */
   readonly hasStatus?: boolean;
   readonly subresources?: readonly SubresourceType[];
   /** Default: the qualified resource name. */
   readonly storage?: string;
-  /** Default: the kind's own. */
+  /** Default: the kind's own apiVersion. */
   readonly storedApiVersion?: string;
   /** The columns between name and age. */
   readonly columns?: readonly Column[];
   /** The columns after the age. */
   readonly lastColumns?: readonly Column[];
   readonly selectableFields?: SelectableFields;
-  /** Values of fields that an object lacks. */
+  /** Default values of fields. */
   readonly defaults?: JsonObject;
   /** Paths of fields that must be set. */
   readonly required?: readonly string[];
-  /** Path of a field -> the values that it may have. */
+  /** field path -> supported values */
   readonly values?: Readonly<Record<string, readonly string[]>>;
   /** Paths of fields that an update may not change. */
   readonly immutable?: readonly string[];
   readonly conversion?: ShapeConversion;
-  readonly behaviour?: Behaviour;
+  readonly behavior?: Behavior;
   /** Default: all. */
   readonly verbs?: readonly Verb[];
 }
 
-/** Fills in what built-in kinds have in common. All of them are of version v1. */
+/** Returns the resource type of a built-in kind. Adds the properties that all kinds share; all have version v1. */
 export function builtIn(kind: BuiltInKind): ResourceType {
   const { group = '', plural = `${kind.kind.toLowerCase()}s` } = kind;
   const type = { group, version: 'v1', kind: kind.kind };
@@ -68,23 +68,23 @@ export function builtIn(kind: BuiltInKind): ResourceType {
     ...(kind.conversion && { conversion: kind.conversion }),
     columns: [nameColumn, ...(kind.columns ?? []), ageColumn, ...(kind.lastColumns ?? [])],
     selectableFields: { ...metadataFields, ...kind.selectableFields },
-    behaviour: behaviourOf(kind),
+    behavior: behaviorOf(kind),
   };
 }
 
-function behaviourOf({ behaviour = {}, defaults = {}, immutable = [], ...kind }: BuiltInKind): Behaviour {
+function behaviorOf({ behavior = {}, defaults = {}, immutable = [], ...kind }: BuiltInKind): Behavior {
   return {
-    ...behaviour,
+    ...behavior,
     applyDefaults: (object) => {
       fillDefaults(object, defaults);
-      behaviour.applyDefaults?.(object);
+      behavior.applyDefaults?.(object);
     },
-    validate: (object, context) => [...validateFields(kind, object), ...(behaviour.validate?.(object, context) ?? [])],
+    validate: (object, context) => [...validateFields(kind, object), ...(behavior.validate?.(object, context) ?? [])],
     validateUpdate: (object, previous, context) => [
       ...immutable
         .filter((path) => !deepEqual(valueAt(object, path), valueAt(previous, path)))
         .map((path) => invalidValue(path, valueAt(object, path) ?? null, 'field is immutable')),
-      ...(behaviour.validateUpdate?.(object, previous, context) ?? []),
+      ...(behavior.validateUpdate?.(object, previous, context) ?? []),
     ],
   };
 }

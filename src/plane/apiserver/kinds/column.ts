@@ -9,9 +9,9 @@ export interface Column {
   /** `name` marks the object's name. */
   readonly format?: string;
   readonly description: string;
-  /** 0: always shown; greater: only with -o wide. */
+  /** 0: always shown. Greater than 0: shown with -o wide only. */
   readonly priority: number;
-  /** The cell; ages are counted up to `nowMs`. */
+  /** Returns the value of the cell. Ages are relative to `nowMs`. */
   readonly cell: (object: JsonObject, nowMs: number) => JsonValue;
 }
 
@@ -23,7 +23,7 @@ export function textColumn(
   return { name, type: 'string', description: `${name} of the object.`, priority: wide ? 1 : 0, cell };
 }
 
-/** Shows the value at a path such as `spec.volumeName`, or `absent` if there is none. */
+/** Returns a column with the value at a path such as `spec.volumeName`, or `absent` if there is none. */
 export function fieldColumn(name: string, path: string, absent: JsonValue = '', wide?: 'wide'): Column {
   const type = typeof absent === 'number' ? 'integer' : typeof absent === 'boolean' ? 'boolean' : 'string';
   return { ...textColumn(name, (object) => valueAt(object, path) ?? absent, wide), type };
@@ -42,7 +42,7 @@ export const ageColumn: Column = textColumn('Age', (object, nowMs) =>
   ageSince((object.metadata as JsonObject).creationTimestamp, nowMs),
 );
 
-/** The age of a timestamp, as kubectl shows it; `<unknown>` when there is none. */
+/** Returns the age of a timestamp, as kubectl shows it. `<unknown>` if there is none. */
 export function ageSince(timestamp: JsonValue | undefined, nowMs: number): string {
   if (typeof timestamp !== 'string') return '<unknown>';
   const at = Date.parse(timestamp);

@@ -7,7 +7,7 @@ import { invalidValue } from '../schema/field-error.ts';
 import type { ResourceType } from './resource-type.ts';
 import { validateSelector } from './validate-selector.ts';
 
-/** Stored, and not acted on: no controller counts the pods, and evictions do not ask it. */
+/** The server only stores PodDisruptionBudgets. No controller counts their pods, and evictions do not check them. */
 export const podDisruptionBudgets: ResourceType = builtIn({
   group: 'policy',
   kind: 'PodDisruptionBudget',
@@ -19,7 +19,7 @@ export const podDisruptionBudgets: ResourceType = builtIn({
     fieldColumn('Allowed Disruptions', 'status.disruptionsAllowed', 0),
   ],
   defaults: { spec: {}, status: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 } },
-  behaviour: { generation: 'spec', validate: validateBudget },
+  behavior: { generation: 'spec', validate: validateBudget },
 });
 
 function validateBudget(budget: JsonObject): StatusCause[] {

@@ -11,7 +11,7 @@ const coreEvent = {
   metadata: { name: 'e1' },
   involvedObject,
   reason: 'FailedScheduling',
-  message: 'no room',
+  message: 'no free capacity',
   type: 'Warning',
   source: { component: 'tutti' },
   count: 3,
@@ -20,14 +20,14 @@ const coreEvent = {
 };
 
 describe('Events', () => {
-  it('are one store behind two shapes', async () => {
+  it('are stored once and served in both API groups', async () => {
     const client = new ApiClient();
     await client.mustCreate(core, coreEvent);
     const asModern = (await client.get(`${modern}/e1`)).body;
     expect(asModern).toMatchObject({
       apiVersion: 'events.k8s.io/v1',
       regarding: involvedObject,
-      note: 'no room',
+      note: 'no free capacity',
       deprecatedCount: 3,
       deprecatedSource: { component: 'tutti' },
       deprecatedLastTimestamp: '2025-12-31T23:59:00Z',
@@ -58,17 +58,17 @@ describe('Events', () => {
     expect(await watch.nextNames(2)).toEqual(['ADDED e1', 'ADDED e2']);
   });
 
-  it('can be patched through either shape', async () => {
+  it('can be patched through either API group', async () => {
     const client = new ApiClient();
     await client.mustCreate(core, coreEvent);
     const patched = await client.patch(`${modern}/e1`, 'strategic', {
       series: { count: 4, lastObservedTime: '2026-01-01T00:00:00.000000Z' },
     });
     expect(patched.status).toBe(200);
-    expect((await client.get(`${core}/e1`)).body).toMatchObject({ message: 'no room', series: { count: 4 } });
+    expect((await client.get(`${core}/e1`)).body).toMatchObject({ message: 'no free capacity', series: { count: 4 } });
   });
 
-  it('are found by what they are about, as kubectl describe asks', async () => {
+  it('can be selected by their involved object, as kubectl describe does', async () => {
     const client = new ApiClient();
     await client.mustCreate(core, coreEvent);
     const selector = encodeURIComponent(
@@ -78,12 +78,12 @@ describe('Events', () => {
     expect((await client.get(`${core}?fieldSelector=involvedObject.name%3Dq`)).body.items).toHaveLength(0);
   });
 
-  it('must be in the namespace of what they are about', async () => {
+  it('must be in the namespace of their involved object', async () => {
     const event = { ...coreEvent, involvedObject: { ...involvedObject, namespace: 'kube-system' } };
     expect((await new ApiClient().create(core, event)).status).toBe(422);
   });
 
-  it('are kept for an hour after their last write', async () => {
+  it('expire an hour after their last write', async () => {
     const client = new ApiClient();
     await client.mustCreate(core, coreEvent);
     await client.mustCreate(core, { ...coreEvent, metadata: { name: 'e2' } });
@@ -97,7 +97,7 @@ describe('Events', () => {
     expect(await watch.nextNames(1)).toEqual(['MODIFIED e2']);
   });
 
-  it('are printed with what kubectl get events shows', async () => {
+  it('have the columns of kubectl get events', async () => {
     const client = new ApiClient();
     await client.mustCreate(core, coreEvent);
     const { columnDefinitions, rows } = (await client.get(core, 'application/json;as=Table;v=v1;g=meta.k8s.io')).body;
@@ -109,7 +109,7 @@ describe('Events', () => {
       Type: 'Warning',
       Reason: 'FailedScheduling',
       Object: 'pod/p',
-      Message: 'no room',
+      Message: 'no free capacity',
       Source: 'tutti',
       Name: 'e1',
     });

@@ -9,7 +9,7 @@ import type { Column } from './column.ts';
 import { invalidValue } from '../schema/field-error.ts';
 import type { ResourceType } from './resource-type.ts';
 
-/** How long an Event is kept after its last write. */
+/** Time after its last write for which the server keeps an Event. */
 export const eventLifetimeMs = 60 * 60 * 1000;
 
 /** [name in core/v1, which is the stored shape; name in events.k8s.io/v1] */
@@ -29,7 +29,7 @@ function rename(object: JsonObject, names: ReadonlyMap<string, string>): JsonObj
   return Object.fromEntries(Object.entries(object).map(([field, value]) => [names.get(field) ?? field, value]));
 }
 
-/** The first of these fields that an Event has, as text. */
+/** Returns the first non-empty string among these fields of an Event. */
 function firstText(event: JsonObject, ...paths: readonly string[]): string | undefined {
   const values = paths.map((path) => valueAt(event, path));
   return values.find((value): value is string => typeof value === 'string' && value !== '');
@@ -50,7 +50,7 @@ const columns: readonly Column[] = [
   { ...nameColumn, priority: 1 },
 ];
 
-/** Field selectors read the stored shape, whichever version the client uses. */
+/** Returns the selectable fields. They read the stored shape, because the server applies selectors to stored objects. */
 function selectableFields(involved: string, component: string): SelectableFields {
   const paths: readonly (readonly [string, string])[] = [
     ['reason', 'reason'],
@@ -76,10 +76,10 @@ const shared: BuiltInKind = {
   shortNames: ['ev'],
   storage: 'events',
   storedApiVersion: 'v1',
-  behaviour: {
+  behavior: {
     createOnUpdate: true,
     applyDefaults: (event) => {
-      // kube-apiserver writes these always; `kubectl get events --sort-by=.lastTimestamp` shows nothing without the times.
+      // kube-apiserver always writes these fields. Without the times, `kubectl get events --sort-by=.lastTimestamp` shows nothing.
       for (const field of ['firstTimestamp', 'lastTimestamp', 'eventTime']) event[field] ??= null;
       event.source ??= {};
       event.reportingComponent ??= '';

@@ -6,7 +6,7 @@ const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a
 const qualifiedNamePattern = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const labelValuePattern = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
 
-/** What is wrong with a DNS label (RFC 1123); undefined when nothing is. */
+/** Returns why the text is not a DNS label (RFC 1123), or undefined if it is valid. */
 export function dnsLabelProblem(text: string): string | undefined {
   if (text.includes('.')) return 'must not contain dots';
   if (text.length > 63) return 'must be no more than 63 characters';
@@ -14,14 +14,14 @@ export function dnsLabelProblem(text: string): string | undefined {
   return "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name', or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 }
 
-/** What is wrong with a DNS subdomain (RFC 1123); undefined when nothing is. */
+/** Returns why the text is not a DNS subdomain (RFC 1123), or undefined if it is valid. */
 export function dnsSubdomainProblem(text: string): string | undefined {
   if (text.length > 253) return 'must be no more than 253 characters';
   if (subdomainPattern.test(text)) return undefined;
   return "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 }
 
-/** What is wrong with a key of labels, annotations, taints or finalizers: `[prefix/]name`. */
+/** Returns why the text is not a valid key of a label, annotation, taint or finalizer (`[prefix/]name`), or undefined if it is valid. */
 export function qualifiedNameProblem(text: string): string | undefined {
   const slash = text.indexOf('/');
   const prefix = slash < 0 ? undefined : text.slice(0, slash);
@@ -35,7 +35,7 @@ export function qualifiedNameProblem(text: string): string | undefined {
   return "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 }
 
-/** What is wrong with a qualified name at a field. */
+/** Returns the causes for an invalid qualified name at a field. */
 export function qualifiedNameCauses(field: string, text: string): FieldError[] {
   const problem = qualifiedNameProblem(text);
   if (problem === undefined) return [];
@@ -45,7 +45,7 @@ export function qualifiedNameCauses(field: string, text: string): FieldError[] {
   ];
 }
 
-/** What is wrong with the value of a label; undefined when nothing is. */
+/** Returns why the text is not a valid label value, or undefined if it is valid. */
 export function labelValueProblem(text: string): string | undefined {
   if (text.length > 63) return 'must be no more than 63 characters';
   if (labelValuePattern.test(text)) return undefined;

@@ -22,6 +22,6 @@ it.each([
   [3 * 365 * days + 17 * days, '3y17d'],
   [9 * 365 * days, '9y'],
   [-60, '<invalid>'],
-])('%d seconds read %s', (duration, text) => {
+])('formats %d seconds as %s', (duration, text) => {
   expect(humanDuration(duration * 1000)).toBe(text);
 });

@@ -4,7 +4,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
 
-/** A duration in the few characters kubectl gives it: `45s`, `3m20s`, `17m`, `5h3m`, `30h`, `5d2h`, `40d`, `3y17d`. */
+/** Formats a duration as kubectl does: `45s`, `3m20s`, `17m`, `5h3m`, `30h`, `5d2h`, `40d`, `3y17d`. */
 export function humanDuration(milliseconds: number): string {
   if (milliseconds < -2 * second) return '<invalid>';
   const duration = Math.max(milliseconds, 0);

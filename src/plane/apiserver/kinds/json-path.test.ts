@@ -29,7 +29,7 @@ describe('compileJsonPath', () => {
     expect(compileJsonPath(path)!(document)).toEqual(found);
   });
 
-  it.each(['spec', '.a[', '.a[?(@.b>1)]', '.a[x]', '..a'])('does not know %s', (path) => {
+  it.each(['spec', '.a[', '.a[?(@.b>1)]', '.a[x]', '..a'])('returns undefined for the unsupported path %s', (path) => {
     expect(compileJsonPath(path)).toBeUndefined();
   });
 });

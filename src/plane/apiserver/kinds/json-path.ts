@@ -11,7 +11,7 @@ export type JsonPath = (document: JsonValue) => JsonValue[];
 
 /**
  * Compiles the subset of JSONPath that printer columns and selectable fields use: `.a.b`, `['a.b']`, `[0]`, `[*]` and
- * `[?(@.a=="b")]`. Undefined when the text is something else.
+ * `[?(@.a=="b")]`. Returns undefined for any other text.
  */
 export function compileJsonPath(text: string): JsonPath | undefined {
   const steps = parseSteps(

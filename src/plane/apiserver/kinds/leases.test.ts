@@ -11,22 +11,25 @@ const lease = {
 };
 
 describe('Leases', () => {
-  it('keep microseconds, and are guarded by their resource version', async () => {
+  it('keep microseconds and reject updates with an old resource version', async () => {
     const client = new ApiClient();
     const stored = await client.mustCreate(path, lease);
     expect(stored.spec.renewTime).toBe('2026-01-01T00:00:00.123456Z');
-    const taken = await client.replace(`${path}/tutti`, { ...stored, spec: { ...lease.spec, holderIdentity: 'two' } });
-    expect(taken.body.spec.holderIdentity).toBe('two');
+    const updated = await client.replace(`${path}/tutti`, {
+      ...stored,
+      spec: { ...lease.spec, holderIdentity: 'two' },
+    });
+    expect(updated.body.spec.holderIdentity).toBe('two');
     const late = await client.replace(`${path}/tutti`, { ...stored, spec: { ...lease.spec, holderIdentity: 'three' } });
     expect(late.status).toBe(409);
   });
 
-  it('are rejected with a duration that makes no sense', async () => {
+  it('are rejected if the duration is not positive', async () => {
     const answer = await new ApiClient().create(path, { ...lease, spec: { leaseDurationSeconds: 0 } });
     expect(answer.body.details.causes[0].field).toBe('spec.leaseDurationSeconds');
   });
 
-  it('are printed with their holder', async () => {
+  it('have a column with their holder', async () => {
     const client = new ApiClient();
     await client.mustCreate(path, lease);
     const { rows } = (await client.get(path, 'application/json;as=Table;v=v1;g=meta.k8s.io')).body;

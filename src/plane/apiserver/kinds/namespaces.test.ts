@@ -5,7 +5,7 @@ import { bindingManifest, configMapManifest, podManifest } from '../testing/mani
 const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } };
 
 describe('namespaces', () => {
-  it('has the four that every cluster has, and does not let them go', async () => {
+  it('include the four of every cluster, which cannot be deleted', async () => {
     const client = new ApiClient();
     const list = (await client.get('/api/v1/namespaces')).body.items as { metadata: { name: string } }[];
     expect(list.map((each) => each.metadata.name)).toEqual([
@@ -19,7 +19,7 @@ describe('namespaces', () => {
     expect(answer.body.message).toBe('namespaces "default" is forbidden: this namespace may not be deleted');
   });
 
-  it('starts active and labeled with its name', async () => {
+  it('start active and labeled with their name', async () => {
     const client = new ApiClient();
     const stored = await client.mustCreate('/api/v1/namespaces', namespace);
     expect(stored).toMatchObject({
@@ -30,7 +30,7 @@ describe('namespaces', () => {
     expect((await client.create('/api/v1/namespaces', { metadata: { name: 'a.b' } })).status).toBe(422);
   });
 
-  it('removes its content when deleted, takes nothing new meanwhile, and goes last', async () => {
+  it('reject new objects during their deletion, and are removed after their last object', async () => {
     const client = new ApiClient();
     await client.mustCreate('/api/v1/namespaces', namespace);
     await client.mustCreate('/api/v1/namespaces/team/configmaps', configMapManifest('a'));

@@ -6,7 +6,7 @@ import { textColumn } from './column.ts';
 import { allVerbs } from './resource-type.ts';
 import type { ResourceType } from './resource-type.ts';
 
-/** The namespaces that exist from the start and cannot be deleted. */
+/** The namespaces that the server creates at startup. They cannot be deleted. */
 export const builtInNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 function phaseOf(namespace: JsonObject): string {
@@ -21,7 +21,7 @@ export const namespaces: ResourceType = builtIn({
   hasStatus: true,
   columns: [textColumn('Status', phaseOf)],
   selectableFields: { name: (namespace) => metadataOf(namespace).name as string, 'status.phase': phaseOf },
-  behaviour: {
+  behavior: {
     nameRule: 'label',
     applyDefaults: (namespace) => {
       const metadata = metadataOf(namespace);
@@ -40,7 +40,7 @@ export const namespaces: ResourceType = builtIn({
       if (!builtInNamespaces.includes(name)) return;
       throw forbidden({ group: '', plural: 'namespaces' }, name, 'this namespace may not be deleted');
     },
-    heldBy: (namespace) => {
+    blocksRemoval: (namespace) => {
       const finalizers = objectAt(namespace, 'spec')?.finalizers;
       return Array.isArray(finalizers) && finalizers.length > 0;
     },

@@ -3,7 +3,7 @@ import { ApiClient } from '../testing/api-client.ts';
 import { nodeManifest } from '../testing/manifests.ts';
 
 describe('nodes', () => {
-  it('keep the status they are created with, and what they can hold defaults to what they have', async () => {
+  it('keep the status of the create request, with allocatable defaulting to capacity', async () => {
     const stored = await new ApiClient().mustCreate('/api/v1/nodes', {
       ...nodeManifest('n1'),
       status: { capacity: { cpu: 4, memory: '8192Mi' }, conditions: [{ type: 'Ready', status: 'True' }] },
@@ -15,7 +15,7 @@ describe('nodes', () => {
     });
   });
 
-  it('are rejected with a taint that has no such effect, or a negative capacity', async () => {
+  it('are rejected if a taint has an unknown effect or a capacity is negative', async () => {
     const client = new ApiClient();
     const tainted = { ...nodeManifest('n1'), spec: { taints: [{ key: 'a', effect: 'Never' }] } };
     expect((await client.create('/api/v1/nodes', tainted)).body.details.causes[0].field).toBe(
@@ -25,7 +25,7 @@ describe('nodes', () => {
     expect((await client.create('/api/v1/nodes', negative)).body.details.causes[0].field).toBe('status.capacity[cpu]');
   });
 
-  it('are printed with roles, readiness and addresses', async () => {
+  it('have columns with readiness, roles, version and address', async () => {
     const client = new ApiClient();
     await client.mustCreate('/api/v1/nodes', {
       apiVersion: 'v1',

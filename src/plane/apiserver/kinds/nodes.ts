@@ -9,7 +9,7 @@ import { duplicateValue, notSupported, required } from '../schema/field-error.ts
 import { validateQuantities } from './quantity-fields.ts';
 import type { ResourceType } from './resource-type.ts';
 
-/** Its fields are always there. */
+/** The default of `status.nodeInfo`. The API always writes its fields. */
 const emptyNodeInfo: JsonObject = {
   machineID: '',
   systemUUID: '',
@@ -38,7 +38,7 @@ export const nodes: ResourceType = builtIn({
   selectableFields: {
     'spec.unschedulable': (node) => String(objectAt(node, 'spec')?.unschedulable === true),
   },
-  behaviour: {
+  behavior: {
     createKeepsStatus: true,
     statusKeepsMetadata: true,
     applyDefaults: (node) => {
@@ -59,7 +59,7 @@ function validateNode(node: JsonObject): StatusCause[] {
   const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
   const seen = new Set<string>();
   objectsAt(objectAt(node, 'spec'), 'taints').forEach((taint, index) => {
-    // The server says metadata, though taints are in the spec.
+    // kube-apiserver reports this path, although taints are in the spec.
     const path = `metadata.taints[${index}]`;
     const [key, effect] = [textAt(taint, 'key'), textAt(taint, 'effect')];
     append(causes, qualifiedNameCauses(`${path}.key`, key));

@@ -9,11 +9,11 @@ export interface Dependent {
   readonly stored: StoredObject;
 }
 
-/** Who is owned by whom, kept up to date with every write. */
+/** Indexes objects by their owners. Every write updates it. */
 export class OwnerIndex {
-  /** owner's uid -> (collection name and object key -> collection and namespace and name of the owned object) */
+  /** owner's UID -> (collection name and object key -> collection, namespace and name of the owned object) */
   readonly #owned = new Map<string, Map<string, { collection: Collection; namespace: string; name: string }>>();
-  /** uids of all stored objects */
+  /** UIDs of all stored objects */
   readonly #uids = new Set<string>();
 
   constructor(store: Store) {
@@ -28,17 +28,17 @@ export class OwnerIndex {
       for (const uid of ownerUids(object.object)) {
         const owned = this.#owned.get(uid) ?? new Map<string, never>();
         this.#owned.set(uid, owned);
-        owned.set(placeOf(collection, object), { collection, namespace: object.namespace, name: object.name });
+        owned.set(dependentKey(collection, object), { collection, namespace: object.namespace, name: object.name });
       }
     });
   }
 
-  /** Whether an object with that uid is stored. */
+  /** Returns whether an object with that UID is stored. */
   exists(uid: string): boolean {
     return this.#uids.has(uid);
   }
 
-  /** The objects that name this owner. */
+  /** Returns the objects that name this owner. */
   dependents(ownerUid: string): Dependent[] {
     return [...(this.#owned.get(ownerUid)?.values() ?? [])].map(({ collection, namespace, name }) => ({
       collection,
@@ -46,7 +46,7 @@ export class OwnerIndex {
     }));
   }
 
-  /** Takes the owner out of the references of everything that names it. */
+  /** Removes the owner from the owner references of its dependents. */
   orphanDependents(ownerUid: string): void {
     for (const { collection, stored } of this.dependents(ownerUid)) {
       const metadata: JsonObject = { ...metadataOf(stored.object) };
@@ -58,7 +58,7 @@ export class OwnerIndex {
   #forget(collection: Collection, previous: StoredObject): void {
     for (const uid of ownerUids(previous.object)) {
       const owned = this.#owned.get(uid);
-      owned?.delete(placeOf(collection, previous));
+      owned?.delete(dependentKey(collection, previous));
       if (owned?.size === 0) this.#owned.delete(uid);
     }
   }
@@ -70,6 +70,6 @@ export function ownerUids(object: JsonObject): string[] {
   return objectsAt(metadataOf(object), 'ownerReferences').map((owner) => textAt(owner, 'uid'));
 }
 
-function placeOf(collection: Collection, stored: StoredObject): string {
+function dependentKey(collection: Collection, stored: StoredObject): string {
   return `${collection.name}/${stored.key}`;
 }

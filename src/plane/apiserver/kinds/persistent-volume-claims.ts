@@ -10,7 +10,7 @@ import { accessModesColumn, phaseColumn } from './stored-kinds.ts';
 
 const isDefaultAnnotation = 'storageclass.kubernetes.io/is-default-class';
 
-/** A claim that names no class gets the default one, if there is one. Binding it to a volume is the work of a client. */
+/** Claims without a class get the default StorageClass, if there is one. A client binds them to volumes. */
 export const persistentVolumeClaims: ResourceType = builtIn({
   kind: 'PersistentVolumeClaim',
   shortNames: ['pvc'],
@@ -24,7 +24,7 @@ export const persistentVolumeClaims: ResourceType = builtIn({
   ],
   defaults: { spec: { volumeMode: 'Filesystem' }, status: { phase: 'Pending' } },
   required: ['spec.accessModes', 'spec.resources.requests.storage'],
-  behaviour: { returnsDeleted: true, admitCreate: fillInClass, validateUpdate: validateChange },
+  behavior: { returnsDeleted: true, admitCreate: fillInClass, validateUpdate: validateChange },
 });
 
 function fillInClass(claim: JsonObject, { store }: KindContext): void {
@@ -34,7 +34,7 @@ function fillInClass(claim: JsonObject, { store }: KindContext): void {
   const defaults = classes.filter(
     ({ object }) => objectAt(metadataOf(object), 'annotations')?.[isDefaultAnnotation] === 'true',
   );
-  // The newest, and of those the first by name.
+  // The newest wins, then the first by name.
   const createdAt = (object: JsonObject): string => textAt(metadataOf(object), 'creationTimestamp');
   const [first] = defaults.sort(
     (a, b) => createdAt(b.object).localeCompare(createdAt(a.object)) || a.name.localeCompare(b.name),
@@ -42,7 +42,7 @@ function fillInClass(claim: JsonObject, { store }: KindContext): void {
   if (first !== undefined) spec.storageClassName = first.name;
 }
 
-/** A volume may be named once, and more may be requested. All else is immutable. */
+/** Rejects changes of the spec, except for `resources`. A client may set `volumeName` once. */
 function validateChange(claim: JsonObject, previous: JsonObject): StatusCause[] {
   const before = objectAt(previous, 'spec') ?? {};
   const now: JsonObject = { ...objectAt(claim, 'spec'), resources: before.resources ?? {} };

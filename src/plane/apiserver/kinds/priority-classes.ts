@@ -10,7 +10,7 @@ import type { KindContext, ResourceType } from './resource-type.ts';
 const highestUserPriority = 1_000_000_000;
 const reference = { group: 'scheduling.k8s.io', plural: 'priorityclasses' };
 
-/** The two classes that exist from the start: name -> value. */
+/** Name -> value of the two classes that the server creates at startup. */
 export const builtInPriorityClasses: ReadonlyMap<string, number> = new Map([
   ['system-cluster-critical', 2_000_000_000],
   ['system-node-critical', 2_000_001_000],
@@ -28,7 +28,7 @@ export const priorityClasses: ResourceType = builtIn({
   required: ['value'],
   values: { preemptionPolicy: ['PreemptLowerPriority', 'Never'] },
   immutable: ['value', 'preemptionPolicy'],
-  behaviour: {
+  behavior: {
     admitCreate: (each, context) => {
       rejectSecondDefault(each, context);
       metadataOf(each).generation = 1;

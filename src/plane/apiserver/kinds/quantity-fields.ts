@@ -4,7 +4,7 @@ import type { JsonObject } from '../json.ts';
 import { objectAt } from './access.ts';
 import { invalidValue } from '../schema/field-error.ts';
 
-/** Checks that no quantity of a resource list is negative. Decoding has made sure that all are quantities. */
+/** Rejects negative quantities of a resource list. Decoding has already checked that the values are quantities. */
 export function validateQuantities(owner: JsonObject | undefined, field: string, path: string): StatusCause[] {
   return Object.entries(objectAt(owner, field) ?? {})
     .filter(([, value]) => compareQuantities(parseQuantity(value), zeroQuantity) < 0)

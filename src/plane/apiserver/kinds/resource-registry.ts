@@ -1,12 +1,12 @@
 import type { ResourceType } from './resource-type.ts';
 
-/** One API group with its versions in the order clients should prefer them. */
+/** One API group, with its versions in order of preference. */
 export interface ApiGroup {
   readonly name: string;
   readonly versions: readonly { readonly version: string; readonly resources: readonly ResourceType[] }[];
 }
 
-/** All resources that the server serves at present. */
+/** The resources that the server currently serves. */
 export class ResourceRegistry {
   /** group/version/plural -> resource */
   readonly #resources = new Map<string, ResourceType>();
@@ -16,7 +16,7 @@ export class ResourceRegistry {
     for (const type of builtIn) this.#resources.set(registryKey(type.group, type.version, type.plural), type);
   }
 
-  /** Changes whenever a resource comes, goes or changes. */
+  /** Increases whenever a resource is added, changed or removed. */
   get revision(): number {
     return this.#revision;
   }
@@ -25,26 +25,26 @@ export class ResourceRegistry {
     return this.#resources.get(registryKey(group, version, plural));
   }
 
-  /** Whether there is any resource of that group and version. */
+  /** Returns whether the server serves any resource of that group and version. */
   serves(group: string, version: string): boolean {
     for (const type of this.#resources.values()) if (type.group === group && type.version === version) return true;
     return false;
   }
 
-  /** The resource through which the server itself works on a collection: the first that is served of it. */
+  /** Returns the resource that the server itself uses to change a collection: the first one that is served. */
   findByStorage(storage: string): ResourceType | undefined {
     for (const type of this.#resources.values()) if (type.storage === storage) return type;
     return undefined;
   }
 
-  /** Puts these resources in place of all that are stored as `storage`. */
+  /** Replaces all resources that are stored as `storage` with these. */
   replace(storage: string, types: readonly ResourceType[]): void {
     for (const [key, type] of this.#resources) if (type.storage === storage) this.#resources.delete(key);
     for (const type of types) this.#resources.set(registryKey(type.group, type.version, type.plural), type);
     this.#revision++;
   }
 
-  /** The groups in the order of their names: the core group, which has none, is the first. */
+  /** Returns the groups, sorted by name. The core group is first, because its name is empty. */
   groups(): ApiGroup[] {
     /** group -> version -> resources */
     const groups = new Map<string, Map<string, ResourceType[]>>();
@@ -69,7 +69,7 @@ function registryKey(group: string, version: string, plural: string): string {
   return `${group}/${version}/${plural}`;
 }
 
-/** Orders API versions as Kubernetes prefers them: v2, v1, v1beta2, v1beta1, v1alpha1, others by name. */
+/** Orders API versions by Kubernetes' preference: v2, v1, v1beta2, v1beta1, v1alpha1, then others by name. */
 function compareVersions(a: string, b: string): number {
   const left = versionRank(a);
   const right = versionRank(b);

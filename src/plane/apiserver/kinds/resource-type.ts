@@ -18,72 +18,72 @@ export const allVerbs: readonly Verb[] = [
   'watch',
 ];
 
-/** What hooks may look at. */
+/** The server state that hooks may read. */
 export interface KindContext {
   readonly store: Store;
-  /** The present moment as an API timestamp, in whole seconds. */
+  /** Returns the current time as an API timestamp, in whole seconds. */
   readonly now: () => string;
-  /** The same in milliseconds since the epoch. */
+  /** Returns the current time in milliseconds since the epoch. */
   readonly nowMs: () => number;
 }
 
-/** What a kind gives its objects beyond what holds for all: each hook is optional. */
-export interface Behaviour {
-  /** What names may look like. Default: a DNS subdomain. */
+/** The behavior of one kind, in addition to that of all kinds. Each hook is optional. */
+export interface Behavior {
+  /** The rule for names. Default: a DNS subdomain. */
   readonly nameRule?: NameRule;
-  /** Which changes raise `metadata.generation`: of the spec, or of all but metadata and status. Default: none. */
+  /** The changes that raise `metadata.generation`: of the spec, or of everything but metadata and status. Default: none. */
   readonly generation?: 'spec' | 'content';
-  /** PUT creates an object that is not there. */
+  /** PUT creates an object that does not exist. */
   readonly createOnUpdate?: boolean;
-  /** DELETE answers the deleted object instead of a Status. */
+  /** DELETE returns the deleted object instead of a Status. */
   readonly returnsDeleted?: boolean;
-  /** A write of the status subresource may change labels and annotations too. */
+  /** A write of the status subresource may also change labels and annotations. */
   readonly statusKeepsMetadata?: boolean;
-  /** A create keeps the status that was sent, although there is a status subresource. */
+  /** A create request keeps its status, although the kind has a status subresource. */
   readonly createKeepsStatus?: boolean;
-  /** Whether an object that replaces another must name its resource version. */
+  /** An update must contain the resource version. */
   readonly updateNeedsVersion?: boolean;
-  /** Fills in defaults, in place, on create, on update and on a write of the status. */
+  /** Fills in defaults in place on create, update and a write of the status. */
   readonly applyDefaults?: (object: JsonObject) => void;
-  /** Admission of a create, in place, after defaults; throws ApiError to reject. */
+  /** Admits a new object after its defaults, and changes it in place. Throws ApiError to reject it. */
   readonly admitCreate?: (object: JsonObject, context: KindContext) => void;
-  /** Checks the object's content, on create and on update. */
+  /** Checks the object's content on create, update and a write of the status. */
   readonly validate?: (object: JsonObject, context: KindContext) => StatusCause[];
   /** Checks a change of the main resource, after `validate`. */
   readonly validateUpdate?: (object: JsonObject, previous: JsonObject, context: KindContext) => StatusCause[];
-  /** Changes an update in place before it is checked; `previous` must not be changed. */
+  /** Changes an updated object in place before validation. Must not change `previous`. */
   readonly prepareUpdate?: (object: JsonObject, previous: JsonObject) => void;
-  /** Changes a write of the status subresource in place; the rest of the object is as it was. */
+  /** Changes an object with a new status in place before validation. The other fields are those of `previous`. */
   readonly prepareStatusUpdate?: (object: JsonObject, previous: JsonObject) => void;
-  /** Whether an object that is being deleted must stay although it has no finalizers. */
-  readonly heldBy?: (object: JsonObject) => boolean;
-  /** Rejects a deletion by throwing ApiError. */
+  /** Returns whether an object that is being deleted must stay, although its metadata has no finalizers. */
+  readonly blocksRemoval?: (object: JsonObject) => boolean;
+  /** Throws ApiError to reject a deletion. */
   readonly admitDelete?: (object: JsonObject) => void;
-  /** Seconds an object lives on after DELETE; undefined: it goes at once (finalizers permitting). */
+  /** Returns the seconds between DELETE and the removal of the object. Zero or undefined: at once, unless it has finalizers. */
   readonly gracePeriod?: (object: JsonObject, requested: number | undefined) => number | undefined;
-  /** Changes, in place, an object that begins to be deleted. */
+  /** Changes an object in place when its deletion begins. */
   readonly markDeleted?: (object: JsonObject) => void;
 }
 
-/** Translates between the stored shape and another one that is served. */
+/** Converts between the stored shape and a different served shape. */
 export interface ShapeConversion {
-  /** Takes the caller's own object and may change it. */
+  /** Takes ownership of the object and may change it. */
   readonly toStored: (object: JsonObject) => JsonObject;
   /** Must not change its argument. */
   readonly fromStored: (object: JsonObject) => JsonObject;
 }
 
-/** The validation, defaulting and pruning of a custom resource, or of a built-in by its model. */
+/** The source of an object's validation, defaults and pruning: a built-in kind's model, or a custom resource's schema. */
 export type ContentSchema =
   | { readonly type: 'model'; readonly model: string }
   | {
       readonly type: 'structural';
       readonly schema: JsonObject;
-      /** What of an object breaks the schema. */
+      /** Returns the object's violations of the schema. */
       readonly validate: (object: JsonObject) => StatusCause[];
     };
 
-/** One version of one resource as the API serves it. */
+/** One served version of one resource. */
 export interface ResourceType {
   readonly group: string;
   readonly version: string;
@@ -96,21 +96,21 @@ export interface ResourceType {
   readonly namespaced: boolean;
   readonly verbs: readonly Verb[];
   readonly subresources: readonly SubresourceType[];
-  /** Name of the collection that keeps the objects; resources may share one. */
+  /** Name of the collection that stores the objects. Resources can share a collection. */
   readonly storage: string;
-  /** The apiVersion that stored objects carry, whichever version they were written through. */
+  /** The apiVersion of stored objects, regardless of the version that wrote them. */
   readonly storedApiVersion: string;
   readonly content: ContentSchema;
-  /** Needed only when the served shape differs from the stored one by more than apiVersion. */
+  /** Needed only if the served shape differs from the stored one by more than apiVersion. */
   readonly conversion?: ShapeConversion;
   readonly columns: readonly Column[];
   readonly selectableFields: SelectableFields;
-  readonly behaviour: Behaviour;
+  readonly behavior: Behavior;
 }
 
 export interface SubresourceType {
   readonly name: string;
-  /** The kind its body has: `Binding`; the resource's own for status. */
+  /** The kind of its body, such as `Binding`. For status: the resource's own kind. */
   readonly kind: string;
   readonly group: string;
   readonly version: string;
@@ -139,7 +139,7 @@ export function hasStatusSubresource(type: ResourceType): boolean {
   return type.subresources.some((subresource) => subresource.name === 'status');
 }
 
-/** Fields that every kind can be selected by. */
+/** The fields that clients can select in every kind. */
 export const metadataFields: SelectableFields = {
   'metadata.name': (object) => (object.metadata as JsonObject).name as string,
   'metadata.namespace': (object) => ((object.metadata as JsonObject).namespace as string | undefined) ?? '',

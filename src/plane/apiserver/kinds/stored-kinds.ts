@@ -7,9 +7,9 @@ import { fieldColumn, textColumn } from './column.ts';
 import type { Column } from './column.ts';
 import { fieldForbidden, invalidValue } from '../schema/field-error.ts';
 
-const storage = { group: 'storage.k8s.io', behaviour: { returnsDeleted: true } } as const;
+const storage = { group: 'storage.k8s.io', behavior: { returnsDeleted: true } } as const;
 
-/** access mode -> as kubectl writes it */
+/** access mode -> kubectl's abbreviation */
 const shortModes: ReadonlyMap<string, string> = new Map([
   ['ReadWriteOnce', 'RWO'],
   ['ReadOnlyMany', 'ROX'],
@@ -17,7 +17,7 @@ const shortModes: ReadonlyMap<string, string> = new Map([
   ['ReadWriteOncePod', 'RWOP'],
 ]);
 
-/** The access modes at `spec` or `status` of a volume or claim. */
+/** Returns a column with the access modes at `spec` or `status` of a volume or claim. */
 export function accessModesColumn(owner: 'spec' | 'status'): Column {
   return textColumn('Access Modes', (object) =>
     textsAt(objectAt(object, owner), 'accessModes')
@@ -26,12 +26,12 @@ export function accessModesColumn(owner: 'spec' | 'status'): Column {
   );
 }
 
-/** The phase of an object, or Terminating while it is being deleted. */
+/** Column with the phase of an object, or Terminating while it is being deleted. */
 export const phaseColumn: Column = textColumn('Status', (object) =>
   metadataOf(object).deletionTimestamp === undefined ? textAt(objectAt(object, 'status'), 'phase') : 'Terminating',
 );
 
-/** The kinds that the API server only stores: what acts on them, if anything does, is a client. */
+/** The kinds that the API server only stores. Clients may act on them. */
 const kinds: readonly BuiltInKind[] = [
   {
     kind: 'ConfigMap',
@@ -41,14 +41,14 @@ const kinds: readonly BuiltInKind[] = [
         ['data', 'binaryData'].reduce((sum, field) => sum + Object.keys(objectAt(map, field) ?? {}).length, 0),
       ),
     ],
-    behaviour: {
+    behavior: {
       validateUpdate: (map, previous) =>
         ['immutable', 'data', 'binaryData']
           .filter((field) => previous.immutable === true && !deepEqual(map[field], previous[field]))
           .map((field) => fieldForbidden(field, 'field is immutable when `immutable` is set')),
     },
   },
-  { kind: 'ServiceAccount', shortNames: ['sa'], behaviour: { returnsDeleted: true } },
+  { kind: 'ServiceAccount', shortNames: ['sa'], behavior: { returnsDeleted: true } },
   {
     kind: 'Service',
     shortNames: ['svc'],
@@ -56,7 +56,7 @@ const kinds: readonly BuiltInKind[] = [
     hasStatus: true,
     columns: [fieldColumn('Type', 'spec.type'), fieldColumn('Cluster-IP', 'spec.clusterIP', '<none>')],
     defaults: { spec: { sessionAffinity: 'None', type: 'ClusterIP' }, status: { loadBalancer: {} } },
-    behaviour: { nameRule: 'label', returnsDeleted: true },
+    behavior: { nameRule: 'label', returnsDeleted: true },
   },
   {
     kind: 'ReplicationController',
@@ -66,7 +66,7 @@ const kinds: readonly BuiltInKind[] = [
     columns: [fieldColumn('Desired', 'spec.replicas', 0), fieldColumn('Current', 'status.replicas', 0)],
     defaults: { spec: { replicas: 1 }, status: { replicas: 0 } },
     required: ['spec.selector'],
-    behaviour: { generation: 'spec' },
+    behavior: { generation: 'spec' },
   },
   {
     kind: 'PersistentVolume',
@@ -89,7 +89,7 @@ const kinds: readonly BuiltInKind[] = [
       status: { phase: 'Pending' },
     },
     required: ['spec.capacity.storage', 'spec.accessModes'],
-    behaviour: { returnsDeleted: true },
+    behavior: { returnsDeleted: true },
   },
   {
     ...storage,
@@ -138,7 +138,7 @@ const kinds: readonly BuiltInKind[] = [
     kind: 'Lease',
     columns: [fieldColumn('Holder', 'spec.holderIdentity')],
     defaults: { spec: {} },
-    behaviour: {
+    behavior: {
       createOnUpdate: true,
       updateNeedsVersion: true,
       validate: (lease) => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ApiClient } from '../testing/api-client.ts';
 import { definitionsPath, podGroupDefinition, podManifest, podsPath } from '../testing/manifests.ts';
 
-describe('a warning', () => {
-  it('names the fields of a pod that the plane does not act on', async () => {
+describe('warnings', () => {
+  it('name the fields of a pod that the plane does not act on', async () => {
     const probe = { tcpSocket: { port: 80 } };
     const pod = podManifest('a', { containers: [{ name: 'main', image: 'i', readinessProbe: probe }] });
     const { status, headers } = await new ApiClient().create(podsPath, pod);
@@ -13,17 +13,17 @@ describe('a warning', () => {
     );
   });
 
-  it('is not given for a pod that the plane simulates whole', async () => {
+  it('are absent for a pod that the plane fully simulates', async () => {
     expect((await new ApiClient().create(podsPath, podManifest('a'))).headers).not.toHaveProperty('warning');
   });
 
-  it('names a kind that the plane stores and does not act on', async () => {
+  it('name a kind that the plane stores but does not act on', async () => {
     const budget = { metadata: { name: 'a' }, spec: { minAvailable: 1 } };
     const { headers } = await new ApiClient().create('/apis/policy/v1/namespaces/default/poddisruptionbudgets', budget);
     expect(headers.warning).toContain('runs no disruption controller');
   });
 
-  it('says that no operator runs for a custom resource, except for PodGroups', async () => {
+  it('report that no operator runs for a custom resource, except for PodGroups', async () => {
     const client = new ApiClient();
     const definition = podGroupDefinition() as any;
     await client.mustCreate(definitionsPath, definition);

@@ -2,14 +2,14 @@ import type { JsonObject } from '../json.ts';
 import { objectAt, objectsAt } from './access.ts';
 import type { ResourceType } from './resource-type.ts';
 
-const noDrivers = 'the embedded plane runs no storage drivers: it stores the object and does not act on it';
+const noDrivers = 'the embedded plane runs no storage drivers: it stores the object but does not act on it';
 
-/** Resource, as in `collection.group` -> what the plane does not do with its objects, as a sentence for the user. */
+/** Storage name, such as `poddisruptionbudgets.policy` -> warning for the user that the plane does not act on its objects. */
 const storedOnly: ReadonlyMap<string, string> = new Map([
   ['replicationcontrollers', 'the embedded plane creates no pods for a ReplicationController: use a Deployment'],
   [
     'poddisruptionbudgets.policy',
-    'the embedded plane runs no disruption controller: evictions do not ask the PodDisruptionBudget, and its status stays as it is',
+    'the embedded plane runs no disruption controller: evictions do not check the PodDisruptionBudget, and its status does not change',
   ],
   ['services', 'simulated pods have no network: the Service gets no address, and only topology spreading reads it'],
   ['csidrivers.storage.k8s.io', noDrivers],
@@ -20,7 +20,7 @@ const storedOnly: ReadonlyMap<string, string> = new Map([
 /** Groups of custom resources that Tutti itself acts on. */
 const ownGroups: ReadonlySet<string> = new Set(['scheduling.x-k8s.io']);
 
-/** Field of a container -> what the plane does not do with it. */
+/** Container field -> warning for the user that the plane does not act on it. */
 const containerFields: ReadonlyMap<string, string> = new Map([
   ['livenessProbe', 'simulated pods run no containers: the probe is not run'],
   ['readinessProbe', 'simulated pods run no containers: the probe is not run, and the pod is ready when it runs'],
@@ -28,7 +28,7 @@ const containerFields: ReadonlyMap<string, string> = new Map([
   ['lifecycle', 'simulated pods run no containers: the hooks are not run'],
 ]);
 
-/** Resource -> fields of its spec that no controller of the plane acts on. */
+/** Storage name -> spec fields that no controller of the plane acts on. */
 const ignoredSpecFields: ReadonlyMap<string, readonly string[]> = new Map([
   ['jobs.batch', ['podFailurePolicy', 'successPolicy', 'backoffLimitPerIndex', 'maxFailedIndexes', 'managedBy']],
   ['deployments.apps', ['minReadySeconds']],
@@ -36,7 +36,7 @@ const ignoredSpecFields: ReadonlyMap<string, readonly string[]> = new Map([
   ['statefulsets.apps', ['minReadySeconds', 'volumeClaimTemplates']],
 ]);
 
-/** What a new object asks for that the plane stores and does not act on: a sentence each, for a `Warning` header. */
+/** Returns a warning for each part of a new object that the plane stores but does not act on, for the `Warning` header. */
 export function unsupportedWarnings(type: ResourceType, object: JsonObject): string[] {
   const known = storedOnly.get(type.storage);
   if (known !== undefined) return [known];

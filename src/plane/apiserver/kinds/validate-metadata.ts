@@ -23,7 +23,7 @@ const nameProblems: Readonly<Record<NameRule, (name: string) => string | undefin
   label: dnsLabelProblem,
 };
 
-/** Checks what every object's metadata must satisfy. The name is there by now. */
+/** Checks the rules for the metadata of all objects. The name must be set. */
 export function validateMetadata(object: JsonObject, nameRule: NameRule): StatusCause[] {
   const metadata = metadataOf(object);
   const causes: StatusCause[] = [];
@@ -50,7 +50,7 @@ export function validateLabels(labels: JsonValue | undefined, field: string): St
   return causes;
 }
 
-/** The entries of a map of texts, as decoding has made sure it is. */
+/** Returns the entries of a map of strings. Decoding has checked its type. */
 function textEntries(map: JsonValue | undefined): [string, string][] {
   return isObject(map) ? (Object.entries(map) as [string, string][]) : [];
 }
@@ -93,8 +93,8 @@ function validateOwners(owners: JsonValue | undefined): StatusCause[] {
 }
 
 /**
- * Checks a change of metadata. What the server alone sets is put back in place where the client left it out; where the
- * client sent something else it is rejected.
+ * Checks a change of metadata. Restores fields that only the server may set if the client omitted them, and rejects different
+ * values. Always keeps the creation timestamp.
  */
 export function validateMetadataUpdate(object: JsonObject, previous: JsonObject): StatusCause[] {
   const metadata = metadataOf(object);
@@ -124,7 +124,7 @@ export function validateMetadataUpdate(object: JsonObject, previous: JsonObject)
   return causes;
 }
 
-/** The causes for an object that has neither a name nor a prefix to make one from. */
+/** Returns the cause for an object with neither a name nor a name prefix. */
 export function missingName(): StatusCause {
   return required('metadata.name', 'name or generateName is required');
 }

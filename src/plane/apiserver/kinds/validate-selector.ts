@@ -6,7 +6,7 @@ import { qualifiedNameCauses } from './field-rules.ts';
 import { fieldForbidden, invalidValue, required } from '../schema/field-error.ts';
 import { validateLabels } from './validate-metadata.ts';
 
-/** Checks a label selector; absent is right. */
+/** Checks a label selector. An absent selector is valid. */
 export function validateSelector(selector: JsonObject | undefined, path: string): StatusCause[] {
   const causes = validateLabels(selector?.matchLabels, `${path}.matchLabels`);
   objectsAt(selector, 'matchExpressions').forEach((expression, index) => {

@@ -4,15 +4,15 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { PatchError } from './patch-error.ts';
 
 /**
- * Applies a JSON patch (RFC 6902) of the operations add, remove, replace and test: all of them in order, or none. As in Kubernetes, a
- * `test` for null holds where the key is absent, and `replace` adds a key that is absent. Never changes its arguments.
+ * Applies a JSON patch (RFC 6902) of add, remove, replace and test operations: all of them in order, or none. As in Kubernetes, a
+ * `test` for null succeeds if the key is absent, and `replace` adds an absent key. Never changes its arguments.
  *
- * @throws PatchError malformed, when the operations cannot be read; testFailed; unprocessable, when an operation is not supported or
- * a path does not exist.
+ * @throws PatchError malformed if the operations cannot be parsed; testFailed if a test fails; unprocessable if an operation is not
+ * supported or a path does not exist.
  */
 export function applyJsonPatch(document: JsonValue, operations: JsonValue): JsonValue {
   if (!Array.isArray(operations)) throw new PatchError('malformed', 'a JSON patch must be an array of operations');
-  // The root is an element of a list, so that each place has a parent.
+  // Put the document into a list, so that every value has a parent.
   const holder: JsonValue[] = [deepCopy(document)];
   operations.forEach((operation, index) => apply(holder, operation, `operation ${index}`));
   return holder[0]!;
@@ -41,7 +41,7 @@ function apply(holder: JsonValue[], operation: JsonValue, title: string): void {
   throw new PatchError('unprocessable', `${place}: the path does not exist`);
 }
 
-/** The segments below the holder of the root. */
+/** Returns the segments of a JSON pointer, from the list that holds the document. */
 function readPointer(pointer: JsonValue | undefined, title: string): string[] {
   if (typeof pointer !== 'string' || (pointer !== '' && !pointer.startsWith('/'))) {
     throw new PatchError(
@@ -61,10 +61,10 @@ function read(holder: JsonValue, path: readonly string[]): JsonValue | undefined
   return current;
 }
 
-/** Returns whether there is such a place; "-" in a list is its end. */
+/** Sets or inserts a value. Returns whether the path exists. "-" is the end of a list. */
 function put(parent: JsonValue | undefined, segment: string, value: JsonValue, isInsertion: boolean): boolean {
   if (isObject(parent)) {
-    // Assigning to a key such as "__proto__" would do something else.
+    // Assignment would set the prototype for the key "__proto__".
     Object.defineProperty(parent, segment, { value, enumerable: true, configurable: true, writable: true });
     return true;
   }
@@ -76,7 +76,7 @@ function put(parent: JsonValue | undefined, segment: string, value: JsonValue, i
   return true;
 }
 
-/** Returns whether there was such a value. */
+/** Removes a value. Returns whether it existed. */
 function take(parent: JsonValue | undefined, segment: string): boolean {
   if (isObject(parent)) return Object.hasOwn(parent, segment) && delete parent[segment];
   const index = Array.isArray(parent) ? arrayIndex(segment, parent.length) : undefined;

@@ -12,12 +12,12 @@ const elementOrderPrefix = '$setElementOrder/';
 const deleteFromListPrefix = '$deleteFromPrimitiveList/';
 
 /**
- * Applies a strategic merge patch to a built-in object: objects are merged, null removes a key, and lists are merged or
- * replaced as their field's patch strategy says, with the directives `$patch`, `$retainKeys`, `$setElementOrder/<field>` and
- * `$deleteFromPrimitiveList/<field>`. `kind` is the client library's model name, such as "V1Pod". The result has what kube-apiserver's has; elements of lists that
- * `$setElementOrder` does not name come last. Never changes its arguments.
+ * Applies a strategic merge patch to a built-in object: merges objects, removes keys whose value is null, and merges or replaces lists
+ * according to their field's patch strategy. Supports the directives `$patch`, `$retainKeys`, `$setElementOrder/<field>` and
+ * `$deleteFromPrimitiveList/<field>`. `kind` is a model name of the client library, such as "V1Pod". The result has the content that
+ * kube-apiserver's result has, but list elements that `$setElementOrder` does not name come last. Never changes its arguments.
  *
- * @throws PatchError malformed for a broken directive; unprocessable where document and patch do not fit together.
+ * @throws PatchError malformed for an invalid directive; unprocessable if the patch does not fit the document.
  */
 export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject, kind: string): JsonObject {
   if (modelFields(kind) === undefined) throw new Error(`${kind} is not a model of the client library`);
@@ -27,9 +27,9 @@ export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject
 function mergeObject(original: JsonObject, patch: JsonObject, type: ValueType | undefined, path: string): JsonObject {
   const { [patchDirective]: directive, [retainKeysDirective]: retained, ...changes } = patch;
   if (directive === 'delete') return {};
-  if (directive === 'replace') return taken(changes) as JsonObject;
+  if (directive === 'replace') return withoutDirectives(changes) as JsonObject;
   if (directive !== undefined) throw unknownDirective(path, directive);
-  // A map, because assigning to a key such as "__proto__" of an object is not what it seems.
+  // A map, because assignment to an object's "__proto__" would set its prototype.
   const result = new Map(Object.entries(original));
   if (retained !== undefined) retainKeys(result, changes, retained, path);
   const orders: [string, JsonValue][] = [];
@@ -49,7 +49,7 @@ function mergeObject(original: JsonObject, patch: JsonObject, type: ValueType | 
   return Object.fromEntries(result);
 }
 
-/** Undefined: the field is not to be there. */
+/** Returns the new value of a field, or undefined to remove the field. */
 function mergeField(
   original: JsonValue | undefined,
   change: JsonValue,
@@ -57,9 +57,9 @@ function mergeField(
   path: string,
 ): JsonValue | undefined {
   if (isObject(original) && isObject(change)) return mergeObject(original, change, field.type, path);
-  if (!Array.isArray(original) || !Array.isArray(change)) return taken(change);
-  // The validation of the object reports directives in a list that is replaced.
-  if (!field.mergeList) return taken(change, 'keep');
+  if (!Array.isArray(original) || !Array.isArray(change)) return withoutDirectives(change);
+  // Keep the directives in a list that is replaced: the object's validation then reports them.
+  if (!field.mergeList) return withoutDirectives(change, 'keep');
   const { mergeKey } = field;
   if (mergeKey === undefined) return [...change.filter((element) => !original.includes(element)), ...original];
   return mergeObjectList(original, change, field, mergeKey, path);
@@ -73,12 +73,12 @@ function mergeObjectList(
   path: string,
 ): JsonValue[] {
   if (change.some((element) => isObject(element) && element[patchDirective] === 'replace')) {
-    return taken(
+    return withoutDirectives(
       change.filter((element) => !(isObject(element) && element[patchDirective] === 'replace')),
     ) as JsonValue[];
   }
   const elementType = field.type?.kind === 'list' ? field.type.element : undefined;
-  const fresh: JsonValue[] = [];
+  const added: JsonValue[] = [];
   const merged = [...original];
   for (const element of change) {
     if (!isObject(element)) throw unprocessable(path, 'the elements must be objects');
@@ -91,13 +91,13 @@ function mergeObjectList(
     if (directive !== undefined && directive !== 'delete') throw unknownDirective(path, directive);
     if (directive === 'delete') {
       if (index >= 0) merged.splice(index, 1);
-    } else if (index < 0) fresh.push(taken(element)!);
+    } else if (index < 0) added.push(withoutDirectives(element)!);
     else merged[index] = mergeObject(merged[index] as JsonObject, element, elementType, `${path}[${index}]`);
   }
-  return [...fresh, ...merged];
+  return [...added, ...merged];
 }
 
-/** `$retainKeys`: clears every key of the document that is not named. */
+/** Applies `$retainKeys`: removes every key of the document that it does not name. */
 function retainKeys(result: Map<string, JsonValue>, changes: JsonObject, names: JsonValue, path: string): void {
   if (!Array.isArray(names)) throw malformed(path, `${retainKeysDirective} must be a list of field names`);
   const retained = new Set<JsonValue>(names);
@@ -110,7 +110,7 @@ function retainKeys(result: Map<string, JsonValue>, changes: JsonObject, names: 
   for (const key of result.keys()) if (!retained.has(key)) result.delete(key);
 }
 
-/** `$setElementOrder/<field>`: puts the field's merged list in order. */
+/** Applies `$setElementOrder/<field>`: sorts the field's merged list. */
 function orderList(
   result: Map<string, JsonValue>,
   name: string,
@@ -139,22 +139,22 @@ function deleteFromList(result: Map<string, JsonValue>, name: string, values: Js
 }
 
 /**
- * A part of a patch that becomes a part of the object as it is, without nulls, which mean absent fields, and without directives.
- * Undefined for an object with `$patch`, which changes something that is not there.
+ * Returns a part of a patch to add to the object as it is, without nulls, which mean absent fields, and without directives.
+ * Undefined for an object with `$patch`, because the value that it changes does not exist.
  */
-function taken(value: JsonValue, directives: 'drop' | 'keep' = 'drop'): JsonValue | undefined {
+function withoutDirectives(value: JsonValue, directives: 'drop' | 'keep' = 'drop'): JsonValue | undefined {
   if (Array.isArray(value)) {
-    return value.map((element) => taken(element, directives)).filter((element) => element !== undefined);
+    return value.map((element) => withoutDirectives(element, directives)).filter((element) => element !== undefined);
   }
   if (!isObject(value)) return value;
   if (directives === 'drop' && patchDirective in value) return undefined;
-  const kept = new Map<string, JsonValue>();
+  const result = new Map<string, JsonValue>();
   for (const [key, child] of Object.entries(value)) {
     if (child === null || (directives === 'drop' && key.startsWith('$'))) continue;
-    const inner = taken(child, directives);
-    if (inner !== undefined) kept.set(key, inner);
+    const inner = withoutDirectives(child, directives);
+    if (inner !== undefined) result.set(key, inner);
   }
-  return Object.fromEntries(kept);
+  return Object.fromEntries(result);
 }
 
 function malformed(path: string, problem: string): PatchError {

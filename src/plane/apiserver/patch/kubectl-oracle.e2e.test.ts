@@ -225,7 +225,7 @@ const jsonPatches: readonly JsonValue[] = [
   { op: 'remove', path: '/metadata/name' },
 ];
 
-test('every kind of patch gives what kubectl gives', async () => {
+test('every type of patch gives the same result as kubectl', async () => {
   await expectSameAsKubectl([
     ...strategicPatches.map(([document, patch]) => ({ type: 'strategic' as const, document, patch })),
     ...mergePatches.map((patch) => ({ type: 'merge' as const, document: pod, patch })),
@@ -233,7 +233,7 @@ test('every kind of patch gives what kubectl gives', async () => {
   ]);
 });
 
-test('random strategic patches give what kubectl gives', async () => {
+test('random strategic patches give the same result as kubectl', async () => {
   const random = seededRandom(20260105);
   await expectSameAsKubectl(
     Array.from({ length: 60 }, (_, index) => {
@@ -266,7 +266,7 @@ async function expectSameAsKubectl(cases: readonly Case[]): Promise<void> {
   expect(differences).toEqual([]);
 }
 
-/** The result is null when the patch was rejected. */
+/** The outcome of a patch. The result is null if the patch was rejected. */
 interface Outcome {
   readonly result: JsonValue;
   readonly error: string;
@@ -305,7 +305,7 @@ function patchWithKubectl(path: string, { type, document, patch }: Case): Promis
   });
 }
 
-/** Elements that a patch does not put in order may stand elsewhere in their list. */
+/** Sorts lists, because the position of elements that a patch does not order may differ. */
 function withoutOrder(value: JsonValue): JsonValue {
   if (Array.isArray(value)) {
     const elements = value.map(withoutOrder);
@@ -316,7 +316,7 @@ function withoutOrder(value: JsonValue): JsonValue {
   return Object.fromEntries(entries.map(([key, child]) => [key, withoutOrder(child)]));
 }
 
-/** A null in an API object means the same as an absent field; kubectl --local keeps some that a server would drop. */
+/** Removes nulls. They mean absent fields, and kubectl --local keeps some that a server would drop. */
 function withoutNulls(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;
@@ -327,7 +327,7 @@ function withoutNulls(value: JsonValue): JsonValue {
   );
 }
 
-/** A patch of some of the document's fields, by chance with nulls, new elements, deletions and orders. */
+/** Returns a random patch of some of the document's fields, with nulls, new elements, deletions and orders. */
 function randomPatch(value: JsonObject, path: string, random: Random): JsonObject {
   const patch: JsonObject = {};
   for (const [key, child] of Object.entries(value)) {
@@ -343,7 +343,7 @@ function randomPatch(value: JsonObject, path: string, random: Random): JsonObjec
   return patch;
 }
 
-/** The lists of the documents above that are merged, and by which key. */
+/** Field name of a merged list in the documents above -> its merge key. */
 const mergeKeys: ReadonlyMap<string, string> = new Map([
   ['containers', 'name'],
   ['env', 'name'],

@@ -1,8 +1,8 @@
 /**
- * Why a patch was not applied.
- * - malformed: the patch is not a patch at all, or breaks the rules of its own format (400).
- * - testFailed: a `test` operation of a JSON patch did not hold (422).
- * - unprocessable: the patch is well formed, but this document cannot take it (422).
+ * The reason that a patch could not be applied.
+ * - malformed: the patch does not follow the rules of its format (400).
+ * - testFailed: a `test` operation of a JSON patch failed (422).
+ * - unprocessable: the patch is well-formed, but does not fit this document (422).
  */
 export type PatchErrorKind = 'malformed' | 'testFailed' | 'unprocessable';
 

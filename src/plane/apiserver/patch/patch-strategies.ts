@@ -4,15 +4,15 @@ import type { ValueType } from '../schema/built-in-types.ts';
 
 /** How a strategic merge patch treats one field of a built-in object. */
 export interface PatchField {
-  /** Undefined for a field that the models do not know: its objects are merged, its lists replaced. */
+  /** Undefined for a field that the models do not know. Patches merge its objects and replace its lists. */
   readonly type: ValueType | undefined;
-  /** Lists only: whether a list in a patch is merged into the document's rather than replacing it. */
+  /** Whether a patch merges its list into the document's list instead of replacing it. Lists only. */
   readonly mergeList: boolean;
-  /** The field that tells the objects of a merged list apart; absent for lists of scalars. */
+  /** The field that identifies the objects of a merged list. Absent for lists of scalars. */
   readonly mergeKey?: string;
 }
 
-/** How a patch treats the field `name` of a value of type `owner`. */
+/** Returns how a patch treats the field `name` of a value of type `owner`. */
 export function patchField(owner: ValueType | undefined, name: string): PatchField {
   switch (owner?.kind) {
     case 'map':

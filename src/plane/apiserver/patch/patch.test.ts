@@ -36,7 +36,7 @@ describe('JSON patch', () => {
     expect(kindOf(() => applyJsonPatch({ a: 1, list: [1], o: { x: 1, y: 2 } }, operations as JsonValue))).toBe(kind);
   });
 
-  test('replacing the whole document gives the value', () => {
+  test('replaces the whole document', () => {
     fc.assert(
       fc.property(json, json, (document, value) => {
         expect(applyJsonPatch(document, [{ op: 'replace', path: '', value }])).toEqual(value);
@@ -44,7 +44,7 @@ describe('JSON patch', () => {
     );
   });
 
-  test('what one operation adds the opposite one removes', () => {
+  test('removes what an add operation added', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json), fc.string(), json, (document, key, value) => {
         fc.pre(!Object.hasOwn(document, key));
@@ -62,7 +62,7 @@ describe('JSON patch', () => {
 });
 
 describe('merge patch', () => {
-  test('applied twice it gives the same as applied once, and nothing in it is null', () => {
+  test('is idempotent', () => {
     fc.assert(
       fc.property(json, json, (document, patch) => {
         const once = applyMergePatch(document, patch);
@@ -72,7 +72,7 @@ describe('merge patch', () => {
   });
 });
 
-test('a patch cannot reach the prototype of objects', () => {
+test("no patch can change an object's prototype", () => {
   const merged = applyMergePatch({}, hostile) as JsonObject;
   const strategic = applyStrategicMergePatch({ metadata: {} }, { metadata: hostile }, 'V1Pod').metadata as JsonObject;
   const operations = [{ op: 'add', path: '/__proto__', value: { polluted: 1 } }];
@@ -96,7 +96,7 @@ describe('strategic merge patch', () => {
     expect(kindOf(() => applyStrategicMergePatch(pod, patch, 'V1Pod'))).toBe(kind);
   });
 
-  test('the message says where', () => {
+  test('reports the path of an error', () => {
     const pod = { spec: { containers: [{ name: 'a', env: [{ name: 'A' }] }] } };
     const patch = { spec: { containers: [{ name: 'a', env: [{ value: 'x' }] }] } };
     expect(() => applyStrategicMergePatch(pod, patch, 'V1Pod')).toThrow(

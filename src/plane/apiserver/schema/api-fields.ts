@@ -4,8 +4,8 @@ const byName = [
 ];
 
 /**
- * Name of a list field of built-in objects, with its model where that matters -> the field that tells its elements apart in a strategic merge patch; empty for lists of
- * scalars, which are merged as sets. All other lists are replaced. From the `patchMergeKey` tags of the types in k8s.io/api.
+ * List field of built-in objects, with its model if fields of that name differ -> its merge key in a strategic merge patch. The key
+ * is empty for lists of scalars, which are merged as sets. Patches replace all other lists. From the `patchMergeKey` tags in k8s.io/api.
  */
 export const mergeKeys: ReadonlyMap<string, string> = new Map([
   ...byName.map((field): [string, string] => [field, 'name']),
@@ -24,13 +24,13 @@ export const mergeKeys: ReadonlyMap<string, string> = new Map([
   ['podCIDRs', ''],
 ]);
 
-/** Names of the fields of built-in objects that are quantities, or maps of quantities, which the client library calls plain strings. */
+/** Fields of built-in objects that hold quantities or maps of quantities. The client library types them as strings. */
 export const quantityFields: ReadonlySet<string> = new Set([
   ...['capacity', 'allocatable', 'limits', 'requests', 'overhead', 'allocatedResources'],
   ...['sizeLimit', 'divisor', 'maximumVolumeSize'],
 ]);
 
-/** Names of the texts of built-in objects that mean something else when they are empty than when they are absent. */
+/** String fields of built-in objects for which empty differs from absent. */
 export const emptyTextFields: ReadonlySet<string> = new Set([
   ...['storageClassName', 'volumeAttributesClassName', 'holderIdentity'],
 ]);

@@ -17,12 +17,12 @@ interface Attribute {
   readonly format: string;
 }
 
-/** Model name, such as "V1PodSpec" -> JSON field name -> type of its value. */
+/** model name, such as "V1PodSpec" -> JSON field name -> type of its value */
 const models: ReadonlyMap<string, ReadonlyMap<string, ValueType>> = readModels();
 
 /**
- * The fields of a model of the client library ("V1Pod"): JSON field name -> type of its value. Undefined for a name that
- * is not a model.
+ * Returns the fields of a client library model, such as "V1Pod": JSON field name -> type of its value. Undefined if the name is not
+ * a model.
  */
 export function modelFields(model: string): ReadonlyMap<string, ValueType> | undefined {
   return models.get(model);
@@ -46,7 +46,7 @@ function fieldType({ baseName, type, format }: Attribute): ValueType {
   return parseType(type, quantityFields.has(baseName) ? 'quantity' : format);
 }
 
-/** Reads the models' notation: `Array<T>`, `{ [key: string]: T; }`, a scalar or a model's name; `format` is the innermost's. */
+/** Parses the models' notation: `Array<T>`, `{ [key: string]: T; }`, a scalar or a model name. `format` applies to the innermost type. */
 function parseType(notation: string, format: string): ValueType {
   const list = /^Array<(.*)>$/.exec(notation);
   if (list) return { kind: 'list', element: parseType(list[1]!, format) };

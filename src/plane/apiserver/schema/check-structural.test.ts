@@ -9,14 +9,14 @@ const shown = (schema: JsonValue): string[] =>
 const withField = (field: JsonObject): JsonObject => ({ type: 'object', properties: { f: field } });
 
 describe('the schema of a CustomResourceDefinition', () => {
-  test("Tutti's own definitions are structural", () => {
+  test("of Tutti's PodGroup CRD is structural", () => {
     const definition = parse(readFileSync('crds/scheduling.x-k8s.io_podgroups.yaml', 'utf8')) as {
       spec: { versions: { schema: { openAPIV3Schema: JsonObject } }[] };
     };
     expect(shown(definition.spec.versions[0]!.schema.openAPIV3Schema)).toEqual([]);
   });
 
-  test('CEL rules are rejected, not ignored', () => {
+  test('is rejected if it has CEL rules', () => {
     const errors = checkStructural(withField({ type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0' }] }));
     expect(errors).toMatchObject([
       { field: 'openAPIV3Schema.properties.f.x-kubernetes-validations', reason: 'FieldValueForbidden' },
@@ -38,7 +38,7 @@ describe('the schema of a CustomResourceDefinition', () => {
       'data/properties/f/additionalProperties/minimum must be number',
     ],
     [withField({ type: 'string', anyOf: [{ nope: 1 }] }), 'openAPIV3Schema.properties.f.anyOf.nope: Forbidden'],
-  ])('%j is rejected', (schema, problem) => {
+  ])('is rejected: %j', (schema, problem) => {
     const errors = shown(schema);
     expect(errors).toHaveLength(1);
     expect(errors[0]).toContain(problem);

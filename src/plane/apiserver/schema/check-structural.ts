@@ -5,7 +5,7 @@ import { fieldForbidden, invalidValue, required, wrongType } from './field-error
 import type { FieldError } from './field-error.ts';
 import { childPath } from './field-path.ts';
 
-/** Keywords that say nothing about the schemas of other values. */
+/** Keywords without nested schemas. */
 const ownKeywords = [
   ...[
     'title',
@@ -24,14 +24,14 @@ const ownKeywords = [
   ...['x-kubernetes-int-or-string', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-embedded-resource'],
   ...['x-kubernetes-list-type', 'x-kubernetes-list-map-keys', 'x-kubernetes-map-type'],
 ];
-/** Keywords whose value is a list of schemas or one, which only restrict the value that the schema describes. */
+/** Keywords with one or more schemas that only restrict the value that the outer schema describes. */
 const branchKeywords = ['allOf', 'anyOf', 'oneOf', 'not'];
-const known = new Set([...ownKeywords, ...branchKeywords, 'properties', 'additionalProperties', 'items']);
+const knownKeywords = new Set([...ownKeywords, ...branchKeywords, 'properties', 'additionalProperties', 'items']);
 
 /**
- * Checks that this API server can work with the schema of a CustomResourceDefinition: it rejects keywords that it does not know, CEL rules
- * (`x-kubernetes-validations`) among them, rather than ignoring them. A real server rejects more, such as alternatives
- * that give structure. `path` is the schema's own place in the definition.
+ * Checks that this API server supports the schema of a CustomResourceDefinition. It rejects unknown keywords instead of ignoring them,
+ * including CEL rules (`x-kubernetes-validations`). kube-apiserver rejects more, such as anyOf branches that define structure. `path`
+ * is the schema's path in the CRD.
  */
 export function checkStructural(schema: JsonValue, path = 'openAPIV3Schema'): FieldError[] {
   if (!isObject(schema)) return [wrongType(path, schema, 'object')];
@@ -50,7 +50,7 @@ export function checkStructural(schema: JsonValue, path = 'openAPIV3Schema'): Fi
 function check(schema: JsonValue | undefined, path: string, isBranch: boolean, errors: FieldError[]): void {
   if (!isObject(schema)) return;
   for (const keyword of Object.keys(schema)) {
-    if (!known.has(keyword)) errors.push(fieldForbidden(childPath(path, keyword), rejectionOf(keyword)));
+    if (!knownKeywords.has(keyword)) errors.push(fieldForbidden(childPath(path, keyword), rejectionOf(keyword)));
   }
   const needsType =
     schema['x-kubernetes-int-or-string'] !== true && schema['x-kubernetes-preserve-unknown-fields'] !== true;

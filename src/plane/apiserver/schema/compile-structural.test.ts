@@ -5,7 +5,7 @@ import { compileStructural } from './compile-structural.ts';
 const shown = (value: JsonValue, schema: JsonObject, path = 'spec.x'): string[] =>
   compileStructural(schema)(value, path).map((error) => `${error.reason} ${error.field}: ${error.message}`);
 
-test('matches each pattern where it stands', () => {
+test('each pattern applies to its own field', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -20,7 +20,7 @@ test('matches each pattern where it stands', () => {
 });
 
 describe('validation of custom resources', () => {
-  test('a PodGroup with minMember 0 gets the words of a Kubernetes API server', () => {
+  test('reports minMember 0 of a PodGroup with the message of kube-apiserver', () => {
     const validate = compileStructural({
       type: 'object',
       properties: {
@@ -44,7 +44,7 @@ describe('validation of custom resources', () => {
     ]);
   });
 
-  const words: readonly [JsonObject, JsonValue, string][] = [
+  const rejections: readonly [JsonObject, JsonValue, string][] = [
     [
       { type: 'integer' },
       1.5,
@@ -158,11 +158,11 @@ describe('validation of custom resources', () => {
       'FieldValueInvalid spec.x: Invalid value: [{"port":1,"protocol":"TCP"},{"port":1,"protocol":"TCP"}]: spec.x in body must not have two elements with the same keys',
     ],
   ];
-  test.each(words)('%j rejects %j', (schema, value, expected) => {
+  test.each(rejections)('%j rejects %j', (schema, value, expected) => {
     expect(shown(value, schema)).toEqual([expected]);
   });
 
-  test('paths lead through lists, maps and names that read like keywords', () => {
+  test('reports paths through lists, maps and fields named like keywords', () => {
     const schema: JsonObject = {
       type: 'object',
       properties: {
@@ -176,13 +176,13 @@ describe('validation of custom resources', () => {
     ]);
   });
 
-  test('exactly one alternative of oneOf may fit', () => {
+  test('requires exactly one matching schema in oneOf', () => {
     const schema: JsonObject = { type: 'integer', oneOf: [{ minimum: 1 }, { maximum: 5 }] };
     expect(shown(3, schema).join()).toContain('must match exactly one schema in oneOf');
     expect(shown(9, schema)).toEqual([]);
   });
 
-  test('an int-or-string with its types spelt out and a pattern takes quantities', () => {
+  test('accepts quantities for an int-or-string with an anyOf and a pattern', () => {
     const schema: JsonObject = {
       anyOf: [{ type: 'integer' }, { type: 'string' }],
       pattern: '^[0-9]+m?$',
@@ -193,12 +193,12 @@ describe('validation of custom resources', () => {
     expect(shown('half', schema).join()).toContain("should match '^[0-9]+m?$'");
   });
 
-  test('a nullable field takes null, whatever its type and enum', () => {
+  test('accepts null for a nullable field of any type and enum', () => {
     expect(shown(null, { type: 'string', nullable: true, enum: ['a'] })).toEqual([]);
     expect(shown(1, { type: 'string', nullable: true }).join()).toContain('must be of type string: "integer"');
   });
 
-  test('an embedded resource has apiVersion and kind', () => {
+  test('requires apiVersion and kind of an embedded resource', () => {
     const schema: JsonObject = {
       type: 'object',
       'x-kubernetes-embedded-resource': true,

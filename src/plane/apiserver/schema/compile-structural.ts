@@ -7,13 +7,13 @@ import { childPath, elementPath } from './field-path.ts';
 import { numberFormats, stringFormats } from './formats.ts';
 import { toJsonSchema } from './json-schema.ts';
 
-/** All problems of a value; `path` is the value's own place, "" for a whole object. */
+/** Returns all errors of a value. `path` is the value's own path, "" for a whole object. */
 export type StructuralValidator = (value: JsonValue, path?: string) => FieldError[];
 
 /**
- * Compiles the schema of a custom resource, as accepted by `checkStructural`, to a validator that words its errors as
- * Kubernetes does. Throws for a schema that is not valid, such as one with a pattern that is not a regular expression. Compiling takes
- * milliseconds, validating microseconds: keep the validator for as long as the schema.
+ * Compiles the schema of a custom resource to a validator. Its errors have Kubernetes' wording for types, formats, enums, bounds,
+ * patterns and required fields, and ajv's wording for other keywords. Throws for an invalid schema, such as one with an invalid regular
+ * expression. Compiling takes milliseconds and validating takes microseconds, so keep the validator as long as the schema.
  */
 export function compileStructural(schema: JsonObject): StructuralValidator {
   const ajv = new Ajv({
@@ -42,18 +42,18 @@ function fieldErrors(errors: readonly ErrorObject[], root: JsonValue, path: stri
   return outer.map((error) => fieldError(error, fieldPath(error.instancePath, root, path)));
 }
 
-/** Whether an error comes from one alternative of an anyOf, oneOf or not, rather than from the schema as a whole. */
+/** Returns whether an error comes from inside an anyOf, oneOf or not. The keyword itself reports an error of its own. */
 function isInsideBranch(schemaPath: string): boolean {
   const segments = schemaPath.split('/').slice(1, -1);
   for (let index = 0; index < segments.length; index++) {
     const segment = segments[index];
     if (segment === 'anyOf' || segment === 'oneOf' || segment === 'not') return true;
-    if (segment === 'properties') index++; // the next segment is a name, which may read like a keyword
+    if (segment === 'properties') index++; // the next segment is a field name, which may equal a keyword
   }
   return false;
 }
 
-/** `/spec/tasks/0/name` -> `spec.tasks[0].name`, depending on the value there. */
+/** Converts a JSON pointer to a field path: `/spec/tasks/0/name` to `spec.tasks[0].name` if `tasks` is a list. */
 function fieldPath(pointer: string, root: JsonValue, path: string): string {
   let field = path;
   let value: JsonValue | undefined = root;

@@ -5,8 +5,8 @@ import { decodeStrict } from './decode-strict.ts';
 const messages = (value: JsonObject, kind = 'V1Pod'): string[] =>
   decodeStrict(value, kind).errors.map((error) => `${error.field}: ${error.message}`);
 
-describe('strict decoding', () => {
-  test('a pod as kubectl sends it has neither unknown fields nor errors', () => {
+describe('decodeStrict', () => {
+  test('accepts a pod as kubectl sends it', () => {
     const pod: JsonObject = {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -32,7 +32,7 @@ describe('strict decoding', () => {
     expect(decodeStrict(pod, 'V1Pod')).toEqual({ unknownFields: [], errors: [] });
   });
 
-  test('every unknown field is named with its path', () => {
+  test('returns the path of every unknown field', () => {
     const pod: JsonObject = {
       metadata: { nam: 'p', labels: { any: 'key' } },
       spec: { containers: [{ name: 'a' }, { name: 'b', foo: 1, env: [{ nmae: 'x' }] }] },
@@ -46,7 +46,7 @@ describe('strict decoding', () => {
     ]);
   });
 
-  test('a value of the wrong type is worded as Kubernetes words it', () => {
+  test("reports a value of the wrong type in Kubernetes' wording", () => {
     expect(
       messages({ spec: { priority: 'high', hostNetwork: 'yes', containers: {}, nodeSelector: { a: 1 } } }),
     ).toEqual([
@@ -63,16 +63,18 @@ describe('strict decoding', () => {
     [{ metadata: { creationTimestamp: '2026-02-30T00:00:00Z' } }, 'must be of type date-time'],
     [{ spec: { containers: [{ resources: { limits: { cpu: '1 core' } } }] } }, 'is not a quantity'],
     [{ spec: { containers: [{ livenessProbe: { tcpSocket: { port: true } } }] } }, 'must be of type integer,string'],
-  ])('%j is rejected', (pod, problem) => {
+  ])('rejects %j', (pod, problem) => {
     expect(messages(pod as JsonObject).join()).toContain(problem);
   });
 
-  test('a Lease takes times with microseconds and no others', () => {
+  test('requires six fractional digits in the times of a Lease', () => {
     expect(messages({ spec: { renewTime: '2026-01-01T00:00:00.000000Z' } }, 'V1Lease')).toEqual([]);
-    expect(messages({ spec: { renewTime: '2026-01-01T00:00:00.000Z' } }, 'V1Lease').join()).toContain('six digits');
+    expect(messages({ spec: { renewTime: '2026-01-01T00:00:00.000Z' } }, 'V1Lease').join()).toContain(
+      'six fractional digits',
+    );
   });
 
-  test('binary data of a ConfigMap must be base64', () => {
+  test('requires base64 in the binary data of a ConfigMap', () => {
     expect(messages({ binaryData: { a: 'aGVsbG8=' } }, 'V1ConfigMap')).toEqual([]);
     expect(messages({ binaryData: { a: 'not base64' } }, 'V1ConfigMap').join()).toContain('must be of type byte');
   });

@@ -9,15 +9,15 @@ import { childPath, elementPath, keyPath } from './field-path.ts';
 import { isBase64, isDateTime, isInt32, isInt64, isMicroTime } from './formats.ts';
 
 export interface StrictDecoding {
-  /** Paths of the fields that the kind does not have, such as `spec.containers[0].foo`, in the object's order. */
+  /** Paths of fields that the kind does not have, such as `spec.containers[0].foo`, in the object's order. */
   readonly unknownFields: string[];
-  /** Values that are not of their field's type. A null is an absent field, and always of the right type. */
+  /** Errors of values that do not have their field's type. A null counts as an absent field. */
   readonly errors: FieldError[];
 }
 
 /**
- * Checks a built-in object against the types of its kind; `kind` is the client library's model name, such as "V1Pod".
- * Says nothing about required fields or the meaning of values.
+ * Checks the field types of a built-in object. `kind` is a model name of the client library, such as "V1Pod". Does not check
+ * required fields or the meaning of values.
  */
 export function decodeStrict(value: JsonObject, kind: string): StrictDecoding {
   if (modelFields(kind) === undefined) throw new Error(`${kind} is not a model of the client library`);
@@ -90,7 +90,7 @@ function scalarError(value: JsonValue, type: ScalarType, path: string): FieldErr
       if (typeof value !== 'string') return wrongType(path, value, 'string');
       if (type.format === 'date-time') return isDateTime(value) ? undefined : wrongFormat(path, value, 'date-time');
       if (isMicroTime(value)) return undefined;
-      return invalidValue(path, value, 'must be a time with six digits of a second, as in 2006-01-02T15:04:05.000000Z');
+      return invalidValue(path, value, 'must be a time with six fractional digits, as in 2006-01-02T15:04:05.000000Z');
   }
 }
 

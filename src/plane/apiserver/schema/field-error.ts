@@ -1,9 +1,9 @@
 import type { JsonValue } from '../json.ts';
 
-/** Characters of a value that an error shows at most. */
-const describedLimit = 512;
+/** Maximum number of characters of a value that an error shows. */
+const maxDescribedLength = 512;
 
-/** The causes that Kubernetes gives in a Status of reason Invalid. */
+/** The reasons of causes in a Kubernetes Status of reason Invalid. */
 export type FieldErrorReason =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
@@ -13,8 +13,8 @@ export type FieldErrorReason =
   | 'FieldValueForbidden';
 
 /**
- * One problem of a value, as in a Status' `details.causes`. `field` is a path such as
- * `spec.containers[0].image`; `message` is Kubernetes' wording without the path before it.
+ * One error of a value, as in the `details.causes` of a Status. `field` is a path such as
+ * `spec.containers[0].image`. `message` is Kubernetes' wording without the leading path.
  */
 export interface FieldError {
   readonly field: string;
@@ -34,14 +34,14 @@ export function invalidValue(field: string, value: JsonValue, detail: string): F
   return { field, reason: 'FieldValueInvalid', message: `Invalid value: ${describeValue(value)}: ${detail}` };
 }
 
-/** The value is not of the type `expected`. Kubernetes reports the value's type in place of the value. */
+/** Returns the error for a value that does not have the type `expected`. Kubernetes reports the value's type instead of the value. */
 export function wrongType(field: string, value: JsonValue, expected: string): FieldError {
   const found = JSON.stringify(typeName(value));
   const message = `Invalid value: ${found}: ${field} in body must be of type ${expected}: ${found}`;
   return { field, reason: 'FieldValueTypeInvalid', message };
 }
 
-/** The value is of the right type and not of the form `expected`, such as "date-time". */
+/** Returns the error for a value of the right type that does not have the format `expected`, such as "date-time". */
 export function wrongFormat(field: string, value: JsonValue, expected: string): FieldError {
   return invalidValue(field, value, `${field} in body must be of type ${expected}: ${describeValue(value)}`);
 }
@@ -60,13 +60,13 @@ export function duplicateValue(field: string, value: JsonValue): FieldError {
   return { field, reason: 'FieldValueDuplicate', message: `Duplicate value: ${describeValue(value)}` };
 }
 
-/** A value as JSON; the beginning of a large one. */
+/** Returns a value as JSON, truncated if it is long. */
 function describeValue(value: JsonValue): string {
   const text = JSON.stringify(value);
-  return text.length <= describedLimit ? text : `${text.slice(0, describedLimit)}…`;
+  return text.length <= maxDescribedLength ? text : `${text.slice(0, maxDescribedLength)}…`;
 }
 
-/** The name that OpenAPI has for the type of a value. */
+/** Returns the OpenAPI name of a value's type. */
 function typeName(value: JsonValue): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';

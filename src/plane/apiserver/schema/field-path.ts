@@ -1,14 +1,14 @@
-/** The path of a field below `parent`; "" is the object itself. */
+/** Returns the path of a field of `parent`. The path "" is the object itself. */
 export function childPath(parent: string, name: string): string {
   return parent === '' ? name : `${parent}.${name}`;
 }
 
-/** The path of a list's element. */
+/** Returns the path of a list element. */
 export function elementPath(parent: string, index: number): string {
   return `${parent}[${index}]`;
 }
 
-/** The path of a key in a map of user-chosen keys, which may contain dots. */
+/** Returns the path of a user-defined key in a map. The key may contain dots. */
 export function keyPath(parent: string, key: string): string {
   return `${parent}[${key}]`;
 }

@@ -3,14 +3,14 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 const int32Limit = 2 ** 31;
 const dateTimePattern = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|[+-](\d{2}):(\d{2}))$/;
 
-/** RFC 3339 date and time, as Kubernetes' Time reads it. */
+/** Returns whether the text is an RFC 3339 date and time, as Kubernetes' Time parses it. */
 export function isDateTime(text: string): boolean {
   return readDateTime(text) !== undefined;
 }
 
 /**
- * Milliseconds since the epoch of an RFC 3339 date and time; undefined for anything else, and for a moment that in UTC has a year
- * which cannot be written in four digits.
+ * Returns an RFC 3339 date and time in milliseconds since the epoch. Undefined for any other text, and for a time whose UTC year does
+ * not have four digits.
  */
 export function readDateTime(text: string): number | undefined {
   const match = dateTimePattern.exec(text);
@@ -23,7 +23,7 @@ export function readDateTime(text: string): number | undefined {
   return year >= 0 && year <= 9999 ? moment.getTime() : undefined;
 }
 
-/** RFC 3339 with exactly six digits of a second, the only form that Kubernetes' MicroTime reads. */
+/** Returns whether the text is an RFC 3339 time with six fractional digits, the only form that Kubernetes' MicroTime parses. */
 export function isMicroTime(text: string): boolean {
   return /\.\d{6}([Zz]|[+-]\d{2}:\d{2})$/.test(text) && isDateTime(text);
 }
@@ -36,12 +36,12 @@ export function isInt32(value: number): boolean {
   return Number.isInteger(value) && value >= -int32Limit && value < int32Limit;
 }
 
-/** Beyond 2^53 a JSON number has lost digits when it arrives here, so the bounds are only as sharp as a double. */
+/** Returns whether the number is a 64-bit integer. JSON parsing rounds numbers beyond 2^53, so the bounds are only as exact as a double. */
 export function isInt64(value: number): boolean {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
 
-/** Format of a string in a CRD's schema -> whether a text has it. A format that is not here is not checked. */
+/** String format in a CRD's schema -> whether a text has it. The server does not check other formats. */
 export const stringFormats: ReadonlyMap<string, (text: string) => boolean> = new Map<string, (text: string) => boolean>(
   [
     ['byte', isBase64],
@@ -63,7 +63,7 @@ export const stringFormats: ReadonlyMap<string, (text: string) => boolean> = new
   ],
 );
 
-/** Format of a number in a CRD's schema -> whether a number has it. */
+/** Number format in a CRD's schema -> whether a number has it. */
 export const numberFormats: ReadonlyMap<string, (value: number) => boolean> = new Map([
   ['int32', isInt32],
   ['int64', isInt64],

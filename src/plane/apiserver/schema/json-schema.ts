@@ -1,15 +1,15 @@
 import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 
-/** What an embedded resource must have beside its own schema. */
+/** The schema that an embedded resource must satisfy in addition to its own. */
 const embeddedResource: JsonObject = {
   required: ['apiVersion', 'kind'],
   properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } },
 };
 
 /**
- * The JSON Schema (draft 7) with the meaning of a structural schema. It leaves out pruning and defaults. A list of type map
- * is judged by its keys only where it has one.
+ * Converts a structural schema to an equivalent JSON Schema (draft 7), without pruning and defaults. Elements of a map list must be
+ * unique only if the schema has `x-kubernetes-list-map-keys`.
  */
 export function toJsonSchema(schema: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(schema), (_key, value: JsonValue) =>
@@ -17,7 +17,7 @@ export function toJsonSchema(schema: JsonObject): JsonObject {
   ) as JsonObject;
 }
 
-/** One node, whose children have been converted. Objects that are no schemas have none of these keywords with these values. */
+/** Converts one node after its children. Also gets objects that are not schemas, but these lack the keywords that it converts. */
 function convert(node: JsonObject): JsonObject {
   const result = { ...node };
   for (const [bound, exclusive] of [

@@ -29,8 +29,8 @@ const schema: JsonObject = {
   },
 };
 
-describe('pruning and defaulting', () => {
-  test('fields that the schema does not have are dropped and named', () => {
+describe('pruneAndDefault', () => {
+  test('drops and reports fields that the schema does not have', () => {
     const resource: JsonObject = {
       apiVersion: 'g/v1',
       kind: 'K',
@@ -67,20 +67,20 @@ describe('pruning and defaulting', () => {
     expect(resource).toEqual(before);
   });
 
-  test('defaults fill absent fields, the defaults inside a default as well', () => {
+  test('sets absent fields to their defaults, also inside a default', () => {
     expect(pruneAndDefault({}, schema).value).toEqual({ spec: { replicas: 1, maybe: 'set' } });
     expect(pruneAndDefault({ spec: { tasks: [{}] } }, schema).value).toMatchObject({
       spec: { tasks: [{ kind: 'job' }] },
     });
   });
 
-  test('null is replaced by the default unless the field is nullable', () => {
+  test('replaces null with the default unless the field is nullable', () => {
     expect(pruneAndDefault({ spec: { replicas: null, maybe: null } }, schema).value).toEqual({
       spec: { replicas: 1, maybe: null },
     });
   });
 
-  test('a key that every object has is an unknown field like any other', () => {
+  test('drops unknown keys that every JavaScript object inherits', () => {
     const hostile = JSON.parse('{"__proto__": {"a": 1}, "constructor": 1, "spec": {}}') as JsonObject;
     expect(pruneAndDefault(hostile, schema).unknownFields).toEqual(['__proto__', 'constructor']);
   });

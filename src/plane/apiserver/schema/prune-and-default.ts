@@ -4,17 +4,17 @@ import type { StructuralSchema } from './structural-schema.ts';
 
 export interface PrunedValue {
   readonly value: JsonValue;
-  /** Paths of the fields that were dropped because the schema does not have them, in the object's order. */
+  /** Paths of dropped fields, which the schema does not have, in the object's order. */
   readonly unknownFields: string[];
 }
 
-/** The fields that every resource has; they have types of their own, whatever the schema says of them. */
+/** The fields of every resource. The schema does not define their types. */
 const resourceFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /**
- * A custom resource without the fields that its schema does not have, and with the schema's defaults where a field is absent
- * (or null and not nullable, which is the same as absent). Values that are not of the schema's type are left as they are, for validation to
- * report. Never changes its arguments.
+ * Returns a custom resource without the fields that its schema does not have, and with the schema's defaults for absent fields. A null
+ * counts as absent unless the field is nullable. Keeps values of the wrong type for validation to report. Never changes its
+ * arguments.
  */
 export function pruneAndDefault(value: JsonValue, schema: JsonObject): PrunedValue {
   const unknownFields: string[] = [];
@@ -38,18 +38,18 @@ function walk(
   if (typeof value !== 'object' || value === null) return value;
   const result: [string, JsonValue][] = [];
   for (const [key, child] of Object.entries(value)) {
-    const kept = walkField(key, child, schema, path, isResource, unknownFields);
-    if (kept !== undefined) result.push([key, kept]);
+    const pruned = walkField(key, child, schema, path, isResource, unknownFields);
+    if (pruned !== undefined) result.push([key, pruned]);
   }
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     if (property.default === undefined || (Object.hasOwn(value, key) && !isAbsentNull(value[key]!, property))) continue;
-    // Defaults are completed by the defaults inside them; nothing in them is unknown.
+    // Add nested defaults to the default. Do not report unknown fields in it.
     result.push([key, walk(property.default, property, childPath(path, key), isEmbedded(property), [])]);
   }
   return Object.fromEntries(result);
 }
 
-/** Undefined: the field is dropped here, either as unknown or because it is a null that counts as absent. */
+/** Returns the pruned value of a field. Undefined if the field is unknown, or a null that counts as absent. */
 function walkField(
   key: string,
   child: JsonValue,

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../json.ts';
 
-/** The keywords of a node of the schema of a CustomResourceDefinition (`openAPIV3Schema`) that pruning and defaulting read. */
+/** A node of a CRD's schema (`openAPIV3Schema`), with the keywords that pruning and defaulting read. */
 export interface StructuralSchema {
   readonly nullable?: boolean;
   readonly default?: JsonValue;

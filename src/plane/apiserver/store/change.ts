@@ -1,6 +1,6 @@
 import type { StoredObject } from './stored-object.ts';
 
-/** One write to a collection, as history keeps it and subscribers get it. */
+/** One write to a collection, as stored in its history and passed to its subscribers. */
 export type Change =
   | { readonly type: 'ADDED'; readonly resourceVersion: number; readonly object: StoredObject }
   | {
@@ -12,7 +12,7 @@ export type Change =
   | {
       readonly type: 'DELETED';
       readonly resourceVersion: number;
-      /** The last state, carrying the resource version of the deletion. */
+      /** The last state, with the resource version of the deletion. */
       readonly object: StoredObject;
       readonly previous: StoredObject;
     };

@@ -50,8 +50,8 @@ function stateOf(store: Store): Map<string, JsonObject> {
   );
 }
 
-describe('a collection', () => {
-  it('is at any time a former list plus the changes since', () => {
+describe('Collection', () => {
+  it('equals an earlier list plus the changes since', () => {
     fc.assert(
       fc.property(operations, operations, (before, after) => {
         const store = new Store({ historyLimit: 1000, initialResourceVersion: 7 });
@@ -68,7 +68,7 @@ describe('a collection', () => {
     );
   });
 
-  it('lists in order, by namespace and by index, as a scan would', () => {
+  it('lists in order, and finds the same objects by namespace and by index as a scan', () => {
     fc.assert(
       fc.property(operations, (all) => {
         const store = new Store({ historyLimit: 10, initialResourceVersion: 1 });
@@ -86,7 +86,7 @@ describe('a collection', () => {
     );
   });
 
-  it('says that history is missing rather than giving a part of it', () => {
+  it('returns undefined instead of an incomplete history', () => {
     const store = new Store({ historyLimit: 3, initialResourceVersion: 1 });
     const collection = store.collection('things');
     for (let node = 0; node < 5; node++) run(store, { type: 'write', key: 0, node });
@@ -94,7 +94,7 @@ describe('a collection', () => {
     expect(collection.changesAfter(3)!.map((change) => change.resourceVersion)).toEqual([4, 5, 6]);
   });
 
-  it('makes the text of a representation once', () => {
+  it('encodes each representation once', () => {
     const store = new Store({ historyLimit: 3, initialResourceVersion: 1 });
     const stored = store.collection('things').write({ metadata: { name: 'a', uid: 'a' } });
     let encoded = 0;

@@ -8,16 +8,16 @@ export type IndexFunctions = Readonly<Record<string, (object: JsonObject) => str
 
 export interface CollectionOptions {
   readonly name: string;
-  /** How many changes are kept for watches to replay. */
+  /** Number of changes kept for watches to replay. */
   readonly historyLimit: number;
-  /** Resource versions up to this one are before the collection's time. */
+  /** The oldest resource version that clients can watch from. */
   readonly floor: number;
   readonly indexes?: IndexFunctions;
   /** Takes the next resource version; shared by all collections of a store. */
   readonly nextResourceVersion: () => number;
 }
 
-/** All objects of one resource, in memory, with their recent history. */
+/** The objects of one resource, in memory, with their recent history. */
 export class Collection {
   readonly name: string;
   readonly #nextResourceVersion: () => number;
@@ -28,7 +28,7 @@ export class Collection {
   /** index name -> value -> keys of the objects found under it */
   readonly #indexes = new Map<string, Map<string, Set<string>>>();
   readonly #listeners = new Set<ChangeListener>();
-  /** All keys in order; undefined when an object came or went since it was made. */
+  /** All keys, sorted. Undefined after an object was added or removed, until the next list. */
   #sortedKeys: string[] | undefined;
 
   constructor(options: CollectionOptions) {
@@ -47,7 +47,7 @@ export class Collection {
     return this.#objects.get(objectKey(namespace, name));
   }
 
-  /** The objects, of one namespace if given, sorted by namespace and name. The array is the caller's. */
+  /** Returns the objects, of one namespace if given, sorted by namespace and name. The caller owns the array. */
   list(namespace?: string): StoredObject[] {
     const keys = (this.#sortedKeys ??= [...this.#objects.keys()].sort());
     if (namespace === undefined) return keys.map((key) => this.#objects.get(key)!);
@@ -59,7 +59,7 @@ export class Collection {
     return result;
   }
 
-  /** The objects that an index holds under `value`, sorted; undefined when there is no such index. */
+  /** Returns the objects that an index holds under `value`, sorted. Undefined if the index does not exist. */
   listByIndex(index: string, value: string): StoredObject[] | undefined {
     const values = this.#indexes.get(index);
     if (values === undefined) return undefined;
@@ -67,19 +67,19 @@ export class Collection {
     return keys.map((key) => this.#objects.get(key)!);
   }
 
-  /** See History.after. */
+  /** Returns the changes after a resource version; see History.after. */
   changesAfter(resourceVersion: number): readonly Change[] | undefined {
     return this.#history.after(resourceVersion);
   }
 
-  /** Makes every resource version up to now too old to watch from. */
+  /** Makes every resource version before `resourceVersion` too old to watch from. */
   forgetHistory(resourceVersion: number): void {
     this.#history.clear(resourceVersion);
   }
 
   /**
-   * Stores the object under the next resource version, which is written into its metadata: the object must be the
-   * caller's own and is frozen from here on.
+   * Stores the object, and writes the next resource version into its metadata. The caller must own the object, and must not
+   * change it afterwards.
    */
   write(object: JsonObject): StoredObject {
     const stored = this.#stamp(object);
@@ -97,8 +97,8 @@ export class Collection {
   }
 
   /**
-   * Removes an object and gives its last state with the deletion's resource version. `last` replaces the state that
-   * watchers see (such as one with its deletion timestamp set).
+   * Removes an object and returns its last state with the deletion's resource version. `last` replaces the state that
+   * watchers see, such as one with a deletion timestamp.
    */
   remove(previous: StoredObject, last: JsonObject = previous.object): StoredObject {
     const stored = this.#stamp({ ...last, metadata: { ...(last.metadata as JsonObject) } });
@@ -109,7 +109,7 @@ export class Collection {
     return stored;
   }
 
-  /** Calls `listener` synchronously after each write. Returns the function that ends it. */
+  /** Calls `listener` synchronously after each write. Returns the function that unsubscribes it. */
   subscribe(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

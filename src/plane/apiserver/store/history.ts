@@ -4,7 +4,7 @@ import type { Change } from './change.ts';
 export class History {
   readonly #limit: number;
   #changes: Change[] = [];
-  /** Changes after this resource version are complete; older ones may be missing. */
+  /** The history is complete after this resource version. Older changes may be missing. */
   #floor: number;
 
   constructor(limit: number, floor: number) {
@@ -17,13 +17,13 @@ export class History {
     if (this.#changes.length > this.#limit) this.#floor = this.#changes.shift()!.resourceVersion;
   }
 
-  /** Forgets everything: each resource version up to `resourceVersion` is too old from now on. */
+  /** Drops all changes. Every resource version before `resourceVersion` is then too old. */
   clear(resourceVersion: number): void {
     this.#changes = [];
     this.#floor = resourceVersion;
   }
 
-  /** The changes after `resourceVersion`, oldest first; undefined when some of them are gone, and the client must list again. */
+  /** Returns the changes after `resourceVersion`, oldest first. Undefined if some are gone; the client must then list again. */
   after(resourceVersion: number): readonly Change[] | undefined {
     if (resourceVersion < this.#floor) return undefined;
     return this.#changes.slice(this.#changes.findLastIndex((change) => change.resourceVersion <= resourceVersion) + 1);

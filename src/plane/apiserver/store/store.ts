@@ -3,15 +3,15 @@ import type { IndexFunctions } from './collection.ts';
 import { Collection } from './collection.ts';
 
 export interface StoreOptions {
-  /** How many changes each collection keeps for watches to replay. */
+  /** Number of changes that each collection keeps for watches to replay. */
   readonly historyLimit: number;
-  /** The resource version before the first write. */
+  /** Resource version before the first write. */
   readonly initialResourceVersion: number;
 }
 
 export type StoreListener = (collection: Collection, change: Change) => void;
 
-/** The collections of an API server, under one counter of resource versions. */
+/** The collections of an API server. They share one resource version counter. */
 export class Store {
   readonly #historyLimit: number;
   readonly #initialResourceVersion: number;
@@ -26,27 +26,27 @@ export class Store {
     this.#resourceVersion = options.initialResourceVersion;
   }
 
-  /** The resource version of the latest write of any collection. */
+  /** The resource version of the latest write to any collection. */
   get resourceVersion(): number {
     return this.#resourceVersion;
   }
 
-  /** The collection of that name, made at the first call; `indexes` count only then. */
+  /** Returns the collection of that name. The first call creates it; only that call's `indexes` apply. */
   collection(name: string, indexes?: IndexFunctions): Collection {
     let collection = this.#collections.get(name);
     if (collection === undefined) {
-      const made = new Collection({
+      const created = new Collection({
         name,
         historyLimit: this.#historyLimit,
         floor: this.#initialResourceVersion,
         nextResourceVersion: () => ++this.#resourceVersion,
         ...(indexes && { indexes }),
       });
-      made.subscribe((change) => {
-        for (const listener of this.#listeners) listener(made, change);
+      created.subscribe((change) => {
+        for (const listener of this.#listeners) listener(created, change);
       });
-      collection = made;
-      this.#collections.set(name, made);
+      collection = created;
+      this.#collections.set(name, created);
     }
     return collection;
   }
@@ -55,7 +55,7 @@ export class Store {
     return this.#collections.values();
   }
 
-  /** Calls `listener` synchronously after each write to any collection. Returns the function that ends it. */
+  /** Calls `listener` synchronously after each write to any collection. Returns the function that unsubscribes it. */
   subscribe(listener: StoreListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

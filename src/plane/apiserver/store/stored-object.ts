@@ -1,8 +1,8 @@
 import type { JsonObject } from '../json.ts';
 
 /**
- * One version of one object, never changed once made: lists, watches and history share it by reference. A change of the
- * object makes a new StoredObject.
+ * One immutable version of one object. Lists, watches and history share it by reference. Each write creates a new
+ * StoredObject.
  */
 export class StoredObject {
   /** Empty for cluster-scoped objects. */
@@ -10,7 +10,7 @@ export class StoredObject {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: number;
-  /** The object as stored; to be treated as frozen. */
+  /** The object as stored. Treat it as frozen. */
   readonly object: JsonObject;
   /** representation (such as "v1") -> the object's JSON text in it */
   #texts: Map<string, string> | undefined;
@@ -28,7 +28,7 @@ export class StoredObject {
     return objectKey(this.namespace, this.name);
   }
 
-  /** The text of a representation, made by `encode` at the first call and shared by everyone who asks later. */
+  /** Returns the JSON text of a representation. The first call encodes it; later calls reuse the text. */
   text(representation: string, encode: (object: JsonObject) => string): string {
     this.#texts ??= new Map();
     let text = this.#texts.get(representation);
@@ -40,7 +40,7 @@ export class StoredObject {
   }
 }
 
-/** The key that orders a collection: lists are sorted by it. */
+/** Returns an object's key. Lists are sorted by it. */
 export function objectKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }

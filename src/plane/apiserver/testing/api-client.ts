@@ -26,7 +26,7 @@ const patchTypes = {
   strategic: 'application/strategic-merge-patch+json',
 };
 
-/** Talks to an embedded API server through `handle`, on a virtual clock: for tests of what the server means. */
+/** Calls the `handle` of an embedded API server on a virtual clock, for tests of the server's semantics. */
 export class ApiClient {
   readonly clock: VirtualClock;
   readonly server: EmbeddedApiServer;
@@ -66,15 +66,15 @@ export class ApiClient {
   async watch(path: string, signal?: AbortSignal, accept = '*/*'): Promise<WatchReader> {
     const response = await this.server.handle({ method: 'GET', path, headers: { accept } }, signal);
     if (response.status !== 200) {
-      throw new Error(`the watch was rejected: ${JSON.stringify(await readAnswer(response))}`);
+      throw new Error(`the server rejected the watch: ${JSON.stringify(await readAnswer(response))}`);
     }
     return new WatchReader(response.body);
   }
 
-  /** Creates, and gives the stored object; fails the test on any answer but 201. */
+  /** Creates an object and returns it as stored. Throws unless the status is 201. */
   async mustCreate(path: string, object: JsonObject): Promise<Answer['body']> {
     const answer = await this.create(path, object);
-    if (answer.status !== 201) throw new Error(`create answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    if (answer.status !== 201) throw new Error(`create returned ${answer.status}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   }
 }
@@ -88,7 +88,7 @@ export class WatchReader {
     this.#body = body[Symbol.asyncIterator]();
   }
 
-  /** The next event; undefined when the server ended the watch. */
+  /** Returns the next event. Undefined if the server ended the watch. */
   async next(): Promise<WatchLine | undefined> {
     for (;;) {
       const end = this.#text.indexOf('\n');
@@ -103,7 +103,7 @@ export class WatchReader {
     }
   }
 
-  /** The next `count` events as "TYPE name". */
+  /** Returns the next `count` events as "TYPE name". */
   async nextNames(count: number): Promise<string[]> {
     const names: string[] = [];
     for (let index = 0; index < count; index++) {

@@ -31,7 +31,7 @@ export function bindingManifest(podName: string, nodeName: string, metadata: Jso
   };
 }
 
-/** A definition of things, whose objects have these properties; `version`: what its one version has beside them. */
+/** Returns the CRD of Things, whose objects have these properties. `version` adds fields to the CRD's only version. */
 export function thingDefinition(properties: JsonObject, version: JsonObject = {}): JsonObject {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -54,7 +54,7 @@ export function thingDefinition(properties: JsonObject, version: JsonObject = {}
   };
 }
 
-/** A definition with a status subresource, defaults, bounds and printer columns. */
+/** Returns a CRD with a status subresource, defaults, bounds and printer columns. */
 export function podGroupDefinition(): JsonObject {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

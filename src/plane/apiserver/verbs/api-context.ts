@@ -6,7 +6,7 @@ import type { KindContext } from '../kinds/resource-type.ts';
 import type { ResourceRegistry } from '../kinds/resource-registry.ts';
 import type { WatchStreams } from './watch-streams.ts';
 
-/** What the verbs work with. */
+/** The server state and services that verbs use. */
 export interface ApiContext extends KindContext {
   readonly clock: Clock;
   readonly random: Random;

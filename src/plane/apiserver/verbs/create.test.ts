@@ -3,7 +3,7 @@ import { ApiClient } from '../testing/api-client.ts';
 import { configMapManifest, configMapsPath, nodeManifest, podManifest, podsPath } from '../testing/manifests.ts';
 
 describe('create', () => {
-  it('stores the object with what the server alone sets, and answers 201', async () => {
+  it('sets the metadata that only the server sets, stores the object and returns 201', async () => {
     const client = new ApiClient();
     const metadata = { uid: 'mine', creationTimestamp: '1999-01-01T00:00:00Z', managedFields: [] };
     const answer = await client.create(configMapsPath, configMapManifest('settings', { a: 'b' }, metadata));
@@ -20,7 +20,7 @@ describe('create', () => {
     expect((await client.get(`${configMapsPath}/settings`)).body).toEqual(answer.body);
   });
 
-  it('rejects a second object of the same name', async () => {
+  it('rejects a second object with the same name', async () => {
     const client = new ApiClient();
     await client.mustCreate(configMapsPath, configMapManifest('settings'));
     const answer = await client.create(configMapsPath, configMapManifest('settings'));
@@ -32,7 +32,7 @@ describe('create', () => {
     });
   });
 
-  it('draws names from a prefix', async () => {
+  it('generates unique names from a prefix', async () => {
     const client = new ApiClient();
     const first = await client.mustCreate(configMapsPath, { metadata: { generateName: 'job-' } });
     const second = await client.mustCreate(configMapsPath, { metadata: { generateName: 'job-' } });
@@ -50,7 +50,7 @@ describe('create', () => {
       'metadata.ownerReferences[0].uid',
       'FieldValueRequired',
     ],
-  ])('rejects %s, naming the field', async (_what, metadata, field, reason) => {
+  ])('rejects %s and names the field', async (_case, metadata, field, reason) => {
     const answer = await new ApiClient().create(configMapsPath, { metadata });
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({
@@ -59,7 +59,7 @@ describe('create', () => {
     });
   });
 
-  it('rejects a namespace that does not exist, or another one than the path names', async () => {
+  it('rejects a namespace that does not exist or differs from the path', async () => {
     const client = new ApiClient();
     const missing = await client.create('/api/v1/namespaces/nowhere/configmaps', configMapManifest('a'));
     expect(missing.status).toBe(404);
@@ -74,7 +74,7 @@ describe('create', () => {
     expect(answer.body.message).toContain('must be of type ConfigMap');
   });
 
-  it('does everything but store in a dry run', async () => {
+  it('does not store the object in a dry run', async () => {
     const client = new ApiClient();
     const before = client.server.resourceVersion;
     const answer = await client.create(`${podsPath}?dryRun=All`, podManifest('p'));
@@ -90,7 +90,7 @@ describe('create', () => {
       '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeNam":"x","containers":[{"name":"c","name":"c","image":"i","imag":"i"}]}}';
     const json = { 'content-type': 'application/json' };
 
-    it('rejects unknown fields when strict, all at once', async () => {
+    it('rejects all unknown fields in one error if Strict', async () => {
       const answer = await new ApiClient().send('POST', `${podsPath}?fieldValidation=Strict`, text, json);
       expect(answer.status).toBe(400);
       expect(answer.body.message).toBe(
@@ -98,7 +98,7 @@ describe('create', () => {
       );
     });
 
-    it('warns by default and drops what is unknown', async () => {
+    it('drops unknown fields with a warning by default', async () => {
       const client = new ApiClient();
       const answer = await client.send('POST', podsPath, text, json);
       expect(answer.status).toBe(201);
@@ -107,13 +107,13 @@ describe('create', () => {
       expect(answer.body.spec.containers[0]).not.toHaveProperty('imag');
     });
 
-    it('says nothing when told to ignore', async () => {
+    it('drops unknown fields without a warning if Ignore', async () => {
       const answer = await new ApiClient().send('POST', `${podsPath}?fieldValidation=Ignore`, text, json);
       expect(answer.status).toBe(201);
       expect(answer.headers).not.toHaveProperty('warning');
     });
 
-    it('rejects a value of the wrong type whatever it is told', async () => {
+    it('rejects a value of the wrong type even if Ignore', async () => {
       const manifest = podManifest('p', { activeDeadlineSeconds: 'soon' });
       const answer = await new ApiClient().create(`${podsPath}?fieldValidation=Ignore`, manifest);
       expect(answer.status).toBe(400);
@@ -124,7 +124,7 @@ describe('create', () => {
   it.each([
     ['text/plain', 'accepted media types include: application/json'],
     ['application/yaml', 'kubectl apply'],
-  ])('rejects a body of %s with the way out', async (contentType, remedy) => {
+  ])('rejects a body of type %s and names a remedy', async (contentType, remedy) => {
     const answer = await new ApiClient().send('POST', configMapsPath, 'k8s', { 'content-type': contentType });
     expect(answer.status).toBe(415);
     expect(answer.body.message).toContain(remedy);
@@ -139,7 +139,7 @@ describe('create', () => {
     },
   );
 
-  it('does not take a verb that a path does not have', async () => {
+  it('rejects a verb that the path does not support', async () => {
     const client = new ApiClient();
     await client.mustCreate('/api/v1/nodes', nodeManifest('n1'));
     expect((await client.create('/api/v1/nodes/n1', nodeManifest('n1'))).status).toBe(405);

@@ -9,12 +9,12 @@ import type { ApiContext } from './api-context.ts';
 import { validateContent } from './decode-object.ts';
 import { generateName, generateUid } from './generate-name.ts';
 
-/** How often a generated name that is taken is drawn again. */
+/** Number of attempts to generate a name that is not in use. */
 const nameAttempts = 8;
 
 /**
- * Stores a new object, which the caller gives away. Throws 400, 403, 404 (no such namespace), 409 or 422. In a dry run the
- * result is what would have been stored.
+ * Stores a new object and takes ownership of it. A dry run returns the object without storing it. Throws 400, 403, 404 (no such
+ * namespace), 405 (the CRD is terminating), 409 or 422.
  */
 export function createObject(
   context: ApiContext,
@@ -27,26 +27,26 @@ export function createObject(
   admitNamespace(context, type, namespace, metadata);
   admitToType(context, type);
   const collection = context.store.collection(type.storage);
-  const taken = (name: string): boolean => collection.get(namespace ?? '', name) !== undefined;
-  nameObject(context, type, metadata, taken);
+  const isTaken = (name: string): boolean => collection.get(namespace ?? '', name) !== undefined;
+  nameObject(context, type, metadata, isTaken);
   resetMetadata(context, metadata);
 
-  const { behaviour } = type;
-  if (hasStatusSubresource(type) && behaviour.createKeepsStatus !== true) delete object.status;
-  behaviour.applyDefaults?.(object);
-  behaviour.admitCreate?.(object, context);
-  if (behaviour.generation !== undefined) metadata.generation = 1;
+  const { behavior } = type;
+  if (hasStatusSubresource(type) && behavior.createKeepsStatus !== true) delete object.status;
+  behavior.applyDefaults?.(object);
+  behavior.admitCreate?.(object, context);
+  if (behavior.generation !== undefined) metadata.generation = 1;
 
   const name = metadata.name as string;
   const causes = [
-    ...validateMetadata(object, behaviour.nameRule ?? 'subdomain'),
-    ...(behaviour.validate?.(object, context) ?? []),
+    ...validateMetadata(object, behavior.nameRule ?? 'subdomain'),
+    ...(behavior.validate?.(object, context) ?? []),
   ];
   if (causes.length > 0) throw invalid(type.kind, type.group, name, causes);
   validateContent(type, object, name);
-  const present = collection.get(namespace ?? '', name);
-  if (present !== undefined)
-    throw alreadyExists(type, name, metadataOf(present.object).deletionTimestamp !== undefined);
+  const existing = collection.get(namespace ?? '', name);
+  if (existing !== undefined)
+    throw alreadyExists(type, name, metadataOf(existing.object).deletionTimestamp !== undefined);
   return dryRun ? new StoredObject(object, 0) : collection.write(object);
 }
 
@@ -56,9 +56,10 @@ function admitNamespace(
   namespace: string | undefined,
   metadata: JsonObject,
 ): void {
-  const own = textAt(metadata, 'namespace');
+  const objectNamespace = textAt(metadata, 'namespace');
   if (!type.namespaced) {
-    if (own !== '') throw badRequest(`namespace is not allowed on this type: ${type.kind} is cluster-scoped`);
+    if (objectNamespace !== '')
+      throw badRequest(`namespace is not allowed on this type: ${type.kind} is cluster-scoped`);
     delete metadata.namespace;
     return;
   }
@@ -67,7 +68,7 @@ function admitNamespace(
       `an empty namespace may not be set during creation: POST to .../namespaces/NAMESPACE/${type.plural}`,
     );
   }
-  if (own !== '' && own !== namespace) {
+  if (objectNamespace !== '' && objectNamespace !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
   metadata.namespace = namespace;
@@ -89,7 +90,7 @@ function admitNamespace(
   }
 }
 
-/** A custom resource whose definition is being deleted takes no new objects. */
+/** Rejects new objects of a custom resource whose CRD is being deleted. Throws 405. */
 function admitToType(context: ApiContext, type: ResourceType): void {
   if (type.content.type !== 'structural') return;
   const definition = context.store.collection('customresourcedefinitions.apiextensions.k8s.io').get('', type.storage);
@@ -105,7 +106,7 @@ function nameObject(
   context: ApiContext,
   type: ResourceType,
   metadata: JsonObject,
-  taken: (name: string) => boolean,
+  isTaken: (name: string) => boolean,
 ): void {
   if (textAt(metadata, 'name') !== '') return;
   const prefix = textAt(metadata, 'generateName');
@@ -113,11 +114,11 @@ function nameObject(
   for (let attempt = 0; attempt < nameAttempts; attempt++) {
     const name = generateName(prefix, context.random);
     metadata.name = name;
-    if (!taken(name)) return;
+    if (!isTaken(name)) return;
   }
 }
 
-/** Sets what the server alone sets. */
+/** Sets the metadata that only the server may set. */
 function resetMetadata(context: ApiContext, metadata: JsonObject): void {
   if (textAt(metadata, 'resourceVersion') !== '') {
     throw badRequest('resourceVersion should not be set on objects to be created');

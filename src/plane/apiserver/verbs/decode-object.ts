@@ -10,16 +10,17 @@ import { normalizeModel } from './normalize-model.ts';
 import type { FieldValidation } from './request-options.ts';
 
 export interface DecodedObject {
-  /** The object in its stored shape; the caller's own. */
+  /** The object in its stored shape. The caller owns it. */
   readonly object: JsonObject;
-  /** What kubectl shall print. */
+  /** Warnings for kubectl to print. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Turns what a client sent for a resource into an object of the stored shape: its kind is checked, unknown
- * fields are rejected, reported or dropped as `fieldValidation` says, defaults of a custom resource's schema are filled in.
- * Takes over `sent`. Throws 400 for another kind, fields of a wrong type or too deep a nesting, 422 where a custom resource breaks its schema.
+ * Decodes an object from a client into its stored shape. Checks its kind, rejects, reports or drops unknown fields according to
+ * `fieldValidation`, and fills in the defaults of a custom resource's schema. Takes ownership of `sent`. Throws 400 for the wrong
+ * kind of a built-in resource, for a field of the wrong type, and for an object that is nested too deeply. Throws 422 for the wrong
+ * kind of a custom resource, and for unknown fields in a patch if the validation is Strict.
  */
 export function decodeObject(
   type: ResourceType,
@@ -64,7 +65,7 @@ function rejectOtherType(type: ResourceType, sent: JsonObject, apiVersion: strin
   throw invalid(kind, type.group, name, [invalidValue('kind', kind, `must be ${type.kind}`)]);
 }
 
-/** A patch is well formed by itself; it is the object that comes of it that has fields nobody knows. */
+/** Returns 422 rather than 400: the patch is well-formed, but the patched object has unknown fields. */
 function invalidPatch(why: string): Error {
   return new ApiError({
     code: 422,
@@ -88,7 +89,7 @@ function decodeContent(type: ResourceType, sent: JsonObject): DecodedContent {
     const unknownFields = checkTypes(type, sent, type.content.model);
     return { content: normalizeModel(sent, type.content.model), unknownFields };
   }
-  // Metadata has its own type whatever the schema says, and any model tells it.
+  // The schema does not describe metadata. Its type is the same in every model, so V1Pod's will do.
   const unknownInMetadata = checkTypes(type, { metadata: sent.metadata ?? {} }, 'V1Pod');
   const pruned = pruneAndDefault(sent, type.content.schema);
   return {
@@ -100,7 +101,7 @@ function decodeContent(type: ResourceType, sent: JsonObject): DecodedContent {
   };
 }
 
-/** The unknown fields of an object of that model. Throws 400 when known ones have values of another type. */
+/** Returns the unknown fields of an object of that model. Throws 400 if a known field has a value of the wrong type. */
 function checkTypes(type: ResourceType, object: JsonObject, model: string): readonly string[] {
   const { unknownFields, errors } = decodeStrict(object, model);
   if (errors.length === 0) return unknownFields;

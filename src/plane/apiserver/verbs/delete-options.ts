@@ -9,13 +9,13 @@ import { invalidOptions, readDryRun } from './request-options.ts';
 
 export interface DeleteOptions {
   readonly dryRun: boolean;
-  /** Undefined: the object's own. */
+  /** Undefined: the object's own grace period. */
   readonly gracePeriodSeconds: number | undefined;
   readonly propagationPolicy: 'Background' | 'Orphan';
   readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
-/** What the server's own deletions use. */
+/** The options of the server's own deletions. */
 export const backgroundDeletion: DeleteOptions = {
   dryRun: false,
   gracePeriodSeconds: undefined,
@@ -23,7 +23,7 @@ export const backgroundDeletion: DeleteOptions = {
   preconditions: {},
 };
 
-/** Reads the options from the body, or from the query when there is no body. Throws 400, 415 or 422. */
+/** Reads the options from the body, or from the query if the body is empty. Throws 400, 413, 415 or 422. */
 export function readDeleteOptions(request: TransportRequest, query: URLSearchParams): DeleteOptions {
   const sent = bodyText(request) === '' ? queryOptions(query) : requireObject(decodeBody(request));
   if (sent.kind !== undefined && sent.kind !== 'DeleteOptions') {
@@ -32,11 +32,11 @@ export function readDeleteOptions(request: TransportRequest, query: URLSearchPar
   return parseDeleteOptions(sent, query);
 }
 
-/** Reads options that came inside another object, such as an Eviction. */
+/** Reads options inside another object, such as an Eviction. Throws 400 or 422. */
 export function parseDeleteOptions(sent: JsonObject, query: URLSearchParams): DeleteOptions {
   const grace = sent.gracePeriodSeconds ?? undefined;
   if (grace !== undefined && (typeof grace !== 'number' || !isInt64(grace))) {
-    throw badRequest(`gracePeriodSeconds must be a whole number of 64 bits, not ${JSON.stringify(grace)}`);
+    throw badRequest(`gracePeriodSeconds must be a 64-bit integer, not ${JSON.stringify(grace)}`);
   }
   const dryRun = [...query.getAll('dryRun'), ...(Array.isArray(sent.dryRun) ? sent.dryRun.map(String) : [])];
   const preconditions = objectAt(sent, 'preconditions');

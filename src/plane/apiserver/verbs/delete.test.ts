@@ -9,7 +9,7 @@ function owner(object: { metadata: { name: string; uid: string } }): Record<stri
 }
 
 describe('delete', () => {
-  it('removes the object and answers a Status that names it', async () => {
+  it('removes the object and returns a Status that names it', async () => {
     const client = new ApiClient();
     const stored = await client.mustCreate(configMapsPath, configMapManifest('settings'));
     const answer = await client.delete(path, { propagationPolicy: 'Background' });
@@ -22,7 +22,7 @@ describe('delete', () => {
     expect((await client.delete(path)).status).toBe(404);
   });
 
-  it('honours preconditions and dry runs', async () => {
+  it('honors preconditions and dry runs', async () => {
     const client = new ApiClient();
     await client.mustCreate(configMapsPath, configMapManifest('settings'));
     expect((await client.delete(path, { preconditions: { uid: 'another' } })).status).toBe(409);
@@ -32,7 +32,7 @@ describe('delete', () => {
     expect((await client.get(path)).status).toBe(200);
   });
 
-  it('rejects a propagation that it does not do', async () => {
+  it('rejects a propagation policy that it does not support', async () => {
     const client = new ApiClient();
     await client.mustCreate(configMapsPath, configMapManifest('settings'));
     const answer = await client.delete(path, { propagationPolicy: 'Foreground' });
@@ -40,7 +40,7 @@ describe('delete', () => {
     expect(answer.body.message).toContain('supports "Background", "Orphan"');
   });
 
-  it('waits for finalizers: the object stays, marked, until the last one is removed', async () => {
+  it('keeps an object with a deletion timestamp until its last finalizer is removed', async () => {
     const client = new ApiClient();
     await client.mustCreate(configMapsPath, configMapManifest('settings', {}, { finalizers: ['example.test/hold'] }));
     const watch = await client.watch(`${configMapsPath}?watch=true`);
@@ -59,7 +59,7 @@ describe('delete', () => {
     expect(await watch.nextNames(3)).toEqual(['ADDED settings', 'MODIFIED settings', 'DELETED settings']);
   });
 
-  it('deletes a selected part of a collection', async () => {
+  it('deletes the selected objects of a collection', async () => {
     const client = new ApiClient();
     for (const name of ['a', 'b', 'c']) {
       await client.mustCreate(configMapsPath, configMapManifest(name, {}, { labels: { keep: String(name === 'b') } }));
@@ -77,7 +77,7 @@ describe('delete', () => {
       return client;
     }
 
-    it('removes an unbound pod at once, whatever its grace period', async () => {
+    it('removes an unbound pod at once, without its grace period', async () => {
       const client = new ApiClient();
       await client.mustCreate(podsPath, podManifest('p'));
       const answer = await client.delete(`${podsPath}/p`);
@@ -85,7 +85,7 @@ describe('delete', () => {
       expect((await client.get(`${podsPath}/p`)).status).toBe(404);
     });
 
-    it('marks a bound pod and waits for its node to end it', async () => {
+    it('marks a bound pod and waits for its node to terminate it', async () => {
       const client = await withBoundPod();
       const answer = await client.delete(`${podsPath}/p`);
       expect(answer.body.metadata).toMatchObject({
@@ -110,7 +110,7 @@ describe('delete', () => {
       expect((await client.get(`${podsPath}/p`)).status).toBe(404);
     });
 
-    it('does not let a pod go while finalizers hold it, even at the end of its grace', async () => {
+    it('keeps a pod with finalizers, even after its grace period', async () => {
       const client = await withBoundPod();
       await client.patch(`${podsPath}/p`, 'merge', { metadata: { finalizers: ['example.test/hold'] } });
       await client.delete(`${podsPath}/p`, { gracePeriodSeconds: 0 });
@@ -121,7 +121,7 @@ describe('delete', () => {
   });
 
   describe('of an owner', () => {
-    it('collects what it alone owned, a moment later', async () => {
+    it('deletes dependents without another owner right after the request', async () => {
       const client = new ApiClient();
       const first = await client.mustCreate(configMapsPath, configMapManifest('first'));
       const second = await client.mustCreate(configMapsPath, configMapManifest('second'));
@@ -140,7 +140,7 @@ describe('delete', () => {
       expect((await client.get(`${configMapsPath}/shared`)).status).toBe(404);
     });
 
-    it('collects what comes after it has gone and names it', async () => {
+    it('deletes objects that are created later and name only the deleted owner', async () => {
       const client = new ApiClient();
       const first = await client.mustCreate(configMapsPath, configMapManifest('first'));
       const second = await client.mustCreate(configMapsPath, configMapManifest('second'));
@@ -155,7 +155,7 @@ describe('delete', () => {
       expect(await Promise.all(left)).toEqual([404, 200, 200]);
     });
 
-    it('leaves its dependents alone when told to orphan them', async () => {
+    it('keeps the dependents and removes their owner reference if the policy is Orphan', async () => {
       const client = new ApiClient();
       const first = await client.mustCreate(configMapsPath, configMapManifest('first'));
       await client.mustCreate(configMapsPath, configMapManifest('child', {}, { ownerReferences: [owner(first)] }));

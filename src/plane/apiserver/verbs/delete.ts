@@ -7,14 +7,14 @@ import { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
 import type { DeleteOptions } from './delete-options.ts';
 
-/** What became of a deletion: the object is gone, or it stays for a while (grace period, finalizers). */
+/** The result of a deletion. The object is gone, or it stays until its grace period ends and its finalizers are removed. */
 export interface Deletion {
   readonly gone: boolean;
   /** The last state. */
   readonly object: StoredObject;
 }
 
-/** Deletes an object, or marks it as being deleted. Throws 403 and 409. */
+/** Deletes an object, or sets its deletion timestamp. Throws 403 or 409. */
 export function deleteObject(
   context: ApiContext,
   type: ResourceType,
@@ -22,16 +22,16 @@ export function deleteObject(
   options: DeleteOptions,
 ): Deletion {
   checkPreconditions(type, stored, options);
-  const { behaviour } = type;
-  behaviour.admitDelete?.(stored.object);
+  const { behavior } = type;
+  behavior.admitDelete?.(stored.object);
   const metadata = metadataOf(stored.object);
   if (metadata.deletionTimestamp !== undefined) {
-    // A deletion under way can only be made shorter, and only by someone who says how long.
+    // A request can only shorten a deletion in progress, and only with an explicit grace period.
     const remaining = Number(metadata.deletionGracePeriodSeconds ?? 0);
     const { gracePeriodSeconds } = options;
     if (gracePeriodSeconds === undefined || gracePeriodSeconds >= remaining) return { gone: false, object: stored };
   }
-  const grace = behaviour.gracePeriod?.(stored.object, options.gracePeriodSeconds) ?? 0;
+  const grace = behavior.gracePeriod?.(stored.object, options.gracePeriodSeconds) ?? 0;
   const object = markDeleted(context, type, stored.object, grace);
   const gone = grace === 0 && isReleased(type, object);
   if (options.dryRun) return { gone, object: new StoredObject(object, stored.resourceVersion) };
@@ -39,8 +39,8 @@ export function deleteObject(
 
   const collection = context.store.collection(type.storage);
   if (!gone) return { gone, object: collection.write(object) };
-  // What could have been given time is marked first, and watchers see that. Other objects are gone without a mark.
-  if (behaviour.gracePeriod === undefined) {
+  // An object with a grace period first gets a deletion timestamp, which watchers see. Other objects are removed without one.
+  if (behavior.gracePeriod === undefined) {
     collection.remove(stored);
     return { gone, object: new StoredObject(object, stored.resourceVersion) };
   }
@@ -49,12 +49,12 @@ export function deleteObject(
   return { gone, object: marked };
 }
 
-/** Removes an object whose deletion nothing holds up any more. */
+/** Removes an object that is being deleted, once neither its grace period nor finalizers keep it. */
 export function removeIfReleased(context: ApiContext, type: ResourceType, stored: StoredObject): void {
   if (isDone(type, stored.object)) context.store.collection(type.storage).remove(stored);
 }
 
-/** Whether the object is being deleted and nothing holds that up any more. */
+/** Returns whether the object is being deleted and neither its grace period nor finalizers keep it. */
 export function isDone(type: ResourceType, object: JsonObject): boolean {
   const metadata = metadataOf(object);
   if (metadata.deletionTimestamp === undefined || Number(metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
@@ -63,19 +63,19 @@ export function isDone(type: ResourceType, object: JsonObject): boolean {
 
 function isReleased(type: ResourceType, object: JsonObject): boolean {
   const { finalizers } = metadataOf(object);
-  const held = Array.isArray(finalizers) && finalizers.length > 0;
-  return !held && type.behaviour.heldBy?.(object) !== true;
+  const hasFinalizers = Array.isArray(finalizers) && finalizers.length > 0;
+  return !hasFinalizers && type.behavior.blocksRemoval?.(object) !== true;
 }
 
 function markDeleted(context: ApiContext, type: ResourceType, object: JsonObject, grace: number): JsonObject {
   const metadata = { ...metadataOf(object) };
   const marked: JsonObject = { ...object, metadata };
-  const first = metadata.deletionTimestamp === undefined;
+  const isFirst = metadata.deletionTimestamp === undefined;
   metadata.deletionTimestamp = toKubernetesTime(Math.min(context.nowMs() + grace * 1000, latestTimeMs));
   metadata.deletionGracePeriodSeconds = grace;
-  // Being deleted is a new wish.
-  if (first && typeof metadata.generation === 'number') metadata.generation += 1;
-  if (first) type.behaviour.markDeleted?.(marked);
+  // A deletion changes the desired state, so it raises the generation.
+  if (isFirst && typeof metadata.generation === 'number') metadata.generation += 1;
+  if (isFirst) type.behavior.markDeleted?.(marked);
   return marked;
 }
 

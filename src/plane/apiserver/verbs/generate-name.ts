@@ -1,25 +1,25 @@
 import type { Random } from '../../../base/random.ts';
 
-/** No vowels and nothing that looks like another character, so that no words appear. */
+/** Without vowels, so that no words appear, and without characters that look alike. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
-const longestPrefix = 63 - suffixLength;
+const maxPrefixLength = 63 - suffixLength;
 
-/** A name from a `generateName` prefix. */
+/** Returns a name with a `generateName` prefix and a random suffix. */
 export function generateName(prefix: string, random: Random): string {
-  let name = prefix.slice(0, longestPrefix);
+  let name = prefix.slice(0, maxPrefixLength);
   for (let index = 0; index < suffixLength; index++) name += alphabet[Math.floor(random() * alphabet.length)]!;
   return name;
 }
 
-/** A version 4 UUID from the given source of randomness. */
+/** Returns a version 4 UUID from the given source of randomness. */
 export function generateUid(random: Random): string {
   let uid = '';
-  for (const place of 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx') {
+  for (const character of 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx') {
     const digit = Math.floor(random() * 16);
-    if (place === 'x') uid += digit.toString(16);
-    else if (place === 'y') uid += ((digit & 0x3) | 0x8).toString(16);
-    else uid += place;
+    if (character === 'x') uid += digit.toString(16);
+    else if (character === 'y') uid += ((digit & 0x3) | 0x8).toString(16);
+    else uid += character;
   }
   return uid;
 }

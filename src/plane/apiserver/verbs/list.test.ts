@@ -14,7 +14,7 @@ async function withMaps(...mapNames: string[]): Promise<ApiClient> {
 }
 
 describe('list', () => {
-  it('is sorted by namespace and name, and carries the resource version', async () => {
+  it('sorts by namespace and name, and returns the resource version', async () => {
     const client = await withMaps('b', 'a');
     await client.mustCreate('/api/v1/namespaces/kube-system/configmaps', configMapManifest('0'));
     const all = await client.get('/api/v1/configmaps');
@@ -24,7 +24,7 @@ describe('list', () => {
     expect(names(await client.get(configMapsPath))).toEqual(['a', 'b']);
   });
 
-  it('has all objects, whatever the limit', async () => {
+  it('returns all objects regardless of the limit', async () => {
     const client = await withMaps('a', 'b', 'c');
     const list = await client.get(`${configMapsPath}?limit=2`);
     expect(names(list)).toEqual(['a', 'b', 'c']);
@@ -32,14 +32,14 @@ describe('list', () => {
     expect((await client.get(`${configMapsPath}?limit=2&continue=token`)).status).toBe(400);
   });
 
-  it('refuses to list an exact resource version', async () => {
+  it('rejects an exact resource version', async () => {
     const client = await withMaps('a');
     const { resourceVersion } = client.server;
     const exact = await client.get(`${configMapsPath}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`);
     expect(exact.status).toBe(422);
   });
 
-  it('answers 504 for a resource version that is still to come', async () => {
+  it('returns 504 for a resource version in the future', async () => {
     const answer = await new ApiClient().get(`${configMapsPath}?resourceVersion=999999`);
     expect(answer.status).toBe(504);
     expect(answer.body).toMatchObject({
@@ -49,7 +49,7 @@ describe('list', () => {
   });
 
   it.each(['resourceVersionMatch=Exact', 'sendInitialEvents=true', 'resourceVersion=1&resourceVersionMatch=Nearly'])(
-    'rejects options that do not go together: %s',
+    'rejects unsupported or contradictory options: %s',
     async (query) => {
       expect((await new ApiClient().get(`${configMapsPath}?${query}`)).status).toBe(422);
     },
@@ -70,7 +70,7 @@ describe('list', () => {
     expect((await client.get(`${configMapsPath}?labelSelector=${encodeURIComponent('a b c')}`)).status).toBe(400);
   });
 
-  it('selects pods by the fields that the kind has, and rejects others', async () => {
+  it('selects pods by supported fields, and rejects other fields', async () => {
     const client = new ApiClient();
     for (const name of ['p1', 'p2', 'p3']) await client.mustCreate(podsPath, podManifest(name));
     await client.create(`${podsPath}/p2/binding`, bindingManifest('p2', 'n1'));
@@ -84,7 +84,7 @@ describe('list', () => {
     expect(rejected.body.message).toContain('field label not supported: spec.hostname');
   });
 
-  it('gives whole objects to a client that would rather have metadata alone, and rejects one that takes nothing else', async () => {
+  it('returns whole objects to a client that prefers metadata, and 406 to a client that accepts nothing else', async () => {
     const client = await withMaps('a');
     const metadata = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
     expect((await client.get(configMapsPath, `${metadata},application/json`)).body.kind).toBe('ConfigMapList');

@@ -11,7 +11,7 @@ import type { Presentation } from './present.ts';
 import type { ListOptions } from './request-options.ts';
 import { readSelection, selectObjects } from './select.ts';
 
-/** Answers a list of the latest state, in the requested form. It has all objects, whatever the limit: a server may ignore that. */
+/** Lists the latest state in the requested form. Returns all objects: a server may ignore the limit. Throws 400 or 504. */
 export function listObjects(
   context: ApiContext,
   type: ResourceType,
@@ -21,8 +21,8 @@ export function listObjects(
 ): TransportResponse {
   const selection = readSelection(type, namespace, options);
   const current = context.store.resourceVersion;
-  const asked = options.resourceVersion ?? 0;
-  if (asked > current) throw resourceVersionTooLarge(asked, current);
+  const requested = options.resourceVersion ?? 0;
+  if (requested > current) throw resourceVersionTooLarge(requested, current);
   const objects = selectObjects(context.store.collection(type.storage), selection);
   const { head, field, item } = listForm(type, { resourceVersion: String(current) }, presentation, context.nowMs());
   const text = `${JSON.stringify(head).slice(0, -1)},"${field}":[${objects.map(item).join(',')}]}\n`;

@@ -8,9 +8,9 @@ import type { ValueType } from '../schema/built-in-types.ts';
 import { readDateTime } from '../schema/formats.ts';
 
 /**
- * A built-in object, or a part of one, as a server stores it after decoding: without fields that the model does not have, without nulls,
- * empty texts, lists and maps that stand for absent fields, with quantities in their canonical form and times in UTC and whole seconds. Its types have been checked. Never
- * changes its argument and shares nothing with it that could be changed.
+ * Returns a built-in object, or a part of one, in its stored form. Drops fields that the model lacks, nulls, and the empty
+ * strings, lists and maps of absent fields. Writes quantities in canonical form, and times in UTC and whole seconds. The caller has
+ * checked the types. Does not change the argument; the result shares no mutable values with it.
  */
 export function normalizeModel(value: JsonObject, model: string): JsonObject {
   return normalize(value, { kind: 'model', name: model }) as JsonObject;
@@ -47,7 +47,7 @@ function normalizeFields(value: JsonObject, model: string): JsonObject {
     const normal = normalize(item, type);
     if (!isEmpty(normal, type) || emptyTextFields.has(name)) result[name] = normal;
   }
-  // The API always writes the times of a condition.
+  // The API always writes a condition's times, null if unset.
   if (model.endsWith('Condition')) for (const [name, { kind }] of types) if (kind === 'time') result[name] ??= null;
   return result;
 }

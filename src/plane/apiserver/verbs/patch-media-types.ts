@@ -6,7 +6,7 @@ export const strategicMergePatch = 'application/strategic-merge-patch+json';
 /** Server-side apply, which this API server does not serve. */
 export const applyPatch = 'application/apply-patch+yaml';
 
-/** The media types that PATCH takes for a resource. */
+/** Returns the media types that PATCH accepts for a resource. */
 export function patchMediaTypes(type: ResourceType): readonly string[] {
   const own = type.content.type === 'model' ? [strategicMergePatch] : [];
   return [jsonPatch, mergePatch, ...own];

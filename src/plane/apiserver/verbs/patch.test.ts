@@ -20,7 +20,7 @@ async function withSettings(): Promise<ApiClient> {
 }
 
 describe('patch', () => {
-  it('takes a JSON patch, and rejects it whole when a test fails', async () => {
+  it('applies a JSON patch, or none of it if a test fails', async () => {
     const client = await withSettings();
     const operations = [
       { op: 'test', path: '/data/a', value: '1' },
@@ -33,12 +33,12 @@ describe('patch', () => {
     expect((await client.get(path)).body.data.a).toBe('9');
   });
 
-  it('takes a merge patch, in which null removes', async () => {
+  it('applies a merge patch, in which null removes a field', async () => {
     const client = await withSettings();
     expect((await client.patch(path, 'merge', { data: { a: null, c: '3' } })).body.data).toEqual({ b: '2', c: '3' });
   });
 
-  it('takes a strategic merge patch for built-in kinds only', async () => {
+  it('applies a strategic merge patch to built-in kinds only', async () => {
     const client = new ApiClient();
     await client.mustCreate(podsPath, podManifest('p'));
     const patched = await client.patch(`${podsPath}/p`, 'strategic', {
@@ -59,14 +59,14 @@ describe('patch', () => {
     expect(rejected.body.message).not.toContain('strategic');
   });
 
-  it('is conditional when it carries a resource version', async () => {
+  it('returns 409 if the patch has an old resource version', async () => {
     const client = await withSettings();
     const answer = await client.patch(path, 'merge', { metadata: { resourceVersion: '1' }, data: { a: '5' } });
     expect(answer.status).toBe(409);
     expect((await client.get(path)).body.data.a).toBe('1');
   });
 
-  it('cannot rename an object or give it another uid', async () => {
+  it('cannot change the name, namespace or UID of an object', async () => {
     const client = await withSettings();
     for (const metadata of [{ name: 'other' }, { name: null }, { namespace: 'kube-system' }]) {
       expect((await client.patch(path, 'merge', { metadata })).status).toBe(400);
@@ -74,14 +74,14 @@ describe('patch', () => {
     expect((await client.patch(path, 'merge', { metadata: { uid: 'other' } })).status).toBe(422);
   });
 
-  it('writes nothing when it changes nothing', async () => {
+  it('writes nothing if the patch changes nothing', async () => {
     const client = await withSettings();
     const before = client.server.resourceVersion;
     expect((await client.patch(path, 'merge', { data: { a: '1' } })).status).toBe(200);
     expect(client.server.resourceVersion).toBe(before);
   });
 
-  it('checks fields as strictly as it is told', async () => {
+  it('validates fields according to fieldValidation', async () => {
     const client = await withSettings();
     const headers = { 'content-type': 'application/merge-patch+json' };
     const strict = await client.send('PATCH', `${path}?fieldValidation=Strict`, { dta: {} }, headers);
@@ -92,11 +92,11 @@ describe('patch', () => {
     expect(warned.body).not.toHaveProperty('dta');
   });
 
-  it('answers 404 for an object that is not there', async () => {
+  it('returns 404 for an object that does not exist', async () => {
     expect((await new ApiClient().patch(path, 'merge', {})).status).toBe(404);
   });
 
-  it('changes the stored object only through its result', async () => {
+  it('does not change earlier versions of the object', async () => {
     const client = await withSettings();
     const query = `watch=true&resourceVersion=${client.server.resourceVersion}`;
     const watch = await client.watch(`${configMapsPath}?${query}`);

@@ -20,7 +20,7 @@ export interface PatchResult {
   readonly warnings: readonly string[];
 }
 
-/** Patches a stored object. Throws 400, 404, 409, 415 or 422. */
+/** Patches a stored object. Throws 400, 404, 409, 413, 415 or 422. */
 export function patchObject(
   context: ApiContext,
   type: ResourceType,
@@ -40,7 +40,7 @@ export function patchObject(
   if (uid !== undefined && uid !== stored.uid) {
     throw invalid(type.kind, type.group, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
   }
-  // The result may share structure with the stored object, which nobody may change.
+  // The result may share structure with the stored object, which must not change.
   const decoded = decodeObject(type, deepCopy(patched), options.fieldValidation, 'patch');
   const updated = updateObject(context, type, stored, decoded.object, options);
   return {
@@ -80,7 +80,7 @@ function patchRejected(error: PatchError): ApiError {
       return badRequest(`error decoding patch: ${error.message}`);
     case 'testFailed':
     case 'unprocessable':
-      // Details would keep kubectl from showing the message.
+      // With details, kubectl would not show the message.
       return new ApiError({
         code: 422,
         reason: 'Invalid',

@@ -4,7 +4,7 @@ import { apiVersionOf } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 
-/** The object as this resource serves it. Shares structure with the stored one: not to be changed. */
+/** Returns the object as this resource serves it. It shares structure with the stored object, so do not change it. */
 export function presentObject(type: ResourceType, object: JsonObject): JsonObject {
   const apiVersion = apiVersionOf(type);
   if (type.conversion !== undefined) {
@@ -13,12 +13,12 @@ export function presentObject(type: ResourceType, object: JsonObject): JsonObjec
   return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
 }
 
-/** The same as JSON text, made once for each version of the object. */
+/** Returns the same as JSON text, encoded once for each version of the object. */
 export function presentText(type: ResourceType, stored: StoredObject): string {
   return stored.text(apiVersionOf(type), (object) => JSON.stringify(presentObject(type, object)));
 }
 
-/** The same as an item of a list: built-in kinds leave to the list what they are, custom resources say it again. */
+/** Returns the JSON text of a list item. Items of built-in kinds omit apiVersion and kind; custom resources repeat them. */
 export function presentItemText(type: ResourceType, stored: StoredObject): string {
   if (type.content.type === 'structural') return presentText(type, stored);
   return stored.text(`${apiVersionOf(type)} item`, (object) => {
@@ -29,17 +29,17 @@ export function presentItemText(type: ResourceType, stored: StoredObject): strin
   });
 }
 
-/** What a Table shows of the objects in its rows besides the cells. */
+/** The part of the object that each row of a Table includes. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-/** How a client wants objects: the form, its version, and what only tables have. */
+/** The form in which a client wants objects. `includeObject` applies to tables only. */
 export interface Presentation {
   readonly form: ObjectForm;
   readonly version: string;
   readonly includeObject: IncludeObject;
 }
 
-/** One object in the form that was asked for; a table has one row then, and no columns when they are defined already. */
+/** Returns one object in the requested form. A table then has one row, and no columns if an earlier table defined them. */
 export function presentOne(
   type: ResourceType,
   stored: StoredObject,

@@ -10,7 +10,7 @@ export interface WriteOptions {
   readonly fieldValidation: FieldValidation;
 }
 
-/** Reads the options of create, update and patch; `kind` is what errors call them. Throws 400 or 422. */
+/** Reads the options of create, update and patch. Errors name them by `kind`. Throws 422. */
 export function readWriteOptions(query: URLSearchParams, kind: string): WriteOptions {
   const fieldValidation = query.get('fieldValidation') ?? '';
   if (fieldValidation !== '' && !['Strict', 'Warn', 'Ignore'].includes(fieldValidation)) {
@@ -28,7 +28,7 @@ export function readWriteOptions(query: URLSearchParams, kind: string): WriteOpt
   };
 }
 
-/** Whether a dry run is asked for. Throws 422 for anything but "All". */
+/** Returns whether the client requests a dry run. Throws 422 for any value but "All" and the empty string. */
 export function readDryRun(values: readonly string[], kind: string): boolean {
   const wrong = values.find((value) => value !== 'All' && value !== '');
   if (wrong !== undefined) {
@@ -84,7 +84,7 @@ export function readListOptions(query: URLSearchParams): ListOptions {
   };
 }
 
-/** Reads in which form the client wants the answer. Throws 400 or 406. */
+/** Reads the form in which the client wants the response. Throws 400 or 406. */
 export function readPresentation(accept: string | undefined, query: URLSearchParams): Presentation {
   const includeObject = nonEmpty(query.get('includeObject')) ?? 'Metadata';
   if (includeObject !== 'None' && includeObject !== 'Metadata' && includeObject !== 'Object') {

@@ -15,7 +15,7 @@ const deployment = {
 };
 
 describe('the scale of a Deployment', () => {
-  it('is read, patched and replaced, as kubectl scale does', async () => {
+  it('can be read, patched and replaced, as kubectl scale does', async () => {
     const client = new ApiClient();
     await client.mustCreate(deployments, deployment);
     const scale = await client.get(`${deployments}/web/scale`);
@@ -32,7 +32,7 @@ describe('the scale of a Deployment', () => {
     });
   });
 
-  it('is not negative, and other kinds have none', async () => {
+  it('cannot be negative, and exists for workloads only', async () => {
     const client = new ApiClient();
     await client.mustCreate(deployments, deployment);
     expect((await client.patch(`${deployments}/web/scale`, 'merge', { spec: { replicas: -1 } })).status).toBe(422);

@@ -12,7 +12,7 @@ import { mergePatch } from './patch-media-types.ts';
 import { readWriteOptions } from './request-options.ts';
 import { updateObject } from './update.ts';
 
-/** Answers a request for the scale of a workload: PUT and PATCH change `spec.replicas`. Throws 400, 409, 415 and 422. */
+/** Handles a request for the scale of a workload. PUT and PATCH change `spec.replicas`. Throws 400, 409, 413, 415 or 422. */
 export function handleScale(
   context: ApiContext,
   type: ResourceType,
@@ -32,7 +32,7 @@ export function handleScale(
 
 function patched(stored: StoredObject, request: TransportRequest): JsonObject {
   if (bodyMediaType(request) !== mergePatch) {
-    throw unsupportedMediaType(`the scale of an object takes patches of the type ${mergePatch} only`);
+    throw unsupportedMediaType(`a scale can only be patched with ${mergePatch}`);
   }
   return requireObject(applyMergePatch(scaleOf(stored.object), decodeJson(bodyText(request))));
 }

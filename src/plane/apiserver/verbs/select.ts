@@ -6,12 +6,12 @@ import type { Collection } from '../store/collection.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { ListOptions } from './request-options.ts';
 
-/** Which objects of a collection a list or a watch is about. */
+/** The objects of a collection that a list or a watch selects. */
 export interface Selection {
   readonly namespace: string | undefined;
   /** Undefined: all objects of the namespace. */
   readonly matches: ObjectPredicate | undefined;
-  /** field label -> value it must have, for indexes */
+  /** field label -> required value, for index lookups */
   readonly equals: ReadonlyMap<string, string>;
 }
 
@@ -27,7 +27,7 @@ export function readSelection(type: ResourceType, namespace: string | undefined,
   };
 }
 
-/** The present objects of a selection, sorted; by an index or by name where the field selector allows it. */
+/** Returns the current objects of a selection, sorted. Uses an index or the name if the field selector allows it. */
 export function selectObjects(collection: Collection, selection: Selection): StoredObject[] {
   const { namespace, matches } = selection;
   return filterSelected(candidates(collection, selection), namespace, matches);
@@ -44,7 +44,7 @@ function filterSelected(
   );
 }
 
-/** Whether an object belongs to the selection. */
+/** Returns a predicate that tests whether an object belongs to the selection. */
 export function selects(selection: Selection): ObjectPredicate {
   const { namespace, matches } = selection;
   if (namespace === undefined) return matches ?? (() => true);

@@ -10,7 +10,7 @@ async function withSettings(): Promise<{ client: ApiClient; stored: any }> {
 }
 
 describe('update', () => {
-  it('replaces the object when the resource version is the stored one', async () => {
+  it('replaces the object if the resource version matches', async () => {
     const { client, stored } = await withSettings();
     const answer = await client.replace(path, { ...stored, data: { a: '2' } });
     expect(answer.status).toBe(200);
@@ -32,12 +32,12 @@ describe('update', () => {
     expect((await client.get(path)).body.data).toEqual({ a: '2' });
   });
 
-  it('overwrites unconditionally without a resource version', async () => {
+  it('overwrites the object if the request has no resource version', async () => {
     const { client } = await withSettings();
     expect((await client.replace(path, configMapManifest('settings', { a: '2' }))).status).toBe(200);
   });
 
-  it('rejects another uid and another name, and keeps the creation time', async () => {
+  it('rejects a different UID or name, and keeps the creation time', async () => {
     const { client } = await withSettings();
     const uid = await client.replace(path, configMapManifest('settings', {}, { uid: 'another' }));
     expect(uid.status).toBe(409);
@@ -47,7 +47,7 @@ describe('update', () => {
     expect((await client.replace(path, created)).body.metadata.creationTimestamp).toBe('2026-01-01T00:00:00Z');
   });
 
-  it('writes nothing when nothing changes', async () => {
+  it('writes nothing if nothing changes', async () => {
     const { client, stored } = await withSettings();
     const watch = await client.watch(`${configMapsPath}?watch=true&resourceVersion=${stored.metadata.resourceVersion}`);
     const answer = await client.replace(path, configMapManifest('settings', { a: '1' }));
@@ -56,7 +56,7 @@ describe('update', () => {
     expect(await watch.nextNames(1)).toEqual(['ADDED next']);
   });
 
-  it('answers 404 for an object that is not there, but creates a Lease', async () => {
+  it('returns 404 for an object that does not exist, but creates a Lease', async () => {
     const client = new ApiClient();
     expect((await client.replace(path, configMapManifest('settings'))).status).toBe(404);
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l' }, spec: {} };
@@ -67,7 +67,7 @@ describe('update', () => {
     ).toBe(404);
   });
 
-  it('keeps the status on a write of the main resource, and everything else on a write of the status', async () => {
+  it('keeps the status when the main resource is written, and the rest when the status is written', async () => {
     const client = new ApiClient();
     await client.mustCreate('/api/v1/nodes', nodeManifest('n1'));
     const main = await client.replace('/api/v1/nodes/n1', {
@@ -88,7 +88,7 @@ describe('update', () => {
 });
 
 describe('times', () => {
-  it('are the same however a client writes them', async () => {
+  it('are normalized, so that a different notation is not a change', async () => {
     const { client, stored } = await withSettings();
     const metadata = { ...stored.metadata, creationTimestamp: '2026-01-01T02:00:00.000+02:00' };
     const answer = await client.replace(path, { ...stored, metadata });

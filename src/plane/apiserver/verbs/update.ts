@@ -13,14 +13,13 @@ import { validateContent } from './decode-object.ts';
 
 export interface UpdateOptions {
   readonly dryRun: boolean;
-  /** Whether the status subresource is written rather than the main resource. */
+  /** Whether the request writes the status subresource instead of the main resource. */
   readonly status: boolean;
 }
 
 /**
- * Replaces a stored object by one that the caller gives away; what the written (sub)resource does not own stays as it was.
- * A resource version or uid in it must be the stored one's. An update that changes nothing writes nothing. Throws 400, 409
- * or 422.
+ * Replaces a stored object and takes ownership of `sent`. Keeps the fields that the written resource or subresource does not own.
+ * A resource version or UID in `sent` must match the stored object. Writes nothing if nothing changes. Throws 400, 409 or 422.
  */
 export function updateObject(
   context: ApiContext,
@@ -38,21 +37,21 @@ export function updateObject(
   delete metadata.selfLink;
   setOrDelete(metadata, 'generation', old.generation);
 
-  const { behaviour } = type;
+  const { behavior } = type;
   if (options.status) {
-    behaviour.applyDefaults?.(object);
-    behaviour.prepareStatusUpdate?.(object, previous.object);
+    behavior.applyDefaults?.(object);
+    behavior.prepareStatusUpdate?.(object, previous.object);
   } else {
     if (hasStatusSubresource(type)) setOrDelete(object, 'status', previous.object.status);
-    behaviour.applyDefaults?.(object);
-    behaviour.prepareUpdate?.(object, previous.object);
+    behavior.applyDefaults?.(object);
+    behavior.prepareUpdate?.(object, previous.object);
     raiseGeneration(type, object, previous.object);
   }
   const causes = [
-    ...validateMetadata(object, behaviour.nameRule ?? 'subdomain'),
+    ...validateMetadata(object, behavior.nameRule ?? 'subdomain'),
     ...validateMetadataUpdate(object, previous.object),
-    ...(behaviour.validate?.(object, context) ?? []),
-    ...((options.status ? undefined : behaviour.validateUpdate?.(object, previous.object, context)) ?? []),
+    ...(behavior.validate?.(object, context) ?? []),
+    ...((options.status ? undefined : behavior.validateUpdate?.(object, previous.object, context)) ?? []),
   ];
   if (causes.length > 0) throw invalid(type.kind, type.group, previous.name, causes);
   validateContent(type, object, previous.name);
@@ -60,7 +59,7 @@ export function updateObject(
   if (options.dryRun) return new StoredObject(object, previous.resourceVersion);
   const collection = context.store.collection(type.storage);
   if (!isDone(type, object)) return collection.write(object);
-  // Watchers see the last state that was stored; this one never is.
+  // The update ends the deletion, so it is never stored. Watchers see the previous state.
   collection.remove(previous);
   return new StoredObject(object, previous.resourceVersion);
 }
@@ -89,7 +88,7 @@ function checkIdentity(type: ResourceType, previous: StoredObject, metadata: Jso
     );
   }
   const version = textAt(metadata, 'resourceVersion');
-  if (version === '' && type.behaviour.updateNeedsVersion === true) {
+  if (version === '' && type.behavior.updateNeedsVersion === true) {
     throw invalid(type.plural, type.group, previous.name, [
       invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
     ]);
@@ -97,10 +96,10 @@ function checkIdentity(type: ResourceType, previous: StoredObject, metadata: Jso
   if (version !== '' && version !== String(previous.resourceVersion)) throw modifiedMeanwhile(type, previous.name);
 }
 
-/** What a write of the status subresource means: the stored object with another status. */
+/** Returns the stored object with the status of `sent`. */
 function withStatusOf(type: ResourceType, sent: JsonObject, previous: JsonObject): JsonObject {
   const metadata: JsonObject = { ...metadataOf(previous) };
-  if (type.behaviour.statusKeepsMetadata === true) {
+  if (type.behavior.statusKeepsMetadata === true) {
     for (const field of ['labels', 'annotations']) setOrDelete(metadata, field, objectAt(metadataOf(sent), field));
   }
   const object: JsonObject = { ...previous, metadata };
@@ -109,7 +108,7 @@ function withStatusOf(type: ResourceType, sent: JsonObject, previous: JsonObject
 }
 
 function raiseGeneration(type: ResourceType, object: JsonObject, previous: JsonObject): void {
-  const rule = type.behaviour.generation;
+  const rule = type.behavior.generation;
   if (rule === undefined) return;
   const changed =
     rule === 'spec'

@@ -5,42 +5,41 @@ import type { JsonObject } from '../json.ts';
 import type { Change } from '../store/change.ts';
 import { StoredObject } from '../store/stored-object.ts';
 
-/** One event of a watch as clients see it, before it is written in the form that they asked for. */
+/** One event of a watch, before it is encoded in the form that the client wants. */
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: StoredObject }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: number; readonly initialEventsEnd: boolean };
 
 export interface WatchStreamOptions {
   readonly clock: Clock;
-  /** Which objects the client wants to see; leaving or entering counts as deleted or added. */
+  /** Selects the client's objects. An object that enters or leaves the selection counts as added or deleted. */
   readonly selects: ObjectPredicate;
-  /** The line of an event, newline included. */
+  /** Returns the line of an event, including the newline. */
   readonly encode: (event: WatchEvent) => string;
-  /** The present resource version, for bookmarks. */
+  /** Returns the current resource version, for bookmarks. */
   readonly resourceVersion: () => number;
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
-  /** A client that lets more events than this wait is dropped; it may resume where it stopped. */
+  /** Maximum number of pending events. The stream ends when a client falls further behind; the client can resume from the last event. */
   readonly pendingLimit: number;
   readonly signal?: AbortSignal;
-  /** Called once, when the stream has ended for whatever reason. */
+  /** Called once when the stream ends, for any reason. */
   readonly onEnd: (stream: WatchStream) => void;
 }
 
 const bookmarkIntervalMs = 60_000;
-/** Lines are joined into one write up to this many characters. */
+/** Characters after which a write is full. A write joins several lines. */
 const writeLimit = 64 * 1024;
 
 type Life =
   { readonly state: 'open' } | { readonly state: 'ended' } | { readonly state: 'aborted'; readonly error: Error };
 
 /**
- * The body of one watch. Events are pushed in by the collection and pulled out by the client, at its own pace. For one
- * consumer.
+ * The body of one watch. The collection pushes events, and the client reads them at its own pace. Supports one consumer.
  */
 export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined> {
   readonly #options: WatchStreamOptions;
-  /** What was known before the watch began, still to be sent; read from #backlogAt on. */
+  /** Events to send first, from #backlogAt on: those from before the watch began, then batches of #pending. */
   #backlog: readonly WatchEvent[] = [];
   #backlogAt = 0;
   #pending: WatchEvent[] = [];
@@ -63,7 +62,7 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
     options.signal?.addEventListener('abort', this.#onAbort);
   }
 
-  /** Takes a change of the collection that happened after the backlog. */
+  /** Adds a change that the collection made after the backlog. */
   onChange(change: Change): void {
     const event = visibleEvent(change, this.#options.selects);
     if (event === undefined || this.#life.state !== 'open') return;
@@ -71,7 +70,7 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
     else this.#push(event);
   }
 
-  /** Ends the stream after what is waiting in it. Idempotent. */
+  /** Ends the stream after its pending events. Idempotent. */
   end(): void {
     this.#finish({ state: 'ended' });
   }
@@ -86,7 +85,7 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
     try {
       piece = this.#take();
     } catch (error) {
-      // What one watch cannot be told is not the fault of whoever writes.
+      // An event that cannot be encoded ends this watch. It must not fail the write that caused it.
       const failure = error as Error;
       this.#finish({ state: 'aborted', error: failure });
       return Promise.reject(failure);
@@ -139,7 +138,7 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
     this.next().then(resolve, reject);
   }
 
-  /** The next lines, up to the size of one write; undefined when there are none. */
+  /** Returns the next lines, up to the size of one write. Undefined if there are none. */
   #take(): Uint8Array | undefined {
     const lines: string[] = [];
     let length = 0;
@@ -158,7 +157,7 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
       this.#backlog = [];
       this.#backlogAt = 0;
     }
-    // Everything that waits is taken in one go, so shifting one by one would be quadratic.
+    // Take all pending events at once: shifting them one by one would be quadratic.
     if (this.#pending.length > 0) {
       this.#backlog = this.#pending;
       this.#pending = [];
@@ -168,7 +167,7 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
   }
 }
 
-/** What a watcher sees of a change: an object that enters or leaves the selection is added or deleted for it. */
+/** Returns the event that a watch sends for a change. An object that enters or leaves the selection is added or deleted. */
 export function visibleEvent(change: Change, selects: ObjectPredicate): WatchEvent | undefined {
   const { object } = change;
   if (change.type === 'ADDED') return selects(object.object) ? { type: 'ADDED', object } : undefined;
@@ -179,7 +178,7 @@ export function visibleEvent(change: Change, selects: ObjectPredicate): WatchEve
   return before ? { type: 'DELETED', object: atVersion(change.previous, change.resourceVersion) } : undefined;
 }
 
-/** The last state that matched, as of the change that ended it. */
+/** Returns the last state that matched, with the resource version of the change after which it no longer matches. */
 function atVersion(stored: StoredObject, resourceVersion: number): StoredObject {
   const metadata = { ...(stored.object.metadata as JsonObject), resourceVersion: String(resourceVersion) };
   return new StoredObject({ ...stored.object, metadata }, resourceVersion);

@@ -1,8 +1,8 @@
 import type { WatchStream } from './watch-stream.ts';
 
-/** All watches that are open, so that they can be ended: on shutdown, or when their resource is gone. */
+/** The open watches. The server ends them on shutdown, or when their resource changes or is removed. */
 export class WatchStreams {
-  /** name of the watched collection -> its open watches */
+  /** collection name -> its open watches */
   readonly #streams = new Map<string, Set<WatchStream>>();
 
   add(storage: string, stream: WatchStream): void {
@@ -15,14 +15,14 @@ export class WatchStreams {
     this.#streams.get(storage)?.delete(stream);
   }
 
-  /** How many watches are open. */
+  /** Number of open watches. */
   get size(): number {
     let size = 0;
     for (const streams of this.#streams.values()) size += streams.size;
     return size;
   }
 
-  /** Ends the watches of one collection, or all. Clients see a clean end of the body. */
+  /** Ends the watches of one collection, or all watches. Clients see a clean end of the body. */
   end(storage?: string): void {
     for (const [name, streams] of this.#streams) {
       if (storage === undefined || name === storage) for (const stream of [...streams]) stream.end();

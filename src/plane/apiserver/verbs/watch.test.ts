@@ -14,7 +14,7 @@ import {
 const minuteMs = 60_000;
 
 describe('watch', () => {
-  it('begins with everything that exists when no resource version is given', async () => {
+  it('begins with all existing objects if the request has no resource version', async () => {
     const client = new ApiClient();
     await client.mustCreate(configMapsPath, configMapManifest('a'));
     const watch = await client.watch(`${configMapsPath}?watch=true`);
@@ -22,7 +22,7 @@ describe('watch', () => {
     expect(await watch.nextNames(2)).toEqual(['ADDED a', 'ADDED b']);
   });
 
-  it('replays what came after a resource version, then goes on live', async () => {
+  it('replays the changes after a resource version, then sends new ones', async () => {
     const client = new ApiClient();
     const first = await client.mustCreate(configMapsPath, configMapManifest('a'));
     await client.patch(`${configMapsPath}/a`, 'merge', { data: { x: 'y' } });
@@ -32,7 +32,7 @@ describe('watch', () => {
     expect(await watch.nextNames(3)).toEqual(['MODIFIED a', 'DELETED a', 'ADDED b']);
   });
 
-  it('gives the deleted object the resource version of its deletion', async () => {
+  it('sends the resource version of the deletion with a deleted object', async () => {
     const client = new ApiClient();
     const created = await client.mustCreate(configMapsPath, configMapManifest('a', { x: 'y' }));
     const watch = await client.watch(
@@ -44,7 +44,7 @@ describe('watch', () => {
     expect(event?.object.metadata.resourceVersion).toBe(String(client.server.resourceVersion));
   });
 
-  it('answers 410 below the floor of its history and 504 above its resource version', async () => {
+  it('returns 410 for a version older than its history, and 504 for a future version', async () => {
     const client = new ApiClient({ historyLimit: 2 });
     const first = await client.mustCreate(configMapsPath, configMapManifest('a'));
     for (const name of ['b', 'c', 'd']) await client.mustCreate(configMapsPath, configMapManifest(name));
@@ -54,7 +54,7 @@ describe('watch', () => {
     expect((await client.get(`${configMapsPath}?watch=true&resourceVersion=99999`)).status).toBe(504);
   });
 
-  it('adds and deletes objects that enter and leave the selection', async () => {
+  it('reports objects that enter or leave the selection as added or deleted', async () => {
     const client = new ApiClient();
     const watch = await client.watch(`${configMapsPath}?watch=true&labelSelector=team%3Dred`);
     await client.mustCreate(configMapsPath, configMapManifest('a', { v: '1' }, { labels: { team: 'blue' } }));
@@ -71,7 +71,7 @@ describe('watch', () => {
     expect(await watch.next()).toBeUndefined();
   });
 
-  it('is confined to its namespace and to a name', async () => {
+  it('can be limited to a namespace and to a name', async () => {
     const client = new ApiClient();
     const here = await client.watch(`${configMapsPath}?watch=true`);
     const one = await client.watch(`${configMapsPath}?watch=true&fieldSelector=metadata.name%3Db`);
@@ -82,7 +82,7 @@ describe('watch', () => {
     expect(await one.nextNames(1)).toEqual(['ADDED b']);
   });
 
-  it('sends a bookmark every minute and at its end, to those who want them', async () => {
+  it('sends a bookmark every minute and at its end, if the client requests them', async () => {
     const client = new ApiClient();
     const query = 'watch=true&timeoutSeconds=90';
     const marked = await client.watch(`${configMapsPath}?${query}&allowWatchBookmarks=true`);
@@ -102,7 +102,7 @@ describe('watch', () => {
     expect(await plain.next()).toBeUndefined();
   });
 
-  it('ends between half an hour and an hour when the client names no time', async () => {
+  it('ends after 30 to 60 minutes if the client sets no timeout', async () => {
     const client = new ApiClient();
     const watch = await client.watch(`${configMapsPath}?watch=true`);
     let ended = false;
@@ -115,7 +115,7 @@ describe('watch', () => {
     expect(ended).toBe(true);
   });
 
-  it('streams the initial state and marks its end when asked to', async () => {
+  it('streams the initial state and marks its end if sendInitialEvents is set', async () => {
     const client = new ApiClient();
     await client.mustCreate(configMapsPath, configMapManifest('a'));
     const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
@@ -126,7 +126,7 @@ describe('watch', () => {
     expect((await client.get(`${configMapsPath}?watch=true&sendInitialEvents=true`)).status).toBe(422);
   });
 
-  it('drops a watcher that does not read, after what it was already owed', async () => {
+  it('ends after the pending events if the client does not read', async () => {
     const client = new ApiClient();
     const watch = await client.watch(`${configMapsPath}?watch=true`);
     await client.mustCreate(configMapsPath, configMapManifest('a'));
@@ -138,7 +138,7 @@ describe('watch', () => {
     expect(events).toBe(10_000);
   });
 
-  it('stops when the client gives up, by signal or by return', async () => {
+  it('ends when the client aborts the signal or calls return', async () => {
     const client = new ApiClient();
     const controller = new AbortController();
     const aborted = await client.watch(`${configMapsPath}?watch=true`, controller.signal);
@@ -150,7 +150,7 @@ describe('watch', () => {
     expect(await returned.next()).toBeUndefined();
   });
 
-  it('ends when the definition of its resource changes or goes', async () => {
+  it('ends when the CRD of its resource is deleted', async () => {
     const client = new ApiClient();
     await client.mustCreate(definitionsPath, podGroupDefinition());
     await client.mustCreate(podGroupsPath, podGroupManifest('red'));
@@ -163,7 +163,7 @@ describe('watch', () => {
     expect(await other.nextNames(1)).toEqual(['ADDED a']);
   });
 
-  it('speaks tables too', async () => {
+  it('sends tables if the client requests them', async () => {
     const client = new ApiClient();
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
     const table = await client.watch(`${podsPath}?watch=true`, undefined, accept);

@@ -13,11 +13,11 @@ import type { Selection } from './select.ts';
 import { WatchStream, visibleEvent } from './watch-stream.ts';
 import type { WatchEvent } from './watch-stream.ts';
 
-/** A watch that asks for no end gets one between this and its double, so that clients do not return all at once. */
-const shortestWatchMs = 30 * 60 * 1000;
+/** A watch without a timeout ends after a random time between this and twice this, so that clients do not reconnect all at once. */
+const minWatchMs = 30 * 60 * 1000;
 const pendingLimit = 10_000;
 
-/** Answers a watch: a stream of events, one JSON text a line. Throws 410 and 504 before the stream begins. */
+/** Starts a watch: a stream of events, one JSON text per line. Throws 400, 410 or 504 before the stream begins. */
 export function watchObjects(
   context: ApiContext,
   type: ResourceType,
@@ -37,7 +37,7 @@ export function watchObjects(
       bookmarks: options.allowWatchBookmarks,
       timeoutMs:
         options.timeoutSeconds === undefined || options.timeoutSeconds === 0
-          ? shortestWatchMs * (1 + context.random())
+          ? minWatchMs * (1 + context.random())
           : options.timeoutSeconds * 1000,
       pendingLimit,
       ...(signal && { signal }),
@@ -59,23 +59,23 @@ function backlog(
   selection: Selection,
   options: ListOptions,
 ): readonly WatchEvent[] {
-  const asked = options.resourceVersion ?? 0;
+  const requested = options.resourceVersion ?? 0;
   const current = context.store.resourceVersion;
-  if (asked > current) throw resourceVersionTooLarge(asked, current);
-  if (options.sendInitialEvents || asked === 0) {
+  if (requested > current) throw resourceVersionTooLarge(requested, current);
+  if (options.sendInitialEvents || requested === 0) {
     const initial = selectObjects(collection, selection).map((object): WatchEvent => ({ type: 'ADDED', object }));
     if (options.sendInitialEvents && options.allowWatchBookmarks) {
       initial.push({ type: 'BOOKMARK', resourceVersion: current, initialEventsEnd: true });
     }
     return initial;
   }
-  const changes = collection.changesAfter(asked);
-  if (changes === undefined) throw expired(`too old resource version: ${asked} (${current})`);
+  const changes = collection.changesAfter(requested);
+  if (changes === undefined) throw expired(`too old resource version: ${requested} (${current})`);
   const predicate = selects(selection);
   return changes.map((change) => visibleEvent(change, predicate)).filter((event) => event !== undefined);
 }
 
-/** Of one watch: the first table has the columns, the others rely on it. */
+/** Returns the encoder of one watch. Only its first table defines the columns. */
 function eventEncoder(
   context: ApiContext,
   type: ResourceType,

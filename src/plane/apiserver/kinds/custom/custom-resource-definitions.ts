@@ -5,7 +5,7 @@ import { fieldColumn, nameColumn } from '../column.ts';
 import type { KindContext, ResourceType } from '../resource-type.ts';
 import { validateDefinition, validateDefinitionUpdate } from './validate-definition.ts';
 
-/** Keeps a definition that is being deleted until its objects are gone. */
+/** Finalizer that keeps a CRD during its deletion until its objects are gone. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 const definitions = builtIn({
@@ -18,7 +18,7 @@ const definitions = builtIn({
   required: ['spec.group', 'spec.names.plural', 'spec.names.kind', 'spec.versions'],
   values: { 'spec.scope': ['Cluster', 'Namespaced'] },
   defaults: { spec: { conversion: { strategy: 'None' } } },
-  behaviour: {
+  behavior: {
     generation: 'spec',
     updateNeedsVersion: true,
     applyDefaults: applyDefinitionDefaults,
@@ -53,7 +53,7 @@ function applyDefinitionDefaults(definition: JsonObject): void {
   if (textAt(names, 'listKind') === '' && kind !== '') names.listKind = `${kind}List`;
 }
 
-/** Names are accepted and the resource is served in the same moment the definition is stored. */
+/** Returns the status of a new CRD. The server accepts the names and serves the resource as soon as it stores the CRD. */
 function establishedStatus(definition: JsonObject, context: KindContext): JsonObject {
   const lastTransitionTime = context.now();
   return {

@@ -9,7 +9,7 @@ import type { ContentSchema, ResourceType } from '../resource-type.ts';
 import { compileStructural } from '../../schema/index.ts';
 import type { StructuralValidator } from '../../schema/index.ts';
 
-/** The resources that a CustomResourceDefinition makes the API serve: one for each served version. */
+/** Returns the resources of a CustomResourceDefinition: one for each served version. */
 export function customResourceTypes(definition: JsonObject): ResourceType[] {
   const spec = objectAt(definition, 'spec')!;
   return objectsAt(spec, 'versions')
@@ -41,13 +41,13 @@ function customResourceType(spec: JsonObject, version: JsonObject): ResourceType
     content: structuralContent(objectAt(objectAt(version, 'schema'), 'openAPIV3Schema')!),
     columns: printerColumns(version),
     selectableFields: { ...metadataFields, ...selectableFields(version) },
-    behaviour: { generation: 'content', updateNeedsVersion: true },
+    behavior: { generation: 'content', updateNeedsVersion: true },
   };
 }
 
 function structuralContent(schema: JsonObject): ContentSchema {
   let validator: StructuralValidator | undefined;
-  // Compiled when first needed: most definitions are stored long before their first object.
+  // Compile on first use: most CRDs are stored long before their first object.
   return {
     type: 'structural',
     schema,

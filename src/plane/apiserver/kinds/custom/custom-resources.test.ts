@@ -13,7 +13,7 @@ async function withDefinition(): Promise<ApiClient> {
 }
 
 describe('a CustomResourceDefinition', () => {
-  it('is established in the write that stores it', async () => {
+  it('is established by the write that stores it', async () => {
     const stored = await new ApiClient().mustCreate(definitionsPath, podGroupDefinition());
     expect(stored.spec.names).toMatchObject({ singular: 'podgroup', listKind: 'PodGroupList' });
     expect(stored.status.storedVersions).toEqual(['v1alpha1']);
@@ -25,19 +25,19 @@ describe('a CustomResourceDefinition', () => {
     ['a name that is not plural.group', (_spec, definition) => (definition.metadata.name = 'a.b.c'), 'metadata.name'],
     ['no storage version', (spec) => (spec.versions[0].storage = false), 'spec.versions'],
     ['no schema', (spec) => delete spec.versions[0].schema, 'spec.versions[0].schema.openAPIV3Schema'],
-    ['a webhook for conversion', (spec) => (spec.conversion = { strategy: 'Webhook' }), 'spec.conversion.strategy'],
+    ['a conversion webhook', (spec) => (spec.conversion = { strategy: 'Webhook' }), 'spec.conversion.strategy'],
     [
       'a scale subresource',
       (spec) => (spec.versions[0].subresources.scale = {}),
       'spec.versions[0].subresources.scale',
     ],
     [
-      'a column path that cannot be read',
+      'an invalid column path',
       (spec) => (spec.versions[0].additionalPrinterColumns[0].jsonPath = '.a['),
       'spec.versions[0].additionalPrinterColumns[0].jsonPath',
     ],
     [
-      'a property without type',
+      'a property without a type',
       (spec) => (spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.x = {}),
       'spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.x.type',
     ],
@@ -49,7 +49,7 @@ describe('a CustomResourceDefinition', () => {
       ),
       'spec.group',
     ],
-  ])('is rejected for %s', async (_what, change, field) => {
+  ])('is rejected for %s', async (_case, change, field) => {
     const definition = podGroupDefinition() as any;
     change(definition.spec, definition);
     const answer = await new ApiClient().create(definitionsPath, definition);
@@ -57,7 +57,7 @@ describe('a CustomResourceDefinition', () => {
     expect(answer.body.details.causes.map((cause: { field: string }) => cause.field)).toContain(field);
   });
 
-  it('may not take names that another definition of its group has', async () => {
+  it('is rejected if another CRD of its group has one of its names', async () => {
     const client = await withDefinition();
     const other = podGroupDefinition() as any;
     other.metadata.name = 'gangs.scheduling.x-k8s.io';
@@ -65,13 +65,13 @@ describe('a CustomResourceDefinition', () => {
     expect((await client.create(definitionsPath, other)).status).toBe(409);
   });
 
-  it('keeps its group, scope and kind', async () => {
+  it('cannot change its scope or kind', async () => {
     const client = await withDefinition();
     expect((await client.patch(definitionPath, 'merge', { spec: { scope: 'Cluster' } })).status).toBe(422);
     expect((await client.patch(definitionPath, 'merge', { spec: { names: { kind: 'Gang' } } })).status).toBe(422);
   });
 
-  it('takes its objects with it, and waits for those that finalizers hold', async () => {
+  it('deletes its objects, and waits for objects with finalizers', async () => {
     const client = await withDefinition();
     await client.mustCreate(podGroupsPath, podGroupManifest('red'));
     await client.mustCreate(podGroupsPath, podGroupManifest('blue'));
@@ -90,7 +90,7 @@ describe('a CustomResourceDefinition', () => {
 });
 
 describe('a custom resource', () => {
-  it('is defaulted, pruned and numbered', async () => {
+  it('gets defaults and a generation, and loses unknown fields', async () => {
     const client = await withDefinition();
     const sent = { ...podGroupManifest('red', { minMember: 2, extra: true }), status: { phase: 'Running' } };
     const answer = await client.create(podGroupsPath, sent);
@@ -110,7 +110,7 @@ describe('a custom resource', () => {
     [{}, 'spec.minMember', 'FieldValueRequired'],
     [{ minMember: 0 }, 'spec.minMember', 'FieldValueInvalid'],
     [{ minMember: 'two' }, 'spec.minMember', 'FieldValueTypeInvalid'],
-  ])('is rejected where it breaks the schema: %j', async (spec, field, reason) => {
+  ])('is rejected if it violates the schema: %j', async (spec, field, reason) => {
     const client = await withDefinition();
     const answer = await client.create(podGroupsPath, podGroupManifest('red', spec));
     expect(answer.status).toBe(422);
@@ -123,22 +123,22 @@ describe('a custom resource', () => {
     expect(answer.body.message).toContain('PodGroup.scheduling.x-k8s.io "red" is invalid: spec.minMember:');
   });
 
-  it('must say what it is', async () => {
+  it('must have apiVersion and kind', async () => {
     const client = await withDefinition();
     expect((await client.create(podGroupsPath, { metadata: { name: 'red' }, spec: { minMember: 1 } })).status).toBe(
       400,
     );
   });
 
-  it('raises its generation with its spec only, and keeps status apart', async () => {
+  it('increases its generation for spec changes only, and separates the status', async () => {
     const client = await withDefinition();
     await client.mustCreate(podGroupsPath, podGroupManifest('red'));
-    const labelled = await client.patch(path, 'merge', {
+    const labeled = await client.patch(path, 'merge', {
       metadata: { labels: { a: 'b' } },
       status: { phase: 'Failed' },
     });
-    expect(labelled.body.metadata.generation).toBe(1);
-    expect(labelled.body).not.toHaveProperty('status');
+    expect(labeled.body.metadata.generation).toBe(1);
+    expect(labeled.body).not.toHaveProperty('status');
     const status = await client.patch(`${path}/status`, 'merge', {
       metadata: { labels: { c: 'd' } },
       spec: { minMember: 9 },
@@ -154,7 +154,7 @@ describe('a custom resource', () => {
     expect((await client.get(`${path}/status`)).body.status).toEqual({ phase: 'Running' });
   });
 
-  it('is printed by the columns of its definition', async () => {
+  it('has the columns of its CRD', async () => {
     const client = await withDefinition();
     await client.mustCreate(podGroupsPath, podGroupManifest('red'));
     await client.patch(`${path}/status`, 'merge', { status: { phase: 'Running' } });
@@ -170,7 +170,7 @@ describe('a custom resource', () => {
     expect(rows[0].cells).toEqual(['red', 2, 'Running', '5m', 'main']);
   });
 
-  it('can be selected by the fields that its definition names', async () => {
+  it('can be selected by the selectable fields of its CRD', async () => {
     const client = await withDefinition();
     await client.mustCreate(podGroupsPath, podGroupManifest('red'));
     await client.mustCreate(podGroupsPath, podGroupManifest('blue', { minMember: 1, queue: 'other' }));
@@ -179,7 +179,7 @@ describe('a custom resource', () => {
     expect((await client.get(`${podGroupsPath}?fieldSelector=spec.minMember%3D1`)).status).toBe(400);
   });
 
-  it('is served in each version of its definition', async () => {
+  it('is served in each version of its CRD', async () => {
     const client = new ApiClient();
     const definition = podGroupDefinition() as any;
     definition.spec.versions.push({ ...definition.spec.versions[0], name: 'v1', storage: false });

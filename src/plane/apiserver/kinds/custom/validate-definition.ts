@@ -12,7 +12,7 @@ import type { KindContext } from '../resource-type.ts';
 const versionPattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const columnTypes = ['integer', 'number', 'string', 'boolean', 'date'];
 
-/** Checks a CustomResourceDefinition. It rejects whatever this server could store but not act on. */
+/** Checks a CustomResourceDefinition. Rejects features that this server could store but not act on. Throws 409 for a name in use. */
 export function validateDefinition(definition: JsonObject, context: KindContext): StatusCause[] {
   const spec = objectAt(definition, 'spec') ?? {};
   const group = textAt(spec, 'group');
@@ -23,7 +23,7 @@ export function validateDefinition(definition: JsonObject, context: KindContext)
     causes.push(invalidValue('spec.group', group, 'should be a domain with at least one dot'));
   }
   if (group.endsWith('.k8s.io')) {
-    causes.push(fieldForbidden('spec.group', `${group} is a protected group, as are all of k8s.io`));
+    causes.push(fieldForbidden('spec.group', `${group} is a protected group, like all groups that end in .k8s.io`));
   }
   const pluralProblem = plural === '' ? undefined : dnsLabelProblem(plural);
   if (pluralProblem !== undefined) causes.push(invalidValue('spec.names.plural', plural, pluralProblem));
@@ -32,7 +32,7 @@ export function validateDefinition(definition: JsonObject, context: KindContext)
   }
   const strategy = valueAt(spec, 'conversion.strategy');
   if (strategy !== 'None') {
-    const rule = `this API server converts with strategy None only, not ${JSON.stringify(strategy)}`;
+    const rule = `this API server supports the conversion strategy None only, not ${JSON.stringify(strategy)}`;
     causes.push(fieldForbidden('spec.conversion.strategy', rule));
   }
   const versions = objectsAt(spec, 'versions');
@@ -41,7 +41,7 @@ export function validateDefinition(definition: JsonObject, context: KindContext)
     const names = versions.map((version) => textAt(version, 'name'));
     causes.push(invalidValue('spec.versions', names, 'must have exactly one version marked as storage version'));
   }
-  if (causes.length === 0) rejectTakenNames(definition, context);
+  if (causes.length === 0) rejectNamesInUse(definition, context);
   return causes;
 }
 
@@ -73,17 +73,17 @@ function validateVersion(version: JsonObject, path: string): StatusCause[] {
 
 function validateJsonPath(text: string, field: string): StatusCause[] {
   if (text.startsWith('.') && compileJsonPath(text) !== undefined) return [];
-  const rule = `is not a JSON path this API server knows: write .a.b, ['a.b'], [0], [*] or [?(@.a=="b")]`;
+  const rule = `must be a JSON path that this API server supports: .a.b, ['a.b'], [0], [*] or [?(@.a=="b")]`;
   return [invalidValue(field, text, rule)];
 }
 
-/** Two definitions of one group must not share a kind, plural, singular or short name. */
-function rejectTakenNames(definition: JsonObject, context: KindContext): void {
+/** Throws 409 if another CRD of the group has the same kind, plural, singular or short name. */
+function rejectNamesInUse(definition: JsonObject, context: KindContext): void {
   const name = metadataOf(definition).name as string;
-  const own = takenNames(definition);
+  const own = namesOf(definition);
   for (const other of context.store.collection('customresourcedefinitions.apiextensions.k8s.io').list()) {
     if (other.name === name || valueAt(other.object, 'spec.group') !== valueAt(definition, 'spec.group')) continue;
-    const shared = takenNames(other.object).find((each) => own.includes(each));
+    const shared = namesOf(other.object).find((each) => own.includes(each));
     if (shared === undefined) continue;
     throw conflict(
       { group: 'apiextensions.k8s.io', plural: 'customresourcedefinitions' },
@@ -93,7 +93,7 @@ function rejectTakenNames(definition: JsonObject, context: KindContext): void {
   }
 }
 
-function takenNames(definition: JsonObject): string[] {
+function namesOf(definition: JsonObject): string[] {
   const names = objectAt(objectAt(definition, 'spec'), 'names');
   return [...['plural', 'singular', 'kind'].map((field) => textAt(names, field)), ...textsAt(names, 'shortNames')];
 }

@@ -9,8 +9,8 @@ const pods = { group: '', plural: 'pods' };
 const tolerationSeconds = 300;
 
 /**
- * What kube-apiserver's admission does to a new pod: priority from its class, the default tolerations and service account,
- * selectors with its own labels if it asks for that, and a new status. Changes the pod in place; throws 403.
+ * Admits a new pod as kube-apiserver does. Sets the priority from its class, the default tolerations and service account, and a new
+ * status, and merges `matchLabelKeys` into selectors. Changes the pod in place. Throws 403.
  */
 export function admitPod(pod: JsonObject, context: KindContext): void {
   admitPriority(pod, context);
@@ -69,14 +69,14 @@ function admitPriority(pod: JsonObject, context: KindContext): void {
   spec.preemptionPolicy = preemptionPolicy;
 }
 
-/** The plane has no tokens, so it does not check that the ServiceAccount exists. */
+/** Sets the ServiceAccount. Does not check that it exists, because the plane has no ServiceAccount tokens. */
 function setServiceAccount(pod: JsonObject): void {
   const spec = ensureObject(pod, 'spec');
   spec.serviceAccountName = textAt(spec, 'serviceAccountName') || 'default';
   spec.serviceAccount = spec.serviceAccountName;
 }
 
-/** Every pod tolerates a node that is not ready or unreachable for five minutes, unless it says otherwise. */
+/** Adds the default tolerations: five minutes on a node that is not ready or unreachable, unless the pod has its own. */
 export function addDefaultTolerations(pod: JsonObject): void {
   const spec = ensureObject(pod, 'spec');
   const tolerations = objectsAt(spec, 'tolerations');

@@ -10,7 +10,7 @@ async function withPod(spec = {}): Promise<{ client: ApiClient; pod: any }> {
 }
 
 describe('binding', () => {
-  it('sets the node, merges the annotations and the condition in one write', async () => {
+  it('sets the node, the annotations and the condition in one write', async () => {
     const { client, pod } = await withPod();
     const watch = await client.watch(`${podsPath}?watch=true&resourceVersion=${pod.metadata.resourceVersion}`);
     const answer = await client.create(
@@ -29,7 +29,7 @@ describe('binding', () => {
     expect(Number(bound.metadata.resourceVersion)).toBe(client.server.resourceVersion);
   });
 
-  it('replaces the condition that said the pod did not fit', async () => {
+  it('replaces the Unschedulable condition', async () => {
     const { client } = await withPod();
     await client.patch(`${podsPath}/p/status`, 'strategic', {
       status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] },
@@ -41,13 +41,13 @@ describe('binding', () => {
     expect(conditions[0]).not.toHaveProperty('reason');
   });
 
-  it('is also taken by the namespace, with the pod named inside', async () => {
+  it('also works through the bindings of the namespace', async () => {
     const { client } = await withPod();
     expect((await client.create('/api/v1/namespaces/default/bindings', bindingManifest('p', 'n1'))).status).toBe(201);
     expect((await client.get(`${podsPath}/p`)).body.spec.nodeName).toBe('n1');
   });
 
-  it('rejects a pod that is bound already', async () => {
+  it('rejects a bound pod', async () => {
     const { client } = await withPod();
     await client.create(path, bindingManifest('p', 'n1'));
     const answer = await client.create(path, bindingManifest('p', 'n2'));
@@ -56,9 +56,9 @@ describe('binding', () => {
     expect((await client.get(`${podsPath}/p`)).body.spec.nodeName).toBe('n1');
   });
 
-  it('rejects a pod of another uid', async () => {
+  it('rejects a different UID', async () => {
     const { client } = await withPod();
-    const answer = await client.create(path, bindingManifest('p', 'n1', { uid: 'of-its-predecessor' }));
+    const answer = await client.create(path, bindingManifest('p', 'n1', { uid: 'of-a-deleted-pod' }));
     expect(answer.status).toBe(409);
     expect(answer.body.reason).toBe('Conflict');
     expect((await client.get(`${podsPath}/p`)).body.spec).not.toHaveProperty('nodeName');
@@ -80,7 +80,7 @@ describe('binding', () => {
     expect(answer.body.message).toContain('is being deleted, cannot be assigned to a host');
   });
 
-  it('rejects a Binding that names no pod of this name, no node, or something else than a node', async () => {
+  it('rejects a Binding with a different or unknown pod name, without a node, or with a target that is not a Node', async () => {
     const { client } = await withPod();
     expect((await client.create(path, bindingManifest('q', 'n1'))).status).toBe(400);
     expect((await client.create(path, bindingManifest('p', ''))).status).toBe(422);
@@ -99,7 +99,7 @@ describe('binding', () => {
 });
 
 describe('eviction', () => {
-  it('deletes gracefully', async () => {
+  it('deletes the pod gracefully', async () => {
     const { client } = await withPod();
     await client.create(path, bindingManifest('p', 'n1'));
     const answer = await client.create(`${podsPath}/p/eviction`, {

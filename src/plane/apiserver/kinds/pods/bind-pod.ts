@@ -9,9 +9,9 @@ const podBinding = { group: '', plural: 'pods/binding' };
 const podReference = { group: '', plural: 'pods' };
 
 /**
- * Binds a pod to the node that a Binding names: node name, annotations, labels and the PodScheduled condition in one write.
- * Whether the node exists is not asked, as on any API server. Throws 404, 409 (bound already, being deleted, gated,
- * another uid) or 422.
+ * Binds a pod to the node of a Binding. Sets the node name, annotations, labels and the PodScheduled condition in one write. As in
+ * kube-apiserver, does not check that the node exists. Throws 400 (different name), 404, 409 (bound, being deleted, gated, or a
+ * different UID or resource version) or 422.
  */
 export function bindPod(
   binding: JsonObject,

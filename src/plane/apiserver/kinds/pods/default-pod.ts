@@ -5,17 +5,17 @@ function setDefault(object: JsonObject, field: string, value: JsonObject[string]
   if ((ownValue(object, field) ?? null) === null) object[field] = value;
 }
 
-/** Fills in what kube-apiserver fills in where it matters to scheduling or shows in kubectl. In place. */
+/** Sets kube-apiserver's defaults that affect scheduling or that kubectl shows. In place. */
 export function applyPodDefaults(pod: JsonObject): void {
   const spec = ensureObject(pod, 'spec');
   applyPodSpecDefaults(spec);
   setDefault(spec, 'enableServiceLinks', true);
-  for (const container of containersOf(spec)) requestLimits(container);
+  for (const container of containersOf(spec)) defaultRequestsToLimits(container);
   const status = objectAt(pod, 'status');
   if (typeof status?.podIP === 'string' && status.podIP !== '') setDefault(status, 'podIPs', [{ ip: status.podIP }]);
 }
 
-/** The defaults of a pod's spec that one inside a template has as well. In place. */
+/** Sets the defaults that pods and pod templates share. In place. */
 export function applyPodSpecDefaults(spec: JsonObject): void {
   setDefault(spec, 'restartPolicy', 'Always');
   setDefault(spec, 'terminationGracePeriodSeconds', 30);
@@ -32,7 +32,7 @@ function containersOf(spec: JsonObject): JsonObject[] {
   return [...objectsAt(spec, 'containers'), ...objectsAt(spec, 'initContainers')];
 }
 
-function requestLimits(container: JsonObject): void {
+function defaultRequestsToLimits(container: JsonObject): void {
   const resources = ensureObject(container, 'resources');
   const limits = objectAt(resources, 'limits');
   if (limits === undefined) return;

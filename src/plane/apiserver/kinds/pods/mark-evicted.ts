@@ -3,7 +3,7 @@ import type { StoredObject } from '../../store/stored-object.ts';
 import { objectAt, objectsAt, textAt } from '../access.ts';
 import type { KindContext } from '../resource-type.ts';
 
-/** Writes on a pod that is about to be evicted why it goes, as long as it does not go at once. */
+/** Adds the DisruptionTarget condition to a pod before its eviction. Skips unbound pods, because they are removed at once. */
 export function markEvicted(context: KindContext, stored: StoredObject): StoredObject {
   const pod = stored.object;
   if (textAt(objectAt(pod, 'spec'), 'nodeName') === '') return stored;

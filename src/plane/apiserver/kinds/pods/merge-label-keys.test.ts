@@ -12,8 +12,8 @@ const merged = (spec: object): object => {
 };
 const own = { key: 'revision', values: ['2'] };
 
-describe('the label keys of a new pod', () => {
-  it('become part of the selectors of its affinity terms, also of preferred ones', () => {
+describe('mergeLabelKeys', () => {
+  it('extends the selectors of required and preferred affinity terms', () => {
     const term = {
       topologyKey: 'zone',
       labelSelector: { matchLabels: { app: 'a' } },
@@ -40,7 +40,7 @@ describe('the label keys of a new pod', () => {
     expect(merged(affinityOf(term))).toEqual(affinityOf(expected));
   });
 
-  it('become part of the selectors of its spread constraints, after what is there', () => {
+  it('appends to the selectors of spread constraints', () => {
     const selector = { matchExpressions: [{ key: 'app', operator: 'Exists' }] };
     const constraint = { topologyKey: 'zone', matchLabelKeys: ['revision'], labelSelector: selector };
     expect(merged({ topologySpreadConstraints: [constraint] })).toEqual({
@@ -53,7 +53,7 @@ describe('the label keys of a new pod', () => {
     });
   });
 
-  it('do nothing beside no selector, which selects nobody', () => {
+  it('ignores terms without a selector, which select no pods', () => {
     const spec = { topologySpreadConstraints: [{ topologyKey: 'zone', matchLabelKeys: ['revision'] }] };
     expect(merged(spec)).toEqual(spec);
   });

@@ -5,8 +5,8 @@ const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 /**
- * What kube-apiserver makes of `matchLabelKeys` and `mismatchLabelKeys` of a new pod: the selector beside them gets the pod's own
- * values of these labels, to be met or not to be met. In place. A term without a selector stays as it is.
+ * Merges `matchLabelKeys` and `mismatchLabelKeys` of a new pod into the selectors of their terms, as kube-apiserver does. The
+ * selectors then require or exclude the pod's own values of these labels. In place. Skips terms without a selector.
  */
 export function mergeLabelKeys(pod: JsonObject): void {
   const labels = objectAt(metadataOf(pod), 'labels') ?? {};

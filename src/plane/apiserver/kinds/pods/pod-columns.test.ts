@@ -52,13 +52,13 @@ describe('the status column of a pod', () => {
         { initContainers: [{ name: 'i' }] },
       ),
     ],
-  ])('reads %s', (word, object) => {
+  ])('shows %s', (word, object) => {
     expect(podStatus(object)).toBe(word);
   });
 });
 
 describe('the row of a pod', () => {
-  it('counts ready containers and restarts, and tells where it runs', () => {
+  it('shows ready containers, restarts and the node', () => {
     const status = {
       phase: 'Running',
       podIP: '10.0.0.1',

@@ -42,7 +42,7 @@ function restarts(pod: JsonObject): string {
   return String(statuses.reduce((sum, each) => sum + Number(each.restartCount ?? 0), 0));
 }
 
-/** The one word that tells how a pod is doing: its phase, unless a container, a gate or the deletion says more. */
+/** Returns the Status cell: the phase or reason, unless a container, a scheduling gate or the deletion is more specific. */
 export function podStatus(pod: JsonObject): string {
   const spec = objectAt(pod, 'spec');
   const status = objectAt(pod, 'status');
@@ -50,7 +50,7 @@ export function podStatus(pod: JsonObject): string {
   const scheduled = objectsAt(status, 'conditions').find((condition) => condition.type === 'PodScheduled');
   if (textAt(scheduled, 'reason') === 'SchedulingGated') word = 'SchedulingGated';
 
-  const init = initializing(spec, status);
+  const init = initStatus(spec, status);
   if (init !== undefined) word = init;
   else word = containersWord(status) ?? word;
 
@@ -62,7 +62,7 @@ export function podStatus(pod: JsonObject): string {
   return word;
 }
 
-function initializing(spec: JsonObject | undefined, status: JsonObject | undefined): string | undefined {
+function initStatus(spec: JsonObject | undefined, status: JsonObject | undefined): string | undefined {
   const containers = objectsAt(spec, 'initContainers');
   const statuses = objectsAt(status, 'initContainerStatuses');
   for (const [index, each] of statuses.entries()) {

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../json.ts';
 import { objectAt, textAt } from '../access.ts';
 
 /**
- * Seconds between DELETE and the moment the pod is gone: what was asked for, else the pod's own; none for a pod that
- * runs nowhere. It is the node's part to end the wait with a DELETE of zero seconds.
+ * Returns the seconds between DELETE and the removal of the pod: the requested period, or the pod's own. Zero for a pod that is
+ * unbound or finished, and at least one second if negative. The node ends the period with a DELETE of zero seconds.
  */
 export function podGracePeriod(pod: JsonObject, requested: number | undefined): number {
   const spec = objectAt(pod, 'spec');

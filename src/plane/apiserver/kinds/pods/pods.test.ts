@@ -47,7 +47,7 @@ describe('a new pod', () => {
     expect(pod.metadata.generation).toBe(1);
   });
 
-  it('begins Pending, whatever status was sent', async () => {
+  it('starts Pending, regardless of the status in the request', async () => {
     const client = new ApiClient();
     const answer = await client.create(podsPath, {
       ...podManifest('p'),
@@ -56,7 +56,7 @@ describe('a new pod', () => {
     expect(answer.body.status).toEqual({ phase: 'Pending', qosClass: 'BestEffort' });
   });
 
-  it('adds no toleration where the pod tolerates more already', async () => {
+  it('gets no default toleration if its own tolerations cover it', async () => {
     const pod = await create({ tolerations: [{ operator: 'Exists' }] });
     expect(pod.spec.tolerations).toEqual([{ operator: 'Exists' }]);
   });
@@ -66,7 +66,7 @@ describe('a new pod', () => {
     [{ requests: { cpu: '1' } }, 'Burstable'],
     [{ limits: { cpu: '1', memory: '1Gi' } }, 'Guaranteed'],
     [{ limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '500m' } }, 'Burstable'],
-  ])('has the quality-of-service class of its resources: %j', async (resources, qosClass) => {
+  ])('gets the QoS class of its resources: %j', async (resources, qosClass) => {
     expect((await create(container(resources))).status.qosClass).toBe(qosClass);
   });
 
@@ -91,13 +91,13 @@ describe('a new pod', () => {
     [container({ requests: { cpu: '2' }, limits: { cpu: '1' } }), 'spec.containers[0].resources.requests'],
     [container({ requests: { cpu: '-1' } }), 'spec.containers[0].resources.requests[cpu]'],
     [container({ requests: { 'nvidia.com/gpu': '1' } }), 'spec.containers[0].resources.limits'],
-  ])('is rejected, naming the field: %j', async (spec, field) => {
+  ])('is rejected with the field name: %j', async (spec, field) => {
     const status = await create(spec);
     expect(status).toMatchObject({ code: 422, reason: 'Invalid' });
     expect(status.details.causes.map((cause: { field: string }) => cause.field)).toEqual([field]);
   });
 
-  it('is rejected when a quantity cannot be read', async () => {
+  it('is rejected if a quantity is invalid', async () => {
     const status = await create(container({ requests: { cpu: 'lots' } }));
     expect(status.code).toBe(400);
     expect(status.message).toContain('spec.containers[0].resources.requests');
@@ -117,7 +117,7 @@ describe('priority of a new pod', () => {
     expect(system.body.spec.priority).toBe(2_000_001_000);
   });
 
-  it('comes from the global default class when the pod names none', async () => {
+  it('comes from the global default class if the pod names none', async () => {
     const client = new ApiClient();
     await client.mustCreate(classes, { ...high, globalDefault: true });
     expect((await create({}, client)).spec).toMatchObject({ priority: 1000, priorityClassName: 'high' });
@@ -125,7 +125,7 @@ describe('priority of a new pod', () => {
     expect(second.status).toBe(403);
   });
 
-  it('rejects an unknown class and a number of its own', async () => {
+  it('cannot come from an unknown class or from the pod itself', async () => {
     const unknown = await create({ priorityClassName: 'nothing' });
     expect(unknown).toMatchObject({
       code: 403,
@@ -134,7 +134,7 @@ describe('priority of a new pod', () => {
     expect((await create({ priority: 7 })).code).toBe(403);
   });
 
-  it('is fixed with its class', async () => {
+  it('comes from a class whose value is immutable and limited', async () => {
     const client = new ApiClient();
     await client.mustCreate(classes, high);
     expect((await client.patch(`${classes}/high`, 'merge', { value: 5 })).status).toBe(422);
@@ -146,7 +146,7 @@ describe('priority of a new pod', () => {
 describe('an existing pod', () => {
   const path = `${podsPath}/p`;
 
-  it('takes changes of metadata, image, deadline and further tolerations', async () => {
+  it('accepts changes of metadata, image and deadline, and additional tolerations', async () => {
     const client = new ApiClient();
     await create({}, client);
     expect((await client.patch(path, 'merge', { metadata: { labels: { a: 'b' } } })).body.metadata.generation).toBe(1);
@@ -162,7 +162,7 @@ describe('an existing pod', () => {
     [{ schedulerName: 'other' }, 'schedulerName'],
     [{ priority: 5 }, 'priority'],
     [{ nodeSelector: { a: 'b' } }, 'nodeSelector'],
-  ])('rejects any other change of its spec: %j', async (spec, field) => {
+  ])('rejects other changes of its spec: %j', async (spec, field) => {
     const client = new ApiClient();
     await create({}, client);
     const answer = await client.patch(path, 'merge', { spec });
@@ -171,7 +171,7 @@ describe('an existing pod', () => {
     expect(answer.body.message).toContain(`changed: spec.${field}`);
   });
 
-  it('keeps the tolerations it has', async () => {
+  it('cannot lose tolerations', async () => {
     const client = new ApiClient();
     await create({ tolerations: [{ key: 'mine', operator: 'Exists' }] }, client);
     const answer = await client.patch(path, 'merge', { spec: { tolerations: [] } });
@@ -179,7 +179,7 @@ describe('an existing pod', () => {
     expect(answer.body.details.causes[0].field).toBe('spec.tolerations');
   });
 
-  it('loses gates and never gains one; while gated its node selector may change', async () => {
+  it('can lose gates but not gain them, and may change its node selector while gated', async () => {
     const client = new ApiClient();
     await create({ schedulingGates: [{ name: 'a' }, { name: 'b' }], nodeSelector: { zone: '1' } }, client);
     const gates = (...names: string[]): JsonObject => ({ spec: { schedulingGates: names.map((name) => ({ name })) } });
@@ -191,7 +191,7 @@ describe('an existing pod', () => {
     expect((await client.patch(path, 'merge', { spec: { nodeSelector: { more: 'x' } } })).status).toBe(422);
   });
 
-  it('gets its status through the subresource, which leaves the spec alone', async () => {
+  it('gets its status through the subresource, which does not change the spec', async () => {
     const client = new ApiClient();
     await create({}, client);
     expect((await client.patch(path, 'merge', { status: { phase: 'Running' } })).body.status.phase).toBe('Pending');
@@ -205,7 +205,7 @@ describe('an existing pod', () => {
     expect(answer.body.spec).not.toHaveProperty('nodeName');
   });
 
-  it('says clearly that it has no containers behind it', async () => {
+  it('returns 501 for its logs, because it has no containers', async () => {
     const client = new ApiClient();
     await create({}, client);
     const answer = await client.get(`${path}/log?container=main`);

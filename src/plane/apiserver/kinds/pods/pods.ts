@@ -16,8 +16,8 @@ const selectablePaths = [
   ...['status.phase', 'status.podIP', 'status.nominatedNodeName'],
 ];
 
-/** What admission filled in stays when a client that only has the manifest leaves it out. */
-function keepAdmitted(pod: JsonObject, previous: JsonObject): void {
+/** Restores the fields that admission set, for clients that replace the pod with its manifest. */
+function restoreAdmittedFields(pod: JsonObject, previous: JsonObject): void {
   const spec = objectAt(pod, 'spec');
   const old = objectAt(previous, 'spec');
   if (spec === undefined || old === undefined) return;
@@ -28,7 +28,7 @@ function keepAdmitted(pod: JsonObject, previous: JsonObject): void {
   addDefaultTolerations(pod);
 }
 
-/** The index that answers lists by `spec.nodeName`. */
+/** The index for lists by `spec.nodeName`. */
 export const podIndexes: IndexFunctions = {
   'spec.nodeName': (pod: JsonObject) => textAt(objectAt(pod, 'spec'), 'nodeName'),
 };
@@ -47,7 +47,7 @@ export const pods: ResourceType = builtIn({
   selectableFields: Object.fromEntries(
     selectablePaths.map((path) => [path, (pod: JsonObject) => (valueAt(pod, path) as string | undefined) ?? '']),
   ),
-  behaviour: {
+  behavior: {
     returnsDeleted: true,
     statusKeepsMetadata: true,
     applyDefaults: applyPodDefaults,
@@ -55,7 +55,7 @@ export const pods: ResourceType = builtIn({
     validate: validatePod,
     validateUpdate: validatePodUpdate,
     prepareUpdate: (pod, previous) => {
-      keepAdmitted(pod, previous);
+      restoreAdmittedFields(pod, previous);
       const generation = metadataOf(previous).generation;
       if (typeof generation === 'number' && !deepEqual(pod.spec, previous.spec))
         metadataOf(pod).generation = generation + 1;

@@ -4,7 +4,7 @@ import { objectAt, objectsAt } from '../access.ts';
 
 const computeResources = ['cpu', 'memory'];
 
-/** The quality-of-service class of a pod with valid quantities. */
+/** Returns the quality of service (QoS) class of a pod. Counts invalid quantities as unset. */
 export function qosClass(pod: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const spec = objectAt(pod, 'spec');
   const podResources = objectAt(spec, 'resources');

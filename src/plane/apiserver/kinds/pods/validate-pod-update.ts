@@ -8,8 +8,8 @@ const immutableMessage =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)';
 
 /**
- * A pod's spec is fixed once it exists but for: images, activeDeadlineSeconds, further tolerations, and the
- * removal of scheduling gates; the node selector and the node affinity may change while the pod is gated.
+ * Rejects changes of a pod's spec, except for images, activeDeadlineSeconds, additional tolerations and the removal of scheduling
+ * gates. While the pod is gated, its node selector and affinity may change, too.
  */
 export function validatePodUpdate(pod: JsonObject, previous: JsonObject): StatusCause[] {
   const spec = objectAt(pod, 'spec') ?? {};
@@ -47,10 +47,10 @@ function validateGateRemoval(spec: JsonObject, old: JsonObject): StatusCause[] {
 
 function validateTolerationsUpdate(spec: JsonObject, old: JsonObject): StatusCause[] {
   const tolerations = objectsAt(spec, 'tolerations');
-  const kept = objectsAt(old, 'tolerations').every((before) =>
+  const isUnchanged = objectsAt(old, 'tolerations').every((before) =>
     tolerations.some((now) => deepEqual({ ...now, tolerationSeconds: 0 }, { ...before, tolerationSeconds: 0 })),
   );
-  return kept
+  return isUnchanged
     ? []
     : [fieldForbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
 }

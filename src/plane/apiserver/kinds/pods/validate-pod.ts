@@ -10,7 +10,7 @@ import { validateLabels } from '../validate-metadata.ts';
 
 const nativeResource = /^(cpu|memory|ephemeral-storage|storage|hugepages-.+)$/;
 
-/** Checks a pod's content as far as scheduling and simulating it depend on it. Defaults are filled in by now. */
+/** Checks the fields of a pod that scheduling and simulation depend on. Its defaults must be set. */
 export function validatePod(pod: JsonObject): StatusCause[] {
   const spec = objectAt(pod, 'spec') ?? {};
   const causes: StatusCause[] = [];

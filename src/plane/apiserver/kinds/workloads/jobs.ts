@@ -7,13 +7,13 @@ import type { ResourceType } from '../resource-type.ts';
 import { applyPodTemplateDefaults } from './pod-template.ts';
 import { validateJob, validateJobUpdate } from './validate-job.ts';
 
-/** What its pods are selected by; nobody else's have that. */
+/** The label that selects a Job's pods. Its value is unique to the Job. */
 const uidLabel = 'batch.kubernetes.io/controller-uid';
-/** Both names of each label are written. */
+/** Each label has an old and a new name. Jobs get both. */
 const nameLabels = ['job-name', 'batch.kubernetes.io/job-name'];
 const uidLabels = ['controller-uid', uidLabel];
 
-/** A controller makes pods of them, which is a client like any other. */
+/** A controller creates the pods of Jobs. It is a client of the server. */
 export const jobs: ResourceType = builtIn({
   group: 'batch',
   kind: 'Job',
@@ -36,7 +36,7 @@ export const jobs: ResourceType = builtIn({
     status: {},
   },
   values: { 'spec.completionMode': ['NonIndexed', 'Indexed'] },
-  behaviour: {
+  behavior: {
     generation: 'spec',
     statusKeepsMetadata: true,
     applyDefaults: applyJobDefaults,
@@ -56,7 +56,7 @@ function applyJobDefaults(job: JsonObject): void {
   applyPodTemplateDefaults(spec);
 }
 
-/** Labels of its own for the pods, and a selector of these, unless the user has given others; those are found out when it is checked. */
+/** Adds the Job's own labels to its pods and selects them, unless the user set other values. Validation then rejects a mismatch. */
 function generateSelector(job: JsonObject): void {
   const { name, uid } = metadataOf(job);
   const spec = ensureObject(job, 'spec');
@@ -66,7 +66,7 @@ function generateSelector(job: JsonObject): void {
   ensureObject(ensureObject(spec, 'selector'), 'matchLabels')[uidLabel] ??= uid!;
 }
 
-/** A Job without labels has those of its pods. */
+/** Copies the labels of the pod template to a Job without labels. */
 function shareLabels(job: JsonObject): void {
   const labels = objectAt(objectAt(objectAt(objectAt(job, 'spec'), 'template'), 'metadata'), 'labels');
   const metadata = metadataOf(job);
@@ -74,22 +74,22 @@ function shareLabels(job: JsonObject): void {
     metadata.labels = { ...labels };
 }
 
-/** How many of its pods are counted as succeeded. */
+/** Returns the number of succeeded pods. */
 function succeededOf(job: JsonObject): number {
   return Number(objectAt(job, 'status')?.succeeded ?? 0);
 }
 
-/** In the order in which one is shown before another. */
+/** Condition types by precedence. The Status column shows the first one that is true. */
 const shownConditions = ['Complete', 'Failed', 'Terminating', 'Suspended', 'FailureTarget', 'SuccessCriteriaMet'];
 
 function statusText(job: JsonObject): string {
-  const holds = new Set(
+  const trueTypes = new Set(
     objectsAt(objectAt(job, 'status'), 'conditions')
       .filter((condition) => condition.status === 'True')
       .map((condition) => textAt(condition, 'type')),
   );
-  if (metadataOf(job).deletionTimestamp !== undefined) holds.add('Terminating');
-  return shownConditions.find((type) => holds.has(type)) ?? 'Running';
+  if (metadataOf(job).deletionTimestamp !== undefined) trueTypes.add('Terminating');
+  return shownConditions.find((type) => trueTypes.has(type)) ?? 'Running';
 }
 
 function completionsText(job: JsonObject): string {

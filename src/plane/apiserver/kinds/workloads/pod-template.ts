@@ -10,13 +10,13 @@ import { validatePod } from '../pods/validate-pod.ts';
 import { validateLabels } from '../validate-metadata.ts';
 import { validateSelector } from '../validate-selector.ts';
 
-/** The defaults of the pods of a template, which is at `template`. In place. */
+/** Sets the defaults of the pod template at `template`. In place. */
 export function applyPodTemplateDefaults(spec: JsonObject): void {
   const template = ensureObject(spec, 'template');
   ensureObject(template, 'metadata');
   const podSpec = ensureObject(template, 'spec');
   applyPodSpecDefaults(podSpec);
-  // Both names of the field are always written.
+  // The API always writes both names of the field.
   if (podSpec.serviceAccountName !== undefined) podSpec.serviceAccount ??= podSpec.serviceAccountName;
 }
 
@@ -30,12 +30,13 @@ export function validateTemplate(workload: JsonObject): StatusCause[] {
     causes.push(invalidValue('spec.replicas', spec.replicas!, 'must be greater than or equal to 0'));
   }
   if (selector === undefined) causes.push(required('spec.selector'));
-  const wrong = validateSelector(selector, 'spec.selector');
-  append(causes, wrong);
+  const selectorCauses = validateSelector(selector, 'spec.selector');
+  append(causes, selectorCauses);
   if (selector !== undefined && Object.keys(selector).length === 0) {
     causes.push(invalidValue('spec.selector', selector, 'empty selector is invalid for deployment'));
   }
-  if (selector !== undefined && wrong.length === 0) append(causes, unlessSelected(selector, template));
+  if (selector !== undefined && selectorCauses.length === 0)
+    append(causes, validateSelectorMatches(selector, template));
   append(causes, validatePodTemplate(template));
   const restartPolicy = textAt(objectAt(template, 'spec'), 'restartPolicy');
   if (restartPolicy !== 'Always')
@@ -43,7 +44,7 @@ export function validateTemplate(workload: JsonObject): StatusCause[] {
   return causes;
 }
 
-/** What is wrong with the template of a workload's pods, which stands at `spec.template`. */
+/** Checks the pod template at `spec.template`. */
 export function validatePodTemplate(template: JsonObject): StatusCause[] {
   const labels = objectAt(objectAt(template, 'metadata'), 'labels');
   const causes = validateLabels(labels, 'spec.template.metadata.labels');
@@ -51,8 +52,8 @@ export function validatePodTemplate(template: JsonObject): StatusCause[] {
   return causes;
 }
 
-/** A workload must select the pods that it makes. */
-export function unlessSelected(selector: JsonObject | undefined, template: JsonObject): StatusCause[] {
+/** Checks that a workload selects the pods that it creates. */
+export function validateSelectorMatches(selector: JsonObject | undefined, template: JsonObject): StatusCause[] {
   const labels = objectAt(objectAt(template, 'metadata'), 'labels');
   if (compileLabelSelector(selector)(labels as Labels | undefined)) return [];
   const problem = '`selector` does not match template `labels`';

@@ -13,7 +13,7 @@ const readyColumn: Column = textColumn(
   (object) => `${Number(valueAt(object, 'status.readyReplicas') ?? 0)}/${Number(valueAt(object, 'spec.replicas'))}`,
 );
 
-/** The kinds of the group `apps` that keep a number of pods. Their controllers are clients like any other. */
+/** The kinds of the group `apps` that keep a number of pods running. Their controllers are clients of the server. */
 const kinds: readonly (Pick<BuiltInKind, 'kind' | 'shortNames' | 'columns' | 'values'> & {
   readonly spec?: JsonObject;
   readonly status?: JsonObject;
@@ -64,7 +64,7 @@ export const replicaWorkloads: readonly ResourceType[] = kinds.map(({ spec = {},
     ],
     defaults: { spec: { replicas: 1, ...spec }, status },
     immutable: ['spec.selector'],
-    behaviour: {
+    behavior: {
       generation: 'spec',
       applyDefaults: (object) => applyPodTemplateDefaults(objectAt(object, 'spec')!),
       validate: validateTemplate,
@@ -73,7 +73,7 @@ export const replicaWorkloads: readonly ResourceType[] = kinds.map(({ spec = {},
   }),
 );
 
-/** The controller of a Deployment copies annotations, so they are a part of its desired state. */
+/** Increases the generation for annotation changes of a Deployment. Its controller copies annotations, so they are desired state. */
 function raiseGenerationForAnnotations(object: JsonObject, previous: JsonObject): void {
   const [metadata, old] = [metadataOf(object), metadataOf(previous)];
   if (object.kind !== 'Deployment' || typeof old.generation !== 'number') return;

@@ -5,12 +5,12 @@ import type { JsonObject } from '../../json.ts';
 import { objectAt, textAt } from '../access.ts';
 import { invalidValue, required } from '../../schema/field-error.ts';
 import { validateSelector } from '../validate-selector.ts';
-import { unlessSelected, validatePodTemplate } from './pod-template.ts';
+import { validateSelectorMatches, validatePodTemplate } from './pod-template.ts';
 
 const countFields = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'];
 const immutableFields = ['selector', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy'];
 
-/** Checks the spec of a Job as far as the embedded plane's controller acts on it. Defaults are filled in by now. */
+/** Checks the spec fields of a Job that the embedded plane's controller acts on. The defaults must be set. */
 export function validateJob(job: JsonObject): StatusCause[] {
   const spec = objectAt(job, 'spec') ?? {};
   const template = objectAt(spec, 'template') ?? {};
@@ -25,17 +25,17 @@ export function validateJob(job: JsonObject): StatusCause[] {
   if (textAt(objectAt(template, 'spec'), 'restartPolicy') === 'Always') {
     causes.push(required('spec.template.spec.restartPolicy', 'valid values: "OnFailure", "Never"'));
   }
-  const wrong = validateSelector(selector, 'spec.selector');
-  return [...causes, ...(wrong.length > 0 ? wrong : unlessSelected(selector, template))];
+  const selectorCauses = validateSelector(selector, 'spec.selector');
+  return [...causes, ...(selectorCauses.length > 0 ? selectorCauses : validateSelectorMatches(selector, template))];
 }
 
 /** Rejects changes of a Job's immutable fields. */
 export function validateJobUpdate(job: JsonObject, previous: JsonObject): StatusCause[] {
   const spec = objectAt(job, 'spec') ?? {};
   const old = objectAt(previous, 'spec') ?? {};
-  // An Indexed Job may change both together.
+  // An Indexed Job may change completions and parallelism together.
   const isResized = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism;
-  // A suspended Job without pods may still get another template, such as another node selector.
+  // A suspended Job without pods may change its template, such as the node selector.
   const isSuspended = old.suspend === true && !(Number(objectAt(previous, 'status')?.active) > 0);
   const fields = [...immutableFields, ...(isResized ? [] : ['completions']), ...(isSuspended ? [] : ['template'])];
   return fields
