@@ -102,7 +102,7 @@ export function historyForgotten(plane: RealPlane): Promise<void> {
     await compactHistory(plane);
     await proxy.restore();
 
-    await Promise.all([scheduler, controller].map((process) => process.said(/\/pods .*answered 410/)));
+    await Promise.all([scheduler, controller].map((process) => process.said(/\/pods .*returned 410/)));
     await expectBound(record, successors);
     await expectPhase(record, second, 'Scheduling', { scheduled: 3 });
     await expectPhase(record, first, 'Pending', { scheduled: 0, members: 0 });
