@@ -63,7 +63,7 @@ export class ClusterNodes {
     return info;
   }
 
-  /** Adds a node again that may have been dropped meanwhile. */
+  /** Adds a node again that may have been dropped in the meantime. */
   keep(info: NodeInfo): void {
     this.#byName.set(info.name, info);
   }

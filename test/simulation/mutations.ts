@@ -136,7 +136,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'slow-bindings-are-waited-for',
-    why: 'The scheduler does not handle Bindings that take far longer than others, and their groups stay partially bound meanwhile.',
+    why: 'The scheduler does not handle Bindings that take far longer than others, and their groups stay partially bound in the meantime.',
     file: 'scheduler/api/api-pod-binder.ts',
     find: 'if (tries.signal.aborted || running >= maxTries || this.#hedges >= maxHedges) return false;',
     replace: 'if (ms > 0) return false;',
