@@ -24,7 +24,7 @@ const layers = [
 /** Files directly in src/: the process entry and what the package exports. They may import any folder. */
 const entries = ['main', 'index', 'testing'];
 
-// Tests stand beside what they test, what several of them share in a folder testing/; both may reach for whatever they need.
+// Tests are next to the code that they test, and code that several tests share is in a folder testing/. Both may import anything.
 const test = '\\.test\\.ts$|/testing/';
 
 /**

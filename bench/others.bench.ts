@@ -97,7 +97,7 @@ const loads: Readonly<Record<string, Load>> = {
     hasService: true,
     times: 20,
   },
-  'gang of 1,000, plain, beside pods with anti-affinity': {
+  'gang of 1,000, plain, alongside pods with anti-affinity': {
     size: 1000,
     pod: () => ({ labels: { app: 'plain' }, ...small }),
     existing: { labels: { app: 'theirs' }, spec: apart('theirs') },

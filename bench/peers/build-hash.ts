@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Returns a hash of all loadable files beside Tutti's built command line. Builds of equal sources have equal hashes. */
+/** Returns a hash of all loadable files next to Tutti's built command line. Builds of equal sources have equal hashes. */
 export async function buildHash(cli: string): Promise<string> {
   const folder = dirname(cli);
   const hash = createHash('sha256');

@@ -10,7 +10,7 @@ export function recordName({ long }: Pick<BenchResults, 'long'>): string {
 export function resultsPage(results: BenchResults): string {
   const name = recordName(results);
   return `${[
-    `# Tutti beside its peers: the figures${results.long ? ' of the long selection' : ''}`,
+    `# Tutti compared with its peers: the figures${results.long ? ' of the long selection' : ''}`,
     `Written by \`npm run bench:peers --${results.long ? ' --long' : ''} --record\` from [${name}.json](${name}.json), which has every run. [Performance](../../docs/performance.md) ` +
       'explains what was compared, how, and what follows from the figures.',
     resultsSection(results),

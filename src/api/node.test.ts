@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import type { NodeOptions } from '../testkit/builders/node.ts';
-import { nodesScheduleAlike } from './node.ts';
+import { nodesEqualForScheduling } from './node.ts';
 
 const build = new Builders();
 const options: NodeOptions = {
@@ -12,17 +12,17 @@ const options: NodeOptions = {
   allocatable: { 'example.com/gpu': 2 },
 };
 
-describe('nodesScheduleAlike', () => {
+describe('nodesEqualForScheduling', () => {
   it('ignores heartbeats', () => {
     const before = build.projectedNode(options);
     const after = build.projectedNode(options);
     expect(after.resourceVersion).not.toBe(before.resourceVersion);
-    expect(nodesScheduleAlike(before, after)).toBe(true);
+    expect(nodesEqualForScheduling(before, after)).toBe(true);
   });
 
   it('ignores the order of labels', () => {
     const after = build.projectedNode({ ...options, labels: { disk: 'ssd', zone: 'z1' } });
-    expect(nodesScheduleAlike(build.projectedNode(options), after)).toBe(true);
+    expect(nodesEqualForScheduling(build.projectedNode(options), after)).toBe(true);
   });
 
   it.each<[string, NodeOptions]>([
@@ -43,6 +43,6 @@ describe('nodesScheduleAlike', () => {
     ['a resource is replaced', { allocatable: { 'example.com/fpga': 2 } }],
   ])('returns false in both directions if %s', (_what, change) => {
     const [before, after] = [build.projectedNode(options), build.projectedNode({ ...options, ...change })];
-    expect([nodesScheduleAlike(before, after), nodesScheduleAlike(after, before)]).toEqual([false, false]);
+    expect([nodesEqualForScheduling(before, after), nodesEqualForScheduling(after, before)]).toEqual([false, false]);
   });
 });

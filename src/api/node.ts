@@ -24,7 +24,7 @@ export interface Node {
   readonly allocatable: ResourceList;
   /** Declared features that a pod can require, in order. */
   readonly declaredFeatures: readonly NodeFeature[];
-  /** Empty unless a plugin reads images. */
+  /** Empty if no plugin reads images. */
   readonly images: readonly NodeImage[];
 }
 
@@ -48,10 +48,10 @@ interface RawNode {
 }
 
 /**
- * Returns whether two versions of a node are equal for scheduling. Ignores images, which only affect scores. Heartbeats change only
- * fields that this function ignores.
+ * Returns whether two versions of a node are equal for scheduling. Ignores images, which affect only scores, and the fields that
+ * heartbeats change.
  */
-export function nodesScheduleAlike(a: Node, b: Node): boolean {
+export function nodesEqualForScheduling(a: Node, b: Node): boolean {
   return (
     a.unschedulable === b.unschedulable &&
     sameResources(a.allocatable, b.allocatable) &&
@@ -67,7 +67,7 @@ function sameTaint(a: Taint, b: Taint): boolean {
   return a.key === b.key && a.value === b.value && a.effect === b.effect;
 }
 
-/** Projects a node. Throws TypeError or QuantityError if it is malformed; the message names the field. Without `images`, drops images. */
+/** Projects a node. Throws TypeError or QuantityError that names the malformed field. Drops images if `images` is absent. */
 export function projectNode(input: unknown, names: ResourceNames, images?: NodeImages): Node {
   const { metadata, spec, status } = input as RawNode;
   for (const field of ['uid', 'name', 'resourceVersion'] as const) {

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { podGroupLabel, podGroupNameOf } from './pod-group-membership.ts';
 
-it('takes the group from the label or from the annotation', () => {
+it('reads the group from the label or the annotation', () => {
   expect(podGroupNameOf({ [podGroupLabel]: 'red' }, undefined)).toEqual({ name: 'red' });
   expect(podGroupNameOf({ app: 'x' }, { [podGroupLabel]: 'red' })).toEqual({ name: 'red' });
   expect(podGroupNameOf({ [podGroupLabel]: 'red' }, { [podGroupLabel]: 'red' })).toEqual({ name: 'red' });
 });
 
-it('lets the label win over the annotation and reports the disagreement', () => {
+it('prefers the label to the annotation and reports that they disagree', () => {
   expect(podGroupNameOf({ [podGroupLabel]: 'red' }, { [podGroupLabel]: 'blue' })).toEqual({
     name: 'red',
     disagreement: { label: 'red', annotation: 'blue' },

@@ -190,7 +190,7 @@ export function isUnbound(pod: Pod): boolean {
  * Returns whether two versions of a pod are equal for scheduling. Ignores Tutti's own verdict, the change from Pending to Running, and
  * container statuses.
  */
-export function podsScheduleAlike(a: Pod, b: Pod): boolean {
+export function podsEqualForScheduling(a: Pod, b: Pod): boolean {
   return (
     a.template === b.template &&
     a.nodeName === b.nodeName &&

@@ -1,7 +1,7 @@
 import { inTermsOfFile } from '../compose/in-terms-of-file.ts';
 import { makeProfiles } from '../compose/make-profiles.ts';
-import { ConfigurationError, formatRemark } from '../config/configuration-error.ts';
-import type { ConfigurationRemark } from '../config/configuration-error.ts';
+import { ConfigurationError, formatDiagnostic } from '../config/configuration-error.ts';
+import type { ConfigurationDiagnostic } from '../config/configuration-error.ts';
 import { describeConfiguration } from '../config/describe-configuration.ts';
 import type { KnownPlugin } from '../config/known-plugin.ts';
 import { readConfigurationFile } from '../config/load-configuration.ts';
@@ -14,8 +14,8 @@ import type { OutputStream } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 
 interface Findings {
-  readonly problems: readonly ConfigurationRemark[];
-  readonly warnings: readonly ConfigurationRemark[];
+  readonly problems: readonly ConfigurationDiagnostic[];
+  readonly warnings: readonly ConfigurationDiagnostic[];
   /** Profiles and plugins that would run. Empty if there are problems. */
   readonly plan: readonly string[];
 }
@@ -33,11 +33,11 @@ export async function runConfigCheck(
   for (const file of files) {
     const { problems, warnings, plan } = await check(file, plugins);
     if (problems.length > 0) exitCode = exitCodes.failed;
-    const remarks = [
-      ...problems.map((remark) => ({ ...remark, kind: 'error' })),
-      ...warnings.map((remark) => ({ ...remark, kind: 'warning' })),
+    const diagnostics = [
+      ...problems.map((diagnostic) => ({ ...diagnostic, kind: 'error' })),
+      ...warnings.map((diagnostic) => ({ ...diagnostic, kind: 'warning' })),
     ].sort((a, b) => a.line - b.line || a.column - b.column);
-    const lines = remarks.map(({ kind, ...remark }) => formatRemark(remark, kind));
+    const lines = diagnostics.map(({ kind, ...diagnostic }) => formatDiagnostic(diagnostic, kind));
     const counts = [
       ...(problems.length > 0 ? [counted(problems.length, 'error')] : ['valid']),
       ...(warnings.length > 0 ? [counted(warnings.length, 'warning')] : []),

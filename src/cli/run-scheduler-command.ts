@@ -3,7 +3,7 @@ import { inTermsOfFile } from '../compose/in-terms-of-file.ts';
 import { enableOwn } from '../compose/own-plugins.ts';
 import type { RunningProcess } from '../compose/running-process.ts';
 import { runScheduler } from '../compose/scheduler.ts';
-import { formatRemark } from '../config/configuration-error.ts';
+import { formatDiagnostic } from '../config/configuration-error.ts';
 import { formatConfiguration } from '../config/format-configuration.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import type { ParsedConfiguration } from '../config/parse-configuration.ts';
@@ -44,7 +44,7 @@ export async function runSchedulerCommand(
     ...(flags.config !== undefined && { kubeconfigFrom: `clientConnection.kubeconfig of ${flags.config}` }),
   };
   return runServer('scheduler', options, context, ({ endpoint, serving, logger }) => {
-    for (const warning of warnings) logger.warn('configuration warning', { remark: formatRemark(warning) });
+    for (const warning of warnings) logger.warn('configuration warning', { diagnostic: formatDiagnostic(warning) });
     for (const flag of flags.overruled ?? []) {
       logger.warn('ignoring this flag, because the file of --config overrides it', { flag });
     }

@@ -102,8 +102,8 @@ describe('output and logs contain no secrets and no terminal escape sequences', 
   });
 
   it.each([
-    ['a server', { server: 'https://admin:canary-password@10.0.0.1:6443' }, 'has a login in its server'],
-    ['a proxy', { 'proxy-url': 'socks5://admin:canary-password@10.0.0.1:1080' }, 'is a socks5 proxy'],
+    ['a server', { server: 'https://admin:canary-password@10.0.0.1:6443' }, 'has credentials in its server URL'],
+    ['a proxy', { 'proxy-url': 'socks5://admin:canary-password@10.0.0.1:1080' }, 'with the unsupported scheme socks5'],
     ['a proxy', { 'proxy-url': 'admin:canary-password@10.0.0.1' }, 'has a proxy-url that'],
     ['an invalid URL', { server: 'admin:canary-password@10.0.0.1' }, 'expected a URL'],
   ])('with %s that Tutti rejects: %j', async (_, cluster, problem) => {

@@ -28,7 +28,7 @@ describe('finding the kubeconfig', () => {
     );
   });
 
-  test('prefers KUBECONFIG to the home directory, skips missing files in it and uses the first entry with a name', async () => {
+  test('prefers KUBECONFIG to the home directory, skips its missing files and uses the first entry with a given name', async () => {
     const first = files.write('first', kubeconfig({ server: 'https://first:1' }));
     const second = files.write('second', kubeconfig({ server: 'https://second:1' }));
     const KUBECONFIG = [join(folder, 'absent'), first, second].join(delimiter);
@@ -36,7 +36,7 @@ describe('finding the kubeconfig', () => {
     expect(endpoint.server).toBe('https://first:1');
   });
 
-  test('rejects KUBECONFIG without an existing file', async () => {
+  test('rejects KUBECONFIG if none of its files exists', async () => {
     const KUBECONFIG = join(folder, 'absent');
     await expect(loadKubeconfig({ clock, ...nowhere, environment: { KUBECONFIG } })).rejects.toThrow(
       `KUBECONFIG names ${KUBECONFIG}, which does not exist`,
@@ -51,14 +51,14 @@ describe('finding the kubeconfig', () => {
     expect(endpoint.contextName).toBe('main');
   });
 
-  test('lists the searched locations if there is no file', async () => {
+  test('lists the searched locations if no file exists', async () => {
     await expect(loadKubeconfig({ clock, ...nowhere })).rejects.toThrow(
       /KUBECONFIG is not set, .*\.kube.config does not exist.*--kubeconfig/,
     );
   });
 });
 
-describe('a bad kubeconfig', () => {
+describe('an invalid kubeconfig', () => {
   test.each([
     ['is empty', '', 'it is empty'],
     ['is not YAML', '{"a": [', 'is not a kubeconfig'],
@@ -72,19 +72,19 @@ describe('a bad kubeconfig', () => {
       'has server "10.0.0.1:6443"; expected a URL',
     ],
     [
-      'has a login in the server URL',
+      'has credentials in the server URL',
       kubeconfig({ server: 'https://admin:canary@10.0.0.1:6443' }),
-      'cluster "main" has a login in its server: move username and password to the user',
+      'cluster "main" has credentials in its server URL: move username and password to the user entry',
     ],
     [
       'has an unsupported proxy',
       kubeconfig({ cluster: { 'proxy-url': 'ftp://p' } }),
-      'has a proxy-url that is a ftp proxy, which is not supported: set an http:// or https:// proxy',
+      'has a proxy-url with the unsupported scheme ftp: set an http:// or https:// proxy',
     ],
     [
       'has a SOCKS proxy',
       kubeconfig({ cluster: { 'proxy-url': 'socks5://p:1' } }),
-      'has a proxy-url that is a socks5 proxy, which is not supported',
+      'has a proxy-url with the unsupported scheme socks5',
     ],
     [
       'has a certificate authority that would be ignored',
@@ -146,7 +146,7 @@ describe('a bad kubeconfig', () => {
 describe('the proxy', () => {
   const HTTPS_PROXY = 'http://env.example:3128';
 
-  test('is that of the cluster, or else that of the environment', async () => {
+  test('comes from the cluster, or from the environment if the cluster sets none', async () => {
     const own = files.write('own', kubeconfig({ cluster: { 'proxy-url': 'http://own.example:3128' } }));
     const none = files.write('none', kubeconfig());
     const environment = { HTTPS_PROXY };
@@ -183,7 +183,7 @@ describe('credentials', () => {
     expect(tls.servername).toBe('kubernetes');
   });
 
-  test('with a username and password are sent as basic authentication', async () => {
+  test('with a username and password are sent as HTTP basic authentication', async () => {
     const endpoint = await files.load(files.write('config', kubeconfig({ user: { username: 'a', password: 'b' } })));
     expect((await endpoint.credentials()).headers).toEqual({ authorization: `Basic ${btoa('a:b')}` });
   });
@@ -206,7 +206,7 @@ describe('credentials', () => {
     });
   });
 
-  test('are read from their files again after a minute, and only a new CA changes the TLS key', async () => {
+  test('are reloaded from their files after a minute, and only a new CA changes the TLS key', async () => {
     files.write('ca.crt', 'OLD');
     files.write('token', 'old');
     const cluster = { 'certificate-authority': 'ca.crt' };
@@ -223,7 +223,7 @@ describe('credentials', () => {
     await expect.poll(async () => (await endpoint.credentials()).tlsKey).not.toBe(old.tlsKey);
   });
 
-  test('that are unreadable are reported with the user', async () => {
+  test('that cannot be read are reported with the user', async () => {
     const endpoint = await files.load(files.write('config', kubeconfig({ user: { 'client-certificate': 'absent' } })));
     await expect(endpoint.credentials()).rejects.toThrow(/no credentials for user "main".*absent/);
   });

@@ -116,7 +116,7 @@ export class LeaderElector {
     return this.#elected.promise;
   }
 
-  /** Resolves when this process lost the Lease without `stop`. The fence has then ended for good: start a new process. */
+  /** Resolves when this process lost the Lease without `stop`. The fence has then ended permanently: start a new process. */
   lost(): Promise<NotLeadingError> {
     return this.#lost.promise;
   }

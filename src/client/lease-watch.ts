@@ -7,17 +7,17 @@ export interface LeaseWatchOptions {
   /** Path of the collection. */
   readonly path: string;
   readonly name: string;
-  /** Called when the Lease may have changed: read it. */
+  /** Called when the Lease may have changed; the owner then reads it. */
   readonly onChange: () => void;
   /** Ends the watch. */
   readonly signal: AbortSignal;
 }
 
-const lifeSeconds = 300;
+const timeoutSeconds = 300;
 
 /**
- * Watches a Lease and reports when it may have changed. It does not decode what the server sends. A failure only costs a hint and
- * is not an error.
+ * Watches a Lease and reports when it may have changed. It does not decode what the server sends. A failed watch is
+ * not an error: without it, the owner finds a change at its next regular read.
  */
 export class LeaseWatch {
   readonly #options: LeaseWatchOptions;
@@ -28,7 +28,7 @@ export class LeaseWatch {
     this.#options = options;
   }
 
-  /** Opens the watch at this version of the Lease, unless it is open. */
+  /** Opens the watch at this version of the Lease, unless it is already open. */
   keepOpen(resourceVersion: string | undefined): void {
     if (this.#isOpen || resourceVersion === undefined) return;
     this.#isOpen = true;
@@ -48,15 +48,16 @@ export class LeaseWatch {
     const query = new URLSearchParams({
       fieldSelector: `metadata.name=${name}`,
       resourceVersion,
-      timeoutSeconds: String(lifeSeconds),
+      timeoutSeconds: String(timeoutSeconds),
     });
-    const end = new AbortController();
-    const life = clock.setTimer((lifeSeconds + 30) * 1000, () => end.abort());
+    // In case the server does not end the watch.
+    const timeout = new AbortController();
+    const timer = clock.setTimer((timeoutSeconds + 30) * 1000, () => timeout.abort());
     try {
-      const body = await client.watch(path, query, AbortSignal.any([signal, this.#closed.signal, end.signal]));
+      const body = await client.watch(path, query, AbortSignal.any([signal, this.#closed.signal, timeout.signal]));
       for await (const chunk of body) if (chunk.length > 0) onChange();
     } finally {
-      life.cancel();
+      timer.cancel();
     }
   }
 }

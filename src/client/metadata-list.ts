@@ -6,7 +6,7 @@ export interface ListedMetadata {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** A list of such metadata, as in JSON. */
+/** A PartialObjectMetadataList, reduced to these fields, as in JSON. */
 export interface MetadataList {
   readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
   readonly items: readonly ListedMetadata[];
@@ -15,15 +15,15 @@ export interface MetadataList {
 const protobuf = 'application/vnd.kubernetes.protobuf';
 const kind = 'as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
-/** Accept header for such a list: protobuf, which costs a server a fraction of JSON, or else JSON. */
+/** Accept header for such a list: prefers protobuf, which costs the server a fraction of what JSON costs, and falls back to JSON. */
 export const metadataListAccept = `${protobuf};${kind},application/json;${kind},application/json`;
 
-/** Returns whether the response is in protobuf. */
+/** Returns whether the response is encoded as protobuf. */
 export function isProtobuf(contentType: string | undefined): boolean {
   return contentType?.startsWith(protobuf) === true;
 }
 
-/** Field numbers of k8s.io/apimachinery's generated.proto -> names in JSON. */
+/** Field number in k8s.io/apimachinery's generated.proto -> name in JSON. */
 const listFields = new Map([
   [2, 'resourceVersion'],
   [3, 'continue'],
@@ -34,20 +34,21 @@ const objectFields = new Map([
   [5, 'uid'],
   [6, 'resourceVersion'],
 ]);
-const envelope = [0x6b, 0x38, 0x73, 0x00];
+const magicBytes = [0x6b, 0x38, 0x73, 0x00];
 
 /** Reads a PartialObjectMetadataList in Kubernetes' protobuf envelope. Throws ProtobufError. */
 export function readMetadataList(bytes: Uint8Array): MetadataList {
-  if (!envelope.every((byte, index) => bytes[index] === byte)) {
+  if (!magicBytes.every((byte, index) => bytes[index] === byte)) {
     throw new ProtobufError('the list does not start with "k8s" and a zero byte');
   }
   const items: ListedMetadata[] = [];
   let metadata: Record<string, string> = {};
-  for (const raw of messagesIn(bytes.subarray(envelope.length), 2)) {
+  for (const raw of messagesIn(bytes.subarray(magicBytes.length), 2)) {
     for (const field of fieldsOf(raw)) {
-      if (field.number === 1) metadata = textsIn(messageOf(field), listFields);
+      if (field.number === 1) metadata = stringFieldsOf(messageOf(field), listFields);
       if (field.number !== 2) continue;
-      for (const own of messagesIn(messageOf(field), 1)) items.push({ metadata: textsIn(own, objectFields) });
+      for (const objectMeta of messagesIn(messageOf(field), 1))
+        items.push({ metadata: stringFieldsOf(objectMeta, objectFields) });
     }
   }
   return { metadata, items };
@@ -69,18 +70,18 @@ function messageOf({ number, value }: WireField): Uint8Array {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function textsIn(message: Uint8Array, names: ReadonlyMap<number, string>): Record<string, string> {
-  const texts: Record<string, string> = {};
+function stringFieldsOf(message: Uint8Array, names: ReadonlyMap<number, string>): Record<string, string> {
+  const strings: Record<string, string> = {};
   for (const field of fieldsOf(message)) {
     const name = names.get(field.number);
     if (name === undefined) continue;
     try {
       const text = utf8.decode(messageOf(field));
-      if (text !== '') texts[name] = text;
+      if (text !== '') strings[name] = text;
     } catch (cause) {
       if (cause instanceof ProtobufError) throw cause;
       throw new ProtobufError(`${name} is not UTF-8 text`, { cause });
     }
   }
-  return texts;
+  return strings;
 }

@@ -50,8 +50,8 @@ describe('the proxy of the environment', () => {
   });
 
   it.each([
-    ['socks5://user:canary@proxy:1080', 'HTTPS_PROXY in the environment is a socks5 proxy, which is not supported'],
-    ['http://', 'HTTPS_PROXY in the environment is not the URL of a proxy'],
+    ['socks5://user:canary@proxy:1080', 'the environment has an HTTPS_PROXY with the unsupported scheme socks5'],
+    ['http://', 'the environment has an HTTPS_PROXY that is not a valid proxy URL'],
   ])('%s is rejected without quoting its secrets', (value, message) => {
     const read = (): unknown => proxyFor('https://api.example', { HTTPS_PROXY: value });
     expect(read).toThrow(message);

@@ -19,20 +19,20 @@ export function proxyOfEnvironment(server: URL, environment: Environment): strin
   if (exceptions.some((exception) => matches(exception.trim().toLowerCase(), host, port))) return undefined;
   const url = given.includes('://') ? given : `http://${given}`;
   const problem = proxyProblem(url);
-  if (problem !== undefined) throw new KubeconfigError(`${variable} in the environment ${problem}`);
+  if (problem !== undefined) throw new KubeconfigError(`the environment has an ${variable} ${problem}`);
   return url;
 }
 
 /**
- * Returns what is wrong with a proxy URL, as a phrase that starts with a verb; undefined if it is usable. The phrase quotes only
- * the scheme of the URL.
+ * Returns what is wrong with a proxy URL, as a phrase that follows "has a proxy-url"; undefined if it is usable. The phrase quotes
+ * only the scheme of the URL.
  */
 export function proxyProblem(url: string): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const remedy = 'set an http:// or https:// proxy that supports CONNECT';
-  if (parsed === undefined || parsed.hostname === '') return `is not the URL of a proxy: ${remedy}`;
+  if (parsed === undefined || parsed.hostname === '') return `that is not a valid proxy URL: ${remedy}`;
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
-    return `is a ${parsed.protocol.slice(0, -1)} proxy, which is not supported: ${remedy}`;
+    return `with the unsupported scheme ${parsed.protocol.slice(0, -1)}: ${remedy}`;
   }
   return undefined;
 }

@@ -32,7 +32,7 @@ export interface ResolvedKubeconfig {
   readonly cluster: Cluster;
   readonly user: User;
   readonly context: Context;
-  /** The proxy: that of the cluster, or else that of the environment. */
+  /** The cluster's proxy, or the environment's if the cluster sets none. */
   readonly proxyUrl: string | undefined;
   /** Fields that client-node ignores or handles differently. */
   readonly extras: {
@@ -266,10 +266,12 @@ function checkCluster(source: string, cluster: Cluster): void {
   }
   const { username, password } = new URL(server);
   if (username !== '' || password !== '') {
-    throw new KubeconfigError(`${where} has a login in its server: move username and password to the user`);
+    throw new KubeconfigError(
+      `${where} has credentials in its server URL: move username and password to the user entry`,
+    );
   }
   const problem = proxyUrl ? proxyProblem(proxyUrl) : undefined;
-  if (problem !== undefined) throw new KubeconfigError(`${where} has a proxy-url that ${problem}`);
+  if (problem !== undefined) throw new KubeconfigError(`${where} has a proxy-url ${problem}`);
   if (skipTLSVerify && (caData || caFile)) {
     throw new KubeconfigError(
       `${where} has a certificate-authority and insecure-skip-tls-verify, which would ignore it: remove one of the two`,

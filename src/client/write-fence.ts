@@ -3,7 +3,7 @@ import { NotLeadingError } from './api-errors.ts';
 
 /**
  * Decides whether this process may write. The fence is closed at first, then open until a deadline on the monotonic clock, which
- * each renewal of the Lease extends. It ends for good when the deadline passes or when `end` is called. Writers call `check` at
+ * each renewal of the Lease extends. It ends permanently when the deadline passes or when `end` is called. Writers call `check` at
  * the last moment, so that a process that was paused finds its writes rejected when it resumes, before any timer has fired.
  */
 export class WriteFence {

@@ -1,6 +1,6 @@
 import { noFeatures } from '../api/node-features.ts';
 import { noImages } from '../api/node-images.ts';
-import { nodesScheduleAlike } from '../api/node.ts';
+import { nodesEqualForScheduling } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
 import { ImageStates } from './image-states.ts';
 import { NodeInfo } from './node-info.ts';
@@ -63,7 +63,7 @@ export class ClusterNodes {
     return info;
   }
 
-  /** Adds a node again that may have been dropped meanwhile. */
+  /** Adds a node again that may have been dropped in the meantime. */
   keep(info: NodeInfo): void {
     this.#byName.set(info.name, info);
   }
@@ -72,7 +72,7 @@ export class ClusterNodes {
     const info = this.named(node.name);
     info.isGone = false;
     this.#gone.delete(node.name);
-    if (info.index < 0 || !nodesScheduleAlike(info.node, node)) this.#revision++;
+    if (info.index < 0 || !nodesEqualForScheduling(info.node, node)) this.#revision++;
     if (info.index < 0) info.index = this.list.push(info) - 1;
     this.#replace(info, node);
     return info;

@@ -365,7 +365,7 @@ class Both {
     expect([...actual].sort()).toEqual([...expected].sort());
   }
 
-  /** Checks that each pod has our own reservation, or else a nomination from its nominatedNodeName. */
+  /** Checks that each pod has our own reservation, or otherwise a nomination from its nominatedNodeName. */
   #expectReservations(): void {
     const expected = [...this.pods.values()].filter(isUnbound).flatMap((pod) => {
       const nodeName = this.ownReservations.get(pod.uid) ?? pod.nominatedNodeName;

@@ -52,7 +52,7 @@ describe('pods removed from a node', () => {
     expect([...node.pods.keys()]).toEqual(['x', 'y', 'z']);
   });
 
-  it('return whatever was added to the node meanwhile', () => {
+  it('return whatever was added to the node in the meantime', () => {
     const node = nodeWith(...three);
     const before = contentsOf(node);
     const { before: held, pods } = node.takeOff(podsOf(node, 'x', 'y', 'z'));

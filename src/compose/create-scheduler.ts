@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { formatRemark } from '../config/configuration-error.ts';
+import { formatDiagnostic } from '../config/configuration-error.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import type { ParsedConfiguration } from '../config/parse-configuration.ts';
 import { defaultConfiguration, defaultProfile, noLeaderElection } from '../config/scheduler-configuration.ts';
@@ -91,7 +91,8 @@ async function configurationOf(
   if (configuration !== undefined) return { configuration };
   if (configFile !== undefined) {
     const loaded = await loadConfiguration(configFile, plugins.map(knownPlugin));
-    for (const warning of loaded.warnings) logger.warn('configuration warning', { remark: formatRemark(warning) });
+    for (const warning of loaded.warnings)
+      logger.warn('configuration warning', { diagnostic: formatDiagnostic(warning) });
     return loaded;
   }
   const configured = defaultConfiguration({

@@ -2,8 +2,8 @@ import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, vi
 import type { Document, Pair, YAMLError, YAMLMap } from 'yaml';
 import type { FieldPath } from '../plugins/field-path.ts';
 
-/** Reports a remark about a field; `at` is the field whose position is shown, if that is another one. */
-export type ReportRemark = (path: FieldPath, text: string, at?: FieldPath) => void;
+/** Reports a diagnostic about a field. `at` is the field whose position is shown, if it is a different one. */
+export type ReportDiagnostic = (path: FieldPath, text: string, at?: FieldPath) => void;
 
 /** A position in a file; both start at 1. */
 export interface Position {

@@ -2,8 +2,8 @@ import { UserError } from '../base/user-error.ts';
 import { formatFieldPath } from '../plugins/field-path.ts';
 import type { FieldPath } from '../plugins/field-path.ts';
 
-/** A remark about one field of a configuration file: an error or a warning. */
-export interface ConfigurationRemark {
+/** An error or a warning about one field of a configuration file. */
+export interface ConfigurationDiagnostic {
   readonly file: string;
   /** Position of the field, from 1; for a missing field, that of its parent. 0 if nothing could be read. */
   readonly line: number;
@@ -15,10 +15,10 @@ export interface ConfigurationRemark {
 }
 
 /**
- * Formats a remark as `scheduler.yaml:4:3: profiles[0].schedulerName must be …`, with `kind` (such as `error`) before the field
+ * Formats a diagnostic as `scheduler.yaml:4:3: profiles[0].schedulerName must be …`, with `kind` (such as `error`) before the field
  * if given.
  */
-export function formatRemark({ file, line, column, path, text }: ConfigurationRemark, kind?: string): string {
+export function formatDiagnostic({ file, line, column, path, text }: ConfigurationDiagnostic, kind?: string): string {
   const place = line === 0 ? file : `${file}:${line}:${column}`;
   const parts = [formatFieldPath(path), text].filter((part) => part !== '');
   return `${place}: ${kind === undefined ? '' : `${kind}: `}${parts.join(' ')}`;
@@ -31,10 +31,10 @@ export class ConfigurationError extends UserError {
   override readonly name = 'ConfigurationError';
   readonly file: string;
   /** At least one. */
-  readonly problems: readonly ConfigurationRemark[];
+  readonly problems: readonly ConfigurationDiagnostic[];
 
-  constructor(file: string, problems: readonly ConfigurationRemark[], options?: ErrorOptions) {
-    const lines = problems.slice(0, maxShown).map((problem) => formatRemark(problem));
+  constructor(file: string, problems: readonly ConfigurationDiagnostic[], options?: ErrorOptions) {
+    const lines = problems.slice(0, maxShown).map((problem) => formatDiagnostic(problem));
     if (problems.length > maxShown) lines.push(`and ${problems.length - maxShown} more problems`);
     super(['invalid configuration:', ...lines].join('\n  '), options);
     this.file = file;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { pluginNames } from './testing/defaults-at.ts';
-import { header, remarksOf } from './testing/remarks-of.ts';
+import { header, diagnosticsOf } from './testing/diagnostics-of.ts';
 
 /** Returns the problems of a file that starts with the two lines of its kind; the first line of `text` is line 3. */
 function problemsOf(text: string): readonly string[] {
-  return remarksOf(header + text).problems;
+  return diagnosticsOf(header + text).problems;
 }
 
 /** Returns the problems of a single profile, whose fields start at line 4, column 3. */
@@ -43,7 +43,7 @@ describe('a file that is not a KubeSchedulerConfiguration', () => {
     [`${header}profiles: *there`, [expect.stringContaining('is not valid YAML or JSON: Unresolved alias')]],
     [`${header}parallelism: !many 4`, ['3:14: is not valid YAML or JSON: Unresolved tag: !many']],
   ])('is rejected: %j', (text, problems) => {
-    expect(remarksOf(text).problems).toEqual(problems);
+    expect(diagnosticsOf(text).problems).toEqual(problems);
   });
 });
 
@@ -103,7 +103,9 @@ describe('a field', () => {
       null,
       '\t',
     );
-    expect(remarksOf(text).problems).toEqual(['4:2: parallelism must be a whole number from 1 to 2147483647, not 0']);
+    expect(diagnosticsOf(text).problems).toEqual([
+      '4:2: parallelism must be a whole number from 1 to 2147483647, not 0',
+    ]);
   });
 });
 
@@ -273,7 +275,7 @@ describe("kube-scheduler's rules", () => {
   it('require the same order of the shared queue in all profiles', () => {
     const byAge = { name: 'ByAge', points: ['queueSort'] } as const;
     const two = (second: string): readonly string[] =>
-      remarksOf(`${header}profiles:\n- {schedulerName: a}\n- schedulerName: b\n${second}`, [byAge]).problems;
+      diagnosticsOf(`${header}profiles:\n- {schedulerName: a}\n- schedulerName: b\n${second}`, [byAge]).problems;
     const instead = '      enabled: [{name: ByAge}]\n      disabled: [{name: PrioritySort}]\n';
     expect(two(`  plugins:\n    queueSort:\n${instead}`)).toEqual([
       '7:5: profiles[1].plugins.queueSort must be the same in all profiles, because they share one queue: ' +
@@ -285,14 +287,14 @@ describe("kube-scheduler's rules", () => {
     ]);
     const sorted = (name: string, args: string): string =>
       `- schedulerName: ${name}\n  plugins:\n    queueSort:\n${instead}  pluginConfig: [{name: ByAge, args: ${args}}]\n`;
-    expect(remarksOf(`${header}profiles:\n${sorted('a', '{x: 1}')}${sorted('b', '{x: 1}')}`, [byAge]).problems).toEqual(
-      [],
-    );
-    expect(remarksOf(`${header}profiles:\n${sorted('a', '{x: 1}')}${sorted('b', '{x: 2}')}`, [byAge]).problems).toEqual(
-      [
-        '15:3: profiles[1].pluginConfig must set the same args for ByAge as profiles[0], because all profiles share one queue',
-      ],
-    );
+    expect(
+      diagnosticsOf(`${header}profiles:\n${sorted('a', '{x: 1}')}${sorted('b', '{x: 1}')}`, [byAge]).problems,
+    ).toEqual([]);
+    expect(
+      diagnosticsOf(`${header}profiles:\n${sorted('a', '{x: 1}')}${sorted('b', '{x: 2}')}`, [byAge]).problems,
+    ).toEqual([
+      '15:3: profiles[1].pluginConfig must set the same args for ByAge as profiles[0], because all profiles share one queue',
+    ]);
   });
 
   it.each([
@@ -502,7 +504,7 @@ it('reports all errors of a file at once, in file order, with their positions', 
     '- schedulerName: batch',
     '  schedulerName: batch',
   ].join('\n');
-  expect(remarksOf(text).problems).toEqual([
+  expect(diagnosticsOf(text).problems).toEqual([
     '3:1: podInitialBackoffSeconds must be a whole number from 1 to 9007199254740, not 0',
     '5:3: clientConnection.qps must be a number, not "fast"',
     '6:3: clientConnection.kubeConfig is not a known field; did you mean kubeconfig? ' +

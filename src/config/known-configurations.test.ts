@@ -3,7 +3,7 @@ import { describeConfiguration } from './describe-configuration.ts';
 import type { KnownPlugin } from './known-plugin.ts';
 import { parseConfiguration } from './parse-configuration.ts';
 import { defaultsAt } from './testing/defaults-at.ts';
-import { remarksOf } from './testing/remarks-of.ts';
+import { diagnosticsOf } from './testing/diagnostics-of.ts';
 
 // The configurations in the documentation of kube-scheduler and of scheduler-plugins, verbatim where the wording matters. The
 // plugins of their examples are plugins of the caller here.
@@ -19,7 +19,7 @@ function linesOf(text: string, plugins: readonly KnownPlugin[] = []): readonly s
 describe("an example in kube-scheduler's documentation", () => {
   it('may be minimal', () => {
     const text = `${v1}clientConnection:\n  kubeconfig: /etc/srv/kubernetes/kube-scheduler/kubeconfig\n`;
-    expect(remarksOf(text)).toEqual({ problems: [], warnings: [] });
+    expect(diagnosticsOf(text)).toEqual({ problems: [], warnings: [] });
     expect(parseConfiguration('f.yaml', text).configuration.clientConnection.kubeconfig).toBe(
       '/etc/srv/kubernetes/kube-scheduler/kubeconfig',
     );
@@ -132,7 +132,7 @@ describe("an example in kube-scheduler's documentation", () => {
         type: MostAllocated
     name: NodeResourcesFit
 `;
-    expect(remarksOf(text).problems).toEqual([]);
+    expect(diagnosticsOf(text).problems).toEqual([]);
     const [profile] = parseConfiguration('f.yaml', text).configuration.profiles;
     expect(profile!.points!.filter!.enabled!.find(({ name }) => name === 'NodeResourcesFit')!.args).toMatchObject({
       scoringStrategy: { type: 'MostAllocated', resources: [{ name: 'cpu', weight: 1 }] },
@@ -175,7 +175,7 @@ ${more}`;
     ['v1beta2', '    postBind:\n      enabled:\n      - name: Coscheduling\n'],
   ])('may enable Coscheduling point by point, in %s', (version, more) => {
     const text = pointByPoint(version, more);
-    const { problems, warnings } = remarksOf(text);
+    const { problems, warnings } = diagnosticsOf(text);
     expect(problems).toEqual([]);
     expect(warnings.filter((warning) => !warning.includes('deprecated'))).toEqual(
       [20, ...(version === 'v1beta2' ? [29] : [])].map((line) =>
@@ -211,13 +211,13 @@ profiles:
       permitWaitingTimeSeconds: 10
     name: Coscheduling
 `;
-    expect(remarksOf(text).problems).toEqual(
+    expect(diagnosticsOf(text).problems).toEqual(
       [12, 13, 14].map((line) =>
         expect.stringMatching(`^${line}:9: .*a plugin of scheduler-plugins that Tutti does not have`),
       ),
     );
     const rest = text.replace(/ {6}- name: (Cap|NodeR).*\n/g, '');
-    expect(remarksOf(rest)).toEqual({ problems: [], warnings: [] });
+    expect(diagnosticsOf(rest)).toEqual({ problems: [], warnings: [] });
     expect(linesOf(rest)).toContain('  queueSort: PrioritySort');
   });
 });

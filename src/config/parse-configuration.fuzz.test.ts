@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { cpuMsOf } from '../../test/expect/cpu-ms.ts';
 import { ConfigurationError } from './configuration-error.ts';
 import { parseConfiguration } from './parse-configuration.ts';
-import { header } from './testing/remarks-of.ts';
+import { header } from './testing/diagnostics-of.ts';
 
 it('rejects a configuration of five million characters quickly', async () => {
   const cpuMs = await cpuMsOf(() => {

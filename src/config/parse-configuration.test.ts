@@ -11,7 +11,7 @@ import { loadConfiguration } from './load-configuration.ts';
 import { parseConfiguration } from './parse-configuration.ts';
 import { defaultConfiguration } from './scheduler-configuration.ts';
 import type { SchedulerConfiguration } from './scheduler-configuration.ts';
-import { header, remarksOf } from './testing/remarks-of.ts';
+import { header, diagnosticsOf } from './testing/diagnostics-of.ts';
 import { cpuMsOf } from '../../test/expect/cpu-ms.ts';
 
 function parse(text: string): SchedulerConfiguration {
@@ -201,7 +201,7 @@ describe('a warning', () => {
       '3:88: profiles[0].pluginConfig[0].name has no effect: Coscheduling is not enabled in this profile',
     ],
   ])('is reported for a field without effect: %s', (text, warning) => {
-    expect(remarksOf(header + text)).toEqual({ problems: [], warnings: [warning] });
+    expect(diagnosticsOf(header + text)).toEqual({ problems: [], warnings: [warning] });
   });
 
   it('is not reported for a value that matches the behavior', () => {
@@ -212,7 +212,7 @@ describe('a warning', () => {
       'clientConnection: {contentType: application/json, acceptContentTypes: "application/vnd.kubernetes.protobuf,application/json"}',
       'leaderElection: {leaderElect: false}',
     ].join('\n');
-    expect(remarksOf(header + text)).toEqual({ problems: [], warnings: [] });
+    expect(diagnosticsOf(header + text)).toEqual({ problems: [], warnings: [] });
   });
 });
 

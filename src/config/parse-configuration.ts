@@ -4,9 +4,9 @@ import { isObject } from '../plugins/argument-schema.ts';
 import { shortText } from '../plugins/field-path.ts';
 import type { FieldPath } from '../plugins/field-path.ts';
 import { ConfigurationDocument } from './configuration-document.ts';
-import type { Position, ReportRemark } from './configuration-document.ts';
+import type { Position, ReportDiagnostic } from './configuration-document.ts';
 import { ConfigurationError } from './configuration-error.ts';
-import type { ConfigurationRemark } from './configuration-error.ts';
+import type { ConfigurationDiagnostic } from './configuration-error.ts';
 import {
   configurationGroup,
   configurationKind,
@@ -16,7 +16,7 @@ import {
 import type { ConfigurationVersion } from './configuration-schema.ts';
 import type { KnownPlugin, KnownPlugins } from './known-plugin.ts';
 import { knownPlugins } from './known-plugin.ts';
-import { placesOf } from './profile-remarks.ts';
+import { placesOf } from './profile-diagnostics.ts';
 import { fieldOf, filledTextOf, listOf, textOf, wholeNumberOf } from './raw-value.ts';
 import { readExtenders } from './read-extenders.ts';
 import { readLeaderElection } from './read-leader-election.ts';
@@ -32,14 +32,14 @@ import type {
 export interface ParsedConfiguration {
   readonly configuration: SchedulerConfiguration;
   /** Warnings about valid fields, in file order. */
-  readonly warnings: readonly ConfigurationRemark[];
+  readonly warnings: readonly ConfigurationDiagnostic[];
   /** Converts an error from creating the profiles to an error about the file. */
   readonly errorOf: (error: ProfileError) => ConfigurationError;
 }
 
 /** The configuration of a file, with everything that is wrong with it. */
 interface Reading extends ParsedConfiguration {
-  readonly problems: readonly ConfigurationRemark[];
+  readonly problems: readonly ConfigurationDiagnostic[];
 }
 
 /**
@@ -55,12 +55,12 @@ export function parseConfiguration(file: string, text: string, own: readonly Kno
 /** Like `parseConfiguration`, but returns errors and warnings together. Never throws. */
 export function readConfiguration(file: string, text: string, own: readonly KnownPlugin[] = []): Reading {
   const document = new ConfigurationDocument(text);
-  const problems: ConfigurationRemark[] = [];
-  const warnings: ConfigurationRemark[] = [];
+  const problems: ConfigurationDiagnostic[] = [];
+  const warnings: ConfigurationDiagnostic[] = [];
   const addTo =
-    (list: ConfigurationRemark[]): ReportRemark =>
-    (path, remark, at = path) =>
-      list.push({ file, ...document.positionOf(at), path, text: remark });
+    (list: ConfigurationDiagnostic[]): ReportDiagnostic =>
+    (path, diagnostic, at = path) =>
+      list.push({ file, ...document.positionOf(at), path, text: diagnostic });
   const report = addTo(problems);
   const warn = addTo(warnings);
   document.reportErrors((path: FieldPath, problem: string, place: Position) =>
@@ -76,7 +76,7 @@ export function readConfiguration(file: string, text: string, own: readonly Know
   // A field with an error needs no warning.
   const wrong = new Set(problems.map(({ path }) => JSON.stringify(path)));
   const schedulerNames = configuration.profiles.map(({ schedulerName }) => schedulerName);
-  const remarksOf = (problem: ProfileProblem): readonly ConfigurationRemark[] =>
+  const diagnosticsOf = (problem: ProfileProblem): readonly ConfigurationDiagnostic[] =>
     placesOf(problem, document.value, schedulerNames).map((place) => ({
       file,
       ...document.positionOf(place.path),
@@ -85,18 +85,18 @@ export function readConfiguration(file: string, text: string, own: readonly Know
   return {
     configuration,
     errorOf: (error) =>
-      new ConfigurationError(file, error.problems.flatMap(remarksOf).sort(inFileOrder), { cause: error }),
+      new ConfigurationError(file, error.problems.flatMap(diagnosticsOf).sort(inFileOrder), { cause: error }),
     warnings: warnings.filter(({ path }) => !wrong.has(JSON.stringify(path))).sort(inFileOrder),
     problems: problems.sort(inFileOrder),
   };
 }
 
-function inFileOrder(a: ConfigurationRemark, b: ConfigurationRemark): number {
+function inFileOrder(a: ConfigurationDiagnostic, b: ConfigurationDiagnostic): number {
   return a.line - b.line || a.column - b.column;
 }
 
 /** Returns the version of the file; undefined if it cannot be validated further. */
-function versionOf(value: unknown, report: ReportRemark, warn: ReportRemark): ConfigurationVersion | undefined {
+function versionOf(value: unknown, report: ReportDiagnostic, warn: ReportDiagnostic): ConfigurationVersion | undefined {
   if (!isObject(value)) {
     report([], `must be a ${configurationKind}, an object with apiVersion: ${configurationGroup}/v1`);
     return undefined;
@@ -125,8 +125,8 @@ function versionOf(value: unknown, report: ReportRemark, warn: ReportRemark): Co
 
 interface Checks {
   readonly known: KnownPlugins;
-  readonly report: ReportRemark;
-  readonly warn: ReportRemark;
+  readonly report: ReportDiagnostic;
+  readonly warn: ReportDiagnostic;
 }
 
 /** Applies the checks that the schema cannot express, and returns the configuration. It is only valid if nothing was reported. */
@@ -152,7 +152,7 @@ function decode(value: unknown, version: ConfigurationVersion, checks: Checks): 
 }
 
 /** Warns about fields that differ from Tutti's fixed behavior. */
-function warnAboutNoEffect(value: unknown, warn: ReportRemark): void {
+function warnAboutNoEffect(value: unknown, warn: ReportDiagnostic): void {
   const parallelism = fieldOf(value, 'parallelism');
   if (parallelism !== undefined && parallelism !== 16)
     warn(['parallelism'], 'has no effect: a scheduling cycle runs on one thread');
@@ -164,7 +164,7 @@ function warnAboutNoEffect(value: unknown, warn: ReportRemark): void {
 }
 
 /** `min`: smaller percentages of nodes mean the default. */
-function warnAboutPercentages(holder: unknown, path: FieldPath, min: number, warn: ReportRemark): void {
+function warnAboutPercentages(holder: unknown, path: FieldPath, min: number, warn: ReportDiagnostic): void {
   const nodes = fieldOf(holder, 'percentageOfNodesToScore');
   if (typeof nodes === 'number' && nodes >= min && nodes < 100) {
     warn([...path, 'percentageOfNodesToScore'], 'has no effect: Tutti considers every node');
@@ -201,7 +201,7 @@ function readProfiles(value: unknown, version: ConfigurationVersion, checks: Che
   return profiles;
 }
 
-function nameOf(profile: unknown, path: FieldPath, isOnly: boolean, report: ReportRemark): string {
+function nameOf(profile: unknown, path: FieldPath, isOnly: boolean, report: ReportDiagnostic): string {
   const given = fieldOf(profile, 'schedulerName');
   const name = filledTextOf(given);
   if (name !== undefined) return name;
@@ -213,7 +213,7 @@ function nameOf(profile: unknown, path: FieldPath, isOnly: boolean, report: Repo
 }
 
 /** Checks that all profiles sort the single queue in the same way. */
-function checkSorters(readings: readonly ProfilePluginsReading[], report: ReportRemark): void {
+function checkSorters(readings: readonly ProfilePluginsReading[], report: ReportDiagnostic): void {
   const first = readings[0]?.sorter;
   if (first === undefined) return;
   for (const [index, { sorter }] of readings.entries()) {
@@ -233,7 +233,7 @@ function checkSorters(readings: readonly ProfilePluginsReading[], report: Report
   }
 }
 
-function readClientConnection(value: unknown, warn: ReportRemark): ClientConnectionConfiguration {
+function readClientConnection(value: unknown, warn: ReportDiagnostic): ClientConnectionConfiguration {
   const defaults = defaultConfiguration().clientConnection;
   const kubeconfig = filledTextOf(fieldOf(value, 'kubeconfig'));
   const qps = fieldOf(value, 'qps');
@@ -255,7 +255,7 @@ function readClientConnection(value: unknown, warn: ReportRemark): ClientConnect
   };
 }
 
-function readBackoff(value: unknown, report: ReportRemark): SchedulerConfiguration['podBackoff'] | undefined {
+function readBackoff(value: unknown, report: ReportDiagnostic): SchedulerConfiguration['podBackoff'] | undefined {
   const given = { initial: fieldOf(value, 'podInitialBackoffSeconds'), max: fieldOf(value, 'podMaxBackoffSeconds') };
   const initial = given.initial === undefined ? 1 : wholeNumberOf(given.initial);
   const max = given.max === undefined ? 10 : wholeNumberOf(given.max);

@@ -3,7 +3,7 @@ import { describeConfiguration } from './describe-configuration.ts';
 import type { KnownPlugin } from './known-plugin.ts';
 import { parseConfiguration } from './parse-configuration.ts';
 import { defaultsAt } from './testing/defaults-at.ts';
-import { header, remarksOf } from './testing/remarks-of.ts';
+import { header, diagnosticsOf } from './testing/diagnostics-of.ts';
 
 const everything = ['preFilter', 'filter', 'preScore', 'score'] as const;
 const own: readonly KnownPlugin[] = [
@@ -146,13 +146,13 @@ describe('the plugins of a profile', () => {
 
   it('of kube-scheduler that Tutti does not have may be disabled without a warning', () => {
     const text = `${header}profiles:\n- plugins: {postFilter: {disabled: [{name: DefaultPreemption}]}, multiPoint: {disabled: [{name: DefaultPreemption}]}}`;
-    expect(remarksOf(text)).toEqual({ problems: [], warnings: [] });
+    expect(diagnosticsOf(text)).toEqual({ problems: [], warnings: [] });
     expect(pointsOf(text)).toEqual(defaults);
   });
 
   it('of the caller may be enabled although their points are unknown', () => {
     const text = `${header}profiles:\n- plugins: {multiPoint: {enabled: [{name: Later}], disabled: [{name: PrioritySort}, {name: DefaultBinder}]}}`;
-    expect(remarksOf(text, [{ name: 'Later' }])).toEqual({ problems: [], warnings: [] });
+    expect(diagnosticsOf(text, [{ name: 'Later' }])).toEqual({ problems: [], warnings: [] });
   });
 
   it('of the caller validate their arguments by their own schema, or later', () => {
@@ -196,11 +196,11 @@ describe('Coscheduling as the queueSort plugin', () => {
 
   it('is not replaced unless it is enabled', () => {
     expect(
-      remarksOf(`${header}profiles:\n- plugins: {multiPoint: {disabled: [{name: PrioritySort}]}}`).problems,
+      diagnosticsOf(`${header}profiles:\n- plugins: {multiPoint: {disabled: [{name: PrioritySort}]}}`).problems,
     ).toHaveLength(1);
     const prevented =
       '{multiPoint: {enabled: [{name: Coscheduling}], disabled: [{name: PrioritySort}]}, queueSort: {disabled: [{name: "*"}]}}';
-    expect(remarksOf(`${header}profiles:\n- plugins: ${prevented}`).problems).toHaveLength(1);
+    expect(diagnosticsOf(`${header}profiles:\n- plugins: ${prevented}`).problems).toHaveLength(1);
   });
 });
 
@@ -209,7 +209,7 @@ describe('an older version', () => {
 
   it('v1beta3 is read like v1, with a warning', () => {
     expect(pointsOf(old('v1beta3'))).toEqual(defaults);
-    expect(remarksOf(old('v1beta3')).warnings).toEqual([
+    expect(diagnosticsOf(old('v1beta3')).warnings).toEqual([
       '1:1: apiVersion is deprecated: use kubescheduler.config.k8s.io/v1',
     ]);
   });
@@ -217,11 +217,11 @@ describe('an older version', () => {
   it('v1beta2 has its own weights, and no multiPoint', () => {
     const score = defaultsAt('score', { weights: { TaintToleration: 1, NodeAffinity: 1, InterPodAffinity: 1 } });
     expect(pointsOf(old('v1beta2'))).toEqual({ ...defaults, score });
-    expect(remarksOf(old('v1beta2')).warnings).toEqual([
+    expect(diagnosticsOf(old('v1beta2')).warnings).toEqual([
       '1:1: apiVersion is deprecated: use kubescheduler.config.k8s.io/v1, ' +
         'in which the weight of TaintToleration is 3 and that of NodeAffinity 2, instead of 1',
     ]);
-    expect(remarksOf(`${old('v1beta2')}profiles: [{plugins: {multiPoint: {}}}]`).problems).toEqual([
+    expect(diagnosticsOf(`${old('v1beta2')}profiles: [{plugins: {multiPoint: {}}}]`).problems).toEqual([
       '3:23: profiles[0].plugins.multiPoint does not exist in v1beta2: set apiVersion to kubescheduler.config.k8s.io/v1',
     ]);
   });
@@ -234,8 +234,10 @@ describe('an older version', () => {
   });
 
   it('v1beta2 accepts a disabled insecure port', () => {
-    expect(remarksOf(`${old('v1beta2')}healthzBindAddress: ""\nmetricsBindAddress: 0.0.0.0:0`).problems).toEqual([]);
-    expect(remarksOf(`${old('v1beta2')}healthzBindAddress: 0.0.0.0:10251`).problems).toEqual([
+    expect(diagnosticsOf(`${old('v1beta2')}healthzBindAddress: ""\nmetricsBindAddress: 0.0.0.0:0`).problems).toEqual(
+      [],
+    );
+    expect(diagnosticsOf(`${old('v1beta2')}healthzBindAddress: 0.0.0.0:10251`).problems).toEqual([
       '3:1: healthzBindAddress must be empty or have port 0, as in kube-scheduler: set --bind-address and --secure-port instead',
     ]);
   });

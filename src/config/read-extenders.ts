@@ -2,7 +2,7 @@ import { isQualifiedName } from '../api/qualified-name.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { shortText } from '../plugins/field-path.ts';
 import type { FieldPath } from '../plugins/field-path.ts';
-import type { ReportRemark } from './configuration-document.ts';
+import type { ReportDiagnostic } from './configuration-document.ts';
 import { fieldOf, filledTextOf, listOf, textOf, wholeNumberOf } from './raw-value.ts';
 import type { ExtenderConfiguration, ExtenderTlsConfiguration } from './scheduler-configuration.ts';
 import { tlsProblem } from './tls-problem.ts';
@@ -10,7 +10,7 @@ import { tlsProblem } from './tls-problem.ts';
 const defaultTimeoutMs = 5_000;
 
 /** Reads the extenders with their defaults, by kube-scheduler's rules. */
-export function readExtenders(value: unknown, report: ReportRemark): readonly ExtenderConfiguration[] {
+export function readExtenders(value: unknown, report: ReportDiagnostic): readonly ExtenderConfiguration[] {
   /** resource name -> the field that manages it */
   const managed = new Map<string, string>();
   let binder: number | undefined;
@@ -60,7 +60,7 @@ export function readExtenders(value: unknown, report: ReportRemark): readonly Ex
   });
 }
 
-function checkResource(name: string, path: FieldPath, managed: Map<string, string>, report: ReportRemark): void {
+function checkResource(name: string, path: FieldPath, managed: Map<string, string>, report: ReportDiagnostic): void {
   // Quotas add the prefix `requests.`, and the result must be a valid name too.
   const isExtended =
     name.includes('/') &&

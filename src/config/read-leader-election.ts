@@ -2,7 +2,7 @@ import { isNamespaceName, isObjectName } from '../api/object-name.ts';
 import { formatDuration } from '../base/format-duration.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { shortText } from '../plugins/field-path.ts';
-import type { ReportRemark } from './configuration-document.ts';
+import type { ReportDiagnostic } from './configuration-document.ts';
 import { fieldOf, filledTextOf } from './raw-value.ts';
 import { defaultLeaderElection as defaults } from './scheduler-configuration.ts';
 import type { LeaderElectionConfiguration } from './scheduler-configuration.ts';
@@ -11,7 +11,7 @@ import type { LeaderElectionConfiguration } from './scheduler-configuration.ts';
 export const retryJitter = 1.2;
 
 /** Reads leaderElection with its defaults, by kube-scheduler's rules. */
-export function readLeaderElection(value: unknown, report: ReportRemark): LeaderElectionConfiguration {
+export function readLeaderElection(value: unknown, report: ReportDiagnostic): LeaderElectionConfiguration {
   const given = fieldOf(value, 'leaderElect');
   const election: LeaderElectionConfiguration = {
     leaderElect: typeof given === 'boolean' ? given : defaults.leaderElect,

@@ -3,7 +3,7 @@ import { closestName } from '../base/closest-name.ts';
 import { shortText } from '../plugins/field-path.ts';
 import type { FieldPath } from '../plugins/field-path.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
-import type { ReportRemark } from './configuration-document.ts';
+import type { ReportDiagnostic } from './configuration-document.ts';
 import { configurationGroup, configurationVersions } from './configuration-schema.ts';
 import { foreignArguments } from './foreign-arguments.ts';
 import { isRemoved, whyForeign } from './foreign-plugins.ts';
@@ -22,7 +22,11 @@ export interface PluginConfigReading {
 export function readPluginConfig(
   list: unknown,
   path: FieldPath,
-  { known, report, warn }: { readonly known: KnownPlugins; readonly report: ReportRemark; readonly warn: ReportRemark },
+  {
+    known,
+    report,
+    warn,
+  }: { readonly known: KnownPlugins; readonly report: ReportDiagnostic; readonly warn: ReportDiagnostic },
 ): PluginConfigReading {
   const args = new Map<string, unknown>();
   const places = new Map<string, FieldPath>();
@@ -50,7 +54,7 @@ function readArguments(
   its: { read(args: unknown): unknown },
   given: unknown,
   path: FieldPath,
-  report: ReportRemark,
+  report: ReportDiagnostic,
 ): unknown {
   try {
     return its.read(given);
@@ -62,7 +66,7 @@ function readArguments(
 }
 
 /** Checks the apiVersion of arguments. Plugins that validate their own arguments decide themselves. */
-function checkVersion(given: unknown, its: unknown, path: FieldPath, report: ReportRemark): void {
+function checkVersion(given: unknown, its: unknown, path: FieldPath, report: ReportDiagnostic): void {
   const version = fieldOf(given, 'apiVersion');
   if (its === undefined || typeof version !== 'string') return;
   if (configurationVersions.some((each) => version === `${configurationGroup}/${each}`)) return;
@@ -72,7 +76,11 @@ function checkVersion(given: unknown, its: unknown, path: FieldPath, report: Rep
 function unknownPlugin(
   name: string,
   path: FieldPath,
-  { known, report, warn }: { readonly known: KnownPlugins; readonly report: ReportRemark; readonly warn: ReportRemark },
+  {
+    known,
+    report,
+    warn,
+  }: { readonly known: KnownPlugins; readonly report: ReportDiagnostic; readonly warn: ReportDiagnostic },
 ): void {
   const why = whyForeign(name);
   if (isRemoved(name)) {

@@ -3,7 +3,7 @@ import type { ExtensionPoint } from '../framework/extension-point.ts';
 import { closestName } from '../base/closest-name.ts';
 import { shortText } from '../plugins/field-path.ts';
 import type { FieldPath } from '../plugins/field-path.ts';
-import type { ReportRemark } from './configuration-document.ts';
+import type { ReportDiagnostic } from './configuration-document.ts';
 import { foreignPoints } from './configuration-schema.ts';
 import { isRemoved, whyForeign, worksElsewhereAt } from './foreign-plugins.ts';
 import type { KnownPlugin, KnownPlugins } from './known-plugin.ts';
@@ -24,11 +24,11 @@ export interface PluginSet {
 
 export type SetName = ExtensionPoint | 'multiPoint';
 
-/** Receivers of remarks about a profile, and the plugins that it may name. */
+/** Receivers of diagnostics about a profile, and the plugins that it may name. */
 export interface ProfileChecks {
   readonly known: KnownPlugins;
-  readonly report: ReportRemark;
-  readonly warn: ReportRemark;
+  readonly report: ReportDiagnostic;
+  readonly warn: ReportDiagnostic;
 }
 
 /** Reads `plugins` of the profile at `path`. Returns the plugins that can run at their points, and reports everything else. */

@@ -7,7 +7,7 @@ import { WorkQueueMetrics } from './work-queue/work-queue-metrics.ts';
 /**
  * - unchanged: the status was already correct; nothing was written.
  * - patched: the status was written.
- * - conflict: the group changed meanwhile; it is reconciled again.
+ * - conflict: the group changed in the meantime; it is reconciled again.
  * - gone: the group no longer exists.
  * - error: the write failed; it is retried after a backoff.
  */

@@ -167,7 +167,7 @@ export class PodGroupController {
     this.#seenStarted.delete(key);
     const replaced = this.#written.get(key)?.replaced ?? new Set();
     this.#written.set(key, { replaced: replaced.add(group.resourceVersion), group: after });
-    // The watch may have reported the deletion meanwhile; then there is nothing to remember.
+    // The watch may have reported the deletion in the meantime; then there is nothing to remember.
     const current = lookup.group(key);
     if (current === undefined || !replaced.has(current.resourceVersion)) this.#written.delete(key);
     if (patch.phase !== undefined) {

@@ -36,7 +36,7 @@ const outageAfter = 3;
  *
  * A watch resumes where the last one ended. The collection is listed again in three cases: the server no longer knows that
  * resourceVersion, the server rejected it so often that it is in doubt, or the watch cannot continue from it. Pages that are too
- * long to read are made shorter for good. Delays are a jittered backoff of 1 s to 30 s, or the server's Retry-After if longer.
+ * long to read are made shorter permanently. Delays are a jittered backoff of 1 s to 30 s, or the server's Retry-After if longer.
  * The backoff resets after progress and with the first response after an outage.
  */
 export class ListPolicy {

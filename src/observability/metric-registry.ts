@@ -15,7 +15,7 @@ const maxIntervalMs = 2 ** 31 - 1;
 
 /**
  * Creates a separate registry for one process (or one part of `tutti up`). prom-client's global registry is never used, so that
- * two schedulers in one process, or two tests, do not share metrics. Metrics are defined beside the code that updates them, with
+ * two schedulers in one process, or two tests, do not share metrics. Metrics are defined next to the code that updates them, with
  * `registers: [registry]`.
  */
 export function createMetricRegistry(options: MetricRegistryOptions): Registry {

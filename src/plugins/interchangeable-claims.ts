@@ -13,7 +13,7 @@ const anonymous = '\u0000';
  * reserved for them, and no other pod uses them. If two such claims request the same, it does not matter which one a pod has. So the
  * members of a StatefulSet have equal signatures although each has claims of its own.
  *
- * Only for pods that are not scheduled yet. A result holds within one attempt, except for pods that the attempt has placed meanwhile.
+ * Only for pods that are not scheduled yet. A result holds within one attempt, except for pods that the attempt has placed in the meantime.
  */
 export class InterchangeableClaims {
   readonly #cluster: Pick<ClusterLister, 'listed' | 'assumedVolumes' | 'claimsInUse' | 'openPod'>;

@@ -116,7 +116,7 @@ export class QueueStores {
     this.activate(representative, 'EqualArrived');
   }
 
-  /** Removes and returns the next entity: the first active one, or else one in backoff after a rejection. */
+  /** Removes and returns the next entity: the first active one, otherwise one in backoff after a rejection. */
   take(): QueuedEntity | undefined {
     this.retries.sendDue();
     const entity = this.#active.pop() ?? this.#backingOff.takeEarly();

@@ -199,8 +199,8 @@ export class SchedulingQueue {
   }
 
   /**
-   * Sets the entity in flight aside until `resume`, because its attempt waits for an external response. `upsert` keeps updating it meanwhile.
-   * Calls `left` if it leaves the queue before `resume`.
+   * Sets the entity in flight aside until `resume`, because its attempt waits for an external response. Until then,
+   * `upsert` keeps updating it. Calls `left` if it leaves the queue before `resume`.
    */
   setAside(entity: QueuedEntity, left: () => void): void {
     const events = this.#stores.underWay.end(entity);

@@ -152,7 +152,7 @@ describe('members of one equivalence class', () => {
 });
 
 describe('many entities that an event may help', () => {
-  it('do not delay one with higher priority, whatever is added meanwhile', async () => {
+  it('do not delay one with higher priority, whatever is added in the meantime', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 8 });
     for (const name of ['one', 'two']) c.pod({ name, cpu: 4, nodeName: 'a' });

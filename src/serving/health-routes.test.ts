@@ -20,7 +20,7 @@ function ask(target: string, { live = [], ready = [] }: Checks = {}): Answer | P
 const holds = (name: string): HealthCheck => ({ name, check: () => true });
 const fails = (name: string): HealthCheck => ({ name, check: () => `${name} is bad` });
 
-it("responds with ok while every check passes, or else with the failing ones in Kubernetes' format", () => {
+it("responds with ok while every check passes, otherwise with the failing checks in Kubernetes' format", () => {
   const ready = [holds('caches-synced'), fails('disk')];
   expect(ask('/readyz', { ready: [holds('caches-synced')] })).toEqual({ status: 200, text: 'ok' });
   expect(ask('/readyz', { ready })).toEqual({

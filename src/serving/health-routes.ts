@@ -14,7 +14,7 @@ const ping: HealthCheck = { name: 'ping', check: () => true };
 
 /**
  * Serves /livez, /readyz and the older /healthz, which equals /livez, in the format of kube-apiserver and kube-scheduler. The
- * response is `ok` if every check passes, or else 500 and a line for each check. `?verbose` always shows the lines,
+ * response is `ok` if every check passes, otherwise 500 and a line for each check. `?verbose` always shows the lines,
  * `?exclude=NAME` (repeatable) skips a check, and `/livez/NAME` runs a single one.
  */
 export function healthRoutes({ live, ready, logger }: HealthRoutesOptions): readonly Route[] {

@@ -4,7 +4,7 @@ import type { Answer, Route } from './route.ts';
 
 /** Decides which requests are allowed. */
 export interface Guard {
-  /** Returns undefined if the request is allowed, or else the response to send instead. */
+  /** Returns undefined if the request is allowed, otherwise the response to send instead. */
   rejection(request: ServedRequest, path: string): Promise<Answer | undefined>;
 }
 

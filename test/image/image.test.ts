@@ -33,10 +33,10 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
     await image?.remove();
   });
 
-  it('is small, and has a numeric non-root user', () => {
+  it('is smaller than 160 MB and has a numeric non-root user', () => {
     expect(image.config).toMatchObject({
       User: '65532:65532',
-      // The flags from the first line of dist/cli.js are between them.
+      // Between Node.js and the script are the flags from the first line of dist/cli.js.
       Entrypoint: expect.toSatisfy((words: readonly string[]) => {
         const [program, ...rest] = words;
         const flags = rest.slice(0, -1);
@@ -49,14 +49,14 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
     expect(image.size).toBeLessThan(160e6);
   });
 
-  it('adds only Node.js and the package to its base: no shell, and no files that its user can change', async () => {
+  it('adds only Node.js and the package to its base: no shell, and no files that its user can write', async () => {
     const files = await filesOf(image.root);
     const added = files.filter(({ path }) => !/^(usr\/)?lib(64)?\//.test(path));
     expect(added.filter(({ path }) => !path.startsWith('opt/tutti/')).map(({ path }) => path)).toEqual([
       'usr/local/bin/node',
     ]);
-    const ofOthers = files.filter(({ uid, mode }) => uid !== 0 || (mode & 0o6022) !== 0);
-    expect(ofOthers.map(({ path }) => path)).toEqual([]);
+    const unsafe = files.filter(({ uid, mode }) => uid !== 0 || (mode & 0o6022) !== 0);
+    expect(unsafe.map(({ path }) => path)).toEqual([]);
   });
 
   it('has bundled code with source maps', async () => {
@@ -83,7 +83,7 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
     }
   });
 
-  describe('as its user on a read-only file system', () => {
+  describe('running as its user on a read-only file system', () => {
     let shared: string;
 
     beforeAll(async () => {
@@ -96,7 +96,7 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
       if (shared !== undefined) await rm(shared, { recursive: true });
     });
 
-    it('prints its version, and its help without arguments', async () => {
+    it('prints its version with --version and its help without arguments', async () => {
       const version = image.run(['--version'], shared);
       expect(await version.ended()).toMatchObject({ exitCode: 0 });
       const manifest = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string };
@@ -106,7 +106,7 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
       expect(help.stdout).toContain('scheduler');
     });
 
-    it('schedules a gang, answers probes over HTTPS, and ends at SIGTERM', async () => {
+    it('schedules a gang, answers probes over HTTPS and exits with code 0 on SIGTERM', async () => {
       const plane = await openEmbeddedPlane();
       try {
         await copyFile(plane.kubeconfigPath, join(shared, 'kubeconfig'));
@@ -147,7 +147,7 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
     });
   });
 
-  describe('in pods of the chart on a real node', () => {
+  describe('in the pods of the chart on a real node', () => {
     let plane: RealPlane;
     let release: ChartRelease;
     const values = { image: { repository: 'tutti', tag: 'test', pullPolicy: 'Never' } };
@@ -177,7 +177,7 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
 
     const names = async (): Promise<readonly string[]> => (await pods()).map(({ metadata }) => metadata.name).sort();
 
-    /** Returns the log, which the API server gets from the kubelet. */
+    /** Returns the log, which the API server fetches from the kubelet. */
     async function logOf(pod: string): Promise<string> {
       const path = `/api/v1/namespaces/tutti-system/pods/${pod}/log`;
       return (await plane.client.call({ method: 'GET', path, headers: {} }, { timeoutMs: hangsMs })).text;
@@ -191,11 +191,11 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
           spec: { nodeName },
           status: { phase: 'Running', containerStatuses: [{ ready: true, restartCount: 0 }] },
         });
-        expect((await logOf(metadata.name)).split('\n').filter((line) => isTrouble.test(line))).toEqual([]);
+        expect((await logOf(metadata.name)).split('\n').filter((line) => errorPattern.test(line))).toEqual([]);
       }
     }
 
-    /** Creates a Job whose containers run for a moment; `fit` of them use all free capacity. */
+    /** Creates a Job whose containers run for 500 ms. If `fit` is set, only that many of its pods fit on the node at a time. */
     async function createGang(name: string, { fit }: { readonly fit?: number } = {}): Promise<void> {
       const { status } = await plane.client.get<{ status: { allocatable: { cpu: string } } }>(
         `/api/v1/nodes/${nodeName}`,
@@ -227,17 +227,21 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
       return (await plane.client.list('/api/v1/namespaces/default/pods', { labelSelector })).items as Pod[];
     }
 
-    async function finished(name: string): Promise<void> {
+    async function expectFinished(name: string): Promise<void> {
       await poll(async () => {
         const { status = {} } = await plane.client.get<{ status?: { phase?: string } }>(podGroupPath('default', name));
         return status.phase === 'Finished' ? undefined : JSON.stringify(status);
-      }, `the gang ${name} has run to its end`);
-      const ends = (await membersOf(name)).map(({ spec, status }) => [spec.nodeName, status.phase, exitCodeOf(status)]);
-      expect(ends).toEqual(Array.from({ length: 3 }, () => [nodeName, 'Succeeded', 0]));
+      }, `the gang ${name} has finished`);
+      const results = (await membersOf(name)).map(({ spec, status }) => [
+        spec.nodeName,
+        status.phase,
+        exitCodeOf(status),
+      ]);
+      expect(results).toEqual(Array.from({ length: 3 }, () => [nodeName, 'Succeeded', 0]));
     }
 
     it.skipIf(programs.state === 'missing').each(helmVersions)(
-      'is installed, tested, upgraded, rolled back and removed by Helm %s, and gangs of containers start as a whole or not at all',
+      'can be installed, tested, upgraded, rolled back and uninstalled with Helm %s, and starts gangs of containers as a whole or not at all',
       async (version) => {
         await plane.client.delete(definition);
         expect(await release.install(version, values, ...untilDone)).toMatchObject({ exitCode: 0 });
@@ -252,7 +256,7 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
 
         const gang = (what: string): string => `${what}-${version.replace('.', '-')}`;
         await createGang(gang('small'));
-        await finished(gang('small'));
+        await expectFinished(gang('small'));
         await createGang(gang('large'), { fit: 2 });
         await poll(async () => {
           const reasons = (await membersOf(gang('large'))).map(({ status }) => status.conditions?.[0]?.reason);
@@ -266,12 +270,12 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
         await expectHealthy(['controller', 'scheduler', 'scheduler']);
         expect((await names()).filter((name) => installed.includes(name))).toEqual([]);
         await createGang(gang('upgraded'));
-        await finished(gang('upgraded'));
+        await expectFinished(gang('upgraded'));
 
         expect(await release.rollback(version, 1, ...untilDone)).toMatchObject({ exitCode: 0 });
         await expectHealthy(['controller', 'scheduler']);
         await createGang(gang('rolled-back'));
-        await finished(gang('rolled-back'));
+        await expectFinished(gang('rolled-back'));
 
         expect(await release.uninstall(version)).toMatchObject({ exitCode: 0 });
         await poll(async () => ((await names()).length === 0 ? undefined : 'some still exist'), 'its pods are gone');
@@ -282,7 +286,7 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
 });
 
 const definition = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${podGroupDefinition.metadata.name}`;
-const isTrouble = /"level":"error"|forbidden|rejects access/i;
+const errorPattern = /"level":"error"|forbidden|rejects access/i;
 
 interface Pod {
   readonly metadata: {
@@ -304,15 +308,15 @@ function exitCodeOf({ containerStatuses = [] }: PodStatus): number | undefined {
   return containerStatuses[0]?.state?.terminated?.exitCode;
 }
 
-/** Returns every file below a folder, with its relative path. */
+/** Returns every file under a folder, with its relative path. */
 async function filesOf(root: string): Promise<{ path: string; uid: number; mode: number }[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => !entry.isDirectory() && !entry.isSymbolicLink());
   return Promise.all(
     files.map(async (entry) => {
-      const whole = join(entry.parentPath, entry.name);
-      const { uid, mode } = await lstat(whole);
-      return { path: whole.slice(root.length + 1), uid, mode };
+      const path = join(entry.parentPath, entry.name);
+      const { uid, mode } = await lstat(path);
+      return { path: path.slice(root.length + 1), uid, mode };
     }),
   );
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
   bundledNames = packages.map(({ name }) => name);
 });
 
-/** Returns the packages of `npm run sbom` as name@version, without Tutti itself. */
+/** Returns the packages that `npm run sbom` lists as name@version, without Tutti itself. */
 function billOfMaterials(format: 'spdx' | 'cyclonedx'): readonly string[] {
   const bill = JSON.parse(execFileSync(process.execPath, ['scripts/sbom.ts', format], { encoding: 'utf8' }));
   return format === 'spdx'
@@ -24,9 +24,9 @@ function billOfMaterials(format: 'spdx' | 'cyclonedx'): readonly string[] {
     : bill.components.map(({ name, version }: any) => `${name}@${version}`);
 }
 
-// The reverse is not true: the bill also lists dependencies of libraries that the bundler found unused, for example type declarations. So
-// the reverse check covers only our own dependencies.
-describe.each(['spdx', 'cyclonedx'] as const)('Bill of materials (%s)', (format) => {
+// The SBOM may list more than the bundle contains: dependencies of libraries that the bundler found unused, for example type declarations.
+// So the reverse check covers only our own dependencies.
+describe.each(['spdx', 'cyclonedx'] as const)('SBOM (%s)', (format) => {
   let listed: readonly string[];
 
   beforeAll(() => {
@@ -44,7 +44,7 @@ describe.each(['spdx', 'cyclonedx'] as const)('Bill of materials (%s)', (format)
   });
 });
 
-it('every dependency of package.json is in the bundle', () => {
+it('the bundle contains every dependency in package.json', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(Object.keys(dependencies).filter((name) => !bundledNames.includes(name))).toEqual([]);
 });

@@ -45,7 +45,7 @@ export const demo = {
     await expectPhase(stage.record, group, 'Running', { running: 3, members: 3, scheduled: 3 });
   }),
 
-  // Upstream keeps a group bound that lacks at most 10 % of its quorum (92 of 100 kept, 80 rejected), in case the rest arrives before the
+  // Upstream keeps a group bound that lacks at most 10% of its quorum (92 of 100 kept, 80 rejected), in case the rest arrives before the
   // time-out. Tutti reserves nothing between attempts, so both have 0 bound members, and other pods can use the capacity.
   D4: scenario(
     'a group that lacks capacity for 8 of its 100 members keeps no capacity for the other 92',

@@ -7,7 +7,7 @@ import { playOn } from './play.ts';
 
 const programs = await provideForSuite('Jobs', ['etcd', 'kube-apiserver', 'kube-controller-manager']);
 
-describe.skipIf(programs.state === 'missing')('Jobs of a real kube-controller-manager', () => {
+describe.skipIf(programs.state === 'missing')('Jobs with a real kube-controller-manager', () => {
   let plane: RealPlane;
 
   beforeAll(async () => {

@@ -136,7 +136,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'slow-bindings-are-waited-for',
-    why: 'The scheduler does not handle Bindings that take far longer than others, and their groups stay partially bound meanwhile.',
+    why: 'The scheduler does not handle Bindings that take far longer than others, and their groups stay partially bound in the meantime.',
     file: 'scheduler/api/api-pod-binder.ts',
     find: 'if (tries.signal.aborted || running >= maxTries || this.#hedges >= maxHedges) return false;',
     replace: 'if (ms > 0) return false;',
@@ -272,7 +272,7 @@ export const mutations: readonly Mutation[] = [
     name: 'self-wake',
     why: 'Every update of a pod, including our own condition, retries its group.',
     file: 'scheduler/intake/watch-handlers.ts',
-    find: 'if (old !== undefined && podsScheduleAlike(old, pod) && !this.#mayAskElse(old, pod)) {',
+    find: 'if (old !== undefined && podsEqualForScheduling(old, pod) && !this.#mayAskElse(old, pod)) {',
     replace: 'if (false) {',
     and: [
       {
@@ -287,8 +287,9 @@ export const mutations: readonly Mutation[] = [
     name: 'heartbeats-wake',
     why: 'A node heartbeat that changes nothing requeues waiting entities.',
     file: 'scheduler/intake/watch-handlers.ts',
-    find: 'if (nodesScheduleAlike(old, node)) {',
-    replace: 'old = { ...old, allocatable: { ids: [], amounts: [] } };\n      if (nodesScheduleAlike(old, node)) {',
+    find: 'if (nodesEqualForScheduling(old, node)) {',
+    replace:
+      'old = { ...old, allocatable: { ids: [], amounts: [] } };\n      if (nodesEqualForScheduling(old, node)) {',
     within: 1_000,
   },
   {

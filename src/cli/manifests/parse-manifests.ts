@@ -9,21 +9,21 @@ export interface ParsedManifests {
   readonly problems: readonly string[];
 }
 
-/** A value in a document and its path, such as ['items', 0] for the first item of a List. */
-interface Located {
+/** A value and its path in the document, such as ['items', 0] for the first item of a List. */
+interface LocatedValue {
   readonly value: unknown;
   readonly path: readonly (string | number)[];
 }
 
 /**
  * Parses the YAML or JSON documents of one file; JSON is parsed as YAML. Skips empty documents and expands Lists into their items. Checks
- * only what is necessary to send an object to the server, which validates the rest.
+ * only the fields that are necessary to send an object to the server, which validates the rest.
  */
 export function parseManifests(file: string, text: string): ParsedManifests {
   const lines = new LineCounter();
   const manifests: Manifest[] = [];
   const problems: string[] = [];
-  // Duplicate keys are checked below: the library compares each key with every other one.
+  // duplicateKeys checks for duplicates, because the library would compare each key with every other key.
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   if (!Array.isArray(documents)) return { manifests, problems }; // an empty file
   for (const [index, document] of documents.entries()) {
@@ -42,12 +42,12 @@ export function parseManifests(file: string, text: string): ParsedManifests {
     for (const { value: object, path } of objectsIn({ value, path: [] })) {
       const lineOf = (field: string): number =>
         lines.linePos(offsetOf(document, [...path, ...splitFieldPath(field)])).line;
-      const shown = path.length === 0 ? '' : `${path.join('.')}.`;
-      const wrong = problemsOf(object).map(
-        ([field, problem]) => `${where}, line ${lineOf(field)}: ${shown}${field === '' ? '' : `${field}: `}${problem}`,
+      const prefix = path.length === 0 ? '' : `${path.join('.')}.`;
+      const found = problemsOf(object).map(
+        ([field, problem]) => `${where}, line ${lineOf(field)}: ${prefix}${field === '' ? '' : `${field}: `}${problem}`,
       );
-      problems.push(...wrong);
-      if (wrong.length === 0) manifests.push({ object: object as ManifestObject, where, lineOf });
+      problems.push(...found);
+      if (found.length === 0) manifests.push({ object: object as ManifestObject, where, lineOf });
     }
   }
   return { manifests, problems };
@@ -59,7 +59,7 @@ function toJson(document: Document, where: string, problems: string[]): unknown 
     if (!containsItself(value)) return value;
     problems.push(`${where}: not valid YAML or JSON: an alias refers to a node that contains it`);
   } catch (error) {
-    problems.push(`${where}: not valid YAML or JSON: ${(error as Error).message}`); // an alias without its anchor
+    problems.push(`${where}: not valid YAML or JSON: ${(error as Error).message}`); // an alias to a missing anchor
   }
   return undefined;
 }
@@ -79,19 +79,19 @@ function duplicateKeys(document: Document): { readonly offset: number; readonly 
   return found;
 }
 
-/** Returns whether a value contains itself. Visits each part once, however many aliases refer to it. */
-function containsItself(value: unknown, around = new Set<unknown>(), known = new Set<unknown>()): boolean {
+/** Returns whether a value contains itself. Visits each nested value once, even if several aliases refer to it. */
+function containsItself(value: unknown, ancestors = new Set<unknown>(), visited = new Set<unknown>()): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  if (around.has(value)) return true;
-  if (known.has(value)) return false;
-  known.add(value);
-  around.add(value);
-  const found = Object.values(value).some((part) => containsItself(part, around, known));
-  around.delete(value);
+  if (ancestors.has(value)) return true;
+  if (visited.has(value)) return false;
+  visited.add(value);
+  ancestors.add(value);
+  const found = Object.values(value).some((child) => containsItself(child, ancestors, visited));
+  ancestors.delete(value);
   return found;
 }
 
-function objectsIn(located: Located): Located[] {
+function objectsIn(located: LocatedValue): LocatedValue[] {
   const { value, path } = located;
   if (!isObject(value) || typeof value.kind !== 'string' || !value.kind.endsWith('List')) return [located];
   if (!Array.isArray(value.items)) return [located];
@@ -104,19 +104,19 @@ function problemsOf(value: unknown): [string, string][] {
     return [['', `must be a Kubernetes object, not ${Array.isArray(value) ? 'a list' : 'a single value'}`]];
   const problems: [string, string][] = [];
   const { apiVersion, kind, metadata } = value;
-  if (!isText(apiVersion)) problems.push(['apiVersion', 'must be a non-empty string such as v1']);
-  if (!isText(kind)) problems.push(['kind', 'must be a non-empty string such as Pod']);
+  if (!isNonEmptyString(apiVersion)) problems.push(['apiVersion', 'must be a non-empty string such as v1']);
+  if (!isNonEmptyString(kind)) problems.push(['kind', 'must be a non-empty string such as Pod']);
   if (!isObject(metadata)) return [...problems, ['metadata', 'must be an object with a name']];
   const { name, generateName, namespace } = metadata;
-  if (!isText(name) && !(name === undefined && isText(generateName))) {
+  if (!isNonEmptyString(name) && !(name === undefined && isNonEmptyString(generateName))) {
     problems.push(['metadata.name', 'must be a non-empty string']);
   }
-  if (namespace !== undefined && !isText(namespace))
+  if (namespace !== undefined && !isNonEmptyString(namespace))
     problems.push(['metadata.namespace', 'must be a non-empty string']);
   return problems;
 }
 
-function isText(value: unknown): value is string {
+function isNonEmptyString(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 

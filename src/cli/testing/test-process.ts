@@ -73,7 +73,7 @@ export class TestProcess {
     return this.#ended.promise;
   }
 
-  /** Resolves with the match once either output matches. Rejects if the process ends without a match. */
+  /** Resolves with the match once either output matches. Rejects if the process exits without a match. */
   said(pattern: RegExp): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {
       const check = (): void => {
@@ -84,7 +84,7 @@ export class TestProcess {
         else
           reject(
             new Error(
-              `the process ended without output that matches ${String(pattern)}:\n${this.#stdout}${this.#stderr}`,
+              `the process exited without output that matches ${String(pattern)}:\n${this.#stdout}${this.#stderr}`,
             ),
           );
       };

@@ -4,13 +4,13 @@ import { Buffer } from 'node:buffer';
 export interface BodySource {
   pause(): void;
   resume(): void;
-  /** The reader has stopped early. */
+  /** Called when the reader stops before the end of the body. */
   cancel(): void;
 }
 
 const pauseAtBytes = 1_048_576;
 
-/** A response body for one reader, as it arrives. A slow reader pauses the connection. */
+/** Streams a response body to one reader as it arrives. If the reader is slow, the stream pauses the connection. */
 export class BodyStream implements AsyncIterableIterator<Uint8Array> {
   readonly #source: BodySource;
   #chunks: Buffer[] = [];
@@ -34,7 +34,10 @@ export class BodyStream implements AsyncIterableIterator<Uint8Array> {
     this.#wake?.();
   }
 
-  /** Ends the body. The reader still gets the bytes so far; after an error it gets only the error, so that it cannot miss it. */
+  /**
+   * Ends the body. Without an error, the reader still receives the bytes that have arrived. With one, it receives only the error, so
+   * that it cannot miss it.
+   */
   end(error?: Error): void {
     this.#outcome ??= error === undefined ? {} : { error };
     this.#wake?.();

@@ -32,7 +32,7 @@ const backoffAfterAdditionMs = 1_000;
  * State of a key:
  * - delayed: not due yet; `failed` if the delay is a backoff.
  * - ready: waits for a worker, since `sinceMs` (monotonic).
- * - processing: in progress; `againMs` is the delay until it is due again, if it was added meanwhile.
+ * - processing: in progress; `againMs` is the delay until it is due again, if it was added in the meantime.
  */
 type Entry =
   | { readonly state: 'delayed'; readonly dueMs: number; readonly failed: boolean; readonly timer: Timer }

@@ -130,16 +130,19 @@ describe('Permit', () => {
     [undefined, { permitWaitingTimeSeconds: 0 }, 60_000],
     [5, { permitWaitingTimeSeconds: 7 }, 5000],
     [0, { permitWaitingTimeSeconds: 7 }, 7000],
-  ])('uses the timeout of the group (%j), or else of the arguments %j', (scheduleTimeoutSeconds, args, waitMs) => {
-    const fixture = new Fixture(args);
-    fixture.group({
-      name: 'red',
-      minMember: 2,
-      ...(scheduleTimeoutSeconds !== undefined && { scheduleTimeoutSeconds }),
-    });
-    const [pod] = fixture.pods(2, { group: 'red' });
-    expect(fixture.plugin.permit(new CycleState(), pod!)).toEqual({ waitMs });
-  });
+  ])(
+    'uses the timeout of the group (%j), and otherwise that of the arguments %j',
+    (scheduleTimeoutSeconds, args, waitMs) => {
+      const fixture = new Fixture(args);
+      fixture.group({
+        name: 'red',
+        minMember: 2,
+        ...(scheduleTimeoutSeconds !== undefined && { scheduleTimeoutSeconds }),
+      });
+      const [pod] = fixture.pods(2, { group: 'red' });
+      expect(fixture.plugin.permit(new CycleState(), pod!)).toEqual({ waitMs });
+    },
+  );
 });
 
 describe('Unreserve', () => {

@@ -9,13 +9,13 @@ import type { AffinityRules, AffinityTerm, NamespaceLabels } from './affinity-ru
 /** Access to the cluster and the plugin's settings. */
 export interface AffinityContext {
   readonly cluster: Pick<ClusterLister, 'affinityTerms' | 'listed' | 'nodesRevision' | 'placed' | 'topology'>;
-  /** Returns the compiled rules; invalid rules of an existing pod count as none. */
+  /** Returns the compiled rules. Invalid rules of an existing pod are ignored. */
   readonly rulesOf: (podClass: Pick<PodClass, 'affinity'>) => AffinityRules;
   readonly labelsOf: NamespaceLabels;
   readonly hardPodAffinityWeight: number;
 }
 
-/** The incoming pod: everything about it that its own rules and those of other pods read. */
+/** The properties of the incoming pod that its own terms and those of other pods depend on. */
 export interface IncomingPod {
   readonly namespace: string;
   readonly labels: Labels;
@@ -31,7 +31,7 @@ interface Tally {
   entries: number;
 }
 
-/** The contribution of one scheduled pod of a class to the counts. */
+/** What one scheduled pod of a class contributes to the counts. */
 interface Effect {
   readonly matchesAffinity: boolean;
   /** Counts of the incoming pod's anti-affinity terms that match the class, one entry per term. */
@@ -46,8 +46,9 @@ const noEffect: Effect = { matchesAffinity: false, antiAffinity: [], existingAnt
 export type AffinityVerdict = 'fits' | 'affinity' | 'antiAffinity' | 'existingAntiAffinity';
 
 /**
- * Counts, per topology domain, the scheduled pods that match the terms of incoming pods with the same signature, or whose terms match
- * them. `refresh` applies the changes since the last call. It recounts everything only after nodes or namespaces changed.
+ * Counts scheduled pods per topology domain: those that match the terms of the incoming pod, and those whose terms match the incoming
+ * pod. All incoming pods with the same signature share the counts. `refresh` applies the changes since the last call. It recounts
+ * everything only if nodes or namespaces have changed.
  */
 export class AffinityState {
   readonly #incoming: IncomingPod;
@@ -65,11 +66,11 @@ export class AffinityState {
   #antiAffinityList: readonly Tally[] = [];
   #existingAntiAffinityList: readonly Tally[] = [];
   #scoreList: readonly Tally[] = [];
-  /** Revisions of the nodes and namespaces for which everything was counted. */
+  /** Revisions of the nodes and namespaces at the last full count. */
   #nodesRevision = -1;
   #namespacesRevision = -1;
   #version = -1;
-  /** Revision of the affinity terms for which the two fields below were computed. */
+  /** Revision of the affinity terms from which the two fields below were computed. */
   #termsRevision = -1;
   #mayHaveExistingAntiAffinity = false;
   #mayBeScored = false;
@@ -116,7 +117,7 @@ export class AffinityState {
     return isCounted(this.#existingAntiAffinityList, index) ? 'existingAntiAffinity' : 'fits';
   }
 
-  /** Moves the indexes of the nodes that fit to the front, in their order. Returns their number. */
+  /** Moves the indexes of the nodes that fit to the front and keeps their order. Returns their number. */
   keepFitting(indexes: Int32Array, size: number): number {
     let left = 0;
     for (let i = 0; i < size; i++) {
@@ -178,7 +179,7 @@ export class AffinityState {
     this.#listTallies();
   }
 
-  /** Returns the namespaces that the incoming pod's own terms cover; undefined: selected by label. */
+  /** Returns the namespaces that the incoming pod's own terms cover; undefined if a term selects namespaces by label. */
   #ownNamespaces(): ReadonlySet<string> | undefined {
     const { rules, namespace } = this.#incoming;
     const names = new Set<string>();
@@ -267,7 +268,10 @@ export class AffinityState {
   }
 }
 
-/** Returns whether terms of any pods, scheduled or not, match such an incoming pod: anti-affinity terms, and terms that affect its score. */
+/**
+ * Returns whether any pod, scheduled or not, has a term that matches the incoming pod: an anti-affinity term (`antiAffinity`), or a
+ * term that affects its score (`scored`).
+ */
 export function matchExistingTerms(
   { namespace, labels }: Pick<IncomingPod, 'namespace' | 'labels'>,
   { cluster, rulesOf, labelsOf, hardPodAffinityWeight }: AffinityContext,

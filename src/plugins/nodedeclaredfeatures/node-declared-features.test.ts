@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
-import { podsScheduleAlike } from '../../api/pod.ts';
+import { podsEqualForScheduling } from '../../api/pod.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import { Builders } from '../../testkit/builders/builders.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
@@ -45,7 +45,7 @@ describe('required features of a pod', () => {
 
   it('are read again after the pod changes', () => {
     const before = build.projectedPod({ uid: 'a' });
-    expect(podsScheduleAlike(before, build.projectedPod({ uid: 'a', ...restarting }))).toBe(false);
+    expect(podsEqualForScheduling(before, build.projectedPod({ uid: 'a', ...restarting }))).toBe(false);
   });
 
   it('requeue the pod when a node that declares them is added, or a node starts to declare them', () => {

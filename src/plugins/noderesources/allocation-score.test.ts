@@ -23,7 +23,7 @@ const byGpu = (type: string): object => ({
 });
 
 describe('LeastAllocated', () => {
-  it('is the mean free share of cpu and memory with the pod on the node', () => {
+  it('averages the shares of CPU and memory that stay free with the pod on the node', () => {
     // 3 of 4 cores and 8 of 16 GiB stay free: (75 + 50) / 2, rounded down.
     expect(score(undefined, { cpu: 1, memory: '8Gi' }, { cpu: 4, memory: '16Gi' })).toBe(62);
   });
@@ -33,15 +33,15 @@ describe('LeastAllocated', () => {
     expect(score(undefined, { cpu: 1, memory: '1Gi' }, node, [{ cpu: 4, memory: '2Gi' }])).toBe(60);
   });
 
-  it('counts 100m and 200Mi for a container that requests nothing, running or not', () => {
+  it('counts 100m and 200Mi for a container without requests, of the incoming pod and of running pods', () => {
     expect(score(undefined, {}, { cpu: 1, memory: '2000Mi' }, [{}, {}])).toBe(70);
   });
 
-  it('gives 0 for a resource that would be overcommitted', () => {
+  it('scores 0 for a resource that would be overcommitted', () => {
     expect(score(undefined, { cpu: 5, memory: '8Gi' }, { cpu: 4, memory: '16Gi' })).toBe(25);
   });
 
-  it('rounds down for each resource, then for the mean', () => {
+  it('rounds down the score of each resource, then their mean', () => {
     // cpu 66.6 -> 66, memory 33.3 -> 33
     expect(score(undefined, { cpu: 1, memory: '2Gi' }, { cpu: 3, memory: '3Gi' })).toBe(49);
   });
@@ -65,14 +65,14 @@ describe('LeastAllocated', () => {
 });
 
 describe('MostAllocated', () => {
-  it('is the mean used share, at most 100', () => {
+  it('averages the used shares, each at most 100', () => {
     const node = { cpu: 4, allocatable: { 'example.com/gpu': 4 } };
     expect(score(byGpu('MostAllocated'), { cpu: 2, requests: { 'example.com/gpu': 3 } }, node)).toBe(68);
     expect(score({ type: 'MostAllocated' }, { cpu: 9, memory: '8Gi' }, { cpu: 4, memory: '16Gi' })).toBe(75);
   });
 });
 
-it('scores pods of different templates in turn', () => {
+it('scores alternating pods of different templates correctly', () => {
   const plugin = createNodeResourcesFit(undefined, handle);
   const [small, large] = [build.projectedPod({ cpu: 1, memory: 0 }), build.projectedPod({ cpu: 2, memory: 0 })];
   const node = build.nodeInfo({ cpu: 4 });
@@ -88,7 +88,7 @@ describe('RequestedToCapacityRatio', () => {
   });
   const used = (cpu: number, strategy: object): number => score(strategy, { cpu }, { cpu: 10 });
 
-  it('follows the line through the points, times ten', () => {
+  it('interpolates between the points and multiplies by ten', () => {
     const packing = ratio([0, 0], [100, 10]);
     expect([1, 5, 10].map((cpu) => used(cpu, packing))).toEqual([10, 50, 100]);
     const spreading = ratio([0, 10], [50, 10], [100, 0]);
@@ -110,7 +110,7 @@ describe('RequestedToCapacityRatio', () => {
     expect(used(11, ratio([0, 0], [100, 7]))).toBe(70);
   });
 
-  it('ignores resources rated 0, and rounds the mean to the nearest number', () => {
+  it('ignores resources with score 0, and rounds the mean to the nearest integer', () => {
     const both = {
       ...ratio([0, 0], [50, 0], [100, 10]),
       resources: [
@@ -132,9 +132,9 @@ describe('a scored resource', () => {
     expect(score({ type: 'MostAllocated', resources }, { cpu: 1 }, { cpu: 4, pods: 1 })).toBe(25);
   });
 
-  it('is divided exactly beyond the precision of a double', () => {
+  it('is computed exactly beyond the precision of a double', () => {
     const resources = [{ name: 'memory', weight: 1 }];
-    // One byte less than 90 percent.
+    // One byte less than 90%.
     const [memory, used] = [10 * 2 ** 48, 9 * 2 ** 48 - 1];
     expect(score({ type: 'MostAllocated', resources }, { memory: used }, { memory })).toBe(89);
   });

@@ -7,19 +7,19 @@ import { ScoredAmounts } from './scored-amounts.ts';
 import type { ScoredColumn } from './scored-amounts.ts';
 import { wholePercent } from '../whole-percent.ts';
 
-/** Rates the usage of one resource of a node: 0 to 100. */
-type Rating = (used: number, capacity: number) => number;
+/** Scores the utilization of one resource of a node: 0 to 100. */
+type ResourceScorer = (used: number, capacity: number) => number;
 
 /**
- * kube-scheduler's LeastAllocated, MostAllocated and RequestedToCapacityRatio. Rates each resource as if the pod were on the node, in
- * whole numbers. The score is the weighted mean, rounded down. RequestedToCapacityRatio omits resources rated 0 and rounds the mean to
- * the nearest number. `ScoredAmounts` defines the amounts and which resources count.
+ * kube-scheduler's LeastAllocated, MostAllocated and RequestedToCapacityRatio. Scores each resource as if the pod were on the node, as
+ * an integer. The node's score is the weighted mean, rounded down. RequestedToCapacityRatio omits resources with score 0 and rounds the
+ * mean to the nearest integer. `ScoredAmounts` defines the amounts and which resources count.
  */
 export class AllocationScore {
   readonly #amounts: ScoredAmounts;
   readonly #weights: readonly number[];
-  readonly #rating: Rating;
-  readonly #byRatio: boolean;
+  readonly #scoreResource: ResourceScorer;
+  readonly #isRatio: boolean;
   /** Scratch buffer: the total weight of the resources that count on each node. */
   #totalWeights = new Float64Array(0);
 
@@ -27,17 +27,17 @@ export class AllocationScore {
     const resources = scored.map(({ name }) => name);
     this.#amounts = new ScoredAmounts(resources, cluster, { withDefaults: true });
     this.#weights = scored.map(({ weight }) => weight);
-    this.#byRatio = strategy.type === 'RequestedToCapacityRatio';
-    this.#rating = ratingOf(strategy);
+    this.#isRatio = strategy.type === 'RequestedToCapacityRatio';
+    this.#scoreResource = resourceScorerOf(strategy);
   }
 
-  /** Returns a whole number from 0 to 100. */
+  /** Returns an integer from 0 to 100. */
   of(template: PodTemplate, node: NodeView): number {
     this.#amounts.read(template, node);
     return this.#score();
   }
 
-  /** Like `of` for the first `size` nodes of `indexes`, resource by resource. Writes to `scores`. */
+  /** Like `of`, for the first `size` nodes of `indexes`. Goes through the nodes once per resource. Writes to `scores`. */
   ofAll(template: PodTemplate, indexes: Int32Array, size: number, scores: Float64Array): void {
     if (this.#totalWeights.length < size) this.#totalWeights = new Float64Array(size + (size >> 1));
     const totalWeights = this.#totalWeights;
@@ -46,11 +46,11 @@ export class AllocationScore {
     for (const column of this.#amounts.columns(template)) {
       this.#add(column, indexes, size, scores, totalWeights);
     }
-    const byRatio = this.#byRatio;
+    const isRatio = this.#isRatio;
     for (let i = 0; i < size; i++) {
       const index = indexes[i]!;
       const mean = totalWeights[i] === 0 ? 0 : scores[index]! / totalWeights[i]!;
-      scores[index] = byRatio ? Math.round(mean) : Math.floor(mean);
+      scores[index] = isRatio ? Math.round(mean) : Math.floor(mean);
     }
   }
 
@@ -62,15 +62,15 @@ export class AllocationScore {
     totalWeights: Float64Array,
   ): void {
     const weight = this.#weights[position]!;
-    const rating = this.#rating;
-    const byRatio = this.#byRatio;
+    const scoreResource = this.#scoreResource;
+    const isRatio = this.#isRatio;
     for (let i = 0; i < size; i++) {
       const index = indexes[i]!;
-      const whole = capacity[index]!;
-      if (whole === 0) continue;
-      const rated = rating(used[index]! + request, whole);
-      if (byRatio && rated === 0) continue;
-      sums[index] = sums[index]! + weight * rated;
+      const amount = capacity[index]!;
+      if (amount === 0) continue;
+      const score = scoreResource(used[index]! + request, amount);
+      if (isRatio && score === 0) continue;
+      sums[index] = sums[index]! + weight * score;
       totalWeights[i] = totalWeights[i]! + weight;
     }
   }
@@ -82,17 +82,17 @@ export class AllocationScore {
     let weights = 0;
     for (let i = 0; i < capacity.length; i++) {
       if (capacity[i] === 0) continue;
-      const rating = this.#rating(used[i]!, capacity[i]!);
-      if (this.#byRatio && rating === 0) continue;
-      sum += this.#weights[i]! * rating;
+      const score = this.#scoreResource(used[i]!, capacity[i]!);
+      if (this.#isRatio && score === 0) continue;
+      sum += this.#weights[i]! * score;
       weights += this.#weights[i]!;
     }
     if (weights === 0) return 0;
-    return this.#byRatio ? Math.round(sum / weights) : Math.floor(sum / weights);
+    return this.#isRatio ? Math.round(sum / weights) : Math.floor(sum / weights);
   }
 }
 
-function ratingOf(strategy: AllocationStrategy): Rating {
+function resourceScorerOf(strategy: AllocationStrategy): ResourceScorer {
   switch (strategy.type) {
     case 'LeastAllocated':
       return (used, capacity) => (used > capacity ? 0 : wholePercent(capacity - used, capacity));

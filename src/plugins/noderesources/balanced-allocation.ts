@@ -11,13 +11,13 @@ import { ScoredAmounts } from './scored-amounts.ts';
 import type { ScoredColumn } from './scored-amounts.ts';
 
 const name = 'NodeResourcesBalancedAllocation';
-/** Score when the pod changes nothing. */
+/** Score if the pod does not change how evenly the resources are used. */
 const neutralScore = 75;
 
 /**
- * Prefers nodes whose resources the pod makes more evenly used. Uses kube-scheduler's formula, which compares the standard deviation of
- * the used shares with and without the pod. Scores 50 to 100; 75 if the pod changes nothing. Skips pods that request none of the
- * resources, so that they don't all go to the same node.
+ * Prefers nodes on which the pod balances the use of the resources. Uses kube-scheduler's formula, which compares the standard deviation
+ * of the used shares with and without the pod. Scores 50 to 100; 75 if the pod does not change the balance. Skips pods that request none
+ * of the resources, so that they don't all go to the same node.
  */
 class BalancedAllocation implements Plugin {
   readonly name = name;
@@ -93,26 +93,26 @@ class BalancedAllocation implements Plugin {
   /** Returns how evenly the resources are used, with or without the pod: 50 to 100. */
   #evenness(count: number, withPod: boolean): number {
     const { capacity, used, requests } = this.#amounts;
-    const shares = capacity.flatMap((whole, i) =>
-      whole === 0 ? [] : [shareOf(withPod ? used[i]! : used[i]! - requests[i]!, whole)],
+    const shares = capacity.flatMap((amount, i) =>
+      amount === 0 ? [] : [shareOf(withPod ? used[i]! : used[i]! - requests[i]!, amount)],
     );
     const mean = shares.reduce((sum, share) => sum + share, 0) / count;
     return evennessOf(Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) * (share - mean), 0) / count));
   }
 }
 
-/** Like `#balance` for many nodes with exactly two scored resources, the default. */
+/** Like `#balance`, for many nodes and exactly two scored resources (the default). */
 function balanceOfTwo(
-  { capacity: firstWhole, used: firstUsed, request: firstRequest }: ScoredColumn,
-  { capacity: secondWhole, used: secondUsed, request: secondRequest }: ScoredColumn,
+  { capacity: firstCapacity, used: firstUsed, request: firstRequest }: ScoredColumn,
+  { capacity: secondCapacity, used: secondUsed, request: secondRequest }: ScoredColumn,
   indexes: Int32Array,
   size: number,
   scores: Float64Array,
 ): void {
   for (let i = 0; i < size; i++) {
     const index = indexes[i]!;
-    const first = firstWhole[index]!;
-    const second = secondWhole[index]!;
+    const first = firstCapacity[index]!;
+    const second = secondCapacity[index]!;
     if (first === 0 || second === 0) {
       scores[index] = neutralScore;
       continue;

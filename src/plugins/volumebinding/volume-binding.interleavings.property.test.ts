@@ -26,7 +26,7 @@ interface Volume {
 
 /**
  * Gangs whose members need several volumes of their own, or share one with each other or with another gang. The watches of the API are
- * late, and objects are created and deleted meanwhile.
+ * late, and objects are created and deleted in the meantime.
  */
 class Trouble {
   readonly world = new StorageScheduling({ rejects: (text) => this.#conflictOf(text) });
@@ -345,7 +345,7 @@ class Trouble {
   }
 }
 
-it('binds each volume to one claim before any member is bound, and finally starts all gangs, whatever objects change meanwhile', async () => {
+it('binds each volume to one claim before any member is bound, and finally starts all gangs, whatever objects change in the meantime', async () => {
   // 1447: a gang fails before the watch has delivered its writes.
   for (let seed = 1401; seed <= 1400 + runs(100); seed++) {
     const trouble = new Trouble(seed);

@@ -4,7 +4,7 @@ import { VirtualClock } from '../../base/virtual-clock.ts';
 import { ConflictError } from '../../client/api-errors.ts';
 import { ApiPodEvictor } from './api-pod-evictor.ts';
 
-it('a conflict on the status patch does not count as a gone pod', async () => {
+it('a conflict on the status patch does not count as a deleted pod', async () => {
   const sent: string[] = [];
   const conflict = Object.assign(Object.create(ConflictError.prototype) as ConflictError, {
     message: 'the object has been modified',

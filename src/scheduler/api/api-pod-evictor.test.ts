@@ -119,7 +119,7 @@ describe('an evicted pod', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('counts as evicted if it is gone after it got the condition', async () => {
+  it('counts as evicted if it no longer exists after it got the condition', async () => {
     const pod = await running();
     proxy.fault = async ({ method }) => {
       if (method === 'DELETE') await remove(pod);

@@ -19,7 +19,7 @@ export interface ApiVolumeWriterOptions {
   readonly random: Random;
 }
 
-/** How often an object is read again because another client has changed it meanwhile. */
+/** How often an object is read again because another client has changed it in the meantime. */
 const maxConflicts = 5;
 
 /** Treats existing values as written: an earlier call may have lost its response, or another pod may use the same claim. */

@@ -36,10 +36,10 @@ export interface ReadBackOptions {
 }
 
 /**
- * Returns whether the pod is bound to the requested node; false: to none; undefined: the server refuses the read. Retries until there is a
- * response. The pod stays assumed meanwhile, because its capacity may be in use. Reads the stored state, never a server's cache, and not
- * behind queued Bindings. Rejects with the signal's reason, or if the pod can no longer be bound as requested, whatever was sent
- * before: with BoundElsewhereError, PodLeavingError or NotFoundError.
+ * Returns whether the pod is bound to the requested node; false: to none; undefined: the server refuses the read. Retries until there is
+ * a response. The pod stays assumed in the meantime, because its capacity may be in use. Reads the stored state, never a server's cache,
+ * and does not wait for queued Bindings. Rejects with the signal's reason, or if the pod can no longer be bound as requested, whatever
+ * was sent before: with BoundElsewhereError, PodLeavingError or NotFoundError.
  */
 export async function isBoundAsAsked(
   binding: PodBinding,

@@ -385,7 +385,7 @@ describe('a Permit plugin that waits', () => {
 });
 
 describe('a Bind plugin that sends its own request', () => {
-  it('keeps the member assumed until its call returns, even if the plan is given up meanwhile', async () => {
+  it('keeps the member assumed until its call returns, even if the plan is given up in the meantime', async () => {
     const response = deferred();
     const seen: string[] = [];
     const own: Plugin = {

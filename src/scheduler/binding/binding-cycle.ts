@@ -98,15 +98,15 @@ export class BindingCycle {
     return this.#onPermit;
   }
 
-  /** Plans that are about to start their group. No other members of these groups are planned meanwhile. */
+  /** Plans that are about to start their group. No other members of these groups are planned in the meantime. */
   get starting(): readonly BindingPlan[] {
     return [...this.#starting.values()].filter((plan) => hasMemberIn(plan, plan.gang));
   }
 
   /**
    * Returns true while a plan is about to start the group but may still be given up, because it has sent no Binding. Other members are not
-   * planned meanwhile: two plans that count on each other's members would each have a barrier and a first Binding. Returns false once no
-   * member of the plan is in the group any more: no other plan counts on its members, and its plugins may take long to return.
+   * planned in the meantime: two plans that count on each other's members would each have a barrier and a first Binding. Returns false
+   * once no member of the plan is in the group any more: no other plan counts on its members, and its plugins may take long to return.
    */
   isStarting(gang: GangView | undefined): boolean {
     const plan = gang && this.#starting.get(gang.key);

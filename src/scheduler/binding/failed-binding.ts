@@ -32,7 +32,7 @@ interface FailedBindingStep {
  * 3. `keepCapacity`: reserves the freed capacity for a partially bound gang, before step 5 or 6 can wake an entity that wants it.
  * 4. `requeue`: returns the failed members to the queue with their attempts and their error, before the router would add them as new.
  * 5. `wakeOthers`: routes each pod again and wakes entities that wait for capacity which step 3 has not reserved.
- * 6. `rereadGroup`: routes the group again, because members that arrived meanwhile may start it.
+ * 6. `rereadGroup`: routes the group again, because members that arrived in the meantime may start it.
  * 7. `report`: reports the verdict last, because steps 4 to 6 decide which members still wait.
  */
 export const failedBindingSteps: readonly FailedBindingStep[] = [
@@ -85,7 +85,7 @@ function keepCapacity({ plan, failures }: FailedBinding, { intake, recovery }: F
   partial.repairBegins(key);
 }
 
-/** Requeues the entity that the members belong to now. The quorum may have been completed or lost meanwhile. */
+/** Requeues the entity that the members belong to now. The quorum may have been completed or lost in the meantime. */
 function requeue({ plan, failures }: FailedBinding, { intake: { cluster, queue } }: FailedBindingParts): void {
   const { entity, profile, assignments } = plan;
   const failure = { unschedulablePlugins: new Set([failures[0]!.status.plugin]), rejectedPods: [], error: true };

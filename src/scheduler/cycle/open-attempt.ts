@@ -7,17 +7,17 @@ import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { ResumedAttempt } from '../extenders/extender-requests.ts';
 import type { CycleResult } from './cycle-result.ts';
 
-/** The entity of an attempt. */
+/** The entity that an attempt tries to schedule. */
 export interface AttemptSubject {
   readonly entity: QueuedEntity;
   readonly profile: Profile;
-  /** Set for the second half of an attempt. */
+  /** Set if an earlier part of the attempt waited for extenders. */
   readonly resumed: ResumedAttempt | undefined;
 }
 
 /**
- * An attempt that runs in steps. Between steps, readers of the cluster cache see the state before the attempt: the unfinished
- * plan does not count. Nothing may change the cache until the attempt has ended.
+ * An attempt that runs in steps. Between steps, readers of the cluster cache see the state before the attempt, without the unfinished
+ * plan. Nothing may change the cache until the attempt has ended.
  */
 export class OpenAttempt {
   readonly subject: AttemptSubject;
@@ -44,7 +44,7 @@ export class OpenAttempt {
     this.#steps = options.steps(this.#budget);
   }
 
-  /** Time spent on the attempt in milliseconds, without pauses. */
+  /** Milliseconds spent on the attempt, excluding pauses. */
   get workedMs(): number {
     return this.#workedMs;
   }
@@ -54,7 +54,7 @@ export class OpenAttempt {
     return this.#result;
   }
 
-  /** Continues for this amount of work, and then to the end of the step. */
+  /** Runs until this amount of work is done, then to the end of the current step. */
   advance(work: number): void {
     const stepStartedAt = this.#clock.monotonic();
     this.#budget.allow(work);
@@ -63,12 +63,12 @@ export class OpenAttempt {
     if (step.done === true) this.#result = step.value;
   }
 
-  /** Abandons a paused attempt: no pod stays reserved or assumed. */
+  /** Abandons a paused attempt. No pod stays reserved or assumed. */
   abandon(): void {
     this.#runStep(() => this.#steps.return(undefined as never));
   }
 
-  /** The attempt has not ended and is between two steps. */
+  /** True if the attempt has not ended and is between two steps. */
   get isPaused(): boolean {
     return this.#isPaused;
   }

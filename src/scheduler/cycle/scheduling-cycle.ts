@@ -51,7 +51,7 @@ export interface Continuation {
 }
 
 /**
- * Maximum rounds of extender calls in one attempt. More than one is needed if members of a new pod class arrive meanwhile.
+ * Maximum rounds of extender calls in one attempt. More than one is needed if members of a new pod class arrive in the meantime.
  */
 const maxRounds = 3;
 

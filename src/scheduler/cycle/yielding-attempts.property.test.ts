@@ -433,7 +433,7 @@ describe('an attempt in steps', () => {
     expect(stopped).toBeGreaterThan(runs(60));
   });
 
-  it('is decided first if a caller asks for a dry run meanwhile', async () => {
+  it('is decided first if a caller asks for a dry run in the meantime', async () => {
     let tries = 0;
     for (let seed = 1; seed <= runs(300); seed++) {
       const worlds = [new World(seed), new World(seed)] as const;

@@ -348,7 +348,7 @@ describe('during an extender call', () => {
     await core.settle();
     expect(await core.attempt()).toBe('rejected');
     expect(core.harness.verdicts[0]).toContain('1 node(s) that the scheduler did not send to the extenders');
-    // An event arrived meanwhile, so the pod backs off instead of waiting for one.
+    // An event arrived in the meantime, so the pod backs off instead of waiting for one.
     expect(core.states()).toEqual({ 'pod/x': 'backoff' });
   });
 

@@ -1,8 +1,8 @@
 import type { ListedObject } from '../../api/listed-object.ts';
 import { sameImages } from '../../api/node-images.ts';
-import { nodesScheduleAlike } from '../../api/node.ts';
+import { nodesEqualForScheduling } from '../../api/node.ts';
 import type { Node } from '../../api/node.ts';
-import { isTerminal, isUnbound, podsScheduleAlike } from '../../api/pod.ts';
+import { isTerminal, isUnbound, podsEqualForScheduling } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { sameResources } from '../../api/resource-list.ts';
 import { sameLabels } from '../../api/same-labels.ts';
@@ -70,7 +70,7 @@ export class WatchHandlers {
       this.#notify({ resource: 'Node', action: 'Add', old: undefined, new: node });
     },
     onUpdate: (old, node) => {
-      if (nodesScheduleAlike(old, node)) {
+      if (nodesEqualForScheduling(old, node)) {
         // Images make no pod fit and strand no member.
         if (!sameImages(old.images, node.images)) this.#cluster.setNode(node);
         return;
@@ -140,7 +140,7 @@ export class WatchHandlers {
   };
 
   #setPod(old: Pod | undefined, pod: Pod): void {
-    if (old !== undefined && podsScheduleAlike(old, pod) && !this.#mayAskElse(old, pod)) {
+    if (old !== undefined && podsEqualForScheduling(old, pod) && !this.#mayAskElse(old, pod)) {
       this.#cluster.setPod(pod);
       if (this.#options.hasSynced()) this.#options.podSeen(pod.uid, pod);
       return;

@@ -131,7 +131,7 @@ describe('a gang for which preemption helps', () => {
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['higher']);
   });
 
-  it('is bound as a whole once the victims are gone; no other pod takes the capacity meanwhile', async () => {
+  it('is bound as a whole once the victims are gone; no other pod takes the capacity in the meantime', async () => {
     const { core, reserved } = await redDoesNotFit();
     core.pod({ name: 'other', cpu: 1, priority: 10 });
     expect(await core.attempt()).toBe('rejected');

@@ -20,7 +20,7 @@ const administrators = 'system:masters';
 const authenticated = 'system:authenticated';
 
 /**
- * Admits a request if the API server allows it, as kube-scheduler does. The client certificate identifies the user, or else the
+ * Admits a request if the API server allows it, as kube-scheduler does. The client certificate identifies the user, otherwise the
  * bearer token; without either the user is system:anonymous. The API server then decides whether that user may get the path.
  * Wrong credentials are 401, missing permission is 403. While the API server does not respond, every request is rejected.
  */

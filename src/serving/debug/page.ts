@@ -55,7 +55,7 @@ export function isPageRequest(read: PageRequest | Answer): read is PageRequest {
 
 /**
  * Returns the requested rows; only these are passed to `show`. It works in short slices and yields to other tasks in between.
- * Rows may change meanwhile, so a page is not a snapshot.
+ * Rows may change in the meantime, so a page is not a snapshot.
  */
 export async function readPage<S, T>(
   source: Iterable<S>,

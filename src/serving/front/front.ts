@@ -150,7 +150,7 @@ function asError({ code, message }: { readonly code: string | undefined; readonl
   return Object.assign(new Error(message), code !== undefined && { code });
 }
 
-/** Returns the path of the thread's code: beside this file, or in the bundle among the entry points, one folder above the chunks. */
+/** Returns the path of the thread's code: next to this file, or in the bundle among the entry points, one folder above the chunks. */
 function threadFile(): string {
   const here = import.meta.url;
   return fileURLToPath(new URL(here.endsWith('.ts') ? './front-thread.ts' : '../serving-thread.js', here));

@@ -67,7 +67,7 @@ describe.runIf(hasKubectl)('kubectl with the cluster of npm start', () => {
   });
 });
 
-it('npm start ends at SIGTERM, together with its child process', async () => {
+it('npm start exits on SIGTERM, together with its child process', async () => {
   const npm = followProcess('npm', ['start'], process.env);
   const [, path = ''] = await npm.until(/KUBECONFIG=(\S+)/);
   await npm.end('SIGTERM');

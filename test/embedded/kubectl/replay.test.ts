@@ -8,11 +8,11 @@ import { sessionServer } from './recorded-plane.ts';
 import { writePatterns } from './request-pattern.ts';
 import { loadPatterns, loadTranscript, savedTranscripts } from './transcript-files.ts';
 
-/** Further differences are not informative: after the first one the server is in another state. */
-const differencesShown = 3;
+/** After the first difference the server's state diverges, so further ones say little. */
+const maxDifferences = 3;
 
 describe.each(savedTranscripts())('Transcript of %s', (name) => {
-  it('gets the same responses again', async () => {
+  it('gets the same responses when replayed', async () => {
     const found = await differences(loadTranscript(name));
     expect(found, 'if these responses are correct, record them with scripts/record-transcripts.ts').toEqual([]);
   });
@@ -34,7 +34,7 @@ describe('Replay', () => {
   });
 });
 
-/** Sends the same requests at the same times to a fresh server, and returns where it responds differently. */
+/** Sends the same requests at the same times to a fresh server, and returns the responses that differ. */
 async function differences({ startMs, exchanges }: Transcript): Promise<unknown[]> {
   const clock = new VirtualClock(startMs);
   const server = sessionServer(clock);
@@ -45,10 +45,10 @@ async function differences({ startMs, exchanges }: Transcript): Promise<unknown[
     const recorded = { status: exchange.status, answer: exchange.answer };
     // Compare as JSON, which has no undefined fields.
     const answer = recorded.answer && (JSON.parse(JSON.stringify(answerOf(text))) as unknown);
-    const answered = { status, answer };
-    if (JSON.stringify(recorded) === JSON.stringify(answered)) continue;
-    found.push({ line: index + 2, request: `${exchange.method} ${exchange.path}`, recorded, answered });
-    if (found.length === differencesShown) break;
+    const actual = { status, answer };
+    if (JSON.stringify(recorded) === JSON.stringify(actual)) continue;
+    found.push({ line: index + 2, request: `${exchange.method} ${exchange.path}`, recorded, actual });
+    if (found.length === maxDifferences) break;
   }
   server.close();
   return found;
@@ -61,16 +61,16 @@ async function ask(server: EmbeddedApiServer, exchange: Exchange): Promise<{ sta
     ...(contentType !== undefined && { 'content-type': contentType }),
     ...(accept !== undefined && { accept }),
   };
-  const gone = new AbortController();
+  const disconnect = new AbortController();
   const response = await server.handle(
     { method, path, headers, ...(body !== undefined && { body: readBody(exchange) }) },
-    gone.signal,
+    disconnect.signal,
   );
   if (isWatch(path) && response.status === 200) {
-    gone.abort();
+    disconnect.abort();
     return { status: response.status, text: '' };
   }
-  const pieces: Uint8Array[] = [];
-  for await (const piece of response.body) pieces.push(piece);
-  return { status: response.status, text: Buffer.concat(pieces).toString() };
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body) chunks.push(chunk);
+  return { status: response.status, text: Buffer.concat(chunks).toString() };
 }

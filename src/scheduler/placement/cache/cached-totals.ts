@@ -4,8 +4,8 @@ import type { Extremes } from './extremes.ts';
 export interface Measure {
   /** Position among the profile's scorers. */
   readonly position: number;
-  /** Least and greatest raw score; undefined: the scorer does not normalize. */
-  readonly extremes: Pick<Extremes, 'least' | 'greatest'> | undefined;
+  /** Lowest and highest raw score; undefined: the scorer does not normalize. */
+  readonly extremes: Pick<Extremes, 'lowest' | 'highest'> | undefined;
 }
 
 /**
@@ -41,5 +41,5 @@ export class CachedTotals {
 
 function isSame(a: Measure, b: Measure): boolean {
   if (a.position !== b.position) return false;
-  return a.extremes?.least === b.extremes?.least && a.extremes?.greatest === b.extremes?.greatest;
+  return a.extremes?.lowest === b.extremes?.lowest && a.extremes?.highest === b.extremes?.highest;
 }

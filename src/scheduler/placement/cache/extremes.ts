@@ -1,31 +1,31 @@
-/** Least and greatest raw score of one plugin over the feasible nodes, and how many nodes have each. */
+/** Lowest and highest raw score of one plugin over the feasible nodes, and how many nodes have each. */
 export interface Extremes {
-  least: number;
-  leastCount: number;
-  greatest: number;
-  greatestCount: number;
+  lowest: number;
+  lowestCount: number;
+  highest: number;
+  highestCount: number;
 }
 
 /** Returns the extremes of a column by node index, for the first `size` indexes of a list. */
 export function extremesAt(indexes: Int32Array, size: number, scores: Float64Array): Extremes {
-  let least = Infinity;
-  let leastCount = 0;
-  let greatest = -Infinity;
-  let greatestCount = 0;
+  let lowest = Infinity;
+  let lowestCount = 0;
+  let highest = -Infinity;
+  let highestCount = 0;
   for (let i = 0; i < size; i++) {
     const score = scores[indexes[i]!]!;
-    if (score < least) {
-      least = score;
-      leastCount = 0;
+    if (score < lowest) {
+      lowest = score;
+      lowestCount = 0;
     }
-    if (score > greatest) {
-      greatest = score;
-      greatestCount = 0;
+    if (score > highest) {
+      highest = score;
+      highestCount = 0;
     }
-    if (score === least) leastCount++;
-    if (score === greatest) greatestCount++;
+    if (score === lowest) lowestCount++;
+    if (score === highest) highestCount++;
   }
-  return { least, leastCount, greatest, greatestCount };
+  return { lowest, lowestCount, highest, highestCount };
 }
 
 /**
@@ -34,11 +34,11 @@ export function extremesAt(indexes: Int32Array, size: number, scores: Float64Arr
  */
 export function replaceInExtremes(extremes: Extremes, before: number, now: number | undefined): boolean {
   if (before === now) return true;
-  if (before === extremes.least && --extremes.leastCount === 0) return false;
-  if (before === extremes.greatest && --extremes.greatestCount === 0) return false;
+  if (before === extremes.lowest && --extremes.lowestCount === 0) return false;
+  if (before === extremes.highest && --extremes.highestCount === 0) return false;
   if (now === undefined) return true;
-  if (now < extremes.least || now > extremes.greatest) return false;
-  if (now === extremes.least) extremes.leastCount++;
-  if (now === extremes.greatest) extremes.greatestCount++;
+  if (now < extremes.lowest || now > extremes.highest) return false;
+  if (now === extremes.lowest) extremes.lowestCount++;
+  if (now === extremes.highest) extremes.highestCount++;
   return true;
 }

@@ -20,7 +20,7 @@ export interface FeasibilityOptions {
   readonly profile: Profile;
   readonly nodes: readonly NodeInfo[];
   readonly split: PluginSplit;
-  /** Indexes of the only nodes to check; absent: all. */
+  /** Indexes of the nodes to check. Absent: all nodes. */
   readonly within?: readonly number[] | undefined;
   /** The extenders' result; absent: no extender restricts the nodes. */
   readonly nodeSubset?: NodeSubset | undefined;

@@ -57,10 +57,10 @@ export class NodeOrder {
   #bringBestFirst(): void {
     const { indexes, size } = this;
     let best = positionOfGreatest(this.totals, indexes, size);
-    const greatest = this.totals[indexes[best]!]!;
+    const highest = this.totals[indexes[best]!]!;
     let bestTie = this.#tieOf(indexes[best]!);
     for (let i = best + 1; i < size; i++) {
-      if (this.totals[indexes[i]!] !== greatest) continue;
+      if (this.totals[indexes[i]!] !== highest) continue;
       const tie = this.#tieOf(indexes[i]!);
       if (!this.#precedes(tie, indexes[i]!, bestTie, indexes[best]!)) continue;
       best = i;
@@ -108,15 +108,15 @@ export class NodeOrder {
   }
 }
 
-/** Returns the first position in the list of a node with the greatest total. */
+/** Returns the first position in the list of a node with the highest total. */
 function positionOfGreatest(totals: Float64Array, indexes: Int32Array, size: number): number {
   let best = 0;
-  let greatest = totals[indexes[0]!]!;
+  let highest = totals[indexes[0]!]!;
   for (let i = 1; i < size; i++) {
     const total = totals[indexes[i]!]!;
-    if (total <= greatest) continue;
+    if (total <= highest) continue;
     best = i;
-    greatest = total;
+    highest = total;
   }
   return best;
 }

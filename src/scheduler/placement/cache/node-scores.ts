@@ -127,7 +127,7 @@ export class NodeScores {
 
   /**
    * Updates the total of a scored node that changed. Returns false if the totals of all other nodes are outdated too, because
-   * this node's score changed the least or greatest raw score.
+   * this node's score changed the lowest or highest raw score.
    */
   replace(node: NodeInfo, isFeasible: boolean): boolean {
     const { index } = node;
@@ -203,8 +203,8 @@ export class NodeScores {
     if (scorer.plugin.normalizeScore === undefined) return { scorer, position, raw, normal: undefined };
     const { indexes, size } = this.#options.buffers.order;
     const extremes = extremesAt(indexes, size, raw);
-    const isUniform = extremes.least === extremes.greatest;
-    if (isUniform) this.#calls.normalizeAlone(scorer, extremes.least, extremes); // may fail
+    const isUniform = extremes.lowest === extremes.highest;
+    if (isUniform) this.#calls.normalizeAlone(scorer, extremes.lowest, extremes); // may fail
     return { scorer, position, raw, normal: normalOf(extremes, isUniform) };
   }
 
@@ -237,8 +237,8 @@ export class NodeScores {
         // The extremes stand for all other nodes, so normalize them too.
         const column = this.#options.buffers.column.subarray(0, count + 2);
         gather(column, indexes, count, raw);
-        column[count] = normal.extremes.least;
-        column[count + 1] = normal.extremes.greatest;
+        column[count] = normal.extremes.lowest;
+        column[count + 1] = normal.extremes.highest;
         this.#calls.normalize(scorer, column);
         this.#calls.areNormalized(addWeightedGathered(sums, indexes, count, column, scorer.weight), column, scorer);
       }
@@ -255,8 +255,8 @@ export class NodeScores {
     const readsOtherNodes = scorer.plugin.readsOtherNodes === true;
     const isOnce = readsOtherNodes && readsOthers;
     const extremes = isOnce ? undefined : extremesAt(indexes, size, raw);
-    if (extremes !== undefined && extremes.least === extremes.greatest && !readsOtherNodes) {
-      this.#calls.normalizeAlone(scorer, extremes.least, extremes); // may fail
+    if (extremes !== undefined && extremes.lowest === extremes.highest && !readsOtherNodes) {
+      this.#calls.normalizeAlone(scorer, extremes.lowest, extremes); // may fail
       return normalOf(extremes, true);
     }
     const column = buffers.column.subarray(0, size);

@@ -17,15 +17,15 @@ import { Ranking } from './ranking.ts';
 import { RankingBuffers } from './ranking-buffers.ts';
 import { SignatureCache } from './signature-cache.ts';
 
-/** Prefers fuller nodes. Normalizes each score to a share of the greatest. */
+/** Prefers fuller nodes. Normalizes each score relative to the highest. */
 const full: Plugin & { readonly weight: number } = {
   name: 'Full',
   weight: 2,
   sign: (pod) => `${pod.template.nonZeroMilliCpu}`,
   score: (_state, pod, node) => (node.nonZeroMilliCpu + pod.template.nonZeroMilliCpu) % 2300,
   normalizeScore: (_state, _pod, scores) => {
-    const greatest = Math.max(...scores);
-    if (greatest > 0) for (let i = 0; i < scores.length; i++) scores[i]! *= 100 / greatest;
+    const highest = Math.max(...scores);
+    if (highest > 0) for (let i = 0; i < scores.length; i++) scores[i]! *= 100 / highest;
   },
 };
 
@@ -60,7 +60,7 @@ const podClass: fc.Arbitrary<PodOptions> = fc.record(
   { requiredKeys: ['cpu', 'tolerations'] },
 );
 
-/** Returns the total of each feasible node, computed from scratch with the plugins alone. */
+/** Returns the total score of each feasible node, computed from scratch by calling the plugins. */
 function totals(profile: Profile, pod: Pod, nodes: readonly NodeInfo[]): Map<NodeInfo, number> {
   const state = new CycleState();
   profile.preFilter(state, pod);
@@ -75,7 +75,7 @@ function totals(profile: Profile, pod: Pod, nodes: readonly NodeInfo[]): Map<Nod
   return sums;
 }
 
-/** Places as many of `pods` as fit, each on a node with the best total. Returns how many. */
+/** Places as many of `pods` as fit, each on a node with the highest total score. Returns how many. */
 function placeAll(harness: CoreHarness, pods: readonly Pod[], table: () => NodeTable, undo: boolean): number {
   const { cluster, profile } = harness;
   const transaction = cluster.begin();
@@ -120,7 +120,7 @@ function placeAll(harness: CoreHarness, pods: readonly Pod[], table: () => NodeT
 const newHarness = (): CoreHarness => new CoreHarness({ plugins: defaultPlugins, extra: [fewPods, full, plain] });
 
 describe('a ranking', () => {
-  it('updated step by step always offers a node that a new ranking would put first', () => {
+  it('always offers a node that a newly built ranking would put first, however often it is updated', () => {
     fc.assert(
       fc.property(
         fc.array(nodeClass, { minLength: 1, maxLength: 8, size: 'max' }),
@@ -146,7 +146,7 @@ describe('a ranking', () => {
       count: fc.integer({ min: 1, max: 3 }),
       undo: fc.boolean(),
       change: fc.option(fc.record({ name: fc.constantFrom('n0', 'n1', 'n2', 'n3', 'n4'), node: nodeClass })),
-      gone: fc.option(fc.constantFrom('n0', 'n1', 'n2', 'n3', 'n4'), { freq: 3 }),
+      removed: fc.option(fc.constantFrom('n0', 'n1', 'n2', 'n3', 'n4'), { freq: 3 }),
     });
     fc.assert(
       fc.property(
@@ -156,8 +156,8 @@ describe('a ranking', () => {
           const harness = newHarness();
           for (let i = 0; i < 5; i++) harness.node({ name: `n${i}`, cpu: 4 });
           const cache = new SignatureCache(harness.profile.scorers.length, 2);
-          for (const { classIndex, count, undo, change, gone } of rounds) {
-            if (gone !== null) harness.cluster.removeNode(gone);
+          for (const { classIndex, count, undo, change, removed } of rounds) {
+            if (removed !== null) harness.cluster.removeNode(removed);
             if (change !== null) harness.node({ ...change.node, name: change.name });
             const pods = harness.pods(count, classes[classIndex]);
             const signature = harness.profile.signaturesOf(pods[0]!).local!;
@@ -171,7 +171,7 @@ describe('a ranking', () => {
 });
 
 describe('a plan', () => {
-  it('for identical pods places all of them if enough fit, counted node by node, and otherwise as many as fit', () => {
+  it('places all of the identical pods if the nodes have capacity for them, and otherwise as many as fit', () => {
     fc.assert(
       fc.property(
         fc.array(nodeClass, { minLength: 1, maxLength: 6 }),
@@ -196,7 +196,7 @@ describe('a plan', () => {
     );
   });
 
-  it('for pods of more classes than there are tables never puts a pod where it does not fit', () => {
+  it('never overcommits a node, even with more pod classes than cached tables', () => {
     fc.assert(
       fc.property(
         fc.array(nodeClass, { minLength: 2, maxLength: 6 }),

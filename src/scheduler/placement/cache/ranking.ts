@@ -113,7 +113,7 @@ export class Ranking {
   }
 
   /**
-   * Removes the best node for good, because Reserve rejected it. An Error invalidates the ranking until the next `build`.
+   * Removes the best node permanently, because Reserve rejected it. An Error invalidates the ranking until the next `build`.
    */
   rejectBest(status: Status): void {
     if (status.code === 'Error') {

@@ -84,8 +84,8 @@ export class ScoreCalls {
   }
 
   /** Normalizes one raw score together with the extremes, which stand for all other scores. */
-  normalizeAlone(scorer: ScorePlugin, raw: number, { least, greatest }: Extremes): number {
-    const sample = Float64Array.of(raw, least, greatest);
+  normalizeAlone(scorer: ScorePlugin, raw: number, { lowest, highest }: Extremes): number {
+    const sample = Float64Array.of(raw, lowest, highest);
     this.normalize(scorer, sample);
     this.areNormalized(sample[0]! + sample[1]! + sample[2]!, sample, scorer);
     return sample[0]!;

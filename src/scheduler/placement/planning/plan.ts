@@ -13,14 +13,12 @@ export interface NodeAssignment {
   readonly state: CycleState;
 }
 
-/**
- * A plan: member -> node, in the order of placement. It is complete when `assignments` has as many entries as were needed.
- */
+/** The assignments of members to nodes, in the order of placement. The plan is complete if it has as many assignments as were needed. */
 export interface Plan {
   readonly assignments: readonly NodeAssignment[];
-  /** How many members the pass that `blocked` describes placed. */
+  /** Number of members placed in the pass that `blocked` describes. */
   readonly placed: number;
-  /** Why the hardest member without a node found none; undefined if the plan is complete. */
+  /** Why no node fits the hardest of the unplaced members; undefined if the plan is complete. */
   readonly blocked: Diagnosis | undefined;
   /**
    * Names of all plugins that rejected any member on any node, whether or not the member was placed later; empty if the plan is
@@ -35,7 +33,7 @@ export interface Plan {
    */
   readonly never: boolean;
   /**
-   * No other order or domain would have placed more members: they are identical, and none depends on where the others are.
+   * No other order or domain would have placed more members, because all members are identical and none depends on where the others are.
    */
   readonly isExhaustive: boolean;
 }
@@ -50,7 +48,7 @@ export interface PlanRequest {
   readonly signed?: SignedMembers | undefined;
   /** Shared by all members of a gang; undefined for a single pod. */
   readonly groupState: CycleState | undefined;
-  /** Names of the only nodes to check; absent: all. */
+  /** Names of the nodes to check. Absent: all nodes. */
   readonly within?: ReadonlySet<string> | undefined;
   /** Returns whether a pod counts as gone, which frees capacity reserved for it. Absent: no pod is gone. */
   readonly isGone?: ((uid: string) => boolean) | undefined;
@@ -64,7 +62,7 @@ export interface PlanRequest {
 
 const none: ReadonlySet<string> = new Set();
 
-export function complete(assignments: readonly NodeAssignment[]): Plan {
+export function completePlan(assignments: readonly NodeAssignment[]): Plan {
   const placed = assignments.length;
   return {
     assignments,
@@ -77,8 +75,8 @@ export function complete(assignments: readonly NodeAssignment[]): Plan {
   };
 }
 
-/** Returns the plan that a plugin failure ended. */
-export function stopped(assignments: readonly NodeAssignment[], blocked: Diagnosis): Plan {
+/** Returns the plan of a pass that stopped because a plugin failed. */
+export function stoppedPlan(assignments: readonly NodeAssignment[], blocked: Diagnosis): Plan {
   const rejectors = new UnschedulablePluginSet();
   rejectors.add(blocked);
   const { unschedulablePlugins, pending } = rejectors;

@@ -1,7 +1,7 @@
 import type { Plugin } from '../../../framework/plugin.ts';
 
 /**
- * Prefers nodes with fewer pods. Normalizes between the least and the greatest raw score, so that scores are not whole numbers.
+ * Prefers nodes with fewer pods. Normalizes between the lowest and the highest raw score, so that scores are not whole numbers.
  */
 export const fewPods: Plugin & { readonly weight: number } = {
   name: 'FewPods',
@@ -9,8 +9,8 @@ export const fewPods: Plugin & { readonly weight: number } = {
   sign: () => '',
   score: (_state, _pod, node) => -node.pods.size,
   normalizeScore: (_state, _pod, scores) => {
-    const [least, greatest] = [Math.min(...scores), Math.max(...scores)];
-    const range = greatest - least;
-    for (let i = 0; i < scores.length; i++) scores[i] = range === 0 ? 100 : (100 * (scores[i]! - least)) / range;
+    const [lowest, highest] = [Math.min(...scores), Math.max(...scores)];
+    const range = highest - lowest;
+    for (let i = 0; i < scores.length; i++) scores[i] = range === 0 ? 100 : (100 * (scores[i]! - lowest)) / range;
   },
 };

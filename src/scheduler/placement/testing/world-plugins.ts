@@ -22,8 +22,8 @@ export const unsigned: WorldPlugin = {
     chance('filter', pod, name) < 12 ? no : chance('filter', pod, name) < 18 ? never : undefined,
   score: (_state, pod, { name, pods }) => (chance('score', pod, name) % 5) / 3 + pods.size / 7,
   normalizeScore: (_state, _pod, scores) => {
-    const greatest = Math.max(...scores);
-    if (greatest > 0) for (let i = 0; i < scores.length; i++) scores[i]! *= 100 / greatest;
+    const highest = Math.max(...scores);
+    if (highest > 0) for (let i = 0; i < scores.length; i++) scores[i]! *= 100 / highest;
   },
 };
 
@@ -35,8 +35,8 @@ export const team: WorldPlugin = {
   filter: (_state, { labels }, { name }) => (hashText(`${labels.team} ${name}`) % 8 === 0 ? never : undefined),
   score: (_state, { labels }, { name, pods }) => (hashText(`${labels.team}${name}`) % 50) + pods.size * 3,
   normalizeScore: (_state, _pod, scores) => {
-    const greatest = Math.max(...scores);
-    if (greatest > 0) for (let i = 0; i < scores.length; i++) scores[i]! *= 100 / greatest;
+    const highest = Math.max(...scores);
+    if (highest > 0) for (let i = 0; i < scores.length; i++) scores[i]! *= 100 / highest;
   },
 };
 
@@ -116,10 +116,10 @@ export function bulk(nodes: () => readonly NodeInfo[], options: BulkOptions): Wo
     },
     ...(options.normalizes && {
       normalizeScore: (_state: CycleState, _pod: Pod, scores: Float64Array) => {
-        let [least, greatest] = [Infinity, -Infinity];
-        for (const each of scores) [least, greatest] = [Math.min(least, each), Math.max(greatest, each)];
+        let [lowest, highest] = [Infinity, -Infinity];
+        for (const each of scores) [lowest, highest] = [Math.min(lowest, each), Math.max(highest, each)];
         for (let i = 0; i < scores.length; i++)
-          scores[i] = greatest === least ? 33.3 : (100 * (scores[i]! - least)) / (greatest - least);
+          scores[i] = highest === lowest ? 33.3 : (100 * (scores[i]! - lowest)) / (highest - lowest);
       },
     }),
   };

@@ -3,7 +3,7 @@ import { ProfileError } from '../framework/profile-error.ts';
 import type { ProfileProblem } from '../framework/profile-error.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
 import { parseConfiguration } from './parse-configuration.ts';
-import { header } from './testing/remarks-of.ts';
+import { header } from './testing/diagnostics-of.ts';
 
 const text = `${header}profiles:
 - schedulerName: one
@@ -37,7 +37,7 @@ it('locates the arguments that a factory rejects, field by field', () => {
   ]);
 });
 
-it('locates a plugin at the point that enables it, or else anywhere, and sorts problems in file order', () => {
+it('locates a plugin at the given point, otherwise wherever it is enabled, and sorts problems in file order', () => {
   expect(
     messagesOf(
       { schedulerName: 'two', plugin: 'Zone', point: 'score', text: 'not here' },

@@ -11,8 +11,8 @@ interface FieldProblem {
 }
 
 /**
- * Finds the fields of a configuration that caused a problem while its profiles were created; what custom plugins can do is
- * unknown earlier. `schedulerNames` are those of the profiles, in file order.
+ * Finds the fields of a configuration that caused a problem while its profiles were created. Some problems show only then, because
+ * what a custom plugin implements is unknown earlier. `schedulerNames` are those of the profiles, in file order.
  */
 export function placesOf(
   { schedulerName, text, plugin, point, cause }: ProfileProblem,
@@ -37,7 +37,7 @@ function argumentsOf(profile: unknown, plugin: string): FieldPath | undefined {
   return index < 0 ? undefined : ['pluginConfig', index, 'args'];
 }
 
-/** Returns the path at which the profile enables the plugin: at the point, or else at any point. */
+/** Returns the path at which the profile enables the plugin: at `point` if it is given, otherwise at any point. */
 function enabledAt(profile: unknown, plugin: string, point: string | undefined): FieldPath | undefined {
   for (const set of point === undefined ? ['multiPoint', ...extensionPoints] : [point]) {
     const enabled = listOf(fieldOf(fieldOf(fieldOf(profile, 'plugins'), set), 'enabled'));
