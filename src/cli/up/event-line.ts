@@ -57,7 +57,7 @@ function describe(event: StoryEvent): Pick<EventLine, 'verb' | 'detail'> {
     case 'partial':
       return {
         verb: 'PARTIAL',
-        detail: `${event.bound} of ${event.minMember} members bound for more than a second`,
+        detail: `partially bound for more than a second: ${event.bound} of ${event.minMember} members`,
       };
     case 'group-finished':
       return { verb: 'FINISHED', detail: resultDetail(event.succeeded, event.failed) };

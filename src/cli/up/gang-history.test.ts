@@ -16,7 +16,7 @@ function bind(history: GangHistory, atMs: number, ...pods: readonly string[]): v
   for (const pod of pods) history.podSeen(atMs, podOf(pod, { nodeName: 'node-1' }));
 }
 
-function inPhase(history: GangHistory, atMs: number, phase: ObservedPod['phase'], ...pods: readonly string[]): void {
+function setPhase(history: GangHistory, atMs: number, phase: ObservedPod['phase'], ...pods: readonly string[]): void {
   for (const pod of pods) history.podSeen(atMs, podOf(pod, { nodeName: 'node-1', phase }));
 }
 
@@ -129,8 +129,8 @@ describe('GangHistory.partialStarts', () => {
 describe('GangHistory.deadlock', () => {
   function twoPartialGroups(): GangHistory {
     const history = historyOf('red', 'blue');
-    inPhase(history, 1_000, 'Running', 'red-0', 'red-1');
-    inPhase(history, 2_000, 'Running', 'blue-0', 'blue-1');
+    setPhase(history, 1_000, 'Running', 'red-0', 'red-1');
+    setPhase(history, 2_000, 'Running', 'blue-0', 'blue-1');
     return history;
   }
 
@@ -146,22 +146,22 @@ describe('GangHistory.deadlock', () => {
 
   it('restarts the five seconds whenever a pod starts or finishes', () => {
     const history = twoPartialGroups();
-    inPhase(history, 4_000, 'Running', 'lone');
-    inPhase(history, 6_000, 'Succeeded', 'lone');
+    setPhase(history, 4_000, 'Running', 'lone');
+    setPhase(history, 6_000, 'Succeeded', 'lone');
     expect(history.deadlock(10_999)).toBeUndefined();
     expect(history.deadlock(11_000)).toBeDefined();
   });
 
   it('ignores changes of pods that neither start nor finish', () => {
     const history = twoPartialGroups();
-    inPhase(history, 6_000, 'Running', 'blue-1');
+    setPhase(history, 6_000, 'Running', 'blue-1');
     history.podSeen(6_500, podOf('blue-2', { verdict: 'no capacity' }));
     expect(history.deadlock(7_000)).toBeDefined();
   });
 
   it('reports nothing for one partially bound group, or after one of two groups is scheduled', () => {
     const one = historyOf('red', 'blue');
-    inPhase(one, 1_000, 'Running', 'red-0', 'red-1');
+    setPhase(one, 1_000, 'Running', 'red-0', 'red-1');
     expect(one.deadlock(60_000)).toBeUndefined();
     const resolved = twoPartialGroups();
     bind(resolved, 3_000, 'red-2');
@@ -173,9 +173,9 @@ describe('GangHistory.group', () => {
   it('keeps the times when the group was scheduled and finished, even after pods are deleted', () => {
     const history = historyOf('red');
     bind(history, 1_000, 'red-0', 'red-1', 'red-2');
-    inPhase(history, 2_000, 'Succeeded', 'red-0', 'red-1');
+    setPhase(history, 2_000, 'Succeeded', 'red-0', 'red-1');
     expect(history.group('default/red')).toMatchObject({ scheduledAtMs: 1_000, finishedAtMs: undefined, succeeded: 2 });
-    inPhase(history, 3_000, 'Failed', 'red-2');
+    setPhase(history, 3_000, 'Failed', 'red-2');
     history.podDeleted(4_000, 'default/red-0');
     expect(history.group('default/red')).toMatchObject({ finishedAtMs: 3_000, succeeded: 1, failed: 1 });
   });
@@ -198,7 +198,7 @@ describe('GangHistory', () => {
 
   it('resets the state of a group that is recreated, even if no deletion was seen', () => {
     const history = historyOf('red');
-    inPhase(history, 1_000, 'Succeeded', 'red-0', 'red-1', 'red-2');
+    setPhase(history, 1_000, 'Succeeded', 'red-0', 'red-1', 'red-2');
     expect(history.group('default/red')).toMatchObject({ state: 'scheduled', finishedAtMs: 1_000 });
     for (const name of ['red-0', 'red-1', 'red-2']) history.podDeleted(2_000, `default/${name}`);
     history.groupSeen(2_000, { ...groupOf('red', 3), uid: 'another' });
@@ -211,7 +211,7 @@ describe('GangHistory', () => {
 
   it('keeps a group finished after its members are deleted, until it gets new members', () => {
     const history = historyOf('red');
-    inPhase(history, 1_000, 'Succeeded', 'red-0', 'red-1', 'red-2');
+    setPhase(history, 1_000, 'Succeeded', 'red-0', 'red-1', 'red-2');
     for (const name of ['red-0', 'red-1', 'red-2']) history.podDeleted(2_000, `default/${name}`);
     expect(history.group('default/red')).toMatchObject({ finishedAtMs: 1_000 });
     history.podSeen(3_000, podOf('red-0', { uid: 'another' }));

@@ -190,7 +190,7 @@ export class GangHistory {
     return gang;
   }
 
-  /** Clears the state: it belonged to an earlier group with the same name. */
+  /** Clears the state of an earlier group with the same name, or of an earlier run of the group. */
   #reset(gang: Gang, atMs: number): void {
     gang.state = 'unbound';
     gang.scheduledAtMs = undefined;

@@ -179,7 +179,7 @@ describe('liveFrame', () => {
 
 describe('liveFrame with more groups than fit', () => {
   /** Renders the finished groups done1 to done15 and the pending groups wait1 to wait5. */
-  function crowd(more: Partial<FrameInput> = {}): string[] {
+  function renderManyGroups(more: Partial<FrameInput> = {}): string[] {
     const story = new Story();
     for (let i = 1; i <= 15; i++) {
       story.change(0, { kind: 'group', group: groupOf(`done${i}`, 1) });
@@ -194,7 +194,7 @@ describe('liveFrame with more groups than fit', () => {
   }
 
   it('shows pending groups first and counts the hidden groups', () => {
-    const lines = crowd();
+    const lines = renderManyGroups();
     expect(lines.filter((line) => /^wait\d /.test(line))).toHaveLength(5);
     expect(lines.at(-1)).toMatch(/^… and 7 more: 7 finished$/);
     expect(lines.length).toBeLessThanOrEqual(23);

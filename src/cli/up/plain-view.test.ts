@@ -37,7 +37,7 @@ it('prints one line per event, in columns', () => {
     '   0.41s  red        SCHEDULED 3 of 3 members bound',
     '   0.52s  red        running   red-0',
     '   0.70s  team/blue  pending   no capacity',
-    '   1.80s  red        PARTIAL   2 of 3 members bound for more than a second',
+    '   1.80s  red        PARTIAL   partially bound for more than a second: 2 of 3 members',
     '   2.53s  red        finished  red-0',
     '   2.53s  -          FAILED    web: Error: exit code 1',
     '   2.54s  red        FINISHED  2 succeeded, 1 failed',

@@ -191,7 +191,7 @@ export class Story {
       events.push({ atMs, kind: 'finished', failure: pod.failure, ...subject });
     }
     events.push(...this.#withHistory(atMs, pod.group, () => this.history.podSeen(atMs, pod)));
-    this.#noteVerdict(atMs, pod);
+    this.#recordVerdict(atMs, pod);
     return events;
   }
 
@@ -256,7 +256,7 @@ export class Story {
     return events;
   }
 
-  #noteVerdict(atMs: number, { key, group, nodeName, verdict: text }: ObservedPod): void {
+  #recordVerdict(atMs: number, { key, group, nodeName, verdict: text }: ObservedPod): void {
     const subject = group === undefined ? `pod ${key}` : `group ${group}`;
     if (group === undefined && nodeName !== undefined) this.#verdicts.delete(subject);
     if (text === undefined || nodeName !== undefined || this.#verdicts.get(subject)?.text === text) return;

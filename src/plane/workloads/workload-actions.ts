@@ -23,7 +23,7 @@ export interface WorkloadActionsOptions {
   readonly freePods: () => number;
 }
 
-/** The simulation has reached its pod limit. The message says what to do. */
+/** The simulation has reached its pod limit. The message explains what to do. */
 class PodLimitError extends Error {
   override readonly name = 'PodLimitError';
 }
