@@ -10,9 +10,10 @@ const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: 'The command succeeded, or SIGTERM or SIGINT ended a process that runs until then',
   failed: 'The command failed, or the process lost the leader election. The reason is on standard error',
   usage: 'Invalid flags or arguments',
-  partialStart: '`up --exit`: a group started only partly, or there was a deadlock',
+  partialStart:
+    '`up --exit`: a group was partially bound for more than a second or at the end, or there was a deadlock',
   incomplete:
-    '`up --exit`: no group started only partly, but something never started or failed, or the timeout expired',
+    '`up --exit`, unless 3 applies: a pod was not scheduled, a group, Job or pod failed, or the timeout expired',
 };
 
 /** Environment variable -> its effect, without the variables that a credential plugin of a kubeconfig reads. */
@@ -20,7 +21,7 @@ const environmentVariables: Readonly<Record<string, string>> = {
   KUBECONFIG: 'Kubeconfig files, separated by colons, if `--kubeconfig` is not set. Tutti merges them as kubectl does',
   KUBERNETES_SERVICE_HOST:
     'Kubernetes sets it in pods. Without a kubeconfig, Tutti uses the service account of the pod',
-  NO_COLOR: '`up`: disables colors, whatever its value',
+  NO_COLOR: '`up`: disables colors if it is not empty',
   TERM: '`up`: with `dumb`, prints one line per event instead of a live view',
 };
 

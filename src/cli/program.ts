@@ -226,11 +226,11 @@ function upCommand(): Command {
     'after',
     `
 Exit codes with --exit:
-  ${ok}  Every group started as a whole, and everything started.
+  ${ok}  All pods were scheduled, and the required members of each group were bound together.
   ${failed}  The command could not run.
   ${usage}  The flags are invalid.
-  ${partialStart}  A group started only partly, or there was a deadlock.
-  ${incomplete}  Something never started or failed, or the timeout expired.`,
+  ${partialStart}  A group was partially bound for more than a second or at the end, or there was a deadlock.
+  ${incomplete}  A pod was not scheduled, a group, Job or pod failed, or the timeout expired.`,
   );
 }
 

@@ -119,10 +119,10 @@ describe('Nodes in the manifests of tutti up', () => {
     expect(process.stderr).toContain('Node Node_1: metadata.name: Invalid value: "Node_1"');
   });
 
-  it('are rejected with --exit if there is nothing else', async () => {
+  it('are rejected with --exit if the manifests contain nothing else', async () => {
     const process = up('--exit', '-f', await file('alone.yaml', gpuNode('a')));
     expect(await process.ended()).toMatchObject({ exitCode: 1 });
-    expect(process.stderr).toContain('--exit ends with the scenario, and there is none: nothing but Nodes is in them');
+    expect(process.stderr).toContain('--exit requires a workload: the manifests contain only Nodes');
   });
 });
 
@@ -150,9 +150,7 @@ describe('tutti up', () => {
 
   it('creates only nodes with --empty, and shows what to do next', async () => {
     const process = up('--empty', '--nodes', '1', '--node-resource', 'nvidia.com/gpu=8');
-    await process.said(
-      /^pods that name the scheduler tutti, and those that name none \(default-scheduler\), are scheduled here$/m,
-    );
+    await process.said(/^Tutti schedules pods with schedulerName tutti or default-scheduler \(the default\)$/m);
     await process.said(/, 1 node with 2 CPU, 8Gi and 8 nvidia.com\/gpu each$/m);
     await process.said(/kubectl apply -f YOUR-JOB.yaml/);
     expect(await listOf(process, '/api/v1/pods')).toEqual([]);
@@ -160,7 +158,7 @@ describe('tutti up', () => {
 
   it('runs everything except a scheduler with --no-scheduler, and reports it', async () => {
     const process = up('--no-scheduler', '-f', await file('waiting.yaml', job()));
-    await process.said(/^no scheduler runs here \(--no-scheduler\): pods wait until yours/m);
+    await process.said(/^no scheduler is running \(--no-scheduler\): pods stay pending/m);
     await process.said(/train-1-\S+/);
     const pods = await listOf(process, '/api/v1/pods');
     expect(pods.map(({ spec, status }) => [spec.nodeName, status.conditions])).toEqual([
@@ -178,6 +176,6 @@ describe('tutti up', () => {
   it('runs a Job of the example as a gang', async () => {
     const example = packageFile('examples', 'gpu-job');
     const process = up('-f', join(example, 'nodes.yaml'), '-f', join(example, 'train.yaml'));
-    await process.said(/train +WHOLE +4 of 4 members on nodes/);
+    await process.said(/train +SCHEDULED +4 of 4 members bound/);
   });
 });

@@ -51,7 +51,7 @@ function timeOf(output: string, pattern: RegExp): number {
 
 // Concurrent, because the tests mostly wait.
 describe.concurrent('tutti up --exit', () => {
-  it('shows that red starts as a whole, blue waits with its verdict, and blue starts as a whole after red', async ({
+  it('shows that red is scheduled, blue is pending with its verdict, and blue is scheduled after red', async ({
     onTestFinished,
     expect,
   }) => {
@@ -61,16 +61,16 @@ describe.concurrent('tutti up --exit', () => {
     const { stdout } = up;
     expect(up.stderr).toBe('');
     expect(exitCode).toBe(0);
-    const redWhole = timeOf(stdout, /red +WHOLE +3 of 3/);
-    const blueWaits = timeOf(stdout, /blue +waits +PodGroup default\/blue .*Insufficient cpu/);
-    const redDone = timeOf(stdout, /red +DONE +3 succeeded/);
-    const blueWhole = timeOf(stdout, /blue +WHOLE +3 of 3/);
-    expect([redWhole, blueWaits, redDone, blueWhole]).toEqual(
-      [redWhole, blueWaits, redDone, blueWhole].toSorted((a, b) => a - b),
+    const redScheduled = timeOf(stdout, /red +SCHEDULED +3 of 3/);
+    const bluePending = timeOf(stdout, /blue +pending +PodGroup default\/blue .*Insufficient cpu/);
+    const redFinished = timeOf(stdout, /red +FINISHED +3 succeeded/);
+    const blueScheduled = timeOf(stdout, /blue +SCHEDULED +3 of 3/);
+    expect([redScheduled, bluePending, redFinished, blueScheduled]).toEqual(
+      [redScheduled, bluePending, redFinished, blueScheduled].toSorted((a, b) => a - b),
     );
-    expect(redDone - redWhole).toBeGreaterThanOrEqual(1.9); // they worked for two seconds
-    expect(stdout).toMatch(/^red +whole +started .*3 succeeded$/m);
-    expect(stdout).toMatch(/^blue +whole +started .*3 succeeded$/m);
+    expect(redFinished - redScheduled).toBeGreaterThanOrEqual(1.9); // each pod runs for two seconds
+    expect(stdout).toMatch(/^red +scheduled at .*3 succeeded$/m);
+    expect(stdout).toMatch(/^blue +scheduled at .*3 succeeded$/m);
     expect(stdout).toMatch(/^0 partial starts$/m);
     expect(stdout).toMatch(/^scenario took [\d.]+s/m);
   });
@@ -80,9 +80,9 @@ describe.concurrent('tutti up --exit', () => {
     onTestFinished(() => up.kill());
     const { exitCode } = await up.ended();
     expect(exitCode).toBe(3);
-    expect(up.stdout).toMatch(/DEADLOCK +red and blue hold nodes/);
+    expect(up.stdout).toMatch(/DEADLOCK +red and blue are partially bound/);
     expect(up.stdout).toMatch(/^2 partial starts$/m);
-    expect(up.stdout).not.toMatch(/WHOLE|DONE/);
+    expect(up.stdout).not.toMatch(/SCHEDULED|FINISHED/);
   });
 
   it('has no deadlock with --naive if both groups fit', async ({ onTestFinished, expect }) => {
@@ -96,7 +96,7 @@ describe.concurrent('tutti up --exit', () => {
     const up = new TestProcess(['up', '--exit', '--timeout', '1500ms']);
     onTestFinished(() => up.kill());
     expect(await up.ended()).toMatchObject({ exitCode: 4 });
-    expect(up.stdout).toContain('the time of --timeout is up');
+    expect(up.stdout).toContain('--timeout expired');
   });
 });
 
@@ -152,7 +152,7 @@ describe('Ctrl-C', () => {
     expect(existsSync(/KUBECONFIG=(.*)/.exec(up.stdout)![1]!)).toBe(false);
   });
 
-  it('is not necessary if the reader of the output has gone', async () => {
+  it('is not necessary after the reader of the output closes the pipe', async () => {
     const up = tutti('up');
     await up.said(/control plane at/);
     up.closeStdout();

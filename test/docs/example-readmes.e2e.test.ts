@@ -73,7 +73,7 @@ class Terminals {
     this.#up = new TestProcess(['up', ...command.split(' ').slice(3)]);
     [, this.#kubeconfig] = (await this.#up.said(/^export KUBECONFIG=(\S+)$/m)) as unknown as [string, string];
     // A reader types the next command when the initial gangs have finished and their nodes are free again.
-    await this.#up.said(/ DONE [^]* DONE /);
+    await this.#up.said(/ FINISHED [^]* FINISHED /);
     const shown = start.output === '' ? '' : this.#up.stdout.split('\n').slice(0, 2).join('\n');
     const transcripts = transcriptsOf([start], [shown]);
     return { printed: transcripts.printed[0]!, expected: transcripts.expected[0]! };

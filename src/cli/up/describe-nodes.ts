@@ -1,6 +1,6 @@
 import type { SimulatedNodeSpec } from '../../plane/nodes/node-object.ts';
 
-/** `2 nodes with 2 CPU and 8Gi each`, or where they differ `3 nodes`. Of what all of them have, the amounts of pods are left out. */
+/** Returns `2 nodes with 2 CPU and 8Gi each`, or `3 nodes` if they differ. Omits the number of pods per node. */
 export function describeNodes(nodes: readonly SimulatedNodeSpec[]): string {
   const count = nodes.length === 0 ? 'no nodes' : `${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`;
   const sizes = new Set(nodes.map(({ allocatable }) => sizeOf(allocatable)));

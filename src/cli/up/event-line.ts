@@ -1,23 +1,23 @@
 import { shownName } from './observed.ts';
 import type { StoryEvent } from './story.ts';
 
-/** The parts of a line that tells an event. */
+/** The columns of an event line. */
 export interface EventLine {
   /** `0.41s` */
   readonly time: string;
-  /** Name of the group; `-` for a pod of its own, or for what concerns several groups. */
+  /** Name of the group, or `-` for a pod without a group and for events of several groups. */
   readonly group: string;
-  /** Key of the group whose colour the line takes. */
+  /** Key of the group that sets the color of the line. */
   readonly groupKey: string | undefined;
   readonly verb: string;
   readonly detail: string;
 }
 
-/** Columns of times and verbs: the widest there is, and the gap after them. */
+/** Widths of the time and verb columns: the widest value, with the gap after a verb. */
 const timeWidth = 8;
 const verbWidth = 10;
-/** What the group's column is at least wide. */
-export const leastGroupWidth = 5;
+/** Minimum width of the group column. */
+export const minGroupWidth = 5;
 
 export function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(2)}s`;
@@ -29,19 +29,19 @@ export function eventLine(event: StoryEvent): EventLine {
     time: seconds(event.atMs),
     group: groupKey === undefined ? '-' : shownName(groupKey),
     groupKey,
-    ...notify(event),
+    ...describe(event),
   };
 }
 
-/** The line for an output without colours. */
+/** Formats the line without colors. */
 export function formatEventLine({ time, group, verb, detail }: EventLine, groupWidth: number): string {
   return `${time.padStart(timeWidth)}  ${group.padEnd(groupWidth)}  ${verb.padEnd(verbWidth)}${detail}`;
 }
 
-function notify(event: StoryEvent): Pick<EventLine, 'verb' | 'detail'> {
+function describe(event: StoryEvent): Pick<EventLine, 'verb' | 'detail'> {
   switch (event.kind) {
     case 'group-created':
-      return { verb: 'created', detail: `PodGroup, starts ${event.minMember} members together` };
+      return { verb: 'created', detail: `PodGroup with minMember ${event.minMember}` };
     case 'group-deleted':
       return { verb: 'deleted', detail: 'PodGroup' };
     case 'created':
@@ -52,18 +52,18 @@ function notify(event: StoryEvent): Pick<EventLine, 'verb' | 'detail'> {
       return { verb: 'bound', detail: `${shownName(event.pod)} → ${event.node}` };
     case 'finished':
       return { verb: event.failure === undefined ? 'finished' : 'FAILED', detail: finished(event) };
-    case 'whole':
-      return { verb: 'WHOLE', detail: `${event.bound} of ${event.minMember} members on nodes` };
+    case 'scheduled':
+      return { verb: 'SCHEDULED', detail: `${event.bound} of ${event.minMember} members bound` };
     case 'partial':
       return {
         verb: 'PARTIAL',
-        detail: `${event.bound} of ${event.minMember} members on nodes for more than a second`,
+        detail: `partially bound for more than a second: ${event.bound} of ${event.minMember} members`,
       };
     case 'group-finished':
-      return { verb: 'DONE', detail: doneDetail(event.succeeded, event.failed) };
-    case 'waits':
+      return { verb: 'FINISHED', detail: resultDetail(event.succeeded, event.failed) };
+    case 'pending':
       return {
-        verb: 'waits',
+        verb: 'pending',
         detail: `${event.pod === undefined ? '' : `${shownName(event.pod)}: `}${printable(event.verdict)}`,
       };
     case 'deadlock':
@@ -76,7 +76,7 @@ function finished({ pod, failure }: { readonly pod: string; readonly failure: st
 }
 
 /** `3 succeeded`, `2 succeeded, 1 failed` */
-export function doneDetail(succeeded: number, failed: number): string {
+export function resultDetail(succeeded: number, failed: number): string {
   return failed === 0 ? `${succeeded} succeeded` : `${succeeded} succeeded, ${failed} failed`;
 }
 
@@ -90,13 +90,13 @@ export function deadlockDetail({
   readonly atMs: number;
 }): string {
   const names = groups.map(shownName);
-  const who = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  const subject = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
   const quiet = Math.round((atMs - sinceMs) / 1_000);
-  return `${who} hold nodes and wait for each other: no pod started or finished for ${quiet} s`;
+  return `${subject} are partially bound and wait for each other: no pod started or finished for ${quiet} s`;
 }
 
-/** Text of the API on one line, without what would move a terminal's cursor. */
+/** Puts text from the API on one line and removes control characters, which could move the cursor. */
 export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what is taken out
+  // eslint-disable-next-line no-control-regex -- the function removes control characters
   return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }

@@ -1,61 +1,61 @@
 import { isFinished } from './observed.ts';
 import type { ObservedGroup, ObservedPod } from './observed.ts';
 
-/** A group may be between none and minMember for so long, because its Bindings are separate calls. */
+/** How long a group may be partially bound. Its Bindings are separate calls, so a short delay between them is normal. */
 export const partialGraceMs = 1_000;
-/** With two groups partly started, so long without a pod that starts or finishes is called a deadlock. */
+/** Two partially bound groups are in a deadlock if no pod starts or finishes for this long. */
 const deadlockAfterMs = 5_000;
 
 /**
- * A stretch of time in which some, but fewer than minMember, members of a group were bound. Once a group is whole, members that
- * leave it later make no partial start; a group that lost all of them begins anew.
+ * A period in which some members of a group were bound, but fewer than minMember. Once a group is scheduled, losing members does
+ * not cause a partial start. A group that loses all of its members starts over.
  */
 export interface PartialStart {
   /** namespace/name */
   readonly group: string;
   readonly fromMs: number;
-  /** Undefined: it has not ended. */
+  /** Undefined while it lasts. */
   readonly toMs: number | undefined;
-  /** The most members that were bound in it. */
+  /** Maximum number of members bound at the same time during it. */
   readonly bound: number;
   readonly minMember: number;
 }
 
 export interface Deadlock {
-  /** The groups that are partly started, in the order in which they became so. */
+  /** The partially bound groups, in the order in which they became partially bound. */
   readonly groups: readonly string[];
-  /** Since when no pod has started or finished. */
+  /** Time since which at least two groups are partially bound and no pod has started or finished. */
   readonly sinceMs: number;
-  /** When it could first be called a deadlock. */
+  /** Time at which it first counted as a deadlock. */
   readonly atMs: number;
 }
 
 /**
- * - empty: no member is bound
- * - partial: some are, and never were minMember since the group was last empty
- * - whole: minMember were at the same time since the group was last empty
+ * - unbound: no member is bound, or minMember is unknown
+ * - partial: some members are bound, and minMember have not been bound together since the group was last unbound
+ * - scheduled: minMember have been bound together since the group was last unbound
  */
-export type GangState = 'empty' | 'partial' | 'whole';
+export type GangState = 'unbound' | 'partial' | 'scheduled';
 
-/** What the history says of one group. */
+/** The current state of one group. */
 export interface GangRecord {
   /** namespace/name */
   readonly group: string;
-  /** Undefined: no such PodGroup was seen. */
+  /** Undefined if the PodGroup is unknown. */
   readonly minMember: number | undefined;
   readonly state: GangState;
-  /** Members that exist, that are bound, that run and that finished, now. */
+  /** Current numbers of members: existing, bound, running, succeeded and failed. */
   readonly members: number;
   readonly bound: number;
   readonly running: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** When it first was whole, and when its members last were all finished with the group whole. */
-  readonly wholeAtMs: number | undefined;
+  /** When the group was first scheduled, and when all members of the scheduled group had finished. */
+  readonly scheduledAtMs: number | undefined;
   readonly finishedAtMs: number | undefined;
 }
 
-/** How many of a group's members are so. */
+/** Numbers of members in each state. */
 interface MemberCounts {
   bound: number;
   running: number;
@@ -65,82 +65,82 @@ interface MemberCounts {
 
 interface Gang {
   readonly group: string;
-  /** Of the PodGroup; undefined while there is none. */
+  /** UID of the PodGroup; undefined while none exists. */
   uid: string | undefined;
   minMember: number | undefined;
-  /** Pod key -> the pod, as last seen */
+  /** Pod key -> the pod as last seen */
   readonly members: Map<string, ObservedPod>;
-  /** Of `members`, kept along: a group of thousands changes with each of them. */
+  /** Counts over `members`, updated incrementally because a group can have thousands of members. */
   readonly counts: MemberCounts;
   state: GangState;
-  /** The stretch that is going on; set exactly while the state is partial. */
-  partial: OpenStart | undefined;
-  wholeAtMs: number | undefined;
+  /** The current partial start; set exactly while the state is partial. */
+  partial: OpenPartialStart | undefined;
+  scheduledAtMs: number | undefined;
   finishedAtMs: number | undefined;
 }
 
-interface OpenStart {
+interface OpenPartialStart {
   readonly fromMs: number;
   bound: number;
   minMember: number;
 }
 
 /**
- * Judges from what a watch showed, and nothing else, whether groups started whole. Fed with changes in the order of their times;
- * all times are milliseconds on one clock.
+ * Determines from watch events alone whether groups started all together. The caller passes changes in time order. All times are
+ * milliseconds on one clock.
  */
 export class GangHistory {
-  /** Group key -> what is known of it, whether its PodGroup or a member was seen first */
+  /** Group key -> its state; the entry exists once the PodGroup or a member was seen */
   readonly #gangs = new Map<string, Gang>();
-  /** Pod key -> the pod, as last seen */
+  /** Pod key -> the pod as last seen */
   readonly #pods = new Map<string, ObservedPod>();
-  /** Those that took longer than the grace. */
+  /** Partial starts that ended and took longer than the grace period. */
   readonly #ended: PartialStart[] = [];
-  #lastMoveMs = -Infinity;
+  #lastProgressMs = -Infinity;
 
   podSeen(atMs: number, pod: ObservedPod): void {
     const previous = this.#pods.get(pod.key);
     const isSame = previous?.uid === pod.uid;
-    if (previous !== undefined && (!isSame || previous.group !== pod.group)) this.podGone(atMs, pod.key);
+    if (previous !== undefined && (!isSame || previous.group !== pod.group)) this.podDeleted(atMs, pod.key);
     const hasStarted = pod.phase === 'Running' && !(isSame && previous?.phase === 'Running');
     const hasFinished = isFinished(pod) && !(isSame && previous !== undefined && isFinished(previous));
-    if (hasStarted || hasFinished) this.#lastMoveMs = atMs;
+    if (hasStarted || hasFinished) this.#lastProgressMs = atMs;
     this.#pods.set(pod.key, pod);
     if (pod.group === undefined) return;
     const gang = this.#gangOf(pod.group);
     setMember(gang, pod.key, pod);
-    this.#judge(gang, atMs);
+    this.#update(gang, atMs);
   }
 
-  podGone(atMs: number, key: string): void {
+  podDeleted(atMs: number, key: string): void {
     const pod = this.#pods.get(key);
     if (pod === undefined) return;
     this.#pods.delete(key);
     if (pod.group === undefined) return;
     const gang = this.#gangOf(pod.group);
     setMember(gang, key, undefined);
-    this.#judge(gang, atMs);
+    this.#update(gang, atMs);
     this.#forgetIfGone(gang);
   }
 
   groupSeen(atMs: number, { key, uid, minMember }: ObservedGroup): void {
     const gang = this.#gangOf(key);
-    if (gang.uid !== undefined && gang.uid !== uid) this.#beginAnew(gang, atMs);
+    if (gang.uid !== undefined && gang.uid !== uid) this.#reset(gang, atMs);
     gang.uid = uid;
     gang.minMember = minMember;
-    this.#judge(gang, atMs);
+    this.#update(gang, atMs);
   }
 
-  groupGone(atMs: number, key: string): void {
+  groupDeleted(atMs: number, key: string): void {
     const gang = this.#gangs.get(key);
     if (gang === undefined) return;
     gang.uid = undefined;
     gang.minMember = undefined;
-    this.#beginAnew(gang, atMs);
+    this.#reset(gang, atMs);
     this.#forgetIfGone(gang);
   }
 
-  /** Every group of which a member or the PodGroup is there, in the order of their appearance. */
+  /** Returns every group whose PodGroup or at least one member exists, in the order of appearance. */
   groups(): readonly GangRecord[] {
     return [...this.#gangs.values()].map(recordOf);
   }
@@ -150,22 +150,22 @@ export class GangHistory {
     return gang && recordOf(gang);
   }
 
-  /** The stretches that count when the history ends now: longer than the grace, or still going on. In order of time. */
+  /** Returns the partial starts that lasted longer than the grace period and those that still last, oldest first. */
   partialStarts(): readonly PartialStart[] {
-    return [...this.#ended, ...this.openStarts()].sort((a, b) => a.fromMs - b.fromMs);
+    return [...this.#ended, ...this.openPartialStarts()].sort((a, b) => a.fromMs - b.fromMs);
   }
 
   deadlock(nowMs: number): Deadlock | undefined {
-    const open = this.openStarts();
+    const open = this.openPartialStarts();
     const second = open[1];
     if (second === undefined) return undefined;
-    const sinceMs = Math.max(second.fromMs, this.#lastMoveMs);
+    const sinceMs = Math.max(second.fromMs, this.#lastProgressMs);
     const atMs = sinceMs + deadlockAfterMs;
     return nowMs < atMs ? undefined : { groups: open.map(({ group }) => group), sinceMs, atMs };
   }
 
-  /** The stretches that go on, the oldest first. */
-  openStarts(): PartialStart[] {
+  /** Returns the partial starts that still last, oldest first. */
+  openPartialStarts(): PartialStart[] {
     return [...this.#gangs.values()]
       .flatMap(({ group, partial }) => (partial === undefined ? [] : [{ group, toMs: undefined, ...partial }]))
       .sort((a, b) => a.fromMs - b.fromMs);
@@ -180,9 +180,9 @@ export class GangHistory {
         minMember: undefined,
         members: new Map(),
         counts: { bound: 0, running: 0, succeeded: 0, failed: 0 },
-        state: 'empty',
+        state: 'unbound',
         partial: undefined,
-        wholeAtMs: undefined,
+        scheduledAtMs: undefined,
         finishedAtMs: undefined,
       };
       this.#gangs.set(group, gang);
@@ -190,10 +190,10 @@ export class GangHistory {
     return gang;
   }
 
-  /** What it was before is said of another group of its name. */
-  #beginAnew(gang: Gang, atMs: number): void {
-    gang.state = 'empty';
-    gang.wholeAtMs = undefined;
+  /** Clears the state of an earlier group with the same name, or of an earlier run of the group. */
+  #reset(gang: Gang, atMs: number): void {
+    gang.state = 'unbound';
+    gang.scheduledAtMs = undefined;
     gang.finishedAtMs = undefined;
     this.#endPartial(gang, atMs);
   }
@@ -206,18 +206,19 @@ export class GangHistory {
     const { group, partial } = gang;
     gang.partial = undefined;
     if (partial === undefined) return;
-    // Most groups are partial for a moment, which does not count. A watch may show Bindings late and apart: the API server's times decide.
-    const tookMs = (gang.state === 'whole' ? boundWithinMs(gang.members.values()) : undefined) ?? atMs - partial.fromMs;
+    // Most groups are partially bound for a moment, which does not count. Watch events may be late, so the API server's times decide.
+    const tookMs =
+      (gang.state === 'scheduled' ? boundWithinMs(gang.members.values()) : undefined) ?? atMs - partial.fromMs;
     if (tookMs > partialGraceMs) this.#ended.push({ group, toMs: atMs, ...partial });
   }
 
-  #judge(gang: Gang, atMs: number): void {
+  #update(gang: Gang, atMs: number): void {
     const { bound, succeeded, failed } = gang.counts;
     const finished = succeeded + failed;
     gang.state = stateOf(gang, bound);
-    // Others wait where all had finished: it is to run again.
-    if (gang.state === 'empty' && gang.finishedAtMs !== undefined && finished < gang.members.size) {
-      this.#beginAnew(gang, atMs);
+    // All members had finished and there are new ones: the group runs again.
+    if (gang.state === 'unbound' && gang.finishedAtMs !== undefined && finished < gang.members.size) {
+      this.#reset(gang, atMs);
     }
     if (gang.state === 'partial') {
       const minMember = gang.minMember!;
@@ -225,23 +226,23 @@ export class GangHistory {
       gang.partial.bound = Math.max(gang.partial.bound, bound);
       gang.partial.minMember = minMember;
     } else this.#endPartial(gang, atMs);
-    if (gang.state !== 'whole') return;
-    gang.wholeAtMs ??= atMs;
-    if (gang.members.size < gang.minMember!) return; // finished members that are deleted leave the group finished
+    if (gang.state !== 'scheduled') return;
+    gang.scheduledAtMs ??= atMs;
+    if (gang.members.size < gang.minMember!) return; // deleting finished members leaves the group finished
     if (finished < gang.members.size) gang.finishedAtMs = undefined;
     else gang.finishedAtMs ??= atMs;
   }
 }
 
-/** As long as minMember is not known, a group with bound members is not called partial: nobody has said what it needs. */
+/** A group with an unknown minMember is never partial, even if members are bound. */
 function stateOf(gang: Gang, bound: number): GangState {
-  if (bound === 0) return 'empty';
-  if (gang.state === 'whole') return 'whole';
-  if (gang.minMember === undefined) return 'empty';
-  return bound >= gang.minMember ? 'whole' : 'partial';
+  if (bound === 0) return 'unbound';
+  if (gang.state === 'scheduled') return 'scheduled';
+  if (gang.minMember === undefined) return 'unbound';
+  return bound >= gang.minMember ? 'scheduled' : 'partial';
 }
 
-/** From the first Binding to the last by the API server's times; undefined where they are not known. */
+/** Returns the time from the first Binding to the last on the API server's clock; undefined if any time is unknown. */
 function boundWithinMs(members: Iterable<ObservedPod>): number | undefined {
   const times = [...members].filter(isBound).map(({ boundAtMs }) => boundAtMs ?? NaN);
   const span = Math.max(...times) - Math.min(...times);
@@ -270,6 +271,6 @@ function addMember(counts: MemberCounts, pod: ObservedPod, change: 1 | -1): void
   if (pod.phase === 'Failed') counts.failed += change;
 }
 
-function recordOf({ group, minMember, state, members, counts, wholeAtMs, finishedAtMs }: Gang): GangRecord {
-  return { group, minMember, state, members: members.size, ...counts, wholeAtMs, finishedAtMs };
+function recordOf({ group, minMember, state, members, counts, scheduledAtMs, finishedAtMs }: Gang): GangRecord {
+  return { group, minMember, state, members: members.size, ...counts, scheduledAtMs, finishedAtMs };
 }

@@ -16,7 +16,7 @@ it('names the latest pod', () => {
   ]);
 });
 
-it('says where pods are that are not in the default namespace', () => {
+it('adds namespace flags if pods exist outside the default namespace', () => {
   expect(commandsFor(podOf('red-0'), podOf('blue-0', { namespace: 'team' }))).toEqual([
     'kubectl get podgroups -A',
     'kubectl get pods -o wide -A',
@@ -24,6 +24,6 @@ it('says where pods are that are not in the default namespace', () => {
   ]);
 });
 
-it('names no pod where all are gone', () => {
+it('names no pod if none exists', () => {
   expect(commandsFor()).toEqual(['kubectl get podgroups', 'kubectl get pods -o wide']);
 });

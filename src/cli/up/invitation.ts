@@ -1,8 +1,8 @@
 import type { ObservedPod } from './observed.ts';
 
-/** What to try in another terminal, with the pods that are there; undefined: how to begin where nothing has been applied. */
+/** Returns commands to try in another terminal. `pods` are the existing pods; undefined if the user has applied nothing yet. */
 export function invitation(kubeconfigPath: string, pods: readonly ObservedPod[] | undefined): readonly string[] {
-  const commands = pods === undefined ? beginnings : looksAt(pods);
+  const commands = pods === undefined ? firstCommands : inspectCommands(pods);
   return [
     'The control plane stays up until Ctrl-C. In another terminal, try:',
     `  export KUBECONFIG=${kubeconfigPath}`,
@@ -10,16 +10,16 @@ export function invitation(kubeconfigPath: string, pods: readonly ObservedPod[] 
   ];
 }
 
-const beginnings = ['kubectl get nodes', 'kubectl apply -f YOUR-JOB.yaml', 'kubectl get jobs,podgroups,pods'];
+const firstCommands = ['kubectl get nodes', 'kubectl apply -f YOUR-JOB.yaml', 'kubectl get jobs,podgroups,pods'];
 
-function looksAt(pods: readonly ObservedPod[]): readonly string[] {
-  const isElsewhere = pods.some(({ namespace }) => namespace !== 'default');
-  const everywhere = isElsewhere ? ' -A' : '';
+function inspectCommands(pods: readonly ObservedPod[]): readonly string[] {
+  const hasOtherNamespaces = pods.some(({ namespace }) => namespace !== 'default');
+  const allNamespaces = hasOtherNamespaces ? ' -A' : '';
   const latest = pods.at(-1);
-  const where = latest === undefined || latest.namespace === 'default' ? '' : ` -n ${latest.namespace}`;
+  const namespaceFlag = latest === undefined || latest.namespace === 'default' ? '' : ` -n ${latest.namespace}`;
   return [
-    `kubectl get podgroups${everywhere}`,
-    `kubectl get pods -o wide${everywhere}`,
-    ...(latest === undefined ? [] : [`kubectl describe pod ${latest.name}${where}`]),
+    `kubectl get podgroups${allNamespaces}`,
+    `kubectl get pods -o wide${allNamespaces}`,
+    ...(latest === undefined ? [] : [`kubectl describe pod ${latest.name}${namespaceFlag}`]),
   ];
 }

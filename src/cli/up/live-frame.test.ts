@@ -10,7 +10,7 @@ import { groupOf, nodeOf, podOf } from './testing/observed-objects.ts';
 
 const verdict = 'PodGroup default/blue cannot start: with 1 of 3 members placed, blue-1 finds no node';
 
-/** Red runs whole, blue waits. */
+/** Renders a frame in which red is scheduled and blue is pending. */
 function frame(more: Partial<FrameInput> = {}, hasColors = false): string[] {
   const story = new Story();
   const recent: StoryEvent[] = [];
@@ -33,22 +33,22 @@ function frameOf(more: Partial<FrameInput> & Pick<FrameInput, 'story'>, hasColor
   return liveFrame(input).map((line) => paintLine(line, input.columns, hasColors).trimEnd());
 }
 
-describe('the live picture', () => {
-  it('shows which pods hold which slots, and the state of each group with its verdict', () => {
+describe('liveFrame', () => {
+  it('shows the pods on each node, and the state and verdict of each group', () => {
     expect(frame().slice(0, 9)).toEqual([
       'tutti up  1.2s',
       '',
       'node-1  [red-0 ] (red-2 ) 0 of 2 cpu free',
       'node-2  [red-1 ]          1 of 2 cpu free',
       '',
-      'red    ●●●  whole    3 of 3 bound, 2 running',
-      'blue   ○○○  waits    0 of 3 bound, 0 running',
+      'red    ●●●  scheduled  3 of 3 bound, 2 running',
+      'blue   ○○○  pending    0 of 3 bound, 0 running',
       `       ${verdict}`,
       '',
     ]);
   });
 
-  it('paints a group in the colour it is named after', () => {
+  it('paints a group in the color that it is named after', () => {
     const [, , node, , , red] = frame({}, true);
     expect(node).toContain('\u001b[41m[red-0 ]');
     expect(node).toContain('\u001b[31m(red-2 )');
@@ -71,7 +71,7 @@ describe('the live picture', () => {
     [200, 50],
     [20, 24],
   ])(
-    'keeps to %i columns and %i rows with long names, wide characters and marks, with colours too',
+    'fits %i columns and %i rows with long names, wide characters and combining marks, with and without colors',
     (columns, rows) => {
       const story = new Story();
       const wide = 'キューが満杯です'.repeat(20);
@@ -95,22 +95,22 @@ describe('the live picture', () => {
     },
   );
 
-  it('says with colours too that a line goes on', () => {
+  it('ends a shortened line in an ellipsis, with colors too', () => {
     const line = frame({ columns: 60 }, true).find((each) => each.includes('of 3 bound') && each.includes('blue'))!;
     expect(stripVTControlCharacters(line)).not.toContain('…');
-    const recent: StoryEvent[] = [{ atMs: 1, kind: 'waits', group: 'default/blue', pod: undefined, verdict }];
+    const recent: StoryEvent[] = [{ atMs: 1, kind: 'pending', group: 'default/blue', pod: undefined, verdict }];
     const reported = frame({ columns: 60, recent }, true).map((each) => stripVTControlCharacters(each));
-    expect(reported.at(-1)).toBe('   0.00s  blue   waits     PodGroup default/blue cannot sta…');
+    expect(reported.at(-1)).toBe('   0.00s  blue   pending   PodGroup default/blue cannot sta…');
   });
 
-  it('drops the oldest changes, not the groups, when there are few rows', () => {
+  it('drops the oldest events, not the groups, if there are few rows', () => {
     const lines = frame({ rows: 12 });
     expect(lines.join('\n')).toContain('blue   ○○○');
     expect(lines.at(-1)).toContain('blue-2');
-    expect(lines.join('\n')).not.toContain('PodGroup, starts');
+    expect(lines.join('\n')).not.toContain('PodGroup with minMember');
   });
 
-  it('uses the room that 200 columns and 50 rows have', () => {
+  it('uses all of 200 columns and 50 rows', () => {
     const story = new Story();
     const recent: StoryEvent[] = [];
     for (let i = 1; i <= 10; i++) {
@@ -142,7 +142,7 @@ describe('the live picture', () => {
     expect(lines.slice(-2)).toEqual([lines.at(-2), 'q quit']);
   });
 
-  it('says how many nodes there is no room to draw', () => {
+  it('counts the nodes that do not fit', () => {
     const story = new Story();
     for (let i = 1; i <= 50; i++) story.change(0, { kind: 'node', node: nodeOf(`node-${i}`, 64_000) });
     const lines = frameOf({ story });
@@ -150,7 +150,7 @@ describe('the live picture', () => {
     expect(lines).toContain('… and 40 more nodes');
   });
 
-  it('follows nodes that come, change and go, with what they have besides cpu', () => {
+  it('shows added and deleted nodes, with their extended resources', () => {
     const story = new Story();
     story.change(0, { kind: 'node', node: nodeOf('a', 1_500, { 'nvidia.com/gpu': 8 }) });
     story.change(0, { kind: 'node', node: nodeOf('b') });
@@ -163,23 +163,23 @@ describe('the live picture', () => {
     ]);
   });
 
-  it('says of a group with more members than it needs how many those are', () => {
+  it('shows minMember of a group with more bound members than that', () => {
     const story = new Story();
     story.change(0, { kind: 'group', group: groupOf('sweep', 2) });
     for (let i = 0; i < 3; i++) {
       story.change(0, { kind: 'pod', pod: podOf(`sweep-${i}`, { nodeName: 'a', phase: 'Running' }) });
     }
-    expect(frameOf({ story }).at(-1)).toBe('sweep  ●●●  whole    3 bound, 2 needed, 3 running');
+    expect(frameOf({ story }).at(-1)).toBe('sweep  ●●●  scheduled  3 bound, minMember 2, 3 running');
   });
 
-  it('counts whole seconds when the scenario is over', () => {
+  it('shows whole seconds after the scenario has ended', () => {
     expect(frame({ isOver: true, nowMs: 61_900 })[0]).toBe('tutti up  61s');
   });
 });
 
-describe('more groups than there is room for', () => {
-  /** done-1 to done-15, then wait-1 to wait-5 */
-  function crowd(more: Partial<FrameInput> = {}): string[] {
+describe('liveFrame with more groups than fit', () => {
+  /** Renders the finished groups done1 to done15 and the pending groups wait1 to wait5. */
+  function renderManyGroups(more: Partial<FrameInput> = {}): string[] {
     const story = new Story();
     for (let i = 1; i <= 15; i++) {
       story.change(0, { kind: 'group', group: groupOf(`done${i}`, 1) });
@@ -187,16 +187,16 @@ describe('more groups than there is room for', () => {
     }
     for (let i = 1; i <= 5; i++) {
       story.change(0, { kind: 'group', group: groupOf(`wait${i}`, 1) });
-      story.change(0, { kind: 'pod', pod: podOf(`wait${i}-0`, { verdict: 'no room '.repeat(30).trim() }) });
+      story.change(0, { kind: 'pod', pod: podOf(`wait${i}-0`, { verdict: 'no place '.repeat(30).trim() }) });
     }
     story.change(0, { kind: 'node', node: nodeOf('a') });
     return frameOf({ story, columns: 80, rows: 24, ...more });
   }
 
-  it('shows those first that wait, and says how many others there are', () => {
-    const lines = crowd();
+  it('shows pending groups first and counts the hidden groups', () => {
+    const lines = renderManyGroups();
     expect(lines.filter((line) => /^wait\d /.test(line))).toHaveLength(5);
-    expect(lines.at(-1)).toMatch(/^… and 7 more: 7 done$/);
+    expect(lines.at(-1)).toMatch(/^… and 7 more: 7 finished$/);
     expect(lines.length).toBeLessThanOrEqual(23);
   });
 });

@@ -1,5 +1,5 @@
 import { formatAmount } from '../../api/format-amount.ts';
-import { doneDetail, eventLine, leastGroupWidth, printable, seconds } from './event-line.ts';
+import { resultDetail, eventLine, minGroupWidth, printable, seconds } from './event-line.ts';
 import type { GangRecord } from './gang-history.ts';
 import { isFinished, shownName } from './observed.ts';
 import type { ObservedNode, ObservedPod } from './observed.ts';
@@ -11,25 +11,25 @@ import { fitToColumns, textColumns, wrapToColumns } from './text-columns.ts';
 export interface FrameInput {
   readonly nowMs: number;
   readonly story: Story;
-  /** The latest events, the newest last; as many are drawn as there is room for. */
+  /** Recent events, newest last. The frame shows the newest ones that fit. */
   readonly recent: readonly StoryEvent[];
-  /** The scenario is over. */
+  /** Whether the scenario has ended. */
   readonly isOver: boolean;
-  /** What came of it; empty while it goes on, and when something has happened since. */
+  /** The result; empty while the scenario runs and after any later event. */
   readonly conclusion: readonly string[];
-  /** What keys do; empty when nobody listens to them. */
+  /** Help for the keys; empty without a keyboard. */
   readonly keys: string;
   readonly columns: number;
   readonly rows: number;
 }
 
-const mostVerdictLines = 3;
-/** What is shown of a name is at most so wide; in a wide terminal a quarter of it. */
-const widestName = (columns: number): number => Math.max(24, columns >> 2);
-/** `+1000 more ` */
+const maxVerdictLines = 3;
+/** Maximum width of a name: 24 columns, or a quarter of a wider terminal. */
+const maxNameWidth = (columns: number): number => Math.max(24, columns >> 2);
+/** Width of `+1000 more `. */
 const moreWidth = 11;
 
-/** One picture of nodes, groups and what happened last; at most `rows - 1` lines, so that the terminal does not scroll. */
+/** Returns one frame with nodes, groups and recent events: at most `rows - 1` lines, so that the terminal does not scroll. */
 export function liveFrame(input: FrameInput): readonly StyledLine[] {
   const { story, conclusion, keys, rows } = input;
   const records = story.history.groups();
@@ -49,7 +49,7 @@ export function liveFrame(input: FrameInput): readonly StyledLine[] {
 
 type Colors = ReadonlyMap<string, GroupColor>;
 
-/** In tenths of a second; in seconds when the scenario is over, so that a quiet plane seldom writes. */
+/** Shows tenths of a second while the scenario runs, then whole seconds, so that an idle control plane rarely redraws. */
 function title({ nowMs, isOver }: FrameInput): StyledLine {
   const time = isOver ? `${Math.floor(nowMs / 1_000)}s` : seconds(nowMs).replace(/\d(?=s$)/, '');
   return [span('tutti up', 'bold'), span(`  ${time}`, 'faint')];
@@ -70,18 +70,19 @@ function nodeLines({ story, columns, rows }: FrameInput, colors: Colors): Styled
     ),
   );
   const shownNodes = nodes.slice(0, Math.max(1, Math.floor(rows / 3)));
-  /** node -> what is there and has not ended */
-  const onNodes = new Map(shownNodes.map(({ name }): [string, ObservedPod[]] => [name, []]));
-  for (const pod of pods) if (pod.nodeName !== undefined && !isFinished(pod)) onNodes.get(pod.nodeName)?.push(pod);
+  /** Node name -> unfinished pods bound to the node */
+  const podsByNode = new Map(shownNodes.map(({ name }): [string, ObservedPod[]] => [name, []]));
+  for (const pod of pods) if (pod.nodeName !== undefined && !isFinished(pod)) podsByNode.get(pod.nodeName)?.push(pod);
   const rowsOfNodes = shownNodes.map((node) => {
-    const here = onNodes.get(node.name)!;
+    const here = podsByNode.get(node.name)!;
     const free = freeText(node, here);
     const capacity = columns - labelWidth - textColumns(free) - 4;
     const fitting = Math.max(1, Math.floor(capacity / (cellWidth + 3)));
-    // What says how many more there are takes room, too.
-    const most = here.length <= fitting ? fitting : Math.max(1, Math.floor((capacity - moreWidth) / (cellWidth + 3)));
-    const cells: Span[] = here.slice(0, most).flatMap((pod) => [podCell(pod, cellWidth, colors), span(' ')]);
-    const hidden = Math.max(0, here.length - most);
+    // The count of hidden pods takes columns, too.
+    const maxCells =
+      here.length <= fitting ? fitting : Math.max(1, Math.floor((capacity - moreWidth) / (cellWidth + 3)));
+    const cells: Span[] = here.slice(0, maxCells).flatMap((pod) => [podCell(pod, cellWidth, colors), span(' ')]);
+    const hidden = Math.max(0, here.length - maxCells);
     if (hidden > 0) cells.push(span(`+${hidden} more `, 'faint'));
     return { node, cells, free };
   });
@@ -101,7 +102,7 @@ function cellColumns(cells: readonly Span[]): number {
   return cells.reduce((sum, { text }) => sum + textColumns(text), 0);
 }
 
-/** `500m of 2 cpu free, 6 of 8 nvidia.com/gpu free` */
+/** Returns text such as `500m of 2 cpu free, 6 of 8 nvidia.com/gpu free`. */
 function freeText({ allocatable }: ObservedNode, pods: readonly ObservedPod[]): string {
   const parts = Object.entries(allocatable).map(([resource, all]) => {
     const used = pods.reduce((sum, { requests }) => sum + (requests[resource] ?? 0), 0);
@@ -110,7 +111,7 @@ function freeText({ allocatable }: ObservedNode, pods: readonly ObservedPod[]): 
   return parts.join(', ');
 }
 
-/** A running pod is a filled block, one that is only bound an outlined one: told apart without colours by their brackets. */
+/** Draws a running pod as a filled block and a pod that is only bound as an outline. Without colors, the brackets differ. */
 function podCell(pod: ObservedPod, width: number, colors: Colors): Span {
   const name = fitToColumns(shownName(pod.key), width);
   const color = pod.group === undefined ? undefined : colors.get(pod.group);
@@ -119,13 +120,13 @@ function podCell(pod: ObservedPod, width: number, colors: Colors): Span {
 }
 
 /**
- * All groups in the order of their appearance where there is room for them; otherwise those that wait first, with less of their verdicts, and a
- * line that says how many others there are.
+ * Returns all groups in the order of appearance if they fit. Otherwise, partially bound groups come first, then pending ones, each with
+ * one verdict line, and a last line counts the groups that do not fit.
  */
 function groupSection(input: FrameInput, capacity: number, colors: Colors): StyledLine[] {
   const records = input.story.history.groups();
   const width = Math.max(
-    leastGroupWidth,
+    minGroupWidth,
     widthOf(
       records.map(({ group }) => shownName(group)),
       input.columns,
@@ -133,8 +134,8 @@ function groupSection(input: FrameInput, capacity: number, colors: Colors): Styl
   );
   const draw = (record: GangRecord, verdictLines: number): StyledLine[] =>
     groupLines(input, { record, width, verdictLines }, colors);
-  const whole = records.flatMap((record) => draw(record, mostVerdictLines));
-  if (whole.length <= capacity) return whole;
+  const complete = records.flatMap((record) => draw(record, maxVerdictLines));
+  if (complete.length <= capacity) return complete;
   const ranked = records.toSorted((a, b) => ranks.indexOf(stateOf(a).text) - ranks.indexOf(stateOf(b).text));
   const lines: StyledLine[] = [];
   let shown = 0;
@@ -176,37 +177,37 @@ function groupLines(
     span('●'.repeat(filled), color),
     span('○'.repeat(dots - filled), 'faint'),
     span('  '),
-    span(state.text.padEnd(9), ...state.styles),
-    span(`${boundText(record)}, ${done > 0 ? doneDetail(record.succeeded, record.failed) : `${running} running`}`),
+    span(state.text.padEnd(11), ...state.styles),
+    span(`${boundText(record)}, ${done > 0 ? resultDetail(record.succeeded, record.failed) : `${running} running`}`),
   ];
-  const verdict = record.state === 'whole' ? undefined : story.groupVerdict(group);
+  const verdict = record.state === 'scheduled' ? undefined : story.groupVerdict(group);
   if (verdict === undefined) return [first];
   const indent = ' '.repeat(width + 2);
   const lines = wrapToColumns(printable(verdict), Math.max(20, columns - indent.length), verdictLines);
   return [first, ...lines.map((line): StyledLine => [span(indent + line, 'faint')])];
 }
 
-/** Of an elastic group more are bound than it needs. */
+/** An elastic group can have more bound members than minMember. */
 function boundText({ bound, minMember }: GangRecord): string {
   return minMember !== undefined && bound > minMember
-    ? `${bound} bound, ${minMember} needed`
+    ? `${bound} bound, minMember ${minMember}`
     : `${bound} of ${minMember ?? '?'} bound`;
 }
 
-/** What a group is said to be, those first that somebody may want to do something about. */
-const ranks = ['partial', 'waits', 'whole', 'done'] as const;
+/** States of a group, those first that may need attention. */
+const ranks = ['partial', 'pending', 'scheduled', 'finished'] as const;
 
 function stateOf(record: GangRecord): { readonly text: (typeof ranks)[number]; readonly styles: Span['styles'] } {
-  if (record.finishedAtMs !== undefined) return { text: 'done', styles: ['green'] };
-  if (record.state === 'whole') return { text: 'whole', styles: ['green', 'bold'] };
+  if (record.finishedAtMs !== undefined) return { text: 'finished', styles: ['green'] };
+  if (record.state === 'scheduled') return { text: 'scheduled', styles: ['green', 'bold'] };
   if (record.state === 'partial') return { text: 'partial', styles: ['yellow', 'bold'] };
-  return { text: 'waits', styles: [] };
+  return { text: 'pending', styles: [] };
 }
 
 function recentLines(events: readonly StoryEvent[], columns: number, colors: Colors): StyledLine[] {
   const lines = events.map(eventLine);
   const width = Math.max(
-    leastGroupWidth,
+    minGroupWidth,
     widthOf(
       lines.map(({ group }) => group),
       columns,
@@ -225,5 +226,5 @@ function recentLines(events: readonly StoryEvent[], columns: number, colors: Col
 }
 
 function widthOf(names: readonly string[], columns: number): number {
-  return names.reduce((widest, name) => Math.max(widest, Math.min(textColumns(name), widestName(columns))), 0);
+  return names.reduce((widest, name) => Math.max(widest, Math.min(textColumns(name), maxNameWidth(columns))), 0);
 }

@@ -33,7 +33,7 @@ function keyboard(): {
   return { input, press: (keys) => void input.emit('data', Buffer.from(keys)), isRaw: () => isRaw };
 }
 
-it('hides the cursor while it draws and gives it back once', () => {
+it('hides the cursor while it draws and restores it once', () => {
   const screen = terminal();
   const { written } = screen;
   const view = viewOf(screen, { hasColors: true });
@@ -43,11 +43,11 @@ it('hides the cursor while it draws and gives it back once', () => {
   expect(written().split('\u001b[?25h')).toHaveLength(2);
 });
 
-it('breaks what it says between words, but no path that is to be copied', () => {
+it('wraps printed lines between words, but not a path to copy', () => {
   const screen = terminal();
   const view = viewOf(screen);
   const path = `export KUBECONFIG=/${'folder/'.repeat(20)}kubeconfig`;
-  view.say([`${'some words '.repeat(9)}end`, path]);
+  view.print([`${'some words '.repeat(9)}end`, path]);
   const lines = screen.written().split('\r\n');
   expect(lines.slice(0, 2).map((line) => stripVTControlCharacters(line).trim())).toEqual([
     'some words some words some words some words some words some',
@@ -61,11 +61,11 @@ it.each([
   [1, 1],
   [undefined, undefined],
   [2, 5],
-])('draws in a terminal that says it has %s columns and %s rows', (columns, rows) => {
+])('draws in a terminal that reports %s columns and %s rows', (columns, rows) => {
   const screen = terminal();
   Object.assign(screen.output, { columns, rows });
   const view = viewOf(screen, { hasColors: true });
-  view.say(['a line', 'another one of several words']);
+  view.print(['a line', 'another one of several words']);
   view.refresh(1_000);
   screen.output.emit('resize');
   view.conclude(['0 partial starts']);
@@ -87,7 +87,7 @@ it('rewrites only the lines that changed, in one write', () => {
   expect(update).not.toContain('node-1');
 });
 
-it('lets log lines pass above the picture', () => {
+it('writes log lines above the frame', () => {
   const screen = terminal();
   const { written } = screen;
   const view = viewOf(screen);
@@ -99,7 +99,7 @@ it('lets log lines pass above the picture', () => {
   expect(update.indexOf('node-1')).toBeGreaterThan(update.indexOf('WARN something'));
 });
 
-it('goes on by whole seconds when the scenario is over', () => {
+it('counts in whole seconds after the scenario has ended', () => {
   const screen = terminal();
   const view = viewOf(screen);
   view.refresh(1_000);
@@ -111,7 +111,7 @@ it('goes on by whole seconds when the scenario is over', () => {
   expect(screen.written()).toContain('tutti up  9s');
 });
 
-it('takes its conclusion away when something happens after it', () => {
+it('removes the conclusion when a later event occurs', () => {
   const screen = terminal();
   const view = viewOf(screen);
   view.conclude(['0 partial starts']);
@@ -122,12 +122,12 @@ it('takes its conclusion away when something happens after it', () => {
   view.notify([{ atMs: 2_000, kind: 'group-created', group: 'default/red', minMember: 3 }]);
   view.refresh(2_000);
   const after = screen.written();
-  expect(after).toContain('PodGroup, starts 3 members');
+  expect(after).toContain('PodGroup with minMember 3');
   expect(after).toContain('\u001b[J');
 });
 
 describe('keys', () => {
-  it('end it, and leave the terminal as it was', () => {
+  it('quit until the view is closed, which restores the terminal', () => {
     const screen = terminal();
     const { input, press, isRaw } = keyboard();
     let quits = 0;
@@ -143,11 +143,11 @@ describe('keys', () => {
   });
 });
 
-it('says again what it said when the size of the terminal changes, because that clears it', () => {
+it('prints its lines again after a resize, because it clears the screen', () => {
   const screen = terminal();
   const { written } = screen;
   const view = viewOf(screen);
-  view.say(['export KUBECONFIG=/k']);
+  view.print(['export KUBECONFIG=/k']);
   view.refresh(1_000);
   written();
   screen.output.emit('resize');

@@ -10,41 +10,41 @@ import type { UpView } from './up-view.ts';
 export interface LiveViewOptions {
   readonly output: OutputStream;
   readonly errors: OutputStream;
-  /** Keys; undefined where nobody types. */
+  /** Keyboard input; undefined without a keyboard. */
   readonly input?: InputStream | undefined;
   readonly hasColors: boolean;
   readonly story: Story;
-  /** The user wants to end it, by a key. */
+  /** Called when the user presses a key that quits. */
   readonly onQuit: () => void;
 }
 
 const hideCursor = '\u001b[?25l';
 const showCursor = '\u001b[?25h';
-/** Terminals that know it draw what lies between in one go; the others pass over it. */
+/** Begin and end of a synchronized update, which terminals draw in one step. Other terminals ignore these codes. */
 const beginUpdate = '\u001b[?2026h';
 const endUpdate = '\u001b[?2026l';
 const eraseToEndOfLine = '\u001b[K';
 const eraseBelow = '\u001b[J';
-const keptEvents = 50;
+const maxRecentEvents = 50;
 const keyHelp = 'q quit';
 
 /**
- * A picture that is redrawn in place, below what was said before. It is written over, line by line and only when it changed,
- * never cleared first, so that it does not flicker. Lines said, and log lines, scroll away above it.
+ * Redraws a frame in place, below the printed lines. To avoid flicker, it overwrites only the lines that changed and never clears the
+ * frame first. Printed lines and log lines scroll away above the frame.
  */
 export class LiveView implements UpView {
   readonly log: NodeJS.WritableStream;
   readonly #options: LiveViewOptions;
   readonly #recent: StoryEvent[] = [];
-  readonly #said: string[] = [];
+  readonly #printed: string[] = [];
   #conclusion: readonly string[] = [];
-  /** What is on the screen; the cursor stands at the start of the line below. */
+  /** Lines of the frame on the screen. The cursor is at the start of the line below. */
   #drawn: readonly string[] = [];
   #nowMs = 0;
   #isOver = false;
   #isClosed = false;
   readonly #onKeys = (keys: Buffer | string): void => {
-    // Ctrl-C is a key like others where the terminal does not make a signal of it.
+    // In raw mode, the terminal sends Ctrl-C as a key, not as a signal.
     if (/[q\u0003]/.test(String(keys))) this.#options.onQuit();
   };
   readonly #onResize = (): void => this.#redrawAll();
@@ -55,7 +55,7 @@ export class LiveView implements UpView {
     this.log = new Writable({
       decodeStrings: false,
       write: (text: string, _encoding, done) => {
-        this.#above(() => errors.write(text));
+        this.#writeAbove(() => errors.write(text));
         done();
       },
     });
@@ -65,15 +65,15 @@ export class LiveView implements UpView {
     options.input?.on('data', this.#onKeys);
   }
 
-  say(lines: readonly string[]): void {
-    this.#said.push(...lines);
-    this.#above(() => this.#options.output.write(this.#broken(lines)));
+  print(lines: readonly string[]): void {
+    this.#printed.push(...lines);
+    this.#writeAbove(() => this.#options.output.write(this.#wrapped(lines)));
   }
 
   notify(events: readonly StoryEvent[]): void {
     if (events.length > 0) this.#conclusion = [];
     this.#recent.push(...events);
-    this.#recent.splice(0, this.#recent.length - keptEvents);
+    this.#recent.splice(0, this.#recent.length - maxRecentEvents);
   }
 
   refresh(nowMs: number): void {
@@ -100,14 +100,14 @@ export class LiveView implements UpView {
     input.pause();
   }
 
-  /** Between words; what is one word, such as a path to be copied, is left to the terminal. */
-  #broken(lines: readonly string[]): string {
+  /** Wraps lines between words. Leaves lines with a single argument, such as a path to copy, for the terminal to wrap. */
+  #wrapped(lines: readonly string[]): string {
     const { columns } = this.#size;
-    const broken = lines.flatMap((line) => (/\S \S+ /.test(line) ? wrapToColumns(line, columns) : [line]));
-    return broken.map((line) => `${line}\r\n`).join('');
+    const wrapped = lines.flatMap((line) => (/\S \S+ /.test(line) ? wrapToColumns(line, columns) : [line]));
+    return wrapped.map((line) => `${line}\r\n`).join('');
   }
 
-  /** Of the terminal; some say 0 when they do not know. */
+  /** Size of the terminal. Some terminals report 0 when they do not know their size. */
   get #size(): { readonly columns: number; readonly rows: number } {
     const { columns = 0, rows = 0 } = this.#options.output;
     return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
@@ -140,8 +140,8 @@ export class LiveView implements UpView {
     this.#drawn = lines;
   }
 
-  /** Lets something be written above the picture. */
-  #above(write: () => void): void {
+  /** Calls `write` with the cursor above the frame, then redraws the frame below. */
+  #writeAbove(write: () => void): void {
     if (this.#isClosed) {
       write();
       return;
@@ -154,9 +154,9 @@ export class LiveView implements UpView {
     this.#draw(lines);
   }
 
-  /** After the width changed, lines may have been broken anew, and nobody knows where the picture is. */
+  /** Clears the screen and redraws everything: after a resize, the terminal may have rewrapped lines and moved the frame. */
   #redrawAll(): void {
-    this.#options.output.write(`\u001b[H\u001b[2J${this.#broken(this.#said)}`);
+    this.#options.output.write(`\u001b[H\u001b[2J${this.#wrapped(this.#printed)}`);
     this.#drawn = [];
     this.#draw(this.#frame());
   }

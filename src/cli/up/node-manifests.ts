@@ -3,15 +3,15 @@ import { isObject } from '../manifests/is-object.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 
 export interface SplitManifests {
-  /** The Nodes. The plane simulates them once they are applied. */
+  /** Manifests of Nodes. The control plane simulates the nodes once they are applied. */
   readonly nodes: readonly Manifest[];
-  /** The others, in their order. */
+  /** All other manifests, in their original order. */
   readonly others: readonly Manifest[];
 }
 
 /**
- * Takes the Nodes out of manifests. What a Node does not say it has, in `status.allocatable` or else `status.capacity`, it gets from
- * `defaults`: resource name -> quantity. The API server validates the Nodes when they are applied.
+ * Separates the Nodes from the other manifests. A Node's resources come from `status.allocatable`, or else `status.capacity`;
+ * `defaults` (resource name -> quantity) supplies the missing ones. The API server validates the Nodes when they are applied.
  */
 export function takeNodes(
   manifests: readonly Manifest[],
@@ -24,7 +24,7 @@ export function takeNodes(
   };
 }
 
-/** What the Nodes of manifests from `takeNodes` have. */
+/** Returns names and allocatable resources of the Nodes that `takeNodes` returned. */
 export function specsOf(nodes: readonly Manifest[]): readonly SimulatedNodeSpec[] {
   return nodes.map(({ object }) => {
     const { status } = object as { readonly status?: { readonly allocatable?: SimulatedNodeSpec['allocatable'] } };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { observeGroup, observeNode, observePod, shownName } from './observed.ts';
 
-it('reads what is shown of a pod', () => {
+it('reads a pod', () => {
   const pod = {
     metadata: {
       uid: 'u',
@@ -15,7 +15,7 @@ it('reads what is shown of a pod', () => {
     },
     status: {
       phase: 'Pending',
-      conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room' }],
+      conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no capacity' }],
     },
   };
   expect(observePod(pod)).toEqual({
@@ -27,19 +27,19 @@ it('reads what is shown of a pod', () => {
     isOfJob: false,
     nodeName: undefined,
     phase: 'Pending',
-    verdict: 'no room',
+    verdict: 'no capacity',
     failure: undefined,
     requests: { cpu: 1_500, 'nvidia.com/gpu': 2 },
   });
 });
 
-it('reads what is shown of a node', () => {
+it('reads a node', () => {
   const node = { metadata: { name: 'a' }, status: { allocatable: { cpu: '2', memory: '8Gi', 'nvidia.com/gpu': '8' } } };
   expect(observeNode(node)).toEqual({ name: 'a', allocatable: { cpu: 2_000, 'nvidia.com/gpu': 8 } });
   expect(observeNode({})).toEqual({ name: '', allocatable: {} });
 });
 
-it('says why a pod failed', () => {
+it('reads why a pod failed', () => {
   expect(observePod({ status: { phase: 'Failed', reason: 'OutOfcpu', message: 'no cpu left' } }).failure).toBe(
     'OutOfcpu: no cpu left',
   );
@@ -51,13 +51,13 @@ it('says why a pod failed', () => {
   expect(observePod({ status: { phase: 'Failed' } }).failure).toBe('failed');
 });
 
-it('makes do with objects of which much is missing or wrong', () => {
+it('accepts objects with missing or invalid fields', () => {
   const pod = { spec: { containers: [{ resources: { requests: { cpu: 'much' } } }] }, status: { phase: 'Odd' } };
   expect(observePod(pod)).toMatchObject({ requests: {}, phase: 'Unknown', group: undefined });
   expect(observePod({})).toMatchObject({ key: '/', phase: 'Pending' });
   expect(observeGroup({ metadata: { namespace: 'default', name: 'red' } }).minMember).toBe(1);
 });
 
-it('leaves the default namespace out of names', () => {
+it('omits the default namespace from names', () => {
   expect([shownName('default/red'), shownName('team/red')]).toEqual(['red', 'team/red']);
 });

@@ -7,39 +7,39 @@ import type { RawResources, ResourceSum } from '../../api/resource-list.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
-/** What `tutti up` shows and judges of a pod, as the API gave it. */
+/** The fields of a pod that `tutti up` uses, as the API server returned them. */
 export interface ObservedPod {
   /** namespace/name */
   readonly key: string;
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** namespace/name of the PodGroup it names, whether or not that exists. */
+  /** namespace/name of the PodGroup that the pod names, whether or not it exists. */
   readonly group: string | undefined;
-  /** Whether a Job has made it, which says what becomes of it when it fails. */
+  /** Whether a Job controls the pod. The Job then decides whether a failure matters. */
   readonly isOfJob: boolean;
   readonly nodeName: string | undefined;
-  /** When the API server bound it, in milliseconds since the epoch, cut to the second; undefined where its conditions do not say. */
+  /** When the API server bound the pod, in milliseconds since the epoch, rounded down to the second; undefined if unknown. */
   readonly boundAtMs: number | undefined;
   readonly phase: PodPhase;
-  /** Why it is not scheduled, as its PodScheduled condition says. */
+  /** Why the pod is not scheduled: the message of its PodScheduled condition. */
   readonly verdict: string | undefined;
-  /** Why it failed; undefined unless it did. */
+  /** Why the pod failed; undefined if it did not. */
   readonly failure: string | undefined;
-  /** What it requests, of cpu and of extended resources such as nvidia.com/gpu. */
+  /** Requests for cpu and for extended resources such as nvidia.com/gpu. */
   readonly requests: Amounts;
 }
 
-/** Resource name -> amount: cpu in millicores, extended resources in units; nothing else. */
+/** Resource name -> amount: only cpu, in millicores, and extended resources, in units. */
 export type Amounts = Readonly<Record<string, number>>;
 
-/** What `tutti up` shows of a node. */
+/** The fields of a node that `tutti up` uses. */
 export interface ObservedNode {
   readonly name: string;
   readonly allocatable: Amounts;
 }
 
-/** What `tutti up` shows and judges of a PodGroup. */
+/** The fields of a PodGroup that `tutti up` uses. */
 export interface ObservedGroup {
   /** namespace/name */
   readonly key: string;
@@ -47,17 +47,17 @@ export interface ObservedGroup {
   readonly minMember: number;
 }
 
-/** What `tutti up` judges of a Job. */
+/** The fields of a Job that `tutti up` uses. */
 export interface ObservedJob {
   /** namespace/name */
   readonly key: string;
-  /** How it has ended; undefined: it has not. */
+  /** How the Job ended; undefined while it runs. */
   readonly end: 'Complete' | 'Failed' | undefined;
-  /** Why: `BackoffLimitExceeded`. */
+  /** Why the Job ended, for example `BackoffLimitExceeded`. */
   readonly reason: string;
 }
 
-/** The API's JSON, of which nothing is relied upon. */
+/** JSON from the API server. Any field may be missing. */
 interface RawObject {
   readonly metadata?: {
     readonly uid?: string;
@@ -104,7 +104,7 @@ interface RawNode extends RawObject {
 
 const phases = new Set<string>(['Pending', 'Running', 'Succeeded', 'Failed']);
 
-/** Reads a pod; takes the JSON of a watch and the typed object of a list alike. Never throws for what a server may send. */
+/** Reads a pod from the JSON of a watch or the typed object of a list. Never throws, whatever the server sent. */
 export function observePod(object: unknown): ObservedPod {
   const pod = object as RawPod;
   const { uid = '', namespace = '', name = '', labels, annotations, ownerReferences = [] } = pod.metadata ?? {};
@@ -128,7 +128,7 @@ export function observePod(object: unknown): ObservedPod {
   };
 }
 
-/** Which of its containers failed; the node says no more. */
+/** Names the container that failed, for pods whose status has no reason or message. */
 function exitText({ status }: RawPod): string {
   for (const { name = '', state } of status?.containerStatuses ?? []) {
     const exitCode = state?.terminated?.exitCode ?? 0;
@@ -137,7 +137,7 @@ function exitText({ status }: RawPod): string {
   return 'failed';
 }
 
-/** Reads a PodGroup, as `observePod` a pod. */
+/** Reads a PodGroup, with the contract of `observePod`. */
 export function observeGroup(object: unknown): ObservedGroup {
   const group = object as RawGroup;
   const { uid = '', namespace = '', name = '' } = group.metadata ?? {};
@@ -149,7 +149,7 @@ export function observeGroup(object: unknown): ObservedGroup {
   };
 }
 
-/** Reads a Job, as `observePod` a pod. */
+/** Reads a Job, with the contract of `observePod`. */
 export function observeJob(object: unknown): ObservedJob {
   const { metadata, status } = object as RawJob;
   const ends = (status?.conditions ?? []).filter((condition) => condition.status === 'True');
@@ -161,7 +161,7 @@ export function observeJob(object: unknown): ObservedJob {
   };
 }
 
-/** Reads a node, as `observePod` a pod. */
+/** Reads a node, with the contract of `observePod`. */
 export function observeNode(object: unknown): ObservedNode {
   const { metadata, status } = object as RawNode;
   const allocatable = readAmounts(() => readResources(status?.allocatable ?? {}));
@@ -172,7 +172,7 @@ export function isFinished({ phase }: Pick<ObservedPod, 'phase'>): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** `red` for default/red, else namespace/name. */
+/** Returns `red` for default/red, and namespace/name for other namespaces. */
 export function shownName(key: string): string {
   return key.startsWith('default/') ? key.slice('default/'.length) : key;
 }
@@ -181,7 +181,7 @@ function nonEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** None where something is no quantity: the server should have rejected it, and a view is no place to say so. */
+/** Returns no amounts if a quantity is invalid: the server should have rejected it, and a view cannot handle it better. */
 function readAmounts(read: () => ResourceSum): Amounts {
   try {
     return Object.fromEntries([...read()].filter(([name]) => name === 'cpu' || name.includes('/')));

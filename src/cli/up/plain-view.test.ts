@@ -9,7 +9,7 @@ function linesFor(events: readonly StoryEvent[]): string[] {
   return String(output.read()).split('\n').slice(0, -1);
 }
 
-it('tells each change on a line of its own, in columns', () => {
+it('prints one line per event, in columns', () => {
   const group = 'default/red';
   const pod = 'default/red-0';
   expect(
@@ -17,9 +17,9 @@ it('tells each change on a line of its own, in columns', () => {
       { atMs: 0, kind: 'group-created', group, minMember: 3 },
       { atMs: 10, kind: 'created', pod, group },
       { atMs: 412, kind: 'bound', pod, group, node: 'node-1' },
-      { atMs: 413, kind: 'whole', group, bound: 3, minMember: 3 },
+      { atMs: 413, kind: 'scheduled', group, bound: 3, minMember: 3 },
       { atMs: 520, kind: 'running', pod, group },
-      { atMs: 700, kind: 'waits', pod: undefined, group: 'team/blue', verdict: 'no room' },
+      { atMs: 700, kind: 'pending', pod: undefined, group: 'team/blue', verdict: 'no capacity' },
       { atMs: 1_800, kind: 'partial', group, bound: 2, minMember: 3 },
       { atMs: 2_530, kind: 'finished', pod, group, failure: undefined },
       { atMs: 2_530, kind: 'finished', pod: 'default/web', group: undefined, failure: 'Error: exit code 1' },
@@ -31,27 +31,27 @@ it('tells each change on a line of its own, in columns', () => {
       },
     ]),
   ).toEqual([
-    '   0.00s  red        created   PodGroup, starts 3 members together',
+    '   0.00s  red        created   PodGroup with minMember 3',
     '   0.01s  red        created   red-0',
     '   0.41s  red        bound     red-0 → node-1',
-    '   0.41s  red        WHOLE     3 of 3 members on nodes',
+    '   0.41s  red        SCHEDULED 3 of 3 members bound',
     '   0.52s  red        running   red-0',
-    '   0.70s  team/blue  waits     no room',
-    '   1.80s  red        PARTIAL   2 of 3 members on nodes for more than a second',
+    '   0.70s  team/blue  pending   no capacity',
+    '   1.80s  red        PARTIAL   partially bound for more than a second: 2 of 3 members',
     '   2.53s  red        finished  red-0',
     '   2.53s  -          FAILED    web: Error: exit code 1',
-    '   2.54s  red        DONE      2 succeeded, 1 failed',
-    '  12.54s  -          DEADLOCK  red and team/blue hold nodes and wait for each other: no pod started or finished for 5 s',
+    '   2.54s  red        FINISHED  2 succeeded, 1 failed',
+    '  12.54s  -          DEADLOCK  red and team/blue are partially bound and wait for each other: no pod started or finished for 5 s',
   ]);
 });
 
-it('keeps the escape sequences of a message from the terminal', () => {
+it('removes escape sequences from messages', () => {
   const [line] = linesFor([
-    { atMs: 0, kind: 'waits', pod: undefined, group: 'default/red', verdict: 'no\u001b[2Jroom\nhere' },
+    { atMs: 0, kind: 'pending', pod: undefined, group: 'default/red', verdict: 'no\u001b[2Jcapacity\nhere' },
   ]);
-  expect(line).toContain('no [2Jroom here');
+  expect(line).toContain('no [2Jcapacity here');
 });
 
-it('writes nothing when nothing is told', () => {
+it('prints nothing without events', () => {
   expect(linesFor([])).toEqual([]);
 });

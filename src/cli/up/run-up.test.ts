@@ -6,12 +6,12 @@ import { systemClock } from '../../base/system-clock.ts';
 import { Interruption } from '../interruption.ts';
 import { runUp } from './run-up.ts';
 
-it('leaves no kubeconfig where the process exits before all is stopped', async () => {
+it('removes the kubeconfig if the process exits before everything has stopped', async () => {
   const process = Object.assign(new EventEmitter(), { exit: () => undefined });
   const interruption = new Interruption(process, systemClock);
   const stdout = new PassThrough();
-  let said = '';
-  stdout.on('data', (text: unknown) => (said += String(text)));
+  let output = '';
+  stdout.on('data', (text: unknown) => (output += String(text)));
   const onExit: (() => void)[] = [];
   const rest = {
     nodeCpu: '2',
@@ -37,7 +37,7 @@ it('leaves no kubeconfig where the process exits before all is stopped', async (
       stdout,
       stderr: new PassThrough(),
       keyboard: undefined,
-      readInput: () => Promise.reject(new Error('nothing is read')),
+      readInput: () => Promise.reject(new Error('the test reads no input')),
       environment: {},
       interruption,
       clock: systemClock,
@@ -45,8 +45,8 @@ it('leaves no kubeconfig where the process exits before all is stopped', async (
       onExit: (callback) => void onExit.push(callback),
     },
   );
-  await expect.poll(() => /KUBECONFIG=(\S+)/.exec(said)?.[1]).toBeDefined();
-  const path = /KUBECONFIG=(\S+)/.exec(said)![1]!;
+  await expect.poll(() => /KUBECONFIG=(\S+)/.exec(output)?.[1]).toBeDefined();
+  const path = /KUBECONFIG=(\S+)/.exec(output)![1]!;
   expect(existsSync(path)).toBe(true);
   for (const callback of onExit) callback();
   expect(existsSync(path)).toBe(false);

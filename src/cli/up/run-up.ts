@@ -28,34 +28,34 @@ import { watchCluster } from './watch-cluster.ts';
 import type { ClusterWatch } from './watch-cluster.ts';
 
 export interface UpOptions {
-  /** Manifest files and folders, and `-` for standard input, applied in this order; none: it begins empty. */
+  /** Manifest files and folders, and `-` for standard input, applied in this order. Without any, the cluster starts empty. */
   readonly files: readonly string[];
-  /** End with the scenario, instead of staying for kubectl. */
+  /** Exit when the scenario ends, instead of keeping the control plane running for kubectl. */
   readonly exit: boolean;
   readonly naive: boolean;
-  /** False: none runs, and somebody else schedules. */
+  /** If false, Tutti runs no scheduler, and the user brings one. */
   readonly scheduler: boolean;
-  /** Absent: 2, and none where the manifests hold Nodes. */
+  /** Number of generated nodes. Default: 2, or 0 if the manifests contain Nodes. */
   readonly nodes?: number;
-  /** Quantities: what each node has for pods. */
+  /** Allocatable resources of each node, as quantities. */
   readonly nodeCpu: string;
   readonly nodeMemory: string;
   readonly nodePods: number;
-  /** More of what each node has: resource name -> quantity. */
+  /** Other allocatable resources of each node: resource name -> quantity. */
   readonly nodeResource: Readonly<Record<string, string>>;
-  /** Of the API server; 0 takes any free one. */
+  /** Port of the API server; 0 selects a free port. */
   readonly port: number;
-  /** Where the kubeconfig is written, and stays; absent: to a temporary folder. */
+  /** File for the kubeconfig, which remains after the command ends. Default: a file in a temporary folder. */
   readonly kubeconfig?: string;
-  /** How long a scenario may take with `exit`. */
+  /** Time limit of a scenario with `exit`. */
   readonly timeoutMs: number;
-  /** Of the user's own. */
+  /** Out-of-tree plugins. */
   readonly plugins: readonly OwnPlugin[];
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
 
-/** Keys, namespace/name, of what has been applied. */
+/** Keys (namespace/name) of the applied pods and Jobs. */
 interface Applied {
   readonly pods: readonly string[];
   readonly jobs: readonly string[];
@@ -64,15 +64,15 @@ interface Applied {
 const tickMs = 100;
 
 /**
- * Runs a control plane in this process, applies manifests to it and shows what happens, until the user interrupts it or, with
- * `exit`, the scenario ends. Answers the exit code. Rejects with ManifestError before anything is started, with
- * startUpPlane's errors, and with ManifestError when the server rejects an object; nothing is left running then.
+ * Runs a control plane in this process, applies manifests to it and shows events, until the user interrupts it or, with `exit`, the
+ * scenario ends. Resolves with the exit code. Rejects with ManifestError before it starts anything, with the errors of startUpPlane, or
+ * with ManifestError when the API server rejects an object. It stops everything before it rejects.
  */
 export async function runUp(options: UpOptions, context: CommandContext): Promise<number> {
   const { nodeCpu: cpu, nodeMemory: memory, nodePods: pods, nodeResource } = options;
   const allocatable = { cpu, memory, pods, ...nodeResource };
   const { signal } = context.interruption;
-  // Somebody who types may have thought better of it.
+  // The user may interrupt the command while it reads standard input.
   const readInput = (): Promise<string> => unlessAborted(context.readInput(), signal);
   const loaded = await loadManifests(options.files, readInput).catch((error: unknown) => {
     if (!signal.aborted) throw error;
@@ -81,7 +81,7 @@ export async function runUp(options: UpOptions, context: CommandContext): Promis
   if (signal.aborted) return interruptedCode(options, context);
   const { nodes: own, others: manifests } = takeNodes(loaded, allocatable);
   if (options.exit && manifests.length === 0) {
-    throw new ManifestError(['--exit ends with the scenario, and there is none: nothing but Nodes is in them']);
+    throw new ManifestError(['--exit requires a workload: the manifests contain only Nodes']);
   }
   const count = options.nodes ?? (own.length > 0 ? 0 : 2);
   const specs = specsOf(own);
@@ -94,12 +94,12 @@ export async function runUp(options: UpOptions, context: CommandContext): Promis
   }
 }
 
-/** A plane that stays until somebody ends it has done what it was asked, whenever that was. */
+/** Returns the exit code after an interruption. Without `exit`, an interruption is the normal way to end the command. */
 function interruptedCode({ exit }: UpOptions, { interruption }: CommandContext): number {
   return exit ? (interruption.exitCode ?? exitCodes.failed) : exitCodes.ok;
 }
 
-/** `node-1` on, past names that are taken. */
+/** Generates nodes named `node-1`, `node-2` and so on, skipping names in `taken`. */
 function numberedNodes(
   count: number,
   allocatable: SimulatedNodeSpec['allocatable'],
@@ -119,7 +119,7 @@ class UpSession {
   readonly #context: CommandContext;
   readonly #startedMs: number;
   readonly #nodes: readonly SimulatedNodeSpec[];
-  /** Of the manifests. */
+  /** Nodes from the manifests. */
   readonly #ownNodes: readonly SimulatedNodeSpec[];
   readonly #story = new Story(() => this.#plane?.isMoving() ?? true);
   readonly #view: UpView;
@@ -142,7 +142,7 @@ class UpSession {
     this.#nodes = nodes;
     this.#ownNodes = ownNodes;
     this.#view = this.#createView();
-    // Also when it takes too long to stop, and the process does not wait for it.
+    // Restore the terminal also if stopping takes too long and the process exits.
     context.onExit(() => {
       this.#view.close();
     });
@@ -150,7 +150,7 @@ class UpSession {
     this.#logger = createLogger({ level, format, destination: this.#view.log });
   }
 
-  /** `nodes` are manifests of Nodes, which are applied first. */
+  /** Applies `nodes`, which are manifests of Nodes, before `manifests`. */
   async run(nodes: readonly Manifest[], manifests: readonly Manifest[]): Promise<number> {
     const { signal } = this.#context.interruption;
     this.#tick();
@@ -164,7 +164,7 @@ class UpSession {
     if (manifests.length === 0 && !this.#options.exit) return this.#stay(invitation(plane.kubeconfigPath, undefined));
     const end = await this.#end(applied, this.#elapsed());
     const endMs = this.#elapsed();
-    this.#view.notify(this.#story.tick(endMs)); // the deadlock that ends it is told first
+    this.#view.notify(this.#story.tick(endMs)); // report the deadlock that ends the scenario before the summary
     const summary = summarize(this.#story, end, endMs);
     if (this.#options.exit) {
       this.#view.close();
@@ -175,7 +175,7 @@ class UpSession {
     return this.#stay([...summary.lines, '', ...invitation(plane.kubeconfigPath, this.#story.pods())]);
   }
 
-  /** Until the user has had enough. */
+  /** Keeps the control plane running until the user interrupts the command. */
   async #stay(lines: readonly string[]): Promise<number> {
     this.#story.forgetGone();
     this.#view.conclude(lines);
@@ -183,7 +183,7 @@ class UpSession {
     return exitCodes.ok;
   }
 
-  /** Ends everything that runs; idempotent. */
+  /** Stops everything. Idempotent. */
   async stop(): Promise<void> {
     this.#ticker?.cancel();
     this.#view.close();
@@ -210,12 +210,12 @@ class UpSession {
 
   #introduce({ url, kubeconfigPath }: RunningPlane): void {
     const { naive, scheduler } = this.#options;
-    this.#view.say([
+    this.#view.print([
       `control plane at ${url}, ${describeNodes([...this.#ownNodes, ...this.#nodes])}${naive ? ', gang scheduling off (--naive)' : ''}`,
       `export KUBECONFIG=${kubeconfigPath}`,
       scheduler
-        ? 'pods that name the scheduler tutti, and those that name none (default-scheduler), are scheduled here'
-        : 'no scheduler runs here (--no-scheduler): pods wait until yours, with this kubeconfig, puts them on nodes',
+        ? 'Tutti schedules pods with schedulerName tutti or default-scheduler (the default)'
+        : 'no scheduler is running (--no-scheduler): pods stay pending until a scheduler that uses this kubeconfig binds them',
       '',
     ]);
   }
@@ -231,9 +231,10 @@ class UpSession {
       client,
       clock,
       random,
-      // What it looks like then is drawn at the next tick: thousands of changes make no more pictures than one.
+      // The next tick draws the result, so thousands of changes cause a single redraw.
       onChange: (change) => this.#view.notify(this.#story.change(this.#elapsed(), change)),
-      onProblem: (resource, error) => this.#logger.warn('a watch of the view broke', { resource, error }),
+      onProblem: (resource, error) =>
+        this.#logger.warn('cannot watch resource for display; retrying', { resource, error }),
     });
   }
 
@@ -244,7 +245,7 @@ class UpSession {
     this.#ticker = this.#context.clock.setTimer(tickMs, () => this.#tick());
   }
 
-  /** Answers the keys of the pods that the manifests made, and of the Jobs. */
+  /** Applies the manifests. Resolves with the keys of their pods and Jobs. */
   async #apply(client: KubeClient, manifests: readonly Manifest[]): Promise<Applied> {
     const { interruption } = this.#context;
     try {
@@ -258,19 +259,19 @@ class UpSession {
     }
   }
 
-  /** Waits for the end of the scenario. Without `exit` there is no time-out. */
+  /** Waits for the end of the scenario. Without `exit`, no timeout applies. */
   #end(applied: Applied, appliedMs: number): Promise<ScenarioEnd> {
     const { exit, timeoutMs: limitMs } = this.#options;
     const { clock, interruption } = this.#context;
     const timeoutMs = exit ? limitMs : Infinity;
     return new Promise((resolve) => {
-      const look = (): void => {
+      const check = (): void => {
         const input = { story: this.#story, nowMs: this.#elapsed(), appliedMs, ...applied, timeoutMs };
         const end: ScenarioEnd | undefined = interruption.signal.aborted ? { kind: 'interrupted' } : scenarioEnd(input);
         if (end !== undefined) resolve(end);
-        else clock.setTimer(tickMs, look);
+        else clock.setTimer(tickMs, check);
       };
-      look();
+      check();
     });
   }
 
@@ -289,7 +290,7 @@ class UpSession {
       output: stdout,
       errors: stderr,
       input: keyboard,
-      // no-color.org: any value but the empty one switches colours off.
+      // no-color.org: any non-empty value disables colors.
       hasColors: !environment.NO_COLOR,
       story: this.#story,
       onQuit: () => interruption.interrupt('SIGINT'),

@@ -1,11 +1,11 @@
 import type { Deadlock } from './gang-history.ts';
 import type { Story } from './story.ts';
 
-/** How a scenario ends: everything it made has finished, or it stands still, or somebody has had enough. */
+/** How a scenario ends: its pods and Jobs finished, it made no progress, its time expired, or the user interrupted it. */
 export type ScenarioEnd =
   | { readonly kind: 'finished' }
   | { readonly kind: 'deadlock'; readonly deadlock: Deadlock }
-  /** Nothing has changed for a while, and nothing will by itself. */
+  /** Nothing has changed for a while, and no further change is expected. */
   | { readonly kind: 'quiet' }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'interrupted' };
@@ -15,13 +15,13 @@ export interface ScenarioInput {
   readonly nowMs: number;
   /** When the last manifest was applied. */
   readonly appliedMs: number;
-  /** Keys of the pods that the manifests made, and of the Jobs. */
+  /** Keys of the pods and Jobs in the manifests. */
   readonly pods: readonly string[];
   readonly jobs: readonly string[];
   readonly timeoutMs: number;
 }
 
-/** Whether the scenario has ended by now; undefined while it goes on. What was deleted counts as finished. */
+/** Returns how the scenario ended; undefined while it runs. Deleted pods and Jobs count as finished. */
 export function scenarioEnd({
   story,
   nowMs,

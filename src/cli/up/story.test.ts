@@ -9,8 +9,8 @@ function kindsOf(events: readonly StoryEvent[]): string[] {
   return events.map(({ kind }) => kind);
 }
 
-describe('a story', () => {
-  it('tells of a group that starts whole and finishes', () => {
+describe('Story', () => {
+  it('reports a group that is scheduled and finishes', () => {
     const story = new Story();
     const reported = [
       ...story.change(1, { kind: 'group', group: groupOf('red', 2) }),
@@ -28,7 +28,7 @@ describe('a story', () => {
       'created',
       'bound',
       'bound',
-      'whole',
+      'scheduled',
       'running',
       'finished',
       'finished',
@@ -37,34 +37,34 @@ describe('a story', () => {
     expect(reported.at(-1)).toEqual({ atMs: 8, kind: 'group-finished', group: 'default/red', succeeded: 1, failed: 1 });
   });
 
-  it('tells a verdict of a group once it has stood for a moment, and each text once', () => {
+  it('reports a verdict of a group after it has been stable for 250 ms, and each text only once', () => {
     const story = new Story();
     story.change(0, { kind: 'group', group: groupOf('blue', 3) });
     const verdictOf = (name: string, verdict: string, atMs: number): void => {
       story.change(atMs, { kind: 'pod', pod: podOf(name, { verdict }) });
     };
     verdictOf('blue-0', '1 of 3 members exist', 100);
-    verdictOf('blue-0', 'no room', 200);
-    verdictOf('blue-1', 'no room', 210);
+    verdictOf('blue-0', 'no capacity', 200);
+    verdictOf('blue-1', 'no capacity', 210);
     expect(story.tick(400)).toEqual([]);
     expect(story.tick(450)).toEqual([
-      { atMs: 450, kind: 'waits', group: 'default/blue', pod: undefined, verdict: 'no room' },
+      { atMs: 450, kind: 'pending', group: 'default/blue', pod: undefined, verdict: 'no capacity' },
     ]);
-    verdictOf('blue-2', 'no room', 500);
+    verdictOf('blue-2', 'no capacity', 500);
     expect(story.tick(5_000)).toEqual([]);
   });
 
-  it('names the pod when a pod without a group waits, and forgets it when it is bound', () => {
+  it('names a pending pod without a group, and reports nothing if the pod is already bound', () => {
     const story = new Story();
-    const lone = podOf('web', { group: undefined, verdict: 'no room' });
-    story.change(0, { kind: 'pod', pod: lone });
-    expect(story.tick(1_000)).toMatchObject([{ kind: 'waits', pod: 'default/web', group: undefined }]);
+    const ungrouped = podOf('web', { group: undefined, verdict: 'no capacity' });
+    story.change(0, { kind: 'pod', pod: ungrouped });
+    expect(story.tick(1_000)).toMatchObject([{ kind: 'pending', pod: 'default/web', group: undefined }]);
     story.change(1_100, { kind: 'pod', pod: podOf('api', { group: undefined, verdict: 'full' }) });
     story.change(1_200, { kind: 'pod', pod: podOf('api', { group: undefined, verdict: 'full', nodeName: 'a' }) });
     expect(story.tick(9_000)).toEqual([]);
   });
 
-  it('tells of partial groups after a second and of the deadlock after five, each once', () => {
+  it('reports partially bound groups after one second and the deadlock after five, each once', () => {
     const story = new Story();
     for (const group of ['red', 'blue']) {
       story.change(0, { kind: 'group', group: groupOf(group, 3) });
@@ -77,23 +77,23 @@ describe('a story', () => {
     expect(kindsOf(story.tick(5_100))).toEqual([]);
   });
 
-  it('forgets the verdict of a group that is deleted or made again, and tells that of the new one', () => {
+  it('forgets the verdict of a deleted or recreated group, and reports that of the new group', () => {
     const story = new Story();
     const verdictIs = (uid: string): void => {
       story.change(0, { kind: 'group', group: { ...groupOf('red', 3), uid } });
       story.change(0, { kind: 'pod', pod: podOf('red-0', { verdict: 'full', uid: `${uid}-0` }) });
     };
     verdictIs('first');
-    expect(kindsOf(story.tick(1_000))).toEqual(['waits']);
+    expect(kindsOf(story.tick(1_000))).toEqual(['pending']);
     verdictIs('second');
-    expect(kindsOf(story.tick(2_000))).toEqual(['waits']);
+    expect(kindsOf(story.tick(2_000))).toEqual(['pending']);
     story.change(2_000, { kind: 'pod-gone', key: 'default/red-0' });
     expect(kindsOf(story.change(2_000, { kind: 'group-gone', key: 'default/red' }))).toEqual(['group-deleted']);
     expect(story.groupVerdict('default/red')).toBeUndefined();
     expect(story.history.groups()).toEqual([]);
   });
 
-  it('does not take what a node says of itself for a change', () => {
+  it('does not count a node update as a change', () => {
     const story = new Story();
     story.change(0, { kind: 'group', group: groupOf('red', 3) });
     story.change(9_000, { kind: 'node', node: nodeOf('node-10') });
@@ -102,48 +102,48 @@ describe('a story', () => {
     expect(story.isQuiet(10_000, 0)).toBe(true);
   });
 
-  it('takes a pod with another uid for a deletion and a new pod', () => {
+  it('reports a pod with another uid as a deleted pod and a created pod', () => {
     const story = new Story();
     story.change(0, { kind: 'pod', pod: podOf('red-0', { nodeName: 'a', phase: 'Running' }) });
     const reported = story.change(1, { kind: 'pod', pod: podOf('red-0', { uid: 'another' }) });
     expect(kindsOf(reported)).toEqual(['deleted', 'created']);
   });
 
-  it('calls a pod over when it finished or was deleted, not before it was seen', () => {
+  it('considers a pod over once it has finished or was deleted, but not before it was seen', () => {
     const story = new Story();
     expect(story.isOver('default/red-0')).toBe(false);
     story.change(0, { kind: 'pod', pod: podOf('red-0') });
     expect(story.isOver('default/red-0')).toBe(false);
     story.change(1, { kind: 'pod-gone', key: 'default/red-0' });
     expect(story.isOver('default/red-0')).toBe(true);
-    // When the scenario has ended nobody asks, and it is not known any more.
+    // After forgetGone, deleted pods are unknown.
     story.forgetGone();
     expect(story.isOver('default/red-0')).toBe(false);
   });
 });
 
-describe('a story that goes on for days', () => {
-  it('tells a group without a PodGroup anew each time its pods come again, and keeps nothing between', () => {
+describe('Story over a long time', () => {
+  it('reports a group without a PodGroup each time its pods are recreated, and keeps no state in between', () => {
     const story = new Story();
-    const waits = (atMs: number): string[] => {
+    const verdictEvents = (atMs: number): string[] => {
       story.change(atMs, { kind: 'pod', pod: podOf('red-0', { verdict: 'no PodGroup' }) });
       const reported = kindsOf(story.tick(atMs + 500));
       story.change(atMs + 600, { kind: 'pod-gone', key: 'default/red-0' });
       expect(story.groupVerdict('default/red')).toBeUndefined();
       return reported;
     };
-    expect(waits(0)).toEqual(['waits']);
-    expect(waits(10_000)).toEqual(['waits']);
+    expect(verdictEvents(0)).toEqual(['pending']);
+    expect(verdictEvents(10_000)).toEqual(['pending']);
   });
 
-  it('keeps nothing of groups that came, were whole and went', async () => {
+  it('keeps no memory for deleted groups', async () => {
     const story = new Story();
-    const come = (from: number, rounds: number): void => {
+    const runGroups = (from: number, rounds: number): void => {
       for (let round = from; round < from + rounds; round++) {
         const atMs = round * 1_000;
         const name = `g${round}`;
         story.change(atMs, { kind: 'group', group: groupOf(name, 2) });
-        story.change(atMs + 1, { kind: 'pod', pod: podOf(`${name}-0`, { nodeName: 'a', verdict: 'no room' }) });
+        story.change(atMs + 1, { kind: 'pod', pod: podOf(`${name}-0`, { nodeName: 'a', verdict: 'no capacity' }) });
         story.change(atMs + 2, { kind: 'pod', pod: podOf(`${name}-1`, { nodeName: 'a' }) });
         for (const pod of [`${name}-0`, `${name}-1`])
           story.change(atMs + 3, { kind: 'pod-gone', key: `default/${pod}` });
@@ -151,11 +151,11 @@ describe('a story that goes on for days', () => {
       }
     };
     story.forgetGone();
-    come(0, 2_000);
+    runGroups(0, 2_000);
     await collectGarbage(() => true);
     const before = process.memoryUsage().heapUsed;
-    come(2_000, 40_000);
-    // A hundred bytes for each would come to four times as much.
+    runGroups(2_000, 40_000);
+    // 100 bytes per group would add up to about four times this limit.
     await collectGarbage(() => process.memoryUsage().heapUsed - before < 1024 * 1024);
     expect(story.history.groups()).toEqual([]);
   });

@@ -3,7 +3,7 @@ import type { Deadlock, GangRecord } from './gang-history.ts';
 import { isFinished } from './observed.ts';
 import type { ObservedGroup, ObservedJob, ObservedNode, ObservedPod } from './observed.ts';
 
-/** One change of what a watch shows. */
+/** One change that a watch reported. */
 export type ClusterChange =
   | { readonly kind: 'pod'; readonly pod: ObservedPod }
   | { readonly kind: 'pod-gone'; readonly key: string }
@@ -14,7 +14,7 @@ export type ClusterChange =
   | { readonly kind: 'node'; readonly node: ObservedNode }
   | { readonly kind: 'node-gone'; readonly name: string };
 
-/** Something that happened, told once. `group` is the key of the pod's group, if it names one. */
+/** An event to show, reported once. `group` is the key of the pod's group, if the pod names one. */
 export type StoryEvent = { readonly atMs: number } & (
   | { readonly kind: 'group-created'; readonly group: string; readonly minMember: number }
   | { readonly kind: 'group-deleted'; readonly group: string }
@@ -24,14 +24,19 @@ export type StoryEvent = { readonly atMs: number } & (
       readonly kind: 'finished';
       readonly pod: string;
       readonly group: string | undefined;
-      /** Undefined: it succeeded. */
+      /** Undefined if the pod succeeded. */
       readonly failure: string | undefined;
     }
-  | { readonly kind: 'whole' | 'partial'; readonly group: string; readonly bound: number; readonly minMember: number }
-  | { readonly kind: 'group-finished'; readonly group: string; readonly succeeded: number; readonly failed: number }
-  /** A verdict that has stood for a moment. `pod` is set for a pod without a group. */
   | {
-      readonly kind: 'waits';
+      readonly kind: 'scheduled' | 'partial';
+      readonly group: string;
+      readonly bound: number;
+      readonly minMember: number;
+    }
+  | { readonly kind: 'group-finished'; readonly group: string; readonly succeeded: number; readonly failed: number }
+  /** A verdict that has not changed for a moment. `pod` is set for a pod without a group. */
+  | {
+      readonly kind: 'pending';
       readonly group: string | undefined;
       readonly pod: string | undefined;
       readonly verdict: string;
@@ -39,9 +44,9 @@ export type StoryEvent = { readonly atMs: number } & (
   | { readonly kind: 'deadlock'; readonly deadlock: Deadlock }
 );
 
-/** While the pods of a group are being created its verdict changes with each; only one that stays so long is told. */
+/** A verdict is reported after this time without a change: while pods of a group are being created, each changes the verdict. */
 const verdictSettlesMs = 250;
-/** So long without a change, and with none to come, is the end. */
+/** A scenario ends after this time without a change, if no further change is expected. */
 export const quietAfterMs = 10_000;
 
 const byName = new Intl.Collator('en', { numeric: true });
@@ -54,36 +59,36 @@ interface StandingVerdict {
 }
 
 /**
- * Turns the changes of a watch into a story a person can follow. Give it the changes as they come and `tick` a few times a
- * second; it answers what there is to tell. It keeps what it has seen, for views to draw.
+ * Turns watch changes into events that a person can follow. The caller passes each change to `change` and calls `tick` a few times a
+ * second; both return the new events. Views read the current state from it.
  */
 export class Story {
   readonly #isMoving: () => boolean;
   readonly history = new GangHistory();
-  /** Pod key -> the pod, as last seen */
+  /** Pod key -> the pod as last seen */
   readonly #pods = new Map<string, ObservedPod>();
-  /** Keys of pods that were seen and are gone; undefined when nobody asks any more. */
+  /** Keys of pods that were seen and deleted; undefined after `forgetGone`. */
   #gone: Set<string> | undefined = new Set();
-  /** Job key -> the Job, as last seen */
+  /** Job key -> the Job as last seen */
   readonly #jobs = new Map<string, ObservedJob>();
-  /** Keys of Jobs that were seen and are gone; as `#gone`. */
+  /** Keys of Jobs that were seen and deleted; undefined after `forgetGone`. */
   #goneJobs: Set<string> | undefined = new Set();
-  /** Group key -> the PodGroup, as last seen */
+  /** Group key -> the PodGroup as last seen */
   readonly #groups = new Map<string, ObservedGroup>();
-  /** `group KEY`, or `pod KEY` of a pod without group -> its latest verdict */
+  /** `group KEY`, or `pod KEY` for a pod without a group -> its latest verdict */
   readonly #verdicts = new Map<string, StandingVerdict>();
-  /** Name -> the node, as last seen */
+  /** Node name -> the node as last seen */
   readonly #nodes = new Map<string, ObservedNode>();
-  /** Undefined since one has changed. */
+  /** Nodes in name order; undefined after any node has changed. */
   #sortedNodes: readonly ObservedNode[] | undefined;
-  /** Subject, as in `#verdicts` -> those told of it */
+  /** Key as in `#verdicts` -> verdicts already reported */
   readonly #reported = new Map<string, Set<string>>();
-  /** Groups whose stretch of being partial has been told; cleared when it ends. */
+  /** Groups whose current partial start has been reported; an entry is removed when the partial start ends. */
   readonly #partialReported = new Set<string>();
   #deadlockReported = false;
   #lastChangeMs = -Infinity;
 
-  /** `isMoving`: something will become of a pod on a node by itself, and may make room. Default: never, after what the watch shows. */
+  /** `isMoving` returns whether a bound pod or a workload will still change without outside help, which may free capacity. Default: never. */
   constructor(isMoving: () => boolean = () => false) {
     this.#isMoving = isMoving;
   }
@@ -92,24 +97,24 @@ export class Story {
     return [...this.#pods.values()];
   }
 
-  /** In the order of their names, numbers in them by their size. */
+  /** Returns the nodes in name order, with numbers in names compared as numbers. */
   nodes(): readonly ObservedNode[] {
     return (this.#sortedNodes ??= [...this.#nodes.values()].sort((a, b) => byName.compare(a.name, b.name)));
   }
 
-  /** Whether a pod was seen and has finished or gone. */
+  /** Whether the pod was seen and has finished or been deleted. */
   isOver(podKey: string): boolean {
     const pod = this.#pods.get(podKey);
     return pod === undefined ? this.#gone?.has(podKey) === true : isFinished(pod);
   }
 
-  /** The scenario has ended. What follows may go on for days: pods and Jobs that are gone are forgotten. */
+  /** Stops recording deleted pods and Jobs. Called when the scenario has ended, because the command may then run for days. */
   forgetGone(): void {
     this.#gone = undefined;
     this.#goneJobs = undefined;
   }
 
-  /** Whether a Job was seen and has ended or gone. */
+  /** Whether the Job was seen and has ended or been deleted. */
   isJobOver(key: string): boolean {
     const job = this.#jobs.get(key);
     return job === undefined ? this.#goneJobs?.has(key) === true : job.end !== undefined;
@@ -119,17 +124,17 @@ export class Story {
     return [...this.#jobs.values()];
   }
 
-  /** For so long nothing has changed, and nothing will by itself. */
+  /** Whether nothing has changed for `quietAfterMs`, counted from `sinceMs` at the earliest, and no further change is expected. */
   isQuiet(nowMs: number, sinceMs: number): boolean {
     return nowMs - Math.max(this.#lastChangeMs, sinceMs) >= quietAfterMs && !this.#isMoving();
   }
 
-  /** Groups that wait for what each other has, for ever: nobody on a node will end by itself. */
+  /** Returns the groups that wait for each other's capacity; undefined while a bound pod may still end without outside help. */
   deadlock(nowMs: number): Deadlock | undefined {
     return this.#isMoving() ? undefined : this.history.deadlock(nowMs);
   }
 
-  /** The latest verdict of a group that is not whole. */
+  /** Returns the latest verdict of a group that is not scheduled. */
   groupVerdict(group: string): string | undefined {
     return this.#verdicts.get(`group ${group}`)?.text;
   }
@@ -155,15 +160,15 @@ export class Story {
       case 'pod':
         return this.#podSeen(atMs, change.pod);
       case 'pod-gone':
-        return this.#podGone(atMs, change.key);
+        return this.#podDeleted(atMs, change.key);
       case 'group':
         return this.#groupSeen(atMs, change.group);
       case 'group-gone':
-        return this.#groupGone(atMs, change.key);
+        return this.#groupDeleted(atMs, change.key);
     }
   }
 
-  /** What time alone brings: verdicts that stand, groups that stay partial, a deadlock. */
+  /** Returns the events caused by the passing of time: settled verdicts, groups that stay partially bound, a deadlock. */
   tick(nowMs: number): readonly StoryEvent[] {
     return [...this.#settledVerdicts(nowMs), ...this.#stuckGroups(nowMs), ...this.#deadlock(nowMs)];
   }
@@ -172,7 +177,7 @@ export class Story {
     const events: StoryEvent[] = [];
     let previous = this.#pods.get(pod.key);
     if (previous !== undefined && previous.uid !== pod.uid) {
-      events.push(...this.#podGone(atMs, pod.key));
+      events.push(...this.#podDeleted(atMs, pod.key));
       previous = undefined;
     }
     this.#pods.set(pod.key, pod);
@@ -186,28 +191,28 @@ export class Story {
       events.push({ atMs, kind: 'finished', failure: pod.failure, ...subject });
     }
     events.push(...this.#withHistory(atMs, pod.group, () => this.history.podSeen(atMs, pod)));
-    this.#noteVerdict(atMs, pod);
+    this.#recordVerdict(atMs, pod);
     return events;
   }
 
-  #podGone(atMs: number, key: string): StoryEvent[] {
+  #podDeleted(atMs: number, key: string): StoryEvent[] {
     const pod = this.#pods.get(key);
     if (pod === undefined) return [];
     this.#pods.delete(key);
     this.#gone?.add(key);
     if (pod.group === undefined) this.#forgetVerdict(`pod ${key}`);
-    const reported = this.#withHistory(atMs, pod.group, () => this.history.podGone(atMs, key));
+    const reported = this.#withHistory(atMs, pod.group, () => this.history.podDeleted(atMs, key));
     return [{ atMs, kind: 'deleted', pod: key, group: pod.group }, ...reported];
   }
 
-  #groupGone(atMs: number, key: string): StoryEvent[] {
+  #groupDeleted(atMs: number, key: string): StoryEvent[] {
     if (!this.#groups.delete(key)) return [];
-    this.history.groupGone(atMs, key);
+    this.history.groupDeleted(atMs, key);
     this.#forgetGroup(key);
     return [{ atMs, kind: 'group-deleted', group: key }];
   }
 
-  /** It may be told again of another of that name. */
+  /** Allows new reports for a later group with the same name. */
   #forgetGroup(key: string): void {
     this.#forgetVerdict(`group ${key}`);
     this.#partialReported.delete(key);
@@ -228,21 +233,21 @@ export class Story {
     return [{ atMs, kind: 'group-created', group: group.key, minMember: group.minMember }, ...reported];
   }
 
-  /** Lets the history take a change in, and tells what that did to the group. */
+  /** Records a change in the history and returns the events that it causes for the group. */
   #withHistory(atMs: number, group: string | undefined, record: () => void): StoryEvent[] {
     const before = group === undefined ? undefined : this.history.group(group);
     record();
     const after = group === undefined ? undefined : this.history.group(group);
     if (group === undefined) return [];
     if (after === undefined) {
-      // Nothing of it is left, whether or not there ever was a PodGroup.
+      // The group has neither members nor a PodGroup, if it ever had one.
       this.#forgetGroup(group);
       return [];
     }
     const events: StoryEvent[] = [];
     if (after.state !== 'partial') this.#partialReported.delete(group);
-    if (after.state === 'whole' && before?.state !== 'whole') {
-      events.push({ atMs, kind: 'whole', group, bound: after.bound, minMember: after.minMember! });
+    if (after.state === 'scheduled' && before?.state !== 'scheduled') {
+      events.push({ atMs, kind: 'scheduled', group, bound: after.bound, minMember: after.minMember! });
       this.#verdicts.delete(`group ${group}`);
     }
     if (after.finishedAtMs !== undefined && before?.finishedAtMs === undefined) {
@@ -251,7 +256,7 @@ export class Story {
     return events;
   }
 
-  #noteVerdict(atMs: number, { key, group, nodeName, verdict: text }: ObservedPod): void {
+  #recordVerdict(atMs: number, { key, group, nodeName, verdict: text }: ObservedPod): void {
     const subject = group === undefined ? `pod ${key}` : `group ${group}`;
     if (group === undefined && nodeName !== undefined) this.#verdicts.delete(subject);
     if (text === undefined || nodeName !== undefined || this.#verdicts.get(subject)?.text === text) return;
@@ -265,14 +270,14 @@ export class Story {
       if (nowMs - sinceMs < verdictSettlesMs || reported?.has(text) === true) continue;
       if (reported === undefined) this.#reported.set(subject, new Set([text]));
       else reported.add(text);
-      events.push({ atMs: nowMs, kind: 'waits', pod, group, verdict: text });
+      events.push({ atMs: nowMs, kind: 'pending', pod, group, verdict: text });
     }
     return events;
   }
 
   #stuckGroups(nowMs: number): StoryEvent[] {
     const stuck = this.history
-      .openStarts()
+      .openPartialStarts()
       .filter(({ group, fromMs }) => nowMs - fromMs > partialGraceMs && !this.#partialReported.has(group));
     return stuck.map(({ group, minMember }) => {
       this.#partialReported.add(group);

@@ -1,6 +1,6 @@
 import { cutToColumns, textColumns } from './text-columns.ts';
 
-/** Foreground and background codes of ANSI terminals, and what makes text faint or bold. */
+/** ANSI codes that switch a style on and off: foreground and background colors, faint and bold. */
 const codes = {
   red: [31, 39],
   green: [32, 39],
@@ -37,14 +37,14 @@ export interface Span {
   readonly styles: readonly Style[];
 }
 
-/** A line before it meets a terminal. Its texts hold no control characters. */
+/** A line with styles, before it is rendered for a terminal. Its texts contain no control characters. */
 export type StyledLine = readonly Span[];
 
 export function span(text: string, ...styles: readonly Style[]): Span {
   return { text, styles };
 }
 
-/** The colour of a group: the one it is named after, else one by its place among the groups. */
+/** Returns the color of a group: the one that it is named after, or else one chosen by its index among the groups. */
 export function groupColor(name: string, index: number): GroupColor {
   return palette.find((color) => color === name) ?? palette[index % palette.length]!;
 }
@@ -53,7 +53,7 @@ export function onGroupColor(color: GroupColor): Style {
   return backgrounds[color];
 }
 
-/** The line as a terminal takes it, with an ellipsis where it is cut to so many columns; without colours, styles are left out. */
+/** Renders the line for a terminal. A line wider than `columns` is cut and ends in an ellipsis. Without colors, omits all styles. */
 export function paintLine(line: StyledLine, columns: number, hasColors: boolean): string {
   const isCut = line.reduce((sum, { text }) => sum + textColumns(text), 0) > columns;
   let left = isCut ? columns - 1 : columns;

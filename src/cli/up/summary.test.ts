@@ -22,8 +22,8 @@ function move(story: Story, atMs: number, state: Parameters<typeof podOf>[1], ..
 const bound = { nodeName: 'a', phase: 'Running' } as const;
 const finished = { nodeName: 'a', phase: 'Succeeded' } as const;
 
-describe('the summary', () => {
-  it('exits 0 when every group started whole', () => {
+describe('summarize', () => {
+  it('returns exit code 0 if every group started all together', () => {
     const story = storyOf('red', 'blue');
     move(story, 500, bound, 'red-0', 'red-1');
     move(story, 2_500, finished, 'red-0', 'red-1');
@@ -31,27 +31,27 @@ describe('the summary', () => {
     move(story, 4_600, finished, 'blue-0', 'blue-1');
     expect(summarize(story, { kind: 'finished' }, 4_650)).toEqual({
       lines: [
-        'red    whole    started 0.50s, finished 2.50s, 2 succeeded',
-        'blue   whole    started 2.60s, finished 4.60s, 2 succeeded',
+        'red    scheduled at 0.50s, finished at 2.50s, 2 succeeded',
+        'blue   scheduled at 2.60s, finished at 4.60s, 2 succeeded',
         '0 partial starts',
-        'scenario took 4.65s, control plane included',
+        'scenario took 4.65s, including control plane startup',
       ],
       exitCode: 0,
     });
   });
 
-  it('exits 3 and says where a group was partly started, even if it became whole later', () => {
+  it('returns exit code 3 and the period in which a group was partially bound, even if it was scheduled later', () => {
     const story = storyOf('red');
     move(story, 500, bound, 'red-0');
     move(story, 2_000, bound, 'red-1');
     move(story, 3_000, finished, 'red-0', 'red-1');
     const { lines, exitCode } = summarize(story, { kind: 'finished' }, 3_000);
     expect(exitCode).toBe(3);
-    expect(lines).toContain('partial start: red had 1 of 2 members on nodes from 0.50s to 2.00s (1.50s)');
+    expect(lines).toContain('partial start: red had 1 of 2 members bound from 0.50s to 2.00s (1.50s)');
     expect(lines).toContain('1 partial start');
   });
 
-  it('exits 3 at a deadlock', () => {
+  it('returns exit code 3 for a deadlock', () => {
     const story = storyOf('red', 'blue');
     move(story, 500, bound, 'red-0', 'blue-0');
     const end = scenarioEnd({
@@ -65,18 +65,18 @@ describe('the summary', () => {
     expect(end?.kind).toBe('deadlock');
     const { lines, exitCode } = summarize(story, end!, 5_500);
     expect(exitCode).toBe(3);
-    expect(lines.at(-1)).toMatch(/^deadlock: red and blue hold nodes/);
+    expect(lines.at(-1)).toMatch(/^deadlock: red and blue are partially bound/);
   });
 
-  it('exits 4 when something never started, with its verdict', () => {
+  it('returns exit code 4 and the verdict if a group is still pending', () => {
     const story = storyOf('red');
-    move(story, 500, { verdict: 'red-0 asks for 9 CPU' }, 'red-0');
+    move(story, 500, { verdict: 'red-0 requests 9 CPU' }, 'red-0');
     const { lines, exitCode } = summarize(story, { kind: 'quiet' }, 10_500);
     expect(exitCode).toBe(4);
-    expect(lines[0]).toBe('red    waits    never started: red-0 asks for 9 CPU');
+    expect(lines[0]).toBe('red    pending: red-0 requests 9 CPU');
   });
 
-  it('exits 4 when a group or a pod of none has failed, not when enough have succeeded', () => {
+  it('returns exit code 4 if a group or a pod without a group failed, but not if minMember members succeeded', () => {
     const failed = { ...finished, phase: 'Failed' } as const;
     const exitCode = (...phases: (typeof failed | typeof finished)[]): number => {
       const story = storyOf('red');
@@ -91,7 +91,7 @@ describe('the summary', () => {
     expect(summarize(story, { kind: 'finished' }, 1_000).exitCode).toBe(4);
   });
 
-  it('of a Job asks the Job, not the pods that it has replaced, and exits 4 when it has failed', () => {
+  it('judges a Job by its status, not by pods that it replaced, and returns exit code 4 if the Job failed', () => {
     const reported = (end: 'Complete' | 'Failed' | undefined): { kind: string | undefined; summary: Summary } => {
       const story = new Story();
       const ofJob = { group: undefined, isOfJob: true };
@@ -114,7 +114,7 @@ describe('the summary', () => {
     expect(story.isJobOver('default/never-seen')).toBe(false);
   });
 
-  it('exits 4 when the time ran out, though all had started', () => {
+  it('returns exit code 4 if the timeout expired, even if all pods started', () => {
     const story = storyOf('red');
     move(story, 500, bound, 'red-0', 'red-1');
     expect(summarize(story, { kind: 'timeout' }, 60_000).exitCode).toBe(4);
@@ -122,44 +122,44 @@ describe('the summary', () => {
   });
 });
 
-describe('the end of a scenario', () => {
+describe('scenarioEnd', () => {
   const pods = ['default/red-0', 'default/red-1'];
-  const look = (story: Story, nowMs: number): ScenarioEnd['kind'] | undefined =>
+  const endKind = (story: Story, nowMs: number): ScenarioEnd['kind'] | undefined =>
     scenarioEnd({ story, nowMs, appliedMs: 100, pods, jobs: [], timeoutMs: 120_000 })?.kind;
 
-  it('comes when all pods that the manifests made have finished or are gone', () => {
+  it('ends the scenario when all applied pods have finished or were deleted', () => {
     const story = storyOf('red');
-    expect(look(story, 200)).toBeUndefined();
+    expect(endKind(story, 200)).toBeUndefined();
     move(story, 1_000, finished, 'red-0');
-    expect(look(story, 1_000)).toBeUndefined();
+    expect(endKind(story, 1_000)).toBeUndefined();
     story.change(1_100, { kind: 'pod-gone', key: 'default/red-1' });
-    expect(look(story, 1_100)).toBe('finished');
+    expect(endKind(story, 1_100)).toBe('finished');
   });
 
-  it('comes when nothing has changed for ten seconds', () => {
+  it('ends the scenario when nothing has changed for ten seconds', () => {
     const story = storyOf('red');
     move(story, 5_000, bound, 'red-0', 'red-1');
-    expect(look(story, 14_999)).toBeUndefined();
-    expect(look(story, 15_000)).toBe('quiet');
+    expect(endKind(story, 14_999)).toBeUndefined();
+    expect(endKind(story, 15_000)).toBe('quiet');
   });
 
-  it('does not come while somebody on a node will end by itself, however long nothing changes, nor does a deadlock', () => {
+  it('ends no scenario for inactivity or a deadlock while a pod will still end without outside help', () => {
     let isMoving = true;
     const story = new Story(() => isMoving);
     for (const name of ['red', 'blue']) {
       story.change(0, { kind: 'group', group: groupOf(name, 2) });
       move(story, 5_000, bound, `${name}-0`);
     }
-    expect(look(story, 60_000)).toBeUndefined();
+    expect(endKind(story, 60_000)).toBeUndefined();
     expect(story.tick(60_000).map(({ kind }) => kind)).not.toContain('deadlock');
     isMoving = false;
-    expect(look(story, 60_000)).toBe('deadlock');
+    expect(endKind(story, 60_000)).toBe('deadlock');
     expect(story.tick(60_000).map(({ kind }) => kind)).toContain('deadlock');
   });
 
-  it('comes when the time is up, however much goes on', () => {
+  it('ends the scenario when the timeout expires, even if pods still change', () => {
     const story = storyOf('red');
     move(story, 119_999, bound, 'red-0', 'red-1');
-    expect(look(story, 120_000)).toBe('timeout');
+    expect(endKind(story, 120_000)).toBe('timeout');
   });
 });

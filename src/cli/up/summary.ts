@@ -1,5 +1,5 @@
 import { exitCodes } from '../exit-codes.ts';
-import { deadlockDetail, doneDetail, leastGroupWidth, printable, seconds } from './event-line.ts';
+import { deadlockDetail, resultDetail, minGroupWidth, printable, seconds } from './event-line.ts';
 import type { GangRecord, PartialStart } from './gang-history.ts';
 import { isFinished, shownName } from './observed.ts';
 import type { ObservedJob } from './observed.ts';
@@ -12,18 +12,18 @@ export interface Summary {
   readonly exitCode: number;
 }
 
-/** What came of a scenario that ended at `endMs`: a line a group, the partial starts, and the exit code for `--exit`. */
+/** Returns the result of a scenario that ended at `endMs`: a line per group, the partial starts, and the exit code for `--exit`. */
 export function summarize(story: Story, end: ScenarioEnd, endMs: number): Summary {
   const groups = story.history.groups();
   const partialStarts = story.history.partialStarts();
-  const width = groups.reduce((widest, { group }) => Math.max(widest, shownName(group).length), leastGroupWidth);
-  const lone = story.pods().filter(({ group }) => group === undefined);
+  const width = groups.reduce((widest, { group }) => Math.max(widest, shownName(group).length), minGroupWidth);
+  const ungrouped = story.pods().filter(({ group }) => group === undefined);
   const lines = [
     ...groups.map((group) => groupLine(group, story.groupVerdict(group.group), width)),
-    ...(lone.length === 0
+    ...(ungrouped.length === 0
       ? []
       : [
-          `${lone.length} ${lone.length === 1 ? 'pod' : 'pods'} without a group: ${lone.filter(isFinished).length} finished`,
+          `${ungrouped.length} ${ungrouped.length === 1 ? 'pod' : 'pods'} without a PodGroup: ${ungrouped.filter(isFinished).length} finished`,
         ]),
     ...story.jobs().map(jobLine),
     ...partialStarts.map((start) => partialLine(start, endMs)),
@@ -34,18 +34,18 @@ export function summarize(story: Story, end: ScenarioEnd, endMs: number): Summar
 }
 
 function groupLine(record: GangRecord, verdict: string | undefined, width: number): string {
-  const { group, wholeAtMs, finishedAtMs, bound, minMember, state, succeeded, failed } = record;
+  const { group, scheduledAtMs, finishedAtMs, bound, minMember, state, succeeded, failed } = record;
   const name = shownName(group).padEnd(width);
-  if (wholeAtMs !== undefined) {
+  if (scheduledAtMs !== undefined) {
     const finished =
       finishedAtMs === undefined
         ? 'not finished'
-        : `finished ${seconds(finishedAtMs)}, ${doneDetail(succeeded, failed)}`;
-    return `${name}  whole    started ${seconds(wholeAtMs)}, ${finished}`;
+        : `finished at ${seconds(finishedAtMs)}, ${resultDetail(succeeded, failed)}`;
+    return `${name}  scheduled at ${seconds(scheduledAtMs)}, ${finished}`;
   }
-  if (state === 'partial') return `${name}  partial  ${bound} of ${minMember} members on nodes`;
-  const why = verdict === undefined ? '' : `: ${printable(verdict)}`;
-  return `${name}  waits    never started${why}`;
+  if (state === 'partial') return `${name}  partially bound: ${bound} of ${minMember} members`;
+  const reason = verdict === undefined ? '' : `: ${printable(verdict)}`;
+  return `${name}  pending${reason}`;
 }
 
 function jobLine({ key, end, reason }: ObservedJob): string {
@@ -57,19 +57,19 @@ function partialLine({ group, fromMs, toMs, bound, minMember }: PartialStart, en
   const name = shownName(group);
   const until = toMs === undefined ? 'the end' : seconds(toMs);
   const length = seconds((toMs ?? endMs) - fromMs);
-  return `partial start: ${name} had ${bound} of ${minMember} members on nodes from ${seconds(fromMs)} to ${until} (${length})`;
+  return `partial start: ${name} had ${bound} of ${minMember} members bound from ${seconds(fromMs)} to ${until} (${length})`;
 }
 
 function endLine(end: ScenarioEnd, endMs: number): string {
   switch (end.kind) {
     case 'finished':
-      return `scenario took ${seconds(endMs)}, control plane included`;
+      return `scenario took ${seconds(endMs)}, including control plane startup`;
     case 'deadlock':
       return `deadlock: ${deadlockDetail(end.deadlock)}`;
     case 'quiet':
-      return `ended after ${seconds(endMs)}: nothing changed for ${quietAfterMs / 1_000} s, and nothing would by itself`;
+      return `ended after ${seconds(endMs)}: no changes for ${quietAfterMs / 1_000} s, and none expected`;
     case 'timeout':
-      return `ended after ${seconds(endMs)}: the time of --timeout is up`;
+      return `ended after ${seconds(endMs)}: --timeout expired`;
     case 'interrupted':
       return `interrupted after ${seconds(endMs)}`;
   }
@@ -81,7 +81,9 @@ function exitCodeOf(story: Story, end: ScenarioEnd, partialStarts: readonly Part
   return end.kind === 'timeout' || !hasAllStarted || hasFailed(story) ? exitCodes.incomplete : exitCodes.ok;
 }
 
-/** A group that is over without the successes that it needs, a Job that has failed, or a pod that has and is of neither. */
+/**
+ * Returns whether a group ended with fewer than minMember successes, a Job failed, or a pod failed that belongs to neither a group nor a Job.
+ */
 function hasFailed(story: Story): boolean {
   const groups = story.history.groups();
   return (

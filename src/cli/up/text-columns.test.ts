@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutToColumns, fitToColumns, textColumns, wrapToColumns } from './text-columns.ts';
 
-describe('how many columns a text takes', () => {
+describe('textColumns', () => {
   it.each([
     ['abc', 3],
     ['●○→…│▏', 6],
@@ -13,14 +13,14 @@ describe('how many columns a text takes', () => {
     ['🚀', 2],
     ['a\u200db', 2],
     ['', 0],
-  ])('%s: %i', (text, columns) => {
+  ])('returns the width of %j: %i', (text, columns) => {
     expect(textColumns(text)).toBe(columns);
   });
 });
 
 const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '漢', '\u0301', '🚀', 'é'), maxLength: 80 });
 
-it('what is cut, filled up or broken keeps to its columns, and loses nothing but what is said to be cut', () => {
+it('cuts, pads and wraps text to the given columns, and loses characters only where text is cut', () => {
   fc.assert(
     fc.property(text, fc.integer({ min: 2, max: 30 }), (whole, columns) => {
       const cut = cutToColumns(whole, columns);
@@ -42,11 +42,11 @@ it.each([
   ['training-of-the-large-model-worker-11', 24, 'training-of-the-…rker-11'],
   ['training-of-the-large-model-worker-11', 9, 'traini…11'],
   ['training', 5, 'trai…'],
-])('%s in %i columns is %s: its end tells it from others', (name, columns, shown) => {
+])('fits %s into %i columns as %s, so that names with different ends stay different', (name, columns, shown) => {
   expect(fitToColumns(name, columns)).toBe(shown);
 });
 
-it('is not stuck where a character is wider than the room', () => {
+it('handles a character that is wider than the line', () => {
   expect(wrapToColumns('漢字 a', 1)).toEqual(['漢', '字', 'a']);
   expect(fitToColumns('漢字', 1)).toBe('…');
   expect(fitToColumns('漢字', 0)).toBe('');

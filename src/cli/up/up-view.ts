@@ -1,16 +1,16 @@
 import type { StoryEvent } from './story.ts';
 
-/** How `tutti up` shows what happens. */
+/** Displays the events of `tutti up`. */
 export interface UpView {
-  /** Log lines of the processes go here, so that they do not spoil what is drawn. */
+  /** Receives the log lines of the processes, so that they do not corrupt the display. */
   readonly log: NodeJS.WritableStream;
-  /** Lines that are said once. */
-  say(lines: readonly string[]): void;
+  /** Prints lines once. */
+  print(lines: readonly string[]): void;
   notify(events: readonly StoryEvent[]): void;
   /** Called several times a second. */
   refresh(nowMs: number): void;
-  /** The scenario is over, and the plane stays: what came of it, and what can be done now. Called at most once. */
+  /** Shows the result and what to do next once the scenario has ended and the control plane keeps running. Called at most once. */
   conclude(lines: readonly string[]): void;
-  /** Leaves the terminal as it was; nothing is shown any more. Idempotent. */
+  /** Restores the terminal and stops drawing. Idempotent. */
   close(): void;
 }

@@ -20,7 +20,7 @@ interface Watched {
   readonly problems: string[];
 }
 
-/** A real server, watched in the same process. */
+/** Watches a real API server in the same process. */
 async function watched(intercept?: Intercept): Promise<Watched> {
   const server = new EmbeddedApiServer({ clock: systemClock, random: Math.random, ...(intercept && { intercept }) });
   closing.push(() => Promise.resolve(server.close()));
@@ -42,7 +42,7 @@ async function watched(intercept?: Intercept): Promise<Watched> {
 const pods = '/api/v1/namespaces/default/pods';
 const podObject = { metadata: { name: 'red-0' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
 
-it('reports pods and groups as they come, change and go', async () => {
+it('reports pods and groups when they are created, changed and deleted', async () => {
   const { client, changes } = await watched();
   await client.create('/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups', {
     apiVersion: 'scheduling.x-k8s.io/v1alpha1',
@@ -59,7 +59,7 @@ it('reports pods and groups as they come, change and go', async () => {
   expect(changes).toContainEqual({ kind: 'pod', pod: expect.objectContaining({ key }) as unknown });
 });
 
-it('starts a watch again that the server rejected', async () => {
+it('retries a watch that the API server rejected', async () => {
   let rejections = 2;
   const { client, changes, problems } = await watched((request) => {
     const isWatch = request.path.startsWith('/api/v1/pods') && request.path.includes('watch=true');

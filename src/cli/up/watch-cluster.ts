@@ -10,18 +10,18 @@ export interface ClusterWatchOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called for each change as it arrives, and for each object that is there at the start; must not throw. */
+  /** Called for each existing object at the start, then for each change as it arrives. Must not throw. */
   readonly onChange: (change: ClusterChange) => void;
-  /** A list or a watch failed; it is tried again by itself, later and later. */
+  /** Called when a list or watch failed. The reflector retries with back-off. */
   readonly onProblem: (resource: string, error: unknown) => void;
 }
 
 export interface ClusterWatch {
-  /** Nothing is reported any more. */
+  /** Stops all watches. No callback runs after it resolves. */
   stop(): Promise<void>;
 }
 
-/** Watches nodes, pods, Jobs and PodGroups. Resolves when it has reported the objects that are there. */
+/** Watches nodes, pods, Jobs and PodGroups. Resolves when it has reported the existing objects. */
 export async function watchCluster(options: ClusterWatchOptions): Promise<ClusterWatch> {
   const { group, version } = podGroupResource;
   const all = [

@@ -1,9 +1,9 @@
 import type { SimulatedNodeSpec } from './node-object.ts';
 
-/** A Node as the API shows it, as far as the simulation needs it to take the Node over. */
+/** The fields of a Node that the simulation needs to take the Node over. */
 export interface AdoptableNode extends SimulatedNodeSpec {
   readonly uid: string;
-  /** A kubelet, real or simulated, has registered it. */
+  /** Whether a kubelet, real or simulated, has registered the Node. */
   readonly hasKubelet: boolean;
 }
 
@@ -16,7 +16,7 @@ interface RawNode {
   };
 }
 
-/** What a Node has that says neither `status.allocatable` nor `status.capacity`. */
+/** Resources of a Node with neither `status.allocatable` nor `status.capacity`. */
 const defaultAllocatable = { cpu: '2', memory: '8Gi' };
 
 export function readAdoptableNode(object: unknown): AdoptableNode {

@@ -3,40 +3,40 @@ import { podRequests } from '../../api/pod-requests.ts';
 import type { NodeSelectorTerm, RawPod } from '../../api/pod.ts';
 import type { ResourceSum } from '../../api/resource-list.ts';
 
-/** A container as its status needs it. */
+/** The fields of a container that its status contains. */
 export interface KubeletContainer {
   readonly name: string;
   readonly image: string;
 }
 
-/** What a simulated node knows of a pod. */
+/** The fields of a pod that a simulated node uses. */
 export interface KubeletPod {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** Milliseconds since the epoch; 0 when the pod carries none. */
+  /** Milliseconds since the epoch; 0 if the pod has no creation timestamp. */
   readonly createdAt: number;
   /** Empty until bound. */
   readonly nodeName: string;
   readonly phase: string;
   readonly isDeleting: boolean;
-  /** Has finalizers: it stays when it is deleted, until others have let it go. */
-  readonly isHeld: boolean;
-  /** The grace period that its deletion was given, in milliseconds. */
+  /** A pod with finalizers still exists after its deletion, until their owners remove them. */
+  readonly hasFinalizers: boolean;
+  /** Grace period of the deletion, in milliseconds. */
   readonly graceMs: number;
   readonly restartPolicy: string;
   readonly usesHostNetwork: boolean;
   readonly containers: readonly KubeletContainer[];
   readonly initContainers: readonly KubeletContainer[];
-  /** Init containers that run as long as the pod does. */
+  /** Init containers that run as long as the pod. */
   readonly sidecars: readonly KubeletContainer[];
-  /** The pod's own slot (pods: 1) included. */
+  /** Requests of the pod, including its slot (pods: 1). */
   readonly requests: ResourceSum;
   readonly nodeSelector: Readonly<Record<string, string>>;
-  /** Undefined: no required affinity. Terms are alternatives. */
+  /** Required node affinity: alternative terms; undefined if there is none. */
   readonly requiredTerms: readonly NodeSelectorTerm[] | undefined;
   readonly annotations: Readonly<Record<string, unknown>>;
-  /** namespace/name of the group it names, whether or not that exists. */
+  /** namespace/name of the PodGroup that the pod names, whether or not it exists. */
   readonly groupKey: string | undefined;
   /** Name of that group. */
   readonly groupName: string | undefined;
@@ -52,7 +52,7 @@ type RawKubeletPod = RawPod & {
   readonly spec: { readonly restartPolicy?: string; readonly hostNetwork?: boolean };
 };
 
-/** Throws (TypeError, QuantityError) for what is not a pod. */
+/** Reads a pod. Throws TypeError or QuantityError if the object is not a valid pod. */
 export function readKubeletPod(raw: unknown): KubeletPod {
   const { metadata, spec, status } = raw as RawKubeletPod;
   if (typeof spec !== 'object' || spec === null) throw new TypeError('spec is not an object');
@@ -68,7 +68,7 @@ export function readKubeletPod(raw: unknown): KubeletPod {
     nodeName: spec.nodeName ?? '',
     phase: status?.phase ?? 'Pending',
     isDeleting: metadata.deletionTimestamp !== undefined,
-    isHeld: (metadata.finalizers ?? []).length > 0,
+    hasFinalizers: (metadata.finalizers ?? []).length > 0,
     graceMs: (metadata.deletionGracePeriodSeconds ?? 30) * 1000,
     restartPolicy: spec.restartPolicy ?? 'Always',
     usesHostNetwork: spec.hostNetwork === true,
@@ -84,7 +84,7 @@ export function readKubeletPod(raw: unknown): KubeletPod {
   };
 }
 
-/** Whether a phase is one from which a pod does not return. */
+/** Whether the phase is final. */
 export function isTerminalPhase(phase: string): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }

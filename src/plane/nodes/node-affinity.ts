@@ -8,7 +8,7 @@ export const affinityRejection: Rejection = {
   message: "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
 };
 
-/** Whether the pod's nodeSelector and required node affinity allow this node. A term that cannot be read allows none. */
+/** Whether the pod's nodeSelector and required node affinity match this node. An invalid term matches no node. */
 export function allowsNode(pod: KubeletPod, node: SelectableNode): boolean {
   for (const [key, value] of Object.entries(pod.nodeSelector)) if (node.labels[key] !== value) return false;
   if (pod.requiredTerms === undefined) return true;

@@ -6,14 +6,14 @@ import { NodeCapacity } from './node-capacity.ts';
 
 const request = (resources: Record<string, string | number>): ResourceSum => readResources({ pods: 1, ...resources });
 
-describe('the room of a node', () => {
+describe('NodeCapacity', () => {
   test.each([
     [{ cpu: '1500m' }, 'OutOfcpu', 'cpu, requested: 1500, used: 3000, capacity: 4000'],
     [{ memory: '1Gi' }, 'OutOfmemory', 'memory, requested: 1073741824, used: 0, capacity: 1000000000'],
     [{ 'nvidia.com/gpu': 2 }, 'OutOfnvidia.com/gpu', 'nvidia.com/gpu, requested: 2, used: 1, capacity: 2'],
     [{ 'example.com/none': 1 }, 'OutOfexample.com/none', 'example.com/none, requested: 1, used: 0, capacity: 0'],
     [{ memory: '1Gi', cpu: 2 }, 'OutOfcpu', 'cpu, requested: 2000, used: 3000, capacity: 4000'],
-  ])('a pod that asks for %j is rejected with %s', (resources, reason, detail) => {
+  ])('rejects a pod that requests %j with %s', (resources, reason, detail) => {
     const capacity = new NodeCapacity({ cpu: 4, memory: '1G', pods: 3, 'nvidia.com/gpu': 2 });
     expect(capacity.admit('first', request({ cpu: 3, 'nvidia.com/gpu': 1 }))).toBeUndefined();
     const message = `Node didn't have enough resource: ${detail}`;
@@ -24,7 +24,7 @@ describe('the room of a node', () => {
     expect(capacity.admit('third', request({ cpu: 1 }))).toBeUndefined();
   });
 
-  test('slots for pods run out too', () => {
+  test('rejects a pod when the node has no free pod slot', () => {
     const capacity = new NodeCapacity({ cpu: 4, pods: 1 });
     expect(capacity.admit('a', request({}))).toBeUndefined();
     expect(capacity.admit('b', request({}))?.reason).toBe('OutOfpods');
@@ -32,22 +32,22 @@ describe('the room of a node', () => {
     expect(capacity.admit('b', request({}))).toBeUndefined();
   });
 
-  test('what is admitted never exceeds the node, and what is released is there again', () => {
+  test('never admits more than the capacity, and reuses released capacity', () => {
     const steps = fc.array(fc.record({ pod: fc.nat(9), cpu: fc.integer({ min: 0, max: 4 }), release: fc.boolean() }));
     fc.assert(
       fc.property(steps, (sequence) => {
         const capacity = new NodeCapacity({ cpu: 5, pods: 100 });
-        const held = new Map<number, number>();
+        const admitted = new Map<number, number>();
         for (const { pod, cpu, release } of sequence) {
           if (release) {
             capacity.release(String(pod));
-            held.delete(pod);
+            admitted.delete(pod);
             continue;
           }
-          const used = [...held.values()].reduce((sum, amount) => sum + amount, 0);
-          const fits = held.has(pod) || used + cpu <= 5;
+          const used = [...admitted.values()].reduce((sum, amount) => sum + amount, 0);
+          const fits = admitted.has(pod) || used + cpu <= 5;
           expect(capacity.admit(String(pod), request({ cpu })) === undefined).toBe(fits);
-          if (fits && !held.has(pod)) held.set(pod, cpu);
+          if (fits && !admitted.has(pod)) admitted.set(pod, cpu);
         }
       }),
     );

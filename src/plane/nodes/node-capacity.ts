@@ -9,27 +9,27 @@ export interface Rejection {
 }
 
 /**
- * A node's resources and who has them. Knows only the pods that this node has admitted, so that it finds out by itself when
- * somebody has bound more to it than fits.
+ * The resources of a node and the pods that use them. Counts only pods that this node admitted, so it detects when a scheduler binds
+ * more pods than fit.
  */
 export class NodeCapacity {
   readonly #allocatable: ResourceSum;
-  /** Resource name -> amount that admitted pods have. */
+  /** Resource name -> amount in use by admitted pods */
   readonly #used: ResourceSum = new Map();
-  /** Pod uid -> what it has. */
+  /** Pod uid -> its requests */
   readonly #admitted = new Map<string, ResourceSum>();
 
   constructor(allocatable: Readonly<Record<string, string | number>>) {
     this.#allocatable = readResources(allocatable);
   }
 
-  /** Gives a pod its room, or says why not. A pod that has its room already keeps it. */
+  /** Allocates capacity for a pod, or returns why it does not fit. Does nothing for a pod that is already admitted. */
   admit(uid: string, requests: ResourceSum): Rejection | undefined {
     if (this.#admitted.has(uid)) return undefined;
-    for (const name of inOrderOfReport(requests)) {
+    for (const name of inCheckOrder(requests)) {
       const requested = requests.get(name) ?? 0;
       const used = this.#used.get(name) ?? 0;
-      // Unlike a kubelet, which leaves resources that it does not know to others: here nobody else would reject.
+      // A kubelet ignores unknown resources. Here no other component would reject the pod, so the node has none of them.
       const capacity = this.#allocatable.get(name) ?? 0;
       if (requested === 0 || used + requested <= capacity) continue;
       return {
@@ -41,7 +41,7 @@ export class NodeCapacity {
     return undefined;
   }
 
-  /** Gives a pod its room without asking: one that is running already. */
+  /** Allocates capacity for a running pod without a check. */
   take(uid: string, requests: ResourceSum): void {
     if (this.#admitted.has(uid)) return;
     this.#admitted.set(uid, requests);
@@ -56,8 +56,8 @@ export class NodeCapacity {
   }
 }
 
-/** A kubelet names the first of several: pods, cpu, memory, ephemeral storage, then the others. */
-function inOrderOfReport(requests: ResourceSum): readonly string[] {
+/** Order in which a kubelet checks resources: pods, cpu, memory, ephemeral storage, then the others. */
+function inCheckOrder(requests: ResourceSum): readonly string[] {
   const first = ['pods', 'cpu', 'memory', 'ephemeral-storage'];
   return [...first, ...[...requests.keys()].filter((name) => !first.includes(name)).sort()];
 }

@@ -3,11 +3,11 @@ import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 /** One simulated node. */
 export interface SimulatedNodeSpec {
   readonly name: string;
-  /** Resource name -> quantity; what is not named there is none of. `pods` is 110 by default. Also the capacity. */
+  /** Resource name -> quantity; also the capacity. Default: 110 for `pods`, 0 for any other resource. */
   readonly allocatable: Readonly<Record<string, string | number>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: readonly SimulatedTaint[];
-  /** Cordoned from the beginning. */
+  /** Whether the node is cordoned when it registers. */
   readonly unschedulable?: boolean;
 }
 
@@ -17,15 +17,15 @@ export interface SimulatedTaint {
   readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
 }
 
-/** The version that simulated nodes say they are; not that of any kubelet. */
+/** The kubelet version that simulated nodes report; no real kubelet has it. */
 const simulatedKubeletVersion = 'v0.0.0-simulated';
 
-/** What a node has for pods: the spec's amounts, and room for 110 pods when it does not say. */
+/** Returns the allocatable resources in the spec, with 110 pods by default. */
 export function allocatableOf(spec: SimulatedNodeSpec): Readonly<Record<string, string | number>> {
   return { pods: '110', ...spec.allocatable };
 }
 
-/** The labels that every node has, and the spec's. */
+/** Returns the labels that every node has, and those in the spec. */
 export function labelsOf(spec: SimulatedNodeSpec): Readonly<Record<string, string>> {
   return {
     'kubernetes.io/hostname': spec.name,
@@ -35,7 +35,7 @@ export function labelsOf(spec: SimulatedNodeSpec): Readonly<Record<string, strin
   };
 }
 
-/** The Node object that a simulated node registers, its status included. */
+/** Returns the Node object that a simulated node registers, including its status. */
 export function nodeObject(spec: SimulatedNodeSpec, internalIP: string, now: number): Record<string, unknown> {
   const time = toKubernetesTime(now);
   const condition = (type: string, status: string, reason: string, message: string): Record<string, string> => ({

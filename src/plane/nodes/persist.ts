@@ -8,13 +8,13 @@ import { isRetryable } from '../../client/retry.ts';
 import { wait } from '../../client/wait.ts';
 
 const backoff: BackoffPolicy = { initialMs: 100, maxMs: 5_000 };
-/** Conflicts in a row after which the object is taken to be another one than was meant. */
-const mostConflicts = 5;
+/** After this many conflicts, `persist` assumes that another object has the name. */
+const maxConflicts = 5;
 
 /**
- * - done: the server carried it out.
- * - gone: the object is not there any more, or another one has its name.
- * - rejected: the server will never carry it out, because of `error`.
+ * - done: the server carried out the write.
+ * - gone: the object no longer exists, or another object has its name.
+ * - rejected: the server will never carry out the write, because of `error`.
  */
 export type PersistOutcome =
   { readonly name: 'done' } | { readonly name: 'gone' } | { readonly name: 'rejected'; readonly error: Error };
@@ -26,8 +26,8 @@ export interface PersistOptions {
 }
 
 /**
- * Makes an idempotent write until the server has carried it out or it has become pointless, with back-off: what a kubelet does
- * with statuses. Rejects only when the signal aborts.
+ * Retries an idempotent write with back-off until it succeeds or can no longer succeed, as a kubelet does with statuses. Rejects only
+ * when the signal aborts.
  */
 export async function persist(write: () => Promise<unknown>, options: PersistOptions): Promise<PersistOutcome> {
   const { clock, random, signal } = options;
@@ -40,8 +40,8 @@ export async function persist(write: () => Promise<unknown>, options: PersistOpt
       signal.throwIfAborted();
       const error = toError(thrown);
       if (error instanceof NotFoundError) return { name: 'gone' };
-      // A uid precondition that does not hold and a lost race look the same.
-      if (error instanceof ConflictError && ++conflicts >= mostConflicts) return { name: 'gone' };
+      // A failed uid precondition and a lost race cause the same error.
+      if (error instanceof ConflictError && ++conflicts >= maxConflicts) return { name: 'gone' };
       if (!(error instanceof ConflictError) && !isRetryable(error, true)) return { name: 'rejected', error };
       const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
       await wait(clock, Math.max(jitteredBackoff(backoff, attempt, random), retryAfterMs), signal);

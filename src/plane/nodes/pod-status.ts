@@ -1,14 +1,14 @@
 import type { KubeletContainer, KubeletPod } from './kubelet-pod.ts';
 import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 
-/** Where a pod's containers are. Times are milliseconds since the epoch. */
+/** State of a pod's containers. Times are milliseconds since the epoch. */
 export type ContainerProgress =
   | { readonly name: 'creating' }
   | { readonly name: 'running'; readonly startedAt: number }
   | { readonly name: 'restarting' }
   | { readonly name: 'ended'; readonly run: FinishedRun };
 
-/** A run that is over. */
+/** A run that has ended. */
 export interface FinishedRun {
   readonly exitCode: number;
   readonly startedAt: number;
@@ -24,13 +24,13 @@ export interface PodStatusInput {
   readonly hostIP: string;
   readonly podIP: string;
   readonly restartCount: number;
-  /** How the run before this one ended; undefined for the first. */
+  /** How the previous run ended; undefined for the first run. */
   readonly lastRun: FinishedRun | undefined;
 }
 
 type Json = Record<string, unknown>;
 
-/** A pod's status as a kubelet writes it. Conditions of others (PodScheduled) are left out: the patch merges by type. */
+/** Returns a pod's status as a kubelet writes it. Omits conditions of other components (PodScheduled): the patch merges by type. */
 export function podStatus(input: PodStatusInput): Json {
   const { pod, progress, acceptedAt, hostIP, podIP } = input;
   const hasSandbox = progress.name !== 'creating';
@@ -46,7 +46,7 @@ export function podStatus(input: PodStatusInput): Json {
   };
 }
 
-/** The status of a pod that the node did not take. */
+/** Returns the status of a pod that the node rejected. */
 export function rejectedStatus(reason: string, message: string): Json {
   return { phase: 'Failed', reason, message };
 }
@@ -66,7 +66,7 @@ function phaseOf(progress: ContainerProgress): string {
 function conditionsOf({ pod, progress, acceptedAt, changedAt }: PodStatusInput): Json[] {
   const ready = progress.name === 'running';
   const names = pod.containers.map((container) => container.name).join(' ');
-  const why =
+  const notReady =
     progress.name === 'ended'
       ? { reason: progress.run.exitCode === 0 ? 'PodCompleted' : 'PodFailed' }
       : { reason: 'ContainersNotReady', message: `containers with unready status: [${names}]` };
@@ -82,8 +82,8 @@ function conditionsOf({ pod, progress, acceptedAt, changedAt }: PodStatusInput):
     condition('Initialized', progress.name !== 'creating' || pod.initContainers.length === 0, acceptedAt, {
       reason: 'ContainersNotInitialized',
     }),
-    condition('ContainersReady', ready, changedAt, why),
-    condition('Ready', ready, changedAt, why),
+    condition('ContainersReady', ready, changedAt, notReady),
+    condition('Ready', ready, changedAt, notReady),
   ];
 }
 
@@ -106,7 +106,7 @@ function stateOf(progress: ContainerProgress): Json {
     case 'running':
       return { running: { startedAt: toKubernetesTime(progress.startedAt) } };
     case 'restarting':
-      return { waiting: { reason: 'CrashLoopBackOff', message: 'waiting to start the container again' } };
+      return { waiting: { reason: 'CrashLoopBackOff', message: 'waiting to restart the container' } };
     case 'ended':
       return { terminated: terminated(progress.run) };
   }
@@ -121,7 +121,7 @@ function terminated(run: FinishedRun): Json {
   };
 }
 
-/** Init containers take no time here: they have ended as soon as the pod's sandbox is there. Sidecars go with the pod. */
+/** Init containers take no time: they end as soon as the sandbox of the pod exists. Sidecars run as long as the pod. */
 function initStatuses(input: PodStatusInput): Json[] {
   const { pod, progress, acceptedAt } = input;
   const done =

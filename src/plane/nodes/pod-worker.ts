@@ -15,12 +15,12 @@ import { readSimulation, SimulationError } from './simulation-annotations.ts';
 import type { Simulation, SimulationDefaults } from './simulation-annotations.ts';
 import type { OnSimulationProblem } from './simulation-problem.ts';
 
-/** The node as one of its pods needs it. */
+/** The node of a pod, as its worker uses it. */
 export interface PodHost {
   readonly hostIP: string;
-  /** Gives the pod its room; rejects only when the node stops. */
+  /** Allocates capacity for the pod, or resolves with the reason why it does not fit. Rejects only when the node stops. */
   admit(pod: KubeletPod): Promise<Rejection | undefined>;
-  /** Gives room to a pod that runs already. */
+  /** Allocates capacity for a running pod without a check. */
   take(pod: KubeletPod): void;
   release(pod: KubeletPod): void;
 }
@@ -37,15 +37,15 @@ export interface PodWorkerOptions {
 }
 
 /**
- * - new: not begun.
- * - admitting: the node looks whether it takes the pod.
- * - creating: the containers are being started.
+ * - new: `begin` has not been called.
+ * - admitting: the node checks whether the pod fits.
+ * - creating: the containers are starting.
  * - meeting: the containers run and wait for the other members of the group.
- * - running: the run time counts.
+ * - running: the run duration has started.
  * - restarting: the containers have ended and wait for the next run.
- * - ended: by itself, or because someone else said so.
- * - terminating: being deleted, the containers are given time.
- * - left: nothing is done for the pod any more.
+ * - ended: the pod ended, or another client set a final phase.
+ * - terminating: the pod is being deleted, and its containers are ending.
+ * - left: the worker is done with the pod.
  */
 type State =
   | { readonly name: 'new' | 'admitting' | 'ended' | 'left' }
@@ -53,13 +53,13 @@ type State =
   | { readonly name: 'meeting'; readonly giveUp: () => void }
   | { readonly name: 'running'; readonly timer: Timer | undefined };
 
-/** Between the second run and the third, then doubling: a kubelet's. The second run follows the first at once. */
+/** Back-off of a kubelet, from the third run on. The second run follows the first at once. */
 const restartBackoff: BackoffPolicy = { initialMs: 10_000, maxMs: 300_000 };
 
-/** Of a container that ends when it is told to: 128 and SIGTERM. */
+/** Exit code of a container that ends on SIGTERM: 128 + 15. */
 const terminatedExitCode = 143;
 
-/** What a kubelet does for one pod, from its admission to its deletion. */
+/** Simulates a kubelet for one pod, from admission to deletion. */
 export class PodWorker {
   readonly #options: PodWorkerOptions;
   readonly #stop = new AbortController();
@@ -70,9 +70,9 @@ export class PodWorker {
   #startedAt = 0;
   #restartCount = 0;
   #lastRun: FinishedRun | undefined;
-  /** The newest status that has not been sent; only the newest matters. */
+  /** The newest unsent status. It replaces any older unsent one. */
   #unsent: Record<string, unknown> | undefined;
-  /** Settles when everything begun so far is over. */
+  /** Settles when no status is left to write; undefined if none is being written. */
   #writing: Promise<void> | undefined;
   #deleting: Promise<void> | undefined;
 
@@ -81,7 +81,7 @@ export class PodWorker {
     this.#options = options;
   }
 
-  /** Begins with the pod as it is: one that runs already goes on, and its run time begins anew. */
+  /** Starts from the current state of the pod. A running pod keeps running, and its run duration restarts. */
   begin(): void {
     const pod = this.#pod;
     this.#acceptedAt = this.#options.clock.now();
@@ -110,14 +110,14 @@ export class PodWorker {
     }
   }
 
-  /** Something will become of the pod by itself: it is being taken, started or ended, or runs for a time that ends. */
+  /** Whether the pod will change without outside help: it is being admitted, started or ended, or its run duration is finite. */
   get isMoving(): boolean {
     const state = this.#state;
     if (this.#writing !== undefined || state.name === 'admitting') return true;
     return 'timer' in state && state.timer !== undefined;
   }
 
-  /** The pod as the API has it now. */
+  /** Takes the current state of the pod from the API. */
   update(pod: KubeletPod): void {
     this.#pod = pod;
     const { name } = this.#state;
@@ -133,7 +133,7 @@ export class PodWorker {
     }
   }
 
-  /** Nothing more is done for the pod, and nothing is written. Resolves when nothing is under way. */
+  /** Stops all work for the pod and writes nothing more. Resolves when no call is in progress. */
   async stop(): Promise<void> {
     this.#leave();
     await Promise.all([this.#writing, this.#deleting]);
@@ -145,7 +145,7 @@ export class PodWorker {
     try {
       rejection = await host.admit(this.#pod);
     } catch {
-      return; // the node stops
+      return; // the node is stopping
     }
     if (this.#state.name !== 'admitting') {
       host.release(this.#pod);
@@ -209,20 +209,20 @@ export class PodWorker {
   }
 
   #terminate(delayMs: number): void {
-    // Its end is on its way to the server.
+    // If the pod has ended, that status is already being sent.
     const hasEnded = this.#state.name === 'ended';
     this.#cancel();
     const timer = this.#options.clock.setTimer(delayMs, () => {
       this.#options.host.release(this.#pod);
-      if (!hasEnded) this.#sayThatItEnded();
+      if (!hasEnded) this.#reportEnd();
       this.#deleting = this.#delete();
     });
     this.#state = { name: 'terminating', timer };
   }
 
-  /** Who holds a pod that is deleted waits for its end. Of one that nobody holds the deletion says as much. */
-  #sayThatItEnded(): void {
-    if (!this.#pod.isHeld || isTerminalPhase(this.#pod.phase)) return;
+  /** Reports the end of a deleted pod with finalizers, whose owners wait for it. For other pods, the deletion is enough. */
+  #reportEnd(): void {
+    if (!this.#pod.hasFinalizers || isTerminalPhase(this.#pod.phase)) return;
     const run = { exitCode: terminatedExitCode, startedAt: this.#startedAt, finishedAt: this.#options.clock.now() };
     this.#write({ name: 'ended', run });
   }
@@ -238,7 +238,7 @@ export class PodWorker {
         random,
         signal,
       });
-      if (outcome.name === 'rejected') this.#report('a pod that has ended could not be deleted', outcome.error);
+      if (outcome.name === 'rejected') this.#report('cannot delete terminated pod', outcome.error);
     } catch {
       return; // stopped
     }
@@ -272,7 +272,7 @@ export class PodWorker {
     const path = `${podPath(this.#pod)}/status`;
     let status: Record<string, unknown> | undefined;
     const write = (): Promise<unknown> => {
-      // What came in while a failed write waited supersedes it.
+      // A newer status replaces the one whose write failed.
       status = this.#unsent ?? status;
       this.#unsent = undefined;
       return client.patch(path, 'strategic-merge', { metadata: { uid: this.#pod.uid }, status }, { signal });
@@ -280,7 +280,7 @@ export class PodWorker {
     try {
       while (this.#unsent !== undefined) {
         const outcome = await persist(write, { clock, random, signal });
-        if (outcome.name === 'rejected') this.#report('the status of a pod could not be written', outcome.error);
+        if (outcome.name === 'rejected') this.#report('cannot write pod status', outcome.error);
         if (outcome.name === 'gone') this.#unsent = undefined;
       }
     } catch {

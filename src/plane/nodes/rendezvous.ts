@@ -10,7 +10,7 @@ export interface RendezvousOptions {
   readonly client: Pick<KubeClient, 'get'>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** How many members of a group (namespace/name) the API shows running now. */
+  /** Returns how many members of a group (namespace/name) are running according to the API. */
   readonly runningMembers: (groupKey: string) => number;
   readonly onProblem: OnSimulationProblem;
 }
@@ -28,18 +28,18 @@ interface Waiting {
 interface MeetingPlace {
   readonly group: GroupName;
   readonly waiting: Set<Waiting>;
-  /** minMember as last read; undefined while the PodGroup is not known. */
+  /** minMember as last read; undefined while the PodGroup is unknown. */
   quorum: number | undefined;
   isReading: boolean;
 }
 
-/** How often a PodGroup is read again while members wait for its minMember. */
+/** How often to read a PodGroup while members wait for its minMember. */
 const readEveryMs = 1_000;
 
-/** Where members of a group wait until enough of them run at the same time. */
+/** Lets members of a group wait until enough of them run at the same time. */
 export class Rendezvous {
   readonly #options: RendezvousOptions;
-  /** namespace/name of a group -> its members that wait; absent when none does. */
+  /** namespace/name of a group -> its waiting members; absent if none waits */
   readonly #places = new Map<string, MeetingPlace>();
 
   constructor(options: RendezvousOptions) {
@@ -47,8 +47,7 @@ export class Rendezvous {
   }
 
   /**
-   * Calls `meet` once, as soon as `needed` members of the group run; never from within this call. The function returned
-   * gives up the wait.
+   * Calls `meet` once, as soon as `needed` members of the group run, but never synchronously. Returns a function that cancels the wait.
    */
   join(group: GroupName, needed: number | 'minMember', meet: () => void): () => void {
     const key = `${group.namespace}/${group.name}`;
@@ -60,30 +59,30 @@ export class Rendezvous {
     else queueMicrotask(() => this.changed(key));
     return () => {
       place.waiting.delete(waiting);
-      this.#leaveIfEmpty(key, place);
+      this.#deleteIfEmpty(key, place);
     };
   }
 
-  /** To be called whenever the number of running members of a group may have changed. */
+  /** Must be called whenever the number of running members of a group may have changed. */
   changed(groupKey: string): void {
     const place = this.#places.get(groupKey);
     if (place === undefined) return;
     const running = this.#options.runningMembers(groupKey);
-    // All that may go leave first, so that the members of one group set out together.
+    // Remove all ready members before calling any of them, so that the members of a group continue together.
     const meeting = [...place.waiting].filter(({ needed }) => {
-      const enough = needed === 'minMember' ? place.quorum : needed;
-      return enough !== undefined && running >= enough;
+      const quorum = needed === 'minMember' ? place.quorum : needed;
+      return quorum !== undefined && running >= quorum;
     });
     for (const waiting of meeting) place.waiting.delete(waiting);
-    this.#leaveIfEmpty(groupKey, place);
+    this.#deleteIfEmpty(groupKey, place);
     for (const { meet } of meeting) meet();
   }
 
-  #leaveIfEmpty(key: string, place: MeetingPlace): void {
+  #deleteIfEmpty(key: string, place: MeetingPlace): void {
     if (place.waiting.size === 0 && this.#places.get(key) === place) this.#places.delete(key);
   }
 
-  /** Reads minMember again and again for as long as a member waits for it: the group may appear late, or change. */
+  /** Reads minMember repeatedly while a member waits for it: the PodGroup may appear late, or change. */
   async #readQuorum(key: string, place: MeetingPlace): Promise<void> {
     const { client, clock, signal, onProblem } = this.#options;
     const { namespace, name } = place.group;
@@ -96,7 +95,7 @@ export class Rendezvous {
         place.quorum = undefined;
         if (signal.aborted) break;
         const error = toError(thrown);
-        const message = 'minMember of a group that meets could not be read';
+        const message = 'cannot read minMember for rendezvous; retrying';
         if (!(error instanceof NotFoundError)) onProblem({ message, subject: `podgroup ${key}`, error });
       }
       this.changed(key);

@@ -20,7 +20,7 @@ interface RawNode {
   readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
 }
 
-/** One node: its object in the API, its room, and whether it takes a pod. */
+/** One node: its object in the API, its capacity, and its admission of pods. */
 export class SimulatedNode implements PodHost {
   readonly hostIP: string;
   readonly #options: SimulatedNodeOptions;
@@ -39,8 +39,8 @@ export class SimulatedNode implements PodHost {
   }
 
   /**
-   * Creates the Node, or takes over the one that has its name. With `uid`, it takes over only the Node with this uid,
-   * and rejects with NotFoundError or ConflictError if that one no longer exists. Rejects with the client's errors.
+   * Creates the Node, or takes over an existing Node with its name. With `uid`, it takes over only the Node with this uid,
+   * and rejects with NotFoundError or ConflictError if that Node no longer exists. Rejects with the client's errors.
    */
   async register(now: number, uid?: string): Promise<void> {
     const { client, spec, signal } = this.#options;
@@ -49,26 +49,26 @@ export class SimulatedNode implements PodHost {
       const metadata = { uid, labels: labelsOf(spec) };
       await client.patch(this.#path, 'merge', { metadata }, { signal });
       const patch = { metadata: { uid }, status: object.status };
-      this.#learn(await client.patch(`${this.#path}/status`, 'merge', patch, { signal }));
+      this.#readLabels(await client.patch(`${this.#path}/status`, 'merge', patch, { signal }));
       return;
     }
     try {
-      this.#learn(await client.create('/api/v1/nodes', object, { signal }));
+      this.#readLabels(await client.create('/api/v1/nodes', object, { signal }));
       return;
     } catch (error) {
       if (!(error instanceof AlreadyExistsError)) throw error;
     }
     await client.patch(this.#path, 'strategic-merge', { metadata: object.metadata, spec: object.spec }, { signal });
     const patch = { status: object.status };
-    this.#learn(await client.patch(`${this.#path}/status`, 'strategic-merge', patch, { signal }));
+    this.#readLabels(await client.patch(`${this.#path}/status`, 'strategic-merge', patch, { signal }));
   }
 
   async admit(pod: KubeletPod): Promise<Rejection | undefined> {
     if (!this.#allows(pod)) {
-      // Someone may have set labels since; the scheduler that bound the pod may have seen them before us.
+      // Labels may have changed, and the scheduler may have seen the change before this node.
       const raw = await this.#options.client.get(this.#path, { signal: this.#options.signal }).catch(() => undefined);
       this.#options.signal.throwIfAborted();
-      if (raw !== undefined) this.#learn(raw);
+      if (raw !== undefined) this.#readLabels(raw);
     }
     const rejection = this.#capacity.admit(pod.uid, pod.requests);
     if (rejection !== undefined || this.#allows(pod)) return rejection;
@@ -93,7 +93,7 @@ export class SimulatedNode implements PodHost {
     return allowsNode(pod, node);
   }
 
-  #learn(raw: unknown): void {
+  #readLabels(raw: unknown): void {
     const { metadata } = raw as RawNode;
     this.#labels = metadata?.labels ?? {};
   }

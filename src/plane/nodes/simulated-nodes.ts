@@ -21,23 +21,23 @@ import type { OnSimulationProblem } from './simulation-problem.ts';
 export interface SimulatedNodesOptions {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** For the jitter of retries only; what pods do depends on the clock and their annotations alone. */
+  /** Used only for the jitter of retries. The behavior of pods depends only on the clock and their annotations. */
   readonly random: Random;
   readonly nodes: readonly SimulatedNodeSpec[];
-  /** Also simulate Nodes that users create, and forget simulated nodes whose Node was deleted. Default: false. */
+  /** Whether to simulate Nodes that users create, and to remove simulated nodes whose Node was deleted. Default: false. */
   readonly adoptsNodes?: boolean;
   readonly defaults?: SimulationDefaults;
-  /** Told of what went wrong and was skipped or is tried again. Default: nobody is. */
+  /** Called with each error that was skipped or is being retried. Default: ignores them. */
   readonly onProblem?: OnSimulationProblem;
 }
 
-/** Nodes registered at once at the start. */
+/** Number of nodes to register concurrently at the start. */
 const registrationBatch = 16;
 
 /**
- * Nodes that run nothing and say they do: kubelets as ordinary API clients. Each registers itself, admits the
- * pods bound to it or rejects them as a kubelet does, and plays them as `simulationAnnotations` say. One watch of all
- * pods serves all nodes. The same clock and the same answers of the server give the same run.
+ * Simulates kubelets that run no containers, as ordinary API clients. Each node registers itself, admits or rejects the pods bound to
+ * it as a kubelet does, and simulates them according to `simulationAnnotations`. One watch of all pods serves all nodes. Runs are
+ * deterministic, given the same clock and the same responses of the server.
  */
 export class SimulatedNodes {
   readonly #options: SimulatedNodesOptions;
@@ -50,7 +50,7 @@ export class SimulatedNodes {
   readonly #adoptions = new Set<Promise<void>>();
   /** Node name -> node */
   readonly #nodes = new Map<string, SimulatedNode>();
-  /** Pod uid -> its worker; only pods bound to our nodes. */
+  /** Pod uid -> its worker; only pods bound to simulated nodes */
   readonly #workers = new Map<string, PodWorker>();
   #isSynced = false;
   #nodeAddresses = 0;
@@ -106,8 +106,8 @@ export class SimulatedNodes {
   }
 
   /**
-   * Registers all nodes, then takes over the pods that are bound to them already; resolves when that is done. Calls are
-   * tried again a few times; rejects when a node still cannot be registered.
+   * Registers all nodes, then takes over the pods that are already bound to them, and resolves. Retries calls a few times, and rejects
+   * if a node still cannot be registered.
    */
   async start(): Promise<void> {
     const { nodes } = this.#options;
@@ -120,13 +120,16 @@ export class SimulatedNodes {
     await this.#nodeReflector?.synced();
   }
 
-  /** Whether something will become of a pod on a node by itself, however long that takes. Not so of one that runs for ever, or waits for others. */
+  /**
+   * Whether a bound pod will change without outside help, however long that takes. Pods that run forever or wait for other members do not
+   * count.
+   */
   get areMoving(): boolean {
     for (const worker of this.#workers.values()) if (worker.isMoving) return true;
     return false;
   }
 
-  /** All nodes fall silent: no more statuses. Their objects stay. Resolves when nothing is under way. */
+  /** Stops all nodes: they write no more statuses. Their objects remain. Resolves when no call is in progress. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the simulated nodes are stopped'));
     await Promise.all([
@@ -138,14 +141,14 @@ export class SimulatedNodes {
     this.#workers.clear();
   }
 
-  /** `uid`: of the Node that it takes over, if it is not its own. */
+  /** `uid` is that of the existing Node to take over, if any. */
   async #addNode(spec: SimulatedNodeSpec, uid?: string): Promise<void> {
-    if (this.#nodes.has(spec.name)) throw new Error(`there is a simulated node ${JSON.stringify(spec.name)} already`);
+    if (this.#nodes.has(spec.name)) throw new Error(`simulated node ${JSON.stringify(spec.name)} already exists`);
     const { clock, random } = this.#options;
     const { signal } = this.#stop;
     const hostIP = address(10, 0, ++this.#nodeAddresses);
     const node = new SimulatedNode({ client: this.#client, spec, hostIP, signal });
-    // Known before it is registered: a scheduler may bind to it at once.
+    // Add the node before it registers: a scheduler may bind pods to it at once.
     this.#nodes.set(spec.name, node);
     try {
       await retry(() => node.register(clock.now(), uid), { clock, random, idempotent: true, signal });
@@ -165,24 +168,24 @@ export class SimulatedNodes {
     try {
       await this.#addNode(node, node.uid);
     } catch (thrown) {
-      // Deleted or replaced in the meantime: the watch shows the next one.
-      if (this.#stop.signal.aborted || isOfAnother(thrown)) return;
+      // The Node was deleted or replaced. The watch reports any new one.
+      if (this.#stop.signal.aborted || isStaleNode(thrown)) return;
       const error = toError(thrown);
-      this.#onProblem({ message: 'the node cannot be simulated', subject: `node ${node.name}`, error });
+      this.#onProblem({ message: 'cannot simulate node', subject: `node ${node.name}`, error });
       return;
     }
     if (this.#stop.signal.aborted) return;
-    // Pods may have been bound to it before.
+    // Pods may already be bound to the node.
     for (const pod of this.#reflector.store.values()) if (pod.nodeName === node.name) this.#changed(pod);
   }
 
-  /** Its pods stay as they were last seen, as on a machine that was switched off. */
+  /** Removes the node. The status of its pods stays as it is, as on a machine that was switched off. */
   #removeNode(name: string): void {
     this.#nodes.delete(name);
     for (const pod of this.#reflector.store.values()) if (pod.nodeName === name) void this.#drop(pod.uid);
   }
 
-  /** Pods that run already come first, as they have their room; then the others in the order of their creation. */
+  /** Starts running pods first, because they already use capacity, then the others in order of creation. */
   #takeOver(): void {
     this.#isSynced = true;
     const pods = [...this.#reflector.store.values()].filter((pod) => !this.#workers.has(pod.uid));
@@ -237,13 +240,13 @@ export class SimulatedNodes {
   }
 }
 
-/** The server has no Node with this name and uid. */
-function isOfAnother(error: unknown): boolean {
+/** Whether the server has no Node with this name and uid. */
+function isStaleNode(error: unknown): boolean {
   if (error instanceof InvalidError) return error.causes.some(({ field }) => field === 'metadata.uid');
   return error instanceof NotFoundError || error instanceof ConflictError;
 }
 
-/** The `index`-th address of a network whose first two numbers are given. */
+/** Returns the `index`-th address of the network with the given first two numbers. */
 function address(first: number, second: number, index: number): string {
   return [first, second + ((index >> 16) & 63), (index >> 8) & 255, index & 255].join('.');
 }

@@ -5,7 +5,7 @@ import { Reflector } from '../../informer/reflector.ts';
 import type { ReflectorOptions } from '../../informer/reflector.ts';
 import type { OnSimulationProblem } from './simulation-problem.ts';
 
-/** Of whoever acts on a plane. */
+/** Dependencies of a client that simulates a cluster component. */
 export interface SimulatedReflectorContext {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -13,7 +13,7 @@ export interface SimulatedReflectorContext {
   readonly onProblem?: OnSimulationProblem | undefined;
 }
 
-/** A reflector whose problems are told as those of a simulation, under its path. */
+/** Creates a reflector that reports its problems as simulation problems, with its path as the subject. */
 export function simulatedReflector<T>(
   { client, clock, random, onProblem }: SimulatedReflectorContext,
   options: Pick<ReflectorOptions<T>, 'path' | 'project' | 'handler' | 'indexers'>,

@@ -22,30 +22,30 @@ import type { OnSimulationProblem } from './simulation-problem.ts';
 export interface SimulatedVolumesOptions {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** For the jitter of retries only. */
+  /** Used only for the jitter of retries. */
   readonly random: Random;
-  /** Provisioners of StorageClasses for which it makes volumes; for others somebody else does, or nobody. */
+  /** Provisioner names of the StorageClasses whose volumes to provision. Other classes need a provisioner of their own. */
   readonly provisioners: readonly string[];
-  /** The node label whose value tells where a volume that was made for a node can be reached from. Default: the zone. */
+  /** Node label that limits access to a volume provisioned for a node: nodes with the same value can access it. Default: the zone. */
   readonly topologyKey?: string;
-  /** How long making a volume takes, in milliseconds. Default 0. */
+  /** How long it takes to provision a volume, in milliseconds. Default 0. */
   readonly latencyMs?: number;
-  /** Told of what went wrong and is tried again. Default: nobody is. */
+  /** Called with each error that is being retried. Default: ignores them. */
   readonly onProblem?: OnSimulationProblem;
 }
 
-/** What a StorageClass names as its provisioner to have its volumes made by simulation. */
+/** Provisioner name for StorageClasses whose volumes are simulated. */
 export const simulatedProvisioner = 'tutti.dev/simulated';
 
-/** What its volumes name as their CSI driver. */
+/** CSI driver of simulated volumes. */
 const driver = 'simulated.tutti.dev';
-/** After something went wrong. */
-const againMs = 100;
+/** Delay after an error. */
+const retryDelayMs = 100;
 
 /**
- * What binds volumes and claims to each other, and what makes volumes, as an ordinary API client: a stand-in for the controllers that a
- * cluster has for both. A volume that is kept for a claim is bound to it; a claim that need not wait for a pod gets the smallest volume
- * that is there, or one that is made; for one that waits a volume is made when a node has been chosen for it.
+ * Binds and provisions volumes as an ordinary API client, in place of a cluster's PersistentVolume controller and provisioner. A volume
+ * reserved for a claim is bound to it. A claim with immediate binding gets the smallest available volume that fits, or else a new one. For a
+ * claim that waits for its first consumer, a volume is provisioned once a node is selected.
  */
 export class SimulatedVolumes {
   readonly #options: SimulatedVolumesOptions;
@@ -67,7 +67,7 @@ export class SimulatedVolumes {
     this.#classes = this.#reflector('/apis/storage.k8s.io/v1/storageclasses', projectStorageClass);
   }
 
-  /** Resolves when it has seen what there is. */
+  /** Resolves when the initial lists are complete. */
   async start(): Promise<void> {
     const all = [this.#claims, this.#volumes, this.#classes];
     for (const reflector of all) reflector.start();
@@ -76,7 +76,7 @@ export class SimulatedVolumes {
     this.#wake();
   }
 
-  /** Resolves when nothing is under way. Objects stay. */
+  /** Resolves when no call is in progress. Objects remain. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the simulated volumes are stopped'));
     await Promise.all([this.#claims.stop(), this.#volumes.stop(), this.#classes.stop(), this.#working]);
@@ -94,14 +94,15 @@ export class SimulatedVolumes {
     this.#working = this.#work().finally(() => (this.#working = undefined));
   }
 
-  /** Until there is nothing to do in what is known. */
+  /** Works until the known objects require no more changes. */
   async #work(): Promise<void> {
     const { signal } = this.#stop;
     while (this.#isDirty && !signal.aborted) {
       this.#isDirty = false;
-      for (const volume of [...this.#volumes.store.values()]) await this.#try(volume.name, () => this.#offer(volume));
+      for (const volume of [...this.#volumes.store.values()])
+        await this.#try(volume.name, () => this.#markAvailable(volume));
       for (const claim of [...this.#claims.store.values()]) {
-        await this.#try(`${claim.namespace}/${claim.name}`, () => this.#serve(claim));
+        await this.#try(`${claim.namespace}/${claim.name}`, () => this.#reconcileClaim(claim));
       }
     }
   }
@@ -117,47 +118,47 @@ export class SimulatedVolumes {
       const isRace = [ConflictError, NotFoundError, AlreadyExistsError].some((race) => error instanceof race);
       if (!isRace) {
         this.#options.onProblem?.({
-          message: 'a volume could not be bound or made, which is tried again',
+          message: 'cannot bind or provision volume; retrying',
           subject,
           error: toError(error),
         });
       }
-      await wait(this.#options.clock, againMs, signal).catch(() => undefined);
+      await wait(this.#options.clock, retryDelayMs, signal).catch(() => undefined);
     }
   }
 
-  /** A new volume that nobody has. */
-  async #offer(volume: PersistentVolume): Promise<void> {
+  /** Marks a new volume without a claim as available. */
+  async #markAvailable(volume: PersistentVolume): Promise<void> {
     if (volume.claim !== undefined || volume.isAvailable || volume.deleting) return;
     await this.#patch(`${volumePath(volume.name)}/status`, { status: { phase: 'Available' } });
   }
 
-  async #serve(claim: PersistentVolumeClaim): Promise<void> {
+  async #reconcileClaim(claim: PersistentVolumeClaim): Promise<void> {
     if (claim.isBound || claim.deleting) return;
     const volumes = [...this.#volumes.store.values()].filter(({ deleting }) => !deleting);
     const own = volumes.find((volume) => isVolumeOf(volume, claim));
     if (own !== undefined) return this.#bind(own, claim);
     if (claim.volumeName !== '') {
       const wanted = volumes.find(({ name, claim: other }) => name === claim.volumeName && other === undefined);
-      return wanted === undefined ? undefined : this.#keep(wanted, claim);
+      return wanted === undefined ? undefined : this.#reserve(wanted, claim);
     }
     const storageClass = [...this.#classes.store.values()].find(({ name }) => name === claim.className);
     const isDelayed = storageClass !== undefined && waitsForConsumer(storageClass);
     if (isDelayed && claim.selectedNode === undefined) return;
-    const there = isDelayed ? undefined : smallestFor(claim, volumes);
-    if (there !== undefined) return this.#keep(there, claim);
-    const isOurs = storageClass !== undefined && this.#options.provisioners.includes(storageClass.provisioner);
-    if (isOurs) await this.#make(claim);
+    const available = isDelayed ? undefined : smallestFor(claim, volumes);
+    if (available !== undefined) return this.#reserve(available, claim);
+    const isSimulated = storageClass !== undefined && this.#options.provisioners.includes(storageClass.provisioner);
+    if (isSimulated) await this.#provision(claim);
   }
 
-  async #keep({ name, resourceVersion }: PersistentVolume, claim: PersistentVolumeClaim): Promise<void> {
+  async #reserve({ name, resourceVersion }: PersistentVolume, claim: PersistentVolumeClaim): Promise<void> {
     const metadata = { resourceVersion, annotations: { [boundByControllerAnnotation]: 'yes' } };
     await this.#patch(volumePath(name), { metadata, spec: { claimRef: referenceTo(claim) } });
   }
 
   async #bind(volume: PersistentVolume, claim: PersistentVolumeClaim): Promise<void> {
-    // Kept for whichever claim has the name: now it is this one.
-    if (volume.claim!.uid === '') await this.#keep(volume, claim);
+    // The volume is reserved by claim name only: add the uid of this claim.
+    if (volume.claim!.uid === '') await this.#reserve(volume, claim);
     const { name, accessModes, capacity } = volume;
     const path = claimPath(claim);
     const annotations = { [bindCompletedAnnotation]: 'yes', [boundByControllerAnnotation]: 'yes' };
@@ -167,11 +168,12 @@ export class SimulatedVolumes {
     await this.#patch(`${volumePath(name)}/status`, { status: { phase: 'Bound' } });
   }
 
-  async #make(claim: PersistentVolumeClaim): Promise<void> {
+  async #provision(claim: PersistentVolumeClaim): Promise<void> {
     const { clock, latencyMs = 0, topologyKey = 'topology.kubernetes.io/zone' } = this.#options;
     if (latencyMs > 0) await wait(clock, latencyMs, this.#stop.signal);
-    const where = claim.selectedNode === undefined ? undefined : await this.#labelOf(claim.selectedNode, topologyKey);
-    const expression = { key: topologyKey, operator: 'In', values: [where] };
+    const topologyValue =
+      claim.selectedNode === undefined ? undefined : await this.#labelOf(claim.selectedNode, topologyKey);
+    const expression = { key: topologyKey, operator: 'In', values: [topologyValue] };
     const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions: [expression] }] } };
     const name = `pvc-${claim.uid}`;
     await this.#client.create('/api/v1/persistentvolumes', {
@@ -186,7 +188,7 @@ export class SimulatedVolumes {
         persistentVolumeReclaimPolicy: 'Delete',
         storageClassName: claim.className,
         volumeMode: claim.volumeMode,
-        ...(where !== undefined && { nodeAffinity }),
+        ...(topologyValue !== undefined && { nodeAffinity }),
       },
     });
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseDuration } from '../../base/parse-duration.ts';
 import { readSimulation, simulationAnnotations, SimulationError } from './simulation-annotations.ts';
 
-describe('durations', () => {
+describe('parseDuration', () => {
   test.each([
     ['2s', 2_000],
     ['1m30s', 90_000],
@@ -11,35 +11,35 @@ describe('durations', () => {
     ['250ms', 250],
     ['0', 0],
     ['0s', 0],
-  ])('%s is %d ms', (text, milliseconds) => {
+  ])('reads %s as %d ms', (text, milliseconds) => {
     expect(parseDuration(text)).toBe(milliseconds);
   });
 
-  test.each(['', '2', '-2s', '2 s', 's', '2sec', '1s x', 'never'])('%j is none', (text) => {
+  test.each(['', '2', '-2s', '2 s', 's', '2sec', '1s x', 'never'])('rejects %j', (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 });
 
-describe('annotations of a pod', () => {
+describe('readSimulation', () => {
   const names = simulationAnnotations;
 
-  test('one that is not known is rejected, with the one that was meant', () => {
+  test('rejects an unknown annotation and suggests the closest name', () => {
     const rejected = (name: string): string => {
       try {
         readSimulation({ [name]: '2s' }, false, {});
-        return 'taken';
+        return 'accepted';
       } catch (error) {
         return (error as SimulationError).message;
       }
     };
     expect(rejected('sim.tutti.dev/run-durration')).toMatch(
-      /^annotation sim.tutti.dev\/run-durration is not known; did you mean sim.tutti.dev\/run-duration\? there are sim.tutti.dev\/run-duration, /,
+      /^unknown annotation sim.tutti.dev\/run-durration; did you mean sim.tutti.dev\/run-duration\? valid annotations: sim.tutti.dev\/run-duration, /,
     );
-    expect(rejected('sim.tutti.dev/zzz')).toMatch(/^annotation sim.tutti.dev\/zzz is not known; there are /);
-    expect(rejected('example.com/run-duration')).toBe('taken');
+    expect(rejected('sim.tutti.dev/zzz')).toMatch(/^unknown annotation sim.tutti.dev\/zzz; valid annotations: /);
+    expect(rejected('example.com/run-duration')).toBe('accepted');
   });
 
-  test('a pod without any is played by the defaults', () => {
+  test('uses the defaults for a pod without annotations', () => {
     expect(readSimulation({}, false, {})).toEqual({
       runDurationMs: undefined,
       exitCode: 0,
@@ -54,14 +54,14 @@ describe('annotations of a pod', () => {
     });
   });
 
-  test('what the pod says wins, "never" too', () => {
+  test('prefers the annotations of the pod to the defaults, including "never"', () => {
     const annotations = {
       [names.runDuration]: 'never',
       [names.exitCode]: '3',
       [names.startLatency]: '1s',
       [names.termination]: '2s',
       [names.rendezvous]: '4',
-      'other.dev/run-duration': 'whatever',
+      'other.dev/run-duration': 'ignored',
     };
     expect(readSimulation(annotations, true, { runDurationMs: 5 })).toEqual({
       runDurationMs: undefined,
@@ -78,13 +78,13 @@ describe('annotations of a pod', () => {
     [names.startLatency, '1', 'a duration such as "2s" or "1m30s"'],
     [names.exitCode, '256', 'a whole number from "0" to "255"'],
     [names.rendezvous, '0', 'a number of members of at least "1", or "minMember"'],
-  ])('%s: %j is rejected with what would be right', (name, value, expected) => {
+  ])('rejects %s: %j and describes the valid values', (name, value, expected) => {
     const read = (): unknown => readSimulation({ [name]: value }, true, {});
     expect(read).toThrow(SimulationError);
     expect(read).toThrow(`annotation ${name}: "${value}" is not valid; it must be ${expected}`);
   });
 
-  test('a pod of no group cannot meet one', () => {
-    expect(() => readSimulation({ [names.rendezvous]: '2' }, false, {})).toThrow('names no group to meet');
+  test('rejects a rendezvous for a pod without a group', () => {
+    expect(() => readSimulation({ [names.rendezvous]: '2' }, false, {})).toThrow('does not name a group');
   });
 });

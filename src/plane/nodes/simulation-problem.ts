@@ -1,6 +1,6 @@
 /**
- * Something that simulated nodes met and went on from: for logs. `message` is constant; `subject` names the node
- * ("node a"), the pod ("pod default/p") or the collection that it is about.
+ * An error that the simulation recovered from, for logs. `message` is constant. `subject` names the node ("node a"), the pod
+ * ("pod default/p") or the collection.
  */
 export interface SimulationProblem {
   readonly message: string;

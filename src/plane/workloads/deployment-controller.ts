@@ -20,8 +20,8 @@ type Deployment = Workload<
 >;
 
 /**
- * Keeps one ReplicaSet for each template that a Deployment has had, and gives all replicas to that of the present template at once. With strategy Recreate
- * the new pods wait until the old ones are gone.
+ * Keeps one ReplicaSet for each template that a Deployment has had, and scales that of the current template to all replicas in one step.
+ * With strategy Recreate, it creates new pods only after the old ones no longer exist.
  */
 export const deploymentController: WorkloadController = {
   apiVersion: 'apps/v1',
@@ -35,13 +35,13 @@ export const deploymentController: WorkloadController = {
     const sets = await actions.owned<ReplicaSet>(deployment, collectionPath(replicaSetController, metadata.namespace));
     sets.sort((a, b) => revisionOf(a) - revisionOf(b));
     const hash = templateHash(spec.template);
-    const same = sets.find((set) => set.metadata.labels?.[hashLabel] === hash);
+    const matching = sets.find((set) => set.metadata.labels?.[hashLabel] === hash);
     if (isDeleting(deployment)) return undefined;
-    if (same === undefined && spec.paused !== true) {
+    if (matching === undefined && spec.paused !== true) {
       await createReplicaSet(deployment, hash, revisionOf(sets.at(-1)) + 1, actions);
-      return undefined; // the new ReplicaSet causes the next look
+      return undefined; // the new ReplicaSet triggers the next reconcile
     }
-    const current = same ?? sets.at(-1);
+    const current = matching ?? sets.at(-1);
     const old = sets.filter((set) => set !== current);
     await actions.writeStatus(path, deployment, statusOf(deployment, current, sets, actions.nowMs));
     for (const set of old) await scale(deployment, set, 0, actions);

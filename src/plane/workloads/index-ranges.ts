@@ -1,4 +1,4 @@
-/** Reads completion indexes as a Job's status has them, `0,2-5`. Indexes that are not below `limit` are left out. */
+/** Parses completion indexes from a Job's status, such as `0,2-5`. Omits indexes of at least `limit`. */
 export function parseIndexes(text: string | undefined, limit: number): Set<number> {
   const indexes = new Set<number>();
   for (const part of (text ?? '').split(',')) {
@@ -10,7 +10,7 @@ export function parseIndexes(text: string | undefined, limit: number): Set<numbe
   return indexes;
 }
 
-/** Writes them the same way: two in a row as `3,4`, more as `2-5`. */
+/** Formats completion indexes for a Job's status: two consecutive indexes as `3,4`, more as `2-5`. */
 export function formatIndexes(indexes: Iterable<number>): string {
   const ranges: [first: number, last: number][] = [];
   for (const index of [...indexes].sort((a, b) => a - b)) {

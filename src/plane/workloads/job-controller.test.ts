@@ -8,7 +8,7 @@ const succeeding = [
 ];
 
 describe('Job controller', () => {
-  it('runs as many pods at a time as parallelism allows, and completes', async () => {
+  it('runs at most parallelism pods at a time, and completes', async () => {
     await using plane = await startWorkloadsPlane();
     await plane.createWorkload('Job', 'batch', { completions: 5, parallelism: 2 }, '10s');
     await plane.pass(1_000);
@@ -20,7 +20,7 @@ describe('Job controller', () => {
     expect(plane.controllers.areMoving).toBe(false);
   });
 
-  it('completes a Job of nothing at once', async () => {
+  it('completes a Job with 0 completions at once', async () => {
     await using plane = await startWorkloadsPlane();
     await plane.createWorkload('Job', 'nothing', { completions: 0 });
     await plane.pass(1_000);
@@ -34,7 +34,7 @@ describe('Job controller', () => {
     expect(await plane.pods()).toEqual([]);
   });
 
-  it('fails with backoffLimit, and replaces failed pods later each time', async () => {
+  it('fails a Job at its backoffLimit, and doubles the delay before each replacement', async () => {
     await using plane = await startWorkloadsPlane();
     await plane.createWorkload('Job', 'bad', { backoffLimit: 2 }, '0s', '1');
     await plane.pass(9_000);
@@ -46,7 +46,7 @@ describe('Job controller', () => {
     expect(await plane.events()).toContain('BackoffLimitExceeded: Job has reached the specified backoff limit');
   });
 
-  it('deletes a finished Job and its pods when ttlSecondsAfterFinished is over', async () => {
+  it('deletes a finished Job and its pods after ttlSecondsAfterFinished', async () => {
     await using plane = await startWorkloadsPlane();
     await plane.createWorkload('Job', 'brief', { ttlSecondsAfterFinished: 100 }, '0s');
     await plane.pass(99_000);
@@ -57,7 +57,7 @@ describe('Job controller', () => {
     expect(await plane.pods()).toEqual([]);
   });
 
-  it('creates no pods beyond the limit of the simulation, and goes on when pods are deleted', async () => {
+  it('creates no pods beyond the limit of the simulation, and continues when pods are deleted', async () => {
     await using plane = await startWorkloadsPlane(4);
     await plane.createWorkload('Job', 'huge', { parallelism: 2 ** 31 - 1, completions: 2 ** 31 - 1 });
     await plane.pass(10_000);
@@ -70,7 +70,7 @@ describe('Job controller', () => {
     expect(plane.controllers.areMoving).toBe(false);
   });
 
-  it('writes nothing more once nothing changes', async () => {
+  it('writes nothing while nothing changes', async () => {
     await using plane = await startWorkloadsPlane();
     await plane.createWorkload('Job', 'still', { completions: 2, parallelism: 2 });
     await plane.pass(5_000);
@@ -95,9 +95,9 @@ describe('Job controller', () => {
           await using plane = await startWorkloadsPlane();
           const spec = { completionMode: 'Indexed', completions, parallelism: completions, backoffLimit: 1_000 };
           await plane.createWorkload('Job', 'train', spec, '1s');
-          /** index -> uids of its pods that have succeeded */
+          /** Index -> uids of its succeeded pods */
           const succeeded = new Map<string, Set<string>>();
-          const look = async (): Promise<void> => {
+          const recordSucceeded = async (): Promise<void> => {
             for (const { metadata, status } of await plane.pods()) {
               const index = metadata.labels!['batch.kubernetes.io/job-completion-index']!;
               if (status?.phase !== 'Succeeded') continue;
@@ -109,7 +109,7 @@ describe('Job controller', () => {
             if (each.kind === 'restart') await plane.restartControllers();
             if (each.kind === 'suspend') await plane.patchSpec('Job', 'train', { suspend: each.suspend });
             if (each.kind === 'scale') await plane.patchSpec('Job', 'train', { parallelism: each.parallelism });
-            await look();
+            await recordSucceeded();
             if (each.kind === 'delete') {
               const pods = await plane.pods();
               const pod = pods[each.pod % Math.max(1, pods.length)];
@@ -119,7 +119,7 @@ describe('Job controller', () => {
           await plane.patchSpec('Job', 'train', { suspend: false, parallelism: 5 });
           for (let second = 0; second < 60; second++) {
             await plane.pass(500);
-            await look();
+            await recordSucceeded();
           }
           await plane.pass(3_600_000);
           const { status } = await plane.workload('Job', 'train');

@@ -3,9 +3,9 @@ import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import { formatIndexes, parseIndexes } from './index-ranges.ts';
 import { indexOf, isIndexed, podOfJob, trackingFinalizer } from './job.ts';
 import type { Job, JobStatus } from './job.ts';
-import { mostChanges } from './workload-actions.ts';
+import { maxChanges } from './workload-actions.ts';
 import type { WorkloadActions } from './workload-actions.ts';
-import type { LookAgain, WorkloadController } from './workload-controller.ts';
+import type { RequeueAfter, WorkloadController } from './workload-controller.ts';
 import {
   byProgress,
   conditionOf,
@@ -24,8 +24,8 @@ const ownName = 'kubernetes.io/job-controller';
 const reachedCompletions = 'Reached expected number of succeeded pods';
 
 /**
- * Runs the pods of Jobs. A finalizer keeps each pod until it is counted, and the count takes two steps, so that each pod counts once whatever breaks off: the
- * status lists the uid before the finalizer goes, and the number is raised when the finalizer is gone.
+ * Runs the pods of Jobs. A finalizer keeps each pod until it is counted. Counting takes two steps, so that each pod counts exactly once
+ * even if the controller stops in between: the status lists the uid before the finalizer is removed, and the count increases after that.
  */
 export const jobController: WorkloadController = {
   apiVersion: 'batch/v1',
@@ -40,14 +40,14 @@ export const jobController: WorkloadController = {
     const pods = (await actions.ownedPods(job)).sort((a, b) => (indexOf(a) ?? 0) - (indexOf(b) ?? 0));
     const end = endOf(job.status);
     if (end !== undefined || isDeleting(job)) {
-      await release(pods, actions);
+      await removeFinalizers(pods, actions);
       return end === undefined ? undefined : expire(job, path, end, actions);
     }
     const progress = new JobProgress(job, pods, actions.nowMs);
     const status = progress.status();
     await actions.writeStatus(path, job, status);
-    announce(job, status, actions);
-    await release(progress.ended, actions);
+    recordEvents(job, status, actions);
+    await removeFinalizers(progress.ended, actions);
     if (endOf(status) !== undefined) return undefined;
     const active = pods.filter(isActive);
     if (progress.failure !== undefined) {
@@ -55,8 +55,8 @@ export const jobController: WorkloadController = {
       return undefined;
     }
     const surplus = progress.surplus();
-    // Pods that the Job gives up do not count as failed: they lose the finalizer before they go.
-    await release(surplus.slice(0, mostChanges), actions);
+    // Surplus pods do not count as failed: remove the finalizer before the pods are deleted.
+    await removeFinalizers(surplus.slice(0, maxChanges), actions);
     await actions.deletePods(job, surplus);
     const missing = progress.missing();
     const delayMs = missing.length === 0 ? 0 : replacementDelay(pods, actions.nowMs);
@@ -65,32 +65,32 @@ export const jobController: WorkloadController = {
         job,
         missing.map((index) => podOfJob(job, index)),
       );
-    const waits = [delayMs, progress.untilDeadlineMs ?? 0].filter((ms) => ms > 0);
-    return waits.length > 0 ? { afterMs: Math.min(...waits) } : undefined;
+    const delays = [delayMs, progress.untilDeadlineMs ?? 0].filter((ms) => ms > 0);
+    return delays.length > 0 ? { afterMs: Math.min(...delays) } : undefined;
   },
 
   async forget(namespace, name, actions) {
     const pods = await actions.podsIn(namespace);
-    const isLeft = ({ metadata }: WorkloadPod): boolean => {
+    const mayBeLeftover = ({ metadata }: WorkloadPod): boolean => {
       const owner = controllerOf(metadata);
       return owner === undefined || (owner.kind === 'Job' && owner.name === name);
     };
-    await release(pods.filter(isLeft), actions);
+    await removeFinalizers(pods.filter(mayBeLeftover), actions);
   },
 };
 
-/** One Job and its pods at one moment, and what follows from them. Changes nothing. */
+/** Derives the status and the necessary changes from one state of a Job and its pods. Changes nothing itself. */
 class JobProgress {
   readonly #job: Job;
   readonly #pods: readonly WorkloadPod[];
   readonly #active: readonly WorkloadPod[];
   readonly #nowMs: number;
   readonly #completedIndexes: ReadonlySet<number>;
-  /** How many pods have been counted, and the uids of those that are being counted. */
+  /** Result -> the number of counted pods, and the uids of the pods being counted */
   readonly #counts: Readonly<
     Record<'succeeded' | 'failed', { readonly counted: number; readonly uids: readonly string[] }>
   >;
-  /** Pods that may lose their finalizer once the status is written. */
+  /** Pods whose finalizer can be removed once the status is written. */
   readonly ended: readonly WorkloadPod[];
 
   constructor(job: Job, pods: readonly WorkloadPod[], nowMs: number) {
@@ -98,7 +98,7 @@ class JobProgress {
     this.#pods = pods;
     this.#active = pods.filter(isActive);
     this.#nowMs = nowMs;
-    this.ended = pods.filter((pod) => isTracked(pod) && !isActive(pod)).slice(0, mostChanges);
+    this.ended = pods.filter((pod) => isTracked(pod) && !isActive(pod)).slice(0, maxChanges);
     const valid = this.ended.filter((pod) => this.#hasValidIndex(pod));
     const succeeded = valid.filter((pod) => phaseOf(pod) === 'Succeeded');
     const failed = valid.filter((pod) => phaseOf(pod) !== 'Succeeded');
@@ -113,7 +113,7 @@ class JobProgress {
     };
   }
 
-  /** Why the Job fails, or undefined. */
+  /** Why the Job fails; undefined if it does not. */
   get failure(): { readonly reason: string; readonly message: string } | undefined {
     const { backoffLimit, template } = this.#job.spec;
     const decided = conditionOf(this.#job.status?.conditions, 'FailureTarget');
@@ -160,25 +160,25 @@ class JobProgress {
     };
   }
 
-  /** The pods to give up: those without an index of their own, then those that have come least far. */
+  /** Returns the surplus pods: first those without a valid index of their own, then those with the least progress. */
   surplus(): WorkloadPod[] {
     const active = [...this.#active].sort(byProgress);
     if (this.#job.spec.suspend) return active;
-    /** index -> the pod that has come farthest */
-    const keepers = new Map(active.map((pod) => [indexOf(pod), pod]));
-    const isKept = (pod: WorkloadPod): boolean => {
+    /** Index -> the pod with the most progress */
+    const farthest = new Map(active.map((pod) => [indexOf(pod), pod]));
+    const isNeeded = (pod: WorkloadPod): boolean => {
       const index = indexOf(pod);
-      return keepers.get(index) === pod && this.#hasValidIndex(pod) && !this.#completedIndexes.has(index!);
+      return farthest.get(index) === pod && this.#hasValidIndex(pod) && !this.#completedIndexes.has(index!);
     };
-    const kept = isIndexed(this.#job) ? active.filter(isKept) : active;
-    const least = Math.max(0, kept.length - this.#wantedActive);
-    return [...active.filter((pod) => !kept.includes(pod)), ...kept.slice(0, least)];
+    const needed = isIndexed(this.#job) ? active.filter(isNeeded) : active;
+    const excess = Math.max(0, needed.length - this.#wantedActive);
+    return [...active.filter((pod) => !needed.includes(pod)), ...needed.slice(0, excess)];
   }
 
-  /** The indexes of the pods to create, undefined for those without. */
+  /** Returns the indexes of the pods to create, with undefined for each pod of a Job that is not Indexed. */
   missing(): readonly (number | undefined)[] {
     const job = this.#job;
-    const count = Math.min(this.#wantedActive - this.#active.length, mostChanges);
+    const count = Math.min(this.#wantedActive - this.#active.length, maxChanges);
     if (job.spec.suspend || count <= 0) return [];
     if (!isIndexed(job)) return Array.from({ length: count }, () => undefined);
     const taken = new Set([...this.#completedIndexes, ...this.#active.map(indexOf)]);
@@ -207,22 +207,22 @@ class JobProgress {
     return conditionOf(this.#job.status?.conditions, 'Suspended')?.status === 'True';
   }
 
-  /** An Indexed Job counts no pods without a valid index. */
+  /** An Indexed Job does not count pods without a valid index. */
   #hasValidIndex(pod: WorkloadPod): boolean {
     return !isIndexed(this.#job) || (indexOf(pod) ?? Infinity) < (this.#job.spec.completions ?? 0);
   }
 
   #count(
-    how: 'succeeded' | 'failed',
+    result: 'succeeded' | 'failed',
     ended: readonly WorkloadPod[],
   ): { readonly counted: number; readonly uids: readonly string[] } {
     const { status = {} } = this.#job;
-    const before = status.uncountedTerminatedPods?.[how] ?? [];
-    /** uids of pods that still have the finalizer */
+    const before = status.uncountedTerminatedPods?.[result] ?? [];
+    /** UIDs of pods that still have the finalizer. */
     const tracked = new Set(this.#pods.filter(isTracked).map(({ metadata }) => metadata.uid));
-    const waiting = before.filter((uid) => tracked.has(uid));
-    const uids = new Set([...waiting, ...ended.map(({ metadata }) => metadata.uid)]);
-    return { counted: (status[how] ?? 0) + before.length - waiting.length, uids: [...uids] };
+    const uncounted = before.filter((uid) => tracked.has(uid));
+    const uids = new Set([...uncounted, ...ended.map(({ metadata }) => metadata.uid)]);
+    return { counted: (status[result] ?? 0) + before.length - uncounted.length, uids: [...uids] };
   }
 
   #conditions(before: readonly Condition[]): readonly Condition[] {
@@ -264,16 +264,16 @@ function endOf(status: JobStatus | undefined): Condition | undefined {
   return conditionOf(status?.conditions, 'Complete') ?? conditionOf(status?.conditions, 'Failed');
 }
 
-/** Takes the finalizer off pods, so that their deletion is carried out. */
-async function release(pods: readonly WorkloadPod[], actions: WorkloadActions): Promise<void> {
+/** Removes the finalizer from pods, so that the API server can delete them. */
+async function removeFinalizers(pods: readonly WorkloadPod[], actions: WorkloadActions): Promise<void> {
   await actions.each(pods.filter(isTracked), async ({ metadata }) => {
     const patch = { metadata: { uid: metadata.uid, '$deleteFromPrimitiveList/finalizers': [trackingFinalizer] } };
     await actions.patch(podPath(metadata), 'strategic-merge', patch);
   });
 }
 
-/** Records Events for what the new status says for the first time. */
-function announce(job: Job, status: JobStatus, actions: WorkloadActions): void {
+/** Records Events for conditions that are new in the status. */
+function recordEvents(job: Job, status: JobStatus, actions: WorkloadActions): void {
   for (const { type, status: state, reason = '', message = '' } of status.conditions ?? []) {
     const last = conditionOf(job.status?.conditions, type);
     if (last?.status === state) continue;
@@ -283,13 +283,13 @@ function announce(job: Job, status: JobStatus, actions: WorkloadActions): void {
   }
 }
 
-/** Deletes a finished Job when its ttlSecondsAfterFinished is over. */
+/** Deletes a finished Job when its ttlSecondsAfterFinished has passed. */
 async function expire(
   job: Job,
   path: string,
   end: Condition,
   actions: WorkloadActions,
-): Promise<LookAgain | undefined> {
+): Promise<RequeueAfter | undefined> {
   const { ttlSecondsAfterFinished: seconds } = job.spec;
   if (seconds === undefined || isDeleting(job)) return undefined;
   const afterMs = Date.parse(end.lastTransitionTime ?? '') + seconds * 1000 - actions.nowMs;

@@ -5,7 +5,7 @@ const indexLabel = 'batch.kubernetes.io/job-completion-index';
 
 export interface JobSpec {
   readonly parallelism: number;
-  /** Absent: the Job is complete once a pod has succeeded and none is active. */
+  /** If absent, the Job is complete once a pod has succeeded and none is active. */
   readonly completions?: number;
   readonly completionMode: string;
   readonly backoffLimit: number;
@@ -25,7 +25,7 @@ export interface JobStatus {
   readonly startTime?: string;
   readonly completionTime?: string;
   readonly conditions?: readonly Condition[];
-  /** uids of pods that have ended and still have the finalizer, or had it at the last look. */
+  /** UIDs of pods that have ended and still have the finalizer, or had it at the last reconcile. */
   readonly uncountedTerminatedPods?: { readonly succeeded?: readonly string[]; readonly failed?: readonly string[] };
 }
 
@@ -35,21 +35,21 @@ export function isIndexed({ spec }: Job): boolean {
   return spec.completionMode === 'Indexed';
 }
 
-/** The completion index of a pod, or undefined if it has none that is a number. */
+/** Returns the completion index of a pod; undefined if the pod has no valid number as its index. */
 export function indexOf({ metadata }: WorkloadPod): number | undefined {
   const text = metadata.annotations?.[indexLabel];
   return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : undefined;
 }
 
-/** A job pod of the template, without owner and namespace. */
+/** Returns a pod of the Job, without owner and namespace. */
 export function podOfJob(job: Job, index: number | undefined): object {
   const { metadata = {}, spec } = job.spec.template;
   const { name } = job.metadata;
   const indexed = index === undefined ? {} : { [indexLabel]: String(index) };
-  const ending = index === undefined ? '-' : `-${index}-`;
+  const suffix = index === undefined ? '-' : `-${index}-`;
   return {
     metadata: {
-      generateName: name.slice(0, 58 - ending.length) + ending,
+      generateName: name.slice(0, 58 - suffix.length) + suffix,
       labels: { ...metadata.labels, ...indexed },
       annotations: { ...metadata.annotations, ...indexed },
       finalizers: [...new Set([...(metadata.finalizers ?? []), trackingFinalizer])],
@@ -64,17 +64,17 @@ interface Container {
 
 const indexVariable = 'JOB_COMPLETION_INDEX';
 
-/** Gives every container the index in its environment, unless it sets that variable itself. */
+/** Adds the index to the environment of every container that does not set that variable itself. */
 function withIndexVariable(spec: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const variable = { name: indexVariable, valueFrom: { fieldRef: { fieldPath: `metadata.labels['${indexLabel}']` } } };
-  const added = (container: Container): Container => {
+  const withVariable = (container: Container): Container => {
     const { env = [] } = container;
     return env.some(({ name }) => name === indexVariable) ? container : { ...container, env: [...env, variable] };
   };
   const changed = { ...spec };
   for (const field of ['containers', 'initContainers']) {
     const containers = spec[field] as readonly Container[] | undefined;
-    if (containers !== undefined) changed[field] = containers.map(added);
+    if (containers !== undefined) changed[field] = containers.map(withVariable);
   }
   return changed;
 }

@@ -1,6 +1,6 @@
 import { byProgress, isActive, isDeleting, isReady, replacementDelay } from './workload.ts';
 import type { PodTemplate, Workload } from './workload.ts';
-import { mostChanges } from './workload-actions.ts';
+import { maxChanges } from './workload-actions.ts';
 import type { WorkloadController } from './workload-controller.ts';
 
 export interface ReplicaSetStatus {
@@ -11,7 +11,7 @@ export interface ReplicaSetStatus {
 
 export type ReplicaSet = Workload<{ readonly replicas: number }, ReplicaSetStatus>;
 
-/** Keeps as many pods as a ReplicaSet asks for. Pods that ended stay until they are deleted, and do not count. */
+/** Keeps the number of active pods equal to `spec.replicas`. Terminated pods do not count and remain until they are deleted. */
 export const replicaSetController: WorkloadController = {
   apiVersion: 'apps/v1',
   kind: 'ReplicaSet',
@@ -39,13 +39,13 @@ export const replicaSetController: WorkloadController = {
     if (afterMs > 0) return { afterMs };
     await actions.createPods(
       set,
-      Array.from({ length: Math.min(missing, mostChanges) }, () => podOf(template, set.metadata.name)),
+      Array.from({ length: Math.min(missing, maxChanges) }, () => podOf(template, set.metadata.name)),
     );
     return undefined;
   },
 };
 
-/** A pod of a template, named by the server. */
+/** Returns a pod from the template. The API server generates its name. */
 function podOf({ metadata, spec }: PodTemplate, owner: string): object {
   return { metadata: { ...metadata, generateName: `${owner}-` }, spec };
 }

@@ -66,7 +66,7 @@ describe('Deployment and ReplicaSet controllers', () => {
     ]);
   });
 
-  it('with strategy Recreate wait until the old pods are gone', async () => {
+  it('create new pods with strategy Recreate only after the old pods are deleted', async () => {
     await using plane = await startWorkloadsPlane();
     await plane.createWorkload('Deployment', 'web', { replicas: 2, strategy: { type: 'Recreate' } });
     await plane.pass(5_000);
@@ -88,9 +88,9 @@ describe('Deployment and ReplicaSet controllers', () => {
     expect([await plane.workloads('ReplicaSet'), await plane.pods()]).toEqual([[], []]);
   });
 
-  it('replace pods that fail at once later each time', async () => {
+  it('double the delay before they replace a pod that fails at once', async () => {
     await using plane = await startWorkloadsPlane();
-    // Larger than the node: it rejects the pod.
+    // The pod requests more than the node has, so the node rejects it.
     const containers = [{ name: 'main', image: 'main', resources: { requests: { cpu: '2000' } } }];
     const template = { metadata: { labels: { app: 'big' } }, spec: { nodeName: 'a', containers } };
     await plane.createWorkload('ReplicaSet', 'big', { replicas: 1, template });
@@ -100,7 +100,7 @@ describe('Deployment and ReplicaSet controllers', () => {
 });
 
 describe('StatefulSet controller', () => {
-  it('creates ordered pods one after the other, and deletes the last first', async () => {
+  it('creates ordered pods one at a time, and deletes the last one first', async () => {
     await using plane = await startWorkloadsPlane();
     await plane.createWorkload('StatefulSet', 'db', { replicas: 3, serviceName: 'db' });
     const seen: string[] = [];
@@ -149,7 +149,7 @@ describe('StatefulSet controller', () => {
     expect(status).toMatchObject({ updatedReplicas: 3, readyReplicas: 3, currentRevision: status.updateRevision });
   });
 
-  it('deletes its pods with it', async () => {
+  it('deletes the pods of a deleted StatefulSet', async () => {
     await using plane = await startWorkloadsPlane();
     await plane.createWorkload('StatefulSet', 'db', { replicas: 2 });
     await plane.pass(5_000);
@@ -160,7 +160,7 @@ describe('StatefulSet controller', () => {
 });
 
 it.each(['Deployment', 'ReplicaSet', 'StatefulSet'])(
-  'property: the pods of a %s converge to its replicas, and then nothing is written',
+  'property: the pods of a %s converge to its replicas, and then the controllers write nothing',
   async (kind) => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('scale' as const), replicas: fc.nat(5) }),

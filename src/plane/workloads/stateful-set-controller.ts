@@ -14,12 +14,13 @@ type StatefulSet = Workload<
 >;
 
 const revisionLabel = 'controller-revision-hash';
-/** Pods that ended are replaced so long after their end, so that pods that fail at once cause no busy loop. */
-const replaceAfterMs = 10_000;
+/** Delay before a terminated pod is replaced, so that pods that fail at once do not cause a busy loop. */
+const replacementDelayMs = 10_000;
 
 /**
- * Keeps the pods `name-0` to `name-n` of a StatefulSet. With podManagementPolicy OrderedReady one pod after the other is created, replaced and deleted, each
- * when those before it are ready; with Parallel all at once. A changed template replaces the pods from the last to the first.
+ * Keeps the pods `name-0` to `name-n` of a StatefulSet. With podManagementPolicy OrderedReady, it creates, replaces and deletes pods one at
+ * a time, each when the pods before it are ready. With Parallel, it does so for all pods at once. After a template change, it replaces the
+ * pods from the last to the first.
  */
 export const statefulSetController: WorkloadController = {
   apiVersion: 'apps/v1',
@@ -38,36 +39,36 @@ export const statefulSetController: WorkloadController = {
 
     const first = spec.ordinals?.start ?? 0;
     const wanted = Array.from({ length: spec.replicas }, (_, index) => `${metadata.name}-${first + index}`);
-    /** pod name -> the pod */
+    /** Pod name -> the pod */
     const byName = new Map(pods.map((pod) => [pod.metadata.name, pod]));
-    // In order, the first pod that is missing, leaving or not ready holds up those after it.
+    // With OrderedReady, the first pod that is missing, terminating or not ready delays all pods after it.
     const firstUnready = wanted.findIndex((name) => !isReadyPod(byName.get(name)));
-    const reach = isParallel || firstUnready < 0 ? wanted : wanted.slice(0, firstUnready + 1);
-    const missing = reach.filter((name) => !byName.has(name));
+    const eligible = isParallel || firstUnready < 0 ? wanted : wanted.slice(0, firstUnready + 1);
+    const missing = eligible.filter((name) => !byName.has(name));
     await actions.createPods(
       set,
       missing.map((name) => podOf(set, name, revision)),
     );
 
-    const ended = reach.flatMap((name) => byName.get(name) ?? []).filter((pod) => hasEnded(pod) && !isDeleting(pod));
-    const waits = ended.map((pod) => endedAt(pod) + replaceAfterMs - actions.nowMs);
+    const ended = eligible.flatMap((name) => byName.get(name) ?? []).filter((pod) => hasEnded(pod) && !isDeleting(pod));
+    const delays = ended.map((pod) => endedAt(pod) + replacementDelayMs - actions.nowMs);
     await actions.deletePods(
       set,
-      ended.filter((_, index) => waits[index]! <= 0),
+      ended.filter((_, index) => delays[index]! <= 0),
     );
 
     const surplus = pods.filter(({ metadata: { name } }) => !wanted.includes(name));
     const outdated = spec.updateStrategy?.type === 'OnDelete' ? [] : pods.filter((pod) => !isOf(pod, revision));
-    const leaving = [...surplus.sort(lastFirst), ...outdated.filter((pod) => !surplus.includes(pod)).sort(lastFirst)];
-    // The outdated ones need not be ready: what is wrong with the old template may be why it was changed.
+    const toDelete = [...surplus.sort(lastFirst), ...outdated.filter((pod) => !surplus.includes(pod)).sort(lastFirst)];
+    // Outdated pods need not be ready: the user may have changed the template because its pods never become ready.
     const mayReplace = missing.length === 0 && pods.every((pod) => !isOf(pod, revision) || isReady(pod));
-    const next = isParallel ? leaving : leaving.slice(0, surplus.length > 0 ? 1 : Number(mayReplace));
+    const next = isParallel ? toDelete : toDelete.slice(0, surplus.length > 0 ? 1 : Number(mayReplace));
     if (isParallel || !pods.some(isDeleting))
       await actions.deletePods(
         set,
         next.filter((pod) => !isDeleting(pod)),
       );
-    const later = waits.filter((ms) => ms > 0);
+    const later = delays.filter((ms) => ms > 0);
     return later.length > 0 ? { afterMs: Math.min(...later) } : undefined;
   },
 };

@@ -9,28 +9,28 @@ import type { KubeClient } from '../../client/kube-client.ts';
 import { controllerOf, ownedBy } from './workload.ts';
 import type { Workload, WorkloadMetadata, WorkloadPod } from './workload.ts';
 
-/** Calls under way at once. */
+/** Maximum number of concurrent calls. */
 const concurrency = 32;
-/** Pods that one look at a workload creates or deletes, at most. */
-export const mostChanges = 500;
+/** Maximum number of pods that one reconcile creates or deletes. */
+export const maxChanges = 500;
 
 export interface WorkloadActionsOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly recorder: EventRecorder;
   readonly signal: AbortSignal;
-  /** How many more pods the controllers may create. */
+  /** Returns how many more pods the controllers may create. */
   readonly freePods: () => number;
 }
 
-/** The pod limit of the simulation is reached. Its text tells users what to do. */
+/** The simulation has reached its pod limit. The message explains what to do. */
 class PodLimitError extends Error {
   override readonly name = 'PodLimitError';
 }
 
 /**
- * What a controller reads and writes while it looks at one workload. Reads go to the API server, so a controller never acts on a stale cache. Methods
- * reject with the client's errors, except where an object that was to be deleted is gone.
+ * The reads and writes of a controller during one reconcile. Reads go to the API server, so a controller never acts on a stale cache.
+ * Methods reject with the client's errors, except that deleting, patching or writing the status of a missing object is not an error.
  */
 export class WorkloadActions {
   readonly #options: WorkloadActionsOptions;
@@ -43,18 +43,18 @@ export class WorkloadActions {
     return this.#options.clock.now();
   }
 
-  /** The pods that the workload controls and selects, as they are now. */
+  /** Reads the pods that the workload controls and selects. */
   ownedPods(owner: Workload): Promise<WorkloadPod[]> {
     return this.owned<WorkloadPod>(owner, podsPath(owner.metadata.namespace));
   }
 
-  /** All pods of a namespace, as they are now. */
+  /** Reads all pods of a namespace. */
   async podsIn(namespace: string): Promise<WorkloadPod[]> {
     const { client, signal } = this.#options;
     return (await client.list(podsPath(namespace), { signal })).items as WorkloadPod[];
   }
 
-  /** The objects of a collection that the workload controls and selects, as they are now. */
+  /** Reads the objects of a collection that the workload controls and selects. */
   async owned<T extends { readonly metadata: WorkloadMetadata }>(owner: Workload, path: string): Promise<T[]> {
     const { client, signal } = this.#options;
     const labelSelector = selectorText(owner.spec.selector);
@@ -62,9 +62,12 @@ export class WorkloadActions {
     return (items as T[]).filter(({ metadata }) => controllerOf(metadata)?.uid === owner.metadata.uid);
   }
 
-  /** Creates pods, one at first, then two, then four at once, until one fails: the others would mostly fail alike. */
+  /**
+   * Creates pods in batches of 1, 2, 4 and so on, up to 32. Stops after a batch with a failure: the remaining pods would mostly fail in the
+   * same way.
+   */
   async createPods(owner: Workload, pods: readonly object[]): Promise<void> {
-    const wanted = pods.slice(0, mostChanges);
+    const wanted = pods.slice(0, maxChanges);
     for (let done = 0, batch = 1; done < wanted.length; done += batch, batch = Math.min(2 * batch, concurrency)) {
       await settleAll(wanted.slice(done, done + batch).map((pod) => this.#createPod(owner, pod)));
     }
@@ -83,7 +86,7 @@ export class WorkloadActions {
     try {
       if (freePods() <= 0) {
         throw new PodLimitError(
-          'the simulation has reached its limit of pods, ended ones included: delete Jobs that have finished, or set ttlSecondsAfterFinished',
+          'the simulation has reached its limit of pods, including terminated ones: delete finished Jobs, or set ttlSecondsAfterFinished',
         );
       }
       const created = await client.create<WorkloadPod>(podsPath(namespace), body, { signal });
@@ -95,31 +98,31 @@ export class WorkloadActions {
   }
 
   async deletePods(owner: Workload, pods: readonly WorkloadPod[]): Promise<void> {
-    await this.each(pods.slice(0, mostChanges), async (pod) => {
+    await this.each(pods.slice(0, maxChanges), async (pod) => {
       if (await this.delete(podPath(pod.metadata), pod.metadata.uid))
         this.record(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
     });
   }
 
-  /** Deletes an object and, in the background, what it owns. Resolves with false if it is gone. */
+  /** Deletes an object and, in the background, its dependents. Resolves with false if the object no longer exists. */
   delete(path: string, uid: string): Promise<boolean> {
     const { client, signal } = this.#options;
-    return unlessGone(client.delete(path, { propagationPolicy: 'Background', preconditions: { uid } }, { signal }));
+    return ignoreNotFound(client.delete(path, { propagationPolicy: 'Background', preconditions: { uid } }, { signal }));
   }
 
   create<T>(path: string, body: object): Promise<T> {
     return this.#options.client.create<T>(path, body, { signal: this.#options.signal });
   }
 
-  /** Resolves with false if the object is gone. */
+  /** Resolves with false if the object no longer exists. */
   patch(path: string, kind: 'merge' | 'strategic-merge', body: object): Promise<boolean> {
-    return unlessGone(this.#options.client.patch(path, kind, body, { signal: this.#options.signal }));
+    return ignoreNotFound(this.#options.client.patch(path, kind, body, { signal: this.#options.signal }));
   }
 
-  /** Replaces the status of a workload unless it says the same already. */
+  /** Replaces the status of a workload if it differs. */
   async writeStatus(path: string, owner: Workload, status: object): Promise<void> {
     if (isDeepStrictEqual(sparse(owner.status), sparse(status))) return;
-    await unlessGone(
+    await ignoreNotFound(
       this.#options.client.replace(`${path}/status`, { ...owner, status }, { signal: this.#options.signal }),
     );
   }
@@ -131,7 +134,7 @@ export class WorkloadActions {
     this.#options.recorder.record({ regarding, type, reason, action: reason, note });
   }
 
-  /** Does something for each of many, a few at a time. Rejects with the first error once those under way have ended. */
+  /** Calls `act` for each item, with limited concurrency. Rejects with the first error after the calls in progress have settled. */
   async each<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
     for (let first = 0; first < items.length; first += concurrency)
       await settleAll(items.slice(first, first + concurrency).map(act));
@@ -147,7 +150,7 @@ async function settleAll(calls: readonly Promise<unknown>[]): Promise<void> {
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-async function unlessGone(call: Promise<unknown>): Promise<boolean> {
+async function ignoreNotFound(call: Promise<unknown>): Promise<boolean> {
   try {
     await call;
     return true;
@@ -157,7 +160,7 @@ async function unlessGone(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Without what servers fill in or leave out: zeros, empty objects, nulls. */
+/** Removes values that servers may add or omit: zeros, empty objects, nulls. */
 function sparse(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sparse);
   if (typeof value !== 'object' || value === null) return value;
@@ -167,7 +170,7 @@ function sparse(value: unknown): unknown {
   );
 }
 
-/** A selector as the query of a list: `app=web,tier in (a,b),!old`. */
+/** Formats a selector as the query of a list: `app=web,tier in (a,b),!old`. */
 function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const equalities = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
   const expressions = matchExpressions.map(({ key, operator, values = [] }) => {

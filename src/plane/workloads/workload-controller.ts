@@ -1,39 +1,39 @@
 import type { WorkloadActions } from './workload-actions.ts';
 import type { Workload, WorkloadMetadata } from './workload.ts';
 
-/** When to look at a workload again although nothing changes. */
-export interface LookAgain {
+/** When to reconcile a workload again even if nothing changes. */
+export interface RequeueAfter {
   readonly afterMs: number;
-  /** The workload has finished: what remains is to remove it, however far off that is. */
+  /** Whether the workload has finished and only has to be deleted, however late that is. */
   readonly hasFinished?: boolean;
 }
 
-/** What acts on the workloads of one kind. */
+/** A controller for workloads of one kind. */
 export interface WorkloadController {
   readonly apiVersion: string;
   readonly kind: string;
   readonly plural: string;
-  /** Named as the source of its Events. */
+  /** Source of its Events. */
   readonly reportingController: string;
   /**
-   * Level-triggered: compares the workload with what it owns and brings that one step nearer to the spec. The changes that it makes, and those of
-   * pods, cause the next look. Rejects with the client's errors; the caller looks again after a back-off.
+   * Compares the workload with the objects that it owns and moves them one step closer to the spec (level-triggered). Its own changes and
+   * changes of pods trigger the next reconcile. Rejects with the client's errors; the caller retries after a back-off.
    */
-  reconcile(workload: Workload, path: string, actions: WorkloadActions): Promise<LookAgain | undefined>;
-  /** The workload of this name is gone, and may have left something. */
+  reconcile(workload: Workload, path: string, actions: WorkloadActions): Promise<RequeueAfter | undefined>;
+  /** Cleans up after a workload that no longer exists. */
   forget?(namespace: string, name: string, actions: WorkloadActions): Promise<void>;
 }
 
-/** The path of all objects of a controller's kind, of one namespace or of all. */
+/** Returns the path of the objects of a controller's kind, in one namespace or in all. */
 export function collectionPath(
   { apiVersion, plural }: Pick<WorkloadController, 'apiVersion' | 'plural'>,
   namespace?: string,
 ): string {
-  const place = namespace === undefined ? '' : `namespaces/${encodeURIComponent(namespace)}/`;
-  return `/apis/${apiVersion}/${place}${plural}`;
+  const namespacePart = namespace === undefined ? '' : `namespaces/${encodeURIComponent(namespace)}/`;
+  return `/apis/${apiVersion}/${namespacePart}${plural}`;
 }
 
-/** The path of one object of a controller's kind. */
+/** Returns the path of one object of a controller's kind. */
 export function objectPath(
   controller: Pick<WorkloadController, 'apiVersion' | 'plural'>,
   { namespace, name }: Pick<WorkloadMetadata, 'namespace' | 'name'>,

@@ -25,21 +25,21 @@ import type { Workload, WorkloadMetadata } from './workload.ts';
 export interface WorkloadControllersOptions {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** For the jitter of retries only. */
+  /** Used only for the jitter of retries. */
   readonly random: Random;
-  /** Pods of the whole plane beyond which the controllers create none, ended ones included. Default 10,000. */
-  readonly mostPods?: number;
-  /** Called with what failed and is tried again. Default: nothing is reported. */
+  /** Maximum number of pods in the control plane, including terminated ones. At the maximum, controllers create no pods. Default: 10,000. */
+  readonly maxPods?: number;
+  /** Called with each error that is being retried. Default: ignores them. */
   readonly onProblem?: OnSimulationProblem;
 }
 
-/** What a watch keeps of an object: enough to know which workload to look at. */
+/** The fields of a watched object that determine which workload to reconcile. */
 interface Trigger {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly namespace: string;
   readonly name: string;
-  /** Key of the workload that controls it; undefined if none of ours does. */
+  /** Key of the workload that controls the object; undefined if its kind has no controller here. */
   readonly owner: string | undefined;
 }
 
@@ -49,29 +49,29 @@ const controllers: readonly WorkloadController[] = [
   replicaSetController,
   statefulSetController,
 ];
-/** kind -> its controller */
+/** Kind -> its controller */
 const byKind = new Map(controllers.map((controller) => [controller.kind, controller]));
 
-/** Changes of pods and other objects that come within this time cause one look, in milliseconds. */
+/** Changes of owned objects within this time cause a single reconcile, in milliseconds. */
 const settleMs = 100;
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /**
- * Simple controllers of Jobs, Deployments, ReplicaSets and StatefulSets, as ordinary API clients. Watches only say which workload to look at; each look
- * reads the workload and what it owns from the API server. Only one instance may act on a plane at a time.
+ * Simple controllers for Jobs, Deployments, ReplicaSets and StatefulSets, as ordinary API clients. Watches only determine which workload to
+ * reconcile. Each reconcile reads the workload and the objects that it owns from the API server. Only one instance may run per control plane.
  */
 export class WorkloadControllers {
   readonly #options: WorkloadControllersOptions;
   readonly #client: KubeClient;
   readonly #pods: Reflector<Trigger>;
   readonly #reflectors: readonly Reflector<Trigger>[];
-  /** kind -> the recorder of its controller's Events */
+  /** Kind -> recorder for the Events of its controller */
   readonly #recorders: ReadonlyMap<string, EventRecorder>;
-  /** Keys `kind/namespace/name`. */
+  /** Queue of keys `kind/namespace/name`. */
   readonly #queue: WorkQueue;
-  /** Keys of workloads that time alone will change: a back-off or a deadline runs. */
+  /** Keys of workloads that wait for a back-off or a deadline. */
   readonly #waiting = new Set<string>();
-  #looking = 0;
+  #reconciling = 0;
 
   constructor(options: WorkloadControllersOptions) {
     const { transport, clock, random, onProblem } = options;
@@ -94,29 +94,29 @@ export class WorkloadControllers {
       random,
       workers: 4,
       metrics: new WorkQueueMetrics(createMetricRegistry({ processMetrics: false })),
-      process: (key, signal) => this.#look(key, signal),
+      process: (key, signal) => this.#process(key, signal),
       backoff: { initialMs: 100, maxMs: 60_000 },
       onRetry: ({ key, error }) => {
-        // The workload has changed meanwhile, which the next look takes into account.
+        // The workload has changed. The next reconcile uses the new version.
         if (error instanceof ConflictError) return;
-        onProblem?.({ message: 'could not act on a workload; retrying', subject: key, error: toError(error) });
+        onProblem?.({ message: 'cannot reconcile workload; retrying', subject: key, error: toError(error) });
       },
     });
   }
 
-  /** Resolves once the watches have shown what there is. */
+  /** Resolves when the initial lists are complete. */
   async start(): Promise<void> {
     for (const reflector of this.#reflectors) reflector.start();
     await Promise.all(this.#reflectors.map((reflector) => reflector.synced()));
     this.#queue.start();
   }
 
-  /** Whether a workload will change by itself, however long that takes. Removing a finished Job does not count. */
+  /** Whether a workload will change without outside help, however long that takes. Deleting a finished Job does not count. */
   get areMoving(): boolean {
-    return this.#looking > 0 || this.#waiting.size > 0;
+    return this.#reconciling > 0 || this.#waiting.size > 0;
   }
 
-  /** Resolves when nothing is under way. Objects stay as they are; another instance can go on from there. */
+  /** Resolves when no call is in progress. Objects remain, and another instance can continue. */
   async stop(): Promise<void> {
     await this.#queue.stop();
     for (const recorder of this.#recorders.values()) recorder.stop();
@@ -145,31 +145,31 @@ export class WorkloadControllers {
     );
   }
 
-  async #look(key: string, signal: AbortSignal): Promise<void> {
-    this.#looking++;
+  async #process(key: string, signal: AbortSignal): Promise<void> {
+    this.#reconciling++;
     this.#waiting.delete(key);
     try {
       await this.#reconcile(key, signal);
     } catch (error) {
-      // What the server rejects it rejects again until something changes.
+      // Permanent rejections do not count: a retry cannot succeed until something changes.
       if (error instanceof ConflictError || isRetryable(error, true)) this.#waiting.add(key);
       throw error;
     } finally {
-      this.#looking--;
+      this.#reconciling--;
     }
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<void> {
     const [kind, namespace, name] = key.split('/') as [string, string, string];
     const controller = byKind.get(kind)!;
-    const { clock, mostPods = 10_000 } = this.#options;
+    const { clock, maxPods = 10_000 } = this.#options;
     let created = 0;
     const actions = new WorkloadActions({
       client: this.#client,
       clock,
       recorder: this.#recorders.get(kind)!,
       signal,
-      freePods: () => mostPods - this.#pods.store.size - created++,
+      freePods: () => maxPods - this.#pods.store.size - created++,
     });
     const path = objectPath(controller, { namespace, name });
     const workload = await this.#client.get<Workload>(path, { signal }).catch((error: unknown) => {
@@ -183,7 +183,7 @@ export class WorkloadControllers {
     const again = await controller.reconcile(workload, path, actions);
     if (again === undefined) return;
     if (again.hasFinished !== true) this.#waiting.add(key);
-    this.#queue.add(key, Math.min(again.afterMs, longestTimerMs));
+    this.#queue.add(key, Math.min(again.afterMs, maxTimerMs));
   }
 }
 
@@ -196,12 +196,12 @@ function readTrigger(raw: unknown): Trigger {
   const { metadata } = raw as { readonly metadata: WorkloadMetadata };
   const { uid, resourceVersion, namespace, name } = metadata;
   const owner = controllerOf(metadata);
-  const isOurs = owner !== undefined && byKind.get(owner.kind)?.apiVersion === owner.apiVersion;
+  const hasController = owner !== undefined && byKind.get(owner.kind)?.apiVersion === owner.apiVersion;
   return {
     uid,
     resourceVersion,
     namespace,
     name,
-    owner: isOurs ? keyOf(owner.kind, { namespace, name: owner.name }) : undefined,
+    owner: hasController ? keyOf(owner.kind, { namespace, name: owner.name }) : undefined,
   };
 }

@@ -2,7 +2,7 @@ import type { LabelSelector } from '../../api/label-selector.ts';
 import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import { hashText } from '../../base/hash-text.ts';
 
-/** A condition in the status of a workload or pod. Times are Kubernetes'. */
+/** A condition in the status of a workload or pod. */
 export interface Condition {
   readonly type: string;
   readonly status: string;
@@ -38,7 +38,7 @@ export interface PodTemplate {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** An object that makes pods of a template. The server has filled in the defaults of its spec. */
+/** An object that creates pods from a template. The API server has set the defaults of its spec. */
 export interface Workload<Spec = unknown, Status = unknown> {
   readonly apiVersion: string;
   readonly kind: string;
@@ -67,7 +67,7 @@ export function controllerOf({
   return ownerReferences?.find(({ controller }) => controller === true);
 }
 
-/** `ownerReferences` of what the workload makes: the garbage collector deletes it with the workload. */
+/** Returns `ownerReferences` for objects that the workload creates. The garbage collector deletes them with the workload. */
 export function ownedBy({ apiVersion, kind, metadata: { name, uid } }: Workload): readonly object[] {
   return [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }];
 }
@@ -84,7 +84,7 @@ export function hasEnded(pod: WorkloadPod): boolean {
   return phaseOf(pod) === 'Succeeded' || phaseOf(pod) === 'Failed';
 }
 
-/** The pod may still do its work. */
+/** Whether the pod has neither ended nor been deleted. */
 export function isActive(pod: WorkloadPod): boolean {
   return !isDeleting(pod) && !hasEnded(pod);
 }
@@ -95,7 +95,7 @@ export function isReady(pod: WorkloadPod): boolean {
   );
 }
 
-/** Sorts first the pods whose deletion costs least: unscheduled, not running, not ready, young. */
+/** Sorts pods by the cost of their deletion, lowest first: unscheduled, not running, not ready, then youngest. */
 export function byProgress(a: WorkloadPod, b: WorkloadPod): number {
   const progress = (pod: WorkloadPod): number =>
     Number(pod.spec.nodeName !== undefined) + Number(phaseOf(pod) === 'Running') + Number(isReady(pod));
@@ -107,21 +107,22 @@ export function byProgress(a: WorkloadPod, b: WorkloadPod): number {
 }
 
 const firstDelayMs = 10_000;
-const longestDelayMs = 600_000;
+const maxDelayMs = 600_000;
 
 /**
- * How long a workload waits before it replaces pods, in milliseconds: from 10 s, doubled with every pod that failed after the last success, to 10 min.
+ * Returns how long a workload waits before it replaces pods, in milliseconds. The delay counts from the last failure. It is 10 s after the
+ * first failure since the last success, and doubles with each further one, up to 10 minutes.
  */
 export function replacementDelay(pods: readonly WorkloadPod[], nowMs: number): number {
   const endsOf = (phase: string): number[] => pods.filter((pod) => phaseOf(pod) === phase).map(endedAt);
   const succeededAt = Math.max(-Infinity, ...endsOf('Succeeded'));
   const failures = endsOf('Failed').filter((at) => at > succeededAt);
   if (failures.length === 0) return 0;
-  const delay = Math.min(firstDelayMs * 2 ** (failures.length - 1), longestDelayMs);
+  const delay = Math.min(firstDelayMs * 2 ** (failures.length - 1), maxDelayMs);
   return Math.max(0, Math.max(...failures) + delay - nowMs);
 }
 
-/** When the containers ended, or when the pod was created if its status does not say; milliseconds since the epoch. */
+/** Returns when the last container ended, or else when the pod was created, in milliseconds since the epoch. */
 export function endedAt({ metadata, status }: WorkloadPod): number {
   const ends = status?.containerStatuses?.map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? '')) ?? [];
   const known = ends.filter((end) => !Number.isNaN(end));
@@ -132,7 +133,7 @@ export function conditionOf(conditions: readonly Condition[] | undefined, type: 
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** The conditions with one of them set. A condition that says the same already keeps its time; its time is that of the last change of status. */
+/** Returns the conditions with `next` set. The transition time changes only if the status changes. */
 export function withCondition(
   conditions: readonly Condition[],
   next: Required<Pick<Condition, 'type' | 'status' | 'reason' | 'message'>>,
@@ -146,7 +147,7 @@ export function withCondition(
   return [...conditions.filter((condition) => condition !== last), { ...next, lastTransitionTime }];
 }
 
-/** The hash of a template, in letters that make no words: names the ReplicaSet or revision that was made of it. */
+/** Returns a hash of the template for the name of its ReplicaSet or revision, in letters that do not form words. */
 export function templateHash(template: PodTemplate): string {
   return [...String(hashText(sortedJson(template)))].map((digit) => 'bcdfghjklm'[Number(digit)]).join('');
 }

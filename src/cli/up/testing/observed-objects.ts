@@ -1,6 +1,6 @@
 import type { Amounts, ObservedGroup, ObservedNode, ObservedPod } from '../observed.ts';
 
-/** A pod of the group its name begins with: `red-0` is a member of default/red. */
+/** Creates a pod whose name starts with its group: `red-0` is a member of default/red. */
 export function podOf(name: string, state: Partial<ObservedPod> = {}): ObservedPod {
   return {
     key: `default/${name}`,
@@ -19,12 +19,12 @@ export function podOf(name: string, state: Partial<ObservedPod> = {}): ObservedP
   };
 }
 
-/** A node with so much cpu. */
+/** Creates a node with the given allocatable resources. */
 export function nodeOf(name: string, milliCpu = 2_000, more: Amounts = {}): ObservedNode {
   return { name, allocatable: { cpu: milliCpu, ...more } };
 }
 
-/** A group `default/NAME`. */
+/** Creates the group `default/NAME`. */
 export function groupOf(name: string, minMember: number): ObservedGroup {
   return { key: `default/${name}`, uid: `uid-of-${name}`, minMember };
 }

@@ -10,7 +10,7 @@ import { SimulatedNodes } from '../simulated-nodes.ts';
 import { simulationAnnotations } from '../simulation-annotations.ts';
 import type { SimulationProblem } from '../simulation-problem.ts';
 
-/** The parts of a pod that tests look at. */
+/** The fields of a pod that tests check. */
 export interface SeenPod {
   metadata: { name: string; uid: string; deletionTimestamp?: string };
   status: {
@@ -34,7 +34,7 @@ export interface PodOptions {
   readonly spec?: Record<string, unknown>;
 }
 
-/** A real server, simulated nodes and a client, on one virtual clock. */
+/** A real API server, simulated nodes and a client, on one virtual clock. */
 export class SimulatedPlane {
   readonly clock = new VirtualClock();
   readonly problems: SimulationProblem[] = [];
@@ -42,7 +42,7 @@ export class SimulatedPlane {
   readonly server: EmbeddedApiServer;
   readonly client: KubeClient;
   nodes: SimulatedNodes;
-  /** Faults for the requests of the nodes; the test's own go through. */
+  /** Injects faults into requests of the nodes. Requests of the test itself are not affected. */
   fault: (request: TransportRequest, proceed: () => TransportResponse) => ReturnType<Intercept> = () => undefined;
 
   constructor(specs: readonly SimulatedNodeSpec[]) {
@@ -68,7 +68,7 @@ export class SimulatedPlane {
     });
   }
 
-  /** Another process with the same nodes takes over. */
+  /** Replaces the nodes with those of another process. */
   async restart(specs: readonly SimulatedNodeSpec[]): Promise<void> {
     await this.nodes.stop();
     this.nodes = this.#simulate(specs);
@@ -81,7 +81,7 @@ export class SimulatedPlane {
     await starting;
   }
 
-  /** Lets time pass, and everything happen that happens in it. */
+  /** Advances the clock and runs everything that is due. */
   async pass(ms: number): Promise<void> {
     const end = this.clock.monotonic() + ms;
     await settled();
@@ -149,14 +149,15 @@ export class SimulatedPlane {
   }
 }
 
-/** Everything that promises alone can bring about has happened. */
+/** Waits until no more promises settle. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A node of four CPUs. */
+/** A node with four CPUs. */
 export const small: SimulatedNodeSpec = { name: 'a', allocatable: { cpu: '4', memory: '8Gi', pods: '10' } };
-/** A plane whose nodes have started; `await using` closes it. */
+
+/** Starts a plane with its nodes. `await using` closes it. */
 export async function startPlane(specs: readonly SimulatedNodeSpec[] = [small]): Promise<SimulatedPlane> {
   const plane = new SimulatedPlane(specs);
   await plane.started();

@@ -1,16 +1,16 @@
 import { simulationAnnotations } from '../../nodes/simulation-annotations.ts';
 
 export interface JobManifestOptions {
-  /** How long each pod runs; default: for ever. */
+  /** Run duration of each pod. Default: forever. */
   readonly runs?: string | undefined;
   readonly exitCode?: number | string | undefined;
-  /** Of the pods. */
+  /** Labels of the pods. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** On which the pods are. */
+  /** Node of the pods. */
   readonly nodeName: string;
-  /** Beside what every pod of these Jobs has. */
+  /** Additional fields of the pod spec. */
   readonly pod?: object;
-  /** The rest of `spec`. */
+  /** Additional fields of `spec`. */
   readonly spec?: object | undefined;
 }
 

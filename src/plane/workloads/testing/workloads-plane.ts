@@ -7,25 +7,25 @@ import type { Workload, WorkloadPod } from '../workload.ts';
 
 export type Seen = Workload<any, any>;
 
-/** A plane with one large node and the workload controllers, on one virtual clock. */
+/** A control plane with one large node and the workload controllers, on one virtual clock. */
 export class WorkloadsPlane extends SimulatedPlane {
   readonly workloadProblems: SimulationProblem[] = [];
   controllers: WorkloadControllers;
-  readonly #mostPods: number | undefined;
+  readonly #maxPods: number | undefined;
 
-  constructor(mostPods?: number) {
+  constructor(maxPods?: number) {
     super([{ ...small, allocatable: { cpu: '1000', memory: '1000Gi', pods: '20000' } }]);
-    this.#mostPods = mostPods;
-    this.controllers = this.#make();
+    this.#maxPods = maxPods;
+    this.controllers = this.#createControllers();
   }
 
-  #make(): WorkloadControllers {
+  #createControllers(): WorkloadControllers {
     return new WorkloadControllers({
       transport: new InProcessTransport(this.server),
       clock: this.clock,
       random: seededRandom(3),
       onProblem: (problem) => this.workloadProblems.push(problem),
-      ...(this.#mostPods !== undefined && { mostPods: this.#mostPods }),
+      ...(this.#maxPods !== undefined && { maxPods: this.#maxPods }),
     });
   }
 
@@ -40,16 +40,16 @@ export class WorkloadsPlane extends SimulatedPlane {
     await starting;
   }
 
-  /** As when the process of the controllers dies and another one begins. */
+  /** Replaces the controllers with those of another process. */
   async restartControllers(): Promise<void> {
     const stopping = this.controllers.stop();
     await this.pass(0);
     await stopping;
-    this.controllers = this.#make();
+    this.controllers = this.#createControllers();
     await this.startControllers();
   }
 
-  /** Creates a workload whose pods are bound to the node. `runs`: how long each runs; default: for ever. */
+  /** Creates a workload whose pods are bound to the node. `runs` is the run duration of each pod; the default is forever. */
   async createWorkload(kind: string, name: string, spec: object, runs = 'never', exitCode = '0'): Promise<void> {
     const isJob = kind === 'Job';
     await this.client.create(collection(kind), {
@@ -97,8 +97,8 @@ export class WorkloadsPlane extends SimulatedPlane {
   }
 }
 
-export async function startWorkloadsPlane(mostPods?: number): Promise<WorkloadsPlane> {
-  const plane = new WorkloadsPlane(mostPods);
+export async function startWorkloadsPlane(maxPods?: number): Promise<WorkloadsPlane> {
+  const plane = new WorkloadsPlane(maxPods);
   await plane.started();
   return plane;
 }
