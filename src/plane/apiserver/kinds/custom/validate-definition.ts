@@ -10,6 +10,15 @@ import { compileJsonPath } from '../json-path.ts';
 import type { KindContext } from '../resource-type.ts';
 
 const versionPattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+/** Groups of kinds that the server itself serves. */
+const builtInGroups: ReadonlySet<string> = new Set([
+  'apiextensions.k8s.io',
+  'coordination.k8s.io',
+  'events.k8s.io',
+  'policy',
+  'scheduling.k8s.io',
+  'storage.k8s.io',
+]);
 const columnTypes = ['integer', 'number', 'string', 'boolean', 'date'];
 
 /** Checks a CustomResourceDefinition. Rejects features that this server could store but not act on. Throws 409 for a name in use. */
@@ -22,8 +31,8 @@ export function validateDefinition(definition: JsonObject, context: KindContext)
   if (dnsSubdomainProblem(group) !== undefined || !group.includes('.')) {
     causes.push(invalidValue('spec.group', group, 'should be a domain with at least one dot'));
   }
-  if (group.endsWith('.k8s.io')) {
-    causes.push(fieldForbidden('spec.group', `${group} is a protected group, like all groups that end in .k8s.io`));
+  if (builtInGroups.has(group)) {
+    causes.push(fieldForbidden('spec.group', `${group} is a built-in group of this API server`));
   }
   const pluralProblem = plural === '' ? undefined : dnsLabelProblem(plural);
   if (pluralProblem !== undefined) causes.push(invalidValue('spec.names.plural', plural, pluralProblem));
