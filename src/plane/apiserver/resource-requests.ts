@@ -10,7 +10,7 @@ import { markEvicted } from './kinds/pods/mark-evicted.ts';
 import { pods } from './kinds/pods/pods.ts';
 import { apiVersionOf, hasStatusSubresource } from './kinds/resource-type.ts';
 import type { ResourceType } from './kinds/resource-type.ts';
-import { unsupportedWarnings } from './kinds/unsupported-warnings.ts';
+import { newUnsupportedWarnings, unsupportedWarnings } from './kinds/unsupported-warnings.ts';
 import type { StoredObject } from './store/stored-object.ts';
 import type { ApiContext } from './verbs/api-context.ts';
 import { createObject } from './verbs/create.ts';
@@ -109,7 +109,8 @@ function handleObject(resource: ResourceRequest, name: string, status: boolean):
       const options = { ...readWriteOptions(query, 'PatchOptions'), status };
       const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
       const patched = patchObject(context, type, stored, name, request, options);
-      return written(type, patched.stored, 200, patched.warnings);
+      const unsupported = newUnsupportedWarnings(type, patched.stored.object, stored!.object);
+      return written(type, patched.stored, 200, [...patched.warnings, ...unsupported]);
     }
     case 'DELETE': {
       if (status) throw methodNotAllowed();
@@ -157,7 +158,8 @@ function update(resource: ResourceRequest, name: string, status: boolean): Trans
   const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
   if (stored !== undefined) {
     const updated = updateObject(context, type, stored, object, { ...options, status });
-    return written(type, updated, 200, warnings);
+    const unsupported = newUnsupportedWarnings(type, updated.object, stored.object);
+    return written(type, updated, 200, [...warnings, ...unsupported]);
   }
   const metadata = objectAt(object, 'metadata');
   const conditional = textAt(metadata, 'resourceVersion') !== '' || textAt(metadata, 'uid') !== '';

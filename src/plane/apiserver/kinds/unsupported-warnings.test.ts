@@ -17,6 +17,37 @@ describe('a warning', () => {
     expect((await new ApiClient().create(podsPath, podManifest('a'))).headers).not.toHaveProperty('warning');
   });
 
+  it('names a field that an update adds, once', async () => {
+    const client = new ApiClient();
+    const path = '/apis/apps/v1/namespaces/default/deployments';
+    const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'main', image: 'i' }] } };
+    await client.mustCreate(path, {
+      metadata: { name: 'd' },
+      spec: { selector: { matchLabels: { a: 'b' } }, template },
+    });
+    const first = await client.patch(`${path}/d`, 'merge', {
+      spec: { minReadySeconds: 5, strategy: { rollingUpdate: { maxSurge: 1 } } },
+    });
+    expect(first.headers.warning).toContain('spec.minReadySeconds: the embedded plane does not act on this field');
+    expect(first.headers.warning).toContain('spec.strategy.rollingUpdate: the embedded plane');
+    const second = await client.patch(`${path}/d`, 'merge', { spec: { replicas: 2 } });
+    expect(second.headers).not.toHaveProperty('warning');
+    const replaced = structuredClone(second.body);
+    replaced.spec.template.spec.activeDeadlineSeconds = 1;
+    expect((await client.replace(`${path}/d`, replaced)).headers.warning).toBe(
+      '299 - "spec.template.spec.activeDeadlineSeconds: simulated pods do not stop at this deadline"',
+    );
+  });
+
+  it('says that a StorageClass of another provisioner gets no volumes', async () => {
+    const client = new ApiClient();
+    const path = '/apis/storage.k8s.io/v1/storageclasses';
+    const created = await client.create(path, { metadata: { name: 'a' }, provisioner: 'ebs.csi.aws.com' });
+    expect(created.headers.warning).toContain('only the provisioner tutti.dev/simulated makes volumes');
+    const own = await client.create(path, { metadata: { name: 'b' }, provisioner: 'tutti.dev/simulated' });
+    expect(own.headers).not.toHaveProperty('warning');
+  });
+
   it('names a kind that the plane stores and does not act on', async () => {
     const budget = { metadata: { name: 'a' }, spec: { minAvailable: 1 } };
     const { headers } = await new ApiClient().create('/apis/policy/v1/namespaces/default/poddisruptionbudgets', budget);

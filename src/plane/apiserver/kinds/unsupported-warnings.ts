@@ -1,5 +1,6 @@
+import { deepEqual } from '../deep-equal.ts';
 import type { JsonObject } from '../json.ts';
-import { objectAt, objectsAt } from './access.ts';
+import { objectAt, objectsAt, textAt, valueAt } from './access.ts';
 import type { ResourceType } from './resource-type.ts';
 
 const noDrivers = 'the embedded plane runs no storage drivers: it stores the object and does not act on it';
@@ -28,13 +29,23 @@ const containerFields: ReadonlyMap<string, string> = new Map([
   ['lifecycle', 'simulated pods run no containers: the hooks are not run'],
 ]);
 
-/** Resource -> fields of its spec that no controller of the plane acts on. */
+/** Resource -> paths in its spec that no controller of the plane acts on. */
 const ignoredSpecFields: ReadonlyMap<string, readonly string[]> = new Map([
   ['jobs.batch', ['podFailurePolicy', 'successPolicy', 'backoffLimitPerIndex', 'maxFailedIndexes', 'managedBy']],
-  ['deployments.apps', ['minReadySeconds']],
+  ['deployments.apps', ['minReadySeconds', 'strategy.rollingUpdate']],
   ['replicasets.apps', ['minReadySeconds']],
-  ['statefulsets.apps', ['minReadySeconds', 'volumeClaimTemplates']],
+  ['statefulsets.apps', ['minReadySeconds', 'updateStrategy.rollingUpdate', 'volumeClaimTemplates']],
 ]);
+
+/** Provisioners of StorageClasses that need no storage driver on the plane. */
+const knownProvisioners: ReadonlySet<string> = new Set(['tutti.dev/simulated', 'kubernetes.io/no-provisioner']);
+
+/** What an update asks for, and the previous object did not, that the plane stores and does not act on. */
+export function newUnsupportedWarnings(type: ResourceType, object: JsonObject, previous: JsonObject): string[] {
+  if (deepEqual(object.spec ?? null, previous.spec ?? null)) return [];
+  const before = unsupportedWarnings(type, previous);
+  return unsupportedWarnings(type, object).filter((warning) => !before.includes(warning));
+}
 
 /** What a new object asks for that the plane stores and does not act on: a sentence each, for a `Warning` header. */
 export function unsupportedWarnings(type: ResourceType, object: JsonObject): string[] {
@@ -46,8 +57,15 @@ export function unsupportedWarnings(type: ResourceType, object: JsonObject): str
       `the embedded plane stores ${type.kind} objects but runs no operator for ${type.group}: run the operator against it, or use a cluster that has one`,
     ];
   }
+  if (type.storage === 'storageclasses.storage.k8s.io' && !knownProvisioners.has(textAt(object, 'provisioner'))) {
+    return [
+      'provisioner: the embedded plane runs no storage drivers: only the provisioner tutti.dev/simulated makes volumes',
+    ];
+  }
   const spec = objectAt(object, 'spec');
-  const ignored = (ignoredSpecFields.get(type.storage) ?? []).filter((field) => spec?.[field] !== undefined);
+  const ignored = (ignoredSpecFields.get(type.storage) ?? []).filter(
+    (field) => valueAt(object, `spec.${field}`) !== undefined,
+  );
   const [podSpec, path] =
     type.storage === 'pods' ? [spec, 'spec'] : [objectAt(objectAt(spec, 'template'), 'spec'), 'spec.template.spec'];
   const probes = ['initContainers', 'containers'].flatMap((list) =>
@@ -59,6 +77,9 @@ export function unsupportedWarnings(type: ResourceType, object: JsonObject): str
   );
   return [
     ...ignored.map((field) => `spec.${field}: the embedded plane does not act on this field of a ${type.kind}`),
+    ...(podSpec?.activeDeadlineSeconds === undefined
+      ? []
+      : [`${path}.activeDeadlineSeconds: simulated pods do not stop at this deadline`]),
     ...probes,
   ];
 }

@@ -55,6 +55,8 @@ function check(schema: JsonValue | undefined, path: string, isBranch: boolean, e
   const needsType =
     schema['x-kubernetes-int-or-string'] !== true && schema['x-kubernetes-preserve-unknown-fields'] !== true;
   if (schema.type === undefined && needsType && !isBranch) errors.push(required(childPath(path, 'type')));
+  const problem = typeof schema.pattern === 'string' ? patternProblem(schema.pattern) : undefined;
+  if (problem !== undefined) errors.push(invalidValue(childPath(path, 'pattern'), schema.pattern!, problem));
   const { properties, items, additionalProperties } = schema;
   for (const [name, property] of Object.entries(isObject(properties) ? properties : {})) {
     check(property, childPath(childPath(path, 'properties'), name), isBranch, errors);
@@ -63,6 +65,15 @@ function check(schema: JsonValue | undefined, path: string, isBranch: boolean, e
   check(additionalProperties, childPath(path, 'additionalProperties'), isBranch, errors);
   for (const keyword of branchKeywords) {
     for (const branch of [schema[keyword] ?? []].flat()) check(branch, childPath(path, keyword), true, errors);
+  }
+}
+
+function patternProblem(pattern: string): string | undefined {
+  try {
+    new RegExp(pattern);
+    return undefined;
+  } catch (error) {
+    return `must be a regular expression that ECMAScript can read: ${(error as Error).message}`;
   }
 }
 
