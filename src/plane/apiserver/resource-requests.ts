@@ -61,7 +61,8 @@ export function handleResource(
   }
   const type = context.registry.find(target.group, target.version, target.plural);
   if (type === undefined) {
-    if (!context.registry.serves(target.group, target.version)) return pageNotFound();
+    const isKnown = context.registry.serves(target.group, target.version) || isKubernetesGroup(target.group);
+    if (!isKnown) return pageNotFound();
     throw notServed(target.plural, apiVersionOf(target));
   }
   if (!type.namespaced && target.namespace !== undefined) throw unknownPath();
@@ -70,6 +71,11 @@ export function handleResource(
   if (type.namespaced && target.namespace === undefined) throw unknownPath();
   if (target.subresource !== undefined) return handleSubresource(resource, target.name, target.subresource);
   return handleObject(resource, target.name, false);
+}
+
+/** Whether every Kubernetes cluster has the group, or may have it. */
+function isKubernetesGroup(group: string): boolean {
+  return group !== '' && (group.endsWith('.k8s.io') || !group.includes('.'));
 }
 
 function handleCollection(resource: ResourceRequest): TransportResponse {
@@ -131,6 +137,9 @@ function handleSubresource(resource: ResourceRequest, name: string, subresource:
     const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
     if (stored === undefined) throw notFound(type, name);
     return jsonResponse(handleScale(context, type, stored, request, query));
+  }
+  if (type.storage === 'serviceaccounts' && subresource === 'token') {
+    throw notServed('serviceaccounts/token', apiVersionOf(type));
   }
   if (type !== pods) throw unknownPath();
   if (containerSubresources.has(subresource)) {
