@@ -10,7 +10,7 @@ import { markEvicted } from './kinds/pods/mark-evicted.ts';
 import { pods } from './kinds/pods/pods.ts';
 import { apiVersionOf, hasStatusSubresource } from './kinds/resource-type.ts';
 import type { ResourceType } from './kinds/resource-type.ts';
-import { newUnsupportedWarnings, unsupportedWarnings } from './kinds/unsupported-warnings.ts';
+import { newUnsupportedWarnings, resizeWarnings, unsupportedWarnings } from './kinds/unsupported-warnings.ts';
 import type { StoredObject } from './store/stored-object.ts';
 import type { ApiContext } from './verbs/api-context.ts';
 import { createObject } from './verbs/create.ts';
@@ -166,9 +166,10 @@ function update(resource: ResourceRequest, name: string, status: boolean): Trans
   const { object, warnings } = decodeObject(type, requireObject(decodeBody(request)), options.fieldValidation);
   const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
   if (stored !== undefined) {
+    const resized = status ? [] : resizeWarnings(type, object, stored.object);
     const updated = updateObject(context, type, stored, object, { ...options, status });
     const unsupported = newUnsupportedWarnings(type, updated.object, stored.object);
-    return written(type, updated, 200, [...warnings, ...unsupported]);
+    return written(type, updated, 200, [...warnings, ...resized, ...unsupported]);
   }
   const metadata = objectAt(object, 'metadata');
   const conditional = textAt(metadata, 'resourceVersion') !== '' || textAt(metadata, 'uid') !== '';

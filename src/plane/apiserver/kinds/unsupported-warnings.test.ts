@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiClient } from '../testing/api-client.ts';
-import { definitionsPath, podGroupDefinition, podManifest, podsPath } from '../testing/manifests.ts';
+import { definitionsPath, nodeManifest, podGroupDefinition, podManifest, podsPath } from '../testing/manifests.ts';
 
 describe('a warning', () => {
   it('names the fields of a pod that the plane does not act on', async () => {
@@ -37,6 +37,22 @@ describe('a warning', () => {
     expect((await client.replace(`${path}/d`, replaced)).headers.warning).toBe(
       '299 - "spec.template.spec.activeDeadlineSeconds: simulated pods do not stop at this deadline"',
     );
+  });
+
+  it('says that an applied Node keeps its size', async () => {
+    const client = new ApiClient();
+    const node = { ...nodeManifest('a'), status: { capacity: { cpu: '4' } } };
+    await client.mustCreate('/api/v1/nodes', node);
+    const larger = await client.patch('/api/v1/nodes/a', 'merge', { status: { capacity: { cpu: 8 } } });
+    expect(larger.headers.warning).toBe(
+      '299 - "status.capacity: the embedded plane sizes a node when the Node is created: delete the Node and apply it again"',
+    );
+    expect(larger.body.status.capacity.cpu).toBe('4');
+    expect((await client.replace('/api/v1/nodes/a', node)).headers).not.toHaveProperty('warning');
+    const labels = await client.patch('/api/v1/nodes/a', 'merge', { metadata: { labels: { a: 'b' } } });
+    expect(labels.headers).not.toHaveProperty('warning');
+    const status = await client.patch('/api/v1/nodes/a/status', 'merge', { status: { capacity: { cpu: 8 } } });
+    expect(status.headers).not.toHaveProperty('warning');
   });
 
   it('says that a StorageClass of another provisioner gets no volumes', async () => {

@@ -47,6 +47,22 @@ export function newUnsupportedWarnings(type: ResourceType, object: JsonObject, p
   return unsupportedWarnings(type, object).filter((warning) => !before.includes(warning));
 }
 
+/** What an update of a Node, before it takes over the stored status, asks for that a simulated node does not do: change its size. */
+export function resizeWarnings(type: ResourceType, sent: JsonObject, previous: JsonObject): string[] {
+  if (type.storage !== 'nodes') return [];
+  const isOther = (field: string): boolean => {
+    const size = objectAt(objectAt(previous, 'status'), field);
+    const wanted = objectAt(objectAt(sent, 'status'), field) ?? {};
+    return Object.keys(wanted).some((resource) => wanted[resource] !== size?.[resource]);
+  };
+  return ['capacity', 'allocatable']
+    .filter(isOther)
+    .map(
+      (field) =>
+        `status.${field}: the embedded plane sizes a node when the Node is created: delete the Node and apply it again`,
+    );
+}
+
 /** What a new object asks for that the plane stores and does not act on: a sentence each, for a `Warning` header. */
 export function unsupportedWarnings(type: ResourceType, object: JsonObject): string[] {
   const known = storedOnly.get(type.storage);
