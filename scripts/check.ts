@@ -39,6 +39,7 @@ const steps: Readonly<Record<string, Step>> = {
   unused: { command: ['knip', '--no-progress'] },
   cases: { command: ['node', 'scripts/check-cases.ts'], changed: /\.test\.ts$|^test\/scenarios\// },
   layers: { command: ['node', 'scripts/check-layers.ts'], changed: sources },
+  prose: { command: ['node', 'scripts/check-prose.ts'], changed: /\.(ts|md|ya?ml|tpl|txt)$/ },
   crds: { command: ['node', 'scripts/generate-crd.ts', '--check'], changed: generated },
   chart: { command: ['node', 'scripts/generate-chart.ts', '--check'], changed: generated },
   metrics: { command: ['node', 'scripts/generate-metrics-page.ts', '--check'], changed: generated },

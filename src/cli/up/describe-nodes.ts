@@ -5,7 +5,7 @@ export function describeNodes(nodes: readonly SimulatedNodeSpec[]): string {
   const count = nodes.length === 0 ? 'no nodes' : `${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`;
   const sizes = new Set(nodes.map(({ allocatable }) => sizeOf(allocatable)));
   const [size] = sizes;
-  return sizes.size === 1 ? `${count} with ${size} each` : count;
+  return sizes.size === 1 && size !== '' ? `${count} with ${size} each` : count;
 }
 
 function sizeOf({ cpu, memory, pods: _pods, ...others }: SimulatedNodeSpec['allocatable']): string {

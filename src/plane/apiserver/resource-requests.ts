@@ -10,7 +10,7 @@ import { markEvicted } from './kinds/pods/mark-evicted.ts';
 import { pods } from './kinds/pods/pods.ts';
 import { apiVersionOf, hasStatusSubresource } from './kinds/resource-type.ts';
 import type { ResourceType } from './kinds/resource-type.ts';
-import { unsupportedWarnings } from './kinds/unsupported-warnings.ts';
+import { newUnsupportedWarnings, resizeWarnings, unsupportedWarnings } from './kinds/unsupported-warnings.ts';
 import type { StoredObject } from './store/stored-object.ts';
 import type { ApiContext } from './verbs/api-context.ts';
 import { createObject } from './verbs/create.ts';
@@ -61,7 +61,8 @@ export function handleResource(
   }
   const type = context.registry.find(target.group, target.version, target.plural);
   if (type === undefined) {
-    if (!context.registry.serves(target.group, target.version)) return pageNotFound();
+    const isKnown = context.registry.serves(target.group, target.version) || isKubernetesGroup(target.group);
+    if (!isKnown) return pageNotFound();
     throw notServed(target.plural, apiVersionOf(target));
   }
   if (!type.namespaced && target.namespace !== undefined) throw unknownPath();
@@ -70,6 +71,11 @@ export function handleResource(
   if (type.namespaced && target.namespace === undefined) throw unknownPath();
   if (target.subresource !== undefined) return handleSubresource(resource, target.name, target.subresource);
   return handleObject(resource, target.name, false);
+}
+
+/** Whether every Kubernetes cluster has the group, or may have it. */
+function isKubernetesGroup(group: string): boolean {
+  return group !== '' && (group.endsWith('.k8s.io') || !group.includes('.'));
 }
 
 function handleCollection(resource: ResourceRequest): TransportResponse {
@@ -109,7 +115,8 @@ function handleObject(resource: ResourceRequest, name: string, status: boolean):
       const options = { ...readWriteOptions(query, 'PatchOptions'), status };
       const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
       const patched = patchObject(context, type, stored, name, request, options);
-      return written(type, patched.stored, 200, patched.warnings);
+      const unsupported = newUnsupportedWarnings(type, patched.stored.object, stored!.object);
+      return written(type, patched.stored, 200, [...patched.warnings, ...unsupported]);
     }
     case 'DELETE': {
       if (status) throw methodNotAllowed();
@@ -130,6 +137,9 @@ function handleSubresource(resource: ResourceRequest, name: string, subresource:
     const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
     if (stored === undefined) throw notFound(type, name);
     return jsonResponse(handleScale(context, type, stored, request, query));
+  }
+  if (type.storage === 'serviceaccounts' && subresource === 'token') {
+    throw notServed('serviceaccounts/token', apiVersionOf(type));
   }
   if (type !== pods) throw unknownPath();
   if (containerSubresources.has(subresource)) {
@@ -156,8 +166,10 @@ function update(resource: ResourceRequest, name: string, status: boolean): Trans
   const { object, warnings } = decodeObject(type, requireObject(decodeBody(request)), options.fieldValidation);
   const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
   if (stored !== undefined) {
+    const resized = status ? [] : resizeWarnings(type, object, stored.object);
     const updated = updateObject(context, type, stored, object, { ...options, status });
-    return written(type, updated, 200, warnings);
+    const unsupported = newUnsupportedWarnings(type, updated.object, stored.object);
+    return written(type, updated, 200, [...warnings, ...resized, ...unsupported]);
   }
   const metadata = objectAt(object, 'metadata');
   const conditional = textAt(metadata, 'resourceVersion') !== '' || textAt(metadata, 'uid') !== '';

@@ -6,6 +6,7 @@ import {
 import type { PersistentVolumeClaim } from '../../api/persistent-volume-claim.ts';
 import { isVolumeOf, projectPersistentVolume } from '../../api/persistent-volume.ts';
 import type { PersistentVolume } from '../../api/persistent-volume.ts';
+import { formatQuantity } from '../../api/quantity.ts';
 import { projectStorageClass, waitsForConsumer } from '../../api/storage-class.ts';
 import type { StorageClass } from '../../api/storage-class.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -163,7 +164,7 @@ export class SimulatedVolumes {
     const path = claimPath(claim);
     const annotations = { [bindCompletedAnnotation]: 'yes', [boundByControllerAnnotation]: 'yes' };
     await this.#patch(path, { metadata: { uid: claim.uid, annotations }, spec: { volumeName: name } });
-    const status = { phase: 'Bound', accessModes, capacity: { storage: String(capacity) } };
+    const status = { phase: 'Bound', accessModes, capacity: { storage: bytes(capacity) } };
     await this.#patch(`${path}/status`, { status });
     await this.#patch(`${volumePath(name)}/status`, { status: { phase: 'Bound' } });
   }
@@ -182,7 +183,7 @@ export class SimulatedVolumes {
       metadata: { name, annotations: { 'pv.kubernetes.io/provisioned-by': simulatedProvisioner } },
       spec: {
         accessModes: claim.accessModes,
-        capacity: { storage: String(claim.requested ?? 0) },
+        capacity: { storage: bytes(claim.requested ?? 0) },
         claimRef: referenceTo(claim),
         csi: { driver, volumeHandle: name },
         persistentVolumeReclaimPolicy: 'Delete',
@@ -218,6 +219,11 @@ function smallestFor(claim: PersistentVolumeClaim, volumes: readonly PersistentV
       claim.accessModes.every((mode) => volume.accessModes.includes(mode)),
   );
   return fitting.sort((a, b) => a.capacity - b.capacity || (a.name < b.name ? -1 : 1))[0];
+}
+
+/** As users write it: `1Gi`. */
+function bytes(count: number): string {
+  return formatQuantity({ unscaled: count, scale: 0, format: 'binary' });
 }
 
 function referenceTo({ namespace, name, uid }: PersistentVolumeClaim): object {

@@ -47,6 +47,22 @@ describe('discovery', () => {
     },
   );
 
+  it.each(['/apis/rbac.authorization.k8s.io/v1/roles', '/apis/autoscaling/v2/horizontalpodautoscalers'])(
+    'says that it does not serve %s of a group that Kubernetes has',
+    async (path) => {
+      const { status, body } = await new ApiClient().get(path);
+      expect(status).toBe(404);
+      expect(body.message).toMatch(/the embedded control plane does not serve \w+ of .*; use a cluster that does$/);
+    },
+  );
+
+  it('says that it gives no tokens to service accounts', async () => {
+    const path = '/api/v1/namespaces/default/serviceaccounts/default/token';
+    const { status, body } = await new ApiClient().create(path, { spec: {} });
+    expect(status).toBe(404);
+    expect(body.message).toContain('the embedded control plane does not serve serviceaccounts/token of v1');
+  });
+
   it.each(['/nothing', '/api/v1/namespaces/default/things', '/openapi/v2'])(
     'returns a 404 Status for %s',
     async (path) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiClient } from '../testing/api-client.ts';
-import { definitionsPath, podGroupDefinition, podManifest, podsPath } from '../testing/manifests.ts';
+import { definitionsPath, nodeManifest, podGroupDefinition, podManifest, podsPath } from '../testing/manifests.ts';
 
 describe('warnings', () => {
   it('name the fields of a pod that the plane does not act on', async () => {
@@ -15,6 +15,53 @@ describe('warnings', () => {
 
   it('are absent for a pod that the plane fully simulates', async () => {
     expect((await new ApiClient().create(podsPath, podManifest('a'))).headers).not.toHaveProperty('warning');
+  });
+
+  it('name a field that an update adds, once', async () => {
+    const client = new ApiClient();
+    const path = '/apis/apps/v1/namespaces/default/deployments';
+    const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'main', image: 'i' }] } };
+    await client.mustCreate(path, {
+      metadata: { name: 'd' },
+      spec: { selector: { matchLabels: { a: 'b' } }, template },
+    });
+    const first = await client.patch(`${path}/d`, 'merge', {
+      spec: { minReadySeconds: 5, strategy: { rollingUpdate: { maxSurge: 1 } } },
+    });
+    expect(first.headers.warning).toContain('spec.minReadySeconds: the embedded plane does not act on this field');
+    expect(first.headers.warning).toContain('spec.strategy.rollingUpdate: the embedded plane');
+    const second = await client.patch(`${path}/d`, 'merge', { spec: { replicas: 2 } });
+    expect(second.headers).not.toHaveProperty('warning');
+    const replaced = structuredClone(second.body);
+    replaced.spec.template.spec.activeDeadlineSeconds = 1;
+    expect((await client.replace(`${path}/d`, replaced)).headers.warning).toBe(
+      '299 - "spec.template.spec.activeDeadlineSeconds: simulated pods do not stop at this deadline"',
+    );
+  });
+
+  it('state that an applied Node keeps its size', async () => {
+    const client = new ApiClient();
+    const node = { ...nodeManifest('a'), status: { capacity: { cpu: '4' } } };
+    await client.mustCreate('/api/v1/nodes', node);
+    const larger = await client.patch('/api/v1/nodes/a', 'merge', { status: { capacity: { cpu: 8 } } });
+    expect(larger.headers.warning).toBe(
+      '299 - "status.capacity: the embedded plane sizes a node when the Node is created: delete the Node and apply it again"',
+    );
+    expect(larger.body.status.capacity.cpu).toBe('4');
+    expect((await client.replace('/api/v1/nodes/a', node)).headers).not.toHaveProperty('warning');
+    const labels = await client.patch('/api/v1/nodes/a', 'merge', { metadata: { labels: { a: 'b' } } });
+    expect(labels.headers).not.toHaveProperty('warning');
+    const status = await client.patch('/api/v1/nodes/a/status', 'merge', { status: { capacity: { cpu: 8 } } });
+    expect(status.headers).not.toHaveProperty('warning');
+  });
+
+  it('state that a StorageClass with another provisioner gets no volumes', async () => {
+    const client = new ApiClient();
+    const path = '/apis/storage.k8s.io/v1/storageclasses';
+    const created = await client.create(path, { metadata: { name: 'a' }, provisioner: 'ebs.csi.aws.com' });
+    expect(created.headers.warning).toContain('only the provisioner tutti.dev/simulated makes volumes');
+    const own = await client.create(path, { metadata: { name: 'b' }, provisioner: 'tutti.dev/simulated' });
+    expect(own.headers).not.toHaveProperty('warning');
   });
 
   it('name a kind that the plane stores but does not act on', async () => {

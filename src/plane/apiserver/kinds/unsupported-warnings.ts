@@ -1,5 +1,6 @@
+import { deepEqual } from '../deep-equal.ts';
 import type { JsonObject } from '../json.ts';
-import { objectAt, objectsAt } from './access.ts';
+import { objectAt, objectsAt, textAt, valueAt } from './access.ts';
 import type { ResourceType } from './resource-type.ts';
 
 const noDrivers = 'the embedded plane runs no storage drivers: it stores the object but does not act on it';
@@ -31,10 +32,36 @@ const containerFields: ReadonlyMap<string, string> = new Map([
 /** Storage name -> spec fields that no controller of the plane acts on. */
 const ignoredSpecFields: ReadonlyMap<string, readonly string[]> = new Map([
   ['jobs.batch', ['podFailurePolicy', 'successPolicy', 'backoffLimitPerIndex', 'maxFailedIndexes', 'managedBy']],
-  ['deployments.apps', ['minReadySeconds']],
+  ['deployments.apps', ['minReadySeconds', 'strategy.rollingUpdate']],
   ['replicasets.apps', ['minReadySeconds']],
-  ['statefulsets.apps', ['minReadySeconds', 'volumeClaimTemplates']],
+  ['statefulsets.apps', ['minReadySeconds', 'updateStrategy.rollingUpdate', 'volumeClaimTemplates']],
 ]);
+
+/** Provisioners of StorageClasses that need no storage driver on the plane. */
+const knownProvisioners: ReadonlySet<string> = new Set(['tutti.dev/simulated', 'kubernetes.io/no-provisioner']);
+
+/** Returns a warning for each part that an update adds and that the plane stores but does not act on. */
+export function newUnsupportedWarnings(type: ResourceType, object: JsonObject, previous: JsonObject): string[] {
+  if (deepEqual(object.spec ?? null, previous.spec ?? null)) return [];
+  const before = unsupportedWarnings(type, previous);
+  return unsupportedWarnings(type, object).filter((warning) => !before.includes(warning));
+}
+
+/** Returns a warning for each change of size in an update of a Node: a simulated node keeps its size. */
+export function resizeWarnings(type: ResourceType, sent: JsonObject, previous: JsonObject): string[] {
+  if (type.storage !== 'nodes') return [];
+  const isOther = (field: string): boolean => {
+    const size = objectAt(objectAt(previous, 'status'), field);
+    const wanted = objectAt(objectAt(sent, 'status'), field) ?? {};
+    return Object.keys(wanted).some((resource) => wanted[resource] !== size?.[resource]);
+  };
+  return ['capacity', 'allocatable']
+    .filter(isOther)
+    .map(
+      (field) =>
+        `status.${field}: the embedded plane sizes a node when the Node is created: delete the Node and apply it again`,
+    );
+}
 
 /** Returns a warning for each part of a new object that the plane stores but does not act on, for the `Warning` header. */
 export function unsupportedWarnings(type: ResourceType, object: JsonObject): string[] {
@@ -46,8 +73,15 @@ export function unsupportedWarnings(type: ResourceType, object: JsonObject): str
       `the embedded plane stores ${type.kind} objects but runs no operator for ${type.group}: run the operator against it, or use a cluster that has one`,
     ];
   }
+  if (type.storage === 'storageclasses.storage.k8s.io' && !knownProvisioners.has(textAt(object, 'provisioner'))) {
+    return [
+      'provisioner: the embedded plane runs no storage drivers: only the provisioner tutti.dev/simulated makes volumes',
+    ];
+  }
   const spec = objectAt(object, 'spec');
-  const ignored = (ignoredSpecFields.get(type.storage) ?? []).filter((field) => spec?.[field] !== undefined);
+  const ignored = (ignoredSpecFields.get(type.storage) ?? []).filter(
+    (field) => valueAt(object, `spec.${field}`) !== undefined,
+  );
   const [podSpec, path] =
     type.storage === 'pods' ? [spec, 'spec'] : [objectAt(objectAt(spec, 'template'), 'spec'), 'spec.template.spec'];
   const probes = ['initContainers', 'containers'].flatMap((list) =>
@@ -59,6 +93,9 @@ export function unsupportedWarnings(type: ResourceType, object: JsonObject): str
   );
   return [
     ...ignored.map((field) => `spec.${field}: the embedded plane does not act on this field of a ${type.kind}`),
+    ...(podSpec?.activeDeadlineSeconds === undefined
+      ? []
+      : [`${path}.activeDeadlineSeconds: simulated pods do not stop at this deadline`]),
     ...probes,
   ];
 }

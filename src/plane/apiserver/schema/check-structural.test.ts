@@ -31,7 +31,19 @@ describe('the schema of a CustomResourceDefinition', () => {
     [{ type: 'string' }, 'openAPIV3Schema.type: Required value: must be object at the root'],
     [withField({ type: 'text' }), 'data/properties/f/type'],
     [withField({ type: 'string', $ref: '#/x' }), 'openAPIV3Schema.properties.f.$ref: Forbidden: not supported'],
-    [withField({ type: 'string', pattern: '(' }), 'Invalid regular expression: /(/'],
+    [
+      withField({ type: 'string', pattern: '(' }),
+      'openAPIV3Schema.properties.f.pattern: Invalid value: "(": must be a regular expression that ECMAScript can read',
+    ],
+    [withField({ type: 'array' }), 'openAPIV3Schema.properties.f.items: Required value: must be specified'],
+    [
+      withField({ type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'map' }),
+      'openAPIV3Schema.properties.f.x-kubernetes-list-map-keys: Required value',
+    ],
+    [
+      withField({ type: 'integer', default: 'x' }),
+      'openAPIV3Schema.properties.f.default: Invalid value: "string": openAPIV3Schema.properties.f.default in body must be of type integer',
+    ],
     [withField({ type: 'string', minLength: -1 }), 'data/properties/f/minLength must be >= 0'],
     [
       withField({ type: 'object', additionalProperties: { type: 'integer', minimum: 'a' } }),

@@ -1,5 +1,5 @@
 import { isObject } from '../json.ts';
-import type { JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import { compileStructural } from './compile-structural.ts';
 import { fieldForbidden, invalidValue, required, wrongType } from './field-error.ts';
 import type { FieldError } from './field-error.ts';
@@ -55,7 +55,16 @@ function check(schema: JsonValue | undefined, path: string, isBranch: boolean, e
   const needsType =
     schema['x-kubernetes-int-or-string'] !== true && schema['x-kubernetes-preserve-unknown-fields'] !== true;
   if (schema.type === undefined && needsType && !isBranch) errors.push(required(childPath(path, 'type')));
+  const problem = typeof schema.pattern === 'string' ? patternProblem(schema.pattern) : undefined;
+  if (problem !== undefined) errors.push(invalidValue(childPath(path, 'pattern'), schema.pattern!, problem));
   const { properties, items, additionalProperties } = schema;
+  if (schema.type === 'array' && items === undefined && !isBranch) {
+    errors.push(required(childPath(path, 'items'), 'must be specified'));
+  }
+  if (schema['x-kubernetes-list-type'] === 'map' && schema['x-kubernetes-list-map-keys'] === undefined) {
+    errors.push(required(childPath(path, 'x-kubernetes-list-map-keys'), 'must be specified for a list of type map'));
+  }
+  if (schema.default !== undefined && schema.default !== null) errors.push(...defaultErrors(schema, path));
   for (const [name, property] of Object.entries(isObject(properties) ? properties : {})) {
     check(property, childPath(childPath(path, 'properties'), name), isBranch, errors);
   }
@@ -63,6 +72,24 @@ function check(schema: JsonValue | undefined, path: string, isBranch: boolean, e
   check(additionalProperties, childPath(path, 'additionalProperties'), isBranch, errors);
   for (const keyword of branchKeywords) {
     for (const branch of [schema[keyword] ?? []].flat()) check(branch, childPath(path, keyword), true, errors);
+  }
+}
+
+/** Checks the default of a schema against the schema. */
+function defaultErrors(schema: JsonObject, path: string): FieldError[] {
+  try {
+    return compileStructural(schema)(schema.default!, childPath(path, 'default'));
+  } catch {
+    return []; // Compiling the whole schema reports the problem.
+  }
+}
+
+function patternProblem(pattern: string): string | undefined {
+  try {
+    new RegExp(pattern);
+    return undefined;
+  } catch (error) {
+    return `must be a regular expression that ECMAScript can read: ${(error as Error).message}`;
   }
 }
 

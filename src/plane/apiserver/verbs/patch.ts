@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { deepCopy } from '../deep-equal.ts';
 import { invalidValue } from '../schema/field-error.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
+import { resizeWarnings } from '../kinds/unsupported-warnings.ts';
 import { PatchError, applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../patch/index.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
@@ -42,11 +43,9 @@ export function patchObject(
   }
   // The result may share structure with the stored object, which must not change.
   const decoded = decodeObject(type, deepCopy(patched), options.fieldValidation, 'patch');
+  const resized = options.status ? [] : resizeWarnings(type, decoded.object, stored.object);
   const updated = updateObject(context, type, stored, decoded.object, options);
-  return {
-    stored: updated,
-    warnings: decoded.warnings,
-  };
+  return { stored: updated, warnings: [...decoded.warnings, ...resized] };
 }
 
 function rejectUnknownFormat(mediaType: string, type: ResourceType): void {
