@@ -45,7 +45,8 @@ export class LiveView implements UpView {
   #isClosed = false;
   readonly #onKeys = (keys: Buffer | string): void => {
     // In raw mode, the terminal sends Ctrl-C as a key, not as a signal.
-    if (/[q\u0003]/.test(String(keys))) this.#options.onQuit();
+    const text = String(keys);
+    if (text.includes('q') || text.includes('\u0003')) this.#options.onQuit();
   };
   readonly #onResize = (): void => this.#redrawAll();
 

@@ -60,12 +60,12 @@ function completed(manifest: Manifest, defaults: Readonly<Record<string, string 
   if (!isObject(status)) return manifest;
   const own = status.allocatable ?? status.capacity ?? {};
   if (!isObject(own)) return manifest;
-  const amounts = Object.entries({ ...defaults, ...own }).map(([name, amount]) => [name, String(amount)]);
+  const amounts = Object.entries({ ...defaults, ...own }).map(([name, amount]) => [name, String(amount)] as const);
   return {
     ...manifest,
     object: {
       ...manifest.object,
       status: { ...status, allocatable: Object.fromEntries(amounts) },
-    } as Manifest['object'],
+    },
   };
 }

@@ -61,6 +61,22 @@ describe('a Node that a user creates', () => {
     expect(await plane.phase('stray')).toBe('Pending');
   });
 
+  test('loses its pods when they are deleted after it', async () => {
+    await using here = await startPlane();
+    await here.client.create('/api/v1/nodes', extra);
+    await here.createPod('first', { node: 'extra' });
+    await here.createPod('second', { node: 'extra' });
+    await here.pass(1_000);
+    await here.client.delete('/api/v1/namespaces/default/pods/first');
+    await here.client.delete('/api/v1/nodes/extra');
+    await here.pass(1_000);
+    expect(await here.phase('second')).toBe('Running');
+    await here.client.delete('/api/v1/namespaces/default/pods/second');
+    await here.pass(1_000);
+    expect((await here.client.list('/api/v1/pods')).items).toEqual([]);
+    expect(here.problems).toEqual([]);
+  });
+
   test('renews no Lease after it was deleted, and can be created again', async () => {
     await using plane = await startPlane([]);
     await plane.client.create('/api/v1/nodes', extra);

@@ -1,3 +1,4 @@
+import { podPath } from '../../api/pod-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { toError } from '../../base/to-error.ts';
@@ -11,6 +12,7 @@ import type { AdoptableNode } from './adoptable-node.ts';
 import { isTerminalPhase, readKubeletPod } from './kubelet-pod.ts';
 import type { KubeletPod } from './kubelet-pod.ts';
 import type { SimulatedNodeSpec } from './node-object.ts';
+import { persist } from './persist.ts';
 import { PodWorker } from './pod-worker.ts';
 import { Rendezvous } from './rendezvous.ts';
 import { SimulatedNode } from './simulated-node.ts';
@@ -47,12 +49,14 @@ export class SimulatedNodes {
   readonly #reflector: Reflector<KubeletPod>;
   readonly #rendezvous: Rendezvous;
   readonly #nodeReflector: Reflector<AdoptableNode> | undefined;
-  readonly #adoptions = new Set<Promise<void>>();
+  /** Work under way on nodes and on pods of nodes that are gone. */
+  readonly #tasks = new Set<Promise<void>>();
   /** Node name -> node */
   readonly #nodes = new Map<string, SimulatedNode>();
   /** Pod uid -> its worker; only pods bound to simulated nodes */
   readonly #workers = new Map<string, PodWorker>();
   #isSynced = false;
+  #areNodesSynced = false;
   #nodeAddresses = 0;
   #podAddresses = 0;
 
@@ -118,6 +122,7 @@ export class SimulatedNodes {
     await this.#reflector.synced();
     this.#nodeReflector?.start();
     await this.#nodeReflector?.synced();
+    this.#areNodesSynced = true;
   }
 
   /**
@@ -135,7 +140,7 @@ export class SimulatedNodes {
     await Promise.all([
       this.#reflector.stop(),
       this.#nodeReflector?.stop(),
-      ...this.#adoptions,
+      ...this.#tasks,
       ...[...this.#workers.values()].map((worker) => worker.stop()),
     ]);
     this.#workers.clear();
@@ -160,8 +165,12 @@ export class SimulatedNodes {
 
   #adopt(node: AdoptableNode): void {
     if (node.hasKubelet || this.#nodes.has(node.name)) return;
-    const adoption = this.#takeOverNode(node).finally(() => this.#adoptions.delete(adoption));
-    this.#adoptions.add(adoption);
+    this.#track(this.#takeOverNode(node));
+  }
+
+  #track(work: Promise<void>): void {
+    const task = work.finally(() => this.#tasks.delete(task));
+    this.#tasks.add(task);
   }
 
   async #takeOverNode(node: AdoptableNode): Promise<void> {
@@ -179,10 +188,31 @@ export class SimulatedNodes {
     for (const pod of this.#reflector.store.values()) if (pod.nodeName === node.name) this.#changed(pod);
   }
 
-  /** Removes the node. The status of its pods stays as it is, as on a machine that was switched off. */
+  /** Removes the node. Its pods keep their status until they are deleted, as on a machine that was switched off. */
   #removeNode(name: string): void {
     this.#nodes.delete(name);
-    for (const pod of this.#reflector.store.values()) if (pod.nodeName === name) void this.#drop(pod.uid);
+    for (const pod of this.#reflector.store.values()) {
+      if (pod.nodeName !== name) continue;
+      void this.#drop(pod.uid);
+      if (pod.isDeleting) this.#track(this.#endDeletion(pod));
+    }
+  }
+
+  /** Whether the pod is on a Node that does not exist. */
+  #isOrphan({ nodeName }: KubeletPod): boolean {
+    const nodes = this.#nodeReflector;
+    if (nodes === undefined || !this.#areNodesSynced || nodeName === '' || this.#nodes.has(nodeName)) return false;
+    return ![...nodes.store.values()].some(({ name }) => name === nodeName);
+  }
+
+  /** Removes a pod that is being deleted, as the pod garbage collector of a cluster does: its node no longer can. */
+  async #endDeletion(pod: KubeletPod): Promise<void> {
+    const { clock, random } = this.#options;
+    const { signal } = this.#stop;
+    const body = { gracePeriodSeconds: 0, preconditions: { uid: pod.uid } };
+    // Rejects only when the simulation stops.
+    const remove = (): Promise<unknown> => this.#client.delete(podPath(pod), body, { signal });
+    await persist(remove, { clock, random, signal }).catch(() => undefined);
   }
 
   /** Starts running pods first, because they already use capacity, then the others in order of creation. */
@@ -198,6 +228,7 @@ export class SimulatedNodes {
     if (!this.#isSynced) return;
     const worker = this.#workers.get(pod.uid);
     if (worker !== undefined) worker.update(pod);
+    else if (pod.isDeleting && this.#isOrphan(pod)) this.#track(this.#endDeletion(pod));
     else this.#begin(pod);
     if (pod.groupKey !== undefined) this.#rendezvous.changed(pod.groupKey);
   }

@@ -18,15 +18,20 @@ export function applyJsonPatch(document: JsonValue, operations: JsonValue): Json
   return holder[0]!;
 }
 
+/** Returns a text as it is, and any other value as JSON. */
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
+}
+
 function apply(holder: JsonValue[], operation: JsonValue, title: string): void {
   const { op, path, value } = isObject(operation) ? operation : ({} as JsonObject);
   const segments = readPointer(path, title);
   const parent = read(holder, segments.slice(0, -1));
-  const place = `${title} (${String(op)} ${String(path)})`;
+  const place = `${title} (${textOf(op)} ${textOf(path)})`;
   switch (op) {
     case 'test':
       if (deepEqual(read(holder, segments) ?? null, value ?? null)) return;
-      throw new PatchError('testFailed', `${title}: testing value ${String(path)} failed`);
+      throw new PatchError('testFailed', `${title}: testing value ${textOf(path)} failed`);
     case 'add':
     case 'replace':
       if (value === undefined) throw new PatchError('malformed', `${title} of the JSON patch must have a "value"`);

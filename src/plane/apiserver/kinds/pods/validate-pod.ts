@@ -81,7 +81,13 @@ function validateResources(resources: JsonObject | undefined, path: string): Sta
     const order = compareQuantities(parseQuantity(request), parseQuantity(limit));
     if (order <= 0 && !(extended && order !== 0)) continue;
     const rule = extended ? 'must be equal to' : 'must be less than or equal to';
-    causes.push(invalidValue(`${path}.requests`, request, `${rule} ${name} limit of ${String(limit)}`));
+    causes.push(
+      invalidValue(
+        `${path}.requests`,
+        request,
+        `${rule} ${name} limit of ${JSON.stringify(limit).replaceAll('"', '')}`,
+      ),
+    );
   }
   return causes;
 }
