@@ -171,7 +171,7 @@ export const mutations: readonly Mutation[] = [
     why: 'After a successful Binding the assumed capacity is freed before the watch shows the bound pod.',
     file: 'scheduler/binding/binding-outcomes.ts',
     find: 'profile.postBind(state, pod, nodeName);',
-    replace: 'profile.postBind(state, pod, nodeName);\nthis.#options.cluster.forget(pod);',
+    replace: 'profile.postBind(state, pod, nodeName);\nintake.cluster.forget(pod);',
     within: 500,
   },
   {
