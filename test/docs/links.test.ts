@@ -45,7 +45,7 @@ describe('linkProblems', () => {
         '![e](picture.png) [f][defined] [g][undefined]',
         '<a href="gone.md">h</a> [i](/README.md) [j](../../outside.md) [k](../README.md/)',
         '',
-        '[l](http://kubernetes.io) [m](https://local) [n](https://) [o](//kubernetes.io) [p](mailto:somebody@example.com)',
+        '[l](http://kubernetes.io) [m](https://local) [n](https://) [o](//kubernetes.io) [p](mailto:user@example.com)',
         '',
         '[defined]: nowhere-either.md',
       ),
@@ -64,7 +64,7 @@ describe('linkProblems', () => {
       'docs/sample.md:6: https://local: has no public host',
       'docs/sample.md:6: https://: is not a well-formed address',
       'docs/sample.md:6: //kubernetes.io: is not a well-formed address',
-      'docs/sample.md:6: mailto:somebody@example.com: is not https',
+      'docs/sample.md:6: mailto:user@example.com: is not https',
       'docs/sample.md:2: [g][undefined]: the reference is not defined',
     ]);
   });

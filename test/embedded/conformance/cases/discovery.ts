@@ -68,7 +68,7 @@ export const discovery: CaseGroup = {
     await api.get('/apis/scheduling.x-k8s.io/v1alpha1', { view: withSortedVerbs });
   },
   'a group that is not served is not found': async (api) => {
-    await api.get('/apis/nobody.example.com/v1');
+    await api.get('/apis/unknown.example.com/v1');
   },
   'a resource that is not served is not found': async (api) => {
     await api.get('/api/v1/nothings');

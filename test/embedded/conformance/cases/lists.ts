@@ -90,7 +90,7 @@ export const lists: CaseGroup = {
       'spec.restartPolicy=Never',
       'status.podIP=',
       'status.nominatedNodeName=',
-      'spec.serviceAccountName=nobody',
+      'spec.serviceAccountName=missing',
       'spec.nodeName=some-node,status.phase!=Failed',
     ]) {
       await api.get(`pods?fieldSelector=${encodeURIComponent(selector)}`, { view: names });

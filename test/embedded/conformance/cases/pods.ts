@@ -77,7 +77,7 @@ export const pods: CaseGroup = {
         message,
       }),
     });
-    await api.create('pods', pod('b', { priorityClassName: 'nobody-made-it' }));
+    await api.create('pods', pod('b', { priorityClassName: 'missing-class' }));
     await api.create('pods', pod('c', { priority: 5 }));
   },
   'a patch cannot change the node of a pod': async (api) => {
