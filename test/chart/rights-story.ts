@@ -41,10 +41,10 @@ export function allRights(namespace: string): object {
 }
 
 /** Tutti has no default plugin that preempts; this one does, for one pod. */
-const makeCapacity: OwnPlugin = {
-  name: 'MakeCapacity',
+const preemptCheapest: OwnPlugin = {
+  name: 'PreemptCheapest',
   factory: (_args, handle) => ({
-    name: 'MakeCapacity',
+    name: 'PreemptCheapest',
     postFilter: (candidate) => {
       if (candidate.kind !== 'pod' || candidate.pod.name !== 'greedy') return undefined;
       const victims = [...handle.cluster.pods()].filter(
@@ -197,7 +197,7 @@ export class RightsStory {
     const ports = await freePorts(4);
     const serving = { kind: 'secure', ...defaultSecureServing, bindAddress: '127.0.0.1' } as const;
     const configuration = defaultConfiguration({
-      profiles: enableOwn([defaultProfile(schedulerName)], [makeCapacity]),
+      profiles: enableOwn([defaultProfile(schedulerName)], [preemptCheapest]),
       clientConnection: { qps: 0, burst: 1 },
       leaderElection: election('tutti-scheduler', namespace),
       podBackoff: { initialMs: 50, maxMs: 200 },
@@ -218,7 +218,7 @@ export class RightsStory {
       const scheduler = await runScheduler({
         endpoint: proxy.endpoint,
         configuration,
-        plugins: [makeCapacity],
+        plugins: [preemptCheapest],
         serving: { ...serving, securePort: ports[index]! },
         logger,
       });

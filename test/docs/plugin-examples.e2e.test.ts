@@ -41,7 +41,7 @@ describe('The examples of docs/plugins.md and src/index.ts', () => {
     expect([...ofPage, ofLibrary].map(({ name }) => name)).toEqual([
       'teamNodes',
       'nightNodes',
-      'makeCapacity',
+      'preemptCheapest',
       'noFridays',
     ]);
   });
@@ -85,8 +85,8 @@ describe('The examples of docs/plugins.md and src/index.ts', () => {
     await expectNode('large', 'bright');
   });
 
-  it('makeCapacity: evicts the cheapest group for one of higher priority that then fits as a whole; otherwise evicts none', async () => {
-    await using _ = await running('makeCapacity');
+  it('preemptCheapest: evicts the cheapest group for one of higher priority that then fits as a whole; otherwise evicts none', async () => {
+    await using _ = await running('preemptCheapest');
     for (const [name, value] of Object.entries({ low: 10, high: 100, highest: 1_000 })) await addPriority(name, value);
     for (const name of ['a', 'b']) await addNode(name, {});
     await addGang('batch', members(2, { cpu: '5' }));
