@@ -24,7 +24,7 @@ describe.runIf(hasKubectl)('kubectl with the cluster of npm start', () => {
     const [, path = ''] = await tutti.until(/KUBECONFIG=(\S+)/);
     kubeconfigPath = path;
     kubectl = new Kubectl(await kubectlPath(), kubeconfigPath, folder);
-    await tutti.until(/blue +waits/);
+    await tutti.until(/blue +pending/);
   });
 
   afterAll(async () => {
