@@ -60,13 +60,13 @@ export function problemsOfMembers(made: object): readonly string[] {
 }
 
 /** A proxy can answer with a new prototype forever. */
-const deepestChain = 100;
+const maxPrototypes = 100;
 
 function unknownMembers(made: object): ReadonlySet<string> {
   const unknown = new Set<string>();
   let depth = 0;
   for (let holder: object | null = made; holder !== null; holder = Reflect.getPrototypeOf(holder)) {
-    if (++depth > deepestChain) throw new RangeError(`more than ${deepestChain} prototypes`);
+    if (++depth > maxPrototypes) throw new RangeError(`more than ${maxPrototypes} prototypes`);
     for (const member of Object.getOwnPropertyNames(holder)) {
       if (!Object.hasOwn(members, member) && !(member in Object.prototype)) unknown.add(member);
     }

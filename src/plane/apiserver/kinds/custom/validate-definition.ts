@@ -10,12 +10,11 @@ import { compileJsonPath } from '../json-path.ts';
 import type { KindContext } from '../resource-type.ts';
 
 const versionPattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
-/** Groups of kinds that the server itself serves. */
+/** Groups of kinds that the server itself serves; the domain rule already rejects those without a dot. */
 const builtInGroups: ReadonlySet<string> = new Set([
   'apiextensions.k8s.io',
   'coordination.k8s.io',
   'events.k8s.io',
-  'policy',
   'scheduling.k8s.io',
   'storage.k8s.io',
 ]);
@@ -30,8 +29,7 @@ export function validateDefinition(definition: JsonObject, context: KindContext)
   const causes: StatusCause[] = [];
   if (dnsSubdomainProblem(group) !== undefined || !group.includes('.')) {
     causes.push(invalidValue('spec.group', group, 'should be a domain with at least one dot'));
-  }
-  if (builtInGroups.has(group)) {
+  } else if (builtInGroups.has(group)) {
     causes.push(fieldForbidden('spec.group', `${group} is a built-in group of this API server`));
   }
   const pluralProblem = plural === '' ? undefined : dnsLabelProblem(plural);
