@@ -12,6 +12,8 @@ export interface PersistentVolumeClaim {
   readonly resourceVersion: string;
   /** Its StorageClass. Empty: none. */
   readonly className: string;
+  /** StorageClass in its spec, which an annotation can override. */
+  readonly statedClass: string;
   /** The volume that it is or will be bound to. Empty: none yet. */
   readonly volumeName: string;
   /** Whether the claim and its volume refer to each other. */
@@ -63,6 +65,7 @@ export function projectPersistentVolumeClaim(input: unknown): PersistentVolumeCl
     uid: metadata.uid ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
     className: annotations[classAnnotation] ?? spec.storageClassName ?? '',
+    statedClass: spec.storageClassName ?? '',
     volumeName,
     isBound: volumeName !== '' && annotations[bindCompletedAnnotation] !== undefined,
     selectedNode: annotations[selectedNodeAnnotation],

@@ -39,6 +39,9 @@ function answerTo(question: Question): Answer {
     const kind = listedKinds.find((known) => known === object.kind);
     if (kind !== undefined) cluster.listed.set(projectListed(kind, object));
   }
+  // A cycle only places pods that the cluster cache knows: plugins may rely on the terms of all pods, also of those that are not scheduled yet.
+  const added = (question.added ?? []).map((raw) => pods.project(raw));
+  for (const each of added) cluster.setPod({ ...each, nodeName: '' });
   const profile = profileOf(question, cluster);
   const plugin = profile.plugins.find(({ name }) => name === question.plugin)!;
   const pod = pods.project(question.pod);
@@ -57,10 +60,9 @@ function answerTo(question: Question): Answer {
   if (preFilter.status !== undefined) return answer;
   const { nodeNames } = preFilter;
   if (nodeNames !== undefined) answer.nodeNames = [...nodeNames].sort();
-  for (const raw of question.added ?? []) {
-    const added = pods.project(raw);
-    cluster.setPod(added);
-    rejectFailure(profile.preFilters.addPod(state, pod, added, cluster.node(added.nodeName)!));
+  for (const each of added) {
+    cluster.setPod(each);
+    rejectFailure(profile.preFilters.addPod(state, pod, each, cluster.node(each.nodeName)!));
   }
   for (const uid of question.removed ?? []) {
     const removed = cluster.pod(uid)!;

@@ -27,7 +27,7 @@ export function volumeScore({ bindings, provisions }: VolumesOnNode, shape: read
   }
   for (const { claim, capacity } of bindings.length > 0 ? [] : provisions) {
     if (capacity === undefined) continue;
-    const usage = usageOf(claim.className);
+    const usage = usageOf(claim.statedClass);
     usage.requested += claim.requested ?? 0;
     // The claims of a class share the capacity.
     usage.capacity = capacity.capacity;
