@@ -1,3 +1,4 @@
+import { safeMessage } from '../base/safe-text.ts';
 import { toKubernetesTime } from './kubernetes-time.ts';
 
 /** Kubernetes' metav1.Condition. */
@@ -19,8 +20,8 @@ export type ConditionState = Omit<Condition, 'lastTransitionTime'>;
 
 /**
  * Returns the list that replaces `previous`: the given states in order, then the previous conditions of other types, which other writers
- * own. A transition time stays while type and status stay the same; otherwise it is `now`. Equal input gives an equal list, so the caller
- * can skip the write if nothing changed.
+ * own. A transition time stays while type and status stay the same; otherwise it is `now`. Messages become safe to show. Equal input gives
+ * an equal list, so the caller can skip the write if nothing changed.
  */
 export function mergeConditions(
   previous: readonly Condition[],
@@ -30,7 +31,7 @@ export function mergeConditions(
   const merged = states.map((state): Condition => {
     const before = previous.find((condition) => condition.type === state.type);
     const lastTransitionTime = before?.status === state.status ? before.lastTransitionTime : toKubernetesTime(now);
-    return { ...state, lastTransitionTime };
+    return { ...state, message: safeMessage(state.message), lastTransitionTime };
   });
   const foreign = previous.filter((condition) => !states.some((state) => state.type === condition.type));
   return [...merged, ...foreign];

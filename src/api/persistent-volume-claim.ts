@@ -1,3 +1,4 @@
+import { safeName } from '../base/safe-text.ts';
 import type { LabelSelector } from './label-selector.ts';
 import { classAnnotation } from './listed-metadata.ts';
 import type { ListedMetadata } from './listed-metadata.ts';
@@ -57,18 +58,20 @@ interface RawPersistentVolumeClaim {
 export function projectPersistentVolumeClaim(input: unknown): PersistentVolumeClaim {
   const { metadata, spec = {}, status } = input as RawPersistentVolumeClaim;
   const { annotations = {} } = metadata;
-  const volumeName = spec.volumeName ?? '';
+  const selectedNode = annotations[selectedNodeAnnotation];
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  const volumeName = safeName(spec.volumeName ?? '');
   return {
     kind: 'PersistentVolumeClaim',
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     uid: metadata.uid ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
-    className: annotations[classAnnotation] ?? spec.storageClassName ?? '',
+    className: safeName(annotations[classAnnotation] ?? spec.storageClassName ?? ''),
     statedClass: spec.storageClassName ?? '',
     volumeName,
     isBound: volumeName !== '' && annotations[bindCompletedAnnotation] !== undefined,
-    selectedNode: annotations[selectedNodeAnnotation],
+    selectedNode: selectedNode === undefined ? undefined : safeName(selectedNode),
     requested: storageSize(spec.resources?.requests?.storage),
     accessModes: spec.accessModes ?? [],
     selector: spec.selector,
@@ -76,6 +79,6 @@ export function projectPersistentVolumeClaim(input: unknown): PersistentVolumeCl
     attributesClass: spec.volumeAttributesClassName ?? '',
     isLost: status?.phase === 'Lost',
     deleting: metadata.deletionTimestamp !== undefined,
-    ownerUid: metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid,
+    ownerUid: owner?.uid === undefined ? undefined : safeName(owner.uid),
   };
 }

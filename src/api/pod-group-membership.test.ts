@@ -19,3 +19,12 @@ it('returns undefined for a pod without a group', () => {
   expect(podGroupNameOf({ [podGroupLabel]: '' }, { [podGroupLabel]: '' })).toBeUndefined();
   expect(podGroupNameOf({ [podGroupLabel]: '' }, { [podGroupLabel]: 'blue' })).toEqual({ name: 'blue' });
 });
+
+it('shortens and escapes text that is not a valid name, so that it names no group', () => {
+  const text = `\u001b[2J${'x'.repeat(200_000)}`;
+  const { name, disagreement } = podGroupNameOf({ [podGroupLabel]: 'red' }, { [podGroupLabel]: text })!;
+  expect([name, disagreement?.label]).toEqual(['red', 'red']);
+  expect(disagreement?.annotation).toMatch(/^\\u001b\[2Jx+…$/);
+  expect(podGroupNameOf({}, { [podGroupLabel]: text })).toEqual({ name: disagreement?.annotation });
+  expect(disagreement?.annotation.length).toBe(253);
+});

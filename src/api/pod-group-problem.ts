@@ -20,7 +20,7 @@ export function podGroupProblem({ name, minResources }: Pick<PodGroup, 'name' | 
   for (const resource of minResources?.keys() ?? []) {
     if (isResourceName(resource)) continue;
     return (
-      `spec.minResources has ${JSON.stringify(resource.slice(0, maxPrefixLength))}, which is not a valid resource name, so no node has this resource: ` +
+      `spec.minResources has ${JSON.stringify(resource)}, which is not a valid resource name, so no node has this resource: ` +
       'use names such as cpu, memory or nvidia.com/gpu'
     );
   }

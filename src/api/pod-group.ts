@@ -1,3 +1,4 @@
+import { safeMessage } from '../base/safe-text.ts';
 import type { Condition } from './condition.ts';
 import { MalformedObjectError } from './malformed-object-error.ts';
 import { parseQuantity, QuantityError } from './quantity.ts';
@@ -181,6 +182,9 @@ export function confirmsStart(status: PodGroupStatus): boolean {
   return conditions.some((condition: Partial<Condition> | null) => condition?.type === podGroupConditions.started);
 }
 
+/** A prefix of 253 characters, a slash, and a name of 63. */
+const maxResourceNameLength = 317;
+
 type Fail = (path: string, problem: string, cause?: unknown) => never;
 
 function asObject(value: unknown): Json | undefined {
@@ -212,7 +216,8 @@ function resources(value: unknown, fail: Fail): ReadonlyMap<string, Quantity> | 
   for (const [resource, amount] of Object.entries(entries)) {
     const path = `spec.minResources[${JSON.stringify(resource)}]`;
     try {
-      parsed.set(resource, parseQuantity(amount));
+      // The schema allows any text here. Longer text than any name stays no valid name.
+      parsed.set(safeMessage(resource, maxResourceNameLength), parseQuantity(amount));
     } catch (error) {
       if (error instanceof QuantityError) fail(path, `is invalid: ${error.message}`, error);
       throw error;

@@ -1,3 +1,4 @@
+import { safeName } from '../base/safe-text.ts';
 import { inTreeVolumeOf } from './in-tree-volume.ts';
 import type { InTreeVolume, RawInTreeVolume } from './in-tree-volume.ts';
 
@@ -61,7 +62,7 @@ export function podVolumesOf(podName: string, raw: readonly RawPodVolume[] | nul
 
 function podVolumeOf(podName: string, raw: RawPodVolume): PodVolume | undefined {
   const { name = '', persistentVolumeClaim: claim } = raw;
-  if (claim) return { type: 'claim', claimName: claim.claimName, isEphemeral: false };
+  if (claim) return { type: 'claim', claimName: safeName(claim.claimName), isEphemeral: false };
   if (raw.ephemeral) return { type: 'claim', claimName: `${podName}-${name}`, isEphemeral: true };
   const disk = diskOf(raw);
   const inTree = inTreeVolumeOf(raw, undefined);

@@ -13,6 +13,7 @@ import { podVolumesOf } from './pod-volume.ts';
 import type { PodVolume, RawPodVolume } from './pod-volume.ts';
 import type { NodeSelectorTerm } from './node-selector.ts';
 import { LabelInterner } from './label-interner.ts';
+import { cutText, maxMessageLength, safeName } from '../base/safe-text.ts';
 import { WeakInterner } from '../base/weak-interner.ts';
 import { sameLabels } from './same-labels.ts';
 
@@ -162,6 +163,17 @@ export const planAnnotations = {
   quorum: 'tutti.dev/quorum',
 } as const;
 
+/** Returns the annotation with the PodGroup's UID. Users can write it too: text that is no UID matches no group, and is kept in part. */
+export function plannedGroupUidOf(annotations: Readonly<Record<string, string>> | undefined): string | undefined {
+  const uid = annotations?.[planAnnotations.groupUid];
+  return uid === undefined ? undefined : safeName(uid);
+}
+
+/** Returns the texts of a condition. They are as short as those that Tutti writes, or one character longer, so that they differ. */
+export function conditionTextsOf({ status, reason = '', message = '' }: RawCondition): PodScheduledCondition {
+  return { status, reason: safeName(reason), message: cutText(message, maxMessageLength + 1) };
+}
+
 /** Returns the quorum annotation, or undefined for a pod that was bound alone or by another scheduler. */
 export function plannedQuorumOf(annotations: Readonly<Record<string, string>> | undefined): number | undefined {
   const quorum = Number(annotations?.[planAnnotations.quorum]);
@@ -252,14 +264,16 @@ export interface RawPod {
     readonly reason?: string;
     readonly message?: string;
     readonly nominatedNodeName?: string;
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly reason?: string;
-      readonly message?: string;
-      readonly lastTransitionTime?: string;
-    }[];
+    readonly conditions?: readonly RawCondition[];
   };
+}
+
+interface RawCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
 }
 
 /** Returns the transition time only for bound pods, because nothing reads it for others. */
@@ -314,7 +328,7 @@ export class PodProjector {
       labels: metadata.labels === undefined ? noLabels : this.#labels.intern(metadata.labels),
       podGroupKey: group === undefined ? undefined : `${metadata.namespace}/${group.name}`,
       membershipDisagreement: group?.disagreement,
-      schedulerName: spec.schedulerName ?? 'default-scheduler',
+      schedulerName: spec.schedulerName === undefined ? 'default-scheduler' : safeName(spec.schedulerName),
       priority: spec.priority ?? 0,
       nodeName: spec.nodeName ?? '',
       nominatedNodeName: status?.nominatedNodeName ?? '',
@@ -322,16 +336,14 @@ export class PodProjector {
       deleting: metadata.deletionTimestamp !== undefined,
       schedulingGates: spec.schedulingGates?.map((gate) => gate.name) ?? nothing,
       podScheduled: scheduled && {
-        status: scheduled.status,
-        reason: scheduled.reason ?? '',
-        message: scheduled.message ?? '',
+        ...conditionTextsOf(scheduled),
         ...(group !== undefined && sinceOf(scheduled)),
       },
-      plannedGroupUid: metadata.annotations?.[planAnnotations.groupUid],
+      plannedGroupUid: plannedGroupUidOf(metadata.annotations),
       plannedQuorum: plannedQuorumOf(metadata.annotations),
       isControlled: metadata.ownerReferences?.some((owner) => owner.controller === true) ?? false,
-      failedBecause: status?.phase === 'Failed' ? status.reason : undefined,
-      disruptedBy: disruption?.status === 'True' ? (disruption.reason ?? '') : undefined,
+      failedBecause: status?.phase === 'Failed' && status.reason !== undefined ? safeName(status.reason) : undefined,
+      disruptedBy: disruption?.status === 'True' ? safeName(disruption.reason ?? '') : undefined,
       volumes: podVolumesOf(metadata.name, spec.volumes),
       template: this.#template(raw),
     };
@@ -393,7 +405,9 @@ function controllerOf(owners: RawPod['metadata']['ownerReferences']): PodTemplat
   const owner = owners?.find(({ controller }) => controller === true);
   if (owner === undefined) return undefined;
   const key = `${owner.apiVersion} ${owner.kind}`;
-  return Object.hasOwn(selectingControllers, key) ? { kind: selectingControllers[key]!, name: owner.name } : undefined;
+  return Object.hasOwn(selectingControllers, key)
+    ? { kind: selectingControllers[key]!, name: safeName(owner.name) }
+    : undefined;
 }
 
 function imagesOf({ initContainers, containers, volumes }: RawPod['spec']): readonly string[] {

@@ -1,3 +1,5 @@
+import { safeMessage } from '../base/safe-text.ts';
+
 /**
  * Closed list of reasons in a pod's PodScheduled condition. The controller copies the reason to the PodGroup.
  * - `WaitingForGang`: the pod's group is not ready (PodGroup absent, too few members, members gated). Not `Unschedulable`,
@@ -24,4 +26,10 @@ export interface Verdict {
   readonly waitsFor: WaitsFor;
   /** The message without its counts. It stays the same while the cause stays the same. Absent: the message itself. */
   readonly cause?: string;
+}
+
+/** Returns the verdict with texts that are safe to show. What users and plugins wrote into them can have any length and any characters. */
+export function safeVerdict(verdict: Verdict): Verdict {
+  const { message, cause } = verdict;
+  return { ...verdict, message: safeMessage(message), ...(cause !== undefined && { cause: safeMessage(cause) }) };
 }

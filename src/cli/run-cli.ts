@@ -3,7 +3,7 @@ import { isatty } from 'node:tty';
 import { CommanderError } from 'commander';
 import { systemClock } from '../base/system-clock.ts';
 import { UserError } from '../base/user-error.ts';
-import { safeLines } from '../observability/safe-text.ts';
+import { safeLines } from '../base/safe-text.ts';
 import { explainRejection } from '../client/access-denied-error.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { CommandContext } from './command-context.ts';

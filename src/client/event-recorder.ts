@@ -1,6 +1,6 @@
-import { Buffer } from 'node:buffer';
 import { toKubernetesMicroTime } from '../api/kubernetes-time.ts';
 import type { Clock, Timer } from '../base/clock.ts';
+import { cutToBytes, safeMessage } from '../base/safe-text.ts';
 import { NotFoundError } from './api-errors.ts';
 import type { KubeClient } from './kube-client.ts';
 
@@ -21,7 +21,10 @@ export interface EventToRecord {
   readonly reason: string;
   /** The action, in CamelCase: `Binding`, `Scheduling`. */
   readonly action: string;
-  /** The message for people. Cut at 1024 bytes of UTF-8, the API's limit; text beyond the cut does not distinguish two Events. */
+  /**
+   * The message for people. The recorder makes it safe to show and cuts it at 1024 bytes of UTF-8, the API's limit; text beyond the cut
+   * does not distinguish two Events.
+   */
   readonly note: string;
   /** The component that reports the Event: the pod's scheduler name. Default: that of the recorder. */
   readonly reportingController?: string;
@@ -71,8 +74,6 @@ interface Series {
 /** The recorder drops minor Events while this many writes wait. */
 const minorLimit = 200;
 const noteLimitBytes = 1024;
-/** Maximum UTF-8 bytes of one UTF-16 code unit. */
-const maxBytesPerUnit = 3;
 const nameLimit = 253;
 const seriesLimit = 4096;
 
@@ -117,7 +118,7 @@ export class EventRecorder {
       this.#dropped++;
       return;
     }
-    const event = { ...given, note: cutToBytes(given.note, noteLimitBytes) };
+    const event = { ...given, note: cutToBytes(safeMessage(given.note), noteLimitBytes) };
     const { regarding, type, reason, action, note } = event;
     const key = JSON.stringify([regarding.uid, type, reason, action, note]);
     const known = this.#series.get(key);
@@ -286,15 +287,4 @@ export class EventRecorder {
 
 function seriesToWire(series: Series): object {
   return { count: series.count, lastObservedTime: toKubernetesMicroTime(series.lastSeen) };
-}
-
-/** Returns the longest prefix of whole characters that fits, with an ellipsis if it had to cut. */
-export function cutToBytes(text: string, limit: number): string {
-  if (text.length * maxBytesPerUnit <= limit) return text;
-  const bytes = Buffer.from(text, 'utf8');
-  if (bytes.length <= limit) return text;
-  const ellipsis = '...';
-  let end = limit - ellipsis.length;
-  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
-  return bytes.toString('utf8', 0, end) + ellipsis;
 }

@@ -1,6 +1,7 @@
 import { MalformedObjectError } from '../api/malformed-object-error.ts';
+import { safeMessage, safeName } from '../base/safe-text.ts';
 import { podGroupNameOf } from '../api/pod-group-membership.ts';
-import { planAnnotations, plannedQuorumOf } from '../api/pod.ts';
+import { conditionTextsOf, plannedGroupUidOf, plannedQuorumOf } from '../api/pod.ts';
 import type { PodPhase, PodScheduledCondition, RawPod } from '../api/pod.ts';
 
 /** The parts of a pod from which the controller derives a PodGroup's status. */
@@ -28,8 +29,8 @@ export interface MemberPod {
   readonly failedBecause: string;
   /** Reason of the DisruptionTarget condition. */
   readonly disruptedBy: string | undefined;
-  /** namespace/name of its owners, sorted. */
-  readonly owners: readonly string[];
+  /** namespace/name of its owners, sorted and joined by commas; empty without owners. Safe to show. */
+  readonly owners: string;
 }
 
 type RawMemberPod = Pick<RawPod, 'metadata' | 'spec' | 'status'>;
@@ -50,7 +51,7 @@ export function projectMemberPod(input: unknown): MemberPod {
   const group = podGroupNameOf(labels, annotations);
   const conditionOf = (type: string): PodScheduledCondition | undefined => {
     const condition = status?.conditions?.find((candidate) => candidate.type === type);
-    return condition && { status: condition.status, reason: condition.reason ?? '', message: condition.message ?? '' };
+    return condition && conditionTextsOf(condition);
   };
   const disruption = group === undefined ? undefined : conditionOf('DisruptionTarget');
   return {
@@ -58,7 +59,7 @@ export function projectMemberPod(input: unknown): MemberPod {
     namespace,
     name,
     groupKey: group === undefined ? undefined : `${namespace}/${group.name}`,
-    plannedGroupUid: annotations?.[planAnnotations.groupUid],
+    plannedGroupUid: plannedGroupUidOf(annotations),
     plannedQuorum: plannedQuorumOf(annotations),
     phase: phases.find((phase) => phase === status?.phase) ?? 'Pending',
     nodeName: spec?.nodeName ?? '',
@@ -66,9 +67,14 @@ export function projectMemberPod(input: unknown): MemberPod {
     deleting: deletionTimestamp !== undefined && deletionTimestamp !== null,
     gated: (spec?.schedulingGates ?? none).length > 0,
     podScheduled: group === undefined ? undefined : conditionOf('PodScheduled'),
-    failedBecause: status?.phase === 'Failed' ? (status.reason ?? '') : '',
+    failedBecause: status?.phase === 'Failed' ? safeName(status.reason ?? '') : '',
     disruptedBy: disruption?.status === 'True' ? disruption.reason : undefined,
-    owners: ownerReferences === undefined ? none : ownerReferences.map((owner) => `${namespace}/${owner.name}`).sort(),
+    owners: safeMessage(
+      (ownerReferences ?? none)
+        .map((owner) => `${namespace}/${owner.name}`)
+        .sort()
+        .join(','),
+    ),
   };
 }
 
@@ -90,6 +96,6 @@ export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
     a.podScheduled?.status === b.podScheduled?.status &&
     a.podScheduled?.reason === b.podScheduled?.reason &&
     a.podScheduled?.message === b.podScheduled?.message &&
-    a.owners.join() === b.owners.join()
+    a.owners === b.owners
   );
 }

@@ -239,7 +239,7 @@ describe('the Scheduled condition', () => {
     const odd = memberPod({ verdict: verdict('x'.repeat(40_000), 'not a reason!') });
     const condition = conditionOf(derive(1, [odd]), 'Scheduled');
     expect(condition.reason).toBe('UnknownReason');
-    expect(condition.message).toHaveLength(32_768);
+    expect(condition.message).toHaveLength(1_024);
   });
 });
 
@@ -407,4 +407,18 @@ describe('a group that can never start', () => {
   it('does not include a group that is already scheduled', () => {
     expect(scheduledOf({ minResources: { '': '1' } }, running(2)).status).toBe('True');
   });
+});
+
+it('makes texts of users safe to show', () => {
+  const hostile = `\u001b[2J\n${'x'.repeat(200_000)}`;
+  const members = ['a', 'b'].map((uid) =>
+    memberPod({ uid, owners: [hostile], verdict: { reason: 'Unschedulable', message: hostile } }),
+  );
+  const { occupiedBy, conditions } = derive(2, members);
+  for (const text of [occupiedBy, ...conditions.map(({ message }) => message)]) {
+    expect(text).toMatch(/^[ -~…]*$/);
+    expect(text.length).toBeLessThanOrEqual(1_024);
+  }
+  expect(conditions[0]!.message).toMatch(/^\\u001b\[2J\\u000ax+…$/);
+  expect(derive(2, members, { occupiedBy, conditions })).toMatchObject({ occupiedBy, conditions });
 });

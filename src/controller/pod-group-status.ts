@@ -175,7 +175,7 @@ function scheduledCondition(counts: Counts, members: readonly MemberPod[], probl
       type,
       status: 'False',
       reason: validReason(verdict.reason),
-      message: verdict.message.slice(0, maxMessageLength),
+      message: verdict.message,
     };
   }
   if (usable + succeeded < minMember) {
@@ -283,14 +283,12 @@ function occupants(members: readonly MemberPod[], previous: string, phase: PodGr
   if (previous === '' && phase === 'Pending') return '';
   let first: MemberPod | undefined;
   for (const member of members) {
-    if (member.owners.length === 0) continue;
-    if (member.owners.join(',') === previous) return previous;
+    if (member.owners === '') continue;
+    if (member.owners === previous) return previous;
     if (first === undefined || member.uid < first.uid) first = member;
   }
-  return first === undefined ? previous : first.owners.join(',');
+  return first === undefined ? previous : first.owners;
 }
-
-const maxMessageLength = 32_768;
 
 /** Replaces an invalid reason: another scheduler's pod may carry any text, and the API server would reject the whole patch. */
 function validReason(reason: string): string {

@@ -114,3 +114,20 @@ it.each(['text', 'json'] as const)('shows no secrets and no control characters i
   expect(lines[0]!.slice(0, -1)).toMatch(/^[\u0020-\u007e]*$/);
   if (format === 'json') expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'info', version: expect.any(String) });
 });
+
+it.each(['text', 'json'] as const)('cuts long texts in %s, wherever they are', (format) => {
+  const { logger, lines } = capture(format);
+  const long = `${'eyJ-'.repeat(50_000)}end`;
+  logger.warn('long', { long, nested: [{ long }], error: new Error(long, { cause: long }) });
+  expect(lines[0]!.length).toBeLessThan(20_000);
+  expect(lines[0]).toContain('…');
+  expect(lines[0]).not.toContain('end');
+});
+
+it('does not take a line of the message for a frame of the stack', () => {
+  const { logger, lines } = capture('json');
+  logger.warn('failed', { error: new Error('no\n    at forged (/etc/passwd:1:1)') });
+  const { error } = JSON.parse(lines[0]!) as { readonly error: { readonly stack: string } };
+  expect(error.stack).not.toContain('forged');
+  expect(error.stack).toContain('logger.test.ts');
+});

@@ -1,6 +1,6 @@
 import { createLogger as createWinston, format, transports } from 'winston';
 import type { Logger as WinstonLogger } from 'winston';
-import { safeText } from './safe-text.ts';
+import { cutText, safeText } from '../base/safe-text.ts';
 
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -17,8 +17,8 @@ export type LogFields = Readonly<Record<string, unknown>> & {
 
 /**
  * A structured logger. The message is constant text and everything variable is a field, so that lines can be found and counted.
- * `time`, `level` and `message` are reserved. Every line passes through `safeText`. Fields named `…Ms` are rounded to whole
- * milliseconds.
+ * `time`, `level` and `message` are reserved. Every line passes through `safeText`, and long texts in fields are cut. Fields named `…Ms` are
+ * rounded to whole milliseconds.
  */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
@@ -112,8 +112,8 @@ function now(): string {
 
 function asText(key: string, value: unknown): string {
   if (value instanceof Error) return JSON.stringify(describeError(value));
-  if (typeof value === 'string') return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
-  return stringify(plain(key, value));
+  const shown = plain(key, value);
+  return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? String(shown) : stringify(shown);
 }
 
 function stringify(value: unknown): string {
@@ -127,6 +127,7 @@ function stringify(value: unknown): string {
 
 function plain(key: string, value: unknown): unknown {
   if (value instanceof Error) return plainError(value);
+  if (typeof value === 'string') return cutText(value, maxTextLength);
   if (typeof value === 'number' && /ms$/i.test(key)) return Math.round(value);
   return typeof value === 'bigint' ? value.toString() : value;
 }
@@ -135,7 +136,11 @@ function plain(key: string, value: unknown): unknown {
 function plainError(error: Error): unknown {
   return linksOf(error).reduceRight<unknown>((cause, { error: link, text }) => {
     if (!(link instanceof Error)) return text;
-    const frames = link.stack?.split('\n').filter((line) => /^\s+at /.test(line));
+    // The stack begins with the message, which can contain lines that look like frames.
+    const frames = link.stack
+      ?.replace(link.message, '')
+      .split('\n')
+      .filter((line) => /^\s+at /.test(line));
     return { name: link.name, message: text, stack: frames?.join('\n'), ...(cause !== undefined && { cause }) };
   }, undefined);
 }
@@ -154,6 +159,8 @@ interface Link {
 }
 
 const maxChainLength = 8;
+/** Maximum length of a text in a field. Users of the cluster can make names and messages as long as an object. */
+const maxTextLength = 4_096;
 
 /** Returns the error and those of its causes that add information: many errors only repeat the message of their cause. */
 function linksOf(error: unknown): readonly Link[] {
@@ -161,7 +168,8 @@ function linksOf(error: unknown): readonly Link[] {
   let current = error;
   for (let depth = 0; current !== undefined && depth < maxChainLength; depth++) {
     const isError = current instanceof Error;
-    const text = isError ? (current as Error).message : typeof current === 'string' ? current : stringify(current);
+    const full = isError ? (current as Error).message : typeof current === 'string' ? current : stringify(current);
+    const text = cutText(full, maxTextLength);
     const isNew = text !== '' && !links.some((link) => link.text.includes(text));
     if (links.length === 0 || isNew) links.push({ error: current, text });
     if (!isError) break;

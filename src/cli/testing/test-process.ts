@@ -61,6 +61,11 @@ export class TestProcess {
     });
   }
 
+  /** Undefined: the process could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   get stdout(): string {
     return this.#stdout;
   }

@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/message-of.ts';
 import { UserError } from '../../base/user-error.ts';
-import { safeLines } from '../../observability/safe-text.ts';
+import { safeLines } from '../../base/safe-text.ts';
 import { explainRejection } from '../../client/access-denied-error.ts';
 import { ApiError, MalformedAnswerError } from '../../client/api-errors.ts';
 import { wait } from '../../client/wait.ts';

@@ -3,6 +3,7 @@ import { podPath } from '../../api/pod-path.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import { safeMessage } from '../../base/safe-text.ts';
 import { ConflictError, InvalidError, NotFoundError, TooManyRequestsError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
@@ -88,7 +89,7 @@ export class ApiPodEvictor implements PodEvictor {
       type: 'DisruptionTarget',
       status: 'True',
       reason: 'PreemptionByScheduler',
-      message: `${schedulerName}: preempting to accommodate ${beneficiary}`,
+      message: safeMessage(`${schedulerName}: preempting to accommodate ${beneficiary}`),
       lastTransitionTime: toKubernetesTime(this.#options.clock.now()),
     };
     return { metadata: { uid }, status: { conditions: [condition] } };

@@ -1,4 +1,5 @@
 import { messageOf } from '../../base/message-of.ts';
+import { cutText } from '../../base/safe-text.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Node } from '../../api/node.ts';
@@ -55,7 +56,8 @@ const scoreFactor = 10;
 const maxConcurrentClasses = 8;
 /** Maximum number of different reasons of one extender in a verdict; some extenders name the node in each reason. */
 const maxReasons = 5;
-const maxReasonLength = 200;
+/** With `maxReasons` of this length, a verdict shows all of them. */
+const maxReasonLength = 150;
 
 /**
  * Decides which pods the extenders handle, and calls them in kube-scheduler's order. Each extender filters the nodes that the
@@ -298,10 +300,8 @@ class Reasons {
   of(nodeName: string, { failed: resolvable, unresolvable }: ExtenderFilterResult): Status {
     const unresolvableReason = unresolvable.get(nodeName);
     const code = unresolvableReason === undefined ? 'Unschedulable' : 'UnschedulableAndUnresolvable';
-    const text = (unresolvableReason ?? resolvable.get(nodeName) ?? '')
-      .replace(/\s+/g, ' ')
-      .trim()
-      .slice(0, maxReasonLength);
+    const reason = unresolvableReason ?? resolvable.get(nodeName) ?? '';
+    const text = cutText(reason.replace(/\s+/g, ' ').trim(), maxReasonLength);
     return this.#status(code, text === '' ? 'gave no reason' : text);
   }
 

@@ -143,6 +143,22 @@ describe('a verdict', () => {
     expect([calls.length, events.length]).toEqual([1, 1]);
   });
 
+  it('of any length and with any characters is short and printable, and is not written again', async () => {
+    const [pod] = openPods(1);
+    const verdict: Verdict = { ...doesNotFit, message: `\u001b[2J\n\ud800${'x'.repeat(200_000)}` };
+    writer.report([pod!], verdict);
+    const { message } = calls[0]!.body.status.conditions[0]!;
+    expect(message).toBe(`\\u001b[2J\\u000a\\ud800${'x'.repeat(1_002)}…`);
+    expect(message).toHaveLength(1_024);
+    expect(events[0]!.note).toBe(message);
+    calls[0]!.respond();
+    await settle();
+    const seen = shown(pod!, { ...verdict, message: message! });
+    writer.report([seen], verdict);
+    await settle();
+    expect([calls.length, events.length]).toEqual([1, 1]);
+  });
+
   it('that the pod already carries is not written', () => {
     const [pod] = openPods(1);
     const reported = shown(pod!, doesNotFit);

@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
+import { safeVerdict } from '../../api/verdict.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
@@ -61,7 +62,8 @@ export class Verdicts {
   }
 
   /** Reports the verdict to all pods and to their group `gang`. Returns whether its cause is new for any pod. */
-  report(pods: readonly Pod[], verdict: Verdict, gang?: GangView): boolean {
+  report(pods: readonly Pod[], given: Verdict, gang?: GangView): boolean {
+    const verdict = safeVerdict(given);
     const { clock, events } = this.#options;
     const since = clock.monotonic();
     let isNews = false;

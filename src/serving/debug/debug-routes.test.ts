@@ -107,6 +107,26 @@ describe('the debug endpoints of a small cluster', () => {
   });
 });
 
+it('show text of users short and without control characters, and metrics show none of it', async () => {
+  const core = new Scheduling({ plugins: defaultPlugins });
+  core.node({ name: 'a', cpu: 2 });
+  const text = `\u001b[2J\n\u202e\u009bforged${'x'.repeat(200_000)}`;
+  core.pod({ name: 'in-a-group', groupAnnotation: text });
+  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: text } }];
+  core.pod({ name: 'alone', spec: { volumes } });
+  while ((await core.attempt()) !== undefined);
+  core.harness.clock.advance(5_000);
+  const { harness } = core;
+  for (const route of [queueRoute({ state: harness.core }, harness.clock), groupsRoute({ state: harness.core })]) {
+    const page = await route.answer(new URLSearchParams());
+    expect(page.text).toContain('\\\\u001b[2J');
+    expect(page.text).toMatch(/^[ -~…\n]*$/);
+    expect(page.text.length).toBeLessThan(10_000);
+  }
+  const metrics = await metricsRoute(harness.registry).answer(new URLSearchParams());
+  expect(metrics.text).not.toContain('forged');
+});
+
 describe('with 5,000 nodes and 50,000 pods', () => {
   let core: Scheduling;
 

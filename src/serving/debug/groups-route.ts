@@ -4,7 +4,6 @@ import type { Scheduler } from '../../scheduler/scheduler.ts';
 import type { Answer, Route } from '../route.ts';
 import { isPageRequest, pageAnswer, pageRequest, readPage } from './page.ts';
 import type { PageRequest } from './page.ts';
-import { shortened } from './shortened.ts';
 
 /**
  * Serves /debug/groups: the pod groups as the scheduler sees them, with member counts per state and the verdict. With
@@ -67,7 +66,7 @@ function describe(gang: Gang, state: Scheduler['state']): object {
     missing: gang.missing,
     counts: Object.fromEntries(counts),
     ...(verdict !== undefined && {
-      verdict: { reason: verdict.reason, waitsFor: verdict.waitsFor, message: shortened(verdict.message) },
+      verdict: { reason: verdict.reason, waitsFor: verdict.waitsFor, message: verdict.message },
     }),
   };
 }

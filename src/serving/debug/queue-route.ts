@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
+import { safeMessage } from '../../base/safe-text.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
 import type { Route } from '../route.ts';
 import { isPageRequest, pageAnswer, pageRequest, readPage } from './page.ts';
-import { shortened } from './shortened.ts';
 
 /**
  * Serves /debug/queue: the number of entities per store, and the entities (single pods and whole groups): since when they are
@@ -56,7 +56,7 @@ function describe(entity: QueuedEntity, scheduler: Scheduler['state'], clock: Cl
     ...(readySince !== undefined && { readySince: iso(readySince) }),
     attempts,
     ...(unschedulablePlugins.size > 0 && { unschedulablePlugins: [...unschedulablePlugins] }),
-    ...(message !== undefined && { message: shortened(message) }),
+    ...(message !== undefined && { message: safeMessage(message) }),
     ...(verdict !== undefined && { waitsFor: verdict.waitsFor }),
   };
 }
