@@ -16,6 +16,8 @@ export interface EventLine {
 /** Widths of the time and verb columns: the widest value, with the gap after a verb. */
 const timeWidth = 8;
 const verbWidth = 10;
+/** Number of groups in a deadlock that are named. */
+const maxDeadlockNames = 4;
 /** Minimum width of the group column. */
 export const minGroupWidth = 5;
 
@@ -64,7 +66,7 @@ function describe(event: StoryEvent): Pick<EventLine, 'verb' | 'detail'> {
     case 'pending':
       return {
         verb: 'pending',
-        detail: `${event.pod === undefined ? '' : `${shownName(event.pod)}: `}${printable(event.verdict)}`,
+        detail: event.pod === undefined ? event.verdict : `${shownName(event.pod)}: ${event.verdict}`,
       };
     case 'deadlock':
       return { verb: 'DEADLOCK', detail: deadlockDetail(event.deadlock) };
@@ -72,7 +74,7 @@ function describe(event: StoryEvent): Pick<EventLine, 'verb' | 'detail'> {
 }
 
 function finished({ pod, failure }: { readonly pod: string; readonly failure: string | undefined }): string {
-  return failure === undefined ? shownName(pod) : `${shownName(pod)}: ${printable(failure)}`;
+  return failure === undefined ? shownName(pod) : `${shownName(pod)}: ${failure}`;
 }
 
 /** `3 succeeded`, `2 succeeded, 1 failed` */
@@ -89,14 +91,10 @@ export function deadlockDetail({
   readonly sinceMs: number;
   readonly atMs: number;
 }): string {
-  const names = groups.map(shownName);
-  const subject = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  const names = groups.slice(0, maxDeadlockNames).map(shownName);
+  const others = groups.length - names.length;
+  const last = others > 0 ? `${others} more` : names.pop();
+  const subject = `${names.join(', ')} and ${last}`;
   const quiet = Math.round((atMs - sinceMs) / 1_000);
   return `${subject} are partially bound and wait for each other: no pod started or finished for ${quiet} s`;
-}
-
-/** Puts text from the API on one line and removes control characters, which could move the cursor. */
-export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- the function removes control characters
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }

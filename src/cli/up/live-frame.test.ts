@@ -28,7 +28,16 @@ function frame(more: Partial<FrameInput> = {}, hasColors = false): string[] {
 }
 
 function frameOf(more: Partial<FrameInput> & Pick<FrameInput, 'story'>, hasColors = false): string[] {
-  const rest = { nowMs: 1_234, recent: [], isOver: false, conclusion: [], keys: '', columns: 100, rows: 30 };
+  const rest = {
+    nowMs: 1_234,
+    recent: [],
+    isOver: false,
+    conclusion: [],
+    filter: '',
+    keys: '',
+    columns: 100,
+    rows: 30,
+  };
   const input: FrameInput = { ...rest, ...more };
   return liveFrame(input).map((line) => paintLine(line, input.columns, hasColors).trimEnd());
 }
@@ -42,7 +51,7 @@ describe('liveFrame', () => {
       'node-2  [red-1 ]          1 of 2 cpu free',
       '',
       'red    ●●●  scheduled  3 of 3 bound, 2 running',
-      'blue   ○○○  pending    0 of 3 bound, 0 running',
+      'blue   ○○○  pending    0 of 3 bound, waiting 1s',
       `       ${verdict}`,
       '',
     ]);
@@ -174,6 +183,89 @@ describe('liveFrame', () => {
 
   it('shows whole seconds after the scenario has ended', () => {
     expect(frame({ isOver: true, nowMs: 61_900 })[0]).toBe('tutti up  61s');
+  });
+});
+
+describe('the lines of groups', () => {
+  it('are aligned, however many members the groups have', () => {
+    const story = new Story();
+    for (const [name, minMember] of [
+      ['small', 1],
+      ['large', 12],
+    ] as const) {
+      story.change(0, { kind: 'group', group: groupOf(name, minMember) });
+      story.change(0, { kind: 'pod', pod: podOf(`${name}-0`, { nodeName: 'a', phase: 'Running' }) });
+    }
+    expect(frameOf({ story, nowMs: 65_400 }).slice(-2)).toEqual([
+      'small  ●             scheduled  1 of 1 bound, 1 running',
+      'large  ●○○○○○○○○○○○  partial    1 of 12 bound, waiting 1m5s, 1 running',
+    ]);
+  });
+
+  it('show how long the group has waited since it was last unbound', () => {
+    const story = new Story();
+    story.change(0, { kind: 'group', group: groupOf('red', 1) });
+    story.change(1_000, { kind: 'pod', pod: podOf('red-0', { nodeName: 'a', phase: 'Running' }) });
+    expect(frameOf({ story, nowMs: 5_000 }).at(-1)).toBe('red    ●  scheduled  1 of 1 bound, 1 running');
+    story.change(20_000, { kind: 'pod-gone', key: 'default/red-0' });
+    expect(frameOf({ story, nowMs: 23_500 }).at(-1)).toBe('red    ○  pending    0 of 1 bound, waiting 3s');
+  });
+});
+
+describe('a deadlock', () => {
+  const groups = ['red', 'blue'].map((name) => `default/${name}`);
+  const sentence = 'red and blue are partially bound and wait for each other: no pod started or finished for 10 s';
+
+  it('is a whole sentence in 80 columns', () => {
+    const recent: StoryEvent[] = [
+      { atMs: 12_000, kind: 'deadlock', deadlock: { groups, sinceMs: 2_000, atMs: 12_000 } },
+      { atMs: 13_000, kind: 'created', pod: 'default/late', group: undefined },
+    ];
+    const conclusion = [`deadlock: ${sentence}`];
+    const lines = frameOf({ story: new Story(), recent, conclusion, columns: 80, rows: 24 });
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+    const event = lines.findIndex((line) => line.includes('DEADLOCK'));
+    expect(lines.slice(event, event + 3)).toEqual([
+      '  12.00s  -      DEADLOCK  red and blue are partially bound and wait for each',
+      '                           other: no pod started or finished for 10 s',
+      '  13.00s  -      created   late',
+    ]);
+    expect(lines.slice(-2).join(' ')).toBe(`deadlock: ${sentence}`);
+  });
+
+  it('of many groups names some of them', () => {
+    const many = Array.from({ length: 9 }, (_, index) => `default/g${index}`);
+    const recent: StoryEvent[] = [{ atMs: 1, kind: 'deadlock', deadlock: { groups: many, sinceMs: 0, atMs: 10_000 } }];
+    expect(frameOf({ story: new Story(), recent, columns: 200 }).at(-1)).toContain('g0, g1, g2, g3 and 5 more are');
+  });
+});
+
+describe('the filter', () => {
+  it('selects nodes, groups and events in any case', () => {
+    expect(frame({ filter: 'BLUE' }).slice(2)).toEqual([
+      '',
+      'blue   ○○○  pending    0 of 3 bound, waiting 1s',
+      `       ${verdict}`,
+      '',
+      '   0.00s  blue   created   PodGroup with minMember 3',
+      '   0.50s  blue   created   blue-0',
+      '   0.50s  blue   created   blue-1',
+      '   0.50s  blue   created   blue-2',
+    ]);
+  });
+
+  it('selects a node by its name, or by the pods on it and then only these', () => {
+    expect(frame({ filter: 'node-1' }).slice(2, 4)).toEqual(['node-1  [red-0 ] (red-2 ) 0 of 2 cpu free', '']);
+    expect(frame({ filter: 'red-2' }).slice(2, 4)).toEqual(['node-1  (red-2 ) +1 more 0 of 2 cpu free', '']);
+  });
+
+  it('shows the newest events that match', () => {
+    const recent = Array.from({ length: 100 }, (_, atMs): StoryEvent => {
+      return { atMs, kind: 'created', pod: `default/${atMs < 50 ? 'old' : 'new'}-${atMs}`, group: undefined };
+    });
+    const lines = frameOf({ story: new Story(), recent, filter: 'old', rows: 10 });
+    expect(lines.at(-1)).toBe('   0.05s  -      created   old-49');
+    expect(lines.join('\n')).not.toContain('new');
   });
 });
 

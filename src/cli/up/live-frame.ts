@@ -1,5 +1,7 @@
 import { formatAmount } from '../../api/format-amount.ts';
-import { resultDetail, eventLine, minGroupWidth, printable, seconds } from './event-line.ts';
+import { formatDuration } from '../../base/format-duration.ts';
+import { resultDetail, eventLine, minGroupWidth, seconds } from './event-line.ts';
+import type { EventLine } from './event-line.ts';
 import type { GangRecord } from './gang-history.ts';
 import { isFinished, shownName } from './observed.ts';
 import type { ObservedNode, ObservedPod } from './observed.ts';
@@ -17,6 +19,8 @@ export interface FrameInput {
   readonly isOver: boolean;
   /** The result; empty while the scenario runs and after any later event. */
   readonly conclusion: readonly string[];
+  /** Shows only nodes, groups and events that contain this text, in any case; empty: all. */
+  readonly filter: string;
   /** Help for the keys; empty without a keyboard. */
   readonly keys: string;
   readonly columns: number;
@@ -26,22 +30,29 @@ export interface FrameInput {
 const maxVerdictLines = 3;
 /** Maximum width of a name: 24 columns, or a quarter of a wider terminal. */
 const maxNameWidth = (columns: number): number => Math.max(24, columns >> 2);
+/** Widths of the time and verb columns of events, with their gaps. */
+const timeColumns = 10;
+const verbColumns = 10;
 /** Width of `+1000 more `. */
 const moreWidth = 11;
 
 /** Returns one frame with nodes, groups and recent events: at most `rows - 1` lines, so that the terminal does not scroll. */
 export function liveFrame(input: FrameInput): readonly StyledLine[] {
-  const { story, conclusion, keys, rows } = input;
-  const records = story.history.groups();
-  const colors = new Map(records.map(({ group }, index) => [group, groupColor(shownName(group), index)]));
+  const { story, conclusion, keys, columns, rows } = input;
+  const colors = new Map(
+    story.history.groups().map(({ group }, index) => [group, groupColor(shownName(group), index)]),
+  );
   const footer: StyledLine[] = keys === '' ? [] : [[span(keys, 'faint')]];
-  const closing: StyledLine[] = conclusion.length === 0 ? [] : [[], ...conclusion.map((line) => [span(line)])];
+  const closing: StyledLine[] =
+    conclusion.length === 0
+      ? []
+      : [[], ...conclusion.flatMap((line) => wrappedLine(line, columns).map((part) => [span(part)]))];
   const head: StyledLine[] = [title(input), [], ...nodeLines(input, colors), []];
   const capacity = Math.max(0, rows - 1 - head.length - closing.length - footer.length);
   const groups = groupSection(input, capacity, colors);
   const left = capacity - groups.length - 1;
-  const recent = left <= 0 ? [] : input.recent.slice(-left);
-  const latest = recent.length === 0 ? [] : [[], ...recentLines(recent, input.columns, colors)];
+  const recent = left <= 0 ? [] : recentLines(input, left, colors);
+  const latest = recent.length === 0 ? [] : [[], ...recent];
   const lines = [...head, ...groups, ...latest, ...closing];
   const gap = footer.length > 0 && lines.length + footer.length < rows - 1 ? [[]] : [];
   return [...lines, ...gap, ...footer].slice(0, Math.max(rows - 1, 1));
@@ -49,15 +60,30 @@ export function liveFrame(input: FrameInput): readonly StyledLine[] {
 
 type Colors = ReadonlyMap<string, GroupColor>;
 
+function matches({ filter }: FrameInput, ...texts: readonly string[]): boolean {
+  return texts.some((text) => text.toLowerCase().includes(filter.toLowerCase()));
+}
+
+/** Wraps a line between words. Leaves a line with a single argument, such as a path to copy, as it is. */
+export function wrappedLine(line: string, columns: number): readonly string[] {
+  return /\S \S+ /.test(line) ? wrapToColumns(line, columns) : [line];
+}
+
 /** Shows tenths of a second while the scenario runs, then whole seconds, so that an idle control plane rarely redraws. */
 function title({ nowMs, isOver }: FrameInput): StyledLine {
   const time = isOver ? `${Math.floor(nowMs / 1_000)}s` : seconds(nowMs).replace(/\d(?=s$)/, '');
   return [span('tutti up', 'bold'), span(`  ${time}`, 'faint')];
 }
 
-function nodeLines({ story, columns, rows }: FrameInput, colors: Colors): StyledLine[] {
-  const nodes = story.nodes();
+/** With a filter, shows the nodes with matching names, and on other nodes only the matching pods. */
+function nodeLines(input: FrameInput, colors: Colors): StyledLine[] {
+  const { story, columns, rows } = input;
   const pods = story.pods();
+  /** Node name -> unfinished pods bound to the node */
+  const podsByNode = new Map(story.nodes().map(({ name }): [string, ObservedPod[]] => [name, []]));
+  for (const pod of pods) if (pod.nodeName !== undefined && !isFinished(pod)) podsByNode.get(pod.nodeName)?.push(pod);
+  const isMatch = ({ key, group = '' }: ObservedPod): boolean => matches(input, shownName(key), shownName(group));
+  const nodes = story.nodes().filter(({ name }) => matches(input, name) || podsByNode.get(name)!.some(isMatch));
   const labelWidth = widthOf(
     nodes.map(({ name }) => name),
     columns,
@@ -70,19 +96,17 @@ function nodeLines({ story, columns, rows }: FrameInput, colors: Colors): Styled
     ),
   );
   const shownNodes = nodes.slice(0, Math.max(1, Math.floor(rows / 3)));
-  /** Node name -> unfinished pods bound to the node */
-  const podsByNode = new Map(shownNodes.map(({ name }): [string, ObservedPod[]] => [name, []]));
-  for (const pod of pods) if (pod.nodeName !== undefined && !isFinished(pod)) podsByNode.get(pod.nodeName)?.push(pod);
   const rowsOfNodes = shownNodes.map((node) => {
     const here = podsByNode.get(node.name)!;
+    const shown = matches(input, node.name) ? here : here.filter(isMatch);
     const free = freeText(node, here);
     const capacity = columns - labelWidth - textColumns(free) - 4;
     const fitting = Math.max(1, Math.floor(capacity / (cellWidth + 3)));
     // The count of hidden pods takes columns, too.
     const maxCells =
       here.length <= fitting ? fitting : Math.max(1, Math.floor((capacity - moreWidth) / (cellWidth + 3)));
-    const cells: Span[] = here.slice(0, maxCells).flatMap((pod) => [podCell(pod, cellWidth, colors), span(' ')]);
-    const hidden = Math.max(0, here.length - maxCells);
+    const cells: Span[] = shown.slice(0, maxCells).flatMap((pod) => [podCell(pod, cellWidth, colors), span(' ')]);
+    const hidden = here.length - Math.min(shown.length, maxCells);
     if (hidden > 0) cells.push(span(`+${hidden} more `, 'faint'));
     return { node, cells, free };
   });
@@ -124,7 +148,8 @@ function podCell(pod: ObservedPod, width: number, colors: Colors): Span {
  * one verdict line, and a last line counts the groups that do not fit.
  */
 function groupSection(input: FrameInput, capacity: number, colors: Colors): StyledLine[] {
-  const records = input.story.history.groups();
+  const records = input.story.history.groups().filter(({ group }) => matches(input, shownName(group)));
+  const dotsWidth = Math.max(0, ...records.map(dotsOf));
   const width = Math.max(
     minGroupWidth,
     widthOf(
@@ -133,7 +158,7 @@ function groupSection(input: FrameInput, capacity: number, colors: Colors): Styl
     ),
   );
   const draw = (record: GangRecord, verdictLines: number): StyledLine[] =>
-    groupLines(input, { record, width, verdictLines }, colors);
+    groupLines(input, { record, width, dotsWidth, verdictLines }, colors);
   const complete = records.flatMap((record) => draw(record, maxVerdictLines));
   if (complete.length <= capacity) return complete;
   const ranked = records.toSorted((a, b) => ranks.indexOf(stateOf(a).text) - ranks.indexOf(stateOf(b).text));
@@ -157,34 +182,52 @@ function groupSection(input: FrameInput, capacity: number, colors: Colors): Styl
 interface DrawnGroup {
   readonly record: GangRecord;
   readonly width: number;
+  readonly dotsWidth: number;
   readonly verdictLines: number;
 }
 
 function groupLines(
-  { story, columns }: FrameInput,
-  { record, width, verdictLines }: DrawnGroup,
+  { story, columns, nowMs }: FrameInput,
+  { record, width, dotsWidth, verdictLines }: DrawnGroup,
   colors: Colors,
 ): StyledLine[] {
-  const { group, bound, minMember, members, running } = record;
+  const { group, bound } = record;
   const color = colors.get(group) ?? 'cyan';
   const state = stateOf(record);
-  const dots = Math.min(Math.max(minMember ?? 0, members), 12);
+  const dots = dotsOf(record);
   const filled = dots === 0 ? 0 : Math.round((Math.min(bound, dots) / dots) * dots);
-  const done = record.succeeded + record.failed;
   const first: StyledLine = [
     span(fitToColumns(shownName(group), width), color, 'bold'),
     span('  '),
     span('●'.repeat(filled), color),
     span('○'.repeat(dots - filled), 'faint'),
-    span('  '),
+    span(' '.repeat(dotsWidth - dots + 2)),
     span(state.text.padEnd(11), ...state.styles),
-    span(`${boundText(record)}, ${done > 0 ? resultDetail(record.succeeded, record.failed) : `${running} running`}`),
+    span(`${boundText(record)}, ${progressText(record, nowMs)}`),
   ];
   const verdict = record.state === 'scheduled' ? undefined : story.groupVerdict(group);
   if (verdict === undefined) return [first];
   const indent = ' '.repeat(width + 2);
-  const lines = wrapToColumns(printable(verdict), Math.max(20, columns - indent.length), verdictLines);
+  const lines = wrapToColumns(verdict, Math.max(20, columns - indent.length), verdictLines);
   return [first, ...lines.map((line): StyledLine => [span(indent + line, 'faint')])];
+}
+
+const maxDots = 12;
+
+/** Returns the number of dots for the members, at most `maxDots`. */
+function dotsOf({ minMember, members }: GangRecord): number {
+  return Math.min(Math.max(minMember ?? 0, members), maxDots);
+}
+
+/** Shows the time that a group has waited in whole seconds, so that an idle control plane rarely redraws. */
+function progressText(
+  { succeeded, failed, running, bound, waitingSinceMs, finishedAtMs }: GangRecord,
+  nowMs: number,
+): string {
+  const progress = succeeded + failed > 0 ? resultDetail(succeeded, failed) : `${running} running`;
+  if (waitingSinceMs === undefined || finishedAtMs !== undefined) return progress;
+  const waiting = `waiting ${formatDuration(Math.floor((nowMs - waitingSinceMs) / 1_000) * 1_000)}`;
+  return bound === 0 ? waiting : `${waiting}, ${progress}`;
 }
 
 /** An elastic group can have more bound members than minMember. */
@@ -204,8 +247,14 @@ function stateOf(record: GangRecord): { readonly text: (typeof ranks)[number]; r
   return { text: 'pending', styles: [] };
 }
 
-function recentLines(events: readonly StoryEvent[], columns: number, colors: Colors): StyledLine[] {
-  const lines = events.map(eventLine);
+/** Returns the newest matching events in at most `rows` lines. What needs attention, such as a deadlock, is wrapped, not cut. */
+function recentLines(input: FrameInput, rows: number, colors: Colors): StyledLine[] {
+  const { columns } = input;
+  const lines: EventLine[] = [];
+  for (let i = input.recent.length - 1; i >= 0 && lines.length < rows; i--) {
+    const line = eventLine(input.recent[i]!);
+    if (matches(input, line.group, line.verb, line.detail)) lines.unshift(line);
+  }
   const width = Math.max(
     minGroupWidth,
     widthOf(
@@ -213,16 +262,22 @@ function recentLines(events: readonly StoryEvent[], columns: number, colors: Col
       columns,
     ),
   );
-  return lines.map(({ time, group, groupKey, verb, detail }) => {
+  const indent = timeColumns + width + 2 + verbColumns;
+  const drawn = lines.flatMap(({ time, group, groupKey, verb, detail }): StyledLine[] => {
     const color = groupKey === undefined ? undefined : colors.get(groupKey);
     const isLoud = verb === verb.toUpperCase();
+    const [first = '', ...rest] = isLoud ? wrapToColumns(detail, Math.max(20, columns - indent)) : [detail];
     return [
-      span(`${time.padStart(8)}  `, 'faint'),
-      span(`${fitToColumns(group, width)}  `, ...(color === undefined ? [] : [color])),
-      span(verb.padEnd(10), ...(isLoud ? (['bold'] as const) : [])),
-      span(detail),
+      [
+        span(`${time.padStart(timeColumns - 2)}  `, 'faint'),
+        span(`${fitToColumns(group, width)}  `, ...(color === undefined ? [] : [color])),
+        span(verb.padEnd(verbColumns), ...(isLoud ? (['bold'] as const) : [])),
+        span(first),
+      ],
+      ...rest.map((line) => [span(' '.repeat(indent) + line)]),
     ];
   });
+  return drawn.slice(-rows);
 }
 
 function widthOf(names: readonly string[], columns: number): number {

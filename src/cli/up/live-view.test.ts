@@ -141,6 +141,29 @@ describe('keys', () => {
     press('q');
     expect(quits).toBe(2);
   });
+
+  it('filter the frame: / begins, Enter keeps and Escape clears the text', () => {
+    const screen = terminal();
+    const { input, press } = keyboard();
+    let quits = 0;
+    const view = viewOf(screen, { input, onQuit: () => quits++ });
+    view.refresh(1_000);
+    expect(screen.written()).toContain('/ filter, q quit');
+    press('/');
+    press('qx');
+    expect(quits).toBe(0);
+    const filtered = screen.written();
+    expect(filtered).toContain('/qx_   Enter keep, Esc clear');
+    expect(filtered).not.toContain('node-1');
+    press('\u007f\u007fNODE\r');
+    expect(screen.written()).toMatch(/node-1[^]*filter: NODE/);
+    press('\u001b[A');
+    expect(screen.written()).toBe('');
+    press('\u001b');
+    expect(screen.written()).toContain('/ filter, q quit');
+    press('q');
+    expect(quits).toBe(1);
+  });
 });
 
 it('prints its lines again after a resize, because it clears the screen', () => {

@@ -1,10 +1,10 @@
 import type { Buffer } from 'node:buffer';
 import { Writable } from 'node:stream';
 import type { InputStream, OutputStream } from '../command-context.ts';
-import { liveFrame } from './live-frame.ts';
+import { FilterKeys } from './filter-keys.ts';
+import { liveFrame, wrappedLine } from './live-frame.ts';
 import type { Story, StoryEvent } from './story.ts';
 import { paintLine } from './styled-line.ts';
-import { wrapToColumns } from './text-columns.ts';
 import type { UpView } from './up-view.ts';
 
 export interface LiveViewOptions {
@@ -25,8 +25,8 @@ const beginUpdate = '\u001b[?2026h';
 const endUpdate = '\u001b[?2026l';
 const eraseToEndOfLine = '\u001b[K';
 const eraseBelow = '\u001b[J';
-const maxRecentEvents = 50;
-const keyHelp = 'q quit';
+/** Many more than a frame shows, so that a filter finds some. */
+const maxRecentEvents = 1_000;
 
 /**
  * Redraws a frame in place, below the printed lines. To avoid flicker, it overwrites only the lines that changed and never clears the
@@ -40,13 +40,16 @@ export class LiveView implements UpView {
   #conclusion: readonly string[] = [];
   /** Lines of the frame on the screen. The cursor is at the start of the line below. */
   #drawn: readonly string[] = [];
+  readonly #filter = new FilterKeys();
   #nowMs = 0;
   #isOver = false;
   #isClosed = false;
   readonly #onKeys = (keys: Buffer | string): void => {
     // In raw mode, the terminal sends Ctrl-C as a key, not as a signal.
     const text = String(keys);
-    if (text.includes('q') || text.includes('\u0003')) this.#options.onQuit();
+    if (text.includes('\u0003')) this.#options.onQuit();
+    else if (this.#filter.press(text)) this.#draw(this.#frame());
+    else if (text.includes('q')) this.#options.onQuit();
   };
   readonly #onResize = (): void => this.#redrawAll();
 
@@ -101,11 +104,9 @@ export class LiveView implements UpView {
     input.pause();
   }
 
-  /** Wraps lines between words. Leaves lines with a single argument, such as a path to copy, for the terminal to wrap. */
   #wrapped(lines: readonly string[]): string {
     const { columns } = this.#size;
-    const wrapped = lines.flatMap((line) => (/\S \S+ /.test(line) ? wrapToColumns(line, columns) : [line]));
-    return wrapped.map((line) => `${line}\r\n`).join('');
+    return lines.flatMap((line) => wrappedLine(line, columns).map((part) => `${part}\r\n`)).join('');
   }
 
   /** Size of the terminal. Some terminals report 0 when they do not know their size. */
@@ -123,7 +124,8 @@ export class LiveView implements UpView {
       recent: this.#recent,
       isOver: this.#isOver,
       conclusion: this.#conclusion,
-      keys: input === undefined ? '' : keyHelp,
+      filter: this.#filter.text,
+      keys: input === undefined ? '' : this.#filter.help,
       columns,
       rows,
     });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { observeGroup, observeNode, observePod, shownName } from './observed.ts';
+import { observeGroup, observeJob, observeNode, observePod, shownName } from './observed.ts';
 
 it('reads a pod', () => {
   const pod = {
@@ -60,4 +60,23 @@ it('accepts objects with missing or invalid fields', () => {
 
 it('omits the default namespace from names', () => {
   expect([shownName('default/red'), shownName('team/red')]).toEqual(['red', 'team/red']);
+});
+
+it('makes what users wrote safe to show', () => {
+  const hostile = `\u001b[2J\n\u202e${'x'.repeat(200_000)}`;
+  const pod = {
+    metadata: { namespace: 'default', name: 'a', annotations: { 'scheduling.x-k8s.io/pod-group': hostile } },
+    status: {
+      phase: 'Failed',
+      reason: 'Error',
+      message: hostile,
+      conditions: [{ type: 'PodScheduled', status: 'False', message: hostile }],
+    },
+  };
+  const { group, verdict, failure } = observePod(pod);
+  const job = observeJob({ status: { conditions: [{ type: 'Failed', status: 'True', reason: hostile }] } });
+  for (const text of [group, verdict, failure, job.reason]) {
+    expect(text).toMatch(/^[ -~]*\\u001b\[2J\\u000a\\u202ex+…$/);
+    expect(text!.length).toBeLessThanOrEqual(1_024);
+  }
 });

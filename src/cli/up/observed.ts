@@ -1,3 +1,4 @@
+import { safeMessage, safeName } from '../../base/safe-text.ts';
 import { podGroupNameOf } from '../../api/pod-group-membership.ts';
 import { defaultMinMember } from '../../api/pod-group.ts';
 import { podRequests } from '../../api/pod-requests.ts';
@@ -104,7 +105,7 @@ interface RawNode extends RawObject {
 
 const phases = new Set<string>(['Pending', 'Running', 'Succeeded', 'Failed']);
 
-/** Reads a pod from the JSON of a watch or the typed object of a list. Never throws, whatever the server sent. */
+/** Reads a pod from the JSON of a watch or the typed object of a list. Never throws, whatever the server sent. All texts are safe to show. */
 export function observePod(object: unknown): ObservedPod {
   const pod = object as RawPod;
   const { uid = '', namespace = '', name = '', labels, annotations, ownerReferences = [] } = pod.metadata ?? {};
@@ -122,8 +123,9 @@ export function observePod(object: unknown): ObservedPod {
     nodeName: nonEmpty(pod.spec?.nodeName),
     boundAtMs: Number.isNaN(boundAtMs) ? undefined : boundAtMs,
     phase: phases.has(phase) ? (phase as PodPhase) : 'Unknown',
-    verdict: scheduled?.status === 'False' ? nonEmpty(scheduled.message) : undefined,
-    failure: phase === 'Failed' ? [reason, message].filter(Boolean).join(': ') || exitText(pod) : undefined,
+    verdict: scheduled?.status === 'False' ? nonEmpty(safeMessage(scheduled.message ?? '')) : undefined,
+    failure:
+      phase === 'Failed' ? safeMessage([reason, message].filter(Boolean).join(': ') || exitText(pod)) : undefined,
     requests: readAmounts(() => podRequests(pod.spec ?? {}).sum),
   };
 }
@@ -157,7 +159,7 @@ export function observeJob(object: unknown): ObservedJob {
   return {
     key: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`,
     end,
-    reason: ends.find(({ type }) => type === end)?.reason ?? '',
+    reason: safeName(ends.find(({ type }) => type === end)?.reason ?? ''),
   };
 }
 

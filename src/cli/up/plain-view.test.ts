@@ -1,6 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
+import { podGroupLabel } from '../../api/pod-group-membership.ts';
+import { observePod } from './observed.ts';
 import { PlainView } from './plain-view.ts';
+import { Story } from './story.ts';
 import type { StoryEvent } from './story.ts';
 
 function linesFor(events: readonly StoryEvent[]): string[] {
@@ -45,11 +48,19 @@ it('prints one line per event, in columns', () => {
   ]);
 });
 
-it('removes escape sequences from messages', () => {
-  const [line] = linesFor([
-    { atMs: 0, kind: 'pending', pod: undefined, group: 'default/red', verdict: 'no\u001b[2Jcapacity\nhere' },
+it('prints escaped text of users, on one line', () => {
+  const hostile = '\u001b[2J\nforged';
+  const metadata = { namespace: 'default', name: 'a', annotations: { [podGroupLabel]: hostile } };
+  const pod = observePod({
+    metadata,
+    status: { conditions: [{ type: 'PodScheduled', status: 'False', message: hostile }] },
+  });
+  const story = new Story();
+  const lines = linesFor([...story.change(0, { kind: 'pod', pod }), ...story.tick(1_000)]);
+  expect(lines.map((line) => line.replace(/ +/g, ' '))).toEqual([
+    ' 0.00s \\u001b[2J\\u000aforged created a',
+    ' 1.00s \\u001b[2J\\u000aforged pending \\u001b[2J\\u000aforged',
   ]);
-  expect(line).toContain('no [2Jcapacity here');
 });
 
 it('prints nothing without events', () => {

@@ -1,5 +1,5 @@
 import { exitCodes } from '../exit-codes.ts';
-import { deadlockDetail, resultDetail, minGroupWidth, printable, seconds } from './event-line.ts';
+import { deadlockDetail, resultDetail, minGroupWidth, seconds } from './event-line.ts';
 import type { GangRecord, PartialStart } from './gang-history.ts';
 import { isFinished, shownName } from './observed.ts';
 import type { ObservedJob } from './observed.ts';
@@ -44,12 +44,12 @@ function groupLine(record: GangRecord, verdict: string | undefined, width: numbe
     return `${name}  scheduled at ${seconds(scheduledAtMs)}, ${finished}`;
   }
   if (state === 'partial') return `${name}  partially bound: ${bound} of ${minMember} members`;
-  const reason = verdict === undefined ? '' : `: ${printable(verdict)}`;
+  const reason = verdict === undefined ? '' : `: ${verdict}`;
   return `${name}  pending${reason}`;
 }
 
 function jobLine({ key, end, reason }: ObservedJob): string {
-  const state = end === undefined ? 'not finished' : end === 'Failed' ? `Failed: ${printable(reason)}` : end;
+  const state = end === undefined ? 'not finished' : end === 'Failed' ? `Failed: ${reason}` : end;
   return `Job ${shownName(key)}  ${state}`;
 }
 
