@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../api/pod.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
+import { LogLines } from '../../../test/scenarios/log-lines.ts';
 import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 
 const second = 1000;
 
 /** red runs with three members: two on node a, one on node b. Both nodes are full. */
-function running(group: Partial<PodGroupOptions> = {}): Scheduling {
-  const core = new Scheduling({ plugins: defaultPlugins });
+function running(group: Partial<PodGroupOptions> = {}, logger?: LogLines): Scheduling {
+  const core = new Scheduling({ plugins: defaultPlugins, ...(logger && { logger }) });
   core.node({ name: 'a', cpu: 2 });
   core.node({ name: 'b', cpu: 1 });
   core.group({ name: 'red', minMember: 3, ...group });
@@ -44,6 +45,35 @@ async function advance(core: Scheduling, ms: number): Promise<void> {
 }
 
 const rejected: Partial<Pod> = { phase: 'Failed', failedBecause: 'OutOfcpu' };
+
+describe('the log line about a lost member', () => {
+  const losses: readonly (readonly [string, string, (core: Scheduling) => unknown])[] = [
+    ['info', 'a user deleted it', (core) => core.removePod('red-1')],
+    [
+      'info',
+      'a user deleted it and its containers failed',
+      (core) => core.change('red-1', { deleting: true, phase: 'Failed' }),
+    ],
+    ['warn', 'it failed', (core) => core.change('red-1', { phase: 'Failed' })],
+    ['warn', 'its node rejected it', (core) => core.change('red-1', rejected)],
+    [
+      'warn',
+      'it was evicted',
+      (core) => {
+        core.change('red-1', { deleting: true, disruptedBy: 'EvictionByEvictionAPI' });
+        core.removePod('red-1');
+      },
+    ],
+  ];
+
+  it.each(losses)('has level %s if %s', (level, _why, lose) => {
+    const logs = new LogLines();
+    const core = running({}, logs);
+    lose(core);
+    const lines = logs.lines.filter(({ message }) => message === 'a group lost a member');
+    expect(lines.map((line) => line.level)).toEqual([level]);
+  });
+});
 
 describe('the capacity of a lost member', () => {
   it('is reserved for its replacement only, and an Event reports the loss', async () => {

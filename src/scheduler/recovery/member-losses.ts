@@ -239,7 +239,8 @@ export class MemberLosses {
         ? ''
         : `; ${reservedOn === nodeName ? 'its capacity there' : `capacity on node ${reservedOn}`} is reserved for its replacement for up to ${seconds} s`;
     const note = `${what}: ${gang.missing} of ${gang.spec!.minMember} required members ${gang.missing === 1 ? 'is' : 'are'} missing${capacity}`;
-    logger.warn('a group lost a member', { podGroup: gang.key, pod: pod.name, node: nodeName, reservedOn });
+    const level = wasDeleted(pod) ? 'info' : 'warn';
+    logger[level]('a group lost a member', { podGroup: gang.key, pod: pod.name, node: nodeName, reservedOn });
     const event = memberLost(gang, pod, note);
     if (event !== undefined) events.record(event);
   }
@@ -269,6 +270,11 @@ function neededBy(gang: Gang): number {
   if (spec === undefined || bound + gang.count('planned') === 0) return 0;
   const counted = bound + (started ? gang.count('succeeded') + gang.count('stranded') : 0);
   return Math.max(0, spec.minMember - counted);
+}
+
+/** Returns whether a user or a controller deleted the pod, and neither a node nor an eviction ended it. */
+function wasDeleted({ phase, deleting, disruptedBy }: Pod): boolean {
+  return (deleting || phase !== 'Failed') && disruptedBy === undefined;
 }
 
 function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
