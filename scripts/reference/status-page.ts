@@ -84,6 +84,13 @@ const conditions: Readonly<
     ['False', 'NotScheduled', 'No member is bound: the group waits as a whole'],
     ['False', 'GroupFinished', 'No member is left that could be missing'],
   ],
+  SpecAccepted: [
+    [
+      'False',
+      'FieldIgnored',
+      'A negative `scheduleTimeoutSeconds` or `minResources` has no effect. Absent if every field has an effect',
+    ],
+  ],
 };
 
 /** Returns the page in Markdown: verdicts, conditions, phases and Events. Throws if the sources write a reason that is missing here. */

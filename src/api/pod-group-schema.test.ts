@@ -32,17 +32,35 @@ describe('the PodGroup CRD', () => {
     expect(columns).toContain('Age .metadata.creationTimestamp date');
   });
 
-  it('shows scheduled members and the reason, and with -o wide the time and the message', () => {
+  it('shows scheduled members and the reason, and with -o wide counts, the time and the message', () => {
     const columns = version.additionalPrinterColumns as readonly {
       readonly name: string;
       readonly priority?: number;
     }[];
     expect(columns.filter(({ priority }) => priority === undefined).map(({ name }) => name)).toEqual([
-      ...['Phase', 'MinMember', 'Running', 'Succeeded', 'Failed', 'Scheduled', 'Reason', 'Age'],
+      ...['Phase', 'MinMember', 'Scheduled', 'Reason', 'Age'],
     ]);
     expect(columns.filter(({ priority }) => priority === 1).map(({ name }) => name)).toEqual([
-      ...['Members', 'Ready', 'Since', 'Message'],
+      ...['Running', 'Succeeded', 'Failed', 'Members', 'Ready', 'Since', 'Message'],
     ]);
+  });
+
+  it('fits 80 columns for a group with a name of 17 characters', () => {
+    const columns = version.additionalPrinterColumns as readonly {
+      readonly name: string;
+      readonly priority?: number;
+    }[];
+    /** Column -> its widest value, where that is wider than the heading */
+    const widest = new Map([
+      ['Phase', 'Scheduling'],
+      ['Reason', 'QuorumScheduled'],
+      ['Age', '2d23h'],
+    ]);
+    const widths = columns
+      .filter(({ priority }) => priority === undefined)
+      .map(({ name }) => Math.max(name.length, widest.get(name)?.length ?? 0));
+    // kubectl leaves three spaces between columns.
+    expect([17, ...widths].reduce((sum, width) => sum + width + 3, -3)).toBeLessThanOrEqual(80);
   });
 
   it('has the fields of scheduler-plugins with their types, all optional', () => {
@@ -69,7 +87,11 @@ describe('the PodGroup CRD', () => {
     ['minMember text', { spec: { minMember: '3' } }, false],
     ['amounts as texts and integers', { spec: { minResources: { cpu: '1500m', memory: 1024 } } }, true],
     ['an amount that is not a quantity', { spec: { minResources: { cpu: '1 core' } } }, false],
-    ['a negative timeout', { spec: { scheduleTimeoutSeconds: -1 } }, true],
+    ['no timeout', { spec: { scheduleTimeoutSeconds: 0 } }, true],
+    ['a negative timeout', { spec: { scheduleTimeoutSeconds: -1 } }, false],
+    ['a negative amount as text', { spec: { minResources: { cpu: '-1' } } }, false],
+    ['a negative amount as integer', { spec: { minResources: { cpu: -1 } } }, false],
+    ['an amount with signs', { spec: { minResources: { cpu: '+1e-3' } } }, true],
     ['a phase of another implementation', { status: { phase: 'PreScheduling' } }, true],
     ['a condition without a reason', { status: { conditions: [{ type: 'Ready', status: 'True' }] } }, false],
   ])('validates %s', (_name, object, valid) => {

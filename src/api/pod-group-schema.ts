@@ -26,12 +26,13 @@ export interface StructuralSchema {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
 }
 
-/** Pattern by which the API server validates quantities. `parseQuantity` then parses them exactly. */
+/** Pattern by which the API server validates quantities, without the minus sign. `parseQuantity` then parses them exactly. */
 const quantityPattern =
-  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
+  '^\\+?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
 
 const quantity: StructuralSchema = {
   anyOf: [{ type: 'integer' }, { type: 'string' }],
+  minimum: 0,
   pattern: quantityPattern,
   'x-kubernetes-int-or-string': true,
 };
@@ -46,7 +47,7 @@ const condition: StructuralSchema = {
   required: ['lastTransitionTime', 'message', 'reason', 'status', 'type'],
   properties: {
     type: {
-      description: 'Scheduled, Started, Ready or Incomplete. Other controllers may add their own types.',
+      description: 'Scheduled, Started, Ready, Incomplete or SpecAccepted. Other controllers may add their own types.',
       type: 'string',
       maxLength: 316,
       pattern:
@@ -88,15 +89,16 @@ const spec: StructuralSchema = {
     },
     minResources: {
       description:
-        'Total resources of the quorum, not of each member. The scheduler does not try the group while the cluster has less. A negative amount has no effect. If absent, the scheduler does not check the total.',
+        'Total resources of the quorum, not of each member. The scheduler does not try the group while the cluster has less. If absent, the scheduler does not check the total.',
       type: 'object',
       additionalProperties: quantity,
     },
     scheduleTimeoutSeconds: {
       description:
-        'How long, in seconds, placed members may wait for the others. If absent, 0 or negative, the configuration of the scheduler applies.',
+        'How long, in seconds, placed members may wait for the others. If absent or 0, the configuration of the scheduler applies.',
       type: 'integer',
       format: 'int32',
+      minimum: 0,
     },
     repairPolicy: {
       description:
@@ -149,7 +151,7 @@ const status: StructuralSchema = {
     ),
     ready: count('Running members that are ready.'),
     conditions: {
-      description: 'Scheduled, Started, Ready, Incomplete.',
+      description: 'Scheduled, Started, Ready, Incomplete, and SpecAccepted if a field has no effect.',
       type: 'array',
       items: condition,
       'x-kubernetes-list-type': 'map',
@@ -161,13 +163,16 @@ const status: StructuralSchema = {
 /** JSON path of the condition Scheduled, which shows the state of the group and the reason. */
 const scheduled = '.status.conditions[?(@.type=="Scheduled")]';
 
-/** The columns of scheduler-plugins in their order, then the scheduled members and the reason. `-o wide` adds members, times and the message. */
+/**
+ * The columns of scheduler-plugins in their order, with the scheduled members and the reason. Those that everyone needs fit 80 columns; `-o wide`
+ * shows all of them.
+ */
 const printerColumns = [
   { jsonPath: '.status.phase', name: 'Phase', type: 'string' },
   { jsonPath: '.spec.minMember', name: 'MinMember', type: 'integer' },
-  { jsonPath: '.status.running', name: 'Running', type: 'integer' },
-  { jsonPath: '.status.succeeded', name: 'Succeeded', type: 'integer' },
-  { jsonPath: '.status.failed', name: 'Failed', type: 'integer' },
+  { jsonPath: '.status.running', name: 'Running', type: 'integer', priority: 1 },
+  { jsonPath: '.status.succeeded', name: 'Succeeded', type: 'integer', priority: 1 },
+  { jsonPath: '.status.failed', name: 'Failed', type: 'integer', priority: 1 },
   { jsonPath: '.status.scheduled', name: 'Scheduled', type: 'integer' },
   { jsonPath: `${scheduled}.reason`, name: 'Reason', type: 'string' },
   { jsonPath: '.metadata.creationTimestamp', name: 'Age', type: 'date' },

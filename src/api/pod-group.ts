@@ -34,12 +34,14 @@ export type PodGroupPhase = (typeof podGroupPhases)[number];
  * - Started: the quorum was once bound. Never returns to False while the object exists.
  * - Ready: the containers of the quorum are ready now.
  * - Incomplete: members are bound, but fewer count than the quorum.
+ * - SpecAccepted: False if fields of the spec have no effect; otherwise absent.
  */
 export const podGroupConditions = {
   scheduled: 'Scheduled',
   started: 'Started',
   ready: 'Ready',
   incomplete: 'Incomplete',
+  specAccepted: 'SpecAccepted',
 } as const;
 
 /** minMember if the field is absent. scheduler-plugins uses 0, so that a group without pods is finished. */

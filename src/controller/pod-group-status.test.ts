@@ -409,6 +409,34 @@ describe('a group that can never start', () => {
   });
 });
 
+describe('SpecAccepted', () => {
+  const derivedFor = (options: Parameters<typeof podGroup>[0], previous?: PodGroupStatus): readonly Condition[] =>
+    derivePodGroupStatus(podGroup({ minMember: 2, ...options, ...(previous && { status: previous }) }), pending(2), now)
+      .conditions;
+
+  it('names negative fields, which have no effect', () => {
+    const conditions = derivedFor({ scheduleTimeoutSeconds: -5, minResources: { cpu: '-2', memory: '1Gi' } });
+    expect(conditions.at(-1)).toMatchObject({
+      type: 'SpecAccepted',
+      status: 'False',
+      reason: 'FieldIgnored',
+      message:
+        'spec.scheduleTimeoutSeconds is -5, spec.minResources requests -2 "cpu": a negative value has no effect; set at least 0, or remove the field',
+    });
+  });
+
+  it('keeps its transition time, and is removed once every field has an effect', () => {
+    const given = derivedFor({ scheduleTimeoutSeconds: -5 }).map((condition) => ({
+      ...condition,
+      lastTransitionTime: '2020-01-01T00:00:00Z',
+    }));
+    const kept = derivedFor({ scheduleTimeoutSeconds: -6 }, { conditions: given });
+    expect(kept.at(-1)).toMatchObject({ type: 'SpecAccepted', lastTransitionTime: '2020-01-01T00:00:00Z' });
+    const left = derivedFor({ scheduleTimeoutSeconds: 0 }, { conditions: given });
+    expect(left.map(({ type }) => type)).toEqual(['Scheduled', 'Started', 'Ready', 'Incomplete']);
+  });
+});
+
 it('makes texts of users safe to show', () => {
   const hostile = `\u001b[2J\n${'x'.repeat(200_000)}`;
   const members = ['a', 'b'].map((uid) =>

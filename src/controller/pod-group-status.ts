@@ -2,7 +2,7 @@ import { isAdmissionRejection } from '../api/admission-rejection.ts';
 import { mergeConditions } from '../api/condition.ts';
 import type { Condition, ConditionState } from '../api/condition.ts';
 import { hasStarted, podGroupConditions, podGroupPhaseOf } from '../api/pod-group.ts';
-import { podGroupProblem } from '../api/pod-group-problem.ts';
+import { ignoredFields, podGroupProblem } from '../api/pod-group-problem.ts';
 import type { PodGroup, PodGroupPhase, PodGroupStatus } from '../api/pod-group.ts';
 import type { VerdictReason } from '../api/verdict.ts';
 import type { MemberPod } from './member-pod.ts';
@@ -74,6 +74,7 @@ export function derivePodGroupStatus(
     startedCondition(counts),
     readyCondition(counts, phase),
     incompleteCondition(counts, members, phase),
+    ...specAcceptedCondition(group),
   ].map((state): ConditionState => ({ ...state, observedGeneration: group.generation }));
   return {
     phase,
@@ -85,7 +86,7 @@ export function derivePodGroupStatus(
     members: tally.members,
     scheduled: counts.scheduled,
     ready: tally.ready,
-    conditions: mergeConditions(readConditions(previous), states, now),
+    conditions: mergeConditions(previousConditions(previous, states), states, now),
   };
 }
 
@@ -230,6 +231,14 @@ function incompleteCondition(counts: Counts, members: readonly MemberPod[], phas
   return { type, status: 'True', reason, message: cause.message === '' ? message : `${message}: ${cause.message}` };
 }
 
+/** Returns the SpecAccepted condition: False, with the reason FieldIgnored, if fields have no effect; otherwise none. */
+function specAcceptedCondition(group: PodGroup): readonly State[] {
+  const message = ignoredFields(group);
+  return message === undefined
+    ? []
+    : [{ type: podGroupConditions.specAccepted, status: 'False', reason: 'FieldIgnored', message }];
+}
+
 /** Returns why members are missing: the most specific cause, for the affected member with the lowest uid. */
 function causeOf(members: readonly MemberPod[], started: boolean): Pick<State, 'reason' | 'message'> {
   const first = (is: (member: MemberPod) => boolean): MemberPod | undefined =>
@@ -293,6 +302,13 @@ function occupants(members: readonly MemberPod[], previous: string, phase: PodGr
 /** Replaces an invalid reason: another scheduler's pod may carry any text, and the API server would reject the whole patch. */
 function validReason(reason: string): string {
   return reason.length <= 1024 && /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason) ? reason : 'UnknownReason';
+}
+
+/** Returns the conditions that stay or change. SpecAccepted ends when every field has an effect. */
+function previousConditions(status: PodGroupStatus, states: readonly ConditionState[]): readonly Condition[] {
+  const isOver = ({ type }: Condition): boolean =>
+    type === podGroupConditions.specAccepted && !states.some((state) => state.type === type);
+  return readConditions(status).filter((condition) => !isOver(condition));
 }
 
 function readConditions(status: PodGroupStatus): readonly Condition[] {

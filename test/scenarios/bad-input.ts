@@ -23,6 +23,24 @@ export const badInput = {
     },
   ),
 
+  'negative-fields': scenario(
+    'negative amounts and timeouts are rejected, and the error names the field',
+    async (stage) => {
+      const specs = { scheduleTimeoutSeconds: -1, minResources: { cpu: '-1' } };
+      for (const [field, value] of Object.entries(specs)) {
+        const rejection = await stage.createGroup('none', { minMember: 1, [field]: value }).then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+        const isNamed =
+          rejection instanceof InvalidError &&
+          rejection.causes.some((cause) => cause.field?.startsWith(`spec.${field}`));
+        if (!isNamed) throw new Error(`${field} ${JSON.stringify(value)} led to ${String(rejection)}`);
+      }
+      await stage.createGroup('integer', { minMember: 1, minResources: { cpu: 0, memory: '1e3' } });
+    },
+  ),
+
   'never-fits': scenario(
     'the verdict of a group that can never fit names the blocking member and the reason',
     async (stage) => {

@@ -13,6 +13,7 @@ export interface TestGroup {
   readonly namespace?: string;
   readonly minMember?: number;
   readonly minResources?: Readonly<Record<string, string>>;
+  readonly scheduleTimeoutSeconds?: number;
   readonly status?: PodGroupStatus;
   readonly resourceVersion?: string;
   readonly createdAt?: number;
@@ -20,13 +21,14 @@ export interface TestGroup {
 
 /** Returns the PodGroup `default/group`, projected from the API's form. */
 export function podGroup(options: TestGroup = {}): PodGroup {
-  const { name = 'group', namespace = 'default', minMember, minResources, status, resourceVersion = '1' } = options;
+  const { name = 'group', namespace = 'default', status, resourceVersion = '1' } = options;
+  const { minMember, minResources, scheduleTimeoutSeconds } = options;
   return projectPodGroup({
     metadata: {
       ...{ name, namespace, uid: `uid-of-${namespace}-${name}`, resourceVersion, generation: 1 },
       creationTimestamp: new Date(options.createdAt ?? creation).toISOString(),
     },
-    spec: { ...(minMember !== undefined && { minMember }), ...(minResources && { minResources }) },
+    spec: { minMember, minResources, scheduleTimeoutSeconds },
     status,
   });
 }
