@@ -43,6 +43,15 @@ class Fixture {
 }
 
 describe('a gang', () => {
+  it.each(['Red_1', 'a b', 'x'.repeat(254), '\u001b[2J'])('can never exist with the name %j', (name) => {
+    const fixture = new Fixture();
+    const [pod] = fixture.pods(1, { groupAnnotation: name });
+    const gang = fixture.handle.cluster.gang(pod!.podGroupKey!)!;
+    const { message } = readiness(gang, 'default-scheduler')!;
+    expect(message).toMatch(/^PodGroup default\/.* cannot exist, because its name is not valid; correct the label/);
+    expect(fixture.plugin.preFilter(new CycleState(), pod!)!.message).toBe(message);
+  });
+
   it('is ready when its PodGroup exists and enough members that can run exist for the quorum', () => {
     const fixture = new Fixture();
     fixture.pods(2, { group: 'red' });

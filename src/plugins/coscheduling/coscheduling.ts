@@ -12,7 +12,7 @@ import { Status } from '../../framework/status.ts';
 import { ClusterCapacity } from './cluster-capacity.ts';
 import { readCoschedulingArgs } from './coscheduling-args.ts';
 import type { CoschedulingArgs } from './coscheduling-args.ts';
-import { pluginName, readiness } from './readiness.ts';
+import { groupAbsent, pluginName, readiness } from './readiness.ts';
 
 /** Stored in the state that all members of a gang share within one cycle. */
 interface PermitBarrier {
@@ -53,13 +53,7 @@ export class Coscheduling implements Plugin {
   preFilter(state: CycleState, pod: Pod): Status | undefined {
     if (pod.podGroupKey === undefined) return undefined;
     const gang = this.#handle.cluster.gang(pod.podGroupKey);
-    if (gang?.spec === undefined) {
-      return new Status(
-        'UnschedulableAndUnresolvable',
-        `PodGroup ${pod.podGroupKey} does not exist; the pod starts when it is created`,
-        pluginName,
-      );
-    }
+    if (gang?.spec === undefined) return groupAbsent(pod.podGroupKey);
     return readiness(gang, this.#handle.schedulerName) ?? this.#barrier(state, gang, gang.spec).capacity;
   }
 

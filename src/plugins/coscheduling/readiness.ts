@@ -1,3 +1,5 @@
+import { isObjectName } from '../../api/object-name.ts';
+import { podGroupLabel } from '../../api/pod-group-membership.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import { Status } from '../../framework/status.ts';
 
@@ -9,9 +11,7 @@ export const pluginName = 'Coscheduling';
  * decides readiness.
  */
 export function readiness(gang: GangView, schedulerName: string): Status | undefined {
-  if (gang.spec === undefined) {
-    return notReady(`PodGroup ${gang.key} does not exist; the pod starts when it is created`);
-  }
+  if (gang.spec === undefined) return groupAbsent(gang.key);
   const ours = gang.pendingBySchedulerName.get(schedulerName) ?? 0;
   if (ours < gang.pending.size) {
     const others = [...gang.pendingBySchedulerName.keys()].filter((name) => name !== schedulerName).sort();
@@ -32,6 +32,17 @@ export function readiness(gang: GangView, schedulerName: string): Status | undef
         ? `; ${stranded} of the others ${stranded === 1 ? 'is' : 'are'} on lost nodes`
         : '';
   return notReady(`PodGroup ${gang.key} has ${available} of the ${minMember} members it needs to start${note}`);
+}
+
+/** Returns the rejection of a pod whose PodGroup does not exist. `key`: namespace/name, as the pod names it. */
+export function groupAbsent(key: string): Status {
+  if (!isObjectName(key.slice(key.indexOf('/') + 1))) {
+    return notReady(
+      `PodGroup ${key} cannot exist, because its name is not valid; ` +
+        `correct the label or annotation ${podGroupLabel} of the pod`,
+    );
+  }
+  return notReady(`PodGroup ${key} does not exist; the pod starts when it is created`);
 }
 
 function notReady(reason: string): Status {
