@@ -1,23 +1,27 @@
-# The image of `tutti`: what is published to npm, and the Node.js that the lockfile pins. Both base images are build arguments, for
-# registries of one's own:
+# The image of `tutti`: the npm package, and the Node.js that the lockfile pins. A hash pins everything that the build downloads:
+# test/package/shipped-bytes.test.ts fails for an instruction that could download anything else.
 #
-#   docker build --tag tutti:0.1.0 --build-arg BASE=registry.example/distroless/cc-debian13 .
+# Both base images are build arguments, for a registry of your own. Keep the digest:
 #
-# BUILD_BASE needs Node.js 22.19 or later with npm.
-ARG BUILD_BASE=node:24-trixie-slim
+#   docker build --tag tutti:0.1.0 --build-arg BASE=registry.example/distroless/cc-debian13@sha256:… .
+#
+# BUILD_BASE needs Node.js 22.19 or later with npm. The digest is that of the image for all platforms.
+ARG BUILD_BASE=node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
 # BASE needs glibc and libstdc++, and nothing else: no shell, no Node.js.
-ARG BASE=gcr.io/distroless/cc-debian13
+ARG BASE=gcr.io/distroless/cc-debian13:nonroot@sha256:e792ab3d241a468a4fd7519ddbbebe66b49b5f365771716ea688ad40b6c6f1c2
 
 FROM ${BUILD_BASE} AS build
 WORKDIR /src
 # Alone, so that a change of the sources does not fetch everything again.
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --no-audit --no-fund
+# npm compares every package with the hash in the lockfile. No package may run a script, which could download more.
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-# Leaves the package in .cache/package, with its bill of materials, to which Node.js is added.
+# Leaves the package in .cache/package, with its bill of materials, to which Node.js is added. npm has installed only
+# the package of Node.js for this platform.
 RUN npm run package -- /tmp \
  && node scripts/sbom.ts cyclonedx image >.cache/package/dist/sbom.cdx.json \
- && cp node_modules/node/bin/node /usr/local/bin/node-of-tutti
+ && cp node_modules/node-linux-*/bin/node /usr/local/bin/node-of-tutti
 
 FROM ${BASE}
 COPY --from=build /usr/local/bin/node-of-tutti /usr/local/bin/node

@@ -12,6 +12,7 @@ const sourcesCondition = 'tutti-sources';
 const repositoryFields = [
   'private', // prevents npm from publishing the repository itself
   'dependencies', // the bundle contains them
+  'optionalDependencies', // Node.js: users bring their own
   'devDependencies',
   'overrides',
   'allowScripts',

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { chmod, copyFile, lstat, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
@@ -68,16 +70,23 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
     expect((await readdir(join(image.root, 'opt/tutti'))).includes('node_modules')).toBe(false);
   });
 
-  it('has a CycloneDX bill of materials with Node.js and the bundled packages', async () => {
+  it('has the Node.js of the lockfile, byte for byte, and a CycloneDX bill of materials with it and the bundled packages', async () => {
     const bill = JSON.parse(await readFile(join(image.root, 'opt/tutti/dist/sbom.cdx.json'), 'utf8')) as {
       readonly bomFormat: string;
       readonly components: readonly { readonly name: string; readonly version: string }[];
     };
+    const holder = `node-${process.platform}-${process.arch}`;
+    const node = await readFile(join(image.root, 'usr/local/bin/node'));
+    expect(node.equals(await readFile(join('node_modules', holder, 'bin/node')))).toBe(true);
     const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
       readonly packages: Readonly<Record<string, { readonly version: string }>>;
     };
     expect(bill.bomFormat).toBe('CycloneDX');
-    for (const name of ['node', 'winston', 'prom-client', '@kubernetes/client-node']) {
+    const sha256 = createHash('sha256').update(node).digest('hex');
+    expect(bill.components).toContainEqual(
+      expect.objectContaining({ name: 'node', hashes: [{ alg: 'SHA-256', content: sha256 }] }),
+    );
+    for (const name of [holder, 'winston', 'prom-client', '@kubernetes/client-node']) {
       const { version } = packages[`node_modules/${name}`]!;
       expect(bill.components).toContainEqual(expect.objectContaining({ name, version }));
     }
