@@ -14,10 +14,13 @@ import { openRealPlane } from '../planes/real/real-plane.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
 import { claimBlocks } from './block-claims.ts';
 import { consoleCommandsOf, outputsOf, transcriptsOf, withoutTimes } from './console-blocks.ts';
+import { missingLines } from './missing-lines.ts';
 
 const programs = await provideForSuite('docs/endpoints.md', ['etcd', 'kube-apiserver']);
 const page = await readFile('docs/endpoints.md', 'utf8');
-const transcripts = claimBlocks('docs/endpoints.md', 'console');
+const transcripts = consoleCommandsOf(claimBlocks('docs/endpoints.md', 'console'));
+const ofUp = transcripts.filter(({ command }) => command === 'tutti up');
+const onServer = transcripts.filter((one) => !ofUp.includes(one));
 const manifests = claimBlocks('docs/endpoints.md', 'yaml');
 const documentedPort = '10259';
 const tls = 'test/fixtures/tls';
@@ -31,6 +34,22 @@ function masked(text: string): string {
 
 it.each(rejectedFlags)('docs/endpoints.md names the replacement of %s', (flag) => {
   expect(page.split('\n').filter((line) => line.startsWith('| `--') && line.includes(`\`${flag}\``))).toHaveLength(1);
+});
+
+it('docs/endpoints.md shows the addresses that tutti up prints, and both serve health and metrics', async () => {
+  const up = new TestProcess(['up']);
+  try {
+    await up.said(/partial starts$/m);
+    expect(ofUp.map(({ output }) => missingLines(output, up.stdout))).toEqual([[]]);
+    const [, ...urls] = /^endpoints: scheduler (\S+), controller (\S+)$/m.exec(up.stdout)!;
+    for (const url of urls) {
+      expect(await (await fetch(`${url}/livez`)).text()).toBe('ok');
+      expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^# HELP /m);
+    }
+    expect(await (await fetch(`${urls[0]}/debug/groups`)).text()).toContain('"name": "red"');
+  } finally {
+    await up.kill();
+  }
 });
 
 describe.skipIf(programs.state === 'missing')('docs/endpoints.md on a real API server', () => {
@@ -90,7 +109,7 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md on a real API s
   }
 
   it('shows the output of its commands', async () => {
-    const commands = consoleCommandsOf(transcripts).map(({ command, output }) => ({
+    const commands = onServer.map(({ command, output }) => ({
       command: command.replaceAll(documentedPort, String(port)),
       output,
     }));

@@ -208,14 +208,19 @@ class UpSession {
     return this.#plane;
   }
 
-  #introduce({ url, kubeconfigPath }: RunningPlane): void {
+  #introduce({ url, kubeconfigPath, schedulerUrl, controllerUrl }: RunningPlane): void {
     const { naive, scheduler } = this.#options;
+    const endpoints = [
+      ...(schedulerUrl === undefined ? [] : [`scheduler ${schedulerUrl}`]),
+      `controller ${controllerUrl}`,
+    ];
     this.#view.print([
       `control plane at ${url}, ${describeNodes([...this.#ownNodes, ...this.#nodes])}${naive ? ', gang scheduling off (--naive)' : ''}`,
       `export KUBECONFIG=${kubeconfigPath}`,
       scheduler
         ? 'Tutti schedules pods with schedulerName tutti or default-scheduler (the default)'
         : 'no scheduler is running (--no-scheduler): pods stay pending until a scheduler that uses this kubeconfig binds them',
+      `endpoints: ${endpoints.join(', ')}`,
       '',
     ]);
   }
