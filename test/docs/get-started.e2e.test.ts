@@ -85,7 +85,9 @@ describe('On a laptop', () => {
 const programs = await provideForSuite('docs/get-started.md, on a cluster', ['etcd', 'kube-apiserver']);
 
 describe.skipIf(programs.state === 'missing')('On a cluster', () => {
-  const commands = consoleCommandsOf(claimBlocks('docs/get-started.md', 'console', 'On a cluster, in five minutes'));
+  const blocks = claimBlocks('docs/get-started.md', 'console', 'On a cluster, in five minutes');
+  const withDefinition = claimBlocks('docs/get-started.md', 'console', 'If the cluster already has the PodGroup CRD');
+  const commands = consoleCommandsOf(blocks.filter(({ line }) => withDefinition.every((other) => other.line !== line)));
   const outside = claimBlocks('docs/get-started.md', 'sh', 'On a cluster, without an image');
   let plane: TestPlane;
   let nodes: SimulatedNodes;
@@ -103,7 +105,6 @@ describe.skipIf(programs.state === 'missing')('On a cluster', () => {
     // A real server taints new nodes until a controller has seen that they are ready.
     await plane.client.patch('/api/v1/nodes/kind-control-plane', 'merge', { spec: { taints: null } });
     tutti = new ChartRelease({ ...plane, folder: home }, 'tutti', 'tutti-system');
-    await removeDefinition();
   });
 
   afterAll(async () => {
@@ -113,9 +114,13 @@ describe.skipIf(programs.state === 'missing')('On a cluster', () => {
     await plane.stop();
   });
 
-  /** Removes the CRD: planes have it from the start, clusters do not. */
-  async function removeDefinition(): Promise<void> {
-    await plane.client.delete('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podgroups.scheduling.x-k8s.io');
+  /** Removes the release and the CRD. Planes have the CRD from the start, clusters do not. */
+  async function removeTutti(): Promise<void> {
+    const remove = [
+      'helm uninstall tutti --namespace tutti-system --ignore-not-found',
+      'kubectl delete customresourcedefinition podgroups.scheduling.x-k8s.io',
+    ];
+    await play(remove.map(byName), plane.kubeconfigPath);
   }
 
   /** Does what a cluster does for the chart's Deployments: runs their processes and updates the status. */
@@ -128,7 +133,13 @@ describe.skipIf(programs.state === 'missing')('On a cluster', () => {
     }
   }
 
+  it('docs/get-started.md: installs Tutti on a cluster that has the CRD', async () => {
+    const { printed, expected } = await play(consoleCommandsOf(withDefinition), plane.kubeconfigPath);
+    expect(printed).toEqual(expected);
+  });
+
   it('docs/get-started.md: installs Tutti, starts a gang, and cleans up', async () => {
+    await removeTutti();
     const installed = commands.findIndex(({ command }) => command.startsWith('helm install')) + 1;
     const parts = [commands.slice(0, installed), commands.slice(installed)];
     const first = await play(parts[0]!, plane.kubeconfigPath);

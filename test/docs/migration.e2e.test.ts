@@ -97,7 +97,7 @@ describe.each(everywhere)('docs/migration.md on $title', ({ open }) => {
   afterAll(() => stage?.close());
 
   it('takes over running and waiting pods', async () => {
-    const [stop, install, look, remove] = takingOver;
+    const [stop, install, look, verify] = takingOver;
     await stage.play([stop!]);
     await other.stop();
     await stage.createGang('next', 2, { schedulerName: name });
@@ -106,15 +106,25 @@ describe.each(everywhere)('docs/migration.md on $title', ({ open }) => {
     for (const component of ['scheduler', 'controller'] as const) await tutti.run(component, '3.17');
     await stage.bound('next', 2);
     await stage.prints('kubectl get podgroups.scheduling.x-k8s.io', /(\S+ +Scheduling .* QuorumScheduled .*\n?){2}$/);
-    await stage.play([look!, remove!]);
+    await stage.play([look!, verify!]);
     expect(await podsOf('train')).toEqual(before);
     expect(await tutti.stop()).toEqual([]);
   });
 
-  it('switches back, and leaves pods and groups as they are', async () => {
-    const [stop, remove] = goingBack;
+  it('starts the old Deployments again while they exist, and leaves pods as they are', async () => {
+    const [stop, startAgain] = goingBack;
     const both = [...before, ...(await podsOf('next'))];
-    await stage.play([stop!]);
+    await stage.play([stop!, startAgain!]);
+    const replicas = 'kubectl get deployments --all-namespaces --output jsonpath="{.items[*].spec.replicas}"';
+    expect(await stage.run(replicas)).toBe('1 1 0 0');
+    expect([...(await podsOf('train')), ...(await podsOf('next'))]).toEqual(both);
+  });
+
+  it('switches back after the old release is uninstalled, and leaves pods and groups as they are', async () => {
+    const uninstall = takingOver.at(-1)!;
+    const [stop, , install, remove] = goingBack;
+    const both = [...before, ...(await podsOf('next'))];
+    await stage.play([uninstall, stop!, install!]);
     await other.start();
     await stage.play([remove!]);
     expect([...(await podsOf('train')), ...(await podsOf('next'))]).toEqual(both);
