@@ -119,7 +119,7 @@ function adviceFor(code: string | undefined, message: string): string {
       return '. Compile it to JavaScript, or move it out of node_modules';
     case 'ERR_MODULE_NOT_FOUND':
       return message.includes("'tutti-scheduler'")
-        ? '. A plugin can import only types from it (import type). Values such as Status are in its handle'
+        ? '. Import only its types (import type), because Status is in the handle; or install it next to the plugin, and run that tutti'
         : '';
     default:
       return message.includes('does not provide an export named') ? '. Import types with import type' : '';

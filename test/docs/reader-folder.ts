@@ -1,33 +1,32 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { RunningProcess } from '../../src/index.ts';
-import type { DocumentedExample, DocumentedFile } from './examples-in.ts';
-import { hangsMs } from '../planes/patience.ts';
+import type { DocumentedExample } from './examples-in.ts';
+import { readPage } from './markdown-page.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** entry of the package -> its source */
 const entries = { index: join(root, 'src/index.ts'), testing: join(root, 'src/testing.ts') };
 
-const compilerOptions = {
-  target: 'es2024',
+/** Returns the `tsconfig.json` of docs/plugins.md. */
+export function readersConfiguration(): { readonly compilerOptions: object } {
+  const [block] = readPage('docs/plugins.md').blocks.filter(({ language }) => language === 'json');
+  return JSON.parse(block!.code) as { readonly compilerOptions: object };
+}
+
+/** For the sources, which replace the published files. */
+const forSources = {
   lib: ['es2024', 'esnext.disposable'],
-  module: 'nodenext',
-  strict: true,
-  noEmit: true,
-  skipLibCheck: true,
-  // Needed for the sources, which replace the published files.
-  allowImportingTsExtensions: true,
   typeRoots: [join(root, 'node_modules/@types')],
-  types: ['node'],
 };
 
 /**
- * A folder outside the repository with `tutti-scheduler` installed: its sources, under the name of the package. The official Kubernetes
- * client is installed as well.
+ * A folder outside the repository with `tutti-scheduler` installed: its sources, under the name of the package, so that tests can run the
+ * examples in their own process.
  */
 export class ReaderFolder {
   readonly #path: string;
@@ -42,7 +41,7 @@ export class ReaderFolder {
     await mkdir(installed, { recursive: true });
     const files = {
       'package.json': { type: 'module' },
-      'tsconfig.json': { compilerOptions, include: ['*.ts'] },
+      'tsconfig.json': { compilerOptions: { ...readersConfiguration().compilerOptions, ...forSources } },
       'node_modules/tutti-scheduler/package.json': {
         type: 'module',
         exports: { '.': './index.js', './testing': './testing.js' },
@@ -53,37 +52,12 @@ export class ReaderFolder {
       await writeFile(join(installed, `${entry}.js`), `export * from '${pathToFileURL(source).href}';\n`);
       await writeFile(join(installed, `${entry}.d.ts`), `export * from '${source}';\n`);
     }
-    await symlink(join(root, 'node_modules/@kubernetes'), join(path, 'node_modules/@kubernetes'));
     return new ReaderFolder(path);
   }
 
   /** Writes the example as a file that also exports `scheduler`. */
   async write({ name, code }: DocumentedExample): Promise<void> {
     await writeFile(this.#file(name), `${code}\nexport { scheduler };\n`);
-  }
-
-  async writeFile({ name, code }: DocumentedFile): Promise<void> {
-    await writeFile(join(this.#path, name), code);
-  }
-
-  /** Returns the path of a written file. */
-  path(name: string): string {
-    return join(this.#path, name);
-  }
-
-  /** Runs a written file in a separate process. Rejects with its output when it fails. */
-  execute(name: string, ...flags: readonly string[]): Promise<string> {
-    return new Promise((resolve, reject) => {
-      execFile(
-        process.execPath,
-        [...flags, this.path(name)],
-        { cwd: this.#path, timeout: 2 * hangsMs },
-        (error, stdout, stderr) => {
-          if (error === null) resolve(stdout);
-          else reject(new Error(`${name} failed:\n${stdout}${stderr}`));
-        },
-      );
-    });
   }
 
   /** Compiles the written files; returns the compiler's errors. */
