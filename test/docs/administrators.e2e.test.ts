@@ -54,6 +54,23 @@ play('docs/install.md', () =>
   }),
 );
 
+play('docs/security.md', () =>
+  onStage(async (stage) => {
+    await stage.write(claimBlocks('docs/security.md', 'yaml'));
+    const [limiting, bypassing] = claimBlocks('docs/security.md', 'console');
+    await stage.play([limiting!]);
+    // Quotas and policies take effect a moment after their creation.
+    const denied = 'kubectl create --namespace team-a --dry-run=server --filename bypass.yaml';
+    await stage.run(
+      `kubectl run bypass --image busybox --overrides '{"spec": {"nodeName": "node-1"}}' --dry-run=client --output yaml >bypass.yaml`,
+    );
+    await stage.prints(denied, /denied request/);
+    await stage.play([bypassing!]);
+    const used = 'kubectl get resourcequota tenant --namespace team-a --output jsonpath="{.status.used}"';
+    await stage.prints(used, /"count\/podgroups.scheduling.x-k8s.io":"0"/);
+  }, true),
+);
+
 play('other-ways-to-install.md', async () => {
   await onStage((stage) =>
     stage.play(claimBlocks('docs/tasks/administrators/other-ways-to-install.md', 'console', 'Plain manifests')),
