@@ -1,5 +1,6 @@
 import type { BackoffPolicy } from '../../base/backoff.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { DueTimes } from '../../base/due-times.ts';
 import type { Random } from '../../base/random.ts';
 import { FailureBackoff } from './failure-backoff.ts';
 import type { Backoff } from './failure-backoff.ts';
@@ -35,7 +36,7 @@ const backoffAfterAdditionMs = 1_000;
  * - processing: in progress; `againMs` is the delay until it is due again, if it was added in the meantime.
  */
 type Entry =
-  | { readonly state: 'delayed'; readonly dueMs: number; readonly failed: boolean; readonly timer: Timer }
+  | { readonly state: 'delayed'; readonly dueMs: number; readonly failed: boolean }
   | { readonly state: 'ready'; readonly sinceMs: number }
   | { readonly state: 'processing'; againMs: number | undefined };
 
@@ -51,6 +52,7 @@ export class WorkQueue {
   readonly #stop = new AbortController();
   /** key -> its state; absent if there is nothing to do */
   readonly #entries = new Map<string, Entry>();
+  readonly #delayed: DueTimes<string>;
   /** Ready keys in order of arrival. */
   readonly #ready = new Set<string>();
   readonly #backoff: FailureBackoff;
@@ -60,6 +62,7 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
+    this.#delayed = new DueTimes(options.clock, (key) => this.#makeReady(key));
     this.#backoff = new FailureBackoff({ policy: options.backoff, random: options.random });
     options.metrics.depth.set({ name: options.name }, 0);
   }
@@ -75,7 +78,6 @@ export class WorkQueue {
       case 'delayed': {
         const sooner = entry.failed ? Math.max(delayMs, backoffAfterAdditionMs) : delayMs;
         if (this.#options.clock.monotonic() + sooner >= entry.dueMs) return;
-        entry.timer.cancel();
         this.#schedule(key, sooner, entry.failed);
         return;
       }
@@ -96,7 +98,7 @@ export class WorkQueue {
   /** Stops the queue: no further key is started, and the signal aborts work in progress. Resolves when that has ended. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error(`the ${this.#options.name} queue has stopped`));
-    for (const entry of this.#entries.values()) if (entry.state === 'delayed') entry.timer.cancel();
+    this.#delayed.clear();
     this.#entries.clear();
     this.#ready.clear();
     this.#reportDepth();
@@ -106,11 +108,13 @@ export class WorkQueue {
   #schedule(key: string, delayMs: number, failed: boolean): void {
     const { clock } = this.#options;
     if (delayMs <= 0) {
+      this.#delayed.delete(key);
       this.#makeReady(key);
       return;
     }
-    const timer = clock.setTimer(delayMs, () => this.#makeReady(key));
-    this.#entries.set(key, { state: 'delayed', dueMs: clock.monotonic() + delayMs, failed, timer });
+    const dueMs = clock.monotonic() + delayMs;
+    this.#entries.set(key, { state: 'delayed', dueMs, failed });
+    this.#delayed.set(key, dueMs, undefined);
   }
 
   #makeReady(key: string): void {

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../../base/clock.ts';
-import { Heap } from '../../base/heap.ts';
+import type { Clock } from '../../base/clock.ts';
+import { DueTimes } from '../../base/due-times.ts';
 import { onlyGatesAreShut } from '../../cluster/gang.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Status } from '../../framework/status.ts';
@@ -13,17 +13,14 @@ const quietMs = 1_000;
 /** A group that keeps changing gets its verdict after this long. */
 const latestMs = 5_000;
 
-/** A gated group whose current reason is not reported yet. Times are monotonic. */
+/** A gated group whose current reason is not reported yet. */
 interface PendingReport {
   readonly entity: QueuedEntity;
-  /** When the verdict is reported even if the group keeps changing. */
+  /** When the verdict is reported even if the group keeps changing, as Clock.monotonic(). */
   readonly latest: number;
-  reason: string;
+  readonly reason: string;
   /** Number of members that would get the verdict. */
-  pending: number;
-  changedAt: number;
-  /** When the timer checks the group next; never later than the report is due. */
-  checkAt: number;
+  readonly pending: number;
 }
 
 /**
@@ -35,10 +32,8 @@ export class NotReadyVerdicts {
   readonly #verdicts: Pick<Verdicts, 'report'>;
   readonly #clock: Clock;
   readonly #profiles: Pick<Profiles, 'decidesGangs'>;
-  /** entity -> its report until it is written; a report whose entity is no longer gated is dropped at its next check */
-  readonly #reports = new Map<EntityKey, PendingReport>();
-  readonly #byTime = new Heap<PendingReport>((a, b) => a.checkAt - b.checkAt);
-  #timer: Timer | undefined;
+  /** entity -> its report; a report whose entity is no longer gated when it is due is dropped */
+  readonly #reports: DueTimes<EntityKey, PendingReport>;
 
   constructor(options: {
     readonly queue: Pick<SchedulingQueue, 'get'>;
@@ -50,6 +45,7 @@ export class NotReadyVerdicts {
     this.#verdicts = options.verdicts;
     this.#clock = options.clock;
     this.#profiles = options.profiles;
+    this.#reports = new DueTimes(options.clock, (key, { entity }) => this.#report(key, entity));
   }
 
   /**
@@ -59,54 +55,22 @@ export class NotReadyVerdicts {
   gated(entity: QueuedEntity, { message: reason }: Status): void {
     if (entity.schedulingEntity.kind !== 'gang') return;
     const now = this.#clock.monotonic();
-    const { size } = entity.schedulingEntity.gang.pending;
+    const { size: pending } = entity.schedulingEntity.gang.pending;
     const known = this.#reports.get(entity.key);
-    if (known?.entity === entity) {
-      if (known.reason === reason && known.pending === size) return;
-      known.reason = reason;
-      known.pending = size;
-      known.changedAt = now;
-      return;
-    }
-    const checkAt = now + quietMs;
-    const report = { entity, latest: now + latestMs, reason, pending: size, changedAt: now, checkAt };
-    this.#reports.set(entity.key, report);
-    this.#byTime.push(report);
-    this.#setTimer();
+    const isKnown = known?.entity === entity;
+    if (isKnown && known.reason === reason && known.pending === pending) return;
+    const latest = isKnown ? known.latest : now + latestMs;
+    this.#reports.set(entity.key, Math.min(now + quietMs, latest), { entity, latest, reason, pending });
   }
 
   stop(): void {
-    this.#timer?.cancel();
+    this.#reports.clear();
   }
 
-  /** A running timer never fires too late: new and changed reports are due later. */
-  #setTimer(): void {
-    const next = this.#byTime.peek();
-    if (this.#timer !== undefined || next === undefined) return;
-    this.#timer = this.#clock.setTimer(next.checkAt - this.#clock.monotonic(), () => {
-      this.#timer = undefined;
-      this.#reportDue();
-      this.#setTimer();
-    });
-  }
-
-  #reportDue(): void {
-    const now = this.#clock.monotonic();
-    for (let next = this.#byTime.peek(); next !== undefined && next.checkAt <= now; next = this.#byTime.peek()) {
-      this.#byTime.pop();
-      const { entity } = next;
-      if (this.#reports.get(entity.key) !== next) continue;
-      const { schedulingEntity, state } = entity;
-      const isGated = this.#queue.get(entity.key) === entity && state.kind === 'gated';
-      const due = Math.min(next.changedAt + quietMs, next.latest);
-      if (isGated && due > now) {
-        next.checkAt = due;
-        this.#byTime.push(next);
-        continue;
-      }
-      this.#reports.delete(entity.key);
-      if (isGated && schedulingEntity.kind === 'gang') this.#notify(schedulingEntity.gang, state.status);
-    }
+  #report(key: EntityKey, entity: QueuedEntity): void {
+    const { schedulingEntity, state } = entity;
+    const isGated = this.#queue.get(key) === entity && state.kind === 'gated';
+    if (isGated && schedulingEntity.kind === 'gang') this.#notify(schedulingEntity.gang, state.status);
   }
 
   #notify(gang: GangView, { message }: Status): void {

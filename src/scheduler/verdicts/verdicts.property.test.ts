@@ -28,9 +28,11 @@ async function runScenario(seed: number): Promise<void> {
   const shown = new Map<string, Pod>();
   const undelivered: Pod[] = [];
   const stored = new Map<string, Stored>();
+  const assumed = new Set<string>();
   const calls: (() => void)[] = [];
   let isCalm = false;
-  const first = build.projectedPods(3, { name: 'p' });
+  // More pods than writes at a time, in some scenarios.
+  const first = build.projectedPods(seed % 10 === 0 ? 50 : 3, { name: 'p' });
   const projected = (pod: Pod, { version, verdict }: Stored): Pod => ({
     ...pod,
     resourceVersion: `${version}`,
@@ -62,7 +64,7 @@ async function runScenario(seed: number): Promise<void> {
     },
     events: { record: () => undefined },
     metrics: { verdictReached: () => undefined, verdictWrittenAfter: () => undefined },
-    cluster: { openPod: (uid) => shown.get(uid) },
+    cluster: { openPod: (uid) => (assumed.has(uid) ? undefined : shown.get(uid)) },
     clock,
     logger: silentLogger,
     signal: new AbortController().signal,
@@ -98,8 +100,16 @@ async function runScenario(seed: number): Promise<void> {
     } else if (dice < 0.5) respond();
     else if (dice < 0.75) show();
     else if (dice < 0.8) {
-      const pod = first[upTo(2)]!;
+      const pod = first[upTo(first.length - 1)]!;
       change(pod, stored.get(pod.uid)!.verdict);
+    } else if (dice < 0.83) {
+      // The pod is assumed for a moment, and then reported anew.
+      const { uid } = first[upTo(first.length - 1)]!;
+      assumed.add(uid);
+      verdicts.podSeen(uid);
+      if (random() < 0.5) await settle();
+      assumed.delete(uid);
+      latest.delete(uid);
     } else clock.advance(upTo(5) * 500);
     if (random() < 0.7) await settle();
   }
