@@ -11,6 +11,7 @@ import type { EquivalenceClass } from './equivalence/equivalence-class.ts';
 import type { Joining } from './equivalence/equivalence-classes.ts';
 import { GatedEntities } from './gated-entities.ts';
 import type { QueueObserver, QueuePolicy } from './queue-policy.ts';
+import { forgetRejection } from './queued-entity.ts';
 import type { QueuedEntity } from './queued-entity.ts';
 
 export interface QueueStoresOptions {
@@ -82,11 +83,12 @@ export class QueueStores {
     if (!afterError) this.#observer.ready();
   }
 
-  /** Gates an entity that PreEnqueue rejected. */
+  /** Gates an entity that PreEnqueue rejected. Its pods get that reason, so its next attempt must find the current one. */
   gate(entity: QueuedEntity, status: Status, event: string): void {
     if (entity.state.kind !== 'gated') this.#observer.moved('gated', event);
     this.#gated.add(entity, status.plugin, this.#policy.hints(entity.schedulingEntity));
     entity.state = { kind: 'gated', status };
+    if (entity.rejection.unschedulablePlugins.size > 0) forgetRejection(entity);
     this.#observer.gated(entity, status);
   }
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 
@@ -164,4 +165,28 @@ it('a pod without a group behind scheduling gates gets no verdict', () => {
   expect(scheduler.states()).toEqual({ 'pod/a': 'gated' });
   advance(60_000);
   expect(reported()).toEqual([]);
+});
+
+it('a group that does not fit and was not ready in between gets its verdict again with its next attempt', async () => {
+  let isShut = false;
+  const preEnqueue = (): Status | undefined => (isShut ? new Status('Unschedulable', 'the gate is shut') : undefined);
+  const gate = { name: 'Gate', preEnqueue };
+  scheduler = new Queueing({ plugins: defaultPlugins, extra: [gate] });
+  scheduler.node({ name: 'a', allocatable: { cpu: 1 } });
+  scheduler.group({ name: 'red', minMember: 2 });
+  scheduler.members(2, { group: 'red', requests: { cpu: 1 } });
+  /** Changes a pod, tries what is ready and returns the latest verdict of the other one. */
+  const next = async (change: string): Promise<string> => {
+    scheduler.change('red-0', { labels: { change } });
+    while (scheduler.harness.core.attempt(Infinity) !== undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    advance(1_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    return scheduler.harness.written.filter(({ name }) => name === 'red-1').at(-1)!.verdict.reason;
+  };
+  expect(await next('none')).toBe('Unschedulable');
+  isShut = true;
+  expect(await next('shut')).toBe('WaitingForGang');
+  isShut = false;
+  expect(await next('open')).toBe('Unschedulable');
 });
