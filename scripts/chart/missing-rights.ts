@@ -12,6 +12,10 @@ const notListed = {
 };
 const notWatched = { log: 'watch failed; will retry', effect: 'The process misses all changes' };
 const notBound = 'could not bind';
+const notNamed = {
+  log: 'cannot list workloads: PodGroups without members do not name those that have their label',
+  effect: 'The status of a group without members does not name the workload that has its label',
+};
 const notEvicted = { log: 'could not evict a pod', effect: 'Preemption does not work' };
 const notWritten = 'cannot write Events: missing RBAC permission';
 const notAsked = {
@@ -23,7 +27,10 @@ const notTaken = {
   effect: 'No process leads, so nothing is scheduled or written',
 };
 
-/** `VERB RESOURCE.GROUP/SUBRESOURCE` -> the symptoms if it is missing, for each permission of the two ServiceAccounts */
+/**
+ * `VERB RESOURCE.GROUP/SUBRESOURCE`, with the account if only one of the two needs it for this -> the symptoms if it is missing, for each
+ * permission of the two ServiceAccounts
+ */
 export const missingRights: Readonly<Record<string, MissingRight>> = {
   'list podgroups.scheduling.x-k8s.io': notListed,
   'watch podgroups.scheduling.x-k8s.io': notWatched,
@@ -41,6 +48,9 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   'watch replicasets.apps': notWatched,
   'list statefulsets.apps': notListed,
   'watch statefulsets.apps': notWatched,
+  'tutti-controller: list jobs.batch': notNamed,
+  'tutti-controller: list deployments.apps': notNamed,
+  'tutti-controller: list statefulsets.apps': notNamed,
   'list persistentvolumeclaims': notListed,
   'watch persistentvolumeclaims': notWatched,
   'list persistentvolumes': notListed,
@@ -90,3 +100,9 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
     effect: 'Groups have no status or an outdated one',
   },
 };
+
+/** Returns the key of the symptoms if the account (`tutti-controller`) lacks the permission (`list pods`). */
+export function missingRightKey(account: string, right: string): string {
+  const own = `${account}: ${right}`;
+  return Object.hasOwn(missingRights, own) ? own : right;
+}

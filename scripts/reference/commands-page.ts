@@ -11,7 +11,7 @@ const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   failed: 'The command failed, or the process lost the leader election. The reason is on standard error',
   usage: 'Invalid flags or arguments',
   partialStart:
-    '`up --exit`: a group was partially bound for more than a second or at the end, or there was a deadlock',
+    '`up --exit`: a group was partially bound for more than a second or at the end, its pods started one by one because they lack its label, or there was a deadlock',
   incomplete:
     '`up --exit`, unless 3 applies: a pod was not scheduled, a group, Job or pod failed, or the timeout expired',
 };

@@ -1,5 +1,7 @@
+import { describeMislabeledWorkload } from '../../src/api/mislabeled-workload.ts';
 import type { Verdict } from '../../src/api/verdict.ts';
 import type { EventToRecord } from '../../src/client/event-recorder.ts';
+import { labelMissingEvent } from '../../src/controller/label-missing.ts';
 import * as events from '../../src/scheduler/verdicts/events.ts';
 import { defaultPlugins } from '../../src/plugins/registry.ts';
 import { CoreHarness } from '../../src/testkit/core-harness.ts';
@@ -16,7 +18,7 @@ export interface EventRow {
 
 type Sample = readonly [when: string, event: EventToRecord | undefined];
 
-/** Returns one sample of each Event that the scheduler records. */
+/** Returns one sample of each Event that the scheduler and the controller record. */
 export function eventRows(): readonly EventRow[] {
   const harness = new CoreHarness({ plugins: defaultPlugins });
   const gang = harness.group({ name: 'train', uid: 'u', minMember: 3 });
@@ -76,7 +78,12 @@ export function eventRows(): readonly EventRow[] {
     preempted: [['A pod with higher priority needs its capacity', events.preempted(onNode, 'default/train')]],
     podGroupDisagreement: [['The label and the annotation of the pod name different groups', disagreement]],
   };
-  return Object.values(samples).flatMap((made) =>
+  const group = { namespace: 'default', name: 'train', uid: 'u' };
+  const unlabeled = describeMislabeledWorkload({ kind: 'Job', name: 'train', group: 'train' });
+  const ofController: readonly Sample[] = [
+    ['Members are missing, because pods lack the label of the group', labelMissingEvent(group, unlabeled)],
+  ];
+  return [...Object.values(samples), ofController].flatMap((made) =>
     made.map(([when, event]) => {
       const { type, reason, action, note, regarding } = event!;
       return { about: regarding.kind, type, reason, action, when, note };

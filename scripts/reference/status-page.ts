@@ -56,6 +56,11 @@ const conditions: Readonly<
     ['False', 'WaitingForGang', 'Too few members exist that can run'],
     [
       'False',
+      'LabelMissing',
+      'Too few members exist, because pods lack the label of the group. The message names the workload that has the label, or the wrong key of the pods',
+    ],
+    [
+      'False',
       'InvalidSpec',
       'The group can never start, and the message says why: its name is not a valid label value, or `minResources` contains an invalid resource name',
     ],
@@ -154,7 +159,7 @@ export async function statusPage(): Promise<string> {
       ),
     ),
     '',
-    'If there is a verdict, `Scheduled` is `False` with its reason and message.',
+    'If there is a verdict, `Scheduled` is `False` with its reason and message, unless the reason is `InvalidSpec` or `LabelMissing`.',
     '',
     '## Other status fields of PodGroups',
     '',
@@ -167,7 +172,7 @@ export async function statusPage(): Promise<string> {
     '',
     '## Events',
     '',
-    'The scheduler records Events of `events.k8s.io/v1`. `reportingController` is the scheduler name in the pod. An Event that repeats within six minutes becomes a series. Events are best effort: a lost Event affects nothing else.',
+    'The scheduler records Events of `events.k8s.io/v1`, and the controller records `LabelMissing`. `reportingController` is the scheduler name in the pod, or `tutti-controller`. An Event that repeats within six minutes becomes a series. Events are best effort: a lost Event affects nothing else.',
     '',
     table(
       ['Object', 'Type', 'Reason', 'Action', 'When', 'Example'],

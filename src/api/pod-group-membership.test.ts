@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { podGroupLabel, podGroupNameOf } from './pod-group-membership.ts';
+import { lookAlikesOf, podGroupLabel, podGroupNameOf } from './pod-group-membership.ts';
 
 it('reads the group from the label or the annotation', () => {
   expect(podGroupNameOf({ [podGroupLabel]: 'red' }, undefined)).toEqual({ name: 'red' });
@@ -27,4 +27,16 @@ it('shortens and escapes text that is not a valid name, so that it names no grou
   expect(disagreement?.annotation).toMatch(/^\\u001b\[2Jx+…$/);
   expect(podGroupNameOf({}, { [podGroupLabel]: text })).toEqual({ name: disagreement?.annotation });
   expect(disagreement?.annotation.length).toBe(253);
+});
+
+it('finds labels and annotations that may have been meant as the label', () => {
+  const labels = { app: 'red', 'Scheduling.x-k8s.io/PodGroup': 'red', 'scheduling.k8s.io/pod-group': '' };
+  const annotations = { 'scheduling.k8s.io/group-name': 'blue', 'x/pod-group': 'x'.repeat(254), 'x/note': 'red' };
+  expect(lookAlikesOf(labels, annotations)).toEqual([
+    { key: 'Scheduling.x-k8s.io/PodGroup', name: 'red', isAnnotation: false },
+    { key: 'scheduling.k8s.io/group-name', name: 'blue', isAnnotation: true },
+  ]);
+  expect(lookAlikesOf({ app: 'red', [podGroupLabel]: '' }, undefined)).toEqual([]);
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`pod-group-${index}`, 'red']));
+  expect(lookAlikesOf(many, many)).toHaveLength(8);
 });

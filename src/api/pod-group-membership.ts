@@ -29,3 +29,38 @@ export function podGroupNameOf(labels: Keyed, annotations: Keyed): PodGroupMembe
   if (annotation === '' || annotation === label) return { name: label };
   return { name: label, disagreement: { label, annotation } };
 }
+
+/** A label or annotation that was probably meant to be `podGroupLabel`. */
+export interface LookAlike {
+  readonly key: string;
+  /** Its value: maybe the name of a PodGroup. */
+  readonly name: string;
+  readonly isAnnotation: boolean;
+}
+
+/** Keys of other gang schedulers, and misspelled ones: `scheduling.k8s.io/pod-group`, `scheduling.x-k8s.io/podgroup`. */
+const lookAlikeKey = /pod[-_.]?group|^scheduling\.[^/]+\//i;
+const noLookAlikes: readonly never[] = Object.freeze([]);
+const maxLookAlikes = 8;
+/** Longer annotations name no group. */
+const maxNameLength = 253;
+
+/** Returns the labels and annotations of a pod without a group that may have been meant to make it a member. Only the value can tell. */
+export function lookAlikesOf(labels: Keyed, annotations: Keyed): readonly LookAlike[] {
+  let found: LookAlike[] | undefined;
+  for (const keyed of [labels, annotations]) {
+    for (const key in keyed) {
+      const name = keyed[key]!;
+      if (key === podGroupLabel || name === '' || name.length > maxNameLength || !lookAlikeKey.test(key)) continue;
+      found ??= [];
+      if (found.length === maxLookAlikes) return found;
+      found.push({ key, name, isAnnotation: keyed === annotations });
+    }
+  }
+  return found ?? noLookAlikes;
+}
+
+/** Wording shared by the controller and `tutti up`. */
+export function describeLookAlike({ key, name, isAnnotation }: LookAlike): string {
+  return `the ${isAnnotation ? 'annotation' : 'label'} ${key}=${name} instead of ${podGroupLabel}=${name}`;
+}

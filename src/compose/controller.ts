@@ -1,9 +1,12 @@
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
+import { EventRecorder } from '../client/event-recorder.ts';
 import type { LeaderElectionConfiguration } from '../config/scheduler-configuration.ts';
 import { startPodGroupController } from '../controller/start-pod-group-controller.ts';
 import type { Logger } from '../observability/logger.ts';
 import { LoopStalls } from '../observability/loop-stalls.ts';
+import { countDroppedEvents } from './dropped-events.ts';
+import { eventFailureLog } from './event-failure-log.ts';
 import { openProcess } from './open-process.ts';
 import type { ServingChoice } from './process-serving.ts';
 import type { RunningProcess } from './running-process.ts';
@@ -37,7 +40,15 @@ export async function runController(options: ControllerProcessOptions): Promise<
     random,
     logger,
   });
-  const { client, registry } = process;
+  const { client, registry, identity } = process;
+  const events = new EventRecorder({
+    client,
+    clock,
+    reportingController: 'tutti-controller',
+    reportingInstance: identity,
+    onError: eventFailureLog(logger),
+  });
+  countDroppedEvents(registry, events);
   try {
     let state: () => true | string = () => 'not started yet';
     const serving = await process.serve({
@@ -53,6 +64,7 @@ export async function runController(options: ControllerProcessOptions): Promise<
       random,
       logger,
       registry,
+      events,
       workers,
       ...(elector !== undefined && { candidacy: elector }),
     });
@@ -66,12 +78,14 @@ export async function runController(options: ControllerProcessOptions): Promise<
         stalls.stop();
         serving.drain();
         await Promise.all([controller.stop(), schema.stop()]);
+        events.stop();
         await elector?.stop();
         await serving.close();
         await process.close();
       },
     };
   } catch (error) {
+    events.stop();
     await process.close();
     throw error;
   }

@@ -1,6 +1,7 @@
 import { MalformedObjectError } from '../api/malformed-object-error.ts';
 import { safeMessage, safeName } from '../base/safe-text.ts';
-import { podGroupNameOf } from '../api/pod-group-membership.ts';
+import { lookAlikesOf, podGroupNameOf } from '../api/pod-group-membership.ts';
+import type { LookAlike } from '../api/pod-group-membership.ts';
 import { conditionTextsOf, plannedGroupUidOf, plannedQuorumOf } from '../api/pod.ts';
 import type { PodPhase, PodScheduledCondition, RawPod } from '../api/pod.ts';
 
@@ -11,6 +12,10 @@ export interface MemberPod {
   readonly name: string;
   /** namespace/name of the PodGroup that the pod names, whether or not it exists; undefined for a single pod. */
   readonly groupKey: string | undefined;
+  /** What may have been meant to make the pod a member of a group; empty for a member. */
+  readonly lookAlikes: readonly LookAlike[];
+  /** `Job red`: the controller of a pod with look-alikes; undefined for other pods. */
+  readonly controlledBy: string | undefined;
   /** uid of the PodGroup whose plan bound the pod, from the Binding's annotation. */
   readonly plannedGroupUid: string | undefined;
   /** minMember of that PodGroup when its plan bound the pod, from the annotation. */
@@ -49,6 +54,8 @@ export function projectMemberPod(input: unknown): MemberPod {
   }
   const { uid, namespace, name, labels, annotations, ownerReferences, deletionTimestamp } = metadata!;
   const group = podGroupNameOf(labels, annotations);
+  const lookAlikes = group === undefined ? lookAlikesOf(labels, annotations) : none;
+  const controller = lookAlikes.length === 0 ? undefined : ownerReferences?.find((owner) => owner.controller === true);
   const conditionOf = (type: string): PodScheduledCondition | undefined => {
     const condition = status?.conditions?.find((candidate) => candidate.type === type);
     return condition && conditionTextsOf(condition);
@@ -59,6 +66,8 @@ export function projectMemberPod(input: unknown): MemberPod {
     namespace,
     name,
     groupKey: group === undefined ? undefined : `${namespace}/${group.name}`,
+    lookAlikes,
+    controlledBy: controller && `${safeName(controller.kind ?? '')} ${safeName(controller.name)}`,
     plannedGroupUid: plannedGroupUidOf(annotations),
     plannedQuorum: plannedQuorumOf(annotations),
     phase: phases.find((phase) => phase === status?.phase) ?? 'Pending',
@@ -80,7 +89,7 @@ export function projectMemberPod(input: unknown): MemberPod {
 
 /** Returns whether two versions lead to the same status. */
 export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
-  if (a.groupKey === undefined && b.groupKey === undefined) return true;
+  if (a.groupKey === undefined && b.groupKey === undefined) return sameLookAlikes(a.lookAlikes, b.lookAlikes);
   return (
     a.uid === b.uid &&
     a.groupKey === b.groupKey &&
@@ -98,4 +107,8 @@ export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
     a.podScheduled?.message === b.podScheduled?.message &&
     a.owners === b.owners
   );
+}
+
+function sameLookAlikes(a: readonly LookAlike[], b: readonly LookAlike[]): boolean {
+  return a.length === b.length && a.every(({ key, name }, at) => key === b[at]!.key && name === b[at]!.name);
 }

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { Condition } from '../api/condition.ts';
+import type { MislabeledWorkload } from '../api/mislabeled-workload.ts';
 import type { PodGroup } from '../api/pod-group.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { ConflictError, NotFoundError } from '../client/api-errors.ts';
+import type { EventToRecord } from '../client/event-recorder.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 import { silentLogger } from '../observability/silent-logger.ts';
+import { projectMemberPod } from './member-pod.ts';
 import type { MemberPod } from './member-pod.ts';
 import { PodGroupControllerMetrics } from './pod-group-controller-metrics.ts';
 import { PodGroupController } from './pod-group-controller.ts';
@@ -19,6 +23,11 @@ class TestPlane {
   readonly registry: MetricRegistry = createMetricRegistry({ processMetrics: false });
   readonly controller: PodGroupController;
   readonly patches: { readonly key: string; readonly patch: StatusPatch }[] = [];
+  readonly events: EventToRecord[] = [];
+  /** The workload that has the label of every group, if there is one. */
+  workload: MislabeledWorkload | undefined;
+  /** `group lacksMembers`, in order. */
+  readonly lacking: string[] = [];
   /** Errors for the next writes, one each. */
   readonly failures: Error[] = [];
   /** group key -> the server's version */
@@ -35,12 +44,22 @@ class TestPlane {
         groups: () => this.#cached.values(),
         group: (key) => this.#cached.get(key),
         membersOf: (key) => [...this.#members.values()].filter((member) => member.groupKey === key),
+        lookAlikesOf: (key) =>
+          [...this.#members.values()].filter(({ namespace, lookAlikes }) =>
+            lookAlikes.some(({ name }) => `${namespace}/${name}` === key),
+          ),
       },
       writer: { patchStatus: (group, patch) => this.#patch(group, patch) },
       clock: this.clock,
       random: () => 1,
       logger: silentLogger,
       metrics: new PodGroupControllerMetrics(this.registry, () => this.#cached.values()),
+      workloads: {
+        lacksMembers: (namespace, name, lacks) => void this.lacking.push(`${namespace}/${name} ${lacks}`),
+        podChanged: () => undefined,
+        of: () => this.workload,
+      },
+      events: { record: (event) => void this.events.push(event) },
       settleMs,
     });
     this.controller.start();
@@ -336,3 +355,90 @@ describe('PodGroupController', () => {
     expect(text).toContain('tutti_podgroups{phase="Failed"} 0');
   });
 });
+
+describe('pods that were meant to be members', () => {
+  const misspelled = (uid: string, key = 'scheduling.k8s.io/pod-group'): MemberPod =>
+    projectMemberPod({
+      metadata: {
+        ...{ uid, namespace: 'default', name: `pod-${uid}`, labels: { [key]: 'group', app: 'group' } },
+        ownerReferences: [{ kind: 'Job', name: 'train', controller: true }],
+      },
+      spec: { nodeName: 'node-a' },
+      status: { phase: 'Running' },
+    });
+
+  it.each([
+    'scheduling.k8s.io/pod-group',
+    'scheduling.x-k8s.io/podgroup',
+    'scheduling.x-k8s.io/pod_group',
+    'scheduling.x-k8s.io/pod-gruop',
+    'pod-group.scheduling.sigs.k8s.io',
+    'scheduling.volcano.sh/group-name',
+    'kueue.x-k8s.io/pod-group-name',
+  ])('are named in the status and in one Event: %s', async (key) => {
+    const plane = new TestPlane();
+    plane.sync();
+    plane.add(podGroup({ minMember: 2 }));
+    await plane.pass();
+    const why =
+      `pods of Job train have the label ${key}=group instead of scheduling.x-k8s.io/pod-group=group, ` +
+      'so they start one by one; correct the key';
+    for (const uid of ['a', 'b']) {
+      plane.set(misspelled(uid, key));
+      await plane.pass();
+      plane.deliver();
+    }
+    expect(scheduledCondition(plane)).toMatchObject({
+      status: 'False',
+      reason: 'LabelMissing',
+      message: `0 members are able to run, 2 are needed: ${why}`,
+    });
+    expect(plane.events).toMatchObject([
+      { type: 'Warning', reason: 'LabelMissing', note: why, regarding: { kind: 'PodGroup', name: 'group' } },
+    ]);
+    plane.set(...memberPods(2));
+    await plane.pass();
+    expect(scheduledCondition(plane)?.reason).not.toBe('LabelMissing');
+  });
+
+  it('are found when their labels change, and forgotten when they are gone', async () => {
+    const plane = new TestPlane();
+    plane.sync();
+    plane.add(podGroup({ minMember: 2 }));
+    plane.set(misspelled('a', 'app.kubernetes.io/part-of'));
+    await plane.pass();
+    plane.deliver();
+    expect(scheduledCondition(plane)?.reason).toBe('WaitingForGang');
+    plane.set(misspelled('a'));
+    await plane.pass();
+    plane.deliver();
+    expect(scheduledCondition(plane)?.reason).toBe('LabelMissing');
+    plane.remove(misspelled('a'));
+    await plane.pass();
+    expect(scheduledCondition(plane)?.reason).toBe('WaitingForGang');
+  });
+
+  it('are named by the workload that has the label', async () => {
+    const plane = new TestPlane();
+    plane.workload = { kind: 'Job', name: 'train', group: 'group' };
+    plane.sync();
+    plane.add(podGroup({ minMember: 2 }));
+    await plane.pass();
+    expect(plane.lacking).toEqual(['default/group true']);
+    expect(scheduledCondition(plane)).toMatchObject({
+      reason: 'LabelMissing',
+      message:
+        '0 members are able to run, 2 are needed: Job train has the label scheduling.x-k8s.io/pod-group=group, but its pod template lacks it, ' +
+        'so its pods start one by one; create the Job again with the label in spec.template.metadata.labels',
+    });
+    expect(plane.events).toHaveLength(1);
+    plane.set(...memberPods(2));
+    await plane.pass();
+    expect(plane.lacking.at(-1)).toBe('default/group false');
+    expect(scheduledCondition(plane)?.reason).not.toBe('LabelMissing');
+  });
+});
+
+function scheduledCondition(plane: TestPlane): Condition | undefined {
+  return plane.status().conditions?.find(({ type }) => type === 'Scheduled');
+}

@@ -1,15 +1,21 @@
+import type { Condition } from '../api/condition.ts';
+import { describeMislabeledWorkload } from '../api/mislabeled-workload.ts';
 import { isBoundForAnother } from '../api/pod.ts';
 import { hasStarted } from '../api/pod-group.ts';
 import type { PodGroup } from '../api/pod-group.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import { ConflictError, NotFoundError } from '../client/api-errors.ts';
+import type { EventToRecord } from '../client/event-recorder.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import { describeError } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
+import { describeLookAlikes, labelMissingEvent } from './label-missing.ts';
 import type { MemberPod } from './member-pod.ts';
+import type { MislabeledWorkloads } from './mislabeled-workloads.ts';
 import type { PodGroupControllerMetrics, ReconcileResult } from './pod-group-controller-metrics.ts';
-import { derivePodGroupStatus } from './pod-group-status.ts';
+import { derivePodGroupStatus, readConditions } from './pod-group-status.ts';
+import type { DerivedStatus } from './pod-group-status.ts';
 import { statusPatch } from './status-patch.ts';
 import type { StatusPatch } from './status-patch.ts';
 import { WorkQueue } from './work-queue/work-queue.ts';
@@ -20,6 +26,8 @@ export interface PodGroupLookup {
   group(key: string): PodGroup | undefined;
   /** Returns the pods that name the group, in any order. */
   membersOf(key: string): Iterable<MemberPod>;
+  /** Returns the pods without a group of which a look-alike of the label names this group, in any order. */
+  lookAlikesOf(key: string): Iterable<MemberPod>;
 }
 
 export interface PodGroupStatusWriter {
@@ -30,6 +38,11 @@ export interface PodGroupStatusWriter {
   patchStatus(group: PodGroup, patch: StatusPatch, signal: AbortSignal): Promise<PodGroup>;
 }
 
+export interface EventSink {
+  /** Never throws. An Event that cannot be written is lost. */
+  record(event: EventToRecord): void;
+}
+
 export interface PodGroupControllerOptions {
   readonly lookup: PodGroupLookup;
   readonly writer: PodGroupStatusWriter;
@@ -37,6 +50,9 @@ export interface PodGroupControllerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: PodGroupControllerMetrics;
+  /** Absent: a group that lacks members names no workload that has its label. */
+  readonly workloads?: Pick<MislabeledWorkloads, 'lacksMembers' | 'podChanged' | 'of'>;
+  readonly events: EventSink;
   /** Maximum number of concurrent status writes. Default 4. */
   readonly workers?: number;
   /** How long changes of one group are batched before its status is derived, in milliseconds. Default 100. */
@@ -67,9 +83,10 @@ export class PodGroupController {
   #membersSynced = false;
 
   readonly groupHandler: InformerHandler<PodGroup> = {
-    onAdd: (group) => this.#changed(group.key),
-    onUpdate: (_previous, group) => this.#changed(group.key),
+    onAdd: (group) => this.changed(group.key),
+    onUpdate: (_previous, group) => this.changed(group.key),
     onDelete: (last) => {
+      this.#options.workloads?.lacksMembers(last.namespace, last.name, false);
       this.#written.delete(last.key);
       this.#seenStarted.delete(last.key);
     },
@@ -80,12 +97,12 @@ export class PodGroupController {
   };
 
   readonly memberHandler: InformerHandler<MemberPod> = {
-    onAdd: (member) => this.#changed(member.groupKey),
+    onAdd: (member) => this.#memberChanged(member, true),
     onUpdate: (previous, member) => {
-      this.#changed(previous.groupKey);
-      this.#changed(member.groupKey);
+      this.#memberChanged(previous);
+      this.#memberChanged(member);
     },
-    onDelete: (last) => this.#changed(last.groupKey),
+    onDelete: (last) => this.#memberChanged(last, true),
     onSynced: () => {
       this.#membersSynced = true;
       this.#begin();
@@ -133,8 +150,19 @@ export class PodGroupController {
     this.#queue.start();
   }
 
-  #changed(groupKey: string | undefined): void {
-    if (groupKey !== undefined && this.isWorking) this.#queue.add(groupKey, this.#settleMs);
+  /** The group is to be reconciled. Changes that follow soon share the reconciliation. */
+  changed(groupKey: string): void {
+    if (this.isWorking) this.#queue.add(groupKey, this.#settleMs);
+  }
+
+  /** `comesOrGoes`: the pod was created or deleted. */
+  #memberChanged({ groupKey, namespace, owners, lookAlikes }: MemberPod, comesOrGoes = false): void {
+    if (groupKey !== undefined) {
+      this.changed(groupKey);
+      return;
+    }
+    for (const { name } of lookAlikes) this.changed(`${namespace}/${name}`);
+    if (comesOrGoes && owners.length > 0 && this.isWorking) this.#options.workloads?.podChanged(namespace);
   }
 
   async #process(key: string, signal: AbortSignal): Promise<void> {
@@ -159,7 +187,12 @@ export class PodGroupController {
     if (known === undefined) return 'gone';
     const group = this.#newest(known);
     const members = [...lookup.membersOf(key)].filter((member) => !isBoundForAnother(member, group.uid));
-    const derived = derivePodGroupStatus(group, members, clock.now(), this.#seenStarted.get(key) === group.uid);
+    const missingLabel = this.#missingLabel(group);
+    const derived = derivePodGroupStatus(group, members, clock.now(), {
+      seenStarted: this.#seenStarted.get(key) === group.uid,
+      missingLabel,
+    });
+    this.#options.workloads?.lacksMembers(group.namespace, group.name, derived.phase === 'Pending');
     const patch = statusPatch(group.status, derived);
     if (patch === undefined) return 'unchanged';
     if (hasStarted(derived) && !hasStarted(group.status)) this.#seenStarted.set(key, group.uid);
@@ -173,7 +206,24 @@ export class PodGroupController {
     if (patch.phase !== undefined) {
       logger.info('PodGroup phase changed', { podGroup: key, from: group.status.phase ?? '', to: patch.phase });
     }
+    if (missingLabel !== undefined) this.#reportMissingLabel(group, derived, missingLabel);
     return 'patched';
+  }
+
+  /** Returns why the pods that were meant to be members may not be: the label is not on the pods themselves, or has another key. */
+  #missingLabel({ key, namespace, name }: PodGroup): string | undefined {
+    const { lookup, workloads } = this.#options;
+    const mislabeled = workloads?.of(namespace, name);
+    if (mislabeled !== undefined) return describeMislabeledWorkload(mislabeled);
+    return describeLookAlikes(lookup.lookAlikesOf(key), name);
+  }
+
+  /** Records an Event if the status did not say so before. */
+  #reportMissingLabel(group: PodGroup, derived: DerivedStatus, missingLabel: string): void {
+    const says = (conditions: readonly Condition[]): boolean =>
+      conditions.some(({ reason, message }) => reason === 'LabelMissing' && message.endsWith(missingLabel));
+    if (says(derived.conditions) && !says(readConditions(group.status)))
+      this.#options.events.record(labelMissingEvent(group, missingLabel));
   }
 
   #newest(known: PodGroup): PodGroup {

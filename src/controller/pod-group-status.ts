@@ -12,6 +12,14 @@ export type DerivedStatus = Required<Omit<PodGroupStatus, 'scheduleStartTime' | 
   readonly phase: PodGroupPhase;
 };
 
+/** What the members do not show. */
+export interface KnownFacts {
+  /** The group has started, although its status does not show it yet. */
+  readonly seenStarted?: boolean;
+  /** Why pods that were meant to be members are not. Reported while members are missing. */
+  readonly missingLabel?: string | undefined;
+}
+
 /** Counts of members by state, from which the status counters are derived. */
 interface Tally {
   readonly members: number;
@@ -33,8 +41,7 @@ interface Tally {
 /**
  * Derives the status from the current members. It uses only three facts of the previous status. Started is sticky. Conditions keep
  * their transition times. The counts of a finished group stay when its pods are cleaned up. `now` (milliseconds) only dates
- * conditions, so the same members yield the same status. `seenStarted`: the group has started, although its status does not show
- * it yet.
+ * conditions, so the same members yield the same status.
  *
  * Phases, first match, with m = minMember; R, S, F = running, succeeded, failed members; P = usable members that do not run yet
  * (not gated). A member that is being deleted counts only in S and F.
@@ -56,7 +63,7 @@ export function derivePodGroupStatus(
   group: PodGroup,
   members: readonly MemberPod[],
   now: number,
-  seenStarted = false,
+  { seenStarted = false, missingLabel }: KnownFacts = {},
 ): DerivedStatus {
   const previous = group.status;
   const before = podGroupPhaseOf(previous);
@@ -70,7 +77,7 @@ export function derivePodGroupStatus(
   const derived = phaseOf(tally, minMember);
   const phase = isSettled && tally.unfinished === 0 && derived !== 'Finished' ? before : derived;
   const states = [
-    scheduledCondition(counts, members, podGroupProblem(group)),
+    scheduledCondition(counts, members, podGroupProblem(group), missingLabel),
     startedCondition(counts),
     readyCondition(counts, phase),
     incompleteCondition(counts, members, phase),
@@ -159,17 +166,28 @@ type State = Omit<ConditionState, 'observedGeneration'>;
 /**
  * Returns the Scheduled condition. True: QuorumScheduled. False, first match:
  * - InvalidSpec, with the reason why the group can never start (`problem`);
+ * - LabelMissing if too few members exist, with the reason why other pods are not members (`missingLabel`);
  * - the verbatim verdict of the unbound member with the lowest uid, whose verdict is written first;
  * - WaitingForGang if too few members exist;
  * - WaitingForScheduler.
  */
-function scheduledCondition(counts: Counts, members: readonly MemberPod[], problem: string | undefined): State {
+function scheduledCondition(
+  counts: Counts,
+  members: readonly MemberPod[],
+  problem: string | undefined,
+  missingLabel: string | undefined,
+): State {
   const type = podGroupConditions.scheduled;
   const { scheduled, minMember, usable, succeeded } = counts;
   if (scheduled >= minMember) {
     return { type, status: 'True', reason: 'QuorumScheduled', message: needed('scheduled', scheduled, minMember) };
   }
   if (problem !== undefined) return { type, status: 'False', reason: 'InvalidSpec', message: problem };
+  const available = needed('able to run', usable + succeeded, minMember);
+  const lacksMembers = usable + succeeded < minMember;
+  if (lacksMembers && missingLabel !== undefined) {
+    return { type, status: 'False', reason: 'LabelMissing', message: `${available}: ${missingLabel}` };
+  }
   const verdict = firstUnbound(members)?.podScheduled;
   if (verdict?.status === 'False' && verdict.reason !== '') {
     return {
@@ -179,9 +197,9 @@ function scheduledCondition(counts: Counts, members: readonly MemberPod[], probl
       message: verdict.message,
     };
   }
-  if (usable + succeeded < minMember) {
+  if (lacksMembers) {
     const reason: VerdictReason = 'WaitingForGang';
-    return { type, status: 'False', reason, message: needed('able to run', usable + succeeded, minMember) };
+    return { type, status: 'False', reason, message: available };
   }
   const message = 'the scheduler has not reported on the members yet';
   return { type, status: 'False', reason: 'WaitingForScheduler', message };
@@ -311,7 +329,8 @@ function previousConditions(status: PodGroupStatus, states: readonly ConditionSt
   return readConditions(status).filter((condition) => !isOver(condition));
 }
 
-function readConditions(status: PodGroupStatus): readonly Condition[] {
+/** Returns the valid conditions of a status. */
+export function readConditions(status: PodGroupStatus): readonly Condition[] {
   const conditions: unknown = status.conditions;
   if (!Array.isArray(conditions)) return [];
   return conditions.filter((condition: Partial<Condition> | null): condition is Condition => {

@@ -70,6 +70,7 @@ function start(server: ScriptedServer, logger: Logger = silentLogger): RunningPo
     random: Math.random,
     logger,
     registry: createMetricRegistry({ processMetrics: false }),
+    events: { record: () => undefined },
     settleMs: 1,
   });
   return running;

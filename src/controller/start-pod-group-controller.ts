@@ -13,7 +13,9 @@ import type { MetricRegistry } from '../observability/metric-registry.ts';
 import { isSameMemberPod, projectMemberPod } from './member-pod.ts';
 import type { MemberPod } from './member-pod.ts';
 import { PodGroupControllerMetrics } from './pod-group-controller-metrics.ts';
+import { MislabeledWorkloads } from './mislabeled-workloads.ts';
 import { PodGroupController } from './pod-group-controller.ts';
+import type { EventSink } from './pod-group-controller.ts';
 import { PodGroupStatusClient } from './pod-group-status-client.ts';
 
 export interface StartPodGroupControllerOptions {
@@ -23,6 +25,7 @@ export interface StartPodGroupControllerOptions {
   readonly logger: Logger;
   /** Not shared with another controller: metric names would clash. */
   readonly registry: MetricRegistry;
+  readonly events: EventSink;
   /** As in PodGroupControllerOptions. */
   readonly workers?: number;
   readonly settleMs?: number;
@@ -42,19 +45,28 @@ export interface RunningPodGroupController {
  * stopped. It logs an unreachable server and retries. Only one instance per cluster may write at a time.
  */
 export function startPodGroupController(options: StartPodGroupControllerOptions): RunningPodGroupController {
-  const { client, clock, random, logger, registry, workers, settleMs } = options;
+  const { client, clock, random, logger, registry, events, workers, settleMs } = options;
   const onProblem = (problem: ReflectorProblem): void => logReflectorProblem(logger, problem);
+  const metrics = new PodGroupControllerMetrics(registry, () => groups.store.values());
+  const workloads = new MislabeledWorkloads({
+    ...{ client, clock, random, logger },
+    metrics: metrics.queue,
+    onChange: (groupKey) => controller.changed(groupKey),
+  });
   const controller: PodGroupController = new PodGroupController({
     lookup: {
       groups: () => groups.store.values(),
       group: (key) => groups.store.get(key),
       membersOf: (key) => pods.store.byIndex('group', key),
+      lookAlikesOf: (key) => pods.store.byIndex('lookAlike', key),
     },
     writer: new PodGroupStatusClient(client),
     clock,
     random,
     logger,
-    metrics: new PodGroupControllerMetrics(registry, () => groups.store.values()),
+    metrics,
+    workloads,
+    events,
     ...(workers === undefined ? {} : { workers }),
     ...(settleMs === undefined ? {} : { settleMs }),
   });
@@ -76,7 +88,10 @@ export function startPodGroupController(options: StartPodGroupControllerOptions)
     project: projectMemberPod,
     isSame: isSameMemberPod,
     handler: controller.memberHandler,
-    indexers: { group: (pod) => (pod.groupKey === undefined ? [] : [pod.groupKey]) },
+    indexers: {
+      group: (pod) => (pod.groupKey === undefined ? [] : [pod.groupKey]),
+      lookAlike: ({ namespace, lookAlikes }) => lookAlikes.map(({ name }) => `${namespace}/${name}`),
+    },
   });
   registerCacheAge(registry, { pods, podgroups: groups });
   const { candidacy } = options;
@@ -99,7 +114,7 @@ export function startPodGroupController(options: StartPodGroupControllerOptions)
       return pods.hasSynced || 'pods have not been listed yet';
     },
     async stop(): Promise<void> {
-      await Promise.all([groups.stop(), pods.stop(), controller.stop()]);
+      await Promise.all([groups.stop(), pods.stop(), workloads.stop(), controller.stop()]);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { missingRights } from '../../scripts/chart/missing-rights.ts';
+import { missingRightKey, missingRights } from '../../scripts/chart/missing-rights.ts';
 import { systemClock as clock } from '../../src/base/system-clock.ts';
 import { tryGang } from '../../src/cli/verify/gang-dry-run.ts';
 import { ForbiddenError } from '../../src/client/api-errors.ts';
@@ -77,7 +77,9 @@ describe.skipIf(programs.state === 'missing')('Least privilege on a real kube-ap
     });
 
     it('is documented, and the documentation lists no other', () => {
-      expect(new Set(Object.keys(missingRights))).toEqual(new Set(rights.map(nameOf)));
+      expect(new Set(Object.keys(missingRights))).toEqual(
+        new Set(rights.map((right) => missingRightKey(accountOf(right), nameOf(right)))),
+      );
     });
 
     it.each(rights.map((right) => [describeRight(right), right] as const))(
@@ -88,7 +90,7 @@ describe.skipIf(programs.state === 'missing')('Least privilege on a real kube-ap
         const expected = [describeRight(right)];
         const rejected = async (): Promise<readonly string[]> =>
           rejectedIn((await audit.callsFrom('reduced')).slice(before));
-        const { log } = missingRights[nameOf(right)]!;
+        const { log } = missingRights[missingRightKey(accountOf(right), nameOf(right))]!;
         await RightsStory.play(reduced, async ({ logged }) => {
           if ((await rejected()).length === 0) return `${expected.join()} is not rejected`;
           const isLogged = log === undefined || logged.lines.some(({ message }) => message === log);

@@ -59,7 +59,7 @@ const preemptCheapest: OwnPlugin = {
 /**
  * A scenario in which Tutti needs every permission that the chart grants its two ServiceAccounts. There are two schedulers and two
  * controllers, one of each on standby. Pods use existing and provisioned volumes. One gang has a Binding whose response is lost, one never
- * fits and is retried, one is bound by an extender. One pod preempts others, one group cannot be completed and is released, and a client
+ * fits and is retried, one is bound by an extender. One group lacks members, because a pod has another key than the label. One pod preempts others, one group cannot be completed and is released, and a client
  * reads the metrics.
  */
 export class RightsStory {
@@ -163,6 +163,7 @@ export class RightsStory {
     await this.#createGang('extended', { cpu: 1, requests: { [device]: 1 } });
     await stage.createPod('greedy', { cpu: 1, priority: 'high', ...on(full!) });
     await stage.createGroup('partial', { minMember: 2, repairGraceSeconds: 0 });
+    await stage.createGroup('mislaid', { minMember: 2 });
     const owner = await stage.createOwner('job');
     await stage.createPod('partial-0', { cpu: '100m', nodeName: wide!, group: 'partial', owner });
   }
@@ -237,8 +238,8 @@ export class RightsStory {
   }
 
   /**
-   * Alternately opens and closes the node of the gang that does not fit, so that it is rejected for one reason and then another. Also adds
-   * a member to it, and requests metrics.
+   * Alternately opens and closes the node of the gang that does not fit, so that it is rejected for one reason and then another. Also creates
+   * and deletes a pod that was meant to be a member of a group, and requests metrics.
    */
   async #nudge(): Promise<void> {
     const now = performance.now();
@@ -249,7 +250,15 @@ export class RightsStory {
     await this.#stage.client.patch(`/api/v1/nodes/${changing}`, 'merge', { spec: { unschedulable: !isOpen } });
     const cpu = isOpen ? '4' : '5';
     await this.#stage.setNodeStatus(changing!, { allocatable: { cpu }, capacity: { cpu } });
+    if (isOpen) await this.#stage.deletePod(`${this.#stage.namespace}/mislaid-0`);
+    else await this.#createMislaid();
     await this.ask('/metrics');
+  }
+
+  /** Creates a pod with the name of a group under a wrong key. No scheduler binds it. */
+  async #createMislaid(): Promise<void> {
+    const labels = { 'scheduling.k8s.io/pod-group': 'mislaid' };
+    await this.#stage.createPod('mislaid-0', { labels, gates: ['example.com/never'] });
   }
 
   async #phaseOf(name: string): Promise<string | undefined> {

@@ -36,7 +36,9 @@ export function verdictTexts(): VerdictTexts {
     reasons: unionOf('src/api/verdict.ts', 'VerdictReason'),
     waitsFor: unionOf('src/api/verdict.ts', 'WaitsFor'),
     conditionReasons: propertiesOf('src/controller/pod-group-status.ts', 'reason'),
-    eventReasons: propertiesOf('src/scheduler/verdicts/events.ts', 'reason'),
+    eventReasons: ['src/scheduler/verdicts/events.ts', 'src/controller/label-missing.ts'].flatMap((file) =>
+      propertiesOf(file, 'reason'),
+    ),
     messages: [
       ...new Set(
         files

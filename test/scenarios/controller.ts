@@ -1,9 +1,14 @@
+import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
+import { podGroupPath } from '../../src/api/pod-group.ts';
+import type { PodGroupStatus } from '../../src/api/pod-group.ts';
+import { jobManifest } from '../../src/plane/workloads/testing/job-manifest.ts';
 import { expectPhase } from '../expect/expect-phase.ts';
+import { poll } from '../planes/poll.ts';
 import { scenario } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
 
-/** Upstream's integration cases of the PodGroup controller: pods are already bound, and the test reports their phases. */
+/** Upstream's integration cases of the PodGroup controller, where pods are already bound and the test reports their phases; and missing labels. */
 export const controller = {
   CI1: scenario('a group whose pods begin to run goes from Scheduling to Running', async (stage) => {
     const { group, pods } = await groupOfThree(stage);
@@ -51,7 +56,55 @@ export const controller = {
       if (phases.some((phase) => phase !== undefined && phase !== 'Pending')) throw new Error(phases.join(', '));
     };
   }),
+
+  'label-on-job': scenario(
+    'a Job with the label of a group, whose pods lack it, is named in the status and in an Event',
+    async (stage) => {
+      await stage.startController();
+      const [nodeName] = await stage.addNodes({ name: 'fake-node', allocatable: { memory: '300', pods: '32' } });
+      const manifest = jobManifest('train', { nodeName: nodeName!, spec: { suspend: true } }) as { metadata: object };
+      const metadata = { name: 'train', labels: { [podGroupLabel]: 'red' } };
+      await stage.client.create(`/apis/batch/v1/namespaces/${stage.namespace}/jobs`, { ...manifest, metadata });
+      await stage.createGroup('red', { minMember: 2 });
+      await expectLabelMissing(stage, `Job train has the label ${podGroupLabel}=red, but its pod template lacks it`);
+      await stage.createPods('red', 2, { group: 'red', nodeName: nodeName! });
+      await expectPhase(stage.record, `${stage.namespace}/red`, 'Scheduling', { members: 2, scheduled: 2 });
+    },
+  ),
+
+  'wrong-key': scenario(
+    'pods with the name of a group under a wrong key are named in its status and in an Event',
+    async (stage) => {
+      await stage.startController();
+      const [nodeName] = await stage.addNodes({ name: 'fake-node', allocatable: { memory: '300', pods: '32' } });
+      await stage.createGroup('red', { minMember: 2 });
+      const labels = { 'pod-group.scheduling.sigs.k8s.io': 'red' };
+      await stage.createPods('lost', 2, { labels, nodeName: nodeName! });
+      await expectLabelMissing(
+        stage,
+        `pods such as lost-0 have the label pod-group.scheduling.sigs.k8s.io=red instead of ${podGroupLabel}=red`,
+      );
+    },
+  ),
 } as const satisfies Record<string, Scenario>;
+
+/** Waits until the status of `red` and an Event say this. */
+async function expectLabelMissing({ client, namespace }: Stage, text: string): Promise<void> {
+  const wanted = { reason: 'LabelMissing', text };
+  await poll(async () => {
+    const { status } = await client.get<{ readonly status?: PodGroupStatus }>(podGroupPath(namespace, 'red'));
+    const condition = status?.conditions?.find(({ type }) => type === 'Scheduled');
+    const says = condition?.reason === wanted.reason && condition.message.includes(text);
+    return says ? undefined : `it is ${JSON.stringify(condition)}`;
+  }, `the condition says: ${text}`);
+  await poll(async () => {
+    const { items } = await client.list(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
+    const notes = (items as { readonly reason: string; readonly note: string }[])
+      .filter(({ reason }) => reason === wanted.reason)
+      .map(({ note }) => note);
+    return notes.some((note) => note.includes(text)) ? undefined : `there are ${JSON.stringify(notes)}`;
+  }, `an Event says: ${text}`);
+}
 
 async function groupOfThree(stage: Stage, labelled = true): Promise<{ group: string; pods: string[] }> {
   await stage.startController();

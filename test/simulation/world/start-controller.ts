@@ -25,6 +25,7 @@ export function startController(
     random,
     logger,
     registry: createMetricRegistry({ processMetrics: false }),
+    events: { record: () => undefined },
     ...(candidacy !== undefined && { candidacy }),
   });
 }

@@ -1,0 +1,142 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { LabeledKind } from '../api/mislabeled-workload.ts';
+import { podGroupLabel } from '../api/pod-group-membership.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { ForbiddenError, NotFoundError, ServerError } from '../client/api-errors.ts';
+import type { ListOptions, ListPage } from '../client/kube-client.ts';
+import { createMetricRegistry } from '../observability/metric-registry.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
+import { MislabeledWorkloads } from './mislabeled-workloads.ts';
+import { WorkQueueMetrics } from './work-queue/work-queue-metrics.ts';
+
+const details = { status: 0, reason: '', request: '', causes: [] };
+
+let clock: VirtualClock;
+let workloads: MislabeledWorkloads;
+/** Path and selector of each list, in order. */
+let lists: string[];
+let changed: string[];
+let infos: string[];
+/** path -> its items, or the error */
+let answers: Map<string, readonly object[] | Error>;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  [lists, changed, infos] = [[], [], []];
+  answers = new Map();
+  workloads = new MislabeledWorkloads({
+    client: { list: (path, options) => answer(path, options!) },
+    clock,
+    random: () => 1,
+    logger: { ...silentLogger, info: (message) => void infos.push(message) },
+    metrics: new WorkQueueMetrics(createMetricRegistry({ processMetrics: false })),
+    onChange: (key) => void changed.push(key),
+  });
+});
+
+async function answer(path: string, { labelSelector }: ListOptions): Promise<ListPage> {
+  lists.push(`${path.replace(/^.*namespaces\//, '')} ${labelSelector}`);
+  const found = answers.get(path) ?? [];
+  if (found instanceof Error) throw found;
+  return Promise.resolve({ items: found, resourceVersion: '1' });
+}
+
+const pathOf = (kind: LabeledKind, namespace = 'ns'): string =>
+  `/apis/${kind === 'Job' ? 'batch' : 'apps'}/v1/namespaces/${namespace}/${kind.toLowerCase()}s`;
+
+function workload(name: string, group: string, template: object = {}): object {
+  return { metadata: { name, labels: { [podGroupLabel]: group } }, spec: { template: { metadata: template } } };
+}
+
+async function pass(ms: number): Promise<void> {
+  clock.advance(ms);
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('a workload with the label of a group that lacks members', () => {
+  it.each(['Job', 'Deployment', 'StatefulSet'] as const)(
+    'is found if its pod template lacks the label: %s',
+    async (kind) => {
+      answers.set(pathOf(kind), [workload('train', 'red')]);
+      workloads.lacksMembers('ns', 'red', true);
+      await pass(2_999);
+      expect(lists).toEqual([]);
+      await pass(1);
+      expect(workloads.of('ns', 'red')).toEqual({ kind, name: 'train', group: 'red' });
+      expect(changed).toEqual(['ns/red']);
+      expect(lists).toEqual(
+        ['jobs', 'deployments', 'statefulsets'].map((plural) => `ns/${plural} ${podGroupLabel} in (red)`),
+      );
+    },
+  );
+
+  it('is not found if its pod template has the label or the annotation', async () => {
+    const named = { [podGroupLabel]: 'red' };
+    answers.set(pathOf('Job'), [workload('a', 'red', { labels: named }), workload('b', 'red', { annotations: named })]);
+    workloads.lacksMembers('ns', 'red', true);
+    await pass(3_000);
+    expect([workloads.of('ns', 'red'), changed]).toEqual([undefined, []]);
+  });
+
+  it('is not looked for once the group has its members', async () => {
+    workloads.lacksMembers('ns', 'red', true);
+    workloads.lacksMembers('ns', 'red', false);
+    workloads.podChanged('ns');
+    await pass(60_000);
+    expect(lists).toEqual([]);
+  });
+});
+
+describe('looks', () => {
+  it('are repeated when pods come or go, at most every 10 s per namespace', async () => {
+    workloads.lacksMembers('ns', 'red', true);
+    await pass(3_000);
+    await pass(600_000);
+    expect(lists).toHaveLength(3);
+    answers.set(pathOf('Job'), [workload('train', 'red')]);
+    for (let second = 0; second < 30; second++) {
+      workloads.podChanged('ns');
+      await pass(1_000);
+    }
+    expect(workloads.of('ns', 'red')?.name).toBe('train');
+    expect(lists.length / 3).toBeLessThanOrEqual(4);
+    answers.delete(pathOf('Job'));
+    await pass(20_000);
+    expect(workloads.of('ns', 'red')).toBeUndefined();
+    expect(changed).toEqual(['ns/red', 'ns/red']);
+  });
+
+  it('cover all groups of the namespace, 50 at a time, and no name that a label cannot have', async () => {
+    for (let index = 0; index < 60; index++) workloads.lacksMembers('ns', `group-${index}`, true);
+    workloads.lacksMembers('ns', 'x'.repeat(64), true);
+    workloads.lacksMembers('other', 'red', true);
+    await pass(3_000);
+    await pass(600_000);
+    const names = lists.filter((list) => list.startsWith('ns/jobs')).map((list) => list.split(',').length);
+    expect(names).toEqual([50, 50]);
+    expect(lists.join()).not.toContain('xxx');
+    expect(new Set(lists.join().match(/group-\d+/g)).size).toBe(60);
+    expect(lists.filter((list) => list.startsWith('other/'))).toHaveLength(3);
+  });
+
+  it('skip kinds that the process may not list, and log that once', async () => {
+    answers.set(pathOf('Job'), new ForbiddenError('no', details));
+    answers.set(pathOf('Deployment'), new NotFoundError('no such kind', details));
+    answers.set(pathOf('StatefulSet'), [workload('train', 'red')]);
+    workloads.lacksMembers('ns', 'red', true);
+    await pass(3_000);
+    workloads.podChanged('ns');
+    await pass(10_000);
+    expect(workloads.of('ns', 'red')?.kind).toBe('StatefulSet');
+    expect(infos).toHaveLength(1);
+  });
+
+  it('are retried after a failure', async () => {
+    answers.set(pathOf('Job'), new ServerError('not now', { ...details, status: 500 }));
+    workloads.lacksMembers('ns', 'red', true);
+    await pass(3_000);
+    answers.set(pathOf('Job'), [workload('train', 'red')]);
+    await pass(10_000);
+    expect(workloads.of('ns', 'red')?.name).toBe('train');
+  });
+});

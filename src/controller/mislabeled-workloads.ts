@@ -1,0 +1,168 @@
+import { labeledKinds, mislabeledWorkloadOf } from '../api/mislabeled-workload.ts';
+import type { MislabeledWorkload } from '../api/mislabeled-workload.ts';
+import { podGroupLabel } from '../api/pod-group-membership.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import { ForbiddenError, NotFoundError } from '../client/api-errors.ts';
+import type { KubeClient } from '../client/kube-client.ts';
+import { describeError } from '../observability/logger.ts';
+import type { Logger } from '../observability/logger.ts';
+import { WorkQueue } from './work-queue/work-queue.ts';
+import type { WorkQueueMetrics } from './work-queue/work-queue-metrics.ts';
+
+export interface MislabeledWorkloadsOptions {
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: WorkQueueMetrics;
+  /** The workload that `of` returns for this group has changed. */
+  readonly onChange: (groupKey: string) => void;
+}
+
+/** A group that lacks members. */
+interface LackingGroup {
+  readonly mislabeled: MislabeledWorkload | undefined;
+  readonly isSeen: boolean;
+}
+
+/** A namespace with groups that lack members. */
+interface Namespace {
+  /** name -> the group; those of the latest look are last */
+  readonly groups: Map<string, LackingGroup>;
+  /** Clock.monotonic() of the latest look; -Infinity before the first. */
+  lookedAt: number;
+}
+
+/** How long a group may lack members before the first look. The members of most groups exist sooner. */
+const patienceMs = 3_000;
+/** Minimum time between two looks at one namespace. */
+const intervalMs = 10_000;
+/** Maximum number of groups in one look, so that the request stays short. */
+const groupsAtATime = 50;
+/** Maximum number of workloads that a look reads of one kind. */
+const maxWorkloads = 100;
+/** The syntax of label values. A longer name of a group cannot be in a label. */
+const labelValue = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
+
+/**
+ * Finds workloads with the label of a group that lacks members, which their pod template lacks: the commonest mistake. Nothing is watched
+ * for it. While a group of a namespace lacks members, a look lists the workloads of that namespace that have a group's label: once, and again
+ * when a pod with an owner but without a group is created or deleted there. Looks run one after the other, and at most one in 10 s per
+ * namespace. Without the permission to list workloads, no look finds any.
+ */
+export class MislabeledWorkloads {
+  readonly #options: MislabeledWorkloadsOptions;
+  readonly #looks: WorkQueue;
+  /** name -> the namespace, while a group in it lacks members */
+  readonly #namespaces = new Map<string, Namespace>();
+  /** Kinds that this process may not list; logged once each. */
+  readonly #forbidden = new Set<string>();
+
+  constructor(options: MislabeledWorkloadsOptions) {
+    this.#options = options;
+    this.#looks = new WorkQueue({
+      name: 'mislabeled-workloads',
+      clock: options.clock,
+      random: options.random,
+      workers: 1,
+      backoff: { initialMs: intervalMs, maxMs: 300_000 },
+      process: (namespace, signal) => this.#look(namespace, signal),
+      onRetry: ({ key, error, delayMs }) => {
+        const fields = { namespace: key, delayMs, error: describeError(error) };
+        options.logger.debug('cannot look for workloads with the label of a PodGroup', fields);
+      },
+      metrics: options.metrics,
+    });
+    this.#looks.start();
+  }
+
+  /** Returns a workload that was probably meant to create members of the group; undefined if none is known or the group has its members. */
+  of(namespace: string, group: string): MislabeledWorkload | undefined {
+    return this.#namespaces.get(namespace)?.groups.get(group)?.mislabeled;
+  }
+
+  /** Too few members of the group exist, or no longer. */
+  lacksMembers(namespace: string, group: string, lacks: boolean): void {
+    const known = this.#namespaces.get(namespace);
+    if (!lacks) {
+      if (known?.groups.delete(group) === true && known.groups.size === 0) this.#namespaces.delete(namespace);
+      return;
+    }
+    if (known?.groups.has(group) === true) return;
+    const { groups } = known ?? this.#add(namespace);
+    groups.set(group, { mislabeled: undefined, isSeen: false });
+    this.#lookSoon(namespace);
+  }
+
+  /** A pod with an owner but without a group was created or deleted. */
+  podChanged(namespace: string): void {
+    if (this.#namespaces.has(namespace)) this.#lookSoon(namespace);
+  }
+
+  /** Resolves when no look is in flight. */
+  stop(): Promise<void> {
+    return this.#looks.stop();
+  }
+
+  #add(namespace: string): Namespace {
+    const added: Namespace = { groups: new Map(), lookedAt: -Infinity };
+    this.#namespaces.set(namespace, added);
+    return added;
+  }
+
+  #lookSoon(namespace: string): void {
+    const { lookedAt } = this.#namespaces.get(namespace)!;
+    this.#looks.add(namespace, Math.max(patienceMs, lookedAt + intervalMs - this.#options.clock.monotonic()));
+  }
+
+  async #look(namespace: string, signal: AbortSignal): Promise<void> {
+    const looked = this.#namespaces.get(namespace);
+    if (looked === undefined) return;
+    const { groups } = looked;
+    const names = [...groups.keys()].filter((name) => labelValue.test(name)).slice(0, groupsAtATime);
+    looked.lookedAt = this.#options.clock.monotonic();
+    if (names.length === 0) return;
+    const found = await this.#find(namespace, names, signal);
+    for (const name of names) {
+      const before = groups.get(name);
+      if (before === undefined) continue;
+      const mislabeled = found.get(name);
+      groups.delete(name);
+      groups.set(name, { mislabeled, isSeen: true });
+      const isSame = before.mislabeled?.kind === mislabeled?.kind && before.mislabeled?.name === mislabeled?.name;
+      if (!isSame) this.#options.onChange(`${namespace}/${name}`);
+    }
+    const isUnseen = ([name, { isSeen }]: [string, LackingGroup]): boolean => !isSeen && labelValue.test(name);
+    if ([...groups].some(isUnseen)) this.#looks.add(namespace, intervalMs);
+  }
+
+  /** Returns name of a group -> the first mislabeled workload, by kind and name. */
+  async #find(
+    namespace: string,
+    names: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, MislabeledWorkload>> {
+    const { client, logger } = this.#options;
+    const found = new Map<string, MislabeledWorkload>();
+    const labelSelector = `${podGroupLabel} in (${names.join(',')})`;
+    for (const { kind, apiPath, plural } of labeledKinds) {
+      const path = `${apiPath}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
+      try {
+        const { items } = await client.list(path, { labelSelector, limit: maxWorkloads, signal });
+        for (const item of items) {
+          const mislabeled = mislabeledWorkloadOf(kind, item);
+          if (mislabeled !== undefined && !found.has(mislabeled.group)) found.set(mislabeled.group, mislabeled);
+        }
+      } catch (error) {
+        if (error instanceof NotFoundError) continue;
+        if (!(error instanceof ForbiddenError)) throw error;
+        if (this.#forbidden.has(plural)) continue;
+        this.#forbidden.add(plural);
+        const what = 'cannot list workloads: PodGroups without members do not name those that have their label';
+        logger.info(what, { resource: plural, error: describeError(error) });
+      }
+    }
+    return found;
+  }
+}
