@@ -5,7 +5,10 @@ export const exitCodes = {
   failed: 1,
   /** Invalid flags or arguments. */
   usage: 2,
-  /** `up --exit`: a group was partially bound for more than a second or at the end, or there was a deadlock. */
+  /**
+   * `up --exit`: a group was partially bound for more than a second or at the end, its pods started one by one because they lack its label, or
+   * there was a deadlock.
+   */
   partialStart: 3,
   /** `up --exit`, unless exit code 3 applies: a pod was not scheduled, a group, Job or pod failed, or the timeout expired. */
   incomplete: 4,

@@ -229,7 +229,8 @@ Exit codes with --exit:
   ${ok}  All pods were scheduled, and the required members of each group were bound together.
   ${failed}  The command could not run.
   ${usage}  The flags are invalid.
-  ${partialStart}  A group was partially bound for more than a second or at the end, or there was a deadlock.
+  ${partialStart}  A group was partially bound for more than a second or at the end, its pods started one by one because they lack
+     its label, or there was a deadlock.
   ${incomplete}  A pod was not scheduled, a group, Job or pod failed, or the timeout expired.`,
   );
 }

@@ -49,6 +49,25 @@ function timeOf(output: string, pattern: RegExp): number {
   return Number.parseFloat(line!);
 }
 
+const labelOnJob = `
+apiVersion: scheduling.x-k8s.io/v1alpha1
+kind: PodGroup
+metadata: { name: red }
+spec: { minMember: 2 }
+---
+apiVersion: batch/v1
+kind: Job
+metadata: { name: red, labels: { scheduling.x-k8s.io/pod-group: red } }
+spec:
+  completions: 2
+  parallelism: 2
+  template:
+    metadata: { annotations: { sim.tutti.dev/run-duration: 100ms } }
+    spec:
+      restartPolicy: Never
+      containers: [{ name: main, image: pause }]
+`;
+
 // Concurrent, because the tests mostly wait.
 describe.concurrent('tutti up --exit', () => {
   it('shows that red is scheduled, blue is pending with its verdict, and blue is scheduled after red', async ({
@@ -90,6 +109,21 @@ describe.concurrent('tutti up --exit', () => {
     onTestFinished(() => up.kill());
     expect(await up.ended()).toMatchObject({ exitCode: 0 });
     expect(up.stdout).toMatch(/^0 partial starts$/m);
+  });
+
+  it('says that pods start one by one if the label is on their Job, and exits with 3', async ({
+    onTestFinished,
+    expect,
+  }) => {
+    const file = await manifestFile(labelOnJob);
+    const up = new TestProcess(['up', '--exit', '-f', file]);
+    onTestFinished(() => up.kill());
+    const { exitCode } = await up.ended();
+    expect(up.stdout).toMatch(
+      /red +UNLABELED Job red has the label scheduling\.x-k8s\.io\/pod-group=red, but its pod template/,
+    );
+    expect(up.stdout).toContain('2 pods without the label of PodGroup red started one by one\n0 partial starts\n');
+    expect(exitCode).toBe(3);
   });
 
   it('exits with 4 when the timeout expires', async ({ onTestFinished, expect }) => {

@@ -68,6 +68,8 @@ function describe(event: StoryEvent): Pick<EventLine, 'verb' | 'detail'> {
         verb: 'pending',
         detail: event.pod === undefined ? event.verdict : `${shownName(event.pod)}: ${event.verdict}`,
       };
+    case 'unlabeled':
+      return { verb: 'UNLABELED', detail: event.cause };
     case 'deadlock':
       return { verb: 'DEADLOCK', detail: deadlockDetail(event.deadlock) };
   }

@@ -24,6 +24,8 @@ it('reads a pod', () => {
     namespace: 'team',
     name: 'a',
     group: 'team/red',
+    lookAlikes: [],
+    owner: undefined,
     isOfJob: false,
     nodeName: undefined,
     phase: 'Pending',
@@ -31,6 +33,13 @@ it('reads a pod', () => {
     failure: undefined,
     requests: { cpu: 1_500, 'nvidia.com/gpu': 2 },
   });
+});
+
+it('names the workload of a pod: for the pods of a ReplicaSet, its Deployment', () => {
+  const ownedBy = (kind: string, name: string): string | undefined =>
+    observePod({ metadata: { namespace: 'team', ownerReferences: [{ kind, name, controller: true }] } }).owner;
+  expect(ownedBy('Job', 'red')).toBe('Job team/red');
+  expect(ownedBy('ReplicaSet', 'red-web-5d9f')).toBe('Deployment team/red-web');
 });
 
 it('reads a node', () => {

@@ -1,5 +1,8 @@
 import { safeMessage, safeName } from '../../base/safe-text.ts';
-import { podGroupNameOf } from '../../api/pod-group-membership.ts';
+import { mislabeledWorkloadOf } from '../../api/mislabeled-workload.ts';
+import type { LabeledKind, MislabeledWorkload } from '../../api/mislabeled-workload.ts';
+import { lookAlikesOf, podGroupNameOf } from '../../api/pod-group-membership.ts';
+import type { LookAlike } from '../../api/pod-group-membership.ts';
 import { defaultMinMember } from '../../api/pod-group.ts';
 import { podRequests } from '../../api/pod-requests.ts';
 import type { RawRequestSpec } from '../../api/pod-requests.ts';
@@ -17,6 +20,10 @@ export interface ObservedPod {
   readonly name: string;
   /** namespace/name of the PodGroup that the pod names, whether or not it exists. */
   readonly group: string | undefined;
+  /** Labels and annotations that may have been meant to make the pod a member; empty for a member. */
+  readonly lookAlikes: readonly LookAlike[];
+  /** Key of the workload that controls the pod, as in ObservedWorkload. */
+  readonly owner: string | undefined;
   /** Whether a Job controls the pod. The Job then decides whether a failure matters. */
   readonly isOfJob: boolean;
   readonly nodeName: string | undefined;
@@ -48,6 +55,14 @@ export interface ObservedGroup {
   readonly minMember: number;
 }
 
+/** The fields of a Deployment or StatefulSet that `tutti up` uses to explain pods without a group. */
+export interface ObservedWorkload {
+  /** `Deployment namespace/name` */
+  readonly key: string;
+  /** Set if the workload has the label of a group, but its pods lack it. */
+  readonly mislabeled: MislabeledWorkload | undefined;
+}
+
 /** The fields of a Job that `tutti up` uses. */
 export interface ObservedJob {
   /** namespace/name */
@@ -56,6 +71,8 @@ export interface ObservedJob {
   readonly end: 'Complete' | 'Failed' | undefined;
   /** Why the Job ended, for example `BackoffLimitExceeded`. */
   readonly reason: string;
+  /** As in ObservedWorkload. */
+  readonly mislabeled: MislabeledWorkload | undefined;
 }
 
 /** JSON from the API server. Any field may be missing. */
@@ -66,7 +83,11 @@ interface RawObject {
     readonly name?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
-    readonly ownerReferences?: readonly { readonly kind?: string; readonly controller?: boolean }[];
+    readonly ownerReferences?: readonly {
+      readonly kind?: string;
+      readonly name?: string;
+      readonly controller?: boolean;
+    }[];
   };
 }
 
@@ -111,6 +132,7 @@ export function observePod(object: unknown): ObservedPod {
   const { uid = '', namespace = '', name = '', labels, annotations, ownerReferences = [] } = pod.metadata ?? {};
   const { phase = 'Pending', reason, message, conditions } = pod.status ?? {};
   const group = podGroupNameOf(labels, annotations)?.name;
+  const owner = ownerOf(ownerReferences);
   const scheduled = conditions?.find(({ type }) => type === 'PodScheduled');
   const boundAtMs = scheduled?.status === 'True' ? new Date(scheduled.lastTransitionTime ?? NaN).getTime() : NaN;
   return {
@@ -119,7 +141,9 @@ export function observePod(object: unknown): ObservedPod {
     namespace,
     name,
     group: group === undefined ? undefined : `${namespace}/${group}`,
-    isOfJob: ownerReferences.some(({ kind, controller }) => kind === 'Job' && controller === true),
+    lookAlikes: group === undefined ? lookAlikesOf(labels, annotations) : [],
+    owner: owner && `${owner.kind} ${namespace}/${owner.name}`,
+    isOfJob: owner?.kind === 'Job',
     nodeName: nonEmpty(pod.spec?.nodeName),
     boundAtMs: Number.isNaN(boundAtMs) ? undefined : boundAtMs,
     phase: phases.has(phase) ? (phase as PodPhase) : 'Unknown',
@@ -128,6 +152,15 @@ export function observePod(object: unknown): ObservedPod {
       phase === 'Failed' ? safeMessage([reason, message].filter(Boolean).join(': ') || exitText(pod)) : undefined,
     requests: readAmounts(() => podRequests(pod.spec ?? {}).sum),
   };
+}
+
+/** Returns the workload of a pod: for the pods of a ReplicaSet, the Deployment after which the ReplicaSet is named. */
+function ownerOf(
+  references: NonNullable<NonNullable<RawObject['metadata']>['ownerReferences']>,
+): { readonly kind: string; readonly name: string } | undefined {
+  const { kind = '', name = '' } = references.find(({ controller }) => controller === true) ?? {};
+  if (kind === 'ReplicaSet') return { kind: 'Deployment', name: name.replace(/-[^-]*$/, '') };
+  return kind === '' ? undefined : { kind, name };
 }
 
 /** Names the container that failed, for pods whose status has no reason or message. */
@@ -160,7 +193,15 @@ export function observeJob(object: unknown): ObservedJob {
     key: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`,
     end,
     reason: safeName(ends.find(({ type }) => type === end)?.reason ?? ''),
+    mislabeled: mislabeledWorkloadOf('Job', object),
   };
+}
+
+/** Reads a workload of this kind, with the contract of `observePod`. */
+export function observeWorkload(kind: Exclude<LabeledKind, 'Job'>, object: unknown): ObservedWorkload {
+  const { metadata } = object as RawObject;
+  const key = `${kind} ${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
+  return { key, mislabeled: mislabeledWorkloadOf(kind, object) };
 }
 
 /** Reads a node, with the contract of `observePod`. */

@@ -64,6 +64,26 @@ describe('Story', () => {
     expect(story.tick(9_000)).toEqual([]);
   });
 
+  it('reports a group whose pods start one by one because their owner has the label, once', () => {
+    const story = new Story();
+    const mislabeled = { kind: 'Job', name: 'train', group: 'red' } as const;
+    story.change(0, { kind: 'group', group: groupOf('red', 2) });
+    story.change(1, { kind: 'job', job: { key: 'default/train', end: undefined, reason: '', mislabeled } });
+    const pod = (name: string, state: object): void => {
+      const owner = 'Job default/train';
+      story.change(2, { kind: 'pod', pod: podOf(name, { group: undefined, owner, ...state }) });
+    };
+    pod('train-0', {});
+    expect(story.tick(300)).toEqual([]);
+    for (const name of ['train-0', 'train-1']) pod(name, { nodeName: 'a' });
+    expect(story.tick(600)).toMatchObject([
+      { kind: 'unlabeled', group: 'default/red', cause: expect.stringContaining('Job train has the label') as string },
+    ]);
+    expect(story.tick(900)).toEqual([]);
+    for (const name of ['train-0', 'train-1', 'train-2']) pod(name, { nodeName: 'a', phase: 'Succeeded' });
+    expect(story.unlabeledStarts()).toMatchObject([{ group: 'default/red', pods: 3 }]);
+  });
+
   it('reports partially bound groups after one second and the deadlock after five, each once', () => {
     const story = new Story();
     for (const group of ['red', 'blue']) {

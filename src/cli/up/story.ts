@@ -1,7 +1,9 @@
 import { partialGraceMs, GangHistory } from './gang-history.ts';
 import type { Deadlock, GangRecord } from './gang-history.ts';
 import { isFinished } from './observed.ts';
-import type { ObservedGroup, ObservedJob, ObservedNode, ObservedPod } from './observed.ts';
+import type { ObservedGroup, ObservedJob, ObservedNode, ObservedPod, ObservedWorkload } from './observed.ts';
+import { UnlabeledPods } from './unlabeled-pods.ts';
+import type { UnlabeledStart } from './unlabeled-pods.ts';
 
 /** One change that a watch reported. */
 export type ClusterChange =
@@ -9,6 +11,8 @@ export type ClusterChange =
   | { readonly kind: 'pod-gone'; readonly key: string }
   | { readonly kind: 'job'; readonly job: ObservedJob }
   | { readonly kind: 'job-gone'; readonly key: string }
+  | { readonly kind: 'workload'; readonly workload: ObservedWorkload }
+  | { readonly kind: 'workload-gone'; readonly key: string }
   | { readonly kind: 'group'; readonly group: ObservedGroup }
   | { readonly kind: 'group-gone'; readonly key: string }
   | { readonly kind: 'node'; readonly node: ObservedNode }
@@ -41,6 +45,8 @@ export type StoryEvent = { readonly atMs: number } & (
       readonly pod: string | undefined;
       readonly verdict: string;
     }
+  /** Pods that lack the label of the group started one by one. */
+  | { readonly kind: 'unlabeled'; readonly group: string; readonly cause: string }
   | { readonly kind: 'deadlock'; readonly deadlock: Deadlock }
 );
 
@@ -85,6 +91,9 @@ export class Story {
   readonly #reported = new Map<string, Set<string>>();
   /** Groups whose current partial start has been reported; an entry is removed when the partial start ends. */
   readonly #partialReported = new Set<string>();
+  readonly #unlabeled = new UnlabeledPods();
+  /** Keys of groups whose unlabeled start has been reported. */
+  readonly #unlabeledReported = new Set<string>();
   #deadlockReported = false;
   #lastChangeMs = -Infinity;
 
@@ -134,6 +143,11 @@ export class Story {
     return this.#isMoving() ? undefined : this.history.deadlock(nowMs);
   }
 
+  /** Returns the groups whose pods started one by one because they lack the group's label. */
+  unlabeledStarts(): readonly UnlabeledStart[] {
+    return this.#unlabeled.starts((key) => this.#groups.has(key));
+  }
+
   /** Returns the latest verdict of a group that is not scheduled. */
   groupVerdict(group: string): string | undefined {
     return this.#verdicts.get(`group ${group}`)?.text;
@@ -152,10 +166,18 @@ export class Story {
         this.#nodes.delete(change.name);
         return [];
       case 'job':
+        this.#unlabeled.workloadSeen({ key: `Job ${change.job.key}`, mislabeled: change.job.mislabeled });
         this.#jobs.set(change.job.key, change.job);
         return [];
       case 'job-gone':
+        this.#unlabeled.workloadGone(`Job ${change.key}`);
         if (this.#jobs.delete(change.key)) this.#goneJobs?.add(change.key);
+        return [];
+      case 'workload':
+        this.#unlabeled.workloadSeen(change.workload);
+        return [];
+      case 'workload-gone':
+        this.#unlabeled.workloadGone(change.key);
         return [];
       case 'pod':
         return this.#podSeen(atMs, change.pod);
@@ -170,7 +192,12 @@ export class Story {
 
   /** Returns the events caused by the passing of time: settled verdicts, groups that stay partially bound, a deadlock. */
   tick(nowMs: number): readonly StoryEvent[] {
-    return [...this.#settledVerdicts(nowMs), ...this.#stuckGroups(nowMs), ...this.#deadlock(nowMs)];
+    return [
+      ...this.#settledVerdicts(nowMs),
+      ...this.#unlabeledGroups(nowMs),
+      ...this.#stuckGroups(nowMs),
+      ...this.#deadlock(nowMs),
+    ];
   }
 
   #podSeen(atMs: number, pod: ObservedPod): StoryEvent[] {
@@ -181,6 +208,7 @@ export class Story {
       previous = undefined;
     }
     this.#pods.set(pod.key, pod);
+    this.#unlabeled.podSeen(pod);
     const subject = { pod: pod.key, group: pod.group };
     if (previous === undefined) events.push({ atMs, kind: 'created', ...subject });
     if (pod.nodeName !== undefined && previous?.nodeName === undefined) {
@@ -199,6 +227,7 @@ export class Story {
     const pod = this.#pods.get(key);
     if (pod === undefined) return [];
     this.#pods.delete(key);
+    this.#unlabeled.podGone(pod);
     this.#gone?.add(key);
     if (pod.group === undefined) this.#forgetVerdict(`pod ${key}`);
     const reported = this.#withHistory(atMs, pod.group, () => this.history.podDeleted(atMs, key));
@@ -273,6 +302,14 @@ export class Story {
       events.push({ atMs: nowMs, kind: 'pending', pod, group, verdict: text });
     }
     return events;
+  }
+
+  #unlabeledGroups(nowMs: number): StoryEvent[] {
+    const found = this.unlabeledStarts().filter(({ group }) => !this.#unlabeledReported.has(group));
+    return found.map(({ group, cause }) => {
+      this.#unlabeledReported.add(group);
+      return { atMs: nowMs, kind: 'unlabeled', group, cause };
+    });
   }
 
   #stuckGroups(nowMs: number): StoryEvent[] {

@@ -51,6 +51,25 @@ describe('summarize', () => {
     expect(lines).toContain('1 partial start');
   });
 
+  it('returns exit code 3 and the cause if pods with a look-alike of the label started one by one', () => {
+    const story = new Story();
+    story.change(0, { kind: 'group', group: groupOf('red', 2) });
+    const lookAlikes = [{ key: 'scheduling.k8s.io/pod-group', name: 'red', isAnnotation: false }];
+    for (const name of ['a', 'b']) {
+      story.change(500, { kind: 'pod', pod: podOf(name, { group: undefined, lookAlikes, ...finished }) });
+    }
+    expect(summarize(story, { kind: 'finished' }, 3_000)).toEqual({
+      lines: [
+        'red    pending: a has the label scheduling.k8s.io/pod-group=red instead of scheduling.x-k8s.io/pod-group=red',
+        '2 pods without a PodGroup: 2 finished',
+        '2 pods without the label of PodGroup red started one by one',
+        '0 partial starts',
+        'scenario took 3.00s, including control plane startup',
+      ],
+      exitCode: 3,
+    });
+  });
+
   it('returns exit code 3 for a deadlock', () => {
     const story = storyOf('red', 'blue');
     move(story, 500, bound, 'red-0', 'blue-0');
@@ -95,10 +114,13 @@ describe('summarize', () => {
     const reported = (end: 'Complete' | 'Failed' | undefined): { kind: string | undefined; summary: Summary } => {
       const story = new Story();
       const ofJob = { group: undefined, isOfJob: true };
-      story.change(100, { kind: 'job', job: { key: 'default/train', end: undefined, reason: '' } });
+      story.change(100, {
+        kind: 'job',
+        job: { key: 'default/train', end: undefined, reason: '', mislabeled: undefined },
+      });
       story.change(500, { kind: 'pod', pod: podOf('train-0', { ...finished, ...ofJob, phase: 'Failed' }) });
       story.change(600, { kind: 'pod', pod: podOf('train-1', { ...finished, ...ofJob }) });
-      story.change(700, { kind: 'job', job: { key: 'default/train', end, reason: 'Because' } });
+      story.change(700, { kind: 'job', job: { key: 'default/train', end, reason: 'Because', mislabeled: undefined } });
       const input = { story, nowMs: 800, appliedMs: 0, pods: [], jobs: ['default/train'], timeoutMs: 60_000 };
       return { kind: scenarioEnd(input)?.kind, summary: summarize(story, { kind: 'finished' }, 800) };
     };
@@ -108,7 +130,10 @@ describe('summarize', () => {
     expect(reported('Failed')).toMatchObject({ kind: 'finished', summary: { exitCode: 4 } });
     expect(reported('Failed').summary.lines).toContain('Job train  Failed: Because');
     const story = new Story();
-    story.change(100, { kind: 'job', job: { key: 'default/train', end: undefined, reason: '' } });
+    story.change(100, {
+      kind: 'job',
+      job: { key: 'default/train', end: undefined, reason: '', mislabeled: undefined },
+    });
     story.change(200, { kind: 'job-gone', key: 'default/train' });
     expect(story.isJobOver('default/train')).toBe(true);
     expect(story.isJobOver('default/never-seen')).toBe(false);

@@ -6,6 +6,7 @@ import type { ObservedJob } from './observed.ts';
 import type { ScenarioEnd } from './scenario.ts';
 import { quietAfterMs } from './story.ts';
 import type { Story } from './story.ts';
+import type { UnlabeledStart } from './unlabeled-pods.ts';
 
 export interface Summary {
   readonly lines: readonly string[];
@@ -16,10 +17,12 @@ export interface Summary {
 export function summarize(story: Story, end: ScenarioEnd, endMs: number): Summary {
   const groups = story.history.groups();
   const partialStarts = story.history.partialStarts();
+  const unlabeled = story.unlabeledStarts();
+  const causeOf = (group: string): string | undefined => unlabeled.find((start) => start.group === group)?.cause;
   const width = groups.reduce((widest, { group }) => Math.max(widest, shownName(group).length), minGroupWidth);
   const ungrouped = story.pods().filter(({ group }) => group === undefined);
   const lines = [
-    ...groups.map((group) => groupLine(group, story.groupVerdict(group.group), width)),
+    ...groups.map((group) => groupLine(group, story.groupVerdict(group.group) ?? causeOf(group.group), width)),
     ...(ungrouped.length === 0
       ? []
       : [
@@ -27,10 +30,11 @@ export function summarize(story: Story, end: ScenarioEnd, endMs: number): Summar
         ]),
     ...story.jobs().map(jobLine),
     ...partialStarts.map((start) => partialLine(start, endMs)),
+    ...unlabeled.map(unlabeledLine),
     `${partialStarts.length} partial ${partialStarts.length === 1 ? 'start' : 'starts'}`,
     endLine(end, endMs),
   ];
-  return { lines, exitCode: exitCodeOf(story, end, partialStarts) };
+  return { lines, exitCode: exitCodeOf(story, end, partialStarts.length + unlabeled.length) };
 }
 
 function groupLine(record: GangRecord, verdict: string | undefined, width: number): string {
@@ -60,6 +64,10 @@ function partialLine({ group, fromMs, toMs, bound, minMember }: PartialStart, en
   return `partial start: ${name} had ${bound} of ${minMember} members bound from ${seconds(fromMs)} to ${until} (${length})`;
 }
 
+function unlabeledLine({ group, pods }: UnlabeledStart): string {
+  return `${pods} ${pods === 1 ? 'pod' : 'pods'} without the label of PodGroup ${shownName(group)} started one by one`;
+}
+
 function endLine(end: ScenarioEnd, endMs: number): string {
   switch (end.kind) {
     case 'finished':
@@ -75,8 +83,8 @@ function endLine(end: ScenarioEnd, endMs: number): string {
   }
 }
 
-function exitCodeOf(story: Story, end: ScenarioEnd, partialStarts: readonly PartialStart[]): number {
-  if (partialStarts.length > 0 || end.kind === 'deadlock') return exitCodes.partialStart;
+function exitCodeOf(story: Story, end: ScenarioEnd, brokenStarts: number): number {
+  if (brokenStarts > 0 || end.kind === 'deadlock') return exitCodes.partialStart;
   const hasAllStarted = story.pods().every((pod) => pod.nodeName !== undefined || isFinished(pod));
   return end.kind === 'timeout' || !hasAllStarted || hasFailed(story) ? exitCodes.incomplete : exitCodes.ok;
 }

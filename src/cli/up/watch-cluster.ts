@@ -3,7 +3,7 @@ import type { Random } from '../../base/random.ts';
 import { podGroupResource } from '../../api/pod-group.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { Reflector } from '../../informer/reflector.ts';
-import { observeGroup, observeJob, observeNode, observePod } from './observed.ts';
+import { observeGroup, observeJob, observeNode, observePod, observeWorkload } from './observed.ts';
 import type { ClusterChange } from './story.ts';
 
 export interface ClusterWatchOptions {
@@ -21,7 +21,7 @@ export interface ClusterWatch {
   stop(): Promise<void>;
 }
 
-/** Watches nodes, pods, Jobs and PodGroups. Resolves when it has reported the existing objects. */
+/** Watches nodes, pods, workloads and PodGroups. Resolves when it has reported the existing objects. */
 export async function watchCluster(options: ClusterWatchOptions): Promise<ClusterWatch> {
   const { group, version } = podGroupResource;
   const all = [
@@ -37,6 +37,12 @@ export async function watchCluster(options: ClusterWatchOptions): Promise<Cluste
       seen: (job) => ({ kind: 'job', job }),
       gone: ({ key }) => ({ kind: 'job-gone', key }),
     }),
+    ...(['Deployment', 'StatefulSet'] as const).map((kind) =>
+      reflector(options, `${kind.toLowerCase()}s`, '/apis/apps/v1', (object) => observeWorkload(kind, object), {
+        seen: (workload) => ({ kind: 'workload', workload }),
+        gone: ({ key }) => ({ kind: 'workload-gone', key }),
+      }),
+    ),
     reflector(options, 'pods', '/api/v1', observePod, {
       seen: (pod) => ({ kind: 'pod', pod }),
       gone: ({ key }) => ({ kind: 'pod-gone', key }),

@@ -8,6 +8,8 @@ export function podOf(name: string, state: Partial<ObservedPod> = {}): ObservedP
     namespace: 'default',
     name,
     group: `default/${name.split('-')[0]}`,
+    lookAlikes: [],
+    owner: undefined,
     isOfJob: false,
     nodeName: undefined,
     boundAtMs: undefined,
