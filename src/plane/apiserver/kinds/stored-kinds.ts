@@ -108,23 +108,7 @@ const kinds: readonly BuiltInKind[] = [
     immutable: ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'],
   },
   { ...storage, kind: 'CSINode', namespaced: false },
-  {
-    ...storage,
-    kind: 'CSIDriver',
-    namespaced: false,
-    defaults: {
-      spec: {
-        attachRequired: true,
-        fsGroupPolicy: 'ReadWriteOnceWithFSType',
-        podInfoOnMount: false,
-        preventPodSchedulingIfMissing: false,
-        requiresRepublish: false,
-        seLinuxMount: false,
-        storageCapacity: false,
-        volumeLifecycleModes: ['Persistent'],
-      },
-    },
-  },
+  { ...storage, kind: 'CSIDriver', namespaced: false },
   { ...storage, kind: 'CSIStorageCapacity', plural: 'csistoragecapacities' },
   {
     ...storage,
@@ -139,7 +123,6 @@ const kinds: readonly BuiltInKind[] = [
     columns: [fieldColumn('Holder', 'spec.holderIdentity')],
     defaults: { spec: {} },
     behavior: {
-      createOnUpdate: true,
       updateNeedsVersion: true,
       validate: (lease) => {
         const seconds = valueAt(lease, 'spec.leaseDurationSeconds');

@@ -32,7 +32,7 @@ const containerFields: ReadonlyMap<string, string> = new Map([
 /** Storage name -> spec fields that no controller of the plane acts on. */
 const ignoredSpecFields: ReadonlyMap<string, readonly string[]> = new Map([
   ['jobs.batch', ['podFailurePolicy', 'successPolicy', 'backoffLimitPerIndex', 'maxFailedIndexes', 'managedBy']],
-  ['deployments.apps', ['minReadySeconds', 'strategy.rollingUpdate']],
+  ['deployments.apps', ['minReadySeconds', 'paused', 'strategy.rollingUpdate']],
   ['replicasets.apps', ['minReadySeconds']],
   ['statefulsets.apps', ['minReadySeconds', 'updateStrategy.rollingUpdate', 'volumeClaimTemplates']],
 ]);

@@ -5,7 +5,7 @@ import { unsupportedMediaType } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { ensureObject, metadataOf, textAt, valueAt } from '../kinds/access.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
-import { applyMergePatch } from '../patch/index.ts';
+import { applyMergePatch } from '../patch/apply-merge-patch.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
 import { mergePatch } from './patch-media-types.ts';

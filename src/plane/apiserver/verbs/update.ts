@@ -38,12 +38,9 @@ export function updateObject(
   setOrDelete(metadata, 'generation', old.generation);
 
   const { behavior } = type;
-  if (options.status) {
-    behavior.applyDefaults?.(object);
-    behavior.prepareStatusUpdate?.(object, previous.object);
-  } else {
-    if (hasStatusSubresource(type)) setOrDelete(object, 'status', previous.object.status);
-    behavior.applyDefaults?.(object);
+  if (!options.status && hasStatusSubresource(type)) setOrDelete(object, 'status', previous.object.status);
+  behavior.applyDefaults?.(object);
+  if (!options.status) {
     behavior.prepareUpdate?.(object, previous.object);
     raiseGeneration(type, object, previous.object);
   }

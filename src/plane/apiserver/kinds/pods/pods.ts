@@ -60,10 +60,6 @@ export const pods: ResourceType = builtIn({
       if (typeof generation === 'number' && !deepEqual(pod.spec, previous.spec))
         metadataOf(pod).generation = generation + 1;
     },
-    prepareStatusUpdate: (pod, previous) => {
-      const qosClass = objectAt(previous, 'status')?.qosClass;
-      if (qosClass !== undefined) pod.status = { ...objectAt(pod, 'status'), qosClass };
-    },
     gracePeriod: podGracePeriod,
   },
 });

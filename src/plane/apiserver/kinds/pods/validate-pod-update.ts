@@ -46,10 +46,10 @@ function validateGateRemoval(spec: JsonObject, old: JsonObject): StatusCause[] {
 }
 
 function validateTolerationsUpdate(spec: JsonObject, old: JsonObject): StatusCause[] {
-  const tolerations = objectsAt(spec, 'tolerations');
-  const isUnchanged = objectsAt(old, 'tolerations').every((before) =>
-    tolerations.some((now) => deepEqual({ ...now, tolerationSeconds: 0 }, { ...before, tolerationSeconds: 0 })),
-  );
+  const keyOf = ({ key, operator, value, effect }: JsonObject): string =>
+    JSON.stringify([key, operator, value, effect]);
+  const tolerations = new Set(objectsAt(spec, 'tolerations').map(keyOf));
+  const isUnchanged = objectsAt(old, 'tolerations').every((before) => tolerations.has(keyOf(before)));
   return isUnchanged
     ? []
     : [fieldForbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
