@@ -8,7 +8,7 @@ import type { BackgroundProblem } from './background-work.ts';
 import { startDefinitionRegistrar } from './background/definition-registrar.ts';
 import { startEventExpiry } from './background/event-expiry.ts';
 import { startGarbageCollector } from './background/garbage-collector.ts';
-import { startNamespaceCleaner } from './background/namespace-cleaner.ts';
+import { startContentCleaners } from './background/content-cleaner.ts';
 import { ApiError, internalError } from './http/api-error.ts';
 import { jsonResponse } from './http/response.ts';
 import { builtInKinds } from './kinds/built-in-kinds.ts';
@@ -83,7 +83,7 @@ export class EmbeddedApiServer {
     this.#administratorToken = options.administratorToken;
     this.#intercept = options.intercept;
     startGarbageCollector(this.#api);
-    startNamespaceCleaner(this.#api);
+    startContentCleaners(this.#api);
     startDefinitionRegistrar(this.#api);
     this.#stopExpiry = startEventExpiry(this.#api);
     this.#createBuiltIns();

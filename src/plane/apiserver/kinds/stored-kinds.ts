@@ -1,4 +1,4 @@
-import { deepEqual } from '../deep-equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { ResourceType } from './resource-type.ts';
 import { metadataOf, objectAt, textAt, textsAt, valueAt } from './access.ts';
 import { builtIn } from './built-in.ts';
@@ -44,7 +44,7 @@ const kinds: readonly BuiltInKind[] = [
     behavior: {
       validateUpdate: (map, previous) =>
         ['immutable', 'data', 'binaryData']
-          .filter((field) => previous.immutable === true && !deepEqual(map[field], previous[field]))
+          .filter((field) => previous.immutable === true && !isDeepStrictEqual(map[field], previous[field]))
           .map((field) => fieldForbidden(field, 'field is immutable when `immutable` is set')),
     },
   },

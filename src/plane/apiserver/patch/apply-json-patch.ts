@@ -1,4 +1,4 @@
-import { deepCopy, deepEqual } from '../deep-equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { PatchError } from './patch-error.ts';
@@ -20,7 +20,7 @@ export function applyJsonPatch(document: JsonValue, operations: JsonValue): Json
     throw new PatchError('tooLarge', found);
   }
   // Put the document into a list, so that every value has a parent.
-  const holder: JsonValue[] = [deepCopy(document)];
+  const holder: JsonValue[] = [structuredClone(document)];
   operations.forEach((operation, index) => apply(holder, operation, `operation ${index}`));
   return holder[0]!;
 }
@@ -37,12 +37,12 @@ function apply(holder: JsonValue[], operation: JsonValue, title: string): void {
   const place = `${title} (${textOf(op)} ${textOf(path)})`;
   switch (op) {
     case 'test':
-      if (deepEqual(read(holder, segments) ?? null, value ?? null)) return;
+      if (isDeepStrictEqual(read(holder, segments) ?? null, value ?? null)) return;
       throw new PatchError('testFailed', `${title}: testing value ${textOf(path)} failed`);
     case 'add':
     case 'replace':
       if (value === undefined) throw new PatchError('malformed', `${title} of the JSON patch must have a "value"`);
-      if (put(parent, segments.at(-1)!, deepCopy(value), op === 'add' && segments.length > 1)) return;
+      if (put(parent, segments.at(-1)!, structuredClone(value), op === 'add' && segments.length > 1)) return;
       break;
     case 'remove':
       if (take(parent, segments.at(-1)!)) return;

@@ -116,7 +116,7 @@ describe('strategic merge patch', () => {
     const count = 2_000;
     let reads = 0;
     const counted = (index: number): JsonObject =>
-      Object.defineProperty({ value: 'x' }, 'name', { enumerable: true, get: () => (reads++, `v${index}`) }) as never;
+      Object.defineProperty({ value: 'x' }, 'name', { enumerable: true, get: () => (reads++, `v${index}`) });
     const elements = (order: (index: number) => number): JsonObject[] =>
       Array.from({ length: count }, (_, index) => counted(order(index)));
     const order = Array.from({ length: count }, (_, index) => ({ name: `v${index}` }));

@@ -2,7 +2,7 @@ const int32Limit = 2 ** 31;
 const dateTimePattern = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|[+-](\d{2}):(\d{2}))$/;
 
 /** Returns whether the text is an RFC 3339 date and time, as Kubernetes' Time parses it. */
-export function isDateTime(text: string): boolean {
+function isDateTime(text: string): boolean {
   return readDateTime(text) !== undefined;
 }
 

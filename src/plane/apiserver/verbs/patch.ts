@@ -3,7 +3,6 @@ import { ApiError, badRequest, invalid, notFound, requestTooLarge, unsupportedMe
 import { bodyMediaType, bodyText, decodeJson, requireObject } from '../http/decode-body.ts';
 import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { deepCopy } from '../deep-equal.ts';
 import { invalidValue } from '../schema/field-error.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { resizeWarnings } from '../kinds/unsupported-warnings.ts';
@@ -45,7 +44,7 @@ export function patchObject(
     throw invalid(type.kind, type.group, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
   }
   // The result may share structure with the stored object, which must not change.
-  const decoded = decodeObject(type, deepCopy(patched), options.fieldValidation, 'patch');
+  const decoded = decodeObject(type, structuredClone(patched), options.fieldValidation, 'patch');
   const resized = options.status ? [] : resizeWarnings(type, decoded.object, stored.object);
   const updated = updateObject(context, type, stored, decoded.object, options);
   return { stored: updated, warnings: [...decoded.warnings, ...resized] };

@@ -1,5 +1,4 @@
 import type { TransportRequest } from '../../../client/transport.ts';
-import { deepCopy } from '../deep-equal.ts';
 import { bodyMediaType, decodeBody, decodeJson, bodyText, requireObject } from '../http/decode-body.ts';
 import { unsupportedMediaType } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
@@ -23,7 +22,7 @@ export function handleScale(
   if (request.method === 'GET') return scaleOf(stored.object);
   const { dryRun } = readWriteOptions(query, 'UpdateOptions');
   const sent = request.method === 'PATCH' ? patched(stored, request) : requireObject(decodeBody(request));
-  const object = deepCopy(stored.object);
+  const object = structuredClone(stored.object);
   const version = textAt(ensureObject(sent, 'metadata'), 'resourceVersion');
   metadataOf(object).resourceVersion = version === '' ? String(stored.resourceVersion) : version;
   ensureObject(object, 'spec').replicas = valueAt(sent, 'spec.replicas') ?? 0;

@@ -1,5 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
 import { append } from '../../append.ts';
-import { deepEqual } from '../../deep-equal.ts';
 import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { fieldForbidden, invalidValue, required } from '../../schema/field-error.ts';
@@ -82,6 +82,6 @@ function validateJsonPath(text: string, field: string): StatusCause[] {
 export function validateDefinitionUpdate(definition: JsonObject, previous: JsonObject): StatusCause[] {
   const at = (object: JsonObject, path: string): JsonValue => valueAt(object, path) ?? null;
   return ['spec.group', 'spec.scope', 'spec.names.plural', 'spec.names.kind']
-    .filter((path) => !deepEqual(at(definition, path), at(previous, path)))
+    .filter((path) => !isDeepStrictEqual(at(definition, path), at(previous, path)))
     .map((path) => invalidValue(path, at(definition, path), 'field is immutable'));
 }

@@ -1,4 +1,4 @@
-import { deepCopy, deepEqual } from '../../deep-equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject } from '../../json.ts';
 import { fieldForbidden } from '../../schema/field-error.ts';
@@ -15,7 +15,7 @@ export function validatePodUpdate(pod: JsonObject, previous: JsonObject): Status
   const spec = objectAt(pod, 'spec') ?? {};
   const old = objectAt(previous, 'spec') ?? {};
   const causes = [...validateGateRemoval(spec, old), ...validateTolerationsUpdate(spec, old)];
-  const allowed = deepCopy(spec);
+  const allowed = structuredClone(spec);
   for (const field of ['containers', 'initContainers']) {
     const before = objectsAt(old, field);
     objectsAt(allowed, field).forEach((container, index) => {
@@ -27,7 +27,7 @@ export function validatePodUpdate(pod: JsonObject, previous: JsonObject): Status
   const mutable = ['activeDeadlineSeconds', 'tolerations', 'schedulingGates'];
   if (isGated) mutable.push('nodeSelector', 'affinity');
   const changed = Object.keys({ ...allowed, ...old }).filter(
-    (field) => !mutable.includes(field) && !deepEqual(allowed[field], old[field]),
+    (field) => !mutable.includes(field) && !isDeepStrictEqual(allowed[field], old[field]),
   );
   if (changed.length > 0) {
     const list = changed.map((field) => `spec.${field}`).join(', ');
