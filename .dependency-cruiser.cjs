@@ -53,7 +53,7 @@ const rooms = {
   controller: ['work-queue/', 'files'],
   plane: ['apiserver/', 'nodes/', 'workloads/'],
   'plane/apiserver': [
-    ...['json.ts', 'deep-equal.ts', 'append.ts', 'complexity.ts', 'background-work.ts', 'schema/', 'patch/'],
+    ...['json.ts', 'append.ts', 'background-work.ts', 'schema/', 'patch/'],
     ...['store/', 'http/', 'kinds/', 'access/', 'verbs/', 'discovery/', 'background/', 'files'],
   ],
   'plane/apiserver/kinds': ['files', 'pods/', 'workloads/', 'custom/', 'built-in-kinds.ts'],

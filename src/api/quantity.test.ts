@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   QuantityError,
   addQuantities,
@@ -150,6 +150,36 @@ describe('parseQuantity', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('a quantity of millions of digits', () => {
+  const digits = '1'.repeat(2_900_000);
+
+  it.each([
+    ['whole', digits],
+    ['fraction', `0.${digits}`],
+    ['binary', `${digits}Ki`],
+    ['exponent', `1e${digits}`],
+    ['leading zeros', `${'0'.repeat(2_900_000)}1`],
+    ['suffix', `1${'x'.repeat(2_900_000)}`],
+  ])('is rejected before it is computed, with a short message: %s', (_, text) => {
+    const bigInt = vi.spyOn(globalThis, 'BigInt');
+    const error = (() => {
+      try {
+        return parseQuantity(text);
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    expect(error).toBeInstanceOf(QuantityError);
+    expect((error as QuantityError).message.length).toBeLessThan(600);
+    expect(bigInt).not.toHaveBeenCalled();
+    bigInt.mockRestore();
+  });
+
+  it('may have 300 digits', () => {
+    expect(formatQuantity(parseQuantity(`0.${'1'.repeat(299)}`))).toBe('111111112n');
   });
 });
 

@@ -27,7 +27,7 @@ export class QuantityError extends Error {
 
   constructor(text: string, problem: string) {
     super(
-      `${JSON.stringify(text)} is not a quantity: ${problem}. Write a number with an optional suffix: ` +
+      `${shown(text)} is not a quantity: ${problem}. Write a number with an optional suffix: ` +
         'n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent such as e3; for example "500m", "2" or "1.5Gi"',
     );
     this.text = text;
@@ -40,8 +40,10 @@ const finestScale = -9;
 const maxBinaryAmount = 2n ** 63n - 1n;
 /** Number of decimal digits that a double always represents exactly. */
 const exactDigits = 15;
-/** Parsing rejects amounts with more digits: "1e999999999" must not cost memory. */
-const maxAmountDigits = 300;
+/** Parsing rejects texts and amounts with more digits: neither a million digits nor "1e999999999" may cost time or memory. */
+const maxDigits = 300;
+/** Maximum number of characters of an invalid text in an error. */
+const maxShownLength = 100;
 
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
@@ -61,7 +63,7 @@ export const zeroQuantity: Quantity = { unscaled: 0, scale: 0, format: 'decimal'
 /**
  * Parses a quantity as Kubernetes does: optional sign, digits with an optional point, and a suffix of one of the three notations. Rounds
  * fractions of 10^−9 away from zero and caps binary amounts at ±(2^63 − 1). Also accepts a JSON number. Throws QuantityError for anything
- * else. Stricter than Kubernetes in two points: rejects "." and "+", and amounts with more than 300 digits.
+ * else. Stricter than Kubernetes in two points: rejects "." and "+", and texts and amounts with more than 300 digits.
  */
 export function parseQuantity(input: unknown): Quantity {
   if (typeof input === 'number') {
@@ -95,6 +97,7 @@ function parseText(text: string): Quantity {
   }
   if (seen === 0)
     throw new QuantityError(text, text === '' ? 'it is empty' : 'it has no digits where the number should be');
+  if (seen > maxDigits) throw new QuantityError(text, `it has more than ${maxDigits} digits`);
   const fraction = point < 0 ? 0 : at - point - 1;
   const magnitude = significant <= exactDigits ? accumulated : BigInt(text.slice(start, at).replace('.', ''));
   if (at === end && fraction === 0 && significant <= exactDigits) return signed(magnitude, 0, 'decimal', negative);
@@ -103,16 +106,21 @@ function parseText(text: string): Quantity {
   if (shift !== undefined) return binaryQuantity(magnitude, -fraction, shift, negative);
   const exponent = decimalExponents.get(suffix);
   if (exponent === undefined && !/^[eE][+-]?[0-9]+$/.test(suffix)) {
-    throw new QuantityError(text, `${JSON.stringify(suffix)} is not a suffix`);
+    throw new QuantityError(text, `${shown(suffix)} is not a suffix`);
   }
   const scale = (exponent ?? Number(suffix.slice(1))) - fraction;
   const format = exponent === undefined ? 'exponent' : 'decimal';
   if (significant === 0) return { unscaled: 0, scale: 0, format };
-  if (significant + scale > maxAmountDigits) throw new QuantityError(text, 'it is too large');
+  if (significant + scale > maxDigits) throw new QuantityError(text, 'it is too large');
   if (scale >= finestScale) return signed(magnitude, scale, format, negative);
   // The digits limit the magnitude, so an exponent of any size costs nothing.
   if (significant + scale <= finestScale) return signed(1, finestScale, format, negative);
   return signed(divideUp(magnitude, finestScale - scale), finestScale, format, negative);
+}
+
+/** Returns the text in quotes, truncated if it is long. */
+function shown(text: string): string {
+  return JSON.stringify(text.length <= maxShownLength ? text : `${text.slice(0, maxShownLength)}…`);
 }
 
 function binaryQuantity(magnitude: number | bigint, scale: number, shift: number, negative: boolean): Quantity {

@@ -157,7 +157,7 @@ describe('tutti up, with invalid input', () => {
     await withPortTaken(0, async (port) => {
       const up = tutti('up', '--port', String(port));
       expect(await up.ended()).toMatchObject({ exitCode: 1 });
-      expect(up.stderr).toMatch(new RegExp(`^tutti: .*port ${port} .*another port`));
+      expect(up.stderr).toMatch(new RegExp(`^tutti: .*port ${port}: .*another port`));
       expect(up.stderr).not.toContain('    at ');
     });
   });

@@ -9,10 +9,9 @@ import { ConfigurationError } from '../config/configuration-error.ts';
 import { TemporaryFolderError } from '../compose/temporary-folder-error.ts';
 import { UnsupportedConfigurationError } from '../compose/unsupported-configuration-error.ts';
 import { ConditionError } from '../compose/until.ts';
-import { PortDeniedError, PortTakenError } from '../plane/apiserver/listen-http.ts';
+import { PortUnavailableError } from '../base/port-unavailable-error.ts';
 import { ProfileError } from '../framework/profile.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
-import { PortUnavailableError } from '../serving/port-unavailable-error.ts';
 import { ExtenderConfigurationError } from '../scheduler/api/extender-configuration-error.ts';
 import { ManifestError } from './manifests/manifest.ts';
 import { OutputError } from './output-error.ts';
@@ -41,8 +40,6 @@ it.each([
   ['OutputError', new OutputError('standard output', cause)],
   ['PluginArgumentsError', new PluginArgumentsError('Coscheduling', [{ path: [], problem: 'must be an object' }])],
   ['PluginFileError', new PluginFileError('a.ts', 'it is not a file')],
-  ['PortDeniedError', new PortDeniedError(80, '127.0.0.1', cause)],
-  ['PortTakenError', new PortTakenError(80, '127.0.0.1', cause)],
   ['PortUnavailableError', new PortUnavailableError('127.0.0.1', 80, '--secure-port', cause)],
   ['ProfileError', new ProfileError('no such plugin')],
   ['TemporaryFolderError', new TemporaryFolderError('the kubeconfig', cause)],

@@ -81,7 +81,7 @@ const defaultAllocatable = { cpu: '4', memory: '16Gi' };
  *     await playground.stop();
  *
  * Simulated nodes run the pods that are bound to them. Nodes that you create through the API are simulated too, unless they have a
- * kubelet. Rejects with ProfileError, PortTakenError, PortDeniedError or TemporaryFolderError; then nothing is left running.
+ * kubelet. Rejects with ProfileError, PortUnavailableError or TemporaryFolderError; then nothing is left running.
  */
 export async function createPlayground(options: PlaygroundOptions = {}): Promise<Playground> {
   const { nodes = 0, plugins = [], port = 0 } = options;

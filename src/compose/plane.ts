@@ -59,9 +59,8 @@ const certificateYears = 1;
 
 /**
  * Starts a whole control plane in this process: API server, simulated nodes and volumes, workload controllers, PodGroup
- * controller and scheduler, connected only over HTTP. Resolves when all of them run. Rejects with PortTakenError,
- * PortDeniedError, TemporaryFolderError, KubeconfigFileError, or the errors of profiles and plugins; then nothing is left
- * running.
+ * controller and scheduler, connected only over HTTP. Resolves when all of them run. Rejects with PortUnavailableError,
+ * TemporaryFolderError, KubeconfigFileError, or the errors of profiles and plugins; then nothing is left running.
  */
 export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
   const { logger, profiles, plugins = [], kubeconfigFile } = options;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { HttpService, limitedServerOptions } from './http-service.ts';
-import { PortUnavailableError } from './port-unavailable-error.ts';
+import { PortUnavailableError } from '../base/port-unavailable-error.ts';
 import type { RequestHandler } from './request-handler.ts';
 
 /** The running server of a process. */

@@ -289,7 +289,6 @@ export function fuzzDefinition(): JsonObject {
     {
       subresources: { status: {} },
       additionalPrinterColumns: [{ name: 'Text', type: 'string', jsonPath: '.spec.text' }],
-      selectableFields: [{ jsonPath: '.spec.text' }],
     },
   );
 }

@@ -34,7 +34,7 @@ export function parseManifests(file: string, text: string): ParsedManifests {
       ...(document.errors.length > 0 ? [] : duplicateKeys(document)),
     ];
     for (const { offset, message } of errors) {
-      problems.push(`${where}, line ${lines.linePos(offset).line}: not valid YAML or JSON: ${message}`);
+      problems.push(`${where}, line ${lines.linePos(offset).line}: not valid YAML or JSON: ${wording(message)}`);
     }
     if (errors.length > 0) continue;
     const value = toJson(document, where, problems);
@@ -51,6 +51,11 @@ export function parseManifests(file: string, text: string): ParsedManifests {
     }
   }
   return { manifests, problems };
+}
+
+/** Returns the message of an error of the library, whose parser is recursive. */
+function wording(message: string): string {
+  return message.startsWith('Maximum call stack') ? 'nested too deeply' : message;
 }
 
 function toJson(document: Document, where: string, problems: string[]): unknown {

@@ -8,8 +8,7 @@ import type { BackgroundProblem } from './background-work.ts';
 import { startDefinitionRegistrar } from './background/definition-registrar.ts';
 import { startEventExpiry } from './background/event-expiry.ts';
 import { startGarbageCollector } from './background/garbage-collector.ts';
-import { startNamespaceCleaner } from './background/namespace-cleaner.ts';
-import { OpenApiDocuments } from './discovery/open-api.ts';
+import { startContentCleaners } from './background/content-cleaner.ts';
 import { ApiError, internalError } from './http/api-error.ts';
 import { jsonResponse } from './http/response.ts';
 import { builtInKinds } from './kinds/built-in-kinds.ts';
@@ -35,19 +34,6 @@ export type Intercept = (
   proceed: () => TransportResponse,
 ) => TransportResponse | undefined | Promise<TransportResponse | undefined>;
 
-/** A request and the status of its response, reported once the status is known. */
-export interface RequestObservation {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
-  /** Without the question queryStart. Empty if the request has no query. */
-  readonly query: string;
-  readonly contentType: string | undefined;
-  readonly accept: string | undefined;
-  readonly userAgent: string | undefined;
-  readonly status: number;
-}
-
 export interface EmbeddedApiServerOptions {
   readonly clock: Clock;
   /** Source of UIDs and generated names. They are public, so it need not be cryptographically secure. */
@@ -55,15 +41,12 @@ export interface EmbeddedApiServerOptions {
   /** Bearer token of the administrator, the only user. Default: requests need no token. */
   readonly administratorToken?: string;
   readonly intercept?: Intercept;
-  readonly observe?: (observation: RequestObservation) => void;
   /** Called synchronously after each write to any collection, including the writes at startup. */
   readonly onChange?: StoreListener;
   /** Called for each background task that failed. The server and its other tasks continue. */
   readonly onProblem?: (problem: BackgroundProblem) => void;
   /** Number of changes of each resource that the server keeps for watches to replay. Default: 10,000. */
   readonly historyLimit?: number;
-  /** Resource version before the first write. Default: 1. */
-  readonly initialResourceVersion?: number;
 }
 
 const defaultHistoryLimit = 10_000;
@@ -75,19 +58,14 @@ const defaultHistoryLimit = 10_000;
  */
 export class EmbeddedApiServer {
   readonly #api: ApiContext;
-  readonly #openApi: OpenApiDocuments;
   readonly #administratorToken: string | undefined;
   readonly #intercept: Intercept | undefined;
-  readonly #observe: ((observation: RequestObservation) => void) | undefined;
   readonly #stopExpiry: () => void;
   #closed = false;
 
   constructor(options: EmbeddedApiServerOptions) {
     const { clock, random } = options;
-    const store = new Store({
-      historyLimit: options.historyLimit ?? defaultHistoryLimit,
-      initialResourceVersion: options.initialResourceVersion ?? 1,
-    });
+    const store = new Store(options.historyLimit ?? defaultHistoryLimit);
     if (options.onChange !== undefined) store.subscribe(options.onChange);
     store.collection(pods.storage, podIndexes);
     for (const type of builtInKinds) store.collection(type.storage);
@@ -102,12 +80,10 @@ export class EmbeddedApiServer {
       nowMs: () => clock.now(),
       now: () => toKubernetesTime(clock.now()),
     };
-    this.#openApi = new OpenApiDocuments(this.#api.registry);
     this.#administratorToken = options.administratorToken;
     this.#intercept = options.intercept;
-    this.#observe = options.observe;
     startGarbageCollector(this.#api);
-    startNamespaceCleaner(this.#api);
+    startContentCleaners(this.#api);
     startDefinitionRegistrar(this.#api);
     this.#stopExpiry = startEventExpiry(this.#api);
     this.#createBuiltIns();
@@ -132,9 +108,7 @@ export class EmbeddedApiServer {
     const proceed = (): TransportResponse => this.#respond(request, signal);
     const injected = await this.#intercept?.(request, proceed);
     this.#throwIfClosed(signal);
-    const response = injected ?? proceed();
-    this.#report(request, response.status);
-    return response;
+    return injected ?? proceed();
   }
 
   /** Returns whether these headers authenticate the administrator. The listener drops the body of any other request. */
@@ -170,27 +144,11 @@ export class EmbeddedApiServer {
 
   #respond(request: TransportRequest, signal: AbortSignal | undefined): TransportResponse {
     try {
-      const context = { api: this.#api, openApi: this.#openApi, administratorToken: this.#administratorToken };
-      return route(context, request, signal);
+      return route({ api: this.#api, administratorToken: this.#administratorToken }, request, signal);
     } catch (error) {
       const known = error instanceof ApiError ? error : internalError((error as Error).stack ?? String(error));
       return jsonResponse(known.toStatus(), { status: known.code, headers: known.headers });
     }
-  }
-
-  #report(request: TransportRequest, status: number): void {
-    if (this.#observe === undefined) return;
-    const { method, path: target, headers } = request;
-    const queryStart = target.indexOf('?');
-    this.#observe({
-      method,
-      path: queryStart < 0 ? target : target.slice(0, queryStart),
-      query: queryStart < 0 ? '' : target.slice(queryStart + 1),
-      contentType: headers['content-type'],
-      accept: headers.accept,
-      userAgent: headers['user-agent'],
-      status,
-    });
   }
 
   #createBuiltIns(): void {

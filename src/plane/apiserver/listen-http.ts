@@ -5,40 +5,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { isIP } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { UserError } from '../../base/user-error.ts';
+import { PortUnavailableError } from '../../base/port-unavailable-error.ts';
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
 import type { EmbeddedApiServer } from './embedded-api-server.ts';
-import { ApiError } from './http/api-error.ts';
-import { bodyLimitBytes } from './http/decode-body.ts';
+import { methodNotAllowed } from './http/api-error.ts';
+import type { ApiError } from './http/api-error.ts';
+import { bodyLimitBytes, bodyTooLarge } from './http/decode-body.ts';
 import { webPageProblem } from './http/reject-web-pages.ts';
 import { jsonResponse } from './http/response.ts';
-
-/** Another process uses the port. */
-export class PortTakenError extends UserError {
-  override readonly name = 'PortTakenError';
-  readonly port: number;
-
-  constructor(port: number, host: string, cause: unknown) {
-    super(
-      `port ${port} on ${host} is already in use: stop the process that uses it, or choose another port (0 picks a free port)`,
-      { cause },
-    );
-    this.port = port;
-  }
-}
-
-/** The operating system does not let this user listen on the port, such as a port below 1024. */
-export class PortDeniedError extends UserError {
-  override readonly name = 'PortDeniedError';
-  readonly port: number;
-
-  constructor(port: number, host: string, cause: unknown) {
-    super(`no permission to listen on port ${port} of ${host}: choose a port of at least 1024 (0 picks a free port)`, {
-      cause,
-    });
-    this.port = port;
-  }
-}
 
 /** A listening server. */
 export interface HttpListener {
@@ -66,7 +40,7 @@ export interface ListenOptions {
 
 /**
  * Serves an embedded API server over HTTP/1.1, on loopback addresses only. Rejects requests from web pages. Port 0 picks a free
- * port. Rejects with PortTakenError if another process uses the port, and with PortDeniedError if this user may not listen on it.
+ * port. Rejects with PortUnavailableError.
  */
 export async function listenHttp(
   server: EmbeddedApiServer,
@@ -92,10 +66,7 @@ export async function listenHttp(
     http.listen(port, host);
     await once(http, 'listening');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new PortTakenError(port, host, error);
-    if (code === 'EACCES') throw new PortDeniedError(port, host, error);
-    throw error;
+    throw new PortUnavailableError(host, port, '--port', error as NodeJS.ErrnoException);
   }
   const actual = (http.address() as AddressInfo).port;
   return {
@@ -133,7 +104,7 @@ async function respond(
 ): Promise<TransportResponse> {
   const { method = '', url = '/' } = incoming;
   if (!methods.has(method)) {
-    return rejection(new ApiError({ code: 405, reason: 'MethodNotAllowed', message: `${method} is not supported` }));
+    return rejection(methodNotAllowed(`${method} is not supported`));
   }
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(incoming.headers)) {
@@ -144,10 +115,7 @@ async function respond(
   const keepsBody = problem === undefined && hasBody(headers) && server.isAuthenticated(headers);
   const body = await readBody(incoming, keepsBody ? bodyLimitBytes : 0);
   if (problem !== undefined) return rejection(problem);
-  if (body === undefined && keepsBody) {
-    const message = `Request entity too large: limit is ${bodyLimitBytes}`;
-    return rejection(new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message }));
-  }
+  if (body === undefined && keepsBody) return rejection(bodyTooLarge());
   return server.handle(
     { method: method as TransportRequest['method'], path: url, headers, ...(body?.length && { body }) },
     signal,

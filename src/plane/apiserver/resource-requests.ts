@@ -98,22 +98,20 @@ function handleCollection(resource: ResourceRequest): TransportResponse {
 }
 
 function handleObject(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
-  const { context, request, type, target, query } = resource;
-  const find = (): StoredObject => {
-    const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
-    if (stored === undefined) throw notFound(type, name);
-    return stored;
-  };
+  const { context, request, type, query } = resource;
   switch (request.method) {
     case 'GET': {
       const presentation = readPresentation(request.headers.accept, query);
-      return textResponse(presentOne(type, find(), presentation, context.nowMs()), 'application/json');
+      return textResponse(
+        presentOne(type, existing(resource, name), presentation, context.nowMs()),
+        'application/json',
+      );
     }
     case 'PUT':
       return update(resource, name, status);
     case 'PATCH': {
       const options = { ...readWriteOptions(query, 'PatchOptions'), status };
-      const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
+      const stored = find(resource, name);
       const patched = patchObject(context, type, stored, name, request, options);
       const unsupported = newUnsupportedWarnings(type, patched.stored.object, stored!.object);
       return written(type, patched.stored, 200, [...patched.warnings, ...unsupported]);
@@ -121,22 +119,30 @@ function handleObject(resource: ResourceRequest, name: string, status: boolean):
     case 'DELETE': {
       if (status) throw methodNotAllowed();
       const options = readDeleteOptions(request, query);
-      return deleted(type, deleteObject(context, type, find(), options));
+      return deleted(type, deleteObject(context, type, existing(resource, name), options));
     }
     case 'POST':
       throw methodNotAllowed();
   }
 }
 
+function find({ context, type, target }: ResourceRequest, name: string): StoredObject | undefined {
+  return context.store.collection(type.storage).get(target.namespace ?? '', name);
+}
+
+function existing(resource: ResourceRequest, name: string): StoredObject {
+  const stored = find(resource, name);
+  if (stored === undefined) throw notFound(resource.type, name);
+  return stored;
+}
+
 function handleSubresource(resource: ResourceRequest, name: string, subresource: string): TransportResponse {
-  const { context, request, type, target, query } = resource;
+  const { context, request, type, query } = resource;
   if (subresource === 'status' && hasStatusSubresource(type)) return handleObject(resource, name, true);
   if (subresource === 'status' && type.content.type === 'structural') throw notFound(type, name);
   if (subresource === 'scale' && type.subresources.some((each) => each.name === 'scale')) {
     if (request.method === 'POST' || request.method === 'DELETE') throw methodNotAllowed();
-    const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
-    if (stored === undefined) throw notFound(type, name);
-    return jsonResponse(handleScale(context, type, stored, request, query));
+    return jsonResponse(handleScale(context, type, existing(resource, name), request, query));
   }
   if (type.storage === 'serviceaccounts' && subresource === 'token') {
     throw notServed('serviceaccounts/token', apiVersionOf(type));
@@ -161,25 +167,14 @@ function create(resource: ResourceRequest): TransportResponse {
 }
 
 function update(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
-  const { context, request, type, target, query } = resource;
+  const { context, request, type, query } = resource;
   const options = readWriteOptions(query, 'UpdateOptions');
   const { object, warnings } = decodeObject(type, requireObject(decodeBody(request)), options.fieldValidation);
-  const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
-  if (stored !== undefined) {
-    const resized = status ? [] : resizeWarnings(type, object, stored.object);
-    const updated = updateObject(context, type, stored, object, { ...options, status });
-    const unsupported = newUnsupportedWarnings(type, updated.object, stored.object);
-    return written(type, updated, 200, [...warnings, ...resized, ...unsupported]);
-  }
-  const metadata = objectAt(object, 'metadata');
-  const conditional = textAt(metadata, 'resourceVersion') !== '' || textAt(metadata, 'uid') !== '';
-  if (type.behavior.createOnUpdate !== true || status || conditional) throw notFound(type, name);
-  if (textAt(metadata, 'name') !== name) {
-    throw badRequest(
-      `the name of the object (${textAt(metadata, 'name')}) does not match the name on the URL (${name})`,
-    );
-  }
-  return written(type, createObject(context, type, target.namespace, object, options.dryRun), 201, warnings);
+  const stored = existing(resource, name);
+  const resized = status ? [] : resizeWarnings(type, object, stored.object);
+  const updated = updateObject(context, type, stored, object, { ...options, status });
+  const unsupported = newUnsupportedWarnings(type, updated.object, stored.object);
+  return written(type, updated, 200, [...warnings, ...resized, ...unsupported]);
 }
 
 function written(
@@ -219,12 +214,8 @@ function deleteCollection(resource: ResourceRequest): TransportResponse {
   const items = selectObjects(collection, selection).map((stored) =>
     presentText(type, deleteObject(context, type, stored, options).object),
   );
-  const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`;
-  const head = JSON.stringify({
-    kind: type.listKind,
-    apiVersion,
-    metadata: { resourceVersion: String(context.store.resourceVersion) },
-  });
+  const metadata = { resourceVersion: String(context.store.resourceVersion) };
+  const head = JSON.stringify({ kind: type.listKind, apiVersion: apiVersionOf(type), metadata });
   return textResponse(`${head.slice(0, -1)},"items":[${items.join(',')}]}`, 'application/json');
 }
 
@@ -243,12 +234,11 @@ function bind(resource: ResourceRequest, podName: string | undefined): Transport
 
 /** Evicts a pod: marks it and deletes it gracefully. Evictions do not check PodDisruptionBudgets. */
 function evict(resource: ResourceRequest, name: string): TransportResponse {
-  const { context, request, type, target, query } = resource;
+  const { context, request, type, query } = resource;
   const eviction = readSubresourceBody(request, 'Eviction', 'policy/v1');
   const named = textAt(objectAt(eviction, 'metadata'), 'name');
   if (named !== '' && named !== name) throw badRequest('name in URL does not match name in Eviction object');
-  const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
-  if (stored === undefined) throw notFound(type, name);
+  const stored = existing(resource, name);
   const options = parseDeleteOptions(objectAt(eviction, 'deleteOptions') ?? {}, query);
   const evicted = options.dryRun ? stored : markEvicted(context, stored);
   deleteObject(context, type, evicted, options);

@@ -1,11 +1,12 @@
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
-import { coreVersions, groupList, groupOf, resourceList } from './discovery/discovery.ts';
-import type { OpenApiDocuments } from './discovery/open-api.ts';
-import { ApiError, badRequest, unknownPath } from './http/api-error.ts';
+import { coreVersions, groupList, resourceList } from './discovery/discovery.ts';
+import { openApiDocument, openApiIndex } from './discovery/open-api.ts';
+import { badRequest, methodNotAllowed, unknownPath } from './http/api-error.ts';
 import { authenticate, requireCredentials } from './access/authenticate.ts';
 import { parseResourceTarget } from './http/request-target.ts';
 import { jsonResponse, pageNotFound, textResponse } from './http/response.ts';
 import type { JsonObject } from './json.ts';
+import type { ResourceRegistry } from './kinds/resource-registry.ts';
 import { handleResource } from './resource-requests.ts';
 import type { ApiContext } from './verbs/api-context.ts';
 
@@ -32,7 +33,6 @@ const openApiV2 = {
 
 export interface RouterContext {
   readonly api: ApiContext;
-  readonly openApi: OpenApiDocuments;
   /** Undefined: requests need no token. */
   readonly administratorToken: string | undefined;
 }
@@ -51,7 +51,7 @@ export function route(
   const segments = decodeSegments(path);
   const [root] = segments;
   const target = parseResourceTarget(segments);
-  if (root === 'openapi') return openApi(context, request, segments.slice(1));
+  if (root === 'openapi') return openApi(context.api.registry, request, segments.slice(1));
   if (root !== 'api' && root !== 'apis') throw unknownPath();
   if (target === undefined) return discovery(context.api, request, segments);
   return handleResource(context.api, request, target, query, signal);
@@ -73,11 +73,7 @@ function decodeSegments(path: string): string[] {
 
 function requireGet(request: TransportRequest): void {
   if (request.method === 'GET') return;
-  throw new ApiError({
-    code: 405,
-    reason: 'MethodNotAllowed',
-    message: `${request.method} is not supported at this path; use GET`,
-  });
+  throw methodNotAllowed(`${request.method} is not supported at this path; use GET`);
 }
 
 function discovery(api: ApiContext, request: TransportRequest, segments: readonly string[]): TransportResponse {
@@ -87,19 +83,15 @@ function discovery(api: ApiContext, request: TransportRequest, segments: readonl
   if (segments.length === 1) {
     return jsonResponse(root === 'api' ? coreVersions(request.headers.host ?? '') : groupList(registry));
   }
-  const found =
-    root === 'api'
-      ? segments.length === 2
-        ? resourceList(registry, '', group!)
-        : undefined
-      : version === undefined
-        ? groupOf(registry, group!)
-        : resourceList(registry, group!, version);
-  if (found === undefined) return pageNotFound();
-  return jsonResponse(found);
+  const found = root === 'api' ? resourceList(registry, '', group!) : resourceList(registry, group!, version ?? '');
+  return found === undefined ? pageNotFound() : jsonResponse(found);
 }
 
-function openApi(context: RouterContext, request: TransportRequest, segments: readonly string[]): TransportResponse {
+function openApi(
+  registry: ResourceRegistry,
+  request: TransportRequest,
+  segments: readonly string[],
+): TransportResponse {
   requireGet(request);
   const [version, ...rest] = segments;
   if (version === 'v2' && rest.length === 0 && request.headers.accept?.includes(openApiV2.accepted) === true) {
@@ -108,8 +100,8 @@ function openApi(context: RouterContext, request: TransportRequest, segments: re
     return textResponse('', openApiV2.contentType);
   }
   if (version !== 'v3') throw unknownPath();
-  if (rest.length === 0) return textResponse(JSON.stringify(context.openApi.index()), 'text/plain; charset=utf-8');
-  const document = context.openApi.document(rest.join('/'));
+  if (rest.length === 0) return textResponse(JSON.stringify(openApiIndex(registry)), 'text/plain; charset=utf-8');
+  const document = openApiDocument(registry, rest.join('/'));
   if (document === undefined) throw unknownPath();
-  return textResponse(document, 'application/json');
+  return jsonResponse(document);
 }

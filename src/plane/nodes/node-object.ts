@@ -72,15 +72,11 @@ export function nodeObject(spec: SimulatedNodeSpec, internalIP: string, now: num
       ],
       nodeInfo: {
         architecture: 'amd64',
-        bootID: '',
         containerRuntimeVersion: 'simulated://0',
         kernelVersion: 'simulated',
-        kubeProxyVersion: '',
         kubeletVersion: simulatedKubeletVersion,
-        machineID: '',
         operatingSystem: 'linux',
         osImage: 'simulated',
-        systemUUID: '',
       },
     },
   };

@@ -45,22 +45,18 @@ export class SimulatedNode implements PodHost {
   async register(now: number, uid?: string): Promise<void> {
     const { client, spec, signal } = this.#options;
     const object = nodeObject(spec, this.hostIP, now);
-    if (uid !== undefined) {
-      const metadata = { uid, labels: labelsOf(spec) };
-      await client.patch(this.#path, 'merge', { metadata }, { signal });
-      const patch = { metadata: { uid }, status: object.status };
-      this.#readLabels(await client.patch(`${this.#path}/status`, 'merge', patch, { signal }));
-      return;
+    if (uid === undefined) {
+      try {
+        this.#readLabels(await client.create('/api/v1/nodes', object, { signal }));
+        return;
+      } catch (error) {
+        if (!(error instanceof AlreadyExistsError)) throw error;
+      }
     }
-    try {
-      this.#readLabels(await client.create('/api/v1/nodes', object, { signal }));
-      return;
-    } catch (error) {
-      if (!(error instanceof AlreadyExistsError)) throw error;
-    }
-    await client.patch(this.#path, 'strategic-merge', { metadata: object.metadata, spec: object.spec }, { signal });
-    const patch = { status: object.status };
-    this.#readLabels(await client.patch(`${this.#path}/status`, 'strategic-merge', patch, { signal }));
+    const metadata = { uid, labels: labelsOf(spec) };
+    await client.patch(this.#path, 'merge', { metadata, spec: object.spec }, { signal });
+    const patch = { metadata: { uid }, status: object.status };
+    this.#readLabels(await client.patch(`${this.#path}/status`, 'merge', patch, { signal }));
   }
 
   async admit(pod: KubeletPod): Promise<Rejection | undefined> {

@@ -6,7 +6,7 @@ import { ConflictError, InvalidError, NotFoundError } from '../../client/api-err
 import { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
 import type { Transport } from '../../client/transport.ts';
-import { Reflector } from '../../informer/reflector.ts';
+import type { Reflector } from '../../informer/reflector.ts';
 import { readAdoptableNode } from './adoptable-node.ts';
 import type { AdoptableNode } from './adoptable-node.ts';
 import { isTerminalPhase, readKubeletPod } from './kubelet-pod.ts';
@@ -48,7 +48,7 @@ export class SimulatedNodes {
   readonly #onProblem: OnSimulationProblem;
   readonly #reflector: Reflector<KubeletPod>;
   readonly #rendezvous: Rendezvous;
-  readonly #nodeReflector: Reflector<AdoptableNode> | undefined;
+  #nodeReflector: Reflector<AdoptableNode> | undefined;
   /** Work under way on nodes and on pods of nodes that are gone. */
   readonly #tasks = new Set<Promise<void>>();
   /** Node name -> node */
@@ -67,10 +67,8 @@ export class SimulatedNodes {
     this.#onProblem = options.onProblem ?? ((): void => undefined);
     const client = new KubeClient({ transport, clock, userAgent: 'tutti-simulated-nodes' });
     this.#client = client;
-    this.#reflector = new Reflector<KubeletPod>({
-      client,
-      clock,
-      random,
+    const reflectorContext = { client, clock, random, onProblem: this.#onProblem };
+    this.#reflector = simulatedReflector<KubeletPod>(reflectorContext, {
       path: '/api/v1/pods',
       project: readKubeletPod,
       handler: {
@@ -80,7 +78,6 @@ export class SimulatedNodes {
         onSynced: () => this.#takeOver(),
       },
       indexers: { group: (pod) => (pod.groupKey === undefined ? [] : [pod.groupKey]) },
-      onProblem: ({ kind, path, error }) => this.#onProblem({ message: `pods: ${kind} failed`, subject: path, error }),
     });
     this.#rendezvous = new Rendezvous({
       client,
@@ -89,24 +86,19 @@ export class SimulatedNodes {
       runningMembers: (groupKey) => this.#runningMembers(groupKey),
       onProblem: this.#onProblem,
     });
-    this.#nodeReflector =
-      options.adoptsNodes === true
-        ? simulatedReflector(
-            { client, clock, random, onProblem: this.#onProblem },
-            {
-              path: '/api/v1/nodes',
-              project: readAdoptableNode,
-              handler: {
-                onAdd: (node) => this.#adopt(node),
-                onUpdate: (previous, node) => {
-                  if (previous.uid !== node.uid) this.#removeNode(previous.name);
-                  this.#adopt(node);
-                },
-                onDelete: ({ name }) => this.#removeNode(name),
-              },
-            },
-          )
-        : undefined;
+    if (options.adoptsNodes !== true) return;
+    this.#nodeReflector = simulatedReflector(reflectorContext, {
+      path: '/api/v1/nodes',
+      project: readAdoptableNode,
+      handler: {
+        onAdd: (node) => this.#adopt(node),
+        onUpdate: (previous, node) => {
+          if (previous.uid !== node.uid) this.#removeNode(previous.name);
+          this.#adopt(node);
+        },
+        onDelete: ({ name }) => this.#removeNode(name),
+      },
+    });
   }
 
   /**

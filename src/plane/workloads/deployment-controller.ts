@@ -7,21 +7,15 @@ import { isDeleting, ownedBy, templateHash, withCondition } from './workload.ts'
 import type { Condition, Workload } from './workload.ts';
 
 const hashLabel = 'pod-template-hash';
-const revisionAnnotation = 'deployment.kubernetes.io/revision';
 
 type Deployment = Workload<
-  {
-    readonly replicas: number;
-    readonly paused?: boolean;
-    readonly revisionHistoryLimit?: number;
-    readonly strategy?: { readonly type?: string };
-  },
+  { readonly replicas: number; readonly strategy?: { readonly type?: string } },
   { readonly conditions?: readonly Condition[] }
 >;
 
 /**
- * Keeps one ReplicaSet for each template that a Deployment has had, and scales that of the current template to all replicas in one step.
- * With strategy Recreate, it creates new pods only after the old ones no longer exist.
+ * Scales the ReplicaSet of a Deployment's current template to all replicas in one step, and deletes those of earlier templates once they
+ * have no pods. With strategy Recreate, it creates new pods only after the old ones no longer exist.
  */
 export const deploymentController: WorkloadController = {
   apiVersion: 'apps/v1',
@@ -33,59 +27,37 @@ export const deploymentController: WorkloadController = {
     const deployment = workload as Deployment;
     const { metadata, spec } = deployment;
     const sets = await actions.owned<ReplicaSet>(deployment, collectionPath(replicaSetController, metadata.namespace));
-    sets.sort((a, b) => revisionOf(a) - revisionOf(b));
     const hash = templateHash(spec.template);
-    const matching = sets.find((set) => set.metadata.labels?.[hashLabel] === hash);
+    const current = sets.find((set) => set.metadata.labels?.[hashLabel] === hash);
     if (isDeleting(deployment)) return undefined;
-    if (matching === undefined && spec.paused !== true) {
-      await createReplicaSet(deployment, hash, revisionOf(sets.at(-1)) + 1, actions);
+    if (current === undefined) {
+      await createReplicaSet(deployment, hash, actions);
       return undefined; // the new ReplicaSet triggers the next reconcile
     }
-    const current = matching ?? sets.at(-1);
     const old = sets.filter((set) => set !== current);
     await actions.writeStatus(path, deployment, statusOf(deployment, current, sets, actions.nowMs));
     for (const set of old) await scale(deployment, set, 0, actions);
-    if (current === undefined) return undefined;
-    const isWaiting = spec.strategy?.type === 'Recreate' && old.some(({ status }) => (status?.replicas ?? 0) > 0);
+    const hasPods = ({ status }: ReplicaSet): boolean => (status?.replicas ?? 0) > 0;
+    const isWaiting = spec.strategy?.type === 'Recreate' && old.some(hasPods);
     if (!isWaiting) await scale(deployment, current, spec.replicas, actions);
-    const newest = revisionOf(sets.at(-1));
-    if (revisionOf(current) < newest) {
-      const annotations = { [revisionAnnotation]: String(newest + 1) };
-      await actions.patch(pathOf(current), 'merge', { metadata: { annotations } });
-    }
-    const idle = old.filter(({ spec: { replicas }, status }) => replicas === 0 && (status?.replicas ?? 0) === 0);
-    const surplus = idle.slice(0, Math.max(0, idle.length - (spec.revisionHistoryLimit ?? 10)));
-    await actions.each(surplus, (set) => actions.delete(pathOf(set), set.metadata.uid));
+    const idle = old.filter((set) => set.spec.replicas === 0 && !hasPods(set));
+    await actions.each(idle, (set) => actions.delete(pathOf(set), set.metadata.uid));
     return undefined;
   },
 };
-
-function revisionOf(set: ReplicaSet | undefined): number {
-  return Number(set?.metadata.annotations?.[revisionAnnotation]) || 0;
-}
 
 function pathOf({ metadata }: ReplicaSet): string {
   return objectPath(replicaSetController, metadata);
 }
 
-async function createReplicaSet(
-  deployment: Deployment,
-  hash: string,
-  revision: number,
-  actions: WorkloadActions,
-): Promise<void> {
+async function createReplicaSet(deployment: Deployment, hash: string, actions: WorkloadActions): Promise<void> {
   const { namespace, name } = deployment.metadata;
   const { selector, template } = deployment.spec;
   const labels = { ...template.metadata?.labels, [hashLabel]: hash };
   await actions.create(collectionPath(replicaSetController, namespace), {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
-    metadata: {
-      name: `${name}-${hash}`,
-      labels,
-      annotations: { [revisionAnnotation]: String(revision) },
-      ownerReferences: ownedBy(deployment),
-    },
+    metadata: { name: `${name}-${hash}`, labels, ownerReferences: ownedBy(deployment) },
     spec: {
       replicas: 0,
       selector: { ...selector, matchLabels: { ...selector.matchLabels, [hashLabel]: hash } },
@@ -110,34 +82,25 @@ async function scale(
 
 function statusOf(
   { metadata, spec, status }: Deployment,
-  current: ReplicaSet | undefined,
+  current: ReplicaSet,
   sets: readonly ReplicaSet[],
   nowMs: number,
 ): object {
   const sum = (field: 'replicas' | 'readyReplicas' | 'availableReplicas'): number =>
     sets.reduce((total, set) => total + (set.status?.[field] ?? 0), 0);
   const [total, available] = [sum('replicas'), sum('availableReplicas')];
-  const updated = current?.status?.replicas ?? 0;
+  const updated = current.status?.replicas ?? 0;
   const isAvailable = available >= spec.replicas;
   const isComplete = isAvailable && updated === spec.replicas && total === updated;
-  const set = `ReplicaSet "${current?.metadata.name}"`;
-  const conditions = withCondition(
-    status?.conditions ?? [],
-    isAvailable
-      ? {
-          type: 'Available',
-          status: 'True',
-          reason: 'MinimumReplicasAvailable',
-          message: 'Deployment has minimum availability.',
-        }
-      : {
-          type: 'Available',
-          status: 'False',
-          reason: 'MinimumReplicasUnavailable',
-          message: 'Deployment does not have minimum availability.',
-        },
-    nowMs,
-  );
+  const set = `ReplicaSet "${current.metadata.name}"`;
+  const availability = isAvailable
+    ? { status: 'True', reason: 'MinimumReplicasAvailable', message: 'Deployment has minimum availability.' }
+    : {
+        status: 'False',
+        reason: 'MinimumReplicasUnavailable',
+        message: 'Deployment does not have minimum availability.',
+      };
+  const conditions = withCondition(status?.conditions ?? [], { type: 'Available', ...availability }, nowMs);
   const progress = isComplete
     ? { reason: 'NewReplicaSetAvailable', message: `${set} has successfully progressed.` }
     : { reason: 'ReplicaSetUpdated', message: `${set} is progressing.` };

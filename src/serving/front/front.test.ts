@@ -6,7 +6,7 @@ import { makeSelfSignedCertificate } from '../certificates/self-signed-certifica
 import type { Answer } from '../route.ts';
 import type { ServedRequest } from '../served-request.ts';
 import { httpsGet } from '../testing/https-get.ts';
-import { PortUnavailableError } from '../port-unavailable-error.ts';
+import { PortUnavailableError } from '../../base/port-unavailable-error.ts';
 import { Front } from './front.ts';
 import type { StartFrontOptions } from './front.ts';
 import { hangsMs } from '../../../test/planes/patience.ts';

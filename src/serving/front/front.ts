@@ -4,7 +4,7 @@ import { describeError } from '../../observability/logger.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Clock } from '../../base/clock.ts';
 import { toError } from '../../base/to-error.ts';
-import { PortUnavailableError } from '../port-unavailable-error.ts';
+import { PortUnavailableError } from '../../base/port-unavailable-error.ts';
 import type { Answer } from '../route.ts';
 import type { ServedRequest } from '../served-request.ts';
 import type { FromFront, FrontOptions, FrontTls, ToFront } from './front-messages.ts';

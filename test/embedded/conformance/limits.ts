@@ -214,6 +214,7 @@ export const limits: readonly Limit[] = [
     'answer[0][1]',
   ),
   ...limited('jobs: a job gets its defaults and its own selector', [2], fewerDefaults, 'answer.spec.backoffLimit'),
+  ...limited('storage: CSINodes and CSIDrivers are stored', [2], fewerDefaults, 'answer.spec'),
   ...limited('jobs: a job is validated', [5, 6], notChecked),
   ...limited(
     'jobs: a job is validated',
@@ -249,4 +250,10 @@ export const limits: readonly Limit[] = [
     'the embedded plane lets the node selector of a gated pod change in any way',
   ),
   ...limited('crud: annotations and finalizers must be well formed', [1, 2], notChecked),
+  ...limited(
+    'lists: unsupported field selectors are rejected',
+    [1],
+    'a real server lists the selectable fields of kinds that have only those of metadata',
+    'answer.message',
+  ),
 ];

@@ -11,6 +11,7 @@ const ageText = /^\d+[smhdy](\d+[smhd])?$/;
  * - descriptions of columns and API documentation are left out, because each server has its own;
  * - the case's namespace becomes `<namespace>`, so that a case may use any;
  * - the service account of pods is left out, because an admission plugin sets it that test servers run without;
+ * - the QoS class of pods is left out, because kubectl computes it where the server does not;
  * - the message of an Invalid response is left out where it only repeats the causes;
  * - the causes of an error are sorted, because servers list them in any order;
  * - an empty continue token counts as none;
@@ -85,7 +86,7 @@ export class Normalizer {
   }
 }
 
-const leftOut: ReadonlySet<string> = new Set(['managedFields', 'description', 'storageVersionHash']);
+const leftOut: ReadonlySet<string> = new Set(['managedFields', 'description', 'storageVersionHash', 'qosClass']);
 
 function inOrder(values: readonly JsonValue[]): JsonValue[] {
   return values.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));

@@ -15,7 +15,7 @@ export function authenticate(
   const isAdministrator = hasAdministratorToken(headers.authorization, administratorToken);
   if (headers['impersonate-user'] === undefined) return isAdministrator;
   const message = 'impersonation is not supported: the embedded control plane has only one user, the administrator';
-  throw new ApiError({ code: 403, reason: 'Forbidden', message });
+  throw new ApiError(403, 'Forbidden', message);
 }
 
 function hasAdministratorToken(authorization: string | undefined, administratorToken: string | undefined): boolean {
@@ -25,7 +25,7 @@ function hasAdministratorToken(authorization: string | undefined, administratorT
   if (token !== undefined && isSame(token, administratorToken)) return true;
   const message =
     "Unauthorized: these credentials are not the administrator's token; use the kubeconfig that tutti up wrote for this control plane";
-  throw new ApiError({ code: 401, reason: 'Unauthorized', message });
+  throw new ApiError(401, 'Unauthorized', message);
 }
 
 /** Throws 401 unless the request comes from the administrator. */
@@ -33,7 +33,7 @@ export function requireCredentials(isAdministrator: boolean): void {
   if (isAdministrator) return;
   const message =
     'Unauthorized: the request has no bearer token; use the kubeconfig that was written for this control plane (export KUBECONFIG=...)';
-  throw new ApiError({ code: 401, reason: 'Unauthorized', message });
+  throw new ApiError(401, 'Unauthorized', message);
 }
 
 function isSame(a: string, b: string): boolean {

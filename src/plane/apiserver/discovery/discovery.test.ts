@@ -12,10 +12,6 @@ describe('discovery', () => {
     const list = (await client.get('/api/v1')).body as { kind: string; resources: { name: string }[] };
     expect(list.kind).toBe('APIResourceList');
     expect(list.resources.map((each) => each.name)).toEqual(expect.arrayContaining(['pods', 'pods/binding']));
-    expect((await client.get('/apis/scheduling.k8s.io')).body).toMatchObject({
-      kind: 'APIGroup',
-      preferredVersion: { groupVersion: 'scheduling.k8s.io/v1' },
-    });
   });
 
   it('lists a custom resource while its CRD exists', async () => {

@@ -17,12 +17,6 @@ export function groupList(registry: ResourceRegistry): JsonObject {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) };
 }
 
-/** Returns the response to `GET /apis/GROUP`. Undefined if the group does not exist. */
-export function groupOf(registry: ResourceRegistry, name: string): JsonObject | undefined {
-  const group = registry.groups().find((each) => each.name === name && name !== '');
-  return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group) };
-}
-
 function groupEntry(group: ApiGroup): JsonObject {
   const versions = group.versions.map(({ version }) => ({ groupVersion: `${group.name}/${version}`, version }));
   return { name: group.name, versions, preferredVersion: versions[0]! };

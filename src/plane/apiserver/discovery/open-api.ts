@@ -4,99 +4,65 @@ import { objectAt } from '../kinds/access.ts';
 import type { ResourceRegistry } from '../kinds/resource-registry.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { patchMediaTypes } from '../verbs/patch-media-types.ts';
-import { addModelSchemas, schemaName, schemaReference } from './model-schemas.ts';
 
-/**
- * The OpenAPI v3 documents, one for each group and version. Creates them on request, and again after a resource changes. kubectl uses
- * them to validate, explain and merge.
- */
-export class OpenApiDocuments {
-  readonly #registry: ResourceRegistry;
-  /** path such as "apis/scheduling.k8s.io/v1" -> document text and its hash, as of #revision */
-  readonly #documents = new Map<string, { readonly text: string; readonly hash: string }>();
-  #revision = -1;
-
-  constructor(registry: ResourceRegistry) {
-    this.#registry = registry;
+/** Returns the response to `GET /openapi/v3`: the URL of the document of each group and version. It changes with the document. */
+export function openApiIndex(registry: ResourceRegistry): JsonObject {
+  const urls: JsonObject = {};
+  for (const [path, types] of documents(registry)) {
+    const hash = createHash('sha256')
+      .update(JSON.stringify(documentOf(types)))
+      .digest('hex')
+      .toUpperCase();
+    urls[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
   }
-
-  /** Returns the response to `GET /openapi/v3`: the URL of each document. A document's URL changes with its content. */
-  index(): JsonObject {
-    const paths: JsonObject = {};
-    for (const group of this.#registry.groups()) {
-      for (const { version } of group.versions) {
-        const path = group.name === '' ? `api/${version}` : `apis/${group.name}/${version}`;
-        paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${this.#document(path)!.hash}` };
-      }
-    }
-    return { paths };
-  }
-
-  /** Returns the text of one document. Undefined if the group or version does not exist. */
-  document(path: string): string | undefined {
-    return this.#document(path)?.text;
-  }
-
-  #document(path: string): { readonly text: string; readonly hash: string } | undefined {
-    if (this.#revision !== this.#registry.revision) {
-      this.#documents.clear();
-      this.#revision = this.#registry.revision;
-    }
-    let document = this.#documents.get(path);
-    if (document === undefined) {
-      const types = this.#typesAt(path);
-      if (types === undefined) return undefined;
-      const text = JSON.stringify(openApiDocument(types));
-      document = { text, hash: createHash('sha256').update(text).digest('hex').toUpperCase() };
-      this.#documents.set(path, document);
-    }
-    return document;
-  }
-
-  #typesAt(path: string): readonly ResourceType[] | undefined {
-    for (const group of this.#registry.groups()) {
-      const prefix = group.name === '' ? 'api' : `apis/${group.name}`;
-      for (const { version, resources } of group.versions) if (path === `${prefix}/${version}`) return resources;
-    }
-    return undefined;
-  }
+  return { paths: urls };
 }
 
-function openApiDocument(types: readonly ResourceType[]): JsonObject {
+/**
+ * Returns the OpenAPI v3 document at a path such as "apis/scheduling.k8s.io/v1". Undefined if the group or version does not exist. kubectl
+ * reads from it whether the server validates fields, and the schemas of custom resources.
+ */
+export function openApiDocument(registry: ResourceRegistry, path: string): JsonObject | undefined {
+  const types = documents(registry).get(path);
+  return types && documentOf(types);
+}
+
+/** Returns path of a document -> the resources that it describes. */
+function documents(registry: ResourceRegistry): ReadonlyMap<string, readonly ResourceType[]> {
+  return new Map(
+    registry.groups().flatMap(({ name, versions }) => {
+      const prefix = name === '' ? 'api' : `apis/${name}`;
+      return versions.map(({ version, resources }) => [`${prefix}/${version}`, resources] as const);
+    }),
+  );
+}
+
+function documentOf(types: readonly ResourceType[]): JsonObject {
   const schemas: JsonObject = {};
   const paths: JsonObject = {};
   for (const type of types) {
-    addTypeSchema(schemas, type);
+    addSchema(schemas, type);
     addPaths(paths, type);
   }
   return { openapi: '3.0.0', info: { title: 'Kubernetes', version: 'v1.34.0' }, paths, components: { schemas } };
-}
-
-function typeSchemaName(type: ResourceType): string {
-  return type.content.type === 'model' ? schemaName(type.content.model) : `${type.group}.${type.version}.${type.kind}`;
 }
 
 function groupVersionKind(type: ResourceType): JsonObject {
   return { group: type.group, kind: type.kind, version: type.version };
 }
 
-function addTypeSchema(schemas: JsonObject, type: ResourceType): void {
-  const name = typeSchemaName(type);
-  if (type.content.type === 'model') {
-    addModelSchemas(schemas, type.content.model);
-    schemas[name] = { ...objectAt(schemas, name), 'x-kubernetes-group-version-kind': [groupVersionKind(type)] };
-    return;
-  }
-  addModelSchemas(schemas, 'V1ObjectMeta');
+function schemaName(type: ResourceType): string {
+  return `${type.group}.${type.version}.${type.kind}`;
+}
+
+/** Adds the schema of a custom resource, for `kubectl explain`. kubectl has the schemas of built-in kinds that it needs to merge patches. */
+function addSchema(schemas: JsonObject, type: ResourceType): void {
+  if (type.content.type !== 'structural') return;
   const { schema } = type.content;
-  schemas[name] = {
+  const text = { type: 'string' };
+  schemas[schemaName(type)] = {
     ...schema,
-    properties: {
-      ...objectAt(schema, 'properties'),
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { allOf: [schemaReference('V1ObjectMeta')] },
-    },
+    properties: { ...objectAt(schema, 'properties'), apiVersion: text, kind: text, metadata: { type: 'object' } },
     'x-kubernetes-group-version-kind': [groupVersionKind(type)],
   };
 }
@@ -136,7 +102,8 @@ function operation(
   parameters: readonly JsonObject[],
   bodyTypes: readonly string[] = [],
 ): JsonObject {
-  const reference: JsonObject = { $ref: `#/components/schemas/${typeSchemaName(type)}` };
+  const reference: JsonObject =
+    type.content.type === 'structural' ? { $ref: `#/components/schemas/${schemaName(type)}` } : { type: 'object' };
   const content = (mediaTypes: readonly string[]): JsonObject =>
     Object.fromEntries(mediaTypes.map((mediaType): [string, JsonValue] => [mediaType, { schema: reference }]));
   return {

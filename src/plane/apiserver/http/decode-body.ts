@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer';
 import { ProtobufError } from '../../../base/wire-reader.ts';
 import type { TransportRequest } from '../../../client/transport.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { ApiError, badRequest, unsupportedMediaType } from './api-error.ts';
+import { badRequest, requestTooLarge, unsupportedMediaType } from './api-error.ts';
+import type { ApiError } from './api-error.ts';
 import { UnknownFieldError, decodeProtobuf } from './decode-protobuf.ts';
 
 /** Maximum size of a request body, as in kube-apiserver. */
@@ -49,9 +50,11 @@ export function bodyText({ body }: TransportRequest): string {
 }
 
 function checkLength(body: string | Uint8Array | undefined): void {
-  if (body === undefined || body.length <= bodyLimitBytes) return;
-  const message = `Request entity too large: limit is ${bodyLimitBytes}`;
-  throw new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message });
+  if (body !== undefined && body.length > bodyLimitBytes) throw bodyTooLarge();
+}
+
+export function bodyTooLarge(): ApiError {
+  return requestTooLarge(`limit is ${bodyLimitBytes}`);
 }
 
 /** Parses JSON. Throws 400. */

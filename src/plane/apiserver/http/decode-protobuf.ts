@@ -167,9 +167,11 @@ function bytesOf(value: WireValue | undefined): Uint8Array {
   return value.bytes;
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 function text(value: WireValue | undefined): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesOf(value));
+    return utf8.decode(bytesOf(value));
   } catch (error) {
     if (error instanceof ProtobufError) throw error;
     throw new ProtobufError('it has a string that is not UTF-8', { cause: error });

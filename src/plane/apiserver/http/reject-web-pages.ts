@@ -15,7 +15,7 @@ function isLoopback(host: string): boolean {
 export function webPageProblem(headers: Readonly<Record<string, string | undefined>>): ApiError | undefined {
   const { host, origin, 'sec-fetch-site': site } = headers;
   const rejected = (why: string): ApiError =>
-    new ApiError({ code: 403, reason: 'Forbidden', message: `requests from web pages are rejected: ${why}` });
+    new ApiError(403, 'Forbidden', `requests from web pages are rejected: ${why}`);
   if (host !== undefined && !isLoopback(host)) {
     return rejected(
       `this server listens on loopback addresses and does not serve the host ${JSON.stringify(host.slice(0, 100))}; use 127.0.0.1`,

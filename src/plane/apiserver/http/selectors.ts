@@ -1,17 +1,10 @@
+import { compileLabelSelector, SelectorError } from '../../../api/label-selector.ts';
+import type { LabelPredicate, Labels, LabelSelectorRequirement } from '../../../api/label-selector.ts';
 import type { JsonObject } from '../json.ts';
 import { badRequest } from './api-error.ts';
 
 /** Returns whether a selector selects the object. */
 export type ObjectPredicate = (object: JsonObject) => boolean;
-
-interface LabelRequirement {
-  readonly key: string;
-  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Greater' | 'Less';
-  readonly values: readonly string[];
-}
-
-const labelKey = /^([a-z0-9A-Z]([-a-z0-9A-Z.]*[a-z0-9A-Z])?\/)?[a-z0-9A-Z]([-a-z0-9A-Z_.]{0,61}[a-z0-9A-Z])?$/;
-const labelValue = /^([a-z0-9A-Z]([-a-z0-9A-Z_.]{0,61}[a-z0-9A-Z])?)?$/;
 
 /**
  * Parses a label selector (`a=b,c!=d,e in (f,g),h notin (i),j,!k`). Returns undefined if it selects everything. Throws 400 and
@@ -19,55 +12,38 @@ const labelValue = /^([a-z0-9A-Z]([-a-z0-9A-Z_.]{0,61}[a-z0-9A-Z])?)?$/;
  */
 export function parseLabelSelector(text: string | undefined): ObjectPredicate | undefined {
   if (text === undefined || text.trim() === '') return undefined;
-  const requirements = splitOutsideParentheses(text).map(parseLabelRequirement);
+  const tests = splitOutsideParentheses(text).map(compilePart);
   return (object) => {
-    const labels = ((object.metadata as JsonObject).labels ?? {}) as Record<string, string>;
-    return requirements.every((requirement) => labelMatches(labels, requirement));
+    const labels = (object.metadata as JsonObject).labels as Labels | undefined;
+    return tests.every((test) => test(labels));
   };
 }
 
-function parseLabelRequirement(text: string): LabelRequirement {
+function compilePart(text: string): LabelPredicate {
   const part = text.trim();
-  const fail = (): never => {
+  try {
+    return compileLabelSelector({ matchExpressions: [readRequirement(part)] });
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
     throw badRequest(
       `unable to parse requirement ${JSON.stringify(part)}: want KEY, !KEY, KEY=VALUE, KEY!=VALUE, KEY in (A,B) or KEY notin (A,B)`,
     );
-  };
-  let requirement: LabelRequirement | undefined;
-  const set = /^(\S+)\s+(in|notin)\s*\(([^)]*)\)$/.exec(part);
-  const equality = /^([^=!<>\s]+)\s*(==|=|!=|<|>)\s*([^=!<>]*)$/.exec(part);
-  if (set) {
-    const values = set[3]!.split(',').map((value) => value.trim());
-    requirement = { key: set[1]!, operator: set[2] === 'in' ? 'In' : 'NotIn', values };
-  } else if (equality) {
-    const operators = { '=': 'In', '==': 'In', '!=': 'NotIn', '>': 'Greater', '<': 'Less' } as const;
-    const value = equality[3]!.trim();
-    requirement = { key: equality[1]!, operator: operators[equality[2] as keyof typeof operators], values: [value] };
-  } else if (part.startsWith('!')) {
-    requirement = { key: part.slice(1).trim(), operator: 'DoesNotExist', values: [] };
-  } else {
-    requirement = { key: part, operator: 'Exists', values: [] };
   }
-  const isWellFormed = labelKey.test(requirement.key) && requirement.values.every((value) => labelValue.test(value));
-  return isWellFormed ? requirement : fail();
 }
 
-function labelMatches(labels: Record<string, string>, requirement: LabelRequirement): boolean {
-  const value = Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined;
-  switch (requirement.operator) {
-    case 'In':
-      return value !== undefined && requirement.values.includes(value);
-    case 'NotIn':
-      return value === undefined || !requirement.values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Greater':
-      return value !== undefined && Number(value) > Number(requirement.values[0]);
-    case 'Less':
-      return value !== undefined && Number(value) < Number(requirement.values[0]);
+function readRequirement(part: string): LabelSelectorRequirement {
+  const set = /^(\S+)\s+(in|notin)\s*\(([^)]*)\)$/.exec(part);
+  if (set !== null) {
+    const [, key = '', operator, values = ''] = set;
+    return { key, operator: operator === 'in' ? 'In' : 'NotIn', values: values.split(',').map((each) => each.trim()) };
   }
+  const equality = /^([^=!\s]+)\s*(==|=|!=)([^=!]*)$/.exec(part);
+  if (equality !== null) {
+    const [, key = '', operator, value = ''] = equality;
+    return { key, operator: operator === '!=' ? 'NotIn' : 'In', values: [value.trim()] };
+  }
+  if (part.startsWith('!')) return { key: part.slice(1).trim(), operator: 'DoesNotExist' };
+  return { key: part, operator: 'Exists' };
 }
 
 /** Splits at commas outside parentheses. */
@@ -98,11 +74,7 @@ export interface FieldSelector {
 }
 
 /** Parses a field selector (`a=b,c!=d`). Returns undefined if it selects everything. Throws 400 for a field that is not in `fields`. */
-export function parseFieldSelector(
-  text: string | undefined,
-  fields: SelectableFields,
-  isCustom: boolean,
-): FieldSelector | undefined {
+export function parseFieldSelector(text: string | undefined, fields: SelectableFields): FieldSelector | undefined {
   if (text === undefined || text.trim() === '') return undefined;
   const equals = new Map<string, string>();
   const terms = text.split(',').map((term) => {
@@ -113,9 +85,7 @@ export function parseFieldSelector(
       );
     }
     const [, field, operator, value] = parsed as unknown as [string, string, string, string];
-    if (!Object.hasOwn(fields, field)) {
-      throw badRequest(unknownField(field, fields, isCustom));
-    }
+    if (!Object.hasOwn(fields, field)) throw badRequest(`field label not supported: ${field}`);
     if (operator !== '!=') equals.set(field, value);
     return { valueOf: fields[field]!, equal: operator !== '!=', value };
   });
@@ -123,11 +93,4 @@ export function parseFieldSelector(
     equals,
     matches: (object) => terms.every((term) => (term.valueOf(object) === term.value) === term.equal),
   };
-}
-
-/** Returns the message for an unknown field. As in kube-apiserver, it lists the known fields only for built-in kinds whose selectable fields are all metadata. */
-function unknownField(field: string, fields: SelectableFields, isCustom: boolean): string {
-  const known = Object.keys(fields);
-  if (isCustom || known.some((each) => !each.startsWith('metadata.'))) return `field label not supported: ${field}`;
-  return `"${field}" is not a known field selector: only ${known.map((each) => JSON.stringify(each)).join(', ')}`;
 }

@@ -1,4 +1,3 @@
-import { deepCopy } from '../deep-equal.ts';
 import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 
@@ -55,7 +54,7 @@ export function valueAt(object: JsonObject, path: string): JsonValue | undefined
 /** Adds missing fields in place, also to nested objects. */
 export function fillDefaults(object: JsonObject, defaults: JsonObject): void {
   for (const [field, value] of Object.entries(defaults)) {
-    object[field] ??= isObject(value) ? {} : deepCopy(value);
+    object[field] ??= isObject(value) ? {} : structuredClone(value);
     const present = object[field];
     if (isObject(value) && isObject(present)) fillDefaults(present, value);
   }

@@ -1,4 +1,4 @@
-import { deepEqual } from '../deep-equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { StatusCause } from '../http/api-error.ts';
 import type { SelectableFields } from '../http/selectors.ts';
 import type { JsonObject } from '../json.ts';
@@ -82,7 +82,7 @@ function behaviorOf({ behavior = {}, defaults = {}, immutable = [], ...kind }: B
     validate: (object, context) => [...validateFields(kind, object), ...(behavior.validate?.(object, context) ?? [])],
     validateUpdate: (object, previous, context) => [
       ...immutable
-        .filter((path) => !deepEqual(valueAt(object, path), valueAt(previous, path)))
+        .filter((path) => !isDeepStrictEqual(valueAt(object, path), valueAt(previous, path)))
         .map((path) => invalidValue(path, valueAt(object, path) ?? null, 'field is immutable')),
       ...(behavior.validateUpdate?.(object, previous, context) ?? []),
     ],

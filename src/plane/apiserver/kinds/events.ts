@@ -77,7 +77,6 @@ const shared: BuiltInKind = {
   storage: 'events',
   storedApiVersion: 'v1',
   behavior: {
-    createOnUpdate: true,
     applyDefaults: (event) => {
       // kube-apiserver always writes these fields. Without the times, `kubectl get events --sort-by=.lastTimestamp` shows nothing.
       for (const field of ['firstTimestamp', 'lastTimestamp', 'eventTime']) event[field] ??= null;

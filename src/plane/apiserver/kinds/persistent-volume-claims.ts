@@ -1,6 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
-import { deepEqual } from '../deep-equal.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from './access.ts';
 import { builtIn } from './built-in.ts';
 import { fieldColumn } from './column.ts';
@@ -47,6 +47,6 @@ function validateChange(claim: JsonObject, previous: JsonObject): StatusCause[] 
   const before = objectAt(previous, 'spec') ?? {};
   const now: JsonObject = { ...objectAt(claim, 'spec'), resources: before.resources ?? {} };
   if (before.volumeName === undefined) delete now.volumeName;
-  if (deepEqual(now, before)) return [];
+  if (isDeepStrictEqual(now, before)) return [];
   return [fieldForbidden('spec', 'spec is immutable after creation except resources.requests for bound claims')];
 }

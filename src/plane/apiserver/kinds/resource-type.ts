@@ -33,8 +33,6 @@ export interface Behavior {
   readonly nameRule?: NameRule;
   /** The changes that raise `metadata.generation`: of the spec, or of everything but metadata and status. Default: none. */
   readonly generation?: 'spec' | 'content';
-  /** PUT creates an object that does not exist. */
-  readonly createOnUpdate?: boolean;
   /** DELETE returns the deleted object instead of a Status. */
   readonly returnsDeleted?: boolean;
   /** A write of the status subresource may also change labels and annotations. */
@@ -53,8 +51,6 @@ export interface Behavior {
   readonly validateUpdate?: (object: JsonObject, previous: JsonObject, context: KindContext) => StatusCause[];
   /** Changes an updated object in place before validation. Must not change `previous`. */
   readonly prepareUpdate?: (object: JsonObject, previous: JsonObject) => void;
-  /** Changes an object with a new status in place before validation. The other fields are those of `previous`. */
-  readonly prepareStatusUpdate?: (object: JsonObject, previous: JsonObject) => void;
   /** Returns whether an object that is being deleted must stay, although its metadata has no finalizers. */
   readonly blocksRemoval?: (object: JsonObject) => boolean;
   /** Throws ApiError to reject a deletion. */

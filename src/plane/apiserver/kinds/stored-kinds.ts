@@ -1,4 +1,4 @@
-import { deepEqual } from '../deep-equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { ResourceType } from './resource-type.ts';
 import { metadataOf, objectAt, textAt, textsAt, valueAt } from './access.ts';
 import { builtIn } from './built-in.ts';
@@ -44,7 +44,7 @@ const kinds: readonly BuiltInKind[] = [
     behavior: {
       validateUpdate: (map, previous) =>
         ['immutable', 'data', 'binaryData']
-          .filter((field) => previous.immutable === true && !deepEqual(map[field], previous[field]))
+          .filter((field) => previous.immutable === true && !isDeepStrictEqual(map[field], previous[field]))
           .map((field) => fieldForbidden(field, 'field is immutable when `immutable` is set')),
     },
   },
@@ -108,23 +108,7 @@ const kinds: readonly BuiltInKind[] = [
     immutable: ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'],
   },
   { ...storage, kind: 'CSINode', namespaced: false },
-  {
-    ...storage,
-    kind: 'CSIDriver',
-    namespaced: false,
-    defaults: {
-      spec: {
-        attachRequired: true,
-        fsGroupPolicy: 'ReadWriteOnceWithFSType',
-        podInfoOnMount: false,
-        preventPodSchedulingIfMissing: false,
-        requiresRepublish: false,
-        seLinuxMount: false,
-        storageCapacity: false,
-        volumeLifecycleModes: ['Persistent'],
-      },
-    },
-  },
+  { ...storage, kind: 'CSIDriver', namespaced: false },
   { ...storage, kind: 'CSIStorageCapacity', plural: 'csistoragecapacities' },
   {
     ...storage,
@@ -139,7 +123,6 @@ const kinds: readonly BuiltInKind[] = [
     columns: [fieldColumn('Holder', 'spec.holderIdentity')],
     defaults: { spec: {} },
     behavior: {
-      createOnUpdate: true,
       updateNeedsVersion: true,
       validate: (lease) => {
         const seconds = valueAt(lease, 'spec.leaseDurationSeconds');

@@ -1,4 +1,4 @@
-import { deepEqual } from '../deep-equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../json.ts';
 import { objectAt, objectsAt, textAt, valueAt } from './access.ts';
 import type { ResourceType } from './resource-type.ts';
@@ -32,7 +32,7 @@ const containerFields: ReadonlyMap<string, string> = new Map([
 /** Storage name -> spec fields that no controller of the plane acts on. */
 const ignoredSpecFields: ReadonlyMap<string, readonly string[]> = new Map([
   ['jobs.batch', ['podFailurePolicy', 'successPolicy', 'backoffLimitPerIndex', 'maxFailedIndexes', 'managedBy']],
-  ['deployments.apps', ['minReadySeconds', 'strategy.rollingUpdate']],
+  ['deployments.apps', ['minReadySeconds', 'paused', 'strategy.rollingUpdate']],
   ['replicasets.apps', ['minReadySeconds']],
   ['statefulsets.apps', ['minReadySeconds', 'updateStrategy.rollingUpdate', 'volumeClaimTemplates']],
 ]);
@@ -42,7 +42,7 @@ const knownProvisioners: ReadonlySet<string> = new Set(['tutti.dev/simulated', '
 
 /** Returns a warning for each part that an update adds and that the plane stores but does not act on. */
 export function newUnsupportedWarnings(type: ResourceType, object: JsonObject, previous: JsonObject): string[] {
-  if (deepEqual(object.spec ?? null, previous.spec ?? null)) return [];
+  if (isDeepStrictEqual(object.spec ?? null, previous.spec ?? null)) return [];
   const before = unsupportedWarnings(type, previous);
   return unsupportedWarnings(type, object).filter((warning) => !before.includes(warning));
 }

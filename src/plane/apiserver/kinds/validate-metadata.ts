@@ -1,9 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { append } from '../append.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { metadataOf, textAt, textsAt } from './access.ts';
-import { deepEqual } from '../deep-equal.ts';
 import {
   dnsLabelProblem,
   dnsSubdomainProblem,
@@ -105,7 +105,7 @@ export function validateMetadataUpdate(object: JsonObject, previous: JsonObject)
     const before = old[field];
     const after = metadata[field] ?? undefined;
     if (after === undefined && before !== undefined) metadata[field] = before;
-    else if (!deepEqual(after, before)) {
+    else if (!isDeepStrictEqual(after, before)) {
       causes.push(invalidValue(`metadata.${field}`, after ?? null, 'field is immutable'));
     }
   }

@@ -1,19 +1,26 @@
-import { deepCopy, deepEqual } from '../deep-equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { PatchError } from './patch-error.ts';
+
+/** Maximum number of operations, as in kube-apiserver. */
+const maxOperations = 10_000;
 
 /**
  * Applies a JSON patch (RFC 6902) of add, remove, replace and test operations: all of them in order, or none. As in Kubernetes, a
  * `test` for null succeeds if the key is absent, and `replace` adds an absent key. Never changes its arguments.
  *
- * @throws PatchError malformed if the operations cannot be parsed; testFailed if a test fails; unprocessable if an operation is not
+ * @throws PatchError malformed if the operations cannot be parsed; tooLarge if there are more than 10,000; testFailed if a test fails; unprocessable if an operation is not
  * supported or a path does not exist.
  */
 export function applyJsonPatch(document: JsonValue, operations: JsonValue): JsonValue {
   if (!Array.isArray(operations)) throw new PatchError('malformed', 'a JSON patch must be an array of operations');
+  if (operations.length > maxOperations) {
+    const found = `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`;
+    throw new PatchError('tooLarge', found);
+  }
   // Put the document into a list, so that every value has a parent.
-  const holder: JsonValue[] = [deepCopy(document)];
+  const holder: JsonValue[] = [structuredClone(document)];
   operations.forEach((operation, index) => apply(holder, operation, `operation ${index}`));
   return holder[0]!;
 }
@@ -30,12 +37,12 @@ function apply(holder: JsonValue[], operation: JsonValue, title: string): void {
   const place = `${title} (${textOf(op)} ${textOf(path)})`;
   switch (op) {
     case 'test':
-      if (deepEqual(read(holder, segments) ?? null, value ?? null)) return;
+      if (isDeepStrictEqual(read(holder, segments) ?? null, value ?? null)) return;
       throw new PatchError('testFailed', `${title}: testing value ${textOf(path)} failed`);
     case 'add':
     case 'replace':
       if (value === undefined) throw new PatchError('malformed', `${title} of the JSON patch must have a "value"`);
-      if (put(parent, segments.at(-1)!, deepCopy(value), op === 'add' && segments.length > 1)) return;
+      if (put(parent, segments.at(-1)!, structuredClone(value), op === 'add' && segments.length > 1)) return;
       break;
     case 'remove':
       if (take(parent, segments.at(-1)!)) return;

@@ -61,7 +61,10 @@ function mergeField(
   // Keep the directives in a list that is replaced: the object's validation then reports them.
   if (!field.mergeList) return withoutDirectives(change, 'keep');
   const { mergeKey } = field;
-  if (mergeKey === undefined) return [...change.filter((element) => !original.includes(element)), ...original];
+  if (mergeKey === undefined) {
+    const present = new Set(original);
+    return [...change.filter((element) => !present.has(element)), ...original];
+  }
   return mergeObjectList(original, change, field, mergeKey, path);
 }
 
@@ -77,24 +80,35 @@ function mergeObjectList(
       change.filter((element) => !(isObject(element) && element[patchDirective] === 'replace')),
     ) as JsonValue[];
   }
-  const elementType = field.type?.kind === 'list' ? field.type.element : undefined;
-  const added: JsonValue[] = [];
-  const merged = [...original];
+  const keyOf = (element: JsonValue): JsonValue | undefined => (isObject(element) ? element[mergeKey] : undefined);
+  const deleted = new Set<JsonValue | undefined>();
+  const changed: JsonObject[] = [];
   for (const element of change) {
     if (!isObject(element)) throw unprocessable(path, 'the elements must be objects');
-    const key = element[mergeKey];
+    const key = keyOf(element);
     if (key === undefined) {
       throw unprocessable(path, `the element ${JSON.stringify(element)} does not have the merge key "${mergeKey}"`);
     }
-    const index = merged.findIndex((each) => isObject(each) && each[mergeKey] === key);
     const directive = element[patchDirective];
     if (directive !== undefined && directive !== 'delete') throw unknownDirective(path, directive);
-    if (directive === 'delete') {
-      if (index >= 0) merged.splice(index, 1);
-    } else if (index < 0) added.push(withoutDirectives(element)!);
+    if (directive === 'delete') deleted.add(key);
+    else changed.push(element);
+  }
+  const elementType = field.type?.kind === 'list' ? field.type.element : undefined;
+  const added: JsonValue[] = [];
+  const merged = original.filter((element) => !deleted.has(keyOf(element)));
+  const indexes = firstIndexes(merged.map(keyOf));
+  for (const element of changed) {
+    const index = indexes.get(keyOf(element));
+    if (index === undefined) added.push(withoutDirectives(element)!);
     else merged[index] = mergeObject(merged[index] as JsonObject, element, elementType, `${path}[${index}]`);
   }
   return [...added, ...merged];
+}
+
+/** Returns value -> index of its first occurrence. */
+function firstIndexes<T>(values: readonly T[]): ReadonlyMap<T, number> {
+  return new Map(values.map((value, index) => [value, index] as const).toReversed());
 }
 
 /** Applies `$retainKeys`: removes every key of the document that it does not name. */
@@ -123,8 +137,8 @@ function orderList(
   if (!Array.isArray(list)) return;
   const keyOf = (element: JsonValue): JsonValue | undefined =>
     mergeKey !== undefined && isObject(element) ? element[mergeKey] : element;
-  const keys = order.map(keyOf);
-  const rankOf = (element: JsonValue): number => keys.indexOf(keyOf(element)) + 1 || keys.length + 1;
+  const ranks = firstIndexes(order.map(keyOf));
+  const rankOf = (element: JsonValue): number => ranks.get(keyOf(element)) ?? order.length;
   result.set(
     name,
     list.toSorted((a, b) => rankOf(a) - rankOf(b)),
@@ -134,8 +148,11 @@ function orderList(
 function deleteFromList(result: Map<string, JsonValue>, name: string, values: JsonValue): void {
   const original = result.get(name);
   if (!Array.isArray(original) || !Array.isArray(values)) return;
-  const left = original.filter((element) => !values.includes(element));
-  result.set(name, left);
+  const deleted = new Set(values);
+  result.set(
+    name,
+    original.filter((element) => !deleted.has(element)),
+  );
 }
 
 /**

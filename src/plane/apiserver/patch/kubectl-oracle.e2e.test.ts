@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { execFile } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { kubectlPath } from '../../../../test/planes/kubectl.ts';
@@ -7,7 +8,6 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { applyJsonPatch } from './apply-json-patch.ts';
 import { applyMergePatch } from './apply-merge-patch.ts';
 import { applyStrategicMergePatch } from './apply-strategic-merge-patch.ts';
-import { deepEqual } from '../deep-equal.ts';
 import { PatchError } from './patch-error.ts';
 
 type PatchType = 'strategic' | 'merge' | 'json';
@@ -252,7 +252,7 @@ async function expectSameAsKubectl(cases: readonly Case[]): Promise<void> {
       const theirs = await patchWithKubectl(path, next);
       const ours = patchWithUs(next);
       const normal = next.type === 'strategic' ? withoutOrder : (value: JsonValue): JsonValue => value;
-      if (!deepEqual(normal(theirs.result), normal(ours.result))) {
+      if (!isDeepStrictEqual(normal(theirs.result), normal(ours.result))) {
         differences.push({
           type: next.type,
           patch: JSON.stringify(next.patch),

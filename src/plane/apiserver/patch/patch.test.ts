@@ -36,6 +36,12 @@ describe('JSON patch', () => {
     expect(kindOf(() => applyJsonPatch({ a: 1, list: [1], o: { x: 1, y: 2 } }, operations as JsonValue))).toBe(kind);
   });
 
+  test('tooLarge: may have 10,000 operations, as in kube-apiserver', () => {
+    const operations = Array.from({ length: 10_001 }, () => ({ op: 'add', path: '/a', value: 1 }));
+    expect(kindOf(() => applyJsonPatch({}, operations))).toBe('tooLarge');
+    expect(kindOf(() => applyJsonPatch({}, operations.slice(1)))).toBe('applied');
+  });
+
   test('replaces the whole document', () => {
     fc.assert(
       fc.property(json, json, (document, value) => {
@@ -94,6 +100,42 @@ describe('strategic merge patch', () => {
   ])('%s: %j', (kind, patch) => {
     const pod = { spec: { containers: [{ name: 'a' }] } };
     expect(kindOf(() => applyStrategicMergePatch(pod, patch, 'V1Pod'))).toBe(kind);
+  });
+
+  test('deletes every element with the merge key of a deletion', () => {
+    const pod: JsonObject = {
+      spec: { containers: [{ name: 'a', ports: [{ containerPort: 53, protocol: 'TCP' }, { containerPort: 53 }] }] },
+    };
+    const patch: JsonObject = {
+      spec: { containers: [{ name: 'a', ports: [{ containerPort: 53, $patch: 'delete' }] }] },
+    };
+    expect(applyStrategicMergePatch(pod, patch, 'V1Pod')).toEqual({ spec: { containers: [{ name: 'a', ports: [] }] } });
+  });
+
+  test('reads each element of a list a few times, however long the list and the patch are', () => {
+    const count = 2_000;
+    let reads = 0;
+    const counted = (index: number): JsonObject =>
+      Object.defineProperty({ value: 'x' }, 'name', { enumerable: true, get: () => (reads++, `v${index}`) });
+    const elements = (order: (index: number) => number): JsonObject[] =>
+      Array.from({ length: count }, (_, index) => counted(order(index)));
+    const order = Array.from({ length: count }, (_, index) => ({ name: `v${index}` }));
+    const patch = { env: elements((index) => count - 1 - index), '$setElementOrder/env': order };
+    applyStrategicMergePatch({ env: elements((index) => index) }, patch, 'V1Container');
+    // Sorting compares each element with about log2(2,000) = 11 others.
+    expect(reads).toBeLessThan(60 * count);
+  });
+
+  test('reads each value of a merged set a few times, however long the set and the patch are', () => {
+    const count = 2_000;
+    let reads = 0;
+    const counted = (values: string[]): string[] =>
+      new Proxy(values, { get: (target, key, self) => (reads++, Reflect.get(target, key, self) as unknown) });
+    const finalizers = (prefix: string): string[] =>
+      counted(Array.from({ length: count }, (_, index) => `a.b/${prefix}${index}`));
+    const patch = { finalizers: finalizers('new'), '$deleteFromPrimitiveList/finalizers': finalizers('old') };
+    applyStrategicMergePatch({ finalizers: finalizers('old') }, patch, 'V1ObjectMeta');
+    expect(reads).toBeLessThan(20 * count);
   });
 
   test('reports the path of an error', () => {

@@ -1,6 +1,8 @@
+import { append } from '../append.ts';
 import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { compileStructural } from './compile-structural.ts';
+import { structuralCompiler } from './compile-structural.ts';
+import type { StructuralCompiler } from './compile-structural.ts';
 import { fieldForbidden, invalidValue, required, wrongType } from './field-error.ts';
 import type { FieldError } from './field-error.ts';
 import { childPath } from './field-path.ts';
@@ -21,7 +23,7 @@ const ownKeywords = [
   ],
   ...['required', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'pattern'],
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
-  ...['x-kubernetes-int-or-string', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-embedded-resource'],
+  ...['x-kubernetes-int-or-string', 'x-kubernetes-preserve-unknown-fields'],
   ...['x-kubernetes-list-type', 'x-kubernetes-list-map-keys', 'x-kubernetes-map-type'],
 ];
 /** Keywords with one or more schemas that only restrict the value that the outer schema describes. */
@@ -37,18 +39,25 @@ export function checkStructural(schema: JsonValue, path = 'openAPIV3Schema'): Fi
   if (!isObject(schema)) return [wrongType(path, schema, 'object')];
   if (schema.type !== 'object') return [required(childPath(path, 'type'), 'must be object at the root')];
   const errors: FieldError[] = [];
-  check(schema, path, false, errors);
+  const compile = structuralCompiler();
+  check(schema, path, false, { errors, compile });
   if (errors.length > 0) return errors;
   try {
-    compileStructural(schema);
+    compile(schema);
     return [];
   } catch (error) {
     return [invalidValue(path, 'object', (error as Error).message)];
   }
 }
 
-function check(schema: JsonValue | undefined, path: string, isBranch: boolean, errors: FieldError[]): void {
+interface Check {
+  readonly errors: FieldError[];
+  readonly compile: StructuralCompiler;
+}
+
+function check(schema: JsonValue | undefined, path: string, isBranch: boolean, state: Check): void {
   if (!isObject(schema)) return;
+  const { errors, compile } = state;
   for (const keyword of Object.keys(schema)) {
     if (!knownKeywords.has(keyword)) errors.push(fieldForbidden(childPath(path, keyword), rejectionOf(keyword)));
   }
@@ -64,21 +73,25 @@ function check(schema: JsonValue | undefined, path: string, isBranch: boolean, e
   if (schema['x-kubernetes-list-type'] === 'map' && schema['x-kubernetes-list-map-keys'] === undefined) {
     errors.push(required(childPath(path, 'x-kubernetes-list-map-keys'), 'must be specified for a list of type map'));
   }
-  if (schema.default !== undefined && schema.default !== null) errors.push(...defaultErrors(schema, path));
-  for (const [name, property] of Object.entries(isObject(properties) ? properties : {})) {
-    check(property, childPath(childPath(path, 'properties'), name), isBranch, errors);
+  if (schema.uniqueItems === true) {
+    const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
+    errors.push(fieldForbidden(childPath(path, 'uniqueItems'), why));
   }
-  check(items, childPath(path, 'items'), isBranch, errors);
-  check(additionalProperties, childPath(path, 'additionalProperties'), isBranch, errors);
+  if (schema.default !== undefined && schema.default !== null) append(errors, defaultErrors(schema, path, compile));
+  for (const [name, property] of Object.entries(isObject(properties) ? properties : {})) {
+    check(property, childPath(childPath(path, 'properties'), name), isBranch, state);
+  }
+  check(items, childPath(path, 'items'), isBranch, state);
+  check(additionalProperties, childPath(path, 'additionalProperties'), isBranch, state);
   for (const keyword of branchKeywords) {
-    for (const branch of [schema[keyword] ?? []].flat()) check(branch, childPath(path, keyword), true, errors);
+    for (const branch of [schema[keyword] ?? []].flat()) check(branch, childPath(path, keyword), true, state);
   }
 }
 
 /** Checks the default of a schema against the schema. */
-function defaultErrors(schema: JsonObject, path: string): FieldError[] {
+function defaultErrors(schema: JsonObject, path: string, compile: StructuralCompiler): FieldError[] {
   try {
-    return compileStructural(schema)(schema.default!, childPath(path, 'default'));
+    return compile(schema)(schema.default!, childPath(path, 'default'));
   } catch {
     return []; // Compiling the whole schema reports the problem.
   }

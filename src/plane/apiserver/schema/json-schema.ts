@@ -1,12 +1,6 @@
 import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 
-/** The schema that an embedded resource must satisfy in addition to its own. */
-const embeddedResource: JsonObject = {
-  required: ['apiVersion', 'kind'],
-  properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } },
-};
-
 /**
  * Converts a structural schema to an equivalent JSON Schema (draft 7), without pruning and defaults. Elements of a map list must be
  * unique only if the schema has `x-kubernetes-list-map-keys`.
@@ -36,8 +30,5 @@ function convert(node: JsonObject): JsonObject {
     result.type = [result.type, 'null'].flat();
     if (Array.isArray(node.enum)) result.enum = [...node.enum, null];
   }
-  if (node['x-kubernetes-embedded-resource'] === true)
-    result.allOf = [...((node.allOf as JsonValue[]) ?? []), embeddedResource];
-  if (node['x-kubernetes-list-type'] === 'set') result.uniqueItems = true;
   return result;
 }

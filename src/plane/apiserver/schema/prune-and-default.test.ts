@@ -23,7 +23,6 @@ const schema: JsonObject = {
           'x-kubernetes-preserve-unknown-fields': true,
           properties: { closed: { type: 'object' } },
         },
-        template: { type: 'object', 'x-kubernetes-embedded-resource': true },
       },
     },
   },
@@ -43,7 +42,6 @@ describe('pruneAndDefault', () => {
         labels: { free: 'choice' },
         metadata: { name: 'not a resource' },
         open: { what: 'ever', closed: { no: 1 } },
-        template: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: {} },
       },
     };
     const before = structuredClone(resource);
@@ -59,10 +57,9 @@ describe('pruneAndDefault', () => {
           labels: { free: 'choice' },
           metadata: {},
           open: { what: 'ever', closed: {} },
-          template: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } },
         },
       },
-      unknownFields: ['extra', 'spec.tasks[0].oops', 'spec.metadata.name', 'spec.open.closed.no', 'spec.template.spec'],
+      unknownFields: ['extra', 'spec.tasks[0].oops', 'spec.metadata.name', 'spec.open.closed.no'],
     });
     expect(resource).toEqual(before);
   });

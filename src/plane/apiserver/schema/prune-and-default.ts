@@ -9,7 +9,8 @@ export interface PrunedValue {
 }
 
 /** The fields of every resource. The schema does not define their types. */
-const resourceFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+const open: StructuralSchema = { 'x-kubernetes-preserve-unknown-fields': true };
+const resourceFields = { apiVersion: open, kind: open, metadata: open };
 
 /**
  * Returns a custom resource without the fields that its schema does not have, and with the schema's defaults for absent fields. A null
@@ -18,33 +19,27 @@ const resourceFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'meta
  */
 export function pruneAndDefault(value: JsonValue, schema: JsonObject): PrunedValue {
   const unknownFields: string[] = [];
-  return { value: walk(value, schema, '', true, unknownFields), unknownFields };
+  const { properties }: StructuralSchema = schema;
+  const resource = { ...schema, properties: { ...properties, ...resourceFields } };
+  return { value: walk(value, resource, '', unknownFields), unknownFields };
 }
 
-function walk(
-  value: JsonValue,
-  schema: StructuralSchema,
-  path: string,
-  isResource: boolean,
-  unknownFields: string[],
-): JsonValue {
+function walk(value: JsonValue, schema: StructuralSchema, path: string, unknownFields: string[]): JsonValue {
   if (Array.isArray(value)) {
     const { items } = schema;
     if (items === undefined) return value;
-    return value.map((element, index) =>
-      walk(element, items, elementPath(path, index), isEmbedded(items), unknownFields),
-    );
+    return value.map((element, index) => walk(element, items, elementPath(path, index), unknownFields));
   }
   if (typeof value !== 'object' || value === null) return value;
   const result: [string, JsonValue][] = [];
   for (const [key, child] of Object.entries(value)) {
-    const pruned = walkField(key, child, schema, path, isResource, unknownFields);
+    const pruned = walkField(key, child, schema, path, unknownFields);
     if (pruned !== undefined) result.push([key, pruned]);
   }
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     if (property.default === undefined || (Object.hasOwn(value, key) && !isAbsentNull(value[key]!, property))) continue;
     // Add nested defaults to the default. Do not report unknown fields in it.
-    result.push([key, walk(property.default, property, childPath(path, key), isEmbedded(property), [])]);
+    result.push([key, walk(property.default, property, childPath(path, key), [])]);
   }
   return Object.fromEntries(result);
 }
@@ -55,33 +50,23 @@ function walkField(
   child: JsonValue,
   schema: StructuralSchema,
   path: string,
-  isResource: boolean,
   unknownFields: string[],
 ): JsonValue | undefined {
-  if (isResource && resourceFields.has(key)) return child;
   const property = fieldSchema(key, schema);
   if (property !== undefined) {
-    if (isAbsentNull(child, property)) return undefined;
-    return walk(child, property, childPath(path, key), isEmbedded(property), unknownFields);
+    return isAbsentNull(child, property) ? undefined : walk(child, property, childPath(path, key), unknownFields);
   }
-  const { additionalProperties } = schema;
-  const isOpen = additionalProperties === true || schema['x-kubernetes-preserve-unknown-fields'] === true;
+  const isOpen = schema.additionalProperties === true || schema['x-kubernetes-preserve-unknown-fields'] === true;
   if (isOpen) return child;
   unknownFields.push(childPath(path, key));
   return undefined;
 }
 
 function fieldSchema(key: string, schema: StructuralSchema): StructuralSchema | undefined {
-  if (schema.properties !== undefined && Object.hasOwn(schema.properties, key)) {
-    return schema.properties[key];
-  }
+  if (schema.properties !== undefined && Object.hasOwn(schema.properties, key)) return schema.properties[key];
   return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
 }
 
 function isAbsentNull(value: JsonValue, property: StructuralSchema): boolean {
   return value === null && property.nullable !== true;
-}
-
-function isEmbedded(schema: StructuralSchema): boolean {
-  return schema['x-kubernetes-embedded-resource'] === true;
 }

@@ -8,5 +8,4 @@ export interface StructuralSchema {
   readonly additionalProperties?: boolean | StructuralSchema;
   readonly items?: StructuralSchema;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
-  readonly 'x-kubernetes-embedded-resource'?: boolean;
 }

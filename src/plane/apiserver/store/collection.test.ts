@@ -54,7 +54,7 @@ describe('Collection', () => {
   it('equals an earlier list plus the changes since', () => {
     fc.assert(
       fc.property(operations, operations, (before, after) => {
-        const store = new Store({ historyLimit: 1000, initialResourceVersion: 7 });
+        const store = new Store(1000);
         const collection = store.collection('things', { node: (object) => object.node as string });
         for (const operation of before) run(store, operation);
         const listed = stateOf(store);
@@ -71,7 +71,7 @@ describe('Collection', () => {
   it('lists in order, and finds the same objects by namespace and by index as a scan', () => {
     fc.assert(
       fc.property(operations, (all) => {
-        const store = new Store({ historyLimit: 10, initialResourceVersion: 1 });
+        const store = new Store(10);
         const collection = store.collection('things', { node: (object) => object.node as string });
         for (const operation of all) run(store, operation);
         const everything = collection.list();
@@ -87,7 +87,7 @@ describe('Collection', () => {
   });
 
   it('returns undefined instead of an incomplete history', () => {
-    const store = new Store({ historyLimit: 3, initialResourceVersion: 1 });
+    const store = new Store(3);
     const collection = store.collection('things');
     for (let node = 0; node < 5; node++) run(store, { type: 'write', key: 0, node });
     expect(collection.changesAfter(2)).toBeUndefined();
@@ -95,7 +95,7 @@ describe('Collection', () => {
   });
 
   it('encodes each representation once', () => {
-    const store = new Store({ historyLimit: 3, initialResourceVersion: 1 });
+    const store = new Store(3);
     const stored = store.collection('things').write({ metadata: { name: 'a', uid: 'a' } });
     let encoded = 0;
     const encode = (): string => `text ${++encoded}`;

@@ -2,28 +2,22 @@ import type { Change } from './change.ts';
 import type { IndexFunctions } from './collection.ts';
 import { Collection } from './collection.ts';
 
-export interface StoreOptions {
-  /** Number of changes that each collection keeps for watches to replay. */
-  readonly historyLimit: number;
-  /** Resource version before the first write. */
-  readonly initialResourceVersion: number;
-}
+/** Resource version before the first write. */
+const initialResourceVersion = 1;
 
 export type StoreListener = (collection: Collection, change: Change) => void;
 
 /** The collections of an API server. They share one resource version counter. */
 export class Store {
   readonly #historyLimit: number;
-  readonly #initialResourceVersion: number;
   /** resource name, such as "pods" or "podgroups.scheduling.x-k8s.io" -> its collection */
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Set<StoreListener>();
-  #resourceVersion: number;
+  #resourceVersion = initialResourceVersion;
 
-  constructor(options: StoreOptions) {
-    this.#historyLimit = options.historyLimit;
-    this.#initialResourceVersion = options.initialResourceVersion;
-    this.#resourceVersion = options.initialResourceVersion;
+  /** `historyLimit` is the number of changes that each collection keeps for watches to replay. */
+  constructor(historyLimit: number) {
+    this.#historyLimit = historyLimit;
   }
 
   /** The resource version of the latest write to any collection. */
@@ -38,7 +32,7 @@ export class Store {
       const created = new Collection({
         name,
         historyLimit: this.#historyLimit,
-        floor: this.#initialResourceVersion,
+        floor: initialResourceVersion,
         nextResourceVersion: () => ++this.#resourceVersion,
         ...(indexes && { indexes }),
       });

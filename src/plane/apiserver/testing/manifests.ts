@@ -70,7 +70,6 @@ export function podGroupDefinition(): JsonObject {
           served: true,
           storage: true,
           subresources: { status: {} },
-          selectableFields: [{ jsonPath: '.spec.queue' }],
           additionalPrinterColumns: [
             { name: 'MinMember', type: 'integer', jsonPath: '.spec.minMember' },
             { name: 'Phase', type: 'string', jsonPath: '.status.phase' },

@@ -1,4 +1,4 @@
-import { ApiError, alreadyExists, badRequest, forbidden, invalid, notFound } from '../http/api-error.ts';
+import { alreadyExists, badRequest, forbidden, invalid, methodNotAllowed, notFound } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { ensureObject, metadataOf, textAt } from '../kinds/access.ts';
 import { hasStatusSubresource } from '../kinds/resource-type.ts';
@@ -95,11 +95,7 @@ function admitToType(context: ApiContext, type: ResourceType): void {
   if (type.content.type !== 'structural') return;
   const definition = context.store.collection('customresourcedefinitions.apiextensions.k8s.io').get('', type.storage);
   if (definition === undefined || metadataOf(definition.object).deletionTimestamp === undefined) return;
-  throw new ApiError({
-    code: 405,
-    reason: 'MethodNotAllowed',
-    message: `create not allowed while custom resource definition ${type.storage} is terminating`,
-  });
+  throw methodNotAllowed(`create not allowed while custom resource definition ${type.storage} is terminating`);
 }
 
 function nameObject(

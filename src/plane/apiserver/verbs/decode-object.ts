@@ -1,12 +1,12 @@
-import { ApiError, badRequest, invalid } from '../http/api-error.ts';
+import { ApiError, badRequest, invalid, maxProblems, problemLines } from '../http/api-error.ts';
 import { rejectNesting } from '../http/decode-body.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt, textAt } from '../kinds/access.ts';
 import { invalidValue } from '../schema/field-error.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
-import { decodeStrict, pruneAndDefault } from '../schema/index.ts';
-import { normalizeModel } from './normalize-model.ts';
+import { decodeModel } from '../schema/decode-model.ts';
+import { pruneAndDefault } from '../schema/prune-and-default.ts';
 import type { FieldValidation } from './request-options.ts';
 
 export interface DecodedObject {
@@ -40,7 +40,7 @@ export function decodeObject(
     );
   }
   const { content, unknownFields } = decodeContent(type, sent);
-  const problems = unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`);
+  const problems = problemLines(unknownFields, (field) => `unknown field ${JSON.stringify(field)}`);
   if (fieldValidation === 'Strict' && problems.length > 0) {
     const why = `strict decoding error: ${problems.join(', ')}`;
     if (from === 'patch') throw invalidPatch(why);
@@ -67,12 +67,8 @@ function rejectOtherType(type: ResourceType, sent: JsonObject, apiVersion: strin
 
 /** Returns 422 rather than 400: the patch is well-formed, but the patched object has unknown fields. */
 function invalidPatch(why: string): Error {
-  return new ApiError({
-    code: 422,
-    reason: 'Invalid',
-    message: ` "" is invalid: patch: ${why}`,
-    details: { causes: [{ reason: 'FieldValueInvalid', message: why, field: 'patch' }] },
-  });
+  const causes = [{ reason: 'FieldValueInvalid', message: why, field: 'patch' }];
+  return new ApiError(422, 'Invalid', ` "" is invalid: patch: ${why}`, { causes });
 }
 
 function cannotBeHandled(type: ResourceType): string {
@@ -85,28 +81,22 @@ interface DecodedContent {
 }
 
 function decodeContent(type: ResourceType, sent: JsonObject): DecodedContent {
-  if (type.content.type === 'model') {
-    const unknownFields = checkTypes(type, sent, type.content.model);
-    return { content: normalizeModel(sent, type.content.model), unknownFields };
-  }
+  if (type.content.type === 'model') return decodeTyped(type, sent, type.content.model);
   // The schema does not describe metadata. Its type is the same in every model, so V1Pod's will do.
-  const unknownInMetadata = checkTypes(type, { metadata: sent.metadata ?? {} }, 'V1Pod');
+  const typed = decodeTyped(type, { metadata: sent.metadata ?? {} }, 'V1Pod');
   const pruned = pruneAndDefault(sent, type.content.schema);
-  return {
-    content: {
-      ...(pruned.value as JsonObject),
-      metadata: normalizeModel((sent.metadata ?? {}) as JsonObject, 'V1ObjectMeta'),
-    },
-    unknownFields: [...unknownInMetadata, ...pruned.unknownFields].sort(),
-  };
+  const unknownFields = [...typed.unknownFields, ...pruned.unknownFields];
+  // Sorting builds the text of every path, and a path can be as long as the body.
+  if (unknownFields.length <= maxProblems) unknownFields.sort();
+  return { content: { ...(pruned.value as JsonObject), ...typed.content }, unknownFields };
 }
 
-/** Returns the unknown fields of an object of that model. Throws 400 if a known field has a value of the wrong type. */
-function checkTypes(type: ResourceType, object: JsonObject, model: string): readonly string[] {
-  const { unknownFields, errors } = decodeStrict(object, model);
-  if (errors.length === 0) return unknownFields;
-  const list = errors.map((error) => `${error.field}: ${error.message}`).join(', ');
-  throw badRequest(`${cannotBeHandled(type)}: ${list}`);
+/** Decodes an object of that model. Throws 400 if a known field has a value of the wrong type. */
+function decodeTyped(type: ResourceType, sent: JsonObject, model: string): DecodedContent {
+  const { object, unknownFields, errors } = decodeModel(sent, model);
+  if (errors.length === 0) return { content: object, unknownFields };
+  const list = problemLines(errors, ({ field, message }) => `${field}: ${message}`);
+  throw badRequest(`${cannotBeHandled(type)}: ${list.join(', ')}`);
 }
 
 /** Checks a custom resource's content against its schema. Throws 422. */

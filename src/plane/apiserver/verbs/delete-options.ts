@@ -4,7 +4,7 @@ import { bodyText, decodeBody, requireObject } from '../http/decode-body.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt } from '../kinds/access.ts';
 import { isInt64 } from '../schema/formats.ts';
-import { invalidValue } from '../schema/field-error.ts';
+import { invalidValue, notSupported } from '../schema/field-error.ts';
 import { invalidOptions, readDryRun } from './request-options.ts';
 
 export interface DeleteOptions {
@@ -56,17 +56,11 @@ export function parseDeleteOptions(sent: JsonObject, query: URLSearchParams): De
 function readPropagation(sent: JsonObject): DeleteOptions['propagationPolicy'] {
   if (sent.orphanDependents !== undefined && sent.propagationPolicy !== undefined) {
     const both = 'orphanDependents and deletionPropagation cannot be both set';
-    throw invalidOptions('DeleteOptions', [invalidValue('propagationPolicy', sent.propagationPolicy, both)]);
+    throw invalidOptions('DeleteOptions', invalidValue('propagationPolicy', sent.propagationPolicy, both));
   }
   const policy = sent.propagationPolicy ?? (sent.orphanDependents === true ? 'Orphan' : 'Background');
   if (policy === 'Background' || policy === 'Orphan') return policy;
-  throw invalidOptions('DeleteOptions', [
-    {
-      field: 'propagationPolicy',
-      reason: 'FieldValueNotSupported',
-      message: `Unsupported value: ${JSON.stringify(policy)}: this API server supports "Background", "Orphan"`,
-    },
-  ]);
+  throw invalidOptions('DeleteOptions', notSupported('propagationPolicy', policy, ['Background', 'Orphan']));
 }
 
 function queryOptions(query: URLSearchParams): JsonObject {

@@ -37,7 +37,7 @@ describe('delete', () => {
     await client.mustCreate(configMapsPath, configMapManifest('settings'));
     const answer = await client.delete(path, { propagationPolicy: 'Foreground' });
     expect(answer.status).toBe(422);
-    expect(answer.body.message).toContain('supports "Background", "Orphan"');
+    expect(answer.body.message).toContain('supported values: "Background", "Orphan"');
   });
 
   it('keeps an object with a deletion timestamp until its last finalizer is removed', async () => {

@@ -45,7 +45,7 @@ function listForm(type: ResourceType, metadata: JsonObject, presentation: Presen
       };
     case 'table':
       return {
-        head: tableHead(type, presentation.version, metadata),
+        head: tableHead(type, metadata),
         field: 'rows',
         item: (stored) => JSON.stringify(tableRow(type, stored, presentation, nowMs)),
       };

@@ -1,13 +1,15 @@
 import type { TransportRequest } from '../../../client/transport.ts';
-import { ApiError, badRequest, invalid, notFound, unsupportedMediaType } from '../http/api-error.ts';
+import { ApiError, badRequest, invalid, notFound, requestTooLarge, unsupportedMediaType } from '../http/api-error.ts';
 import { bodyMediaType, bodyText, decodeJson, requireObject } from '../http/decode-body.ts';
 import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { deepCopy } from '../deep-equal.ts';
 import { invalidValue } from '../schema/field-error.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { resizeWarnings } from '../kinds/unsupported-warnings.ts';
-import { PatchError, applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../patch/index.ts';
+import { applyJsonPatch } from '../patch/apply-json-patch.ts';
+import { applyMergePatch } from '../patch/apply-merge-patch.ts';
+import { applyStrategicMergePatch } from '../patch/apply-strategic-merge-patch.ts';
+import { PatchError } from '../patch/patch-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
 import { decodeObject } from './decode-object.ts';
@@ -42,7 +44,7 @@ export function patchObject(
     throw invalid(type.kind, type.group, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
   }
   // The result may share structure with the stored object, which must not change.
-  const decoded = decodeObject(type, deepCopy(patched), options.fieldValidation, 'patch');
+  const decoded = decodeObject(type, structuredClone(patched), options.fieldValidation, 'patch');
   const resized = options.status ? [] : resizeWarnings(type, decoded.object, stored.object);
   const updated = updateObject(context, type, stored, decoded.object, options);
   return { stored: updated, warnings: [...decoded.warnings, ...resized] };
@@ -73,18 +75,17 @@ function applyPatchOf(mediaType: string, type: ResourceType, before: JsonObject,
   }
 }
 
+const serverRejected = 'the server rejected our request due to an error in our request';
+
 function patchRejected(error: PatchError): ApiError {
   switch (error.kind) {
     case 'malformed':
       return badRequest(`error decoding patch: ${error.message}`);
+    case 'tooLarge':
+      return requestTooLarge(error.message);
     case 'testFailed':
     case 'unprocessable':
       // With details, kubectl would not show the message.
-      return new ApiError({
-        code: 422,
-        reason: 'Invalid',
-        message: `the server rejected our request due to an error in our request: ${error.message}`,
-        details: {},
-      });
+      return new ApiError(422, 'Invalid', `${serverRejected}: ${error.message}`, {});
   }
 }

@@ -29,13 +29,14 @@ export function presentItemText(type: ResourceType, stored: StoredObject): strin
   });
 }
 
+const tableApiVersion = 'meta.k8s.io/v1';
+
 /** The part of the object that each row of a Table includes. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 /** The form in which a client wants objects. `includeObject` applies to tables only. */
 export interface Presentation {
   readonly form: ObjectForm;
-  readonly version: string;
   readonly includeObject: IncludeObject;
 }
 
@@ -52,25 +53,17 @@ export function presentOne(
       return presentText(type, stored);
     case 'table':
       return JSON.stringify({
-        ...tableHead(type, presentation.version, { resourceVersion: String(stored.resourceVersion) }),
+        ...tableHead(type, { resourceVersion: String(stored.resourceVersion) }),
         ...(columns === 'defined' && { columnDefinitions: null }),
         rows: [tableRow(type, stored, presentation, nowMs)],
       });
   }
 }
 
-function partialMetadata(object: JsonObject, version: string): JsonObject {
-  return {
-    kind: 'PartialObjectMetadata',
-    apiVersion: `meta.k8s.io/${version}`,
-    metadata: object.metadata ?? {},
-  };
-}
-
-export function tableHead(type: ResourceType, version: string, metadata: JsonObject): JsonObject {
+export function tableHead(type: ResourceType, metadata: JsonObject): JsonObject {
   return {
     kind: 'Table',
-    apiVersion: `meta.k8s.io/${version}`,
+    apiVersion: tableApiVersion,
     metadata,
     columnDefinitions: type.columns.map((column) => ({
       name: column.name,
@@ -88,17 +81,17 @@ export function tableRow(
   presentation: Presentation,
   nowMs: number,
 ): JsonObject {
-  const row: JsonObject = { cells: type.columns.map((column): JsonValue => column.cell(stored.object, nowMs)) };
-  switch (presentation.includeObject) {
+  const cells = type.columns.map((column): JsonValue => column.cell(stored.object, nowMs));
+  return { cells, object: rowObject(type, stored.object, presentation.includeObject) };
+}
+
+function rowObject(type: ResourceType, object: JsonObject, include: IncludeObject): JsonValue {
+  switch (include) {
     case 'None':
-      row.object = null;
-      break;
+      return null;
     case 'Metadata':
-      row.object = partialMetadata(stored.object, presentation.version);
-      break;
+      return { kind: 'PartialObjectMetadata', apiVersion: tableApiVersion, metadata: object.metadata ?? {} };
     case 'Object':
-      row.object = presentObject(type, stored.object);
-      break;
+      return presentObject(type, object);
   }
-  return row;
 }

@@ -1,6 +1,7 @@
 import { badRequest, invalid } from '../http/api-error.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import { negotiateForm } from '../http/negotiate.ts';
+import { fieldForbidden, notSupported } from '../schema/field-error.ts';
 import type { Presentation } from './present.ts';
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
@@ -13,14 +14,9 @@ export interface WriteOptions {
 /** Reads the options of create, update and patch. Errors name them by `kind`. Throws 422. */
 export function readWriteOptions(query: URLSearchParams, kind: string): WriteOptions {
   const fieldValidation = query.get('fieldValidation') ?? '';
-  if (fieldValidation !== '' && !['Strict', 'Warn', 'Ignore'].includes(fieldValidation)) {
-    throw invalidOptions(kind, [
-      {
-        field: 'fieldValidation',
-        reason: 'FieldValueNotSupported',
-        message: `Unsupported value: ${JSON.stringify(fieldValidation)}: supported values: "", "Ignore", "Strict", "Warn"`,
-      },
-    ]);
+  const supported = ['', 'Ignore', 'Strict', 'Warn'];
+  if (!supported.includes(fieldValidation)) {
+    throw invalidOptions(kind, notSupported('fieldValidation', fieldValidation, supported));
   }
   return {
     dryRun: readDryRun(query.getAll('dryRun'), kind),
@@ -30,15 +26,8 @@ export function readWriteOptions(query: URLSearchParams, kind: string): WriteOpt
 
 /** Returns whether the client requests a dry run. Throws 422 for any value but "All" and the empty string. */
 export function readDryRun(values: readonly string[], kind: string): boolean {
-  const wrong = values.find((value) => value !== 'All' && value !== '');
-  if (wrong !== undefined) {
-    throw invalidOptions(kind, [
-      {
-        field: 'dryRun',
-        reason: 'FieldValueNotSupported',
-        message: `Unsupported value: ${JSON.stringify(values)}: supported values: "All"`,
-      },
-    ]);
+  if (values.some((value) => value !== 'All' && value !== '')) {
+    throw invalidOptions(kind, notSupported('dryRun', [...values], ['All']));
   }
   return values.includes('All');
 }
@@ -66,12 +55,11 @@ export function readListOptions(query: URLSearchParams): ListOptions {
   if (text('continue') !== undefined)
     throw badRequest('continue key is not valid: lists of this API server have one page');
   if (match !== undefined && match !== 'NotOlderThan') {
-    const message = `Unsupported value: ${JSON.stringify(match)}: this API server supports "NotOlderThan"`;
-    throw invalidOptions('ListOptions', [{ field: 'resourceVersionMatch', reason: 'FieldValueNotSupported', message }]);
+    throw invalidOptions('ListOptions', notSupported('resourceVersionMatch', match, ['NotOlderThan']));
   }
   if (sendInitialEvents && match === undefined) {
-    const message = 'Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
-    throw invalidOptions('ListOptions', [{ field: 'resourceVersionMatch', reason: 'FieldValueForbidden', message }]);
+    const rule = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
+    throw invalidOptions('ListOptions', fieldForbidden('resourceVersionMatch', rule));
   }
   return {
     labelSelector: text('labelSelector'),
@@ -92,11 +80,11 @@ export function readPresentation(accept: string | undefined, query: URLSearchPar
       `includeObject: Invalid value: ${JSON.stringify(includeObject)}: must be 'Metadata', 'Object', 'None', or empty.`,
     );
   }
-  return { ...negotiateForm(accept), includeObject };
+  return { form: negotiateForm(accept), includeObject };
 }
 
-export function invalidOptions(kind: string, causes: readonly StatusCause[]): Error {
-  return invalid(kind, 'meta.k8s.io', '', causes);
+export function invalidOptions(kind: string, cause: StatusCause): Error {
+  return invalid(kind, 'meta.k8s.io', '', [cause]);
 }
 
 function nonEmpty(text: string | null): string | undefined {

@@ -1,11 +1,10 @@
 import type { TransportRequest } from '../../../client/transport.ts';
-import { deepCopy } from '../deep-equal.ts';
 import { bodyMediaType, decodeBody, decodeJson, bodyText, requireObject } from '../http/decode-body.ts';
 import { unsupportedMediaType } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { ensureObject, metadataOf, textAt, valueAt } from '../kinds/access.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
-import { applyMergePatch } from '../patch/index.ts';
+import { applyMergePatch } from '../patch/apply-merge-patch.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
 import { mergePatch } from './patch-media-types.ts';
@@ -23,7 +22,7 @@ export function handleScale(
   if (request.method === 'GET') return scaleOf(stored.object);
   const { dryRun } = readWriteOptions(query, 'UpdateOptions');
   const sent = request.method === 'PATCH' ? patched(stored, request) : requireObject(decodeBody(request));
-  const object = deepCopy(stored.object);
+  const object = structuredClone(stored.object);
   const version = textAt(ensureObject(sent, 'metadata'), 'resourceVersion');
   metadataOf(object).resourceVersion = version === '' ? String(stored.resourceVersion) : version;
   ensureObject(object, 'spec').replicas = valueAt(sent, 'spec.replicas') ?? 0;

@@ -18,7 +18,7 @@ export interface Selection {
 /** Reads the selectors of a request. Throws 400. */
 export function readSelection(type: ResourceType, namespace: string | undefined, options: ListOptions): Selection {
   const labels = parseLabelSelector(options.labelSelector);
-  const fields = parseFieldSelector(options.fieldSelector, type.selectableFields, type.content.type === 'structural');
+  const fields = parseFieldSelector(options.fieldSelector, type.selectableFields);
   const predicates = [labels, fields?.matches].filter((each) => each !== undefined);
   return {
     namespace,

@@ -1,7 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { badRequest, conflict, invalid, modifiedMeanwhile } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from '../kinds/access.ts';
-import { deepEqual } from '../deep-equal.ts';
 import { invalidValue } from '../schema/field-error.ts';
 import { hasStatusSubresource } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
@@ -38,12 +38,9 @@ export function updateObject(
   setOrDelete(metadata, 'generation', old.generation);
 
   const { behavior } = type;
-  if (options.status) {
-    behavior.applyDefaults?.(object);
-    behavior.prepareStatusUpdate?.(object, previous.object);
-  } else {
-    if (hasStatusSubresource(type)) setOrDelete(object, 'status', previous.object.status);
-    behavior.applyDefaults?.(object);
+  if (!options.status && hasStatusSubresource(type)) setOrDelete(object, 'status', previous.object.status);
+  behavior.applyDefaults?.(object);
+  if (!options.status) {
     behavior.prepareUpdate?.(object, previous.object);
     raiseGeneration(type, object, previous.object);
   }
@@ -55,7 +52,7 @@ export function updateObject(
   ];
   if (causes.length > 0) throw invalid(type.kind, type.group, previous.name, causes);
   validateContent(type, object, previous.name);
-  if (deepEqual(object, previous.object)) return previous;
+  if (isDeepStrictEqual(object, previous.object)) return previous;
   if (options.dryRun) return new StoredObject(object, previous.resourceVersion);
   const collection = context.store.collection(type.storage);
   if (!isDone(type, object)) return collection.write(object);
@@ -112,8 +109,8 @@ function raiseGeneration(type: ResourceType, object: JsonObject, previous: JsonO
   if (rule === undefined) return;
   const changed =
     rule === 'spec'
-      ? !deepEqual(object.spec, previous.spec)
-      : !deepEqual(contentOf(type, object), contentOf(type, previous));
+      ? !isDeepStrictEqual(object.spec, previous.spec)
+      : !isDeepStrictEqual(contentOf(type, object), contentOf(type, previous));
   const generation = metadataOf(previous).generation;
   if (changed) metadataOf(object).generation = (typeof generation === 'number' ? generation : 0) + 1;
 }

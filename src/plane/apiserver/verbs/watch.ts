@@ -43,7 +43,7 @@ export function watchObjects(
       ...(signal && { signal }),
       onEnd: (ended) => {
         unsubscribe();
-        context.watches.delete(type.storage, ended);
+        context.watches.delete(ended);
       },
     },
     backlog(context, collection, selection, options),
@@ -106,6 +106,6 @@ function bookmarkObject(
     case 'object':
       return { kind: type.kind, apiVersion: apiVersionOf(type), metadata };
     case 'table':
-      return { ...tableHead(type, presentation.version, metadata), rows: [] };
+      return { ...tableHead(type, metadata), rows: [] };
   }
 }

@@ -3,7 +3,7 @@ import { VirtualClock } from '../../../base/virtual-clock.ts';
 import { KubeClient } from '../../../client/kube-client.ts';
 import type { TransportRequest, TransportResponse } from '../../../client/transport.ts';
 import { EmbeddedApiServer } from '../../apiserver/embedded-api-server.ts';
-import type { Intercept, RequestObservation } from '../../apiserver/embedded-api-server.ts';
+import type { Intercept } from '../../apiserver/embedded-api-server.ts';
 import { InProcessTransport } from '../../apiserver/in-process-transport.ts';
 import type { SimulatedNodeSpec } from '../node-object.ts';
 import { SimulatedNodes } from '../simulated-nodes.ts';
@@ -38,7 +38,7 @@ export interface PodOptions {
 export class SimulatedPlane {
   readonly clock = new VirtualClock();
   readonly problems: SimulationProblem[] = [];
-  readonly requests: RequestObservation[] = [];
+  readonly requests: Pick<TransportRequest, 'method' | 'path' | 'headers' | 'body'>[] = [];
   readonly server: EmbeddedApiServer;
   readonly client: KubeClient;
   nodes: SimulatedNodes;
@@ -49,9 +49,11 @@ export class SimulatedPlane {
     this.server = new EmbeddedApiServer({
       clock: this.clock,
       random: seededRandom(1),
-      observe: (request) => this.requests.push(request),
-      intercept: (request, proceed) =>
-        request.headers['user-agent'] === 'tutti-simulated-nodes' ? this.fault(request, proceed) : undefined,
+      intercept: (request, proceed) => {
+        const { method, path, headers, body } = request;
+        this.requests.push({ method, path, headers, ...(body !== undefined && { body }) });
+        return request.headers['user-agent'] === 'tutti-simulated-nodes' ? this.fault(request, proceed) : undefined;
+      },
     });
     this.client = new KubeClient({ transport: new InProcessTransport(this.server), clock: this.clock });
     this.nodes = this.#simulate(specs);

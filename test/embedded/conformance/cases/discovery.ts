@@ -51,9 +51,6 @@ export const discovery: CaseGroup = {
       }),
     });
   },
-  'the description of one group is served': async (api) => {
-    await api.get('/apis/scheduling.x-k8s.io');
-  },
   'the resources of the core group are listed': async (api) => {
     await api.get('/api/v1', { view: (list) => withSortedVerbs(resourcesOf(coreResources)(list)) });
   },

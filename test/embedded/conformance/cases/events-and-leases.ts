@@ -106,12 +106,6 @@ export const eventsAndLeases: CaseGroup = {
     await api.replace('leases/a', { ...created, spec: { holderIdentity: 'you' } });
     await api.replace('leases/a', { ...created, spec: { holderIdentity: 'me' } });
   },
-  'a replacement creates a lease': async (api) => {
-    await api.replace('leases/a', { metadata: { name: 'a' }, spec: { holderIdentity: 'me' } });
-    await api.replace('events/a', event(api, 'a'), {
-      view: ({ kind, reason, metadata }) => ({ kind, reason, name: metadata?.name ?? 'none' }),
-    });
-  },
   'the times of a lease must be valid': async (api) => {
     await api.create('leases', { metadata: { name: 'a' }, spec: { renewTime: 'now' } });
     await api.create('leases', { metadata: { name: 'a' }, spec: { leaseDurationSeconds: 0 } });

@@ -57,17 +57,6 @@ export const pods: CaseGroup = {
   'a selector must be well formed': async (api) => {
     await api.create('pods', pod('a', { nodeSelector: { 'not a key': 'value' } }));
   },
-  'the quality of service follows the resources': async (api) => {
-    const resources = { limits: { cpu: '1', memory: '1Gi' } };
-    await api.create('pods', pod('guaranteed', { containers: [{ ...container, resources }] }), {
-      view: ({ status }) => status,
-    });
-    await api.create(
-      'pods',
-      pod('burstable', { containers: [{ ...container, resources: { requests: { cpu: '1' } } }] }),
-      { view: ({ status }) => status },
-    );
-  },
   'a priority class gives the priority': async (api) => {
     await api.create('pods', pod('a', { priorityClassName: 'system-node-critical' }), {
       view: ({ status, spec, message }) => ({

@@ -55,23 +55,12 @@ function applyDefinitionDefaults(definition: JsonObject): void {
 
 /** Returns the status of a new CRD. The server accepts the names and serves the resource as soon as it stores the CRD. */
 function establishedStatus(definition: JsonObject, context: KindContext): JsonObject {
-  const lastTransitionTime = context.now();
+  const met = { status: 'True', lastTransitionTime: context.now() };
+  const established = { reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' };
   return {
     conditions: [
-      {
-        type: 'NamesAccepted',
-        status: 'True',
-        lastTransitionTime,
-        reason: 'NoConflicts',
-        message: 'no conflicts found',
-      },
-      {
-        type: 'Established',
-        status: 'True',
-        lastTransitionTime,
-        reason: 'InitialNamesAccepted',
-        message: 'the initial names have been accepted',
-      },
+      { type: 'NamesAccepted', ...met, reason: 'NoConflicts', message: 'no conflicts found' },
+      { type: 'Established', ...met, ...established },
     ],
     acceptedNames: acceptedNames(definition),
     storedVersions: storageVersions(definition),

@@ -1,4 +1,3 @@
-import type { SelectableFields } from '../../http/selectors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { objectAt, objectsAt, textAt, textsAt } from '../access.ts';
 import { ageColumn, ageSince, nameColumn } from '../column.ts';
@@ -6,8 +5,8 @@ import type { Column } from '../column.ts';
 import { compileJsonPath } from '../json-path.ts';
 import { allVerbs, metadataFields, statusSubresource } from '../resource-type.ts';
 import type { ContentSchema, ResourceType } from '../resource-type.ts';
-import { compileStructural } from '../../schema/index.ts';
-import type { StructuralValidator } from '../../schema/index.ts';
+import { structuralCompiler } from '../../schema/compile-structural.ts';
+import type { StructuralValidator } from '../../schema/compile-structural.ts';
 
 /** Returns the resources of a CustomResourceDefinition: one for each served version. */
 export function customResourceTypes(definition: JsonObject): ResourceType[] {
@@ -40,7 +39,7 @@ function customResourceType(spec: JsonObject, version: JsonObject): ResourceType
     storedApiVersion: `${group}/${storageVersion(spec)}`,
     content: structuralContent(objectAt(objectAt(version, 'schema'), 'openAPIV3Schema')!),
     columns: printerColumns(version),
-    selectableFields: { ...metadataFields, ...selectableFields(version) },
+    selectableFields: metadataFields,
     behavior: { generation: 'content', updateNeedsVersion: true },
   };
 }
@@ -51,7 +50,7 @@ function structuralContent(schema: JsonObject): ContentSchema {
   return {
     type: 'structural',
     schema,
-    validate: (object) => (validator ??= compileStructural(schema))(object),
+    validate: (object) => (validator ??= structuralCompiler()(schema))(object),
   };
 }
 
@@ -59,16 +58,6 @@ function storageVersion(spec: JsonObject): string {
   return textAt(
     objectsAt(spec, 'versions').find((version) => version.storage === true),
     'name',
-  );
-}
-
-function selectableFields(version: JsonObject): SelectableFields {
-  return Object.fromEntries(
-    objectsAt(version, 'selectableFields').map((field) => {
-      const text = textAt(field, 'jsonPath');
-      const find = compileJsonPath(text)!;
-      return [text.slice(1), (object: JsonObject) => textOf(find(object)[0])];
-    }),
   );
 }
 

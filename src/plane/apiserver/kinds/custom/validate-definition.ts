@@ -1,13 +1,12 @@
-import { deepEqual } from '../../deep-equal.ts';
-import { conflict } from '../../http/api-error.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { append } from '../../append.ts';
 import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { fieldForbidden, invalidValue, required } from '../../schema/field-error.ts';
-import { checkStructural } from '../../schema/index.ts';
-import { metadataOf, objectAt, objectsAt, textAt, textsAt, valueAt } from '../access.ts';
+import { checkStructural } from '../../schema/check-structural.ts';
+import { metadataOf, objectAt, objectsAt, textAt, valueAt } from '../access.ts';
 import { dnsLabelProblem, dnsSubdomainProblem } from '../field-rules.ts';
 import { compileJsonPath } from '../json-path.ts';
-import type { KindContext } from '../resource-type.ts';
 
 const versionPattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 /** Groups of kinds that the server itself serves; the domain rule already rejects those without a dot. */
@@ -20,8 +19,8 @@ const builtInGroups: ReadonlySet<string> = new Set([
 ]);
 const columnTypes = ['integer', 'number', 'string', 'boolean', 'date'];
 
-/** Checks a CustomResourceDefinition. Rejects features that this server could store but not act on. Throws 409 for a name in use. */
-export function validateDefinition(definition: JsonObject, context: KindContext): StatusCause[] {
+/** Checks a CustomResourceDefinition. Rejects features that this server could store but not act on. */
+export function validateDefinition(definition: JsonObject): StatusCause[] {
   const spec = objectAt(definition, 'spec') ?? {};
   const group = textAt(spec, 'group');
   const plural = textAt(objectAt(spec, 'names'), 'plural');
@@ -43,12 +42,11 @@ export function validateDefinition(definition: JsonObject, context: KindContext)
     causes.push(fieldForbidden('spec.conversion.strategy', rule));
   }
   const versions = objectsAt(spec, 'versions');
-  versions.forEach((version, index) => causes.push(...validateVersion(version, `spec.versions[${index}]`)));
+  versions.forEach((version, index) => append(causes, validateVersion(version, `spec.versions[${index}]`)));
   if (versions.filter((version) => version.storage === true).length !== 1) {
     const names = versions.map((version) => textAt(version, 'name'));
     causes.push(invalidValue('spec.versions', names, 'must have exactly one version marked as storage version'));
   }
-  if (causes.length === 0) rejectNamesInUse(definition, context);
   return causes;
 }
 
@@ -60,10 +58,10 @@ function validateVersion(version: JsonObject, path: string): StatusCause[] {
   }
   const schema = objectAt(version, 'schema')?.openAPIV3Schema;
   if (schema === undefined) causes.push(required(`${path}.schema.openAPIV3Schema`, 'schemas are required'));
-  else causes.push(...checkStructural(schema, `${path}.schema.openAPIV3Schema`));
-  if (objectAt(version, 'subresources')?.scale !== undefined) {
-    const rule = 'this API server has no scale subresource for custom resources';
-    causes.push(fieldForbidden(`${path}.subresources.scale`, rule));
+  else append(causes, checkStructural(schema, `${path}.schema.openAPIV3Schema`));
+  for (const field of ['subresources.scale', 'selectableFields']) {
+    if (valueAt(version, field) === undefined) continue;
+    causes.push(fieldForbidden(`${path}.${field}`, 'not supported for custom resources by this API server'));
   }
   objectsAt(version, 'additionalPrinterColumns').forEach((column, index) => {
     const columnPath = `${path}.additionalPrinterColumns[${index}]`;
@@ -71,9 +69,6 @@ function validateVersion(version: JsonObject, path: string): StatusCause[] {
       causes.push(invalidValue(columnPath, column, `must have a name, and a type of ${columnTypes.join(', ')}`));
     }
     causes.push(...validateJsonPath(textAt(column, 'jsonPath'), `${columnPath}.jsonPath`));
-  });
-  objectsAt(version, 'selectableFields').forEach((field, index) => {
-    causes.push(...validateJsonPath(textAt(field, 'jsonPath'), `${path}.selectableFields[${index}].jsonPath`));
   });
   return causes;
 }
@@ -84,30 +79,9 @@ function validateJsonPath(text: string, field: string): StatusCause[] {
   return [invalidValue(field, text, rule)];
 }
 
-/** Throws 409 if another CRD of the group has the same kind, plural, singular or short name. */
-function rejectNamesInUse(definition: JsonObject, context: KindContext): void {
-  const name = metadataOf(definition).name as string;
-  const own = namesOf(definition);
-  for (const other of context.store.collection('customresourcedefinitions.apiextensions.k8s.io').list()) {
-    if (other.name === name || valueAt(other.object, 'spec.group') !== valueAt(definition, 'spec.group')) continue;
-    const shared = namesOf(other.object).find((each) => own.includes(each));
-    if (shared === undefined) continue;
-    throw conflict(
-      { group: 'apiextensions.k8s.io', plural: 'customresourcedefinitions' },
-      name,
-      `the name ${JSON.stringify(shared)} is already in use by ${other.name}`,
-    );
-  }
-}
-
-function namesOf(definition: JsonObject): string[] {
-  const names = objectAt(objectAt(definition, 'spec'), 'names');
-  return [...['plural', 'singular', 'kind'].map((field) => textAt(names, field)), ...textsAt(names, 'shortNames')];
-}
-
 export function validateDefinitionUpdate(definition: JsonObject, previous: JsonObject): StatusCause[] {
   const at = (object: JsonObject, path: string): JsonValue => valueAt(object, path) ?? null;
   return ['spec.group', 'spec.scope', 'spec.names.plural', 'spec.names.kind']
-    .filter((path) => !deepEqual(at(definition, path), at(previous, path)))
+    .filter((path) => !isDeepStrictEqual(at(definition, path), at(previous, path)))
     .map((path) => invalidValue(path, at(definition, path), 'field is immutable'));
 }

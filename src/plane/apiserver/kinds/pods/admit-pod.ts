@@ -3,7 +3,6 @@ import type { JsonObject } from '../../json.ts';
 import { ensureObject, metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
 import type { KindContext } from '../resource-type.ts';
 import { mergeLabelKeys } from './merge-label-keys.ts';
-import { qosClass } from './qos-class.ts';
 
 const pods = { group: '', plural: 'pods' };
 const tolerationSeconds = 300;
@@ -18,7 +17,7 @@ export function admitPod(pod: JsonObject, context: KindContext): void {
   addDefaultTolerations(pod);
   mergeLabelKeys(pod);
   metadataOf(pod).generation = 1;
-  pod.status = { phase: 'Pending', qosClass: qosClass(pod), ...gatedConditions(pod, context) };
+  pod.status = { phase: 'Pending', ...gatedConditions(pod, context) };
 }
 
 function gatedConditions(pod: JsonObject, context: KindContext): JsonObject {

@@ -69,8 +69,8 @@ function initStatus(spec: JsonObject | undefined, status: JsonObject | undefined
     const state = objectAt(each, 'state');
     const terminated = objectAt(state, 'terminated');
     const waiting = objectAt(state, 'waiting');
-    const container = containers.find((candidate) => candidate.name === each.name);
     if (terminated?.exitCode === 0) continue;
+    const container = containers.find((candidate) => candidate.name === each.name);
     if (container !== undefined && restartableInit(container) && each.started === true) continue;
     if (terminated !== undefined) return `Init:${textAt(terminated, 'reason') || exitWord(terminated)}`;
     const reason = textAt(waiting, 'reason');

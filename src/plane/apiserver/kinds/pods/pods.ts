@@ -1,7 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../json.ts';
 import type { IndexFunctions } from '../../store/collection.ts';
 import { metadataOf, objectAt, textAt, valueAt } from '../access.ts';
-import { deepEqual } from '../../deep-equal.ts';
 import { builtIn } from '../built-in.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { addDefaultTolerations, admitPod } from './admit-pod.ts';
@@ -57,12 +57,8 @@ export const pods: ResourceType = builtIn({
     prepareUpdate: (pod, previous) => {
       restoreAdmittedFields(pod, previous);
       const generation = metadataOf(previous).generation;
-      if (typeof generation === 'number' && !deepEqual(pod.spec, previous.spec))
+      if (typeof generation === 'number' && !isDeepStrictEqual(pod.spec, previous.spec))
         metadataOf(pod).generation = generation + 1;
-    },
-    prepareStatusUpdate: (pod, previous) => {
-      const qosClass = objectAt(previous, 'status')?.qosClass;
-      if (qosClass !== undefined) pod.status = { ...objectAt(pod, 'status'), qosClass };
     },
     gracePeriod: podGracePeriod,
   },

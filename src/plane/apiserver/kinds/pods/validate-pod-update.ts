@@ -1,4 +1,4 @@
-import { deepCopy, deepEqual } from '../../deep-equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject } from '../../json.ts';
 import { fieldForbidden } from '../../schema/field-error.ts';
@@ -15,7 +15,7 @@ export function validatePodUpdate(pod: JsonObject, previous: JsonObject): Status
   const spec = objectAt(pod, 'spec') ?? {};
   const old = objectAt(previous, 'spec') ?? {};
   const causes = [...validateGateRemoval(spec, old), ...validateTolerationsUpdate(spec, old)];
-  const allowed = deepCopy(spec);
+  const allowed = structuredClone(spec);
   for (const field of ['containers', 'initContainers']) {
     const before = objectsAt(old, field);
     objectsAt(allowed, field).forEach((container, index) => {
@@ -27,7 +27,7 @@ export function validatePodUpdate(pod: JsonObject, previous: JsonObject): Status
   const mutable = ['activeDeadlineSeconds', 'tolerations', 'schedulingGates'];
   if (isGated) mutable.push('nodeSelector', 'affinity');
   const changed = Object.keys({ ...allowed, ...old }).filter(
-    (field) => !mutable.includes(field) && !deepEqual(allowed[field], old[field]),
+    (field) => !mutable.includes(field) && !isDeepStrictEqual(allowed[field], old[field]),
   );
   if (changed.length > 0) {
     const list = changed.map((field) => `spec.${field}`).join(', ');
@@ -46,10 +46,10 @@ function validateGateRemoval(spec: JsonObject, old: JsonObject): StatusCause[] {
 }
 
 function validateTolerationsUpdate(spec: JsonObject, old: JsonObject): StatusCause[] {
-  const tolerations = objectsAt(spec, 'tolerations');
-  const isUnchanged = objectsAt(old, 'tolerations').every((before) =>
-    tolerations.some((now) => deepEqual({ ...now, tolerationSeconds: 0 }, { ...before, tolerationSeconds: 0 })),
-  );
+  const keyOf = ({ key, operator, value, effect }: JsonObject): string =>
+    JSON.stringify([key, operator, value, effect]);
+  const tolerations = new Set(objectsAt(spec, 'tolerations').map(keyOf));
+  const isUnchanged = objectsAt(old, 'tolerations').every((before) => tolerations.has(keyOf(before)));
   return isUnchanged
     ? []
     : [fieldForbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];

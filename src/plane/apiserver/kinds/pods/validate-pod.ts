@@ -21,14 +21,12 @@ export function validatePod(pod: JsonObject): StatusCause[] {
       append(causes, validateContainer(container, `spec.${field}[${index}]`, names));
     });
   }
-  causes.push(
-    ...oneOf(spec, 'restartPolicy', ['Always', 'OnFailure', 'Never'], 'spec'),
-    ...validateLabels(spec.nodeSelector, 'spec.nodeSelector'),
-    ...validateQuantities(spec, 'overhead', 'spec'),
-    ...validateResources(objectAt(spec, 'resources'), 'spec.resources'),
-    ...validateGates(spec),
-    ...validateTolerations(spec),
-  );
+  append(causes, oneOf(spec, 'restartPolicy', ['Always', 'OnFailure', 'Never'], 'spec'));
+  append(causes, validateLabels(spec.nodeSelector, 'spec.nodeSelector'));
+  append(causes, validateQuantities(spec, 'overhead', 'spec'));
+  append(causes, validateResources(objectAt(spec, 'resources'), 'spec.resources'));
+  append(causes, validateGates(spec));
+  append(causes, validateTolerations(spec));
   for (const field of ['nodeName', 'schedulerName', 'priorityClassName']) {
     const value = textAt(spec, field);
     const problem = value === '' ? undefined : dnsSubdomainProblem(value);
@@ -94,11 +92,14 @@ function validateResources(resources: JsonObject | undefined, path: string): Sta
 
 function validateGates(spec: JsonObject): StatusCause[] {
   const gates = objectsAt(spec, 'schedulingGates').map((gate) => textAt(gate, 'name'));
+  const seen = new Set<string>();
   const causes = gates.flatMap((name, index) => {
     const path = `spec.schedulingGates[${index}].name`;
     const problem = qualifiedNameProblem(name);
     if (problem !== undefined) return [invalidValue(path, name, problem)];
-    return gates.indexOf(name) < index ? [duplicateValue(path, name)] : [];
+    if (seen.has(name)) return [duplicateValue(path, name)];
+    seen.add(name);
+    return [];
   });
   if (gates.length > 0 && textAt(spec, 'nodeName') !== '') {
     causes.push(fieldForbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'));

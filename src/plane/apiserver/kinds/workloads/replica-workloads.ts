@@ -1,4 +1,4 @@
-import { deepEqual } from '../../deep-equal.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../json.ts';
 import { metadataOf, objectAt, valueAt } from '../access.ts';
 import { builtIn } from '../built-in.ts';
@@ -77,6 +77,7 @@ export const replicaWorkloads: readonly ResourceType[] = kinds.map(({ spec = {},
 function raiseGenerationForAnnotations(object: JsonObject, previous: JsonObject): void {
   const [metadata, old] = [metadataOf(object), metadataOf(previous)];
   if (object.kind !== 'Deployment' || typeof old.generation !== 'number') return;
-  const isChanged = !deepEqual(metadata.annotations, old.annotations) && deepEqual(object.spec, previous.spec);
+  const isChanged =
+    !isDeepStrictEqual(metadata.annotations, old.annotations) && isDeepStrictEqual(object.spec, previous.spec);
   if (isChanged) metadata.generation = old.generation + 1;
 }

@@ -1,5 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
 import { append } from '../../append.ts';
-import { deepEqual } from '../../deep-equal.ts';
 import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject } from '../../json.ts';
 import { objectAt, textAt } from '../access.ts';
@@ -39,6 +39,6 @@ export function validateJobUpdate(job: JsonObject, previous: JsonObject): Status
   const isSuspended = old.suspend === true && !(Number(objectAt(previous, 'status')?.active) > 0);
   const fields = [...immutableFields, ...(isResized ? [] : ['completions']), ...(isSuspended ? [] : ['template'])];
   return fields
-    .filter((field) => !deepEqual(spec[field], old[field]))
+    .filter((field) => !isDeepStrictEqual(spec[field], old[field]))
     .map((field) => invalidValue(`spec.${field}`, spec[field] ?? null, 'field is immutable'));
 }

@@ -1,4 +1,4 @@
-import { UserError } from '../base/user-error.ts';
+import { UserError } from './user-error.ts';
 
 const unknownAddress = 'this machine does not have the address';
 const problems: Readonly<Record<string, string>> = {

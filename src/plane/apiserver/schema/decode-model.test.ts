@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
-import { decodeStrict } from './decode-strict.ts';
+import { decodeModel } from './decode-model.ts';
 
 const messages = (value: JsonObject, kind = 'V1Pod'): string[] =>
-  decodeStrict(value, kind).errors.map((error) => `${error.field}: ${error.message}`);
+  decodeModel(value, kind).errors.map((error) => `${error.field}: ${error.message}`);
 
-describe('decodeStrict', () => {
+describe('decodeModel', () => {
   test('accepts a pod as kubectl sends it', () => {
     const pod: JsonObject = {
       apiVersion: 'v1',
@@ -29,7 +29,7 @@ describe('decodeStrict', () => {
       },
       status: {},
     };
-    expect(decodeStrict(pod, 'V1Pod')).toEqual({ unknownFields: [], errors: [] });
+    expect(decodeModel(pod, 'V1Pod')).toMatchObject({ unknownFields: [], errors: [] });
   });
 
   test('returns the path of every unknown field', () => {
@@ -38,7 +38,7 @@ describe('decodeStrict', () => {
       spec: { containers: [{ name: 'a' }, { name: 'b', foo: 1, env: [{ nmae: 'x' }] }] },
       constructor: {},
     };
-    expect(decodeStrict(pod, 'V1Pod').unknownFields).toEqual([
+    expect(decodeModel(pod, 'V1Pod').unknownFields).toEqual([
       'metadata.nam',
       'spec.containers[1].foo',
       'spec.containers[1].env[0].nmae',
