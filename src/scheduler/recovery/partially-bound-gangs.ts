@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { RepairOutcome } from '../metrics/gang-metrics.ts';
@@ -20,7 +20,10 @@ export interface PartialPeriod {
 export class PartiallyBoundGangs {
   readonly #cluster: Pick<Cluster, 'gang' | 'gangs'>;
   readonly #profiles: Pick<Profiles, 'decidesGangs'>;
-  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly #clock: Pick<Clock, 'now' | 'monotonic' | 'setTimer'>;
+  readonly #trustEnded: (key: string) => void;
+  /** Timers that end the trust in what groups look like at the start. */
+  readonly #timers: Timer[] = [];
   /** group key -> its current period */
   readonly #periods = new Map<string, PartialPeriod>();
   /** Keys of groups under repair. */
@@ -32,16 +35,20 @@ export class PartiallyBoundGangs {
   constructor(options: {
     readonly cluster: Pick<Cluster, 'gang' | 'gangs'>;
     readonly profiles: Pick<Profiles, 'decidesGangs'>;
-    readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+    readonly clock: Pick<Clock, 'now' | 'monotonic' | 'setTimer'>;
+    /** Called when a group that another process seems to have left partially bound no longer comes first for that. */
+    readonly trustEnded: (key: string) => void;
   }) {
     this.#cluster = options.cluster;
     this.#profiles = options.profiles;
     this.#clock = options.clock;
+    this.#trustEnded = options.trustEnded;
   }
 
   /**
    * Records the gangs that are partially bound now; `reconcile` must then follow every change. A gang that another process left partially
-   * bound counts from its first binding, according to the API, because no process tracked it in between.
+   * bound counts from its first binding, according to the API, because no process tracked it in between. It comes first for its grace. No
+   * longer, because any user could have written the annotations that show who bound its members.
    */
   begin(): void {
     const now = this.#clock.now();
@@ -49,6 +56,12 @@ export class PartiallyBoundGangs {
       if (!isPartiallyBound(gang) || !this.#isOurs(gang)) continue;
       const lastingMs = Math.max(0, now - firstBoundAt(gang, now));
       this.#periods.set(gang.key, { since: this.#clock.monotonic() - lastingMs });
+      if (!gang.comesFirst) continue;
+      const endTrust = (): void => {
+        gang.distrustListed();
+        this.#trustEnded(gang.key);
+      };
+      this.#timers.push(this.#clock.setTimer(gang.spec!.repairGraceMs, endTrust));
     }
   }
 
@@ -82,6 +95,7 @@ export class PartiallyBoundGangs {
     this.#endedMs = this.seconds * 1000;
     this.#periods.clear();
     this.#repairing.clear();
+    for (const timer of this.#timers) timer.cancel();
   }
 
   /** A member could not be bound while other members are bound. */
