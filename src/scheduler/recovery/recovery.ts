@@ -25,13 +25,17 @@ export class Recovery {
   readonly reservations: Reservations;
   readonly partial: PartiallyBoundGangs;
   readonly rejections: NodeRejections;
+  readonly memberLosses: Pick<MemberLosses, 'bindingFailed'>;
   readonly #gangEvictions: GangEvictions;
 
   constructor({ intake, ports, metrics, logger, lifecycle }: RecoveryOptions) {
     const { cluster, queue, router, profiles, dryRuns, clock } = intake;
     const { events, evictor } = ports;
     const reservations = new Reservations({ cluster, queue, clock });
-    const partial = new PartiallyBoundGangs({ cluster, profiles, clock });
+    const partial = new PartiallyBoundGangs({
+      ...{ cluster, profiles, clock },
+      trustEnded: (key) => router.groupChanged(key, 'TrustEnded', clock.now()),
+    });
     const rejections = new NodeRejections({
       clock,
       ended: (pod, nodeName) => queue.moveOnEvent(capacityFreed(pod, nodeName)),
@@ -48,6 +52,7 @@ export class Recovery {
       dryRuns,
       rejections,
       profiles,
+      partial,
       isHeld,
       events,
       clock,
@@ -57,9 +62,11 @@ export class Recovery {
     this.partial = partial;
     this.rejections = rejections;
     this.#gangEvictions = gangEvictions;
+    this.memberLosses = memberLosses;
     router.holdWhile(isHeld);
     intake.podSeen.add((uid, pod) => {
       if (pod === undefined || !isUnbound(pod)) rejections.forget(uid);
+      memberLosses.podSeen(uid, pod);
     });
     intake.groupSeen.add((key) => {
       partial.reconcile(key);
