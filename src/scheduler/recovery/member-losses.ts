@@ -10,8 +10,8 @@ import { isLostTo } from '../../cluster/lost-node.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { memberLost, membersStranded } from '../verdicts/events.ts';
 import type { Reservations } from '../preemption/reservations.ts';
+import type { GroupRecord, GroupRecords, ReservedCapacity } from './group-records.ts';
 import type { NodeRejections } from './node-rejections.ts';
-import type { PartiallyBoundGangs } from './partially-bound-gangs.ts';
 import { SeenBindings } from './seen-bindings.ts';
 import type { DryRuns } from '../placement/planning/dry-runs.ts';
 import type { EventSink } from '../ports.ts';
@@ -23,40 +23,12 @@ export interface MemberLossesOptions {
   readonly dryRuns: DryRuns;
   readonly rejections: Pick<NodeRejections, 'notAdmitted' | 'barredFor'>;
   readonly profiles: Pick<Profiles, 'of' | 'decidesGangs' | 'isOurs'>;
-  readonly partial: Pick<PartiallyBoundGangs, 'periodOf'>;
+  readonly records: GroupRecords;
   /** Returns true while the group is being released or on hold. No capacity is reserved for it then. */
   readonly isHeld: (groupKey: string) => boolean;
   readonly events: EventSink;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly logger: Logger;
-}
-
-/** Capacity that is reserved for the replacement of a lost member. */
-interface ReservedCapacity {
-  /** The lost member. */
-  readonly lost: Pod;
-  /** Clock.monotonic() when it was lost. */
-  readonly lostAt: number;
-  /** How long it had been bound, in milliseconds. */
-  readonly boundMs: number;
-  /** The owner of the reservation: a placeholder pod, because the name of the replacement is not known yet. */
-  readonly owner: Pod;
-  /** Clock.monotonic() */
-  until: number;
-}
-
-/** What this process knows about the losses of one group. */
-interface GroupLosses {
-  /** uid of the group object that may use the capacity; undefined: nothing is reserved. */
-  groupUid: string | undefined;
-  /** Oldest first. May contain capacity that is not reserved any more. */
-  reserved: readonly ReservedCapacity[];
-  /** uids of members whose Binding failed and for which capacity may be reserved. */
-  readonly failed: Set<string>;
-  /** Clock.monotonic() of the latest report of a lost member. */
-  reportedAt: number;
-  /** uids of members that were reported as stranded. */
-  stranded: ReadonlySet<string>;
 }
 
 /** Maximum number of reservations that one dry run places on other nodes. */
@@ -82,14 +54,14 @@ const failedBindingMs = 30_000;
  */
 export class MemberLosses {
   readonly #options: MemberLossesOptions;
-  /** group key -> what is known about its losses */
-  readonly #groups = new Map<string, GroupLosses>();
+  readonly #records: GroupRecords;
   /** Keys of groups with reservations for lost members. */
   readonly #reserving = new Set<string>();
   readonly #seen: SeenBindings;
 
   constructor(options: MemberLossesOptions) {
     this.#options = options;
+    this.#records = options.records;
     const { cluster, clock } = options;
     const hasReservations = (namespace: string): boolean => !this.#reservedIn(namespace).next().done;
     this.#seen = new SeenBindings({ cluster, clock, hasReservations });
@@ -124,7 +96,8 @@ export class MemberLosses {
   bindingFailed(gang: GangView, owner: Pod, nodeName: string): void {
     const ms = Math.min(failedBindingMs, this.#neverStartedUntil(gang) - this.#options.clock.monotonic());
     if (gang.spec === undefined || ms <= 0) return;
-    this.#of(gang.key).failed.add(owner.uid);
+    const record = this.#records.of(gang.key);
+    record.failed = (record.failed ?? new Set()).add(owner.uid);
     this.#options.reservations.keep([{ kind: 'repair', owner, nodeName, isExclusive: true }], ms);
   }
 
@@ -132,11 +105,10 @@ export class MemberLosses {
   reconcile(key: string): void {
     const gang = this.#options.cluster.gang(key);
     this.#seen.groupSeen(key);
-    const losses = this.#groups.get(key);
-    if (losses !== undefined && losses.failed.size > 0 && gang?.comesFirst !== true) this.#endFailed(losses);
+    const record = this.#records.get(key);
+    if (record?.failed !== undefined && gang?.comesFirst !== true) this.#endFailed(record);
     if (this.#reserving.has(key)) this.#endSurplus(key, gang);
     this.#reportStranded(key, gang);
-    if (gang === undefined) this.#groups.delete(key);
   }
 
   /** The node was deleted, or what scheduling reads of it has changed. */
@@ -154,15 +126,6 @@ export class MemberLosses {
     }
   }
 
-  #of(key: string): GroupLosses {
-    let losses = this.#groups.get(key);
-    if (losses === undefined) {
-      losses = { groupUid: undefined, reserved: [], failed: new Set(), reportedAt: -Infinity, stranded: new Set() };
-      this.#groups.set(key, losses);
-    }
-    return losses;
-  }
-
   /** Returns the capacity, reserved or not; undefined if the member earns none. */
   #reserve(gang: Gang, lost: Pod, nodeName: string): ReservedCapacity | undefined {
     const { clock } = this.#options;
@@ -176,12 +139,11 @@ export class MemberLosses {
     if (!isWithinLimit || standing.length >= this.#allowedFor(gang)) return undefined;
     const owner: Pod = { ...lost, uid: `instead-of/${lost.uid}`, nodeName: '', phase: 'Pending', deleting: false };
     const now = clock.monotonic();
-    const capacity: ReservedCapacity = { lost, lostAt: now, boundMs: now - binding.since, owner, until: now };
+    const { uid: groupUid } = gang.spec!;
+    const capacity: ReservedCapacity = { groupUid, lost, lostAt: now, boundMs: now - binding.since, owner, until: now };
     capacity.until = this.#endOf(gang, capacity, standing);
     if (capacity.until <= now) return undefined;
-    const losses = this.#of(gang.key);
-    losses.groupUid = gang.spec!.uid;
-    losses.reserved = [...standing, capacity];
+    this.#records.of(gang.key).reserved = [...standing, capacity];
     this.#reserving.add(gang.key);
     if (this.#isUsable(nodeName, lost)) this.#keep(gang, capacity, nodeName);
     else this.#reserveElsewhere(gang, lost, owner);
@@ -203,14 +165,14 @@ export class MemberLosses {
 
   /** Returns Clock.monotonic() when the grace of a partially bound group that never started ends; Infinity for a group that has started. */
   #neverStartedUntil({ key, spec, started }: GangView): number {
-    const since = this.#options.partial.periodOf(key)?.since;
+    const since = this.#records.get(key)?.period?.since;
     return started || since === undefined ? Infinity : since + (spec?.repairGraceMs ?? 0);
   }
 
   /** Runs a dry run with the replacement and all others that already have a reservation, so that all of them fit together. */
   #reserveElsewhere(gang: Gang, { template }: Pod, owner: Pod): void {
     const { cluster, dryRuns, profiles, clock, logger } = this.#options;
-    const capacities = (this.#groups.get(gang.key)?.reserved ?? []).filter(
+    const capacities = (this.#records.get(gang.key)?.reserved ?? []).filter(
       (capacity) => capacity.owner === owner || cluster.reservationOf(capacity.owner.uid) !== undefined,
     );
     const own = capacities.find((capacity) => capacity.owner === owner);
@@ -271,12 +233,14 @@ export class MemberLosses {
 
   /** Returns the group's current reservations and forgets those that have ended. */
   #standing(key: string): readonly ReservedCapacity[] {
-    const losses = this.#groups.get(key);
-    if (losses === undefined || !this.#reserving.has(key)) return [];
+    const record = this.#records.get(key);
+    if (record?.reserved === undefined) return [];
     const { cluster } = this.#options;
-    losses.reserved = losses.reserved.filter(({ owner }) => cluster.reservationOf(owner.uid) !== undefined);
-    if (losses.reserved.length === 0) this.#reserving.delete(key);
-    return losses.reserved;
+    record.reserved = record.reserved.filter(({ owner }) => cluster.reservationOf(owner.uid) !== undefined);
+    if (record.reserved.length > 0) return record.reserved;
+    record.reserved = undefined;
+    this.#reserving.delete(key);
+    return [];
   }
 
   /** Yields the capacity that is reserved for lost members of the namespace. */
@@ -286,7 +250,7 @@ export class MemberLosses {
 
   #endSurplus(key: string, gang: Gang | undefined): void {
     const standing = this.#standing(key);
-    const isOver = gang?.spec === undefined || gang.spec.uid !== this.#groups.get(key)?.groupUid;
+    const isOver = gang?.spec === undefined || gang.spec.uid !== standing[0]?.groupUid;
     const allowed = isOver || this.#options.isHeld(key) ? 0 : this.#allowedFor(gang);
     let surplus = standing.length - allowed;
     if (surplus > 0) {
@@ -313,9 +277,9 @@ export class MemberLosses {
   }
 
   /** The group has started, or none of its bound members needs the others any more. */
-  #endFailed({ failed }: GroupLosses): void {
-    for (const uid of failed) this.#end(uid);
-    failed.clear();
+  #endFailed(record: GroupRecord): void {
+    for (const uid of record.failed ?? []) this.#end(uid);
+    record.failed = undefined;
   }
 
   /** Ends repairs on the node for which pods of higher priority, or pods that another component bound, have left too little. */
@@ -356,9 +320,9 @@ export class MemberLosses {
   #notify(gang: Gang, pod: Pod, nodeName: string, isRejected: boolean, capacity: ReservedCapacity | undefined): void {
     const { cluster, clock, events, logger } = this.#options;
     const now = clock.monotonic();
-    const losses = this.#of(gang.key);
-    if (now - losses.reportedAt < reportEveryMs) return;
-    losses.reportedAt = now;
+    const record = this.#records.of(gang.key);
+    if (now - (record.reportedAt ?? -Infinity) < reportEveryMs) return;
+    record.reportedAt = now;
     const reservedOn = capacity && cluster.reservationOf(capacity.owner.uid)?.nodeName;
     const seconds = Math.ceil(((capacity?.until ?? now) - now) / 1000);
     const what = isRejected
@@ -379,15 +343,15 @@ export class MemberLosses {
 
   #reportStranded(key: string, gang: Gang | undefined): void {
     if (gang === undefined || gang.count('stranded') === 0) {
-      const known = this.#groups.get(key);
-      if (known !== undefined) known.stranded = new Set();
+      const known = this.#records.get(key);
+      if (known !== undefined) known.stranded = undefined;
       return;
     }
-    const losses = this.#of(key);
-    const reported = losses.stranded;
+    const record = this.#records.of(key);
+    const reported = record.stranded;
     const stranded = [...gang.members.values()].filter(({ uid }) => gang.stateOf(uid) === 'stranded');
-    losses.stranded = new Set(stranded.map(({ uid }) => uid));
-    if (stranded.every(({ uid }) => reported.has(uid))) return;
+    record.stranded = new Set(stranded.map(({ uid }) => uid));
+    if (stranded.every(({ uid }) => reported?.has(uid) === true)) return;
     const { profiles, events, logger } = this.#options;
     const ours = stranded.filter(({ schedulerName }) => profiles.decidesGangs(schedulerName));
     if (ours.length === 0) return;

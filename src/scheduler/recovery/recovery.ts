@@ -7,6 +7,7 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { SchedulerPorts } from '../ports.ts';
 import { Reservations } from '../preemption/reservations.ts';
+import { GroupRecords } from './group-records.ts';
 import { MemberLosses } from './member-losses.ts';
 import { NodeRejections } from './node-rejections.ts';
 import { PartiallyBoundGangs } from './partially-bound-gangs.ts';
@@ -32,8 +33,9 @@ export class Recovery {
     const { cluster, queue, router, profiles, dryRuns, clock } = intake;
     const { events, evictor } = ports;
     const reservations = new Reservations({ cluster, queue, clock });
+    const records = new GroupRecords();
     const partial = new PartiallyBoundGangs({
-      ...{ cluster, profiles, clock },
+      ...{ cluster, profiles, records, clock },
       trustEnded: (key) => router.groupChanged(key, 'TrustEnded', clock.now()),
     });
     const rejections = new NodeRejections({
@@ -41,7 +43,7 @@ export class Recovery {
       ended: (pod, nodeName) => queue.moveOnEvent(capacityFreed(pod, nodeName)),
     });
     const gangEvictions = new GangEvictions({
-      ...{ intake, partial, rejections, evictor, events, logger },
+      ...{ intake, partial, records, rejections, evictor, events, logger },
       metrics: metrics.gangs,
       signal: lifecycle.stopping,
     });
@@ -52,7 +54,7 @@ export class Recovery {
       dryRuns,
       rejections,
       profiles,
-      partial,
+      records,
       isHeld,
       events,
       clock,
@@ -72,6 +74,7 @@ export class Recovery {
       partial.reconcile(key);
       gangEvictions.reconcile(key);
       memberLosses.reconcile(key);
+      records.prune(key, cluster.gang(key) === undefined);
     });
     intake.capacityFreed.add((nodeName) => rejections.capacityFreed(nodeName));
     intake.podLost.add((pod, nodeName) => memberLosses.lost(pod, nodeName));
