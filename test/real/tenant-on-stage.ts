@@ -27,7 +27,12 @@ export class TenantOnStage {
 
   async createGroup(name: string, spec: PodGroupSpec): Promise<{ readonly metadata: { readonly uid: string } }> {
     const { apiVersion, kind } = podGroupResource;
-    return this.#tenant.client.create(podGroupPath(this.#tenant.namespace), { apiVersion, kind, metadata: { name }, spec });
+    return this.#tenant.client.create(podGroupPath(this.#tenant.namespace), {
+      apiVersion,
+      kind,
+      metadata: { name },
+      spec,
+    });
   }
 
   /** Returns the pod's key. */
