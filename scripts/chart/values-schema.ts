@@ -243,6 +243,7 @@ export function valuesSchema(): JsonSchema {
       },
       optionalOfComponent,
     ),
+    maxRepairGraceSeconds: whole(1, 86_400),
     podSchedulerName: { ...objectName, minLength: 1 },
     bindAddress: { type: 'string', pattern: '^[0-9a-fA-F.:]+$' },
     tls: strict({

@@ -96,6 +96,13 @@ const conditions: Readonly<
       'A negative `scheduleTimeoutSeconds` or `minResources` has no effect. Absent if every field has an effect',
     ],
   ],
+  RepairGraceLimited: [
+    [
+      'True',
+      'AboveMaximum',
+      "`repairGraceSeconds` exceeds the administrator's maximum, which applies instead. Absent if it does not",
+    ],
+  ],
 };
 
 /** Returns the page in Markdown: verdicts, conditions, phases and Events. Throws if the sources write a reason that is missing here. */

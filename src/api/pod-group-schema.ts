@@ -47,7 +47,8 @@ const condition: StructuralSchema = {
   required: ['lastTransitionTime', 'message', 'reason', 'status', 'type'],
   properties: {
     type: {
-      description: 'Scheduled, Started, Ready, Incomplete or SpecAccepted. Other controllers may add their own types.',
+      description:
+        'Scheduled, Started, Ready, Incomplete, SpecAccepted or RepairGraceLimited. Other controllers may add their own types.',
       type: 'string',
       maxLength: 316,
       pattern:
@@ -109,7 +110,7 @@ const spec: StructuralSchema = {
     },
     repairGraceSeconds: {
       description:
-        'How long, in seconds, the group may stay partially bound before repairPolicy applies, and how long the scheduler reserves capacity for the replacement of a lost member. ' +
+        'How long, in seconds, the group may stay partially bound before repairPolicy applies, and how long the scheduler reserves capacity for the replacement of a lost member. The administrator sets a maximum, 5 minutes by default, which applies instead of a larger value. ' +
         `Defaults to ${defaultRepairGraceSeconds}.`,
       type: 'integer',
       format: 'int32',
@@ -151,7 +152,8 @@ const status: StructuralSchema = {
     ),
     ready: count('Running members that are ready.'),
     conditions: {
-      description: 'Scheduled, Started, Ready, Incomplete, and SpecAccepted if a field has no effect.',
+      description:
+        'Scheduled, Started, Ready, Incomplete, SpecAccepted if a field has no effect, and RepairGraceLimited if the grace is limited.',
       type: 'array',
       items: condition,
       'x-kubernetes-list-type': 'map',

@@ -35,6 +35,7 @@ export type PodGroupPhase = (typeof podGroupPhases)[number];
  * - Ready: the containers of the quorum are ready now.
  * - Incomplete: members are bound, but fewer count than the quorum.
  * - SpecAccepted: False if fields of the spec have no effect; otherwise absent.
+ * - RepairGraceLimited: repairGraceSeconds exceeds the administrator's maximum, which applies instead; otherwise absent.
  */
 export const podGroupConditions = {
   scheduled: 'Scheduled',
@@ -42,6 +43,7 @@ export const podGroupConditions = {
   ready: 'Ready',
   incomplete: 'Incomplete',
   specAccepted: 'SpecAccepted',
+  repairGraceLimited: 'RepairGraceLimited',
 } as const;
 
 /** minMember if the field is absent. scheduler-plugins uses 0, so that a group without pods is finished. */
@@ -60,6 +62,9 @@ export const defaultRepairPolicy: RepairPolicy = 'Release';
 
 /** repairGraceSeconds if the field is absent. */
 export const defaultRepairGraceSeconds = 60;
+
+/** The administrator's maximum for repairGraceSeconds if none is set. It limits how long a group may have capacity that no pod uses. */
+export const defaultMaxRepairGraceMs = 300_000;
 
 /** `spec` in the API. */
 export interface PodGroupSpec {
@@ -158,6 +163,11 @@ export function projectPodGroup(input: unknown): PodGroup {
     repairGraceSeconds: int32(spec.repairGraceSeconds, 0, 'spec.repairGraceSeconds', fail) ?? defaultRepairGraceSeconds,
     status: asObject(raw.status) ?? {},
   };
+}
+
+/** Returns the grace that applies to the group, in milliseconds. `maxMs`: the administrator's maximum. */
+export function repairGraceMsOf({ repairGraceSeconds }: Pick<PodGroup, 'repairGraceSeconds'>, maxMs: number): number {
+  return Math.min(repairGraceSeconds * 1000, maxMs);
 }
 
 /** Returns the phase in `status`: undefined if none is set, Unknown if it is not in the list. */

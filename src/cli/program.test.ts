@@ -104,7 +104,8 @@ describe('createProgram', () => {
         logFormat: 'text',
       },
     });
-    const server = { kubeApiQps: 50, kubeApiBurst: 100, logLevel: 'info', ...defaultSecureServing };
+    const flags = { kubeApiQps: 50, kubeApiBurst: 100, maxRepairGrace: 300_000, logLevel: 'info' };
+    const server = { ...flags, ...defaultSecureServing };
     expect((await parse('scheduler')).flags).toEqual({ ...server, securePort: 10259, logFormat: 'text' });
     expect((await parse('controller')).flags).toEqual({ ...server, securePort: 10260, workers: 4, logFormat: 'text' });
   });

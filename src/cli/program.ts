@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { defaultMaxRepairGraceMs } from '../api/pod-group.ts';
 import { logFormats, logLevels } from '../observability/logger.ts';
 import type { LogFormat, LogLevel } from '../observability/logger.ts';
 import { defaultSecurePorts } from '../serving/secure-serving-options.ts';
@@ -51,6 +52,8 @@ export interface UpFlags {
 }
 
 export interface SchedulerFlags extends ServerOptions, LeaderElectionFlags {
+  /** Milliseconds. */
+  readonly maxRepairGrace: number;
   /** Absent: `tutti`. */
   readonly schedulerName?: readonly string[];
   /** Paths. */
@@ -70,6 +73,8 @@ export interface ConfigCheckFlags {
 }
 
 export interface ControllerFlags extends ServerOptions, LeaderElectionFlags {
+  /** Milliseconds. */
+  readonly maxRepairGrace: number;
   readonly workers: number;
 }
 
@@ -248,12 +253,22 @@ function schedulerCommand(): Command {
       'Path to a KubeSchedulerConfiguration file in YAML or JSON. Overrides --scheduler-name, --kubeconfig, --kube-api-qps and --kube-api-burst.',
     )
     .option('--write-config-to <file>', 'Write the configuration with all defaults filled in to this file, and exit.')
+    .addOption(maxRepairGraceOption('controller'))
     .addOption(pluginOption());
   withLeaderElection(
     command,
     `${schedulerLease}, with the values of --scheduler-name appended; with --config, kube-scheduler`,
   );
   return withServerOptions(command, 'scheduler');
+}
+
+function maxRepairGraceOption(other: 'scheduler' | 'controller'): Option {
+  return new Option(
+    '--max-repair-grace <duration>',
+    `Maximum for spec.repairGraceSeconds of PodGroups, which applies instead of larger values. Set it to the same value for the ${other}.`,
+  )
+    .argParser(duration)
+    .default(defaultMaxRepairGraceMs, '5m');
 }
 
 function pluginOption(): Option {
@@ -294,7 +309,8 @@ function configCheckCommand(): Command {
 function controllerCommand(): Command {
   const command = new Command('controller')
     .description('Run the controller that writes the status of PodGroups.')
-    .option('--workers <number>', 'Number of PodGroups to reconcile at the same time.', wholeNumber(1, 1_000), 4);
+    .option('--workers <number>', 'Number of PodGroups to reconcile at the same time.', wholeNumber(1, 1_000), 4)
+    .addOption(maxRepairGraceOption('scheduler'));
   withLeaderElection(command, controllerLease);
   return withServerOptions(command, 'controller');
 }

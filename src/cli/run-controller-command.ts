@@ -8,7 +8,9 @@ import { runServer } from './run-server.ts';
 
 /** Runs the controller until it is interrupted. */
 export async function runControllerCommand(flags: ControllerFlags, context: CommandContext): Promise<number> {
-  const { workers } = flags;
+  const { workers, maxRepairGrace: maxRepairGraceMs } = flags;
   const leaderElection = leaderElectionOf(flags, { ...defaultLeaderElection, resourceName: controllerLease });
-  return runServer('controller', flags, context, (parts) => runController({ ...parts, workers, leaderElection }));
+  return runServer('controller', flags, context, (parts) =>
+    runController({ ...parts, workers, maxRepairGraceMs, leaderElection }),
+  );
 }

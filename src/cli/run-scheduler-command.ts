@@ -55,7 +55,10 @@ export async function runSchedulerCommand(
       );
     }
     const run = (): Promise<RunningProcess> =>
-      runScheduler({ endpoint, serving, logger, configuration, plugins, drainMs });
+      runScheduler({
+        ...{ endpoint, serving, logger, configuration, plugins, drainMs },
+        maxRepairGraceMs: flags.maxRepairGrace,
+      });
     return errorOf === undefined ? run() : inTermsOfFile({ errorOf }, run);
   });
 }

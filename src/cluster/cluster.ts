@@ -149,13 +149,17 @@ export class Cluster {
     return this.#gangs.updateStranded(info);
   }
 
-  /** Called when all nodes have been listed: unknown nodes with pods are gone. */
-  allNodesShown(): void {
+  /**
+   * Called when everything has been listed: unknown nodes with pods are gone, and the annotations of bound members show which groups an
+   * earlier process has left partially bound.
+   */
+  allListed(): void {
     for (const info of this.#nodes.all()) {
       if (info.index >= 0 || info.pods.size === 0) continue;
       this.#nodes.markGone(info);
       this.#gangs.updateStranded(info);
     }
+    for (const gang of this.#gangs.all()) if (gang.incomplete) gang.trustListed();
   }
 
   // Pods

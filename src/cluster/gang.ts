@@ -82,10 +82,15 @@ export interface GangView {
   /** Number of further members that must be placed together; 0 once the quorum is reached. */
   readonly missing: number;
   /**
-   * True if some members are on nodes although the group never started: the scheduler completes it before starting other entities. Planned
-   * members count, because the scheduler may learn of one member's failed Binding before the watch delivers another's Binding.
+   * True if some members are on nodes although the group never started. It does not matter which component bound them. Planned members
+   * count, because the scheduler may learn of one member's failed Binding before the watch delivers another's Binding.
    */
   readonly incomplete: boolean;
+  /**
+   * True if the group is incomplete because of our own Bindings. The scheduler completes it before it starts other entities of its priority.
+   * A member that was created with a nodeName, or bound by another component, does not make it true.
+   */
+  readonly comesFirst: boolean;
   /** Returns the number of members in a state. */
   count(state: MemberState): number;
   /** Returns the state of a member; undefined for a pod that is not a member. */
@@ -114,6 +119,13 @@ export class Gang implements GangView {
   readonly #plans = new Map<string, MemberPlan>();
   /** uids of members on lost nodes */
   readonly #stranded = new Set<string>();
+  /**
+   * uids of members that the watch showed first unbound and then bound, while they were members. A user cannot forge that: it takes a
+   * Binding, and the permission to create one.
+   */
+  readonly #seenBinding = new Set<string>();
+  /** uids of members that were listed as bound, with annotations that name this group, when the scheduler started. Users can forge those. */
+  readonly #listedAsOurs = new Set<string>();
   readonly #counts: Record<MemberState, number> = {
     pending: 0,
     gated: 0,
@@ -156,12 +168,41 @@ export class Gang implements GangView {
     return !this.started && bound + stranded + planned > 0 && this.missing > 0;
   }
 
+  get comesFirst(): boolean {
+    if (!this.incomplete) return false;
+    if (this.#counts.planned > 0) return true;
+    for (const uid of this.#seenBinding) if (this.#isBoundAsOurs(uid)) return true;
+    for (const uid of this.#listedAsOurs) if (this.#isBoundAsOurs(uid)) return true;
+    return false;
+  }
+
+  /** Returns whether the watch showed the member first unbound and then bound. */
+  hasSeenBinding(uid: string): boolean {
+    return this.#seenBinding.has(uid);
+  }
+
+  /** Called once all pods are listed: trusts the annotations of members that are already bound, until `distrustListed`. */
+  trustListed(): void {
+    for (const uid of this.members.keys()) if (this.#isBoundAsOurs(uid)) this.#listedAsOurs.add(uid);
+  }
+
+  distrustListed(): void {
+    this.#listedAsOurs.clear();
+  }
+
+  #isBoundAsOurs(uid: string): boolean {
+    const state = this.#states.get(uid);
+    const isBound = state === 'bound' || state === 'stranded';
+    return isBound && this.spec !== undefined && this.members.get(uid)!.plannedGroupUid === this.spec.uid;
+  }
+
   get isEmpty(): boolean {
     return this.spec === undefined && this.members.size === 0;
   }
 
   setSpec(spec: GangSpec | undefined): void {
     const isReplaced = spec?.uid !== this.spec?.uid;
+    if (isReplaced && this.spec !== undefined) this.#seenBinding.clear();
     this.spec = spec;
     if (isReplaced) {
       this.started = false;
@@ -173,6 +214,7 @@ export class Gang implements GangView {
   /** Adds or updates a member; `plan` is set while the member is assumed on a node. */
   setMember(pod: Pod, plan?: MemberPlan, isStranded = false): void {
     this.#leaveState(pod.uid);
+    if (pod.nodeName !== '' && this.members.get(pod.uid)?.nodeName === '') this.#seenBinding.add(pod.uid);
     if (isStranded) this.#stranded.add(pod.uid);
     else this.#stranded.delete(pod.uid);
     if (plan === undefined) this.#plans.delete(pod.uid);
@@ -191,6 +233,8 @@ export class Gang implements GangView {
     this.#states.delete(uid);
     this.#plans.delete(uid);
     this.#stranded.delete(uid);
+    this.#seenBinding.delete(uid);
+    this.#listedAsOurs.delete(uid);
   }
 
   stateOf(uid: string): MemberState | undefined {

@@ -1,3 +1,4 @@
+import { defaultMaxRepairGraceMs } from '../api/pod-group.ts';
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
@@ -23,12 +24,14 @@ export interface ControllerProcessOptions {
   readonly leaderElection?: LeaderElectionConfiguration;
   /** Maximum number of concurrent reconciliations. */
   readonly workers: number;
+  /** As in StartPodGroupControllerOptions. */
+  readonly maxRepairGraceMs?: number;
   readonly logger: Logger;
 }
 
 /** Runs the controller process. It resolves and rejects like `runScheduler`, except for plugins. */
 export async function runController(options: ControllerProcessOptions): Promise<RunningProcess> {
-  const { logger, workers, qps, burst, leaderElection } = options;
+  const { logger, workers, maxRepairGraceMs = defaultMaxRepairGraceMs, qps, burst, leaderElection } = options;
   const clock = systemClock;
   const random = Math.random;
   const process = await openProcess({
@@ -54,7 +57,7 @@ export async function runController(options: ControllerProcessOptions): Promise<
     const serving = await process.serve({
       live: [],
       ready: [{ name: 'caches-synced', check: () => state() }],
-      configuration: ['tutti-controller', { clientConnection: { qps, burst }, workers }],
+      configuration: ['tutti-controller', { clientConnection: { qps, burst }, workers, maxRepairGraceMs }],
       debug: [],
     });
     const elector = process.startElection();
@@ -66,6 +69,7 @@ export async function runController(options: ControllerProcessOptions): Promise<
       registry,
       events,
       workers,
+      maxRepairGraceMs,
       ...(elector !== undefined && { candidacy: elector }),
     });
     state = () => controller.state();

@@ -43,6 +43,8 @@ export interface SchedulerProcessOptions {
    * longer. Default 1 s.
    */
   readonly drainMs?: number;
+  /** As in SchedulerOptions. */
+  readonly maxRepairGraceMs?: number;
 }
 
 /**
@@ -99,6 +101,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         ...(extending !== undefined && { extenders: extending.port }),
       },
       nodeRead: extending?.nodeRead,
+      maxRepairGraceMs: options.maxRepairGraceMs,
       clock,
       random,
       logger,

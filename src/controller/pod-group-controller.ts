@@ -55,6 +55,8 @@ export interface PodGroupControllerOptions {
   readonly events: EventSink;
   /** Maximum number of concurrent status writes. Default 4. */
   readonly workers?: number;
+  /** The administrator's maximum for the grace of a group. The scheduler must have the same. Default 5 minutes. */
+  readonly maxRepairGraceMs?: number | undefined;
   /** How long changes of one group are batched before its status is derived, in milliseconds. Default 100. */
   readonly settleMs?: number;
 }
@@ -191,6 +193,7 @@ export class PodGroupController {
     const derived = derivePodGroupStatus(group, members, clock.now(), {
       seenStarted: this.#seenStarted.get(key) === group.uid,
       missingLabel,
+      maxRepairGraceMs: this.#options.maxRepairGraceMs,
     });
     this.#options.workloads?.lacksMembers(group.namespace, group.name, derived.phase === 'Pending');
     const patch = statusPatch(group.status, derived);

@@ -437,6 +437,24 @@ describe('SpecAccepted', () => {
   });
 });
 
+describe('RepairGraceLimited', () => {
+  const derivedFor = (repairGraceSeconds: number, status: PodGroupStatus = {}): readonly Condition[] =>
+    derivePodGroupStatus(podGroup({ minMember: 2, repairGraceSeconds, status }), pending(2), now, {
+      maxRepairGraceMs: 120_000,
+    }).conditions;
+
+  it('says which value applies instead, and is removed once the value is within the maximum', () => {
+    const limited = derivedFor(2_147_483_647);
+    expect(limited.at(-1)).toMatchObject({
+      type: 'RepairGraceLimited',
+      status: 'True',
+      reason: 'AboveMaximum',
+      message: 'spec.repairGraceSeconds is 2147483647, but the administrator allows at most 120: 120 s apply',
+    });
+    expect(derivedFor(120, { conditions: limited }).map(({ type }) => type)).not.toContain('RepairGraceLimited');
+  });
+});
+
 it('makes texts of users safe to show', () => {
   const hostile = `\u001b[2J\n${'x'.repeat(200_000)}`;
   const members = ['a', 'b'].map((uid) =>

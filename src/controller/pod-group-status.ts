@@ -1,7 +1,7 @@
 import { isAdmissionRejection } from '../api/admission-rejection.ts';
 import { mergeConditions } from '../api/condition.ts';
 import type { Condition, ConditionState } from '../api/condition.ts';
-import { hasStarted, podGroupConditions, podGroupPhaseOf } from '../api/pod-group.ts';
+import { defaultMaxRepairGraceMs, hasStarted, podGroupConditions, podGroupPhaseOf } from '../api/pod-group.ts';
 import { ignoredFields, podGroupProblem } from '../api/pod-group-problem.ts';
 import type { PodGroup, PodGroupPhase, PodGroupStatus } from '../api/pod-group.ts';
 import type { VerdictReason } from '../api/verdict.ts';
@@ -18,6 +18,8 @@ export interface KnownFacts {
   readonly seenStarted?: boolean;
   /** Why pods that were meant to be members are not. Reported while members are missing. */
   readonly missingLabel?: string | undefined;
+  /** The administrator's maximum for the grace. Default 5 minutes. */
+  readonly maxRepairGraceMs?: number | undefined;
 }
 
 /** Counts of members by state, from which the status counters are derived. */
@@ -63,7 +65,7 @@ export function derivePodGroupStatus(
   group: PodGroup,
   members: readonly MemberPod[],
   now: number,
-  { seenStarted = false, missingLabel }: KnownFacts = {},
+  { seenStarted = false, missingLabel, maxRepairGraceMs = defaultMaxRepairGraceMs }: KnownFacts = {},
 ): DerivedStatus {
   const previous = group.status;
   const before = podGroupPhaseOf(previous);
@@ -82,6 +84,7 @@ export function derivePodGroupStatus(
     readyCondition(counts, phase),
     incompleteCondition(counts, members, phase),
     ...specAcceptedCondition(group),
+    ...repairGraceCondition(group, maxRepairGraceMs),
   ].map((state): ConditionState => ({ ...state, observedGeneration: group.generation }));
   return {
     phase,
@@ -257,6 +260,14 @@ function specAcceptedCondition(group: PodGroup): readonly State[] {
     : [{ type: podGroupConditions.specAccepted, status: 'False', reason: 'FieldIgnored', message }];
 }
 
+/** Returns the RepairGraceLimited condition: True, with the reason AboveMaximum, if the maximum applies; otherwise none. */
+function repairGraceCondition({ repairGraceSeconds }: PodGroup, maxMs: number): readonly State[] {
+  const max = maxMs / 1000;
+  if (repairGraceSeconds <= max) return [];
+  const message = `spec.repairGraceSeconds is ${repairGraceSeconds}, but the administrator allows at most ${max}: ${max} s apply`;
+  return [{ type: podGroupConditions.repairGraceLimited, status: 'True', reason: 'AboveMaximum', message }];
+}
+
 /** Returns why members are missing: the most specific cause, for the affected member with the lowest uid. */
 function causeOf(members: readonly MemberPod[], started: boolean): Pick<State, 'reason' | 'message'> {
   const first = (is: (member: MemberPod) => boolean): MemberPod | undefined =>
@@ -322,10 +333,16 @@ function validReason(reason: string): string {
   return reason.length <= 1024 && /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason) ? reason : 'UnknownReason';
 }
 
-/** Returns the conditions that stay or change. SpecAccepted ends when every field has an effect. */
+/** Conditions that the status contains only while they apply. */
+const optionalConditions: ReadonlySet<string> = new Set([
+  podGroupConditions.specAccepted,
+  podGroupConditions.repairGraceLimited,
+]);
+
+/** Returns the conditions that stay or change. Optional ones end when they no longer apply. */
 function previousConditions(status: PodGroupStatus, states: readonly ConditionState[]): readonly Condition[] {
   const isOver = ({ type }: Condition): boolean =>
-    type === podGroupConditions.specAccepted && !states.some((state) => state.type === type);
+    optionalConditions.has(type) && !states.some((state) => state.type === type);
   return readConditions(status).filter((condition) => !isOver(condition));
 }
 

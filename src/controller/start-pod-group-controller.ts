@@ -28,6 +28,7 @@ export interface StartPodGroupControllerOptions {
   readonly events: EventSink;
   /** As in PodGroupControllerOptions. */
   readonly workers?: number;
+  readonly maxRepairGraceMs?: number | undefined;
   readonly settleMs?: number;
   /** Leader election: the controller watches before it leads and writes only while it leads. Absent: it is the only instance. */
   readonly candidacy?: Pick<LeaderElector, 'tried' | 'elected'>;
@@ -45,7 +46,7 @@ export interface RunningPodGroupController {
  * stopped. It logs an unreachable server and retries. Only one instance per cluster may write at a time.
  */
 export function startPodGroupController(options: StartPodGroupControllerOptions): RunningPodGroupController {
-  const { client, clock, random, logger, registry, events, workers, settleMs } = options;
+  const { client, clock, random, logger, registry, events, workers, settleMs, maxRepairGraceMs } = options;
   const onProblem = (problem: ReflectorProblem): void => logReflectorProblem(logger, problem);
   const metrics = new PodGroupControllerMetrics(registry, () => groups.store.values());
   const workloads = new MislabeledWorkloads({
@@ -67,6 +68,7 @@ export function startPodGroupController(options: StartPodGroupControllerOptions)
     metrics,
     workloads,
     events,
+    maxRepairGraceMs,
     ...(workers === undefined ? {} : { workers }),
     ...(settleMs === undefined ? {} : { settleMs }),
   });

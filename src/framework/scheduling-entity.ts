@@ -8,7 +8,10 @@ export interface QueueKey {
   readonly readySince: number;
   /** uid of the pod or of the group object; a tie-breaker that makes the order total. */
   readonly uid: string;
-  /** True for a partially bound gang that never started. The queue completes it before it starts other entities. */
+  /**
+   * True for a gang that never started and that our own Bindings left partially bound. The queue completes it before it starts other
+   * entities of its priority.
+   */
   readonly incomplete: boolean;
 }
 

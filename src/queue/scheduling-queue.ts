@@ -395,5 +395,5 @@ export class SchedulingQueue {
 }
 
 function isPartiallyBound(schedulingEntity: SchedulingEntity): boolean {
-  return schedulingEntity.kind === 'gang' && schedulingEntity.gang.incomplete;
+  return schedulingEntity.kind === 'gang' && schedulingEntity.gang.comesFirst;
 }

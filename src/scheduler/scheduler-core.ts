@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import type { Verdict } from '../api/verdict.ts';
+import { Amounts } from '../cluster/amounts.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { SchedulingEntity } from '../framework/scheduling-entity.ts';
 import type { DryRunOptions, DryRunResult } from '../framework/dry-run.ts';
@@ -180,6 +181,7 @@ export class SchedulerCore {
           for (const { kind } of cluster.reservations()) counts[kind]++;
           return counts;
         },
+        reservedCapacity: () => reservedCapacityIn(cluster),
         oldestReservation: () => reservations.oldestSeconds,
       },
       gangs: {
@@ -189,5 +191,17 @@ export class SchedulerCore {
         repairs: () => partial.repairs,
       },
     };
+  }
+}
+
+/** Returns the sums of the reservations by kind and resource. The resource `cpu` is in cores. */
+function* reservedCapacityIn(cluster: Cluster): ReturnType<MetricSources['cache']['reservedCapacity']> {
+  const sums = { nomination: new Amounts(), repair: new Amounts() };
+  for (const { kind, owner } of cluster.reservations()) sums[kind].add(owner.template.requests);
+  for (const kind of ['nomination', 'repair'] as const) {
+    for (const [id, amount] of sums[kind].entries()) {
+      const resource = cluster.resources.nameOf(id);
+      yield { kind, resource, amount: resource === 'cpu' ? amount / 1000 : amount };
+    }
   }
 }

@@ -28,6 +28,8 @@ export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> 
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   /** Runs the callback after the event loop has served pending I/O: setImmediate in a process. */
   readonly defer: (callback: () => void) => void;
+  /** The administrator's maximum for the grace of a group. The controller must have the same. Default 5 minutes. */
+  readonly maxRepairGraceMs?: number | undefined;
   /** Work budget of one call, in the unit of SchedulerCore.attempt. Default: a value that keeps the process responsive. */
   readonly workAtATime?: number;
   /** Called with every decoded node and its raw object, for callers that need fields that the core drops. */
@@ -106,7 +108,7 @@ export class Scheduler {
       pods: this.#reflector('/api/v1/pods', (raw) => projector.project(raw), handlers.pods),
       podGroups: this.#reflector(
         podGroupPath(),
-        (raw) => gangSpecOf(projectPodGroup(raw), names),
+        (raw) => gangSpecOf(projectPodGroup(raw), names, options.maxRepairGraceMs),
         handlers.podGroups,
         (problem) => this.#onPodGroupProblem(problem),
       ),

@@ -9,5 +9,5 @@ export function sortKeyOf(schedulingEntity: SchedulingEntity, readySince: number
   let priority = Infinity;
   for (const pod of gang.pending.values()) priority = Math.min(priority, pod.priority);
   if (priority === Infinity) priority = 0;
-  return { priority, readySince, uid: gang.spec?.uid ?? gang.key, incomplete: gang.incomplete };
+  return { priority, readySince, uid: gang.spec?.uid ?? gang.key, incomplete: gang.comesFirst };
 }

@@ -79,7 +79,7 @@ describe('capacity that is no longer reserved', () => {
     await c.attempt();
     await c.accept('red-0');
     await c.reject('red-1', 'the node rejected the pod');
-    c.change('red-0', { nodeName: 'a', phase: 'Running' });
+    c.change('red-0', { nodeName: 'a', phase: 'Running', plannedGroupUid: 'red' });
     await c.attempt();
     await c.reject('red-1', 'the node rejected the pod');
     c.pod({ name: 'x', cpu: 1 });

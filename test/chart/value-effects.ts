@@ -181,6 +181,7 @@ export const valueEffects: Readonly<Record<string, Effect>> = {
   'controller.kubeApiQps': { value: 0.5, changes: [arg('controller')] },
   'controller.kubeApiBurst': { value: 1_000_000, changes: [arg('controller')] },
   ...effectsOfComponent('controller'),
+  maxRepairGraceSeconds: { value: 60, changes: bothArgs },
   podSchedulerName: { value: 'other', changes: [...bothPods('schedulerName$'), testPod('schedulerName$')] },
   bindAddress: { value: '::', changes: bothArgs },
   'tls.secretName': { value: 'cert', changes: [...bothArgs, ...bothPods('(volumes|containers\\.0\\.volumeMounts)')] },

@@ -208,6 +208,12 @@ export const alertCases: readonly AlertCase[] = [
     silent: { TuttiClaimStuck: [42] },
   },
   {
+    title: 'members are lost again and again',
+    series: fault('tutti_reserved_capacity{kind="repair",resource="cpu"}', '0x30 8x449'),
+    fires: { TuttiCapacityReserved: [62, 400] },
+    silent: { TuttiCapacityReserved: [58] },
+  },
+  {
     title: 'a partially bound group is lost',
     series: fault('tutti_repairs_total{outcome="lost"}', '0x60 1x419'),
     fires: { TuttiRepairFailing: [62, 110] },

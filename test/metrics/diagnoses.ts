@@ -251,6 +251,18 @@ export const diagnoses: readonly Diagnosis[] = [
     },
   },
   {
+    alert: 'TuttiCapacityReserved',
+    component: 'scheduler',
+    minutes: 60,
+    begin: installed,
+    produce: async (release: TroubledRelease): Promise<void> => {
+      await release.stage.createGang('train', 2);
+      await release.stage.bound('train', 2);
+      await release.stage.run('kubectl delete pod train-1 --force');
+      await reaches(release, 'tutti_reserved_capacity', { kind: 'repair', resource: 'cpu' }, 0.001);
+    },
+  },
+  {
     alert: 'TuttiRepairFailing',
     component: 'scheduler',
     minutes: 30,

@@ -36,7 +36,7 @@ export const losses = {
   ),
 
   'kept-trying': scenario(
-    'a group with policy KeepTrying stays partially bound, and its members come first',
+    'a group with policy KeepTrying stays partially bound, and its members come first among pods of their priority',
     async (stage) => {
       const { gang, rivals } = await partiallyBoundGang(stage, { repairGraceSeconds: 1, repairPolicy: 'KeepTrying' });
       await expectWarning(stage.record, [`${stage.namespace}/gang`], {
@@ -53,10 +53,13 @@ export const losses = {
         reason: 'Unschedulable',
         says: ['stay bound: its repairPolicy is KeepTrying'],
       });
-      const important = await stage.createPod('important', { cpu: 1, priority: 'high' });
+      const equal = await stage.createPod('equal', { cpu: 1 });
+      const important = await stage.createPod('important', { cpu: 2, priority: 'high' });
       await stage.deletePod(rivals[0]!);
+      await expectBound(stage.record, [important]);
+      await stage.deletePod(important);
       await expectBound(stage.record, gang);
-      return () => expectNeverBound(stage.record, [important]);
+      return () => expectNeverBound(stage.record, [equal]);
     },
   ),
 
@@ -79,8 +82,8 @@ export const losses = {
       status: 'True',
       reason: 'QuorumReached',
     });
-    const important = await stage.createPod('important', { cpu: 1, priority: 'high' });
-    await expectVerdict(stage.record, [important], { reason: 'Unschedulable' });
+    const equal = await stage.createPod('equal', { cpu: 1 });
+    await expectVerdict(stage.record, [equal], { reason: 'Unschedulable' });
     await stage.deletePod(gone!);
     await expectWarning(stage.record, [`${stage.namespace}/gang`], {
       reason: 'MemberLost',
@@ -92,7 +95,7 @@ export const losses = {
       reason: 'MemberLost',
     });
     await expectBound(stage.record, [await stage.createPod('gang-again', { group: 'gang', cpu: 1 })]);
-    return () => expectNeverBound(stage.record, [important]);
+    return () => expectNeverBound(stage.record, [equal]);
   }),
 
   'rejected-member': scenario(

@@ -357,7 +357,7 @@ export const mutations: readonly Mutation[] = [
     and: [
       {
         file: 'scheduler/recovery/gang-evictions.ts',
-        find: 'if (this.#evicting.size > 0 || this.isHeld',
+        find: 'if (this.#isEvicting || this.isHeld',
         replace: 'if (this.isHeld',
       },
     ],

@@ -14,6 +14,7 @@ export interface TestGroup {
   readonly minMember?: number;
   readonly minResources?: Readonly<Record<string, string>>;
   readonly scheduleTimeoutSeconds?: number;
+  readonly repairGraceSeconds?: number;
   readonly status?: PodGroupStatus;
   readonly resourceVersion?: string;
   readonly createdAt?: number;
@@ -22,13 +23,13 @@ export interface TestGroup {
 /** Returns the PodGroup `default/group`, projected from the API's form. */
 export function podGroup(options: TestGroup = {}): PodGroup {
   const { name = 'group', namespace = 'default', status, resourceVersion = '1' } = options;
-  const { minMember, minResources, scheduleTimeoutSeconds } = options;
+  const { minMember, minResources, scheduleTimeoutSeconds, repairGraceSeconds } = options;
   return projectPodGroup({
     metadata: {
       ...{ name, namespace, uid: `uid-of-${namespace}-${name}`, resourceVersion, generation: 1 },
       creationTimestamp: new Date(options.createdAt ?? creation).toISOString(),
     },
-    spec: { minMember, minResources, scheduleTimeoutSeconds },
+    spec: { minMember, minResources, scheduleTimeoutSeconds, repairGraceSeconds },
     status,
   });
 }

@@ -29,8 +29,12 @@ describe('PrioritySort', () => {
     expect(plugin.compare!(key({}), key({}))).toBe(0);
   });
 
-  it('puts a partially bound gang before entities of higher priority', () => {
-    expect(inOrder(key({ incomplete: true, priority: -1 }), key({ priority: 1000 }))).toBe(true);
+  it('puts a partially bound gang before entities of its priority that have waited longer', () => {
+    expect(inOrder(key({ incomplete: true, readySince: 9 }), key({ readySince: 1 }))).toBe(true);
+  });
+
+  it('puts a higher priority before a partially bound gang', () => {
+    expect(inOrder(key({ priority: 1 }), key({ incomplete: true, priority: 0 }))).toBe(true);
   });
 
   it('is a total order', () => {

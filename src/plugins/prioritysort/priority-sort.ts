@@ -5,15 +5,15 @@ import { noArguments } from '../plugin-arguments.ts';
 const name = 'PrioritySort';
 
 /**
- * Orders entities: first partially bound gangs that never started, then higher priority, then longer readiness, then uid, so that the order
- * is total.
+ * Orders entities: first by higher priority, then partially bound gangs that never started, then longer readiness, then uid, so that the
+ * order is total.
  */
 class PrioritySort implements Plugin {
   readonly name = name;
 
   compare(a: QueueKey, b: QueueKey): number {
-    if (a.incomplete !== b.incomplete) return a.incomplete ? -1 : 1;
     if (a.priority !== b.priority) return b.priority - a.priority;
+    if (a.incomplete !== b.incomplete) return a.incomplete ? -1 : 1;
     if (a.readySince !== b.readySince) return a.readySince - b.readySince;
     return a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0;
   }

@@ -63,7 +63,7 @@ describe('a member that cannot be bound', () => {
     ]);
   });
 
-  it('frees its capacity and is retried before everything else, while its siblings stay bound', async () => {
+  it('frees its capacity for nothing else and is retried at once, while its siblings stay bound', async () => {
     const core = coreWith();
     expect(await core.attempt()).toBe('planned');
     core.pod({ name: 'important', cpu: 1, priority: 1000 });
@@ -79,13 +79,15 @@ describe('a member that cannot be bound', () => {
     expect(core.harness.cluster.assumedCount).toBe(2);
     expect(core.harness.cluster.node('a')!.free(0)).toBe(1000);
     expect(core.harness.verdicts).toEqual(['red-1 PodGroup default/red: binding rejected: node a rejected it.']);
+    // The capacity is reserved, even from a pod with higher priority.
+    expect(await core.attempt()).toBe('rejected');
+    expect(core.states()['pod/important']).toBe('unschedulable');
     // The watch has not delivered the bound siblings yet.
     expect(await core.attempt()).toBe('planned');
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-1']);
     await core.reject('red-1', 'node a rejected it again');
-    expect(core.states()).toEqual({ 'gang/default/red': 'backoff', 'pod/important': 'active' });
-    // The capacity stays reserved during the gang's backoff, even from a pod with higher priority.
-    expect(await core.attempt()).toBe('rejected');
+    // The capacity stays reserved during the gang's backoff.
+    expect(core.states()).toEqual({ 'gang/default/red': 'backoff', 'pod/important': 'unschedulable' });
     core.harness.clock.advance(2000);
     expect(core.queue.pop()!.key).toBe('gang/default/red');
   });

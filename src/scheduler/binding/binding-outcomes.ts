@@ -87,7 +87,7 @@ export class BindingOutcomes {
     }
     if (this.#options.signal.aborted) return;
     // No member of the group is bound after all, so there is no gang to complete with the reserved capacity.
-    if (plan.gang?.started === false && !plan.gang.incomplete) {
+    if (plan.gang?.started === false && !plan.gang.comesFirst) {
       for (const { assignment } of failures) recovery.reservations.drop(assignment.pod.uid, 'repair');
     }
     const { status } = failures[0]!;

@@ -16,7 +16,7 @@ export interface FailedBinding {
 /** The parts of the scheduler that handle a failed binding. */
 export interface FailedBindingParts {
   readonly intake: Pick<Intake, 'clock' | 'cluster' | 'queue' | 'router' | 'verdicts'>;
-  readonly recovery: Pick<Recovery, 'reservations' | 'partial' | 'rejections'>;
+  readonly recovery: Pick<Recovery, 'memberLosses' | 'reservations' | 'partial' | 'rejections'>;
 }
 
 interface FailedBindingStep {
@@ -45,9 +45,6 @@ export const failedBindingSteps: readonly FailedBindingStep[] = [
   { step: report },
 ];
 
-/** How long capacity is reserved for a member that could not be bound. */
-const repairReservationMs = 30_000;
-
 function undo({ plan, failures }: FailedBinding, { intake: { cluster } }: FailedBindingParts): void {
   for (const { assignment } of failures.toReversed()) {
     plan.profile.unreserve(assignment.state, assignment.pod, assignment.nodeName);
@@ -68,21 +65,17 @@ function* plannedTogether({ assignments, gang }: BindingPlan): Iterable<string> 
   if (gang !== undefined) yield* gang.pending.keys();
 }
 
-/**
- * Reserves the capacity of the failed members while the gang backs off, because its bound members cannot move. The reservation expires: the
- * node itself may be the reason for the failure.
- */
+/** Reserves the capacity of the failed members while the gang backs off, because its bound members cannot move. */
 function keepCapacity({ plan, failures }: FailedBinding, { intake, recovery }: FailedBindingParts): void {
   const { cluster } = intake;
-  const { reservations, partial } = recovery;
-  if (plan.gang?.incomplete !== true) return;
-  const { key } = plan.gang;
+  const { gang } = plan;
+  if (gang?.comesFirst !== true) return;
   for (const { assignment } of failures) {
     const owner = cluster.openPod(assignment.pod.uid);
-    if (owner?.podGroupKey !== key || cluster.node(assignment.nodeName)?.isLost !== false) continue;
-    reservations.keep([{ kind: 'repair', owner, nodeName: assignment.nodeName }], repairReservationMs);
+    if (owner?.podGroupKey !== gang.key || cluster.node(assignment.nodeName)?.isLost !== false) continue;
+    recovery.memberLosses.bindingFailed(gang, owner, assignment.nodeName);
   }
-  partial.repairBegins(key);
+  recovery.partial.repairBegins(gang.key);
 }
 
 /** Requeues the entity that the members belong to now. The quorum may have been completed or lost in the meantime. */

@@ -44,10 +44,11 @@ describe('while an attempt is paused', () => {
     core.members(2, { group: 'blue', cpu: 1 });
     await core.attempt();
     await core.accept('blue-0');
-    core.change('blue-0', { nodeName: core.harness.cluster.nodeOf(cluster.pod('blue-0')!)!.name });
+    const { name: nodeName } = cluster.nodeOf(cluster.pod('blue-0')!)!;
+    core.change('blue-0', { nodeName, plannedGroupUid: 'blue' });
     await core.reject('blue-1', 'no');
     expect(cluster.reservationOf('blue-1')?.kind).toBe('repair');
-    core.removeGroup('default/blue');
+    core.change('blue-1', { schedulingGates: ['later'] });
     addGang(core);
     take(core, 5);
     clock.advance(30_000);

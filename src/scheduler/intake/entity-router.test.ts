@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { planAnnotations } from '../../api/pod.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 
@@ -187,14 +188,15 @@ describe('routeAll', () => {
     expect(q.popAll()).toEqual(['pod/first', 'gang/default/red', 'pod/third']);
   });
 
-  it('puts a partially bound gang that never started first', () => {
+  it('puts a partially bound gang that never started first among entities of its priority', () => {
     const q = new Queueing({ plugins: defaultPlugins }, 'listing');
-    q.pod({ name: 'important', priority: 1000, createdAt: 0 });
+    q.pod({ name: 'important', priority: 1000 });
+    q.pod({ name: 'older', createdAt: 0 });
     q.group({ name: 'red', minMember: 3 });
     q.members(3, { group: 'red' });
-    q.pod({ name: 'bound', group: 'red', nodeName: 'a' });
+    q.pod({ name: 'bound', group: 'red', nodeName: 'a', annotations: { [planAnnotations.groupUid]: 'red' } });
     q.start();
-    expect(q.popAll()).toEqual(['gang/default/red', 'pod/important']);
+    expect(q.popAll()).toEqual(['pod/important', 'gang/default/red', 'pod/older']);
   });
 
   it('does not prefer a gang that has started before', () => {

@@ -122,7 +122,7 @@ export class Intake {
 
   /** Fills the queue from the synced cache. */
   begin(): void {
-    this.cluster.allNodesShown();
+    this.cluster.allListed();
     this.router.routeAll();
     for (const pod of this.cluster.pods()) this.podSeen.emit(pod.uid, pod);
   }

@@ -1,12 +1,16 @@
-import { hasStarted, confirmsStart } from '../../api/pod-group.ts';
+import { confirmsStart, defaultMaxRepairGraceMs, hasStarted, repairGraceMsOf } from '../../api/pod-group.ts';
 import type { PodGroup } from '../../api/pod-group.ts';
 import { amountIn, toResourceList } from '../../api/resource-list.ts';
 import type { ResourceList, ResourceSum } from '../../api/resource-list.ts';
 import type { ResourceNames } from '../../api/resource-names.ts';
 import type { GangSpec } from '../../cluster/gang.ts';
 
-/** Converts a `scheduling.x-k8s.io` PodGroup to the fields that the core reads. */
-export function gangSpecOf(podGroup: PodGroup, names: ResourceNames): GangSpec {
+/** Converts a `scheduling.x-k8s.io` PodGroup to the fields that the core reads. `maxRepairGraceMs`: the administrator's maximum. */
+export function gangSpecOf(
+  podGroup: PodGroup,
+  names: ResourceNames,
+  maxRepairGraceMs = defaultMaxRepairGraceMs,
+): GangSpec {
   return {
     uid: podGroup.uid,
     key: podGroup.key,
@@ -17,7 +21,7 @@ export function gangSpecOf(podGroup: PodGroup, names: ResourceNames): GangSpec {
     started: hasStarted(podGroup.status),
     confirmsStart: confirmsStart(podGroup.status),
     releases: podGroup.repairPolicy === 'Release',
-    repairGraceMs: podGroup.repairGraceSeconds * 1000,
+    repairGraceMs: repairGraceMsOf(podGroup, maxRepairGraceMs),
   };
 }
 

@@ -9,6 +9,12 @@ export interface CacheSources {
   readonly assumed: () => number;
   /** kind -> number of reservations */
   readonly reservations: () => Readonly<Record<Reservation['kind'], number>>;
+  /** Reserved amounts in base units, one entry per kind and resource. */
+  readonly reservedCapacity: () => Iterable<{
+    readonly kind: Reservation['kind'];
+    readonly resource: string;
+    readonly amount: number;
+  }>;
   /** kind -> age in seconds of the oldest reservation of this process; 0 if there is none */
   readonly oldestReservation: () => Readonly<Record<Reservation['kind'], number>>;
 }
@@ -34,6 +40,16 @@ export function registerCacheMetrics(registry: MetricRegistry, sources: CacheSou
     registers,
     collect() {
       for (const [kind, count] of Object.entries(sources.reservations())) this.set({ kind }, count);
+    },
+  });
+  new Gauge({
+    name: 'tutti_reserved_capacity',
+    help: 'Capacity reserved on nodes and used by no pod, by kind as in tutti_claims and by resource, in cores, bytes or units.',
+    labelNames: ['kind', 'resource'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { kind, resource, amount } of sources.reservedCapacity()) this.set({ kind, resource }, amount);
     },
   });
   new Gauge({

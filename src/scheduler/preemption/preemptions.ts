@@ -86,9 +86,10 @@ export class Preemptions {
     if (nominations.length === 0) return;
     if (victims.length > 0) this.#options.metrics.preempted(victims.length);
     const requested = nominations.map(({ pod, nodeName }) => {
-      // A repair reservation is closed to all other pods and must not become weaker.
-      const kind = cluster.reservationOf(pod.uid)?.kind === 'repair' ? 'repair' : 'nomination';
-      return { kind, owner: pod, nodeName } as const;
+      const before = cluster.reservationOf(pod.uid);
+      // A repair may be exclusive, and must not become weaker.
+      if (before?.kind !== 'repair') return { kind: 'nomination', owner: pod, nodeName } as const;
+      return { ...before, owner: pod, nodeName };
     });
     let extensions = 0;
     const isTerminating = (): boolean => victims.some(({ uid }) => cluster.pod(uid)?.deleting === true);

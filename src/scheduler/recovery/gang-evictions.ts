@@ -5,6 +5,7 @@ import type { Timer } from '../../base/clock.ts';
 import type { Gang, GangSpec, GangView } from '../../cluster/gang.ts';
 import type { Intake } from '../intake/intake.ts';
 import { groupReleased, groupStays, released } from '../verdicts/events.ts';
+import type { GroupRecords, ReleaseHistory } from './group-records.ts';
 import type { PartiallyBoundGangs } from './partially-bound-gangs.ts';
 import type { EventSink, PodEvictor } from '../ports.ts';
 import type { GangMetrics } from '../metrics/gang-metrics.ts';
@@ -16,6 +17,7 @@ import { sortKeyOf } from '../sort-key.ts';
 export interface GangEvictionsOptions extends CompletionCheckParts {
   readonly intake: Intake;
   readonly partial: Pick<PartiallyBoundGangs, 'periods' | 'periodOf'>;
+  readonly records: GroupRecords;
   readonly evictor: Pick<PodEvictor, 'release'>;
   readonly events: EventSink;
   readonly metrics: Pick<GangMetrics, 'released'>;
@@ -48,19 +50,6 @@ interface EvictionResult {
   readonly failure: string | undefined;
 }
 
-/** The releases of a group by this process. */
-interface ReleaseHistory {
-  readonly groupUid: string;
-  /** How often the group was released. */
-  readonly times: number;
-  /** How often the eviction of its members was requested, including failed requests. */
-  readonly tries: number;
-  /** Clock.monotonic() at the end of its hold; 0 if no member was evicted. */
-  readonly heldUntil: number;
-  /** Clock.monotonic() of the earliest next eviction request. */
-  readonly notBefore: number;
-}
-
 /** Pause between two rounds of checks of overdue gangs, and between two checks within a round. Each check is a dry run. */
 const roundMs = 10_000;
 const pauseMs = 50;
@@ -79,19 +68,9 @@ const holdPolicy: BackoffPolicy = { initialMs: 10_000, maxMs: 10 * 60_000 };
  */
 export class GangEvictions {
   readonly #options: GangEvictionsOptions;
-  /** group key -> uids of members with an eviction request that the watch does not show in deletion yet */
-  readonly #evicting = new Map<string, Set<string>>();
-  /** group key -> its releases by this process, until it starts */
-  readonly #history = new Map<string, ReleaseHistory>();
-  /** group key -> the reported reason why it stays bound although it is overdue */
-  readonly #stays = new Map<string, string>();
-  /**
-   * group key -> how many members had been bound when this process started, kept while the gang has bound members. This process cannot
-   * know whether such a gang had started before.
-   */
-  readonly #boundAtStart = new Map<string, number>();
-  /** Keys of groups that this round has checked. */
-  readonly #checked = new Set<string>();
+  readonly #records: GroupRecords;
+  /** Counts the rounds of checks. */
+  #round = 1;
   #timer: Timer | undefined;
   /** When the timer fires, as Clock.monotonic(). */
   #timerAt = Infinity;
@@ -100,13 +79,14 @@ export class GangEvictions {
 
   constructor(options: GangEvictionsOptions) {
     this.#options = options;
+    this.#records = options.records;
     options.signal.addEventListener('abort', () => this.#stop(), { once: true });
   }
 
   /** Starts the checks. The cache has synced, and partially bound gangs are known. */
   begin(): void {
     for (const gang of this.#options.intake.cluster.gangs())
-      if (hasBoundMembers(gang)) this.#boundAtStart.set(gang.key, countEverBound(gang));
+      if (hasBoundMembers(gang)) this.#records.of(gang.key).boundAtStart = countEverBound(gang);
     this.#setTimer(0);
   }
 
@@ -115,30 +95,32 @@ export class GangEvictions {
     const { intake, partial } = this.#options;
     const { cluster } = intake;
     const gang = cluster.gang(key);
+    const record = this.#records.get(key);
+    if (record === undefined) return;
     this.#settle(key, gang);
-    if (gang === undefined || !hasBoundMembers(gang)) this.#boundAtStart.delete(key);
-    if (gang?.spec === undefined || gang.started) this.#history.delete(key);
-    if (partial.periodOf(key) === undefined) this.#stays.delete(key);
+    if (gang === undefined || !hasBoundMembers(gang)) record.boundAtStart = undefined;
+    if (gang?.spec === undefined || gang.started) record.history = undefined;
+    if (partial.periodOf(key) === undefined) record.staysBecause = record.checkedIn = undefined;
     else this.#setTimer(Math.max(changedMs, this.#dueIn(key, gang)));
     if (gang !== undefined && this.isHeld(key)) this.#reportHeld(gang);
   }
 
   /** Returns true while the group is being released, and while it is on hold after a release. */
   isHeld(key: string): boolean {
-    if (this.#evicting.has(key)) return true;
+    if (this.#records.get(key)?.evicting !== undefined) return true;
     const history = this.#historyOf(this.#options.intake.cluster.gang(key));
     return history !== undefined && history.heldUntil > this.#options.intake.clock.monotonic();
   }
 
   /** Ignores the history of an earlier group with the same name. */
   #historyOf(gang: GangView | undefined): ReleaseHistory | undefined {
-    const history = gang && this.#history.get(gang.key);
+    const history = gang && this.#records.get(gang.key)?.history;
     return history?.groupUid === gang?.spec?.uid ? history : undefined;
   }
 
   /** Returns a sentence for the verdict of a gang that stays bound although it cannot be completed. */
   noteOf({ key, spec, counted }: GangView): string | undefined {
-    const why = this.#stays.get(key);
+    const why = this.#records.get(key)?.staysBecause;
     const note = `${counted} of ${spec?.minMember} required members stay bound: ${why}.`;
     return why === undefined ? undefined : note;
   }
@@ -146,6 +128,12 @@ export class GangEvictions {
   #stop(): void {
     this.#timer?.cancel();
     for (const timer of this.#holdTimers) timer.cancel();
+  }
+
+  /** True while the eviction of members of any group is requested. */
+  get #isEvicting(): boolean {
+    for (const [, { evicting }] of this.#records.all()) if (evicting !== undefined) return true;
+    return false;
   }
 
   #dueIn(key: string, gang: GangView | undefined): number {
@@ -175,13 +163,16 @@ export class GangEvictions {
     }
     const due = this.#overdue();
     const now = this.#options.intake.clock.monotonic();
-    const next = due.find(({ gang }) => !this.#checked.has(gang.key) && (this.#historyOf(gang)?.notBefore ?? 0) <= now);
+    const next = due.find(({ gang }) => {
+      const isChecked = this.#records.get(gang.key)?.checkedIn === this.#round;
+      return !isChecked && (this.#historyOf(gang)?.notBefore ?? 0) <= now;
+    });
     if (next === undefined) {
-      this.#checked.clear();
+      this.#round++;
       if (due.length > 0) this.#setTimer(roundMs);
       return;
     }
-    this.#checked.add(next.gang.key);
+    this.#records.of(next.gang.key).checkedIn = this.#round;
     this.#act(next);
     this.#setTimer(pauseMs);
   }
@@ -214,13 +205,13 @@ export class GangEvictions {
       case 'open':
         return;
       case 'wait':
-        if (this.#stays.delete(gang.key)) this.#requestVerdict(gang);
+        this.#stayNoMore(gang);
         return;
       case 'stay':
         this.#stay(gang, decision.why);
         return;
       case 'release':
-        this.#checked.clear();
+        this.#round++;
         this.#release(gang, decision.members);
         return;
     }
@@ -230,8 +221,8 @@ export class GangEvictions {
     const { spec } = gang;
     const { profiles } = this.#options.intake;
     if (!spec!.releases) return { kind: 'stay', why: 'its repairPolicy is KeepTrying' };
-    if (this.#evicting.size > 0 || this.isHeld(gang.key) || gang.count('planned') > 0) return { kind: 'open' };
-    const boundAtStart = this.#boundAtStart.get(gang.key);
+    if (this.#isEvicting || this.isHeld(gang.key) || gang.count('planned') > 0) return { kind: 'open' };
+    const boundAtStart = this.#records.get(gang.key)?.boundAtStart;
     if (boundAtStart !== undefined && !spec!.confirmsStart) {
       return {
         kind: 'stay',
@@ -258,13 +249,21 @@ export class GangEvictions {
   }
 
   #stay(gang: Gang, why: string): void {
-    if (this.#stays.get(gang.key) === why) return;
+    const record = this.#records.of(gang.key);
+    if (record.staysBecause === why) return;
     const { events, logger } = this.#options;
-    this.#stays.set(gang.key, why);
+    record.staysBecause = why;
     logger.warn('a partially bound group keeps its nodes', { podGroup: gang.key, why });
     const member = memberOf(gang);
     const event = member && groupStays(gang, member, this.noteOf(gang)!);
     if (event !== undefined) events.record(event);
+    this.#requestVerdict(gang);
+  }
+
+  #stayNoMore(gang: Gang): void {
+    const record = this.#records.of(gang.key);
+    if (record.staysBecause === undefined) return;
+    record.staysBecause = undefined;
     this.#requestVerdict(gang);
   }
 
@@ -283,16 +282,17 @@ export class GangEvictions {
     const holdMs = backoffDelay(holdPolicy, tries);
     const end = clock.monotonic() + holdMs;
     const { key } = gang;
-    this.#history.set(key, { groupUid: uid, times, tries, heldUntil: end, notBefore: end });
-    this.#evicting.set(key, new Set(members.map((pod) => pod.uid)));
+    const record = this.#records.of(key);
+    record.history = { groupUid: uid, times, tries, heldUntil: end, notBefore: end };
+    record.evicting = new Set(members.map((pod) => pod.uid));
     const { counted } = gang;
     logger.warn('releasing a group that cannot be completed', { podGroup: key, counted, minMember, tries });
     router.groupChanged(key, 'GroupReleased', clock.now());
     const timer = clock.setTimer(holdMs, () => {
       this.#holdTimers.delete(timer);
-      const history = this.#history.get(key);
       // A timer may fire a moment before the clock reaches `end`, and nothing else would end the hold.
-      if (history?.heldUntil === end) this.#history.set(key, { ...history, heldUntil: 0 });
+      const current = this.#records.get(key);
+      if (current?.history?.heldUntil === end) current.history = { ...current.history, heldUntil: 0 };
       this.#endHold(key);
     });
     this.#holdTimers.add(timer);
@@ -308,14 +308,15 @@ export class GangEvictions {
     const { events, metrics, signal } = this.#options;
     if (signal.aborted) return;
     const evicted = results.filter(({ failure }) => failure === undefined).map(({ pod }) => pod);
-    const history = this.#history.get(spec.key);
+    const record = this.#records.get(spec.key);
+    const history = record?.history;
     if (evicted.length > 0) {
       metrics.released();
       events.record(groupReleased(spec, evicted));
       for (const pod of evicted) events.record(released(pod, spec.key));
-      if (history !== undefined) this.#history.set(spec.key, { ...history, times: history.times + 1 });
+      if (history !== undefined) record!.history = { ...history, times: history.times + 1 };
     } else if (history !== undefined) {
-      this.#history.set(spec.key, { ...history, heldUntil: 0 });
+      record!.history = { ...history, heldUntil: 0 };
     }
     for (const { pod, failure } of results) if (failure !== undefined) this.#onEvictionFailed(spec.key, pod, failure);
     this.reconcile(spec.key);
@@ -345,15 +346,16 @@ export class GangEvictions {
 
   /** Stops waiting for members that the watch shows as deleted or in deletion. */
   #settle(key: string, gang: Gang | undefined): void {
-    for (const uid of this.#evicting.get(key) ?? []) if (!isBoundOrStranded(gang?.stateOf(uid))) this.#forget(key, uid);
+    for (const uid of this.#records.get(key)?.evicting ?? [])
+      if (!isBoundOrStranded(gang?.stateOf(uid))) this.#forget(key, uid);
   }
 
   #forget(key: string, uid: string): void {
-    const evicting = this.#evicting.get(key);
-    if (evicting === undefined) return;
-    evicting.delete(uid);
-    if (evicting.size > 0) return;
-    this.#evicting.delete(key);
+    const record = this.#records.get(key);
+    if (record?.evicting === undefined) return;
+    record.evicting.delete(uid);
+    if (record.evicting.size > 0) return;
+    record.evicting = undefined;
     this.#endHold(key);
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { planAnnotations } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { LogLines } from '../../../test/scenarios/log-lines.ts';
@@ -7,7 +8,7 @@ import { Scheduling } from '../../testkit/scheduling.ts';
 
 const second = 1000;
 
-/** red runs with three members: two on node a, one on node b. Both nodes are full. */
+/** red runs with three members: two on node a, one on node b. Both nodes are full. They have run for a minute. */
 function running(group: Partial<PodGroupOptions> = {}, logger?: LogLines): Scheduling {
   const core = new Scheduling({ plugins: defaultPlugins, ...(logger && { logger }) });
   core.node({ name: 'a', cpu: 2 });
@@ -18,8 +19,10 @@ function running(group: Partial<PodGroupOptions> = {}, logger?: LogLines): Sched
     ['red-1', 'a'],
     ['red-2', 'b'],
   ] as const) {
-    core.pod({ name, group: 'red', cpu: 1, nodeName, owner: 'job' });
+    core.pod({ name, group: 'red', cpu: 1, owner: 'job' });
+    core.change(name, { nodeName });
   }
+  core.harness.clock.advance(60 * second);
   return core;
 }
 
@@ -81,9 +84,10 @@ describe('the capacity of a lost member', () => {
     core.removePod('red-1');
     expect(reservations(core)).toEqual(['repair on a']);
     expect(core.harness.events).toEqual(['MemberLost red']);
-    core.pod({ name: 'important', cpu: 1, priority: 1000 });
+    core.pod({ name: 'other', cpu: 1 });
     await attemptAll(core);
     expect(binds(core)).toEqual([]);
+    expect(core.harness.verdicts.at(-1)).toContain('Insufficient cpu (capacity reserved for other pods)');
     core.pod({ name: 'red-9', group: 'red', cpu: 1 });
     await attemptAll(core);
     expect(binds(core)).toEqual(['red-9 on a']);
@@ -439,5 +443,162 @@ describe('a node that is gone or not ready', () => {
     core.pod({ name: 'red-0', group: 'red', cpu: 1, nodeName: 'a' });
     core.start();
     expect(core.harness.cluster.gang('default/red')!.count('stranded')).toBe(1);
+  });
+});
+
+describe('what a user can reserve by deleting members', () => {
+  /** The Binding of a scheduler. */
+  function bind(core: Scheduling, name: string, nodeName: string): void {
+    core.change(name, { nodeName });
+  }
+
+  it('is nothing for members that were created with a nodeName, whatever their annotations say', () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 2 });
+    core.group({ name: 'red', minMember: 2 });
+    const annotations = { [planAnnotations.groupUid]: 'red', [planAnnotations.quorum]: '2' };
+    for (const name of ['red-0', 'red-1']) core.pod({ name, group: 'red', cpu: 1, nodeName: 'a', annotations });
+    core.harness.clock.advance(60 * second);
+    core.removePod('red-1');
+    expect(reservations(core)).toEqual([]);
+    expect(core.harness.events).toEqual(['MemberLost red']);
+  });
+
+  it('is nothing for members that were bound before the scheduler started', () => {
+    const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
+    core.node({ name: 'a', cpu: 2 });
+    core.group({ name: 'red', minMember: 2 });
+    for (const name of ['red-0', 'red-1']) core.pod({ name, group: 'red', cpu: 1, nodeName: 'a' });
+    core.start();
+    core.harness.clock.advance(60 * second);
+    core.removePod('red-1');
+    expect(reservations(core)).toEqual([]);
+  });
+
+  it('includes members that a standby saw being bound', () => {
+    const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
+    core.node({ name: 'a', cpu: 2 });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    for (const name of ['red-0', 'red-1']) bind(core, name, 'a');
+    core.start();
+    core.harness.clock.advance(60 * second);
+    core.removePod('red-1');
+    expect(reservations(core)).toEqual(['repair on a']);
+  });
+
+  it('is nothing for pods that became members after they were bound', () => {
+    const core = running();
+    core.node({ name: 'big', cpu: 8 });
+    core.pod({ name: 'stranger', cpu: 8 });
+    bind(core, 'stranger', 'big');
+    const { labels } = core.harness.cluster.pod('red-0')!;
+    core.group({ name: 'red', minMember: 4 });
+    core.change('stranger', { labels, podGroupKey: 'default/red' });
+    core.removePod('stranger');
+    expect(reservations(core)).toEqual([]);
+  });
+
+  it('does not keep a higher priority out, and ends for good when one takes it', async () => {
+    const core = running();
+    core.removePod('red-1');
+    core.pod({ name: 'important', cpu: 1, priority: 1 });
+    await attemptAll(core);
+    expect(binds(core)).toEqual(['important on a']);
+    await core.accept('important');
+    bind(core, 'important', 'a');
+    expect(reservations(core)).toEqual([]);
+    core.removePod('important');
+    core.pod({ name: 'other', cpu: 1 });
+    await attemptAll(core);
+    expect(binds(core)).toEqual(['other on a']);
+  });
+
+  it('keeps everybody out while the group has never started, but not after its grace', async () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 3 });
+    core.group({ name: 'red', minMember: 4, repairGraceSeconds: 60, repairPolicy: 'KeepTrying' });
+    core.members(3, { group: 'red', cpu: 1 });
+    for (const name of ['red-0', 'red-1', 'red-2']) bind(core, name, 'a');
+    await advance(core, 40 * second);
+    core.removePod('red-1');
+    core.pod({ name: 'important', cpu: 1, priority: 1 });
+    await advance(core, 19 * second);
+    expect(reservations(core)).toEqual(['repair on a']);
+    expect(binds(core)).toEqual([]);
+    await advance(core, 2 * second);
+    expect(binds(core)).toEqual(['important on a']);
+  });
+
+  it('lasts no longer than the lost member had been bound, unless a member like it is still bound', async () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 8 });
+    core.group({ name: 'red', minMember: 3, repairGraceSeconds: 60 });
+    core.pod({ name: 'small', group: 'red', cpu: '1m' });
+    for (const name of ['big-0', 'big-1']) core.pod({ name, group: 'red', cpu: 3 });
+    for (const name of ['small', 'big-0', 'big-1']) bind(core, name, 'a');
+    await advance(core, 5 * second);
+    core.removePod('big-0');
+    await advance(core, 30 * second);
+    expect(reservations(core)).toEqual(['repair on a']);
+    core.removePod('big-1');
+    // big-0 had been bound for 5 s, and nothing like it is left.
+    expect(reservations(core)).toEqual(['repair on a']);
+    await advance(core, 34 * second);
+    expect(reservations(core)).toEqual(['repair on a']);
+    await advance(core, 2 * second);
+    expect(reservations(core)).toEqual([]);
+  });
+
+  it('is never more than the group had bound at once, even if its minMember is raised', () => {
+    const core = running();
+    core.node({ name: 'c', cpu: 8 });
+    core.group({ name: 'red', minMember: 100 });
+    for (const name of ['red-0', 'red-1']) core.removePod(name);
+    expect(reservations(core)).toHaveLength(2);
+    for (const name of ['red-3', 'red-4']) {
+      core.pod({ name, group: 'red', cpu: 1 });
+      bind(core, name, 'c');
+    }
+    expect(reservations(core)).toEqual([]);
+    core.harness.clock.advance(10 * second);
+    for (const name of ['red-3', 'red-4']) core.removePod(name);
+    expect(reservations(core)).toHaveLength(2);
+  });
+
+  it('is never more in one namespace than its members had bound at once', () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 32 });
+    for (const [group, seconds] of [
+      ['one', 60],
+      ['two', 5],
+    ] as const) {
+      core.group({ name: group, minMember: 2 });
+      core.pod({ name: `${group}-small`, group, cpu: '1m' });
+      core.pod({ name: `${group}-big`, group, cpu: 8 });
+      for (const size of ['small', 'big']) bind(core, `${group}-${size}`, 'a');
+      core.harness.clock.advance(seconds * second);
+      // The namespace never has more than one big pod.
+      core.removePod(`${group}-big`);
+    }
+    expect([...core.harness.cluster.reservations()].map(({ owner }) => owner.name)).toEqual(['one-big']);
+  });
+
+  it('is nothing for a member that was created with a nodeName in the place of a preempted one', () => {
+    const core = running();
+    core.change('red-1', { deleting: true, disruptedBy: 'PreemptionByScheduler' });
+    core.removePod('red-1');
+    core.pod({ name: 'red-9', group: 'red', cpu: 1, nodeName: 'a' });
+    core.harness.clock.advance(10 * second);
+    core.removePod('red-9');
+    expect(reservations(core)).toEqual([]);
+  });
+
+  it('is nothing for a group that was created again', () => {
+    const core = running();
+    core.removeGroup('default/red');
+    core.group({ name: 'red', uid: 'another', minMember: 3 });
+    core.removePod('red-1');
+    expect(reservations(core)).toEqual([]);
   });
 });

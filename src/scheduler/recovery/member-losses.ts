@@ -3,13 +3,16 @@ import { isBoundForAnother } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { isTolerated } from '../../api/tolerations.ts';
 import type { Clock } from '../../base/clock.ts';
+import { Amounts } from '../../cluster/amounts.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { Gang } from '../../cluster/gang.ts';
+import type { Gang, GangView } from '../../cluster/gang.ts';
 import { isLostTo } from '../../cluster/lost-node.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { memberLost, membersStranded } from '../verdicts/events.ts';
 import type { Reservations } from '../preemption/reservations.ts';
+import type { GroupRecord, GroupRecords, ReservedCapacity } from './group-records.ts';
 import type { NodeRejections } from './node-rejections.ts';
+import { SeenBindings } from './seen-bindings.ts';
 import type { DryRuns } from '../placement/planning/dry-runs.ts';
 import type { EventSink } from '../ports.ts';
 import type { Profiles } from '../profiles.ts';
@@ -20,6 +23,7 @@ export interface MemberLossesOptions {
   readonly dryRuns: DryRuns;
   readonly rejections: Pick<NodeRejections, 'notAdmitted' | 'barredFor'>;
   readonly profiles: Pick<Profiles, 'of' | 'decidesGangs' | 'isOurs'>;
+  readonly records: GroupRecords;
   /** Returns true while the group is being released or on hold. No capacity is reserved for it then. */
   readonly isHeld: (groupKey: string) => boolean;
   readonly events: EventSink;
@@ -27,40 +31,46 @@ export interface MemberLossesOptions {
   readonly logger: Logger;
 }
 
-/** Capacity that is reserved for the replacement of a lost member. */
-interface ReservedCapacity {
-  /** Uid of the group that may use the capacity. */
-  readonly groupUid: string;
-  /** The lost member. */
-  readonly lost: Pod;
-  /** The owner of the reservation: a placeholder pod, because the name of the replacement is not known yet. */
-  readonly owner: Pod;
-  /** Clock.monotonic() */
-  readonly until: number;
-}
-
 /** Maximum number of reservations that one dry run places on other nodes. */
 const maxDryRunMembers = 16;
 /** Minimum time between two reports on one group. */
 const reportEveryMs = 10_000;
+/** How long capacity is reserved for a member that could not be bound, while its group backs off. */
+const failedBindingMs = 30_000;
 
 /**
  * Reserves capacity when a member leaves its node before it has finished and its group falls below minMember: the node rejected it or
  * died, or the pod was deleted or evicted. The member's owner creates a replacement. For each replacement, capacity is reserved for the
  * group's grace: on the lost member's node, or on another one if that node is unusable and a dry run finds one. Any new member may use it,
- * whatever its name. The reservation ends early once the group is complete, ends or is released.
+ * whatever its name. The reservation ends early once the group is complete, ends or is released, or another pod takes the capacity.
+ *
+ * Users of a namespace delete their own pods, so what they may reserve that way is limited (I10):
+ * - Only a member whose Binding this process saw earns a reservation (`SeenBindings`).
+ * - A group's bound members and reservations together never exceed the most members that it had bound at once.
+ * - A namespace's reservations never exceed, in any resource, the most that its members had bound at once.
+ * - A reservation lasts no longer than the lost member had been bound, unless as many members like it are still bound as have
+ *   reservations.
+ * - It excludes only pods of equal or lower priority. Only a group that never started excludes all pods, and only until its grace ends.
  */
 export class MemberLosses {
   readonly #options: MemberLossesOptions;
-  /** group key -> its reservations, oldest first */
-  readonly #reserved = new Map<string, ReservedCapacity[]>();
-  /** group key -> Clock.monotonic() of the latest report of a lost member */
-  readonly #reportedAt = new Map<string, number>();
-  /** group key -> uids of its members that were reported as stranded */
-  readonly #stranded = new Map<string, ReadonlySet<string>>();
+  readonly #records: GroupRecords;
+  /** Keys of groups with reservations for lost members. */
+  readonly #reserving = new Set<string>();
+  readonly #seen: SeenBindings;
 
   constructor(options: MemberLossesOptions) {
     this.#options = options;
+    this.#records = options.records;
+    const { cluster, clock } = options;
+    const hasReservations = (namespace: string): boolean => !this.#reservedIn(namespace).next().done;
+    this.#seen = new SeenBindings({ cluster, clock, hasReservations });
+  }
+
+  /** A pod as the API now shows it; undefined: it was deleted. */
+  podSeen(uid: string, pod: Pod | undefined): void {
+    this.#seen.podSeen(uid, pod);
+    if (pod !== undefined && pod.nodeName !== '') this.#endTaken(pod.nodeName);
   }
 
   /** The pod has left its node and has not succeeded: the API shows it failed or gone, and the cluster cache is up to date. */
@@ -74,25 +84,38 @@ export class MemberLosses {
     const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
     if (gang?.spec === undefined || !profiles.decidesGangs(pod.schedulerName)) return;
     if (isBoundForAnother(pod, gang.spec.uid) || this.#options.isHeld(gang.key)) return;
-    const needed = neededBy(gang);
-    if (needed === 0) return;
-    const reservedOn = this.#standing(gang.key).length < needed ? this.#reserve(gang, pod, nodeName) : undefined;
-    this.#notify(gang, pod, nodeName, isRejected, reservedOn);
+    if (neededBy(gang) === 0) return;
+    const capacity = this.#reserve(gang, pod, nodeName);
+    this.#notify(gang, pod, nodeName, isRejected, capacity);
+  }
+
+  /**
+   * A member could not be bound while other members are bound, which cannot move. Reserves its capacity while the group backs off. The
+   * reservation expires: the node itself may be the reason for the failure.
+   */
+  bindingFailed(gang: GangView, owner: Pod, nodeName: string): void {
+    const ms = Math.min(failedBindingMs, this.#neverStartedUntil(gang) - this.#options.clock.monotonic());
+    if (gang.spec === undefined || ms <= 0) return;
+    const record = this.#records.of(gang.key);
+    record.failed = (record.failed ?? new Set()).add(owner.uid);
+    this.#options.reservations.keep([{ kind: 'repair', owner, nodeName, isExclusive: true }], ms);
   }
 
   /** The group or one of its members has changed. */
   reconcile(key: string): void {
     const gang = this.#options.cluster.gang(key);
-    if (this.#reserved.has(key)) this.#endSurplus(key, gang);
+    this.#seen.groupSeen(key);
+    const record = this.#records.get(key);
+    if (record?.failed !== undefined && gang?.comesFirst !== true) this.#endFailed(record);
+    if (this.#reserving.has(key)) this.#endSurplus(key, gang);
     this.#reportStranded(key, gang);
-    if (gang === undefined) this.#reportedAt.delete(key);
   }
 
   /** The node was deleted, or what scheduling reads of it has changed. */
   nodeChanged(nodeName: string): void {
-    if (this.#reserved.size === 0) return;
+    if (this.#reserving.size === 0) return;
     const { cluster, reservations } = this.#options;
-    for (const key of [...this.#reserved.keys()]) {
+    for (const key of [...this.#reserving]) {
       for (const { owner, lost } of this.#standing(key)) {
         const reservation = cluster.reservationOf(owner.uid)!;
         if (reservation.nodeName !== nodeName || this.#isUsable(nodeName, lost)) continue;
@@ -103,26 +126,53 @@ export class MemberLosses {
     }
   }
 
-  /** Returns the node on which capacity is now reserved; undefined if there is none. */
-  #reserve(gang: Gang, lost: Pod, nodeName: string): string | undefined {
+  /** Returns the capacity, reserved or not; undefined if the member earns none. */
+  #reserve(gang: Gang, lost: Pod, nodeName: string): ReservedCapacity | undefined {
+    const { clock } = this.#options;
+    const binding = this.#seen.of(lost.uid);
     // The capacity of a preemption victim belongs to the preemptor.
-    if (lost.disruptedBy === 'PreemptionByScheduler') return undefined;
-    const { uid, repairGraceMs } = gang.spec!;
-    if (repairGraceMs === 0) return undefined;
+    if (binding?.groupKey !== gang.key || lost.disruptedBy === 'PreemptionByScheduler') return undefined;
+    const standing = this.#standing(gang.key);
+    const requests = [...this.#reservedIn(lost.namespace)].map(({ owner }) => owner.template.requests);
+    const isWithinLimit = this.#seen.hasHad(lost.namespace, [...requests, lost.template.requests]);
+    this.#seen.remove(lost.uid);
+    if (!isWithinLimit || standing.length >= this.#allowedFor(gang)) return undefined;
     const owner: Pod = { ...lost, uid: `instead-of/${lost.uid}`, nodeName: '', phase: 'Pending', deleting: false };
-    const until = this.#options.clock.monotonic() + repairGraceMs;
-    const capacities = this.#reserved.get(gang.key) ?? [];
-    this.#reserved.set(gang.key, capacities);
-    capacities.push({ groupUid: uid, lost, owner, until });
-    if (!this.#isUsable(nodeName, lost)) return this.#reserveElsewhere(gang, lost, owner);
-    this.#reservation(owner, nodeName, until);
-    return nodeName;
+    const now = clock.monotonic();
+    const { uid: groupUid } = gang.spec!;
+    const capacity: ReservedCapacity = { groupUid, lost, lostAt: now, boundMs: now - binding.since, owner, until: now };
+    capacity.until = this.#endOf(gang, capacity, standing);
+    if (capacity.until <= now) return undefined;
+    this.#records.of(gang.key).reserved = [...standing, capacity];
+    this.#reserving.add(gang.key);
+    if (this.#isUsable(nodeName, lost)) this.#keep(gang, capacity, nodeName);
+    else this.#reserveElsewhere(gang, lost, owner);
+    return capacity;
+  }
+
+  /** Returns how many members of the group may have capacity reserved: at most as many as it misses and has lost. */
+  #allowedFor(gang: Gang): number {
+    return Math.min(neededBy(gang), this.#seen.most(gang.key) - this.#seen.count(gang.key));
+  }
+
+  /** Returns Clock.monotonic() when the reservation must end. `older`: reservations of the group that were made before. */
+  #endOf(gang: Gang, { lost, lostAt, boundMs }: ReservedCapacity, older: readonly ReservedCapacity[]): number {
+    const alike = older.filter((each) => each.lost.template === lost.template).length;
+    const isCovered = alike < this.#seen.count(gang.key, lost.template);
+    const ms = isCovered ? gang.spec!.repairGraceMs : Math.min(gang.spec!.repairGraceMs, boundMs);
+    return Math.min(lostAt + ms, this.#neverStartedUntil(gang));
+  }
+
+  /** Returns Clock.monotonic() when the grace of a partially bound group that never started ends; Infinity for a group that has started. */
+  #neverStartedUntil({ key, spec, started }: GangView): number {
+    const since = this.#records.get(key)?.period?.since;
+    return started || since === undefined ? Infinity : since + (spec?.repairGraceMs ?? 0);
   }
 
   /** Runs a dry run with the replacement and all others that already have a reservation, so that all of them fit together. */
-  #reserveElsewhere(gang: Gang, { template }: Pod, owner: Pod): string | undefined {
+  #reserveElsewhere(gang: Gang, { template }: Pod, owner: Pod): void {
     const { cluster, dryRuns, profiles, clock, logger } = this.#options;
-    const capacities = (this.#reserved.get(gang.key) ?? []).filter(
+    const capacities = (this.#records.get(gang.key)?.reserved ?? []).filter(
       (capacity) => capacity.owner === owner || cluster.reservationOf(capacity.owner.uid) !== undefined,
     );
     const own = capacities.find((capacity) => capacity.owner === owner);
@@ -132,7 +182,7 @@ export class MemberLosses {
       capacities.length > maxDryRunMembers ||
       cluster.isPlanning
     ) {
-      return undefined;
+      return;
     }
     /** uid of a replacement in the dry run -> its reservation */
     const replacements = new Map(capacities.map((capacity) => [`dry-run/${capacity.owner.uid}`, capacity]));
@@ -153,21 +203,20 @@ export class MemberLosses {
         need: arrivals.length,
         ...(within !== undefined && { within }),
       });
-      if (!fits) return undefined;
+      if (!fits) return;
       for (const { pod, nodeName } of plan) {
         const capacity = replacements.get(pod.uid)!;
-        this.#reservation(capacity.owner, nodeName, capacity.until);
+        this.#keep(gang, capacity, nodeName);
       }
-      return cluster.reservationOf(owner.uid)?.nodeName;
     } catch (error) {
       logger.warn('could not find capacity for the replacement of a lost member', { podGroup: gang.key, error });
-      return undefined;
     }
   }
 
-  #reservation(owner: Pod, nodeName: string, until: number): void {
+  #keep(gang: Gang, { owner, until }: ReservedCapacity, nodeName: string): void {
     const { reservations, clock } = this.#options;
-    reservations.keep([{ kind: 'repair', owner, nodeName }], until - clock.monotonic());
+    const isExclusive = !gang.started;
+    reservations.keep([{ kind: 'repair', owner, nodeName, isExclusive }], until - clock.monotonic());
   }
 
   /** Returns whether a replacement of the lost member could use the capacity that it left on the node. */
@@ -184,27 +233,72 @@ export class MemberLosses {
 
   /** Returns the group's current reservations and forgets those that have ended. */
   #standing(key: string): readonly ReservedCapacity[] {
-    const capacities = this.#reserved.get(key);
-    if (capacities === undefined) return [];
+    const record = this.#records.get(key);
+    if (record?.reserved === undefined) return [];
     const { cluster } = this.#options;
-    const standing = capacities.filter(({ owner }) => cluster.reservationOf(owner.uid) !== undefined);
-    if (standing.length === 0) this.#reserved.delete(key);
-    else this.#reserved.set(key, standing);
-    return standing;
+    record.reserved = record.reserved.filter(({ owner }) => cluster.reservationOf(owner.uid) !== undefined);
+    if (record.reserved.length > 0) return record.reserved;
+    record.reserved = undefined;
+    this.#reserving.delete(key);
+    return [];
+  }
+
+  /** Yields the capacity that is reserved for lost members of the namespace. */
+  *#reservedIn(namespace: string): Generator<ReservedCapacity, void> {
+    for (const key of [...this.#reserving]) if (key.startsWith(`${namespace}/`)) yield* this.#standing(key);
   }
 
   #endSurplus(key: string, gang: Gang | undefined): void {
     const standing = this.#standing(key);
-    const isHeld = this.#options.isHeld(key);
-    const [ours, foreign] = partition(standing, ({ groupUid }) => gang?.spec?.uid === groupUid && !isHeld);
-    const needed = gang === undefined ? 0 : neededBy(gang);
-    for (const capacity of foreign) this.#end(capacity);
-    let surplus = ours.length - needed;
-    if (surplus <= 0) return;
-    // Reservations that a replacement already uses end first.
-    const [used, unused] = partition(ours, (capacity) => this.#isUsed(capacity));
-    for (const capacity of [...used, ...unused]) if (surplus-- > 0) this.#end(capacity);
-    this.#standing(key);
+    const isOver = gang?.spec === undefined || gang.spec.uid !== standing[0]?.groupUid;
+    const allowed = isOver || this.#options.isHeld(key) ? 0 : this.#allowedFor(gang);
+    let surplus = standing.length - allowed;
+    if (surplus > 0) {
+      // Reservations that a replacement already uses end first.
+      const [used, unused] = partition(standing, (capacity) => this.#isUsed(capacity));
+      for (const { owner } of [...used, ...unused]) if (surplus-- > 0) this.#end(owner.uid);
+    }
+    if (gang?.spec !== undefined) this.#adjustEnds(gang);
+  }
+
+  /** Members like the lost ones may have come and gone, and the group may have started or have another grace. */
+  #adjustEnds(gang: Gang): void {
+    const { cluster, clock } = this.#options;
+    const older: ReservedCapacity[] = [];
+    for (const capacity of this.#standing(gang.key)) {
+      const until = this.#endOf(gang, capacity, older);
+      older.push(capacity);
+      const { nodeName, isExclusive } = cluster.reservationOf(capacity.owner.uid)!;
+      if (until === capacity.until && isExclusive === !gang.started) continue;
+      capacity.until = until;
+      if (until <= clock.monotonic()) this.#end(capacity.owner.uid);
+      else this.#keep(gang, capacity, nodeName);
+    }
+  }
+
+  /** The group has started, or none of its bound members needs the others any more. */
+  #endFailed(record: GroupRecord): void {
+    for (const uid of record.failed ?? []) this.#end(uid);
+    record.failed = undefined;
+  }
+
+  /** Ends repairs on the node for which pods of higher priority, or pods that another component bound, have left too little. */
+  #endTaken(nodeName: string): void {
+    const { cluster, reservations } = this.#options;
+    const info = cluster.hasReservations ? cluster.node(nodeName) : undefined;
+    if (info === undefined || info.reservations.size === 0) return;
+    const assumed = [...info.pods.values()].filter(({ uid }) => cluster.isAssumed(uid));
+    const isInUse = ({ podGroupKey }: Pod): boolean => assumed.some((pod) => pod.podGroupKey === podGroupKey);
+    const repairs = [...info.reservations.values()].filter(({ kind, owner }) => kind === 'repair' && !isInUse(owner));
+    const reserved = new Amounts();
+    for (const reservation of repairs.sort((a, b) => b.owner.priority - a.owner.priority)) {
+      const { ids, amounts } = reservation.owner.template.requests;
+      if (ids.every((id, i) => info.free(id) - reserved.of(id) >= amounts[i]!)) {
+        reserved.add(reservation.owner.template.requests);
+      } else {
+        reservations.end(reservation);
+      }
+    }
   }
 
   /** Returns whether a pod like the lost member, and not older, is on the node. */
@@ -218,27 +312,29 @@ export class MemberLosses {
     return false;
   }
 
-  #end({ owner }: ReservedCapacity): void {
-    const reservation = this.#options.cluster.reservationOf(owner.uid);
-    if (reservation !== undefined) this.#options.reservations.end(reservation);
+  #end(uid: string): void {
+    const reservation = this.#options.cluster.reservationOf(uid);
+    if (reservation?.kind === 'repair') this.#options.reservations.end(reservation);
   }
 
-  #notify(gang: Gang, pod: Pod, nodeName: string, isRejected: boolean, reservedOn: string | undefined): void {
-    const { clock, events, logger } = this.#options;
+  #notify(gang: Gang, pod: Pod, nodeName: string, isRejected: boolean, capacity: ReservedCapacity | undefined): void {
+    const { cluster, clock, events, logger } = this.#options;
     const now = clock.monotonic();
-    if (now - (this.#reportedAt.get(gang.key) ?? -Infinity) < reportEveryMs) return;
-    this.#reportedAt.set(gang.key, now);
-    const seconds = gang.spec!.repairGraceMs / 1000;
+    const record = this.#records.of(gang.key);
+    if (now - (record.reportedAt ?? -Infinity) < reportEveryMs) return;
+    record.reportedAt = now;
+    const reservedOn = capacity && cluster.reservationOf(capacity.owner.uid)?.nodeName;
+    const seconds = Math.ceil(((capacity?.until ?? now) - now) / 1000);
     const what = isRejected
       ? `node ${nodeName} rejected member ${pod.name} (${pod.failedBecause})`
       : pod.phase === 'Failed'
         ? `member ${pod.name} failed on node ${nodeName}`
         : `member ${pod.name} is gone from node ${nodeName}`;
-    const capacity =
+    const kept =
       reservedOn === undefined
         ? ''
         : `; ${reservedOn === nodeName ? 'its capacity there' : `capacity on node ${reservedOn}`} is reserved for its replacement for up to ${seconds} s`;
-    const note = `${what}: ${gang.missing} of ${gang.spec!.minMember} required members ${gang.missing === 1 ? 'is' : 'are'} missing${capacity}`;
+    const note = `${what}: ${gang.missing} of ${gang.spec!.minMember} required members ${gang.missing === 1 ? 'is' : 'are'} missing${kept}`;
     const level = wasDeleted(pod) ? 'info' : 'warn';
     logger[level]('a group lost a member', { podGroup: gang.key, pod: pod.name, node: nodeName, reservedOn });
     const event = memberLost(gang, pod, note);
@@ -247,12 +343,14 @@ export class MemberLosses {
 
   #reportStranded(key: string, gang: Gang | undefined): void {
     if (gang === undefined || gang.count('stranded') === 0) {
-      this.#stranded.delete(key);
+      const known = this.#records.get(key);
+      if (known !== undefined) known.stranded = undefined;
       return;
     }
-    const reported = this.#stranded.get(key);
+    const record = this.#records.of(key);
+    const reported = record.stranded;
     const stranded = [...gang.members.values()].filter(({ uid }) => gang.stateOf(uid) === 'stranded');
-    this.#stranded.set(key, new Set(stranded.map(({ uid }) => uid)));
+    record.stranded = new Set(stranded.map(({ uid }) => uid));
     if (stranded.every(({ uid }) => reported?.has(uid) === true)) return;
     const { profiles, events, logger } = this.#options;
     const ours = stranded.filter(({ schedulerName }) => profiles.decidesGangs(schedulerName));

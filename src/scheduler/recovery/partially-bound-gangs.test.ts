@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { podGroupConditions } from '../../api/pod-group.ts';
+import { planAnnotations } from '../../api/pod.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Queueing } from '../../testkit/queueing.ts';
@@ -31,33 +32,58 @@ async function attempted(core: Scheduling): Promise<string[]> {
 }
 
 describe('a new leader', () => {
-  it('completes partially bound gangs before anything else, whatever their priority', async () => {
+  /** Annotations of a Binding for the group with this uid. */
+  const boundFor = (uid: string): Readonly<Record<string, string>> => ({
+    [planAnnotations.groupUid]: uid,
+    [planAnnotations.quorum]: '3',
+  });
+
+  /** Group half has one of three members bound. Everything else has waited longer. */
+  function halfBound(annotations: Readonly<Record<string, string>>): Scheduling {
     const core = newLeader();
     core.node({ name: 'a', cpu: 64 });
-    core.pod({ name: 'urgent', cpu: 1, priority: 1_000 });
+    core.pod({ name: 'urgent', cpu: 1, priority: 1 });
+    core.pod({ name: 'lone', cpu: 1 });
     core.group({ name: 'new', minMember: 2, createdAt: 0 });
-    core.members(2, { group: 'new', cpu: 1, priority: 1_000 });
-    core.group({ name: 'low', minMember: 3, createdAt: 9_000 });
-    core.members(2, { group: 'low', cpu: 1, priority: -5 });
-    core.pod({ name: 'low-2', group: 'low', cpu: 1, priority: -5, nodeName: 'a', phase: 'Running' });
-    core.group({ name: 'mid', minMember: 2, createdAt: 9_000 });
-    core.pod({ name: 'mid-0', group: 'mid', cpu: 1, priority: 5 });
-    core.pod({ name: 'mid-1', group: 'mid', cpu: 1, priority: 5, nodeName: 'a' });
+    core.members(2, { group: 'new', cpu: 1 });
+    core.group({ name: 'half', minMember: 3, createdAt: 9_000, repairGraceSeconds: 20 });
+    core.members(2, { group: 'half', cpu: 1 });
+    core.pod({ name: 'half-2', group: 'half', cpu: 1, nodeName: 'a', annotations });
     core.start();
+    return core;
+  }
+
+  it('completes the gangs that Bindings left partially bound before anything else of their priority', async () => {
+    const core = halfBound(boundFor('half'));
     const order = await attempted(core);
-    expect(order.slice(0, 2)).toEqual(['gang/default/mid', 'gang/default/low']);
-    expect(order.slice(2).sort()).toEqual(['gang/default/new', 'pod/urgent']);
-    expect(core.binds.slice(0, 3).map(({ binding }) => binding.name)).toEqual(['mid-0', 'low-0', 'low-1']);
+    expect(order.slice(0, 2)).toEqual(['pod/urgent', 'gang/default/half']);
+    expect(order.slice(2).sort()).toEqual(['gang/default/new', 'pod/lone']);
+  });
+
+  it('does not prefer a gang whose member was created with a nodeName', () => {
+    const core = halfBound({});
+    expect(core.popAll().at(-1)).toBe('gang/default/half');
+  });
+
+  it('does not trust annotations for longer than the grace of the group', () => {
+    const core = halfBound(boundFor('half'));
+    core.harness.clock.advance(19_999);
+    expect(core.queue.get('gang/default/half')!.sortKey.incomplete).toBe(true);
+    core.harness.clock.advance(1);
+    expect(core.queue.get('gang/default/half')!.sortKey.incomplete).toBe(false);
+    expect(core.popAll().at(-1)).toBe('gang/default/half');
   });
 
   it('gives the last free capacity to a partially bound gang, not to a new one', async () => {
     const core = newLeader();
     core.node({ name: 'a', cpu: 4 });
     core.group({ name: 'new', minMember: 2 });
-    core.members(2, { group: 'new', cpu: 1, priority: 1_000 });
-    core.group({ name: 'old', minMember: 4 });
+    core.members(2, { group: 'new', cpu: 1 });
+    core.group({ name: 'old', minMember: 4, createdAt: 9_000 });
     core.members(2, { group: 'old', cpu: 1 });
-    for (const name of ['old-2', 'old-3']) core.pod({ name, group: 'old', cpu: 1, nodeName: 'a', phase: 'Running' });
+    for (const name of ['old-2', 'old-3']) {
+      core.pod({ name, group: 'old', cpu: 1, nodeName: 'a', phase: 'Running', annotations: boundFor('old') });
+    }
     core.start();
     expect([await core.attempt(), await core.attempt()]).toEqual(['planned', 'rejected']);
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['old-0', 'old-1']);
@@ -76,42 +102,62 @@ describe('a new leader', () => {
 });
 
 describe('a gang that becomes partially bound', () => {
-  /** Two gangs and a pod that rank before gang late. Binding `late-1` makes late partially bound. */
+  /** A pod of higher priority, and two gangs and a pod that rank before gang late. Binding `late-1` makes late partially bound. */
   function running(extra: readonly Plugin[] = []): Queueing {
     const core = new Queueing({ plugins: defaultPlugins, extra });
     core.node({ name: 'a', cpu: 64 });
     for (const name of ['one', 'two']) {
       core.group({ name, minMember: 2 });
-      core.members(2, { group: name, cpu: 1, priority: 10 });
+      core.members(2, { group: name, cpu: 1 });
     }
-    core.pod({ name: 'lone', cpu: 1, priority: 10 });
+    core.pod({ name: 'lone', cpu: 1 });
     core.group({ name: 'late', minMember: 2 });
     core.members(2, { group: 'late', cpu: 1 });
+    core.pod({ name: 'urgent', cpu: 1, priority: 1 });
     return core;
   }
+  const urgent = 'pod/urgent';
   const others = ['gang/default/one', 'gang/default/two', 'pod/lone'];
   const late = 'gang/default/late';
+  /** What the Binding of a scheduler that knows the group changes. */
+  const bound = { nodeName: 'a', plannedGroupUid: 'late' };
 
-  it('moves to the front of the active queue', () => {
+  it('moves to the front of its priority in the active queue', () => {
+    const core = running();
+    core.change('late-1', bound);
+    expect(core.popAll()).toEqual([urgent, late, ...others]);
+  });
+
+  it('keeps its place if a member was bound without its group, or was created with a nodeName', () => {
     const core = running();
     core.change('late-1', { nodeName: 'a' });
-    expect(core.popAll()).toEqual([late, ...others]);
+    expect(core.popAll()).toEqual([urgent, ...others, late]);
+    const other = running();
+    other.removePod('late-1');
+    other.pod({
+      name: 'late-2',
+      group: 'late',
+      cpu: 1,
+      nodeName: 'a',
+      annotations: { [planAnnotations.groupUid]: 'late' },
+    });
+    expect(other.popAll()).toEqual([urgent, ...others, late]);
   });
 
   it('moves back once it is no longer partially bound', () => {
     const core = running();
-    core.change('late-1', { nodeName: 'a' });
+    core.change('late-1', bound);
     core.removePod('late-1');
     core.pod({ name: 'late-2', group: 'late', cpu: 1 });
-    expect(core.popAll()).toEqual([...others, late]);
+    expect(core.popAll()).toEqual([urgent, ...others, late]);
   });
 
   it('is activated and goes first if it was unschedulable', () => {
     const core = running();
     while (core.rejectNext('NodeResourcesFit').key !== late);
     expect(core.states()[late]).toBe('unschedulable');
-    core.pod({ name: 'new', cpu: 1, priority: 1_000 });
-    core.change('late-1', { nodeName: 'a' });
+    core.pod({ name: 'new', cpu: 1 });
+    core.change('late-1', bound);
     expect(core.states()[late]).toBe('active');
     expect(core.popAll().slice(0, 2)).toEqual([late, 'pod/new']);
   });
@@ -121,8 +167,8 @@ describe('a gang that becomes partially bound', () => {
     while (core.rejectNext('NodeResourcesFit').key !== late);
     core.node({ name: 'b', cpu: 64 });
     expect(core.states()[late]).toBe('backoff');
-    core.pod({ name: 'new', cpu: 1, priority: 1_000 });
-    core.change('late-1', { nodeName: 'a' });
+    core.pod({ name: 'new', cpu: 1 });
+    core.change('late-1', bound);
     expect(core.popAll().slice(0, 2)).toEqual([late, 'pod/new']);
   });
 
@@ -136,9 +182,9 @@ describe('a gang that becomes partially bound', () => {
       }
       core.queue.done(entity);
     }
-    core.change('late-1', { nodeName: 'a' });
+    core.change('late-1', bound);
     expect(core.states()[late]).toBe('backoff');
-    core.pod({ name: 'new', cpu: 1, priority: 1_000 });
+    core.pod({ name: 'new', cpu: 1 });
     core.harness.clock.advance(10_000);
     expect(core.popAll()).toEqual([late, 'pod/new']);
   });
@@ -152,9 +198,9 @@ describe('a gang that becomes partially bound', () => {
         core.queue.done(next);
       }
     })();
-    core.change('late-1', { nodeName: 'a' });
+    core.change('late-1', bound);
     core.queue.failed(entity, { unschedulablePlugins: new Set(['NodeResourcesFit']), rejectedPods: [], error: false });
-    core.pod({ name: 'new', cpu: 1, priority: 1_000 });
+    core.pod({ name: 'new', cpu: 1 });
     core.harness.clock.advance(10_000);
     expect(core.popAll()).toEqual([late, 'pod/new']);
   });
@@ -163,35 +209,39 @@ describe('a gang that becomes partially bound', () => {
 interface Step {
   readonly group: number;
   readonly member: number;
-  readonly what: 'bind' | 'delete' | 'create' | 'reject' | 'wait';
+  readonly what: 'bind' | 'place' | 'delete' | 'create' | 'reject' | 'wait';
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
   group: fc.nat(3),
   member: fc.nat(2),
-  what: fc.constantFrom('bind', 'delete', 'create', 'reject', 'wait'),
+  what: fc.constantFrom('bind', 'place', 'delete', 'create', 'reject', 'wait'),
 });
 
-test('after any sequence of changes, an active partially bound gang is popped before all other entities', () => {
+test('after any sequence of changes, an active gang that Bindings left partially bound is popped before all others of its priority', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const core = new Queueing({ plugins: defaultPlugins });
       core.node({ name: 'a', cpu: 64 });
-      const states = new Map<string, 'waiting' | 'bound'>();
+      const states = new Map<string, 'waiting' | 'bound' | 'placed'>();
       const name = ({ group, member }: Step): string => `g${group}-${member}`;
       for (let group = 0; group < 4; group++) {
         core.group({ name: `g${group}`, minMember: 3 });
-        core.members(3, { group: `g${group}`, cpu: 1, priority: group });
+        core.members(3, { group: `g${group}`, cpu: 1, priority: group % 2 });
         for (let member = 0; member < 3; member++) states.set(`g${group}-${member}`, 'waiting');
       }
       for (const one of steps) {
         const pod = name(one);
         if (one.what === 'create' && !states.has(pod)) {
-          core.pod({ name: pod, group: `g${one.group}`, cpu: 1, priority: one.group });
+          core.pod({ name: pod, group: `g${one.group}`, cpu: 1, priority: one.group % 2 });
           states.set(pod, 'waiting');
         } else if (one.what === 'bind' && states.get(pod) === 'waiting') {
-          core.change(pod, { nodeName: 'a' });
+          core.change(pod, { nodeName: 'a', plannedGroupUid: `g${one.group}` });
           states.set(pod, 'bound');
+        } else if (one.what === 'place' && !states.has(pod)) {
+          const annotations = { [planAnnotations.groupUid]: `g${one.group}` };
+          core.pod({ name: pod, group: `g${one.group}`, cpu: 1, priority: one.group % 2, nodeName: 'a', annotations });
+          states.set(pod, 'placed');
         } else if (one.what === 'delete' && states.has(pod)) {
           core.removePod(pod);
           states.delete(pod);
@@ -201,14 +251,20 @@ test('after any sequence of changes, an active partially bound gang is popped be
           core.rejectNext('NodeResourcesFit');
         }
         for (const { schedulingEntity, sortKey, state } of core.queue.entities()) {
-          if (schedulingEntity.kind === 'gang' && state.kind !== 'gated')
-            expect(sortKey.incomplete).toBe(schedulingEntity.gang.incomplete);
+          if (schedulingEntity.kind !== 'gang' || state.kind === 'gated') continue;
+          const { gang } = schedulingEntity;
+          const isOurs = [...gang.members.keys()].some((uid) => states.get(uid) === 'bound');
+          expect(sortKey.incomplete).toBe(gang.incomplete && isOurs);
         }
         const { active } = core.queue.sizes;
         if (active === 0) continue;
         const popped = core.queue.pop()!;
         const waiting = [...core.queue.entities()].filter(({ state }) => state.kind === 'active');
-        if (!popped.sortKey.incomplete) expect(waiting.filter(({ sortKey }) => sortKey.incomplete)).toEqual([]);
+        const { incomplete, priority } = popped.sortKey;
+        for (const { sortKey } of waiting) {
+          expect(sortKey.priority).toBeLessThanOrEqual(priority);
+          if (sortKey.priority === priority) expect(sortKey.incomplete && !incomplete).toBe(false);
+        }
         core.queue.failed(popped, {
           unschedulablePlugins: new Set(['NodeResourcesFit']),
           rejectedPods: [],

@@ -1,17 +1,12 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
+import type { GroupRecord, GroupRecords, PartialPeriod } from './group-records.ts';
 import type { RepairOutcome } from '../metrics/gang-metrics.ts';
 import type { Profiles } from '../profiles.ts';
 
 /** Shorter periods do not count: the plan is still being bound. */
 const graceMs = 1_000;
-
-/** A period in which the API shows a gang that never started with some bound members, but fewer than minMember. */
-export interface PartialPeriod {
-  /** Clock.monotonic() */
-  readonly since: number;
-}
 
 /**
  * Tracks partially bound gangs, which a correct scheduler leaves only for moments. The tracker reads the API's state, not the scheduler's
@@ -20,11 +15,11 @@ export interface PartialPeriod {
 export class PartiallyBoundGangs {
   readonly #cluster: Pick<Cluster, 'gang' | 'gangs'>;
   readonly #profiles: Pick<Profiles, 'decidesGangs'>;
-  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** group key -> its current period */
-  readonly #periods = new Map<string, PartialPeriod>();
-  /** Keys of groups under repair. */
-  readonly #repairing = new Set<string>();
+  readonly #clock: Pick<Clock, 'now' | 'monotonic' | 'setTimer'>;
+  readonly #trustEnded: (key: string) => void;
+  /** Timers that end the trust in what groups look like at the start. */
+  readonly #timers: Timer[] = [];
+  readonly #records: GroupRecords;
   readonly #repairs: Record<RepairOutcome, number> = { completed: 0, lost: 0 };
   /** Total length of ended periods. */
   #endedMs = 0;
@@ -32,68 +27,81 @@ export class PartiallyBoundGangs {
   constructor(options: {
     readonly cluster: Pick<Cluster, 'gang' | 'gangs'>;
     readonly profiles: Pick<Profiles, 'decidesGangs'>;
-    readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+    readonly records: GroupRecords;
+    readonly clock: Pick<Clock, 'now' | 'monotonic' | 'setTimer'>;
+    /** Called when a group that another process seems to have left partially bound no longer comes first for that. */
+    readonly trustEnded: (key: string) => void;
   }) {
     this.#cluster = options.cluster;
     this.#profiles = options.profiles;
+    this.#records = options.records;
     this.#clock = options.clock;
+    this.#trustEnded = options.trustEnded;
   }
 
   /**
    * Records the gangs that are partially bound now; `reconcile` must then follow every change. A gang that another process left partially
-   * bound counts from its first binding, according to the API, because no process tracked it in between.
+   * bound counts from its first binding, according to the API, because no process tracked it in between. It comes first for its grace. No
+   * longer, because any user could have written the annotations that show who bound its members.
    */
   begin(): void {
     const now = this.#clock.now();
     for (const gang of this.#cluster.gangs()) {
       if (!isPartiallyBound(gang) || !this.#isOurs(gang)) continue;
       const lastingMs = Math.max(0, now - firstBoundAt(gang, now));
-      this.#periods.set(gang.key, { since: this.#clock.monotonic() - lastingMs });
+      this.#records.of(gang.key).period = { since: this.#clock.monotonic() - lastingMs };
+      if (!gang.comesFirst) continue;
+      const endTrust = (): void => {
+        gang.distrustListed();
+        this.#trustEnded(gang.key);
+      };
+      this.#timers.push(this.#clock.setTimer(gang.spec!.repairGraceMs, endTrust));
     }
   }
 
   /** The group or one of its members has changed. */
   reconcile(key: string): void {
     const gang = this.#cluster.gang(key);
-    if (this.#repairing.has(key)) this.#reconcileRepair(key, gang);
-    const period = this.#periods.get(key);
+    const record = this.#records.get(key);
+    if (record?.isUnderRepair === true) this.#reconcileRepair(record, gang);
+    const period = record?.period;
     const isPartial = gang !== undefined && isPartiallyBound(gang);
     if (period === undefined) {
-      if (isPartial && this.#isOurs(gang)) this.#periods.set(key, { since: this.#clock.monotonic() });
+      if (isPartial && this.#isOurs(gang)) this.#records.of(key).period = { since: this.#clock.monotonic() };
       return;
     }
     if (isPartial) return;
-    this.#periods.delete(key);
+    record!.period = undefined;
     this.#endedMs += counted(this.#clock.monotonic() - period.since);
   }
 
   /** Yields the gangs that are partially bound now. */
   *periods(): Iterable<PartialPeriod & { readonly key: string }> {
-    for (const [key, period] of this.#periods) yield { ...period, key };
+    for (const [key, { period }] of this.#records.all()) if (period !== undefined) yield { ...period, key };
   }
 
   /** Returns undefined if the group is not partially bound now. */
   periodOf(key: string): PartialPeriod | undefined {
-    return this.#periods.get(key);
+    return this.#records.get(key)?.period;
   }
 
   /** Ends all periods. No calls of `reconcile` follow. */
   stop(): void {
     this.#endedMs = this.seconds * 1000;
-    this.#periods.clear();
-    this.#repairing.clear();
+    for (const [, record] of this.#records.all()) record.period = undefined;
+    for (const timer of this.#timers) timer.cancel();
   }
 
   /** A member could not be bound while other members are bound. */
   repairBegins(key: string): void {
-    this.#repairing.add(key);
+    this.#records.of(key).isUnderRepair = true;
   }
 
   /** Number of gangs that have been partially bound for longer than it takes to bind a plan. */
   get count(): number {
     const now = this.#clock.monotonic();
     let count = 0;
-    for (const { since } of this.#periods.values()) if (now - since > graceMs) count++;
+    for (const { since } of this.periods()) if (now - since > graceMs) count++;
     return count;
   }
 
@@ -101,7 +109,7 @@ export class PartiallyBoundGangs {
   get seconds(): number {
     const now = this.#clock.monotonic();
     let ms = this.#endedMs;
-    for (const { since } of this.#periods.values()) ms += counted(now - since);
+    for (const { since } of this.periods()) ms += counted(now - since);
     return ms / 1000;
   }
 
@@ -110,10 +118,10 @@ export class PartiallyBoundGangs {
     return this.#repairs;
   }
 
-  #reconcileRepair(key: string, gang: GangView | undefined): void {
+  #reconcileRepair(record: GroupRecord, gang: GangView | undefined): void {
     const outcome = outcomeOf(gang);
     if (outcome === undefined) return;
-    this.#repairing.delete(key);
+    record.isUnderRepair = undefined;
     this.#repairs[outcome]++;
   }
 

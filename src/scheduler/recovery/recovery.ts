@@ -7,6 +7,7 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { SchedulerPorts } from '../ports.ts';
 import { Reservations } from '../preemption/reservations.ts';
+import { GroupRecords } from './group-records.ts';
 import { MemberLosses } from './member-losses.ts';
 import { NodeRejections } from './node-rejections.ts';
 import { PartiallyBoundGangs } from './partially-bound-gangs.ts';
@@ -25,19 +26,24 @@ export class Recovery {
   readonly reservations: Reservations;
   readonly partial: PartiallyBoundGangs;
   readonly rejections: NodeRejections;
+  readonly memberLosses: Pick<MemberLosses, 'bindingFailed'>;
   readonly #gangEvictions: GangEvictions;
 
   constructor({ intake, ports, metrics, logger, lifecycle }: RecoveryOptions) {
     const { cluster, queue, router, profiles, dryRuns, clock } = intake;
     const { events, evictor } = ports;
     const reservations = new Reservations({ cluster, queue, clock });
-    const partial = new PartiallyBoundGangs({ cluster, profiles, clock });
+    const records = new GroupRecords();
+    const partial = new PartiallyBoundGangs({
+      ...{ cluster, profiles, records, clock },
+      trustEnded: (key) => router.groupChanged(key, 'TrustEnded', clock.now()),
+    });
     const rejections = new NodeRejections({
       clock,
       ended: (pod, nodeName) => queue.moveOnEvent(capacityFreed(pod, nodeName)),
     });
     const gangEvictions = new GangEvictions({
-      ...{ intake, partial, rejections, evictor, events, logger },
+      ...{ intake, partial, records, rejections, evictor, events, logger },
       metrics: metrics.gangs,
       signal: lifecycle.stopping,
     });
@@ -48,6 +54,7 @@ export class Recovery {
       dryRuns,
       rejections,
       profiles,
+      records,
       isHeld,
       events,
       clock,
@@ -57,14 +64,17 @@ export class Recovery {
     this.partial = partial;
     this.rejections = rejections;
     this.#gangEvictions = gangEvictions;
+    this.memberLosses = memberLosses;
     router.holdWhile(isHeld);
     intake.podSeen.add((uid, pod) => {
       if (pod === undefined || !isUnbound(pod)) rejections.forget(uid);
+      memberLosses.podSeen(uid, pod);
     });
     intake.groupSeen.add((key) => {
       partial.reconcile(key);
       gangEvictions.reconcile(key);
       memberLosses.reconcile(key);
+      records.prune(key, cluster.gang(key) === undefined);
     });
     intake.capacityFreed.add((nodeName) => rejections.capacityFreed(nodeName));
     intake.podLost.add((pod, nodeName) => memberLosses.lost(pod, nodeName));

@@ -3,11 +3,12 @@ import { mustRespect } from '../../../cluster/reservation.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { CycleState } from '../../../framework/cycle-state.ts';
 import type { FilterPlugin, Profile } from '../../../framework/profile.ts';
-import type { Status } from '../../../framework/status.ts';
+import { Status } from '../../../framework/status.ts';
 
 /**
  * Runs Filter on a node that may have reservations of other owners. The pod must fit both with and without the owners whose
- * reservations it must respect, because those pods may or may not arrive. kube-scheduler has the same rule for nominated pods.
+ * reservations it must respect, because those pods may or may not arrive. kube-scheduler has the same rule for nominated pods. If only
+ * they keep the pod off the node, the reasons say so.
  */
 export function filterWithReservations(
   profile: Profile,
@@ -36,5 +37,8 @@ export function filterWithReservations(
     node.removePod(owner);
     failure ??= profile.preFilters.removePod(state, pod, owner, node);
   }
-  return failure ?? withOwners;
+  if (failure !== undefined || withOwners === undefined) return failure;
+  const { code, reasons, plugin, cause } = withOwners;
+  const because = code === 'Error' ? reasons : reasons.map((reason) => `${reason} (capacity reserved for other pods)`);
+  return new Status(code, because, plugin, cause);
 }

@@ -10,7 +10,7 @@ import { CycleState } from '../../../framework/cycle-state.ts';
 import { describeDiagnosis } from '../../../framework/diagnosis.ts';
 import { notPreselected } from '../../../framework/profile.ts';
 import type { Profile } from '../../../framework/profile.ts';
-import type { Status } from '../../../framework/status.ts';
+import { Status } from '../../../framework/status.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
 import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { dryRun } from '../testing/planning.ts';
@@ -149,11 +149,12 @@ class Reference {
     for (const owner of owners) node.addPod(owner);
     const beside = profile.filter(profile.localFilters, state, pod, node);
     for (const owner of owners.toReversed()) node.removePod(owner);
-    return (
-      beside ??
-      (occupied === true ? no : undefined) ??
-      (result.nodeNames?.has(node.name) === false ? notPreselected : undefined)
-    );
+    const reserved = beside ?? (occupied === true ? no : undefined);
+    if (reserved !== undefined) {
+      const reasons = reserved.reasons.map((reason) => `${reason} (capacity reserved for other pods)`);
+      return new Status(reserved.code, reasons, reserved.plugin);
+    }
+    return result.nodeNames?.has(node.name) === false ? notPreselected : undefined;
   }
 
   #owners(pod: Pod, node: NodeInfo): Pod[] {

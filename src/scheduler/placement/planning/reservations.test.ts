@@ -80,7 +80,7 @@ describe('capacity reserved to repair a gang', () => {
     cluster.setNode(build.projectedNode({ name: 'a', cpu: 1 }));
     const owner = build.projectedPod({ name: 'owner', cpu: 1 });
     cluster.setPod(owner);
-    cluster.reservation({ kind: 'repair', owner, nodeName: 'a', isKept: true });
+    cluster.reservation({ kind: 'repair', owner, nodeName: 'a', isExclusive: true, isKept: true });
     const other = build.projectedPod({ name: 'other', cpu: 1, priority: 1000 });
     expect(nodeFor(other)).toBeUndefined();
     expect(nodeFor(owner)).toBe('a');

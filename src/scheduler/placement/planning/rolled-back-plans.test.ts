@@ -155,7 +155,16 @@ describe('the cluster totals', () => {
   /** red lacks minResources only while the other pods are there, but without them it finds no node either. */
   const dryRunThatPlacesNone = (): Queueing => {
     const core = new Queueing({ plugins: defaultPlugins });
-    core.group({ name: 'red', minMember: 5, minResources: { cpu: '6' }, repairGraceSeconds: 1_000_000 });
+    // Once a group has started, it is never released.
+    const lastTransitionTime = '2026-01-01T00:00:00Z';
+    const started = {
+      type: 'Started',
+      status: 'True',
+      reason: 'QuorumReached',
+      message: '',
+      lastTransitionTime,
+    } as const;
+    core.group({ name: 'red', minMember: 5, minResources: { cpu: '6' }, status: { conditions: [started] } });
     for (const name of ['a', 'b', 'c']) {
       core.node({ name, cpu: 2 });
       core.pod({ name: `old-${name}`, cpu: name === 'a' ? '500m' : 1, nodeName: name });
