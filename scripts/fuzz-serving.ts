@@ -1,13 +1,14 @@
 /**
- * Sends generated requests, most of them malformed, to the HTTPS server of a busy scheduler. Reports how long its event loop was blocked,
- * with and without these requests. Fails if the scheduler exits, logs an error, stops responding, or stalls for too long under this load.
+ * Sends generated requests, most of them malformed, to the HTTPS server of a busy scheduler. Then five other loopback addresses hold all the
+ * connections that they can get. Reports how long its event loop was blocked, with and without these requests. Fails if the scheduler exits,
+ * logs an error, stops responding, or stalls for too long under this load, or if a probe beside the five addresses waits for more than 1 s.
  *
  *     node scripts/fuzz-serving.ts [requests] [seed]
  */
 import { Buffer } from 'node:buffer';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect as connectTcp } from 'node:net';
 import type { Socket } from 'node:net';
@@ -17,6 +18,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { podGroupDefinition } from '../src/api/pod-group-schema.ts';
 import { seededRandom } from '../src/base/random.ts';
 import { systemClock } from '../src/base/system-clock.ts';
@@ -36,7 +38,12 @@ const concurrency = 60;
 const nodeCount = 300;
 const gangSize = 10;
 const baselineMs = 20_000;
+const crowdAddresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6'];
+const crowdConnections = 64;
+const crowdMs = 40_000;
+const maxProbeMs = 1_000;
 
+const problems: string[] = [];
 const random = seededRandom(seed);
 const number = (below: number): number => Math.floor(random() * below);
 const pick = <T>(items: readonly T[]): T => items[number(items.length)]!;
@@ -223,6 +230,73 @@ function attack(port: number): Promise<string> {
   });
 }
 
+/** How a connection of the five addresses keeps its slot. */
+const occupations: Readonly<Record<string, (socket: Socket) => void>> = {
+  'no TLS': () => undefined,
+  'no request': () => undefined,
+  idle: (socket) => socket.write(plain('/livez')),
+  'request after request': (socket) => {
+    socket.write(plain('/livez'));
+    socket.on('data', () => socket.write(plain('/livez')));
+  },
+};
+
+/** Holds a connection from this address until `until` aborts, and opens another one whenever the server closes it. */
+async function occupy(port: number, localAddress: string, until: AbortSignal): Promise<void> {
+  while (!until.aborted) {
+    const name = pick(Object.keys(occupations));
+    const options = { host: '127.0.0.1', port, localAddress, rejectUnauthorized: false };
+    const socket: Socket = name === 'no TLS' ? connectTcp(options) : connectTls(options);
+    const end = (): void => void socket.destroy();
+    until.addEventListener('abort', end, { once: true });
+    socket.once(name === 'no TLS' ? 'connect' : 'secureConnect', () => occupations[name]!(socket));
+    socket.on('data', () => undefined);
+    socket.on('error', () => undefined);
+    await new Promise((resolve) => socket.once('close', resolve));
+    until.removeEventListener('abort', end);
+    await sleep(1_000);
+  }
+}
+
+const runFile = promisify(execFile);
+
+/**
+ * Probes like a kubelet, each time on a new connection, until `until` aborts. Returns the time of each response in milliseconds. It runs curl,
+ * because this process is busy with the other connections.
+ */
+async function probe(url: string, until: AbortSignal): Promise<readonly number[]> {
+  const parameters = ['-ks', '--max-time', '10', '-o', '/dev/null', '-w', '%{http_code} %{time_total}', `${url}/livez`];
+  const times: number[] = [];
+  while (!until.aborted) {
+    const { stdout } = await runFile('curl', parameters).catch(() => ({ stdout: '' }));
+    const [status, seconds] = stdout.split(' ');
+    times.push(status === '200' ? Number(seconds) * 1_000 : Infinity);
+    await sleep(200);
+  }
+  return times;
+}
+
+/** Probes while the five addresses hold all the connections that they can get. */
+async function withstandCrowd(port: number, url: string): Promise<void> {
+  const crowd = new AbortController();
+  const { signal } = crowd;
+  setMaxListeners(0, signal);
+  const occupying = crowdAddresses.flatMap((address) =>
+    Array.from({ length: crowdConnections }, () => occupy(port, address, signal)),
+  );
+  const probes = probe(url, signal);
+  await sleep(crowdMs);
+  crowd.abort();
+  await Promise.all(occupying);
+  const times = await probes;
+  const tooSlow = times.filter((ms) => ms > maxProbeMs).length;
+  const answered = times.filter((ms) => ms !== Infinity);
+  const slowestMs = Math.max(0, ...answered).toFixed(0);
+  const what = `${times.length} probes beside ${crowdAddresses.length} addresses with ${crowdConnections} connections each`;
+  console.log(`${what}: ${answered.length} answered, the slowest after ${slowestMs} ms`);
+  if (tooSlow > 0) problems.push(`${tooSlow} of ${what} got no response within ${maxProbeMs / 1_000} s`);
+}
+
 /** Creates gangs, lets the scheduler bind them and deletes them until `until` aborts. */
 async function work(client: KubeClient, until: AbortSignal): Promise<number> {
   const base = '/api/v1/namespaces/default/pods';
@@ -272,7 +346,6 @@ const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(
 const listener = await listenHttp(server, 0);
 const client = new KubeClient({ transport: new InProcessTransport(server), clock: systemClock });
 const folder = await mkdtemp(join(tmpdir(), 'tutti-fuzz-'));
-const problems: string[] = [];
 try {
   await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);
   const amounts = { cpu: '16', memory: '64Gi', pods: '110' };
@@ -344,6 +417,7 @@ try {
     const { status } = await httpsGet(`${url}/readyz`);
     if (status !== 200) problems.push(`/readyz returned ${status} afterwards`);
   }
+  await withstandCrowd(port, url);
   console.log(`slowest response of /livez under load: ${slowestProbeMs.toFixed(0)} ms`);
   for (const [outcome, count] of [...outcomes].sort()) console.log(`${String(count).padStart(7)}  ${outcome}`);
   working.abort();

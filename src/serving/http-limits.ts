@@ -1,8 +1,8 @@
 /** Limits for one client or for all of them. They are far above what probes, scrapes and users with curl need. */
 export const httpLimits = {
-  /** Open connections, including incomplete ones; further ones are closed on arrival. */
+  /** Open connections, including incomplete ones. A further one takes the slot of another one, see OpenConnections. */
   connections: 256,
-  /** Open connections per address, so that one client cannot block others. */
+  /** Open connections per address. */
   connectionsOfOneAddress: 64,
   headerBytes: 16 * 1024,
   targetCharacters: 2_048,
@@ -20,8 +20,8 @@ export const httpLimits = {
   requestMs: 15_000,
   /** Of the response, from the request until the client has received it. */
   answerMs: 30_000,
-  /** Of an idle connection; longer than most scrape intervals. */
-  keepAliveMs: 65_000,
+  /** Of an idle connection. A probe or a scrape opens its own connection, so idle ones are worth little. */
+  keepAliveMs: 5_000,
   /** Of the scheduling thread, from the request until its response. */
   mainThreadMs: 10_000,
   /** How often the timeouts are checked. */

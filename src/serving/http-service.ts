@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Server as NetServer, Socket } from 'node:net';
 import { httpLimits } from './http-limits.ts';
+import { OpenConnections } from './open-connections.ts';
 import type { Answer } from './route.ts';
 import type { ServedRequest } from './served-request.ts';
 
@@ -26,10 +27,7 @@ export interface HttpServiceOptions {
 export class HttpService {
   readonly #server: Server & NetServer;
   readonly #answer: HttpServiceOptions['answer'];
-  /** All connections, including those without a finished TLS handshake. */
-  readonly #sockets = new Set<Socket>();
-  /** remote address -> its open connections */
-  readonly #socketsOf = new Map<string, number>();
+  readonly #connections = new OpenConnections(httpLimits);
   /** Connections with a request in progress; with TLS, the TLS sockets. */
   readonly #busy = new Set<Socket>();
   /** Connections whose next response is their last. */
@@ -39,9 +37,8 @@ export class HttpService {
   constructor({ server, answer }: HttpServiceOptions) {
     this.#server = server;
     this.#answer = answer;
-    server.maxConnections = httpLimits.connections;
     server.maxRequestsPerSocket = httpLimits.requestsOfOneConnection;
-    server.on('connection', (socket: Socket) => this.#connected(socket));
+    server.on('connection', (socket: Socket) => this.#connections.add(socket));
     server.on('request', (incoming, response) => this.#requested(incoming, response));
     // A request beyond the limit of a connection, although the previous response announced its end.
     server.on('dropRequest', (_incoming: IncomingMessage, socket: Socket) => socket.destroy());
@@ -65,30 +62,13 @@ export class HttpService {
     this.drain();
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        for (const socket of this.#sockets) socket.destroy();
+        for (const socket of this.#connections) socket.destroy();
       }, graceMs);
       this.#server.close(() => {
         clearTimeout(timer);
         resolve();
       });
       this.#server.closeIdleConnections();
-    });
-  }
-
-  #connected(socket: Socket): void {
-    const { remoteAddress: address = '' } = socket;
-    const count = (this.#socketsOf.get(address) ?? 0) + 1;
-    if (count > httpLimits.connectionsOfOneAddress) {
-      socket.destroy();
-      return;
-    }
-    this.#socketsOf.set(address, count);
-    this.#sockets.add(socket);
-    socket.once('close', () => {
-      this.#sockets.delete(socket);
-      const left = this.#socketsOf.get(address)! - 1;
-      if (left > 0) this.#socketsOf.set(address, left);
-      else this.#socketsOf.delete(address);
     });
   }
 
@@ -101,10 +81,12 @@ export class HttpService {
     }
     if (socket.destroyed) return;
     this.#busy.add(socket);
+    this.#connections.setBusy(socket, true);
     const deadline = setTimeout(() => socket.destroy(), httpLimits.answerMs);
     response.once('close', () => {
       clearTimeout(deadline);
       this.#busy.delete(socket);
+      this.#connections.setBusy(socket, false);
     });
     discardBody(incoming);
     // An error here ends this connection, and nothing else.

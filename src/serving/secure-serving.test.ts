@@ -215,14 +215,38 @@ it('uses changed certificate files for new connections', async () => {
     .not.toBe(first);
 });
 
-it('limits the connections of one address, and accepts new ones after others close', async () => {
+it('limits the connections of one address, and closes the longest idle ones for new ones', async () => {
   const serving = await serve();
   const sockets = Array.from({ length: 200 }, () => connectTcp(portOf(serving), '127.0.0.1'));
   let closed = 0;
   for (const socket of sockets) socket.on('error', () => undefined).once('close', () => closed++);
   await expect.poll(() => closed).toBe(200 - 64);
+  expect(await httpsGet(`${serving.url}/livez`)).toMatchObject({ status: 200 });
   for (const socket of sockets) socket.destroy();
-  await expect.poll(async () => (await httpsGet(`${serving.url}/livez`).catch(() => undefined))?.status).toBe(200);
+});
+
+it('announces that it closes idle connections soon', async () => {
+  const { url } = await serve();
+  const { headers } = await httpsGet(`${url}/livez`, { headers: { connection: 'keep-alive' } });
+  expect(headers['keep-alive']).toMatch(/^timeout=5\b/);
+});
+
+it('responds to a probe while five other addresses hold all connections that they can get', async () => {
+  const serving = await serve();
+  const held: Socket[] = [];
+  for (const host of ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6']) {
+    const from = { host: '127.0.0.1', port: portOf(serving), localAddress: host };
+    for (let index = 0; index < 64; index++) {
+      const socket: Socket = index % 2 === 0 ? connectTcp(from) : connectTls({ ...from, rejectUnauthorized: false });
+      held.push(socket.on('error', () => undefined));
+      socket.on('data', () => undefined);
+      await once(socket, 'connect');
+      if (index % 2 === 1) socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+    }
+  }
+  const probes = await Promise.all(Array.from({ length: 8 }, () => httpsGet(`${serving.url}/livez`)));
+  expect(probes.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
+  for (const socket of held) socket.destroy();
 });
 
 it('ends each connection with its next response during shutdown, and accepts no more', async () => {

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../../base/system-clock.ts';
 import { httpLimits } from '../http-limits.ts';
 import { HttpService, limitedServerOptions } from '../http-service.ts';
 import type { Answer } from '../route.ts';
@@ -17,7 +18,11 @@ import { RateGate } from './rate-gate.ts';
 const parent = parentPort!;
 const options = workerData as FrontOptions;
 let { tls } = options;
-const rateGate = new RateGate({ perSecond: httpLimits.forwardedPerSecond, atOnce: httpLimits.forwardedAtOnce });
+const rateGate = new RateGate({
+  perSecond: httpLimits.forwardedPerSecond,
+  atOnce: httpLimits.forwardedAtOnce,
+  clock: systemClock,
+});
 /** id of a forwarded request -> callback for its response */
 const pending = new Map<number, (answer: Answer) => void>();
 let forwarded = 0;
@@ -33,7 +38,7 @@ const service = new HttpService({
   server,
   answer: (request, { socket }) => {
     const certificate = certificateOf(socket as TLSSocket);
-    return forward(certificate === undefined ? request : { ...request, certificate });
+    return forward(certificate === undefined ? request : { ...request, certificate }, () => !socket.destroyed);
   },
 });
 
@@ -99,9 +104,10 @@ function texts(part: unknown): readonly string[] {
   return (Array.isArray(part) ? part : [part]).filter((text) => typeof text === 'string');
 }
 
-function forward(request: ServedRequest): Promise<Answer> {
+/** Never resolves if the client has gone before its turn. */
+function forward(request: ServedRequest, isWanted: () => boolean): Promise<Answer> {
   return new Promise((resolve) => {
-    rateGate.run(() => {
+    const start = (): void => {
       const id = forwarded++;
       const settle = (answer: Answer): void => {
         clearTimeout(deadline);
@@ -111,7 +117,8 @@ function forward(request: ServedRequest): Promise<Answer> {
       const deadline = setTimeout(() => settle(stalled), options.answerWithinMs);
       pending.set(id, settle);
       notify({ kind: 'request', id, request });
-    });
+    };
+    rateGate.run({ address: request.address, isWanted, start });
   });
 }
 
