@@ -261,6 +261,7 @@ export function valuesSchema(): JsonSchema {
     networkPolicy: strict({
       enabled: flag,
       ingressFrom: objects,
+      restrictEgress: flag,
       apiServerPorts: { type: 'array', minItems: 1, items: whole(1, 65_535) },
       extraEgress: objects,
     }),

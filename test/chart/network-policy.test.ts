@@ -12,6 +12,13 @@ const prometheus: NetworkPeer = {
   namespaceLabels: { 'kubernetes.io/metadata.name': 'monitoring' },
   labels: { 'app.kubernetes.io/name': 'prometheus' },
 };
+const tenant: NetworkPeer = {
+  namespace: 'team',
+  namespaceLabels: { 'kubernetes.io/metadata.name': 'team' },
+  labels: { app: 'batch' },
+};
+const readers = { metrics: { readers: [{ name: 'prometheus', namespace: 'monitoring' }] } };
+const nodes = { ipBlock: { cidr: '10.0.0.0/24' } };
 const dns: NetworkPeer = { namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns' } };
 
 interface ContainerParts {
@@ -39,9 +46,9 @@ function admitted(policies: NetworkPolicies, from: NetworkPeer, to: NetworkPeer)
 
 describe('CH22 the NetworkPolicy of the chart', () => {
   test.each(['scheduler', 'controller'] as const)(
-    'admits connections to the endpoints of the %s',
+    'admits connections to the endpoints of the %s from the namespaces of metrics.readers only',
     async (component) => {
-      const objects = await rendered({ networkPolicy: { enabled: true } });
+      const objects = await rendered(readers);
       const policies = new NetworkPolicies(objects);
       const pod = podOf(objects, component);
       const port = pod.ports[pod.probed]!;
@@ -50,12 +57,29 @@ describe('CH22 the NetworkPolicy of the chart', () => {
         `Service/tutti-${component}`,
       );
       expect(pod.ports[service.spec.ports[0]!.targetPort]).toBe(port);
-      for (const from of [node, prometheus]) expect(admitted(policies, from, pod)).toEqual([`TCP ${port}`]);
+      expect(admitted(policies, prometheus, pod)).toEqual([`TCP ${port}`]);
+      expect(admitted(policies, tenant, pod)).toEqual([]);
     },
   );
 
+  test('admits no pod by default', async () => {
+    const objects = await rendered();
+    const policies = new NetworkPolicies(objects);
+    for (const from of [prometheus, tenant, { namespace, labels: {} }]) {
+      expect(admitted(policies, from, podOf(objects, 'scheduler'))).toEqual([]);
+    }
+  });
+
+  test('does not restrict outgoing connections by default: the ports of API servers and extenders differ', async () => {
+    const objects = await rendered();
+    const policies = new NetworkPolicies(objects);
+    for (const to of [apiServer, dns, tenant]) {
+      expect(policies.admits(podOf(objects, 'scheduler'), to, { port: 8443, protocol: 'TCP' })).toBe(true);
+    }
+  });
+
   test.each(['scheduler', 'controller'] as const)('lets the %s reach the API server and DNS', async (component) => {
-    const objects = await rendered({ networkPolicy: { enabled: true } });
+    const objects = await rendered({ networkPolicy: { restrictEgress: true } });
     const policies = new NetworkPolicies(objects);
     const pod = podOf(objects, component);
     const everywhere = ['TCP 53', 'TCP 443', 'TCP 6443', 'UDP 53'];
@@ -64,7 +88,7 @@ describe('CH22 the NetworkPolicy of the chart', () => {
   });
 
   test('lets helm test reach the API server, and admits no connection to it', async () => {
-    const objects = await rendered({ networkPolicy: { enabled: true } });
+    const objects = await rendered({ ...readers, networkPolicy: { restrictEgress: true } });
     const policies = new NetworkPolicies(objects);
     const pod: NetworkPeer = { namespace, labels: theObject(objects, 'Pod/tutti-test').metadata.labels! };
     expect(policies.admits(pod, apiServer, { port: 443, protocol: 'TCP' })).toBe(true);
@@ -78,11 +102,16 @@ describe('CH22 the NetworkPolicy of the chart', () => {
       ports: [{ port: 8888, protocol: 'TCP' }],
     };
     const objects = await rendered({
-      networkPolicy: { enabled: true, ingressFrom: [from], apiServerPorts: [16_443], extraEgress: [extender] },
+      networkPolicy: {
+        ingressFrom: [from, nodes],
+        restrictEgress: true,
+        apiServerPorts: [16_443],
+        extraEgress: [extender],
+      },
     });
     const policies = new NetworkPolicies(objects);
     const pod = podOf(objects, 'scheduler');
-    expect(admitted(policies, prometheus, pod)).toEqual(['TCP 10259']);
+    for (const peer of [prometheus, node]) expect(admitted(policies, peer, pod)).toEqual(['TCP 10259']);
     expect(admitted(policies, { ...prometheus, namespaceLabels: {} }, pod)).toEqual([]);
     expect(admitted(policies, { namespace, labels: {} }, pod)).toEqual([]);
     expect(admitted(policies, pod, apiServer)).toEqual(['TCP 53', 'TCP 16443', 'UDP 53']);
@@ -92,7 +121,7 @@ describe('CH22 the NetworkPolicy of the chart', () => {
   });
 
   test('does not apply to another release in the namespace, or to the same release in another namespace', async () => {
-    const objects = await rendered({ networkPolicy: { enabled: true } });
+    const objects = await rendered();
     const policies = new NetworkPolicies(objects);
     const pod = podOf(objects, 'scheduler');
     const port = { port: 8080, protocol: 'TCP' } as const;
@@ -102,8 +131,8 @@ describe('CH22 the NetworkPolicy of the chart', () => {
     expect(policies.admits(node, second, port)).toBe(true);
   });
 
-  test('does not exist by default, and everything is open', async () => {
-    const objects = await rendered();
+  test('does not exist if it is disabled, and everything is open', async () => {
+    const objects = await rendered({ networkPolicy: { enabled: false } });
     expect(new NetworkPolicies(objects).admits(node, podOf(objects, 'scheduler'), { port: 1, protocol: 'UDP' })).toBe(
       true,
     );

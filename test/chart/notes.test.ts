@@ -35,6 +35,11 @@ describe('The notes', () => {
       'metrics.prometheusRule has no effect: the cluster does not have the kind PrometheusRule.',
     ],
     [
+      'monitors that cannot scrape',
+      { metrics: { serviceMonitor: { enabled: true } } },
+      "The NetworkPolicy admits no scrapes: list Prometheus' ServiceAccount in metrics.readers",
+    ],
+    [
       'replacing the default scheduler',
       { scheduler: { name: 'default-scheduler' }, podSchedulerName: 'other' },
       'Stop kube-scheduler, otherwise both schedule them.',

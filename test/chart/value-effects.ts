@@ -132,7 +132,7 @@ function effectsOfMonitor(
 const rule = (path: string): RegExp => new RegExp(`^PrometheusRule/tutti\\.${path}`);
 const dashboard = (path: string): RegExp => new RegExp(`^ConfigMap/tutti-dashboard\\.${path}`);
 const policy = (path: string): RegExp => new RegExp(`^NetworkPolicy/tutti\\.${path}`);
-const withPolicy = { networkPolicy: { enabled: true } };
+const withEgress = { networkPolicy: { restrictEgress: true } };
 
 /** value -> its effect; contains every value of values.yaml */
 export const valueEffects: Readonly<Record<string, Effect>> = {
@@ -206,21 +206,21 @@ export const valueEffects: Readonly<Record<string, Effect>> = {
   },
   'service.enabled': { value: false, changes: [/^Service\/tutti-(scheduler|controller)$/] },
   'service.annotations': { value: { a: 'b' }, changes: [/^Service\/.*annotations$/] },
-  'networkPolicy.enabled': { value: true, changes: [/^NetworkPolicy\/tutti$/] },
+  'networkPolicy.enabled': { value: false, changes: [/^NetworkPolicy\/tutti$/] },
   'networkPolicy.ingressFrom': {
     value: [{ namespaceSelector: {} }],
-    beside: withPolicy,
-    changes: [policy('spec\\.ingress\\.0\\.from$')],
+    changes: [policy('spec\\.ingress')],
   },
-  'networkPolicy.apiServerPorts': { value: [8443], beside: withPolicy, changes: [policy('spec\\.egress\\.0')] },
+  'networkPolicy.restrictEgress': { value: true, changes: [policy('spec\\.(egress|policyTypes)')] },
+  'networkPolicy.apiServerPorts': { value: [8443], beside: withEgress, changes: [policy('spec\\.egress\\.0')] },
   'networkPolicy.extraEgress': {
     value: [{ ports: [{ port: 1 }] }],
-    beside: withPolicy,
+    beside: withEgress,
     changes: [policy('spec\\.egress\\.2$')],
   },
   'metrics.readers': {
     value: [{ name: 'prometheus', namespace: 'monitoring' }],
-    changes: [/^ClusterRoleBinding\/tutti:tutti-system:metrics-reader$/],
+    changes: [/^ClusterRoleBinding\/tutti:tutti-system:metrics-reader$/, policy('spec\\.ingress')],
   },
   ...effectsOfMonitor('ServiceMonitor', monitored, 'endpoints'),
   ...effectsOfMonitor('PodMonitor', byPod, 'podMetricsEndpoints'),
