@@ -232,12 +232,14 @@ describe('tutti config check', () => {
       '  plugins:',
       '    permit: {enabled: [{name: Zone}, {name: Broken}]}',
     );
-    expect(await outputOf(1, 'config', 'check', ...both, points)).toBe(
+    const report = await outputOf(1, 'config', 'check', ...both, points);
+    const [thrownIn] = /\n {4}at .*factory \(file:.*broken\.[a-z]+:1:\d+\)/.exec(report) ?? ['no stack'];
+    expect(report).toBe(
       [
         `${points}:5:33: error: profiles[0].plugins.filter.enabled[0].name cannot be used: plugin Zone does not implement filter; it implements score`,
-        `${points}:5:72: error: profiles[0].plugins.multiPoint.enabled[0].name cannot be used: plugin Broken could not be created: no disk`,
+        `${points}:5:72: error: profiles[0].plugins.multiPoint.enabled[0].name cannot be used: plugin Broken could not be created: no disk${thrownIn}`,
         `${points}:8:25: error: profiles[1].plugins.permit.enabled[0].name cannot be used: plugin Zone does not implement permit; it implements score`,
-        `${points}:8:39: error: profiles[1].plugins.permit.enabled[1].name cannot be used: plugin Broken could not be created: no disk`,
+        `${points}:8:39: error: profiles[1].plugins.permit.enabled[1].name cannot be used: plugin Broken could not be created: no disk${thrownIn}`,
         `${points}: 4 errors`,
         '',
       ].join('\n'),

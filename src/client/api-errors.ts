@@ -98,13 +98,22 @@ export class MalformedAnswerError extends Error {
 
 /** No response: the connection failed or was lost. `cause` is the transport's error. */
 export class ConnectionError extends UserError {
-  override readonly name = 'ConnectionError';
+  override readonly name: string = 'ConnectionError';
   /** True if the server may have carried out the request: read the object back first. Never for a GET. */
   readonly ambiguous: boolean;
 
   constructor(message: string, options: { readonly ambiguous: boolean; readonly cause: unknown }) {
     super(message, { cause: options.cause });
     this.ambiguous = options.ambiguous;
+  }
+}
+
+/** The request was not sent: there is no connection to the server, or there are no credentials for it. */
+export class UnreachableError extends ConnectionError {
+  override readonly name = 'UnreachableError';
+
+  constructor(message: string, options: { readonly cause: unknown }) {
+    super(message, { ambiguous: false, cause: options.cause });
   }
 }
 

@@ -6,6 +6,9 @@ import { loadKubeconfig } from './kubeconfig.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import { kubeconfig, KubeconfigFiles } from './testing/kubeconfig-files.ts';
 
+const fixture = (name: string): string => readFileSync(join('test/fixtures/tls', name), 'utf8');
+const [ca, otherCa] = [fixture('ca.crt'), fixture('other-ca.crt')];
+
 let files: KubeconfigFiles;
 let folder: string;
 let clock: VirtualClock;
@@ -126,6 +129,40 @@ describe('an invalid kubeconfig', () => {
     await expect(files.load(folder)).rejects.toThrow(/cannot be read \(EISDIR.*set another with --kubeconfig$/);
   });
 
+  test.each([
+    ['is missing', undefined, 'does not exist: correct the path, or make the file readable'],
+    ['is empty', '\n', 'is empty: set it to the CA certificate of the cluster'],
+    ['is garbage', 'CA', 'contains no certificate in PEM format: set it to the CA certificate of the cluster'],
+    [
+      'contains a damaged certificate',
+      ca + otherCa.replace('MII', 'AAA'),
+      'contains an unreadable certificate, number 2',
+    ],
+  ])('whose CA %s is reported with the cluster and the file', async (_, content, message) => {
+    const caFile = join(folder, 'ca.crt');
+    if (content !== undefined) files.write('ca.crt', content);
+    const path = files.write('config', kubeconfig({ cluster: { 'certificate-authority': 'ca.crt' } }));
+    const error: unknown = await files.load(path).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(KubeconfigError);
+    expect((error as Error).message).toContain(`${path}: cluster "main": certificate-authority ${caFile} ${message}`);
+  });
+
+  test.each([
+    ['is not base64', '%%%', 'is not base64: copy it again'],
+    ['is garbage', btoa('CA'), 'contains no certificate in PEM format'],
+  ])('whose CA data %s is reported with the cluster', async (_, data, message) => {
+    const path = files.write('config', kubeconfig({ cluster: { 'certificate-authority-data': data } }));
+    await expect(files.load(path)).rejects.toThrow(`${path}: cluster "main": certificate-authority-data ${message}`);
+  });
+
+  test.each(['canary\ncanary', 'canary canary', 'canary…'])('with a token that cannot be one: %j', async (token) => {
+    const path = files.write('config', kubeconfig({ user: { token } }));
+    const error: unknown = await files.load(path).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(KubeconfigError);
+    expect((error as Error).message).toMatch(/: the token of user "main" contains .*: copy it again, as one line$/);
+    expect((error as Error).message).not.toContain('canary');
+  });
+
   test('with an unreadable token file is reported with the user and the file', async () => {
     const path = files.write('config', kubeconfig({ user: { tokenFile: 'absent' } }));
     const error: unknown = await files.load(path).catch((thrown: unknown) => thrown);
@@ -171,7 +208,7 @@ describe('credentials', () => {
   });
 
   test('include token, CA, client certificate and server name', async () => {
-    const caFile = files.write('ca.crt', 'CA');
+    const caFile = files.write('ca.crt', ca);
     const cluster = { 'certificate-authority': 'ca.crt', 'tls-server-name': 'kubernetes' };
     const user = { token: 'secret', 'client-certificate-data': btoa('CERT'), 'client-key-data': btoa('KEY') };
     const endpoint = await files.load(files.write('config', kubeconfig({ cluster, user })));
@@ -181,6 +218,11 @@ describe('credentials', () => {
     expect(String(tls.cert)).toBe('CERT');
     expect(String(tls.key)).toBe('KEY');
     expect(tls.servername).toBe('kubernetes');
+  });
+
+  test('include a token without the line break after it', async () => {
+    const endpoint = await files.load(files.write('config', kubeconfig({ user: { token: 'secret\n' } })));
+    expect((await endpoint.credentials()).headers).toEqual({ authorization: 'Bearer secret' });
   });
 
   test('with a username and password are sent as HTTP basic authentication', async () => {
@@ -207,7 +249,7 @@ describe('credentials', () => {
   });
 
   test('are reloaded from their files after a minute, and only a new CA changes the TLS key', async () => {
-    files.write('ca.crt', 'OLD');
+    files.write('ca.crt', ca);
     files.write('token', 'old');
     const cluster = { 'certificate-authority': 'ca.crt' };
     const user = { tokenFile: join(folder, 'token') };
@@ -218,7 +260,7 @@ describe('credentials', () => {
     clock.advance(60_000);
     await expect.poll(() => endpoint.credentials()).toMatchObject({ headers: { authorization: 'Bearer new' } });
     expect((await endpoint.credentials()).tlsKey).toBe(old.tlsKey);
-    files.write('ca.crt', 'NEW');
+    files.write('ca.crt', otherCa);
     clock.advance(60_000);
     await expect.poll(async () => (await endpoint.credentials()).tlsKey).not.toBe(old.tlsKey);
   });

@@ -26,7 +26,7 @@ const fetchDeadlineMs = 40_000;
 
 /**
  * Finds and reads the kubeconfig and returns the endpoint of its context. Rejects with KubeconfigError. It opens no connection,
- * and reads no certificates or tokens: `credentials()` does that.
+ * and reads no client certificates: `credentials()` does that.
  */
 export async function loadKubeconfig(options: KubeconfigOptions): Promise<KubeconfigEndpoint> {
   const load = (): Promise<ResolvedKubeconfig> => resolveKubeconfig(options);

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve, sep } from 'node:path';
@@ -5,6 +6,7 @@ import process from 'node:process';
 import type { Cluster, Context, KubeConfig, User } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { messageOf } from '../base/message-of.ts';
+import { clusterAuthority } from './cluster-authority.ts';
 import type { ExecConfig } from './exec-plugin.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import type { ImpersonatingUser } from './impersonation.ts';
@@ -91,6 +93,7 @@ export async function resolveKubeconfig(options: KubeconfigLocation): Promise<Re
     throw new KubeconfigError(`${source}: context "${contextName}" names user "${context.user}", which does not exist`);
   }
   checkCluster(source, cluster);
+  const authority = clusterAuthority(`${source}: cluster "${cluster.name}"`, cluster);
   const raw = all.users.get(given.name) ?? {};
   // As in kubectl, a token or password takes precedence over the plugin.
   const exec = given.token || given.username ? undefined : (raw.exec ?? undefined);
@@ -98,7 +101,7 @@ export async function resolveKubeconfig(options: KubeconfigLocation): Promise<Re
   const extras = {
     exec,
     impersonation: impersonationOf(`${source}: user "${user.name}"`, raw),
-    clusterInfo: clusterInfoOf(cluster, all.clusters.get(cluster.name)),
+    clusterInfo: clusterInfoOf(cluster, authority, all.clusters.get(cluster.name)),
   };
   const environment = options.environment ?? process.env;
   const own = cluster.proxyUrl ?? '';
@@ -124,15 +127,14 @@ function impersonationOf(subject: string, user: ImpersonatingUser): ReturnType<t
 }
 
 /** Returns the cluster in the form of client.authentication.k8s.io. */
-function clusterInfoOf(cluster: Cluster, raw: RawCluster | undefined): object {
-  const { server, caData, caFile, skipTLSVerify, tlsServerName, proxyUrl } = cluster;
+function clusterInfoOf(cluster: Cluster, authority: string | undefined, raw: RawCluster | undefined): object {
+  const { server, skipTLSVerify, tlsServerName, proxyUrl } = cluster;
   const config = raw?.extensions?.find(({ name }) => name === 'client.authentication.k8s.io/exec')?.extension;
-  const authority = caData ?? (caFile ? readFileSync(caFile).toString('base64') : undefined);
   return {
     server,
     ...(tlsServerName && { 'tls-server-name': tlsServerName }),
     ...(skipTLSVerify && { 'insecure-skip-tls-verify': true }),
-    ...(authority && { 'certificate-authority-data': authority }),
+    ...(authority !== undefined && { 'certificate-authority-data': Buffer.from(authority).toString('base64') }),
     ...(proxyUrl && { 'proxy-url': proxyUrl }),
     ...(config !== undefined && { config }),
   };
@@ -238,6 +240,7 @@ function completeUsers({ users }: RawKubeconfig, path: string): void {
     if (user?.exec?.command?.includes(sep)) {
       user.exec = { ...user.exec, command: resolve(dirname(path), user.exec.command) };
     }
+    if (user?.token) user.token = usableToken(user.token, `${path}: the token of user "${name}"`);
     if (!user?.tokenFile) continue;
     const tokenFile = resolve(dirname(path), user.tokenFile);
     let token: string;
@@ -252,8 +255,17 @@ function completeUsers({ users }: RawKubeconfig, path: string): void {
         `${path}: the tokenFile of user "${name}", ${tokenFile}, is empty: write the token to it`,
       );
     }
-    user.token = token;
+    user.token = usableToken(token, `${path}: the tokenFile of user "${name}", ${tokenFile},`);
   }
+}
+
+/** Returns the token without white space around it, such as the line break of a YAML block. Throws if it cannot be a token. */
+function usableToken(text: string, what: string): string {
+  const token = String(text).trim();
+  const character = /[^\x21-\x7e]/.exec(token)?.[0];
+  if (character === undefined) return token;
+  const shown = /\s/.test(character) ? 'white space' : 'a character that is not ASCII';
+  throw new KubeconfigError(`${what} contains ${shown}: copy it again, as one line`);
 }
 
 function checkCluster(source: string, cluster: Cluster): void {

@@ -6,6 +6,21 @@ import type { PluginHandle } from './plugin-handle.ts';
 import { problemsOfMembers } from './plugin-members.ts';
 import { ProfileError } from './profile-error.ts';
 
+const shownFrames = 5;
+
+/** Tutti's own code, in the sources and in the bundle. */
+const ownCode = new URL('..', import.meta.url).href;
+
+/** Returns the stack of an error that a factory threw, one line for each call in the plugin's own code. */
+function framesOf(thrown: unknown): string {
+  const frames = thrown instanceof Error ? (thrown.stack ?? '').split('\n').filter((line) => /^ +at /.test(line)) : [];
+  const end = frames.findIndex((frame) => frame.includes(ownCode));
+  return frames
+    .slice(0, end < 0 ? 0 : Math.min(end, shownFrames))
+    .map((frame) => `\n    ${frame.trim()}`)
+    .join('');
+}
+
 /**
  * Creates a profile's plugin. Its log lines carry its name. Throws a ProfileError that names the plugin and describes the problem. If
  * the factory throws a UserError, the ProfileError has its text.
@@ -20,7 +35,7 @@ export function makePlugin(name: string, factory: PluginFactory, args: unknown, 
     made = factory(args, { ...handle, logger: handle.logger.child({ plugin: name }) });
   } catch (error) {
     if (error instanceof UserError) throw new ProfileError([{ ...place, text: error.message, cause: error }]);
-    return reject(`could not be created: ${describeThrown(error)}`, error);
+    return reject(`could not be created: ${describeThrown(error)}${framesOf(error)}`, error);
   }
   dropPromise(made);
   if (isPromise(made) || typeof made !== 'object' || made === null) {

@@ -5,6 +5,7 @@ import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../endpoint.ts';
 import { ResponseParser } from './response-parser.ts';
+import { tlsProblem } from './tls-problem.ts';
 
 /** A connection could not be opened, so nothing was sent. The message is that of the cause. */
 export class DialError extends Error {
@@ -184,5 +185,5 @@ function ignore(): void {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
-  return error.message === '' ? error.name : error.message;
+  return tlsProblem(error)?.message ?? (error.message === '' ? error.name : error.message);
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer as createProxy } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { Server } from 'node:https';
+import type { Server, ServerOptions } from 'node:https';
 import { connect, createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -21,7 +21,7 @@ import {
 } from '../../../test/planes/misbehaving-server.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { deferred } from '../../base/deferred.ts';
-import { ConnectionError, isAmbiguous } from '../api-errors.ts';
+import { ConnectionError, isAmbiguous, UnreachableError } from '../api-errors.ts';
 import type { Credentials, Endpoint, TlsOptions } from '../endpoint.ts';
 import { fixedEndpoint } from '../endpoint.ts';
 import { KubeClient } from '../kube-client.ts';
@@ -191,7 +191,7 @@ describe('connections', () => {
     );
     for (const error of errors) {
       expect(error).toMatchObject({
-        name: 'ConnectionError',
+        name: 'UnreachableError',
         ambiguous: false,
         message: 'POST /p got no response: connect ECONNREFUSED 127.0.0.1:1',
       });
@@ -349,6 +349,59 @@ describe('over TLS', () => {
     expect(isAmbiguous(error)).toBe(false);
   });
 
+  /** Returns the message of the failure, with server options instead of those above. */
+  async function failureWith(options: ServerOptions, tls: TlsOptions = { ca: fixture('ca.crt') }): Promise<string> {
+    secure.close();
+    secure = createServer({ cert: fixture('server.crt'), key: fixture('server.key'), ...options });
+    secure.listen(port, '127.0.0.1');
+    await once(secure, 'listening');
+    const error: unknown = await whoAmI(tls).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UnreachableError);
+    return (error as Error).message;
+  }
+
+  test('explains TLS alerts in plain words', async () => {
+    const strict = { ca: fixture('ca.crt'), requestCert: true, rejectUnauthorized: true };
+    const answer = 'POST /api got no response: ';
+    expect(await failureWith({ ...strict, maxVersion: 'TLSv1.3' })).toBe(
+      `${answer}the server requires a client certificate: set client-certificate and client-key of the user in the kubeconfig (TLS alert 116)`,
+    );
+    expect(await failureWith({ ...strict, maxVersion: 'TLSv1.2' })).toBe(
+      `${answer}client and server have no TLS settings in common, or the server requires a client certificate (TLS alert 40)`,
+    );
+    const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    expect(await failureWith(old)).toBe(
+      `${answer}the server does not support the TLS versions of this client (1.2 and 1.3) (TLS alert 70)`,
+    );
+  });
+
+  test('says which CA to correct if the certificate of the server is not trusted', async () => {
+    expect(await failureWith({}, { ca: fixture('other-ca.crt') })).toContain(
+      'the certificate of the server is signed by an unknown CA: correct certificate-authority of the cluster in the kubeconfig',
+    );
+  });
+
+  test('says so if the server does not speak TLS', async () => {
+    secure.close();
+    const plain = createProxy().listen(port, '127.0.0.1');
+    await once(plain, 'listening');
+    await expect(whoAmI({})).rejects.toThrow('the server does not speak TLS on this port: correct the server URL');
+    plain.close();
+    plain.closeAllConnections();
+  });
+
+  test.each([
+    ['a certificate that is none', { cert: 'CERT', key: 'KEY' }],
+    ['a certificate without its key', { cert: 'client.crt', key: 'server.key' }],
+  ])('with %s sends nothing and names the fields', async (_, { cert, key }) => {
+    const content = (text: string): string | Buffer => (text.includes('.') ? fixture(text) : text);
+    const error: unknown = await whoAmI({ cert: content(cert), key: content(key) }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UnreachableError);
+    expect((error as Error).message).toContain(
+      'the client certificate or key of the user in the kubeconfig cannot be used',
+    );
+  });
+
   test('tunnels through a proxy', async () => {
     const tunnelled: string[] = [];
     const proxy = createProxy().on('connect', (request: IncomingMessage, socket: Duplex) => {
@@ -430,7 +483,7 @@ test('without credentials, a call sends nothing and fails unambiguously', async 
   };
   const locked = new KubeClient({ transport: new HttpTransport({ endpoint }), clock: new VirtualClock() });
   const error: unknown = await locked.create('/p', {}).catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ name: 'ConnectionError', ambiguous: false, message: 'log in first' });
+  expect(error).toMatchObject({ name: 'UnreachableError', ambiguous: false, message: 'log in first' });
   expect((error as Error).cause).toBeInstanceOf(KubeconfigError);
   expect(server.requests).toHaveLength(0);
 });

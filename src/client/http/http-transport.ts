@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { createSecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import { messageOf } from '../../base/message-of.ts';
-import { ConnectionError } from '../api-errors.ts';
-import type { Credentials, Endpoint } from '../endpoint.ts';
+import { ConnectionError, UnreachableError } from '../api-errors.ts';
+import type { Credentials, Endpoint, TlsOptions } from '../endpoint.ts';
 import { AnswerTooLongError, maxErrorBytes } from '../transport.ts';
 import type { ConnectionKind, Transport, TransportRequest, TransportResponse } from '../transport.ts';
 import { abortReason, unlessAborted } from '../wait.ts';
@@ -93,7 +94,7 @@ export class HttpTransport implements Transport {
     const target: DialTarget = {
       server: this.#server,
       tls,
-      secureContext: createSecureContext(tls),
+      secureContext: secureContextOf(tls),
       ...(proxyUrl !== undefined && { proxyUrl }),
     };
     const open = (limit: number): ConnectionPool => {
@@ -245,10 +246,20 @@ async function orNothingSent<T>(promise: Promise<T>): Promise<T> {
   try {
     return await promise;
   } catch (cause) {
-    throw nothingSent(messageOf(cause), cause);
+    throw new UnreachableError(messageOf(cause), { cause });
   }
 }
 
-function nothingSent(message: string, cause?: unknown): ConnectionError {
-  return new ConnectionError(message, { ambiguous: false, cause });
+/** Throws UnreachableError if the certificate or key of the client is unusable. */
+function secureContextOf(tls: TlsOptions): SecureContext {
+  try {
+    return createSecureContext(tls);
+  } catch (cause) {
+    const what = 'the client certificate or key of the user in the kubeconfig cannot be used';
+    throw new UnreachableError(`${what} (${messageOf(cause)}): both must be in PEM format and match`, { cause });
+  }
+}
+
+function nothingSent(message: string): ConnectionError {
+  return new ConnectionError(message, { ambiguous: false, cause: undefined });
 }
