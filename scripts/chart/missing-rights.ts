@@ -1,31 +1,30 @@
 /** The symptoms of a missing permission. */
 export interface MissingRight {
-  /** The log message. Absent: nothing is logged. */
+  /** A log message besides the error that names the permission. */
   readonly log?: string;
+  /** False: no error names the permission, only the other message. */
+  readonly isNamed?: false;
   /** What does not work. */
   readonly effect: string;
 }
 
-const notListed = {
-  log: 'list failed; will retry',
-  effect: 'The process never becomes ready and does nothing',
-};
-const notWatched = { log: 'watch failed; will retry', effect: 'The process misses all changes' };
+/** The error that names a missing permission with the fields `verb` and `resource`. */
+export const missingPermissionMessage = 'API server rejects access: grant this user the missing permission';
+
+const notListed = { effect: 'The process never becomes ready and does nothing' };
+const notWatched = { effect: 'The process misses all changes' };
 const notBound = 'could not bind';
 const notNamed = {
   log: 'cannot list workloads: PodGroups without members do not name those that have their label',
   effect: 'The status of a group without members does not name the workload that has its label',
 };
 const notEvicted = { log: 'could not evict a pod', effect: 'Preemption does not work' };
-const notWritten = 'cannot write Events: missing RBAC permission';
-const notAsked = {
+const notAsked: MissingRight = {
   log: 'cannot authenticate or authorize requests; rejecting them until the API server responds',
+  isNamed: false,
   effect: '/metrics, /configz and /debug return 503; health endpoints work',
 };
-const notTaken = {
-  log: 'cannot read or acquire the Lease',
-  effect: 'No process leads, so nothing is scheduled or written',
-};
+const notTaken = { effect: 'No process leads, so nothing is scheduled or written' };
 
 /**
  * `VERB RESOURCE.GROUP/SUBRESOURCE`, with the account if only one of the two needs it for this -> the symptoms if it is missing, for each
@@ -82,21 +81,19 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
     log: 'could not release a member',
     effect: 'A group that cannot be completed stays partially bound, and reports it',
   },
-  'create events.events.k8s.io': { log: notWritten, effect: 'No Events exist' },
-  'patch events.events.k8s.io': { log: notWritten, effect: 'Repeated Events are not counted' },
+  'create events.events.k8s.io': { effect: 'No Events exist' },
+  'patch events.events.k8s.io': { effect: 'Repeated Events are not counted' },
   'create tokenreviews.authentication.k8s.io': notAsked,
   'create subjectaccessreviews.authorization.k8s.io': notAsked,
   'create leases.coordination.k8s.io': notTaken,
   'get leases.coordination.k8s.io': notTaken,
   'update leases.coordination.k8s.io': {
-    log: 'cannot renew the Lease',
     effect: 'No process leads for longer than its renew deadline',
   },
   'watch leases.coordination.k8s.io': {
     effect: 'A standby takes a released Lease after the retry period instead of at once',
   },
   'patch podgroups.scheduling.x-k8s.io/status': {
-    log: 'cannot write PodGroup status',
     effect: 'Groups have no status or an outdated one',
   },
 };

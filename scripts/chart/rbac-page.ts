@@ -1,5 +1,5 @@
 import { isMap, isSeq, parseAllDocuments } from 'yaml';
-import { missingRights } from './missing-rights.ts';
+import { missingPermissionMessage, missingRights } from './missing-rights.ts';
 import { renderChart } from './render.ts';
 
 /** A rule of a role in the chart, with its purpose. */
@@ -67,7 +67,7 @@ function missingTable(): string {
     const message = log === undefined ? 'none' : `\`${log}\``;
     return `| \`${right}\` | ${message} | ${effect} |`;
   });
-  return `| Permission | Log message | Effect |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
+  return `| Permission | Another log message | Effect |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
 }
 
 /** Returns docs/rbac.md. */
@@ -124,6 +124,10 @@ ${table(of('controller-lease'))}
 ## Symptoms of a missing permission
 A test removes each permission of the two ServiceAccounts, one at a time, on a real API server. The API server then rejects exactly the requests that need
 the permission, with the symptoms below. With all permissions it rejects no request. So the list is complete, and no permission is superfluous.
+
+For each missing permission, the process logs one error: \`${missingPermissionMessage}\`, with the fields
+\`verb\`, \`resource\` and \`user\`. While permissions are missing, it lists them in one warning a minute: \`API server still rejects access\`. The two reviews
+for the endpoints have only the message in the table.
 
 ${missingTable()}
 ## helm test

@@ -1,14 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
-import { jitteredBackoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
-import { messageOf } from '../base/message-of.ts';
-import { AccessDeniedError, explainRejection } from '../client/access-denied-error.ts';
 import type { Endpoint } from '../client/endpoint.ts';
-import { KubeClient } from '../client/kube-client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
-import { HttpTransport } from '../client/http/http-transport.ts';
-import { wait } from '../client/wait.ts';
 import type { ServingChoice } from '../compose/process-serving.ts';
 import type { RunningProcess } from '../compose/running-process.ts';
 import { createLogger } from '../observability/logger.ts';
@@ -41,13 +35,10 @@ export interface ServerParts {
 
 /** Time that a server has to stop after a signal. Less than a pod's default grace period (30 s). */
 const stopTimeoutMs = 25_000;
-const probeBackoff = { initialMs: 1_000, maxMs: 30_000 };
-const probeTimeoutMs = 5_000;
 
 /**
  * Runs a process until it is interrupted, then resolves to 0, or until it loses the leader election, then resolves to 1. Rejects with
- * KubeconfigError or with the error of `start`. An API server that is unreachable or rejects access does not end the process: it logs the
- * problem and the remedy, and retries.
+ * KubeconfigError or with the error of `start`. An API server that is unreachable or rejects access does not end the process.
  */
 export async function runServer(
   name: string,
@@ -80,10 +71,9 @@ export async function runServer(
   // A process that is still starting has nothing to finish, so the longer limit applies only from here on.
   interruption.allow(stopTimeoutMs);
   const stopCollecting = compactHeapWhenQuiet(clock);
-  const interrupted = Promise.all([interruption.requested(), logReachability(endpoint, context, logger)]);
   try {
     return await Promise.race([
-      interrupted.then(() => exitCodes.ok),
+      interruption.requested().then(() => exitCodes.ok),
       // A former leader must start again as a new process, without its old state.
       running.lost.then(() => exitCodes.failed),
     ]);
@@ -104,38 +94,4 @@ function compactHeapWhenQuiet(clock: Clock): () => void {
     usedHeap: () => process.memoryUsage().heapUsed,
     collect: () => gc({ type: 'major', flavor: 'last-resort', execution: 'sync' }),
   });
-}
-
-const problems = {
-  unreachable: 'cannot reach the API server, retrying',
-  rejected: 'API server rejects access, retrying',
-} as const;
-
-/** Calls the API server until it responds. Logs each problem once, and the first success. */
-async function logReachability(endpoint: Endpoint, context: CommandContext, logger: Logger): Promise<void> {
-  const { clock, random, interruption } = context;
-  const transport = new HttpTransport({ endpoint, callConnections: 1 });
-  const client = new KubeClient({ transport, clock, timeoutMs: probeTimeoutMs, userAgent: 'tutti-probe' });
-  const { signal } = interruption;
-  let logged: keyof typeof problems | undefined;
-  try {
-    for (let attempt = 1; !signal.aborted; attempt++) {
-      try {
-        const { gitVersion } = await client.get<{ readonly gitVersion?: string }>('/version', { signal });
-        logger.info('API server reached', { server: endpoint.server, version: gitVersion });
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        const shown = explainRejection(error);
-        const fields = { server: endpoint.server, error: messageOf(shown) };
-        const problem = shown instanceof AccessDeniedError ? 'rejected' : 'unreachable';
-        if (problem !== logged) logger.error(problems[problem], fields);
-        else logger.debug('API server still unavailable', fields);
-        logged = problem;
-        await wait(clock, jitteredBackoff(probeBackoff, attempt, random), signal).catch(() => undefined);
-      }
-    }
-  } finally {
-    await transport.close();
-  }
 }

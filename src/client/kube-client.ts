@@ -21,6 +21,14 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
 import { abortReason } from './wait.ts';
 import type { WriteFence } from './write-fence.ts';
 
+/** Receives the outcome of every call. */
+export interface CallObserver {
+  /** The server responded with success. */
+  answered(): void;
+  /** The call failed with this typed error, or because it was aborted. */
+  failed(error: Error): void;
+}
+
 export interface KubeClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
@@ -34,6 +42,7 @@ export interface KubeClientOptions {
    */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
+  readonly observer?: CallObserver;
 }
 
 export interface CallOptions {
@@ -123,6 +132,7 @@ export class KubeClient {
   readonly #gate: CallGate | undefined;
   readonly #fence: WriteFence | undefined;
   readonly #timeoutMs: number;
+  readonly #observer: CallObserver | undefined;
   /** Headers of a call without a body. */
   readonly #headers: HeaderFields;
   /** type of body -> headers of a call with that body */
@@ -135,6 +145,7 @@ export class KubeClient {
     this.#gate = options.gate;
     this.#fence = options.fence;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#observer = options.observer;
     this.#headers = { accept: 'application/json', 'user-agent': options.userAgent ?? 'tutti' };
     this.#headersOf = {
       object: this.#withContent('application/json'),
@@ -207,10 +218,13 @@ export class KubeClient {
     } as const;
     try {
       const response = await this.#transport.send(request, signal);
-      if (response.status < 300) return response.body;
+      if (response.status < 300) {
+        this.#observer?.answered();
+        return response.body;
+      }
       throw await this.#errorOf(request, response);
     } catch (error) {
-      throw this.#typed(request, error, signal);
+      throw this.#failed(request, error, signal);
     }
   }
 
@@ -303,9 +317,10 @@ export class KubeClient {
     try {
       const response = await this.#transport.send(sent, controller.signal);
       if (response.status >= 300) throw await this.#errorOf(request, response);
+      this.#observer?.answered();
       return { status: response.status, headers: response.headers, body: await read(response.body, mostBytes) };
     } catch (error) {
-      throw this.#typed(request, error, controller.signal);
+      throw this.#failed(request, error, controller.signal);
     } finally {
       timer.cancel();
       if (signal !== undefined) this.#aborts.delete(signal, onAbort);
@@ -323,6 +338,12 @@ export class KubeClient {
     const error = errorFromResponse(what, response.status, response.headers, text, this.#clock.now());
     if (response.status !== requestTimeout) return error;
     return new ConnectionError(error.message, { ambiguous: method !== 'GET', cause: undefined });
+  }
+
+  #failed(request: TransportRequest, error: unknown, signal: AbortSignal): Error {
+    const typed = this.#typed(request, error, signal);
+    this.#observer?.failed(typed);
+    return typed;
   }
 
   #typed(request: TransportRequest, error: unknown, signal: AbortSignal): Error {

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/message-of.ts';
 import type { Random } from '../base/random.ts';
 import type { Logger } from '../observability/logger.ts';
-import { explainRejection } from './access-denied-error.ts';
+import { isAccessProblem } from './api-access-log.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from './api-errors.ts';
 import type { NotLeadingError } from './api-errors.ts';
 import type { CallOptions, KubeClient } from './kube-client.ts';
@@ -355,13 +355,13 @@ export class LeaderElector {
     return { lane: 'lease', timeoutMs: this.#options.renewDeadlineMs / 2, signal };
   }
 
-  /** Logs a failure. A conflict is not one: another candidate was faster. */
+  /** Logs a failure. A conflict is not one: another candidate was faster. ApiAccessLog reports problems of access. */
   #report(what: string, error: unknown): void {
     if (error instanceof ConflictError || error instanceof AlreadyExistsError) return;
-    const problem = messageOf(explainRejection(error));
+    const problem = messageOf(error);
     const { logger } = this.#options;
     const fields = { lease: this.#leaseName, error: problem };
-    if (problem === this.#problem) logger.debug(what, fields);
+    if (problem === this.#problem || isAccessProblem(error)) logger.debug(what, fields);
     else logger.warn(what, fields);
     this.#problem = problem;
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { ApiAccessLog } from '../client/api-access-log.ts';
 import { BindPrecedence } from '../client/bind-precedence.ts';
 import { CallGate } from '../client/call-gate.ts';
 import type { Endpoint } from '../client/endpoint.ts';
@@ -30,6 +31,8 @@ export interface ApiConnectionOptions {
   readonly registry?: MetricRegistry;
   /** Logs each request at level debug, if there is a registry. Absent: requests are not logged. */
   readonly logger?: Logger;
+  /** Logs whether the API server is reachable and accepts the calls, see ApiAccessLog. Absent: the callers log their failures. */
+  readonly accessLogger?: Logger;
   /** As in HttpTransport. */
   readonly callConnections?: number;
 }
@@ -42,7 +45,7 @@ export interface ApiConnection {
 
 /** Prepares the connection. Rejects with KubeconfigError if there is no usable kubeconfig. It opens no connection yet. */
 export async function connectToApi(options: ApiConnectionOptions): Promise<ApiConnection> {
-  const { clock, userAgent, qps, burst, fence, registry, logger } = options;
+  const { clock, userAgent, qps, burst, fence, registry, logger, accessLogger } = options;
   const endpoint =
     options.endpoint ??
     (await loadKubeconfig({
@@ -60,13 +63,21 @@ export async function connectToApi(options: ApiConnectionOptions): Promise<ApiCo
     registry === undefined
       ? http
       : new MeasuredTransport({ transport: http, clock, registry, server, ...(logger !== undefined && { logger }) });
+  const accessLog = accessLogger && new ApiAccessLog({ server, clock, logger: accessLogger });
   const gate = new CallGate({
     limiter: new RateLimiter({ clock, qps, burst }),
     precedence: new BindPrecedence({ clock }),
   });
   return {
-    client: new KubeClient({ transport, clock, gate, userAgent, ...(fence !== undefined && { fence }) }),
+    client: new KubeClient({
+      ...{ transport, clock, gate, userAgent },
+      ...(fence !== undefined && { fence }),
+      ...(accessLog !== undefined && { observer: accessLog }),
+    }),
     server,
-    close: () => transport.close(),
+    close: () => {
+      accessLog?.stop();
+      return transport.close();
+    },
   };
 }

@@ -7,7 +7,6 @@ import { startPodGroupController } from '../controller/start-pod-group-controlle
 import type { Logger } from '../observability/logger.ts';
 import { LoopStalls } from '../observability/loop-stalls.ts';
 import { countDroppedEvents } from './dropped-events.ts';
-import { eventFailureLog } from './event-failure-log.ts';
 import { openProcess } from './open-process.ts';
 import type { ServingChoice } from './process-serving.ts';
 import type { RunningProcess } from './running-process.ts';
@@ -49,7 +48,8 @@ export async function runController(options: ControllerProcessOptions): Promise<
     clock,
     reportingController: 'tutti-controller',
     reportingInstance: identity,
-    onError: eventFailureLog(logger),
+    // Events are not essential.
+    onError: (error) => logger.debug('cannot write an Event', { error }),
   });
   countDroppedEvents(registry, events);
   try {
@@ -73,6 +73,7 @@ export async function runController(options: ControllerProcessOptions): Promise<
       ...(elector !== undefined && { candidacy: elector }),
     });
     state = () => controller.state();
+    process.logReached(controller.synced());
     const schema = watchServedSchema({ client, clock, logger, registry });
     const stalls = new LoopStalls({ registry, clock });
     return {

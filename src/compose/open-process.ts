@@ -2,6 +2,7 @@ import { uptime } from 'node:os';
 import { clockThatCountsSleep } from '../base/clock-that-counts-sleep.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
+import { ApiError } from '../client/api-errors.ts';
 import type { KubeClient } from '../client/kube-client.ts';
 import type { LeaderElector } from '../client/leader-elector.ts';
 import { WriteFence } from '../client/write-fence.ts';
@@ -39,6 +40,8 @@ export interface OpenProcess {
   serve(shown: Omit<ShownParts, 'registry'>): Promise<ProcessServing>;
   /** Starts the leader election; undefined without one. */
   startElection(): LeaderElector | undefined;
+  /** Logs that the API server is reached, and its version, once it has accepted the first lists. Before, ApiAccessLog may log problems. */
+  logReached(listed: Promise<void>): void;
   /** Closes the connections; stop serving and the election first. */
   close(): Promise<void>;
 }
@@ -59,10 +62,11 @@ export async function openProcess(options: OpenProcessOptions): Promise<OpenProc
     ...(fence !== undefined && { fence }),
     registry,
     logger,
+    accessLogger: logger,
     clock,
     userAgent: name,
   });
-  const { client } = connection;
+  const { client, server } = connection;
   const prepared = await prepareServing({ choice: options.serving, name, api, clock, logger }).catch(
     async (error: unknown) => {
       await connection.close();
@@ -81,11 +85,26 @@ export async function openProcess(options: OpenProcessOptions): Promise<OpenProc
         ...{ configuration: leaderElection!, identity, client, fence },
         ...{ clock: leaseClock, random, logger, registry },
       }),
+    logReached(listed) {
+      listed
+        .then(async () => logger.info('API server reached', { server, version: await versionOf(client) }))
+        .catch((error: unknown) => logger.debug('API server not reached', { error })); // the process has stopped
+    },
     async close() {
       await prepared.close();
       await connection.close();
     },
   };
+}
+
+/** Returns undefined if this user may not read the version. */
+async function versionOf(client: KubeClient): Promise<string | undefined> {
+  try {
+    return (await client.get<{ readonly gitVersion?: string }>('/version')).gitVersion;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return undefined;
+  }
 }
 
 function uptimeMs(clock: Clock): number {

@@ -20,7 +20,6 @@ import { queueRoute } from '../serving/debug/queue-route.ts';
 import { loopCheck } from '../serving/loop-check.ts';
 import { countDroppedEvents } from './dropped-events.ts';
 import { withDroppedStatusEvents } from './dropped-status-events.ts';
-import { eventFailureLog } from './event-failure-log.ts';
 import { openProcess } from './open-process.ts';
 import { registryWith } from './own-plugins.ts';
 import type { ServingChoice } from './process-serving.ts';
@@ -83,7 +82,8 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     clock,
     reportingController: configuration.profiles[0]?.schedulerName ?? '',
     reportingInstance: identity,
-    onError: eventFailureLog(logger),
+    // Events are not essential.
+    onError: (error) => logger.debug('cannot write an Event', { error }),
   });
   countDroppedEvents(registry, events);
   const schema = watchServedSchema({ client, clock, logger, registry });
@@ -129,6 +129,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       elected: () => elector.elected(),
       delayCacheUntilActive: configuration.delayCacheUntilActive,
     };
+    process.logReached(scheduler.synced());
     const stalls = new LoopStalls({ registry, clock });
     // Rejects only if it is stopped before its caches have synced or before it is elected.
     scheduler.start(candidacy).catch((error: unknown) => logger.debug('not started', { error }));

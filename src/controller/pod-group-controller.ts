@@ -5,6 +5,7 @@ import { hasStarted } from '../api/pod-group.ts';
 import type { PodGroup } from '../api/pod-group.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
+import { isAccessProblem } from '../client/api-access-log.ts';
 import { ConflictError, NotFoundError } from '../client/api-errors.ts';
 import type { EventToRecord } from '../client/event-recorder.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
@@ -125,6 +126,7 @@ export class PodGroupController {
         const fields = { podGroup: key, failures, delayMs, error: describeError(error) };
         // A conflict means that the cache is stale; the next reconciliation resolves it.
         if (error instanceof ConflictError) options.logger.debug('PodGroup changed during a status write', fields);
+        else if (isAccessProblem(error)) options.logger.debug('cannot write PodGroup status', fields);
         else options.logger.warn('cannot write PodGroup status', fields);
       },
       metrics: options.metrics.queue,

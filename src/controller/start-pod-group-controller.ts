@@ -1,7 +1,9 @@
 import { podGroupPath, projectPodGroup } from '../api/pod-group.ts';
 import type { PodGroup } from '../api/pod-group.ts';
 import type { Clock } from '../base/clock.ts';
+import { deferred } from '../base/deferred.ts';
 import type { Random } from '../base/random.ts';
+import { NotFoundError } from '../client/api-errors.ts';
 import type { KubeClient } from '../client/kube-client.ts';
 import type { LeaderElector } from '../client/leader-elector.ts';
 import { logReflectorProblem } from '../informer/log-reflector-problem.ts';
@@ -37,6 +39,8 @@ export interface StartPodGroupControllerOptions {
 export interface RunningPodGroupController {
   /** For a readiness check: true, or the reason why it is not ready. */
   state(): true | string;
+  /** Resolves once pods and PodGroups are listed, or the API server has no PodGroups. Rejects if it is stopped first. */
+  synced(): Promise<void>;
   /** Stops all writes. Resolves when calls and watches have ended. */
   stop(): Promise<void>;
 }
@@ -48,6 +52,7 @@ export interface RunningPodGroupController {
 export function startPodGroupController(options: StartPodGroupControllerOptions): RunningPodGroupController {
   const { client, clock, random, logger, registry, events, workers, settleMs, maxRepairGraceMs } = options;
   const onProblem = (problem: ReflectorProblem): void => logReflectorProblem(logger, problem);
+  const groupsAbsent = deferred();
   const metrics = new PodGroupControllerMetrics(registry, () => groups.store.values());
   const workloads = new MislabeledWorkloads({
     ...{ client, clock, random, logger },
@@ -76,7 +81,10 @@ export function startPodGroupController(options: StartPodGroupControllerOptions)
     client,
     clock,
     random,
-    onProblem,
+    onProblem: (problem) => {
+      onProblem(problem);
+      if (problem.kind === 'list' && problem.error instanceof NotFoundError) groupsAbsent.resolve();
+    },
     path: podGroupPath(),
     project: projectPodGroup,
     handler: controller.groupHandler,
@@ -114,6 +122,9 @@ export function startPodGroupController(options: StartPodGroupControllerOptions)
     state(): true | string {
       if (!groups.hasSynced) return 'PodGroups have not been listed yet';
       return pods.hasSynced || 'pods have not been listed yet';
+    },
+    async synced(): Promise<void> {
+      await Promise.all([Promise.race([groups.synced(), groupsAbsent.promise]), pods.synced()]);
     },
     async stop(): Promise<void> {
       await Promise.all([groups.stop(), pods.stop(), workloads.stop(), controller.stop()]);

@@ -76,6 +76,7 @@ export class Scheduler {
   };
   readonly #listed: readonly ListedReflector[];
   readonly #podGroupsAbsent = deferred();
+  readonly #synced = deferred();
   #looping = false;
   #hasSynced = false;
   /** Clock.monotonic() of the loop's latest turn, or of the moment when its work began. */
@@ -139,6 +140,7 @@ export class Scheduler {
     const withListed = ofListed((reflector) => reflector.synced());
     await Promise.all([nodes.synced(), pods.synced(), withGroups(podGroups.synced()), ...withListed]);
     this.#hasSynced = true;
+    this.#synced.resolve();
     // A cache that was first listed after the election is already recent enough.
     if (standsByWithCache) {
       await candidacy.elected();
@@ -158,6 +160,11 @@ export class Scheduler {
   /** Returns whether the cache has synced once. */
   get hasSynced(): boolean {
     return this.#hasSynced;
+  }
+
+  /** Resolves once the cache has synced. */
+  synced(): Promise<void> {
+    return this.#synced.promise;
   }
 
   /** Returns whether the process waits to be elected before it fills the cache. */

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
 import { podGroupPath } from '../../src/api/pod-group.ts';
@@ -6,6 +7,7 @@ import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { NotFoundError } from '../../src/client/api-errors.ts';
 import type { TestProcess } from '../../src/cli/testing/test-process.ts';
 import { httpsGet } from '../../src/serving/testing/https-get.ts';
+import { chartFolder } from '../planes/helm.ts';
 import type { HelmVersion } from '../planes/kubectl.ts';
 import { poll } from '../planes/poll.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
@@ -243,7 +245,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
     const tutti = release('tutti', 'upgrades');
     const allOn = {
       scheduler: { replicaCount: 2, podAnnotations: { a: 'b' } },
-      networkPolicy: { enabled: true },
+      networkPolicy: { restrictEgress: true, ingressFrom: [{ namespaceSelector: {} }] },
       metrics: { dashboard: { enabled: true }, readers: [{ name: 'prometheus', namespace: 'monitoring' }] },
       config: { extenders: [{ urlPrefix: 'http://127.0.0.1:9', bindVerb: 'bind' }] },
     };
@@ -252,6 +254,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
       service: { enabled: false },
       scheduler: { leaderElect: false },
       tests: { enabled: false },
+      networkPolicy: { enabled: false },
     };
     noProblem(await tutti.install('3.17', allOn));
     noProblem(await tutti.upgrade('3.17', little));
@@ -274,6 +277,44 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
     const processes = [await tutti.run('scheduler', '3.17'), await tutti.run('controller', '3.17')];
     for (const process of processes) await expectServing(tutti, process);
     expect(await tutti.stop()).toEqual([]);
+  });
+
+  it('without roles, names each missing permission once, as the installation page promises, and works once it has them', async () => {
+    await removeDefinition();
+    const page = await readFile(join(chartFolder, '../../docs/install.md'), 'utf8');
+    const promised = /\| `([^`]+)` in the log \| `rbac\.create=false`/.exec(page)![1]!;
+    const tutti = release('tutti', 'roleless');
+    noProblem(await tutti.install('3.17', { rbac: { create: false }, logging: { level: 'debug' } }));
+    const processes = [await tutti.run('scheduler', '3.17'), await tutti.run('controller', '3.17')];
+    const errorsIn = (process: TestProcess): Record<string, string>[] =>
+      logLinesOf(process).filter(({ level }) => level === 'error');
+    const needed = {
+      scheduler: ['get leases', 'list pods', 'list csinodes'],
+      controller: ['list pods', 'list podgroups'],
+    };
+    for (const [index, permissions] of Object.values(needed).entries()) {
+      for (const permission of permissions) {
+        const [verb, resource] = permission.split(' ');
+        await processes[index]!.said(new RegExp(`"verb":"${verb}","resource":"${resource}\\b`));
+      }
+    }
+    // Long enough for a retry of each list.
+    await Promise.all(processes.map((process) => process.said(/"failures":2/)));
+    noProblem(await tutti.upgrade('3.17', { rbac: { create: true } }));
+    for (const process of processes) {
+      await process.said(/"message":"API server reached"/);
+      const lines = logLinesOf(process);
+      const errors = errorsIn(process);
+      expect(errors.map(({ message }) => message)).toEqual(
+        errors.map(() => expect.stringContaining(promised) as string),
+      );
+      const permissions = errors.map(({ verb, resource, namespace }) => `${verb} ${resource} ${namespace}`);
+      expect(permissions).toHaveLength(new Set(permissions).size);
+      const reached = lines.findIndex(({ message }) => message === 'API server reached');
+      expect(lines.slice(reached).filter(({ level }) => level === 'error')).toEqual([]);
+      const others = lines.filter(({ level, message }) => level === 'warn' && message!.includes('failed'));
+      expect(others).toEqual([]);
+    }
   });
 
   it('also serves without a binding in kube-system, and logs what it cannot read', async () => {
@@ -354,7 +395,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
   it('CH18 this suite detects rejections of the API server: without permissions there are some', async () => {
     await removeDefinition();
     const tutti = release('tutti', 'unable');
-    noProblem(await tutti.install('3.17', { rbac: { create: false } }));
+    noProblem(await tutti.install('3.17', { rbac: { create: false }, logging: { level: 'debug' } }));
     await (await tutti.run('scheduler', '3.17')).said(/forbidden/);
     expect(await tutti.stop()).not.toEqual([]);
   });
@@ -405,3 +446,10 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
     for (const object of objects.toReversed()) await plane.client.delete(pathOf(object));
   });
 });
+
+function logLinesOf({ stderr }: TestProcess): Record<string, string>[] {
+  return stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, string>);
+}

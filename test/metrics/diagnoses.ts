@@ -144,6 +144,11 @@ export const diagnoses: readonly Diagnosis[] = [
         role,
       );
       await client.patch(role, 'merge', { rules: rules.filter(({ resources }) => !resources.includes('pods')) });
+      // The proxy has its own permissions.
+      const message =
+        'pods is forbidden: User "system:serviceaccount:tutti-system:tutti-scheduler" cannot watch resource "pods" in API group "" at the cluster scope';
+      release.proxy.fault = ({ path, connection }) =>
+        connection === 'watch' && path.startsWith('/api/v1/pods') ? statusAnswer(403, 'Forbidden', message) : undefined;
       // Open watches continue; these end with their connection.
       await release.proxy.cut();
       await release.proxy.restore();
@@ -156,6 +161,7 @@ export const diagnoses: readonly Diagnosis[] = [
         return pods > nodes + 1 ? undefined : `pods ${pods}, nodes ${nodes}`;
       };
       await poll(isOlder, 'nodes are updated, and pods are not');
+      await release.logged('scheduler', /"verb":"watch","resource":"pods"/);
     },
   },
   {

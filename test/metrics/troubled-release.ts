@@ -74,6 +74,11 @@ export class TroubledRelease {
     await scheduler.said(/"message":"scheduling"/);
   }
 
+  /** Resolves when a running process has logged a line that matches. */
+  async logged(component: Component, pattern: RegExp): Promise<void> {
+    await this.#processes.get(component)!.said(pattern);
+  }
+
   /** Returns what Prometheus would scrape; undefined: no response. */
   async scrape(component: Component): Promise<readonly Sample[] | undefined> {
     const url = /"url":"(https:[^"]+)"/.exec(this.#processes.get(component)?.stderr ?? '')?.[1];

@@ -104,5 +104,7 @@ export class Installation {
 
 /** Returns log lines about errors of Tutti itself, independent of the plane. */
 function faultsIn(log: string): string[] {
-  return log.split('\n').filter((line) => line.includes('"level":"error"') || line.includes('"kind":"handler"'));
+  const isError = (line: string): boolean =>
+    line.includes('"level":"error"') && !line.includes('cannot reach the API server');
+  return log.split('\n').filter((line) => isError(line) || line.includes('"kind":"handler"'));
 }

@@ -79,12 +79,15 @@ export class Replicas {
     );
   }
 
-  /** Error lines of the processes, other than the loss of the election. */
+  /** Error lines of the processes, other than the loss of the election and of the API server. */
   get faults(): string[] {
     return this.lives.flatMap(({ process, slot }) =>
       process.stderr
         .split('\n')
-        .filter((line) => line.includes('"level":"error"') && !line.includes('lost the leader election'))
+        .filter(
+          (line) =>
+            line.includes('"level":"error"') && !/lost the leader election|cannot reach the API server/.test(line),
+        )
         .map((line) => `replica ${slot} logged ${line}`),
     );
   }
