@@ -69,11 +69,11 @@ class Writing {
     const podScheduled = { status: 'False', reason, message } as const;
     this.#pods.set(pod.uid, { ...pod, resourceVersion: `${pod.resourceVersion}+`, podScheduled });
     setImmediate(() => this.verdicts.podSeen(pod.uid));
-    return Promise.resolve({ status: 200, headers: {}, body: noBody() });
+    return Promise.resolve({ status: 200, headers: {}, body: emptyBody() });
   }
 }
 
-async function* noBody(): AsyncGenerator<Uint8Array> {
+async function* emptyBody(): AsyncGenerator<Uint8Array> {
   yield new Uint8Array();
 }
 

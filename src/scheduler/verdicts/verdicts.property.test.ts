@@ -103,7 +103,7 @@ async function runScenario(seed: number): Promise<void> {
       const pod = first[upTo(first.length - 1)]!;
       change(pod, stored.get(pod.uid)!.verdict);
     } else if (dice < 0.83) {
-      // The pod is assumed for a moment, and then reported anew.
+      // The pod is assumed for a moment, and then reported again.
       const { uid } = first[upTo(first.length - 1)]!;
       assumed.add(uid);
       verdicts.podSeen(uid);
