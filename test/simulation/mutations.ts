@@ -426,4 +426,66 @@ export const mutations: readonly Mutation[] = [
     replace: "        if (error instanceof ConflictError) result = 'conflict';\n        else throw error;",
     within: 4_000,
   },
+  {
+    name: 'terminating-pods-are-bound',
+    why: 'A Binding is sent although its pod is being deleted.',
+    file: 'scheduler/binding/still-holds.ts',
+    find: 'if (known.deleting) return rejected(`pod ${pod.key} is being deleted`);',
+    replace: '',
+    within: 4_000,
+  },
+  {
+    name: 'change-during-an-attempt-is-forgotten',
+    why: 'A group or pod whose demand changes while its attempt is in progress is not retried when the attempt fails.',
+    file: 'queue/scheduling-queue.ts',
+    find: 'entity.triesAgain ||= asksElse;',
+    replace: '',
+    // Changes wait while an attempt plans, and one that was set aside is decided again on the current demand. So only other failures show it.
+    test: {
+      file: 'src/queue/scheduling-queue.test.ts',
+      name: 'an entity whose demand changes during its attempt > is retried after a backoff if the attempt fails: set aside',
+    },
+  },
+  {
+    name: 'release-ignores-terminating-pods',
+    why: 'A group is released although pods that are terminating are about to free the capacity that it lacks.',
+    file: 'scheduler/recovery/completion-check.ts',
+    find: 'const terminating = [...cluster.pods()].filter((pod) => isTerminating(pod, cluster));',
+    replace: 'const terminating: Pod[] = [];',
+    within: 4_000,
+  },
+  {
+    name: 'node-change-opens-nothing',
+    why: 'A node that rejected a pod stays closed to pods like it after it has changed.',
+    file: 'scheduler/recovery/node-rejections.ts',
+    find: '      timer?.cancel();\n      this.#open(template, nodeName);\n    }\n    this.#rejections.delete(nodeName);',
+    replace: '    }',
+    within: 4_000,
+  },
+  {
+    name: 'capacity-reserved-on-an-unusable-node',
+    why: 'The capacity for a lost member stays reserved on a node that has become unusable, and none is reserved elsewhere.',
+    file: 'scheduler/recovery/member-losses.ts',
+    find: 'if (reservation.nodeName !== nodeName || this.#isUsable(nodeName, lost)) continue;',
+    replace: 'continue;',
+    test: {
+      file: 'src/scheduler/recovery/member-losses.test.ts',
+      name: 'a lost member whose node is unusable > moves its reservation if the node is cordoned later',
+    },
+  },
+  {
+    name: 'gangs-of-two-sizes-are-not-woken',
+    why: 'No event wakes a gang whose members have different templates.',
+    file: 'queue/equivalence/rejection-index.ts',
+    find: 'if (rejection.isGang && hints.concernsGangs) index.gangs.add(equivalenceClass);',
+    replace: 'if (rejection.rejectedPods.length > 1) return;',
+    and: [
+      {
+        file: 'framework/event-hints.ts',
+        find: "if (unschedulablePlugins.has(outsiders)) return mayHelpOutside(event) ? 'afterBackoff' : undefined;",
+        replace: 'if (rejectedPods.length > 1) return undefined;',
+      },
+    ],
+    within: 4_000,
+  },
 ];
