@@ -405,8 +405,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'verdict-dropped',
     why: 'A verdict that could not be written is forgotten.',
-    file: 'scheduler/verdicts/verdicts.ts',
-    find: '      this.#unwritten.add(pod.uid);\n',
+    file: 'scheduler/verdicts/verdict-writes.ts',
+    find: "if (end === 'failed') this.#failed.add(uid);",
     replace: '',
     within: 2_000,
   },

@@ -116,7 +116,7 @@ export async function runScenario(
     new BoundedWorkChecker(evidence),
     new ReleaseChecker(evidence, obstacles, isUnclear),
     new SlowBindingChecker(evidence, isRateLimited),
-    new PriorityChecker(evidence, schedulerNames),
+    new PriorityChecker(evidence, schedulerNames, obstacles),
     new PartialGroupChecker(evidence, obstacles),
     new WaitingChecker(evidence, { ...obstacles, schedulerNames, forbiddenPods: scenario.forbiddenPods }),
     ...(scenario.hasController ? [new GroupStatusChecker(evidence)] : []),

@@ -1,5 +1,5 @@
 import type { Evidence } from './evidence.ts';
-import { PlainCapacity, formOf } from './plain-fit.ts';
+import { PlainCapacity, templateOf } from './plain-fit.ts';
 import type { PlainSurroundings } from './plain-fit.ts';
 import { claimsIn, closed, podsIn, takenCapacity, usableNodes } from './plain-group.ts';
 import { barredNodes, lostCapacity, reservedCapacity } from './plain-losses.ts';
@@ -65,8 +65,8 @@ export class CapacityOfOthers {
     const kept = this.#kept.filter(
       ({ group, priority = Infinity }) => group !== waiting[0]!.group && lowest <= priority,
     );
-    const forms = waiting.map(formOf);
-    const barred = this.#barred.filter(({ form }) => forms.includes(form));
+    const templates = waiting.map(templateOf);
+    const barred = this.#barred.filter(({ template }) => templates.includes(template));
     const until = Math.max(...[...kept, ...barred].map((each) => each.until)) + restMs;
     const open = closed(
       this.#nodes,

@@ -3,7 +3,7 @@ import type { Call } from '../world/call.ts';
 import type { Committed } from '../world/record.ts';
 import type { Obstacles } from './capacity-of-others.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { PlainCapacity, formOf } from './plain-fit.ts';
+import { PlainCapacity, templateOf } from './plain-fit.ts';
 import { claimsIn, closed, groupNamed, podsIn, takenCapacity, tallyOf, usableNodes } from './plain-group.ts';
 import { barredNodes, reservedCapacity } from './plain-losses.ts';
 import { isOnNode, plainPod } from './plain-objects.ts';
@@ -143,8 +143,10 @@ export class ReleaseChecker implements Checker {
     if (bound.some(({ node }) => isLost(node))) return false;
     const past = { now: now(), seenBy: Math.max(now(), seenBy()), lagMs: lagMs() };
     if (reservedCapacity(record, started, past).some((kept) => kept.group !== group.name)) return false;
-    const forms = open.map(formOf);
-    const avoided = barredNodes(record, past).flatMap(({ node, form }) => (forms.includes(form) ? [node] : []));
+    const templates = open.map(templateOf);
+    const avoided = barredNodes(record, past).flatMap(({ node, template }) =>
+      templates.includes(template) ? [node] : [],
+    );
     for (const { uid } of open) {
       for (const [node, times] of this.#failedOn.get(uid) ?? []) if (times >= avoidedAfter) avoided.push(node);
     }

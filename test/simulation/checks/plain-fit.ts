@@ -4,9 +4,13 @@ import { hasEnded } from './plain-objects.ts';
 import type { PlainNode, PlainPod, PlainTerm } from './plain-objects.ts';
 
 /** Returns the form of a pod. All pods of one form fit on the same nodes. */
-export function formOf({ milliCpu, mebibytes, hostPorts, zone, terms, claim, isManaged }: PlainPod): string {
-  const text = terms.map(({ kind, domain, group }) => `${kind} ${domain} ${group}`).join();
-  return `${milliCpu} ${mebibytes} ${hostPorts.join()} ${zone} ${text} ${claim} ${isManaged}`;
+export function formOf(pod: PlainPod): string {
+  return `${templateOf(pod)} ${pod.claim} ${pod.isManaged}`;
+}
+
+/** Returns the part of the form that decides whether a node that rejected one pod is closed to another. */
+export function templateOf({ milliCpu, mebibytes, hostPorts, zone, terms }: PlainPod): string {
+  return `${milliCpu} ${mebibytes} ${hostPorts.join()} ${zone} ${termsText(terms)}`;
 }
 
 /** What decides besides nodes and pods where a pod fits. */

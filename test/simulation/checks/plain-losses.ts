@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import type { StoreRecord } from '../world/record.ts';
-import { formOf } from './plain-fit.ts';
+import { formOf, templateOf } from './plain-fit.ts';
 import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
 import { hasEnded, isOnNode, plainNode, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
@@ -154,10 +154,10 @@ function isShort(group: PlainGroup, pods: readonly PlainPod[], isStarted: boolea
   return bound.length > 0 && bound.length + (isStarted ? succeeded : 0) < group.minMember;
 }
 
-/** A node that gets no pod of a form because it rejected one. */
+/** A node that gets no pod of a template because it rejected one. */
 export interface BarredNode {
   readonly node: string;
-  readonly form: string;
+  readonly template: string;
   readonly until: number;
 }
 
@@ -177,7 +177,7 @@ export function barredNodes(
   record: StoreRecord,
   { now, seenBy, lagMs }: { readonly now: number; readonly seenBy: number; readonly lagMs: number },
 ): BarredNode[] {
-  /** node and form -> number of rejections */
+  /** node and template -> number of rejections */
   const times = new Map<string, number>();
   let bars: Bar[] = [];
   const end = (node: string, at: number): void => {
@@ -189,7 +189,7 @@ export function barredNodes(
       if (type !== 'DELETED' && !hasChanged(object, previous)) continue;
       end(name, at);
       for (const key of times.keys()) {
-        if (key.startsWith(`${name} `) && !bars.some((bar) => key === `${bar.node} ${bar.form}`)) times.delete(key);
+        if (key.startsWith(`${name} `) && !bars.some((bar) => key === `${bar.node} ${bar.template}`)) times.delete(key);
       }
     }
     if (resource !== 'pods' || previous === undefined) continue;
@@ -197,11 +197,11 @@ export function barredNodes(
     const before = plainPod(previous);
     if (before.phase === 'Running' && (type === 'DELETED' || hasEnded(pod))) end(before.node, at);
     if (!pod.isRejected || before.isRejected) continue;
-    const form = formOf(pod);
-    const count = (times.get(`${pod.node} ${form}`) ?? 0) + 1;
-    times.set(`${pod.node} ${form}`, count);
+    const template = templateOf(pod);
+    const count = (times.get(`${pod.node} ${template}`) ?? 0) + 1;
+    times.set(`${pod.node} ${template}`, count);
     const until = Math.max(at, seenBy) + Math.min(longestBarMs, firstBarMs * 2 ** (count - 1));
-    bars.push({ node: pod.node, form, until, at });
+    bars.push({ node: pod.node, template, until, at });
   }
   return bars.filter(({ until }) => until > now);
 }

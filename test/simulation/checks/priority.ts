@@ -1,4 +1,5 @@
 import type { Call } from '../world/call.ts';
+import type { Obstacles } from './capacity-of-others.ts';
 import type { Committed } from '../world/record.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { PlainCapacity } from './plain-fit.ts';
@@ -20,12 +21,15 @@ const terminatesMs = 3_000;
 export class PriorityChecker implements Checker {
   readonly #evidence: Evidence;
   readonly #schedulerNames: readonly string[];
+  readonly #obstacles: Obstacles;
   /** Plans, and pods without one, of which a Binding was sent. */
   readonly #begun = new Set<string>();
   /** Times at which something changed that scheduling reads, other than by a scheduler. */
   readonly #changes: number[] = [];
 
-  constructor(evidence: Evidence, schedulerNames: readonly string[]) {
+  /** `obstacles`: an entity that only they keep from a node has an error back-off, so its rank does not count. */
+  constructor(evidence: Evidence, schedulerNames: readonly string[], obstacles: Obstacles = {}) {
+    this.#obstacles = obstacles;
     this.#evidence = evidence;
     this.#schedulerNames = schedulerNames;
   }
@@ -52,9 +56,9 @@ export class PriorityChecker implements Checker {
     if (taken === undefined) return;
     const past = { now: now(), seenBy: seenBy(), lagMs: lagMs() };
     if (reservedCapacity(record, started, past).length + barredNodes(record, past).length > 0) return;
-    const nodes = usableNodes(record, undefined, view);
-    const surroundings = { claims: claimsIn(record) };
-    for (const waiting of this.#waiting(pods, taken.priority)) {
+    const nodes = usableNodes(record, this.#obstacles.forbiddenNode, view);
+    const surroundings = { claims: claimsIn(record), refused: this.#obstacles.refused ?? [] };
+    for (const waiting of this.#waiting(pods, taken.priority, first)) {
       const [{ group: name }] = waiting as [PlainPod];
       if (name !== undefined && name === taken.group) continue;
       const group = name === undefined ? undefined : groupNamed(record, name, view);
@@ -72,11 +76,14 @@ export class PriorityChecker implements Checker {
     }
   }
 
-  /** Returns the members of each entity of a higher priority that was there before the last change, by group or alone. */
-  #waiting(pods: readonly PlainPod[], priority: number): readonly (readonly PlainPod[])[] {
+  /** Returns the members of each entity of a higher priority that was there before that time, by group or alone. */
+  #waiting(pods: readonly PlainPod[], priority: number, before: number): readonly (readonly PlainPod[])[] {
+    const known = new Set(
+      this.#evidence.record.changes.flatMap(({ type, uid, at }) => (type === 'ADDED' && at < before ? [uid] : [])),
+    );
     const open = pods.filter((pod) => isOpen(pod) && this.#schedulerNames.includes(pod.schedulerName));
     return [...Map.groupBy(open, ({ group, uid }) => group ?? uid).values()].filter((members) =>
-      members.every((pod) => pod.priority > priority),
+      members.every((pod) => pod.priority > priority && known.has(pod.uid)),
     );
   }
 }
