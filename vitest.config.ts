@@ -4,6 +4,7 @@ import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { integration, lanes, propertiesOnly } from './test/lanes/lanes.ts';
 import { LongestFirst } from './test/lanes/longest-first.ts';
 import { hangsMs } from './test/planes/patience.ts';
+import { defectInTests } from './test/simulation/defect-in-tests.ts';
 
 /**
  * Unit tests that start threads or servers, or measure the process. Others leave nothing behind in the process that runs them, and do
@@ -64,6 +65,7 @@ export default defineConfig(({ mode }) => ({
       enforce: 'pre',
       resolveId: (id, importer) => (id === 'fast-check' && importer !== ownFastCheck ? ownFastCheck : undefined),
     },
+    defectInTests(),
   ],
   test: {
     projects: projects[mode === 'properties' ? mode : 'test'].map((project) => ({

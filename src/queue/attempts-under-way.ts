@@ -30,6 +30,11 @@ export class AttemptsUnderWay {
     return events;
   }
 
+  /** Returns the entity in flight and those that are set aside. */
+  entities(): readonly QueuedEntity[] {
+    return [...(this.#inFlight === undefined ? [] : [this.#inFlight.entity]), ...this.#setAside.keys()];
+  }
+
   isInFlight(entity: QueuedEntity): boolean {
     return this.#inFlight?.entity === entity;
   }

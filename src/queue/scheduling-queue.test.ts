@@ -353,6 +353,31 @@ describe('an entity gated by a plugin with registered events', () => {
   });
 });
 
+describe('an entity whose demand changes during its attempt', () => {
+  it.each(['in flight', 'set aside'])('is retried after a backoff if the attempt fails: %s', (how) => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const a = fixture.queue.pop()!;
+    if (how === 'set aside') fixture.queue.setAside(a, () => undefined);
+    fixture.queue.upsert(fixture.schedulingEntity('a'), 'PodUpdate', { asksElse: true });
+    if (how === 'set aside') fixture.queue.resume(a);
+    fixture.queue.failed(a, fixture.failure(a, ['NodeWatcher'], false));
+    expect(a.state.kind).toBe('backoff');
+    fixture.clock.advance(1000);
+    fixture.fail('a', 'NodeWatcher');
+    expect(a.state.kind).toBe('unschedulable');
+  });
+
+  it('waits for an event if the change did not affect its demand', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const a = fixture.queue.pop()!;
+    fixture.queue.upsert(fixture.schedulingEntity('a'), 'PodUpdate');
+    fixture.queue.failed(a, fixture.failure(a, ['NodeWatcher'], false));
+    expect(a.state.kind).toBe('unschedulable');
+  });
+});
+
 describe('an entity that is activated', () => {
   it.each(['unschedulable', 'backoff', 'gated'] as const)('is active at once: %s', (store) => {
     const fixture = new QueueFixture();

@@ -1,4 +1,4 @@
-import type { Pod } from '../api/pod.ts';
+import type { Pod, PodTemplate } from '../api/pod.ts';
 import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { SchedulingEntity } from '../framework/scheduling-entity.ts';
@@ -143,6 +143,16 @@ export class SchedulingQueue {
     if (entity?.state.kind !== 'unschedulable') return;
     this.#stores.leave(entity);
     this.#stores.backOff(entity, event, false);
+  }
+
+  /** Retries each entity with a rejected pod of this template, after its backoff, whichever plugins rejected it. */
+  retryAlike(template: PodTemplate, event: string): void {
+    const { classes, retries, underWay } = this.#stores;
+    for (const entity of underWay.entities()) entity.triesAgain = true;
+    const alike = [...classes].filter(
+      ({ isIdle, rejection }) => isIdle && rejection.rejectedPods.some((pod) => pod.template === template),
+    );
+    if (alike.length > 0) retries.wake(alike, event);
   }
 
   /**

@@ -1,7 +1,18 @@
 import { Dice } from './dice.ts';
-import { drawRepair, drawStory, drawTearing } from './draw-story.ts';
+import { drawLaterStory, drawRepair, drawStory, drawTearing } from './draw-story.ts';
 import { callFaults, watchFaults } from './scenario.ts';
-import type { CallClass, Fault, GroupPlan, MemberPlan, NodePlan, Recreation, Scenario, Step } from './scenario.ts';
+import { drawMarket } from './draw-tenant.ts';
+import type {
+  CallClass,
+  Fault,
+  GroupPlan,
+  MemberPlan,
+  NodePlan,
+  Recreation,
+  Scenario,
+  Step,
+  TermPlan,
+} from './scenario.ts';
 import { mix } from './world/mix.ts';
 
 const longestMs = 15_000;
@@ -18,12 +29,19 @@ export function drawScenario(seed: number): Scenario {
   const dice = new Dice(seed);
   const nodes = dice.some(2, 5, (i) => drawNode(dice, i));
   const repairs = new Dice(mix(seed, 31));
-  const groups = dice.some(1, 4, (i) => ({ ...drawGroup(dice, i, nodes), ...drawRepair(repairs) }));
+  const places = new Dice(mix(seed, 37));
+  const groups = dice
+    .some(1, 4, (i) => ({ ...drawGroup(dice, i, nodes), ...drawRepair(repairs) }))
+    .map((group) => drawPlaces(places, group));
   const starts = groups.map(() => dice.int(0, 5_000));
   const calls = dice.pick(['none', 'few', 'few', 'many']);
   const isCalm = dice.chance(0.08);
   const drawn = !isCalm && dice.chance(0.5) ? drawStory(dice) : undefined;
-  const story = drawn ?? (!isCalm && repairs.chance(0.3) ? drawTearing(repairs) : undefined);
+  const torn = drawn ?? (!isCalm && repairs.chance(0.3) ? drawTearing(repairs) : undefined);
+  const more = new Dice(mix(seed, 39));
+  const story = torn ?? (!isCalm && more.chance(0.4) ? drawLaterStory(more) : undefined);
+  const tenants = new Dice(mix(seed, 43));
+  const market = !isCalm && tenants.chance(0.25) ? drawMarket(tenants) : undefined;
   const elects = story?.needsStandby === true || dice.chance(0.25);
   const isTight = dice.chance(0.15);
   const waits = dice.pick(['none', 'none', 'none', 'none', 'permit', 'preBind']);
@@ -39,11 +57,18 @@ export function drawScenario(seed: number): Scenario {
   const rush = { starts, lastsMs: 400 + scheduler.permitMs + scheduler.preBindMs + (isTight ? 4_000 : 0) };
   return {
     seed,
-    nodes: story === undefined ? nodes : [...nodes, story.node],
+    nodes: [...nodes, ...(story === undefined ? [] : [story.node]), ...(market === undefined ? [] : [market.node])],
     scheduler,
     hasController: dice.chance(0.5) || story?.needsController === true,
     ...(dice.chance(0.08) && { forbiddenNode: dice.pick(nodes).name }),
     ...(story?.forbiddenPods !== undefined && { forbiddenPods: story.forbiddenPods }),
+    ...(places.chance(0.12) && {
+      extender: {
+        refused: places.chance(0.7) ? [places.pick(nodes).name] : [],
+        respondsInMs: places.pick([5, 100, 1_500]),
+        failing: places.pick([0, 0, 0.2]),
+      },
+    }),
     network: {
       latencyMs: dice.pick([2, 10, 10, 60]),
       watchLagMs: story?.watchLagMs ?? dice.pick([0, 5, 50, 400, 1_500]),
@@ -56,6 +81,7 @@ export function drawScenario(seed: number): Scenario {
         return { at, kind: 'create-pod', name: `lone-${i}`, pod: drawMember(dice), priority: priorityOf(dice) };
       }),
       ...(story?.steps ?? []),
+      ...(market?.steps ?? []),
       ...(elects && !isCalm && story?.needsStandby !== true ? [drawTakeover(dice, rush)] : []),
       ...(isCalm || !dice.chance(0.1) ? [] : drawSwap(dice, groups, rush)),
       ...(isCalm ? [] : dice.some(0, 7, () => drawSteps(dice, nodes, groups, rush)).flat()),
@@ -142,6 +168,26 @@ function drawGroup(dice: Dice, i: number, nodes: readonly NodePlan[]): GroupPlan
     groupAfterMs: dice.pick([-20, -20, 10, 1_500]),
     recreation: dice.pick<Recreation>(['never', 'same-name', 'same-name', 'new-name']),
   };
+}
+
+/** Adds what decides where members go besides their requests: terms on the other members, volumes, another profile, an extender. */
+function drawPlaces(dice: Dice, group: GroupPlan): GroupPlan {
+  const volumes = dice.chance(0.12) ? [undefined, 'late', ...zones] : [undefined];
+  const isManaged = dice.chance(0.3);
+  return {
+    ...group,
+    ...(dice.chance(0.25) && { terms: [drawTerm(dice)] }),
+    ...(dice.chance(0.25) && { packs: true }),
+    members: group.members.map((member) => {
+      const volume = dice.pick(volumes);
+      return { ...member, ...(volume !== undefined && { volume }), ...(isManaged && { managed: true }) };
+    }),
+  };
+}
+
+function drawTerm(dice: Dice): TermPlan {
+  const kind = dice.pick<TermPlan['kind']>(['apart', 'together', 'spread']);
+  return { kind, domain: kind === 'together' ? 'zone' : dice.pick<TermPlan['domain']>(['node', 'zone']) };
 }
 
 /** Some steps come in pairs: used capacity is freed again, and a deleted group is recreated. */

@@ -295,6 +295,63 @@ const tearings: readonly ((dice: Dice, at: number) => Story)[] = [
   },
 ];
 
+/** Later stories have a draw of their own, so that they change no scenario that has one of the above. */
+const later: readonly ((dice: Dice, at: number) => Story)[] = [
+  /** A gang of two sizes waits until another pod ends. */
+  function twoSizesWait(dice, at) {
+    const members = dice.chance(0.5) ? [whole, small] : [small, whole, small];
+    return {
+      node: node(500 * members.length + 500),
+      steps: [
+        { at, kind: 'foreign-pod', node: 'story', milliCpu: dice.pick([500, 1_000]), forMs: dice.int(3_000, 6_000) },
+        { at: at + 500, kind: 'create-group', group: group('uneven', members.length, members) },
+      ],
+      faults: [],
+    };
+  },
+  /** A member beyond the quorum is deleted before its Binding is sent; a finalizer keeps it. */
+  function memberLeavesBeforeItsBinding(dice, at) {
+    const held = { ...small, finalizer: true };
+    return {
+      node: node(2_000),
+      steps: [
+        { at, kind: 'create-group', group: group('going', 1, [held, held]) },
+        { at: at + dice.int(200, 4_000), kind: 'delete-member', group: 'going', member: dice.int(0, 1) },
+      ],
+      faults: [],
+      needsPreBind: true,
+    };
+  },
+  /** A node rejects a pod and then changes, so that it may admit the replacement. */
+  function nodeChangesAfterItRejected(dice, at) {
+    // After two rejections, the node is closed for longer than the cluster takes to settle.
+    const refused = group('refused', 2, [small, small], { recreation: dice.pick(['same-name', 'new-name']) });
+    return {
+      node: node(1_500),
+      steps: [
+        { at, kind: 'node-rejects', node: 'story', pods: 2 },
+        { at: at + 100, kind: 'create-group', group: refused },
+        { at: at + dice.int(4_000, 9_000), kind: 'node-cordoned', node: 'story', forMs: 500 },
+      ],
+      faults: [],
+      watchLagMs: dice.pick([0, 50]),
+    };
+  },
+  /** The pod that took the capacity of a partially bound group is terminating when the grace of the group ends. */
+  function capacityIsAboutToBeFree(dice, at) {
+    const waiting = group('hopeful', 2, [whole, whole], { recreation: 'same-name', repairGraceSeconds: 3 });
+    return {
+      node: node(2_000),
+      steps: [
+        { at, kind: 'create-group', group: waiting },
+        { at: at + 300, kind: 'foreign-pod', node: 'story', milliCpu: 1_000, forMs: dice.int(2_000, 3_300) },
+      ],
+      faults: [onBinding('hopeful-1', 'reject-429', 2_000)],
+      watchLagMs: dice.pick([0, 50]),
+    };
+  },
+];
+
 function taken(dice: Dice, at: number): Step {
   const until = dice.chance(0.7) ? { forMs: 0, stays: true as const } : { forMs: dice.int(5_000, 20_000) };
   return { at, kind: 'foreign-pod', node: 'story', milliCpu: 1_000, ...until };
@@ -319,4 +376,8 @@ export function drawTearing(dice: Dice): Story {
 
 export function drawStory(dice: Dice): Story {
   return dice.pick(stories)(dice, dice.int(100, 4_000));
+}
+
+export function drawLaterStory(dice: Dice): Story {
+  return dice.pick(later)(dice, dice.int(100, 4_000));
 }

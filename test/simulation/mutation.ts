@@ -9,6 +9,8 @@ export interface Mutation {
   readonly and?: readonly Pick<Mutation, 'file' | 'find' | 'replace'>[];
   /** What goes wrong. */
   readonly why: string;
-  /** Number of seeds, from 1, within which the checkers must catch it. */
-  readonly within: number;
+  /** Number of seeds, from 1, within which the checkers must catch it. Absent: `test` catches it. */
+  readonly within?: number;
+  /** A test that must fail: its file and its name, as Vitest prints it. For defects that break no guarantee that the checkers know. */
+  readonly test?: { readonly file: string; readonly name: string };
 }

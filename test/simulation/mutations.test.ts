@@ -29,6 +29,20 @@ describe('Mutation', () => {
     expect(mutations.length).toBeGreaterThanOrEqual(20);
   });
 
+  it.each(mutations.filter(({ test }) => test !== undefined).map((mutation) => [mutation.name, mutation] as const))(
+    '"%s" is caught by its test',
+    async (_name, mutation) => {
+      const { caught } = await tryMutation(mutation, 1);
+      expect(caught).toBeDefined();
+    },
+    10 * minute,
+  );
+
+  it('names either seeds or a test', () => {
+    for (const { name, within, test } of mutations)
+      expect([name, within === undefined]).toEqual([name, test !== undefined]);
+  });
+
   it.each(['bind-before-quorum', 'forget-unreserve', 'verdict-for-the-first-only'])(
     '"%s" is caught within its seeds',
     async (name) => {

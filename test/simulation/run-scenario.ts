@@ -5,17 +5,18 @@ import { OneWriterChecker } from './checks/one-writer.ts';
 import { OverCommitChecker } from './checks/over-commit.ts';
 import { PartialGroupChecker } from './checks/partially-bound-gangs.ts';
 import { groupNamed, podsIn, tallyOf } from './checks/plain-group.ts';
-import { plainPod } from './checks/plain-objects.ts';
+import { plainGroup, plainPod } from './checks/plain-objects.ts';
+import { PriorityChecker } from './checks/priority.ts';
 import { QuorumChecker } from './checks/quorum.ts';
 import { WaitingChecker } from './checks/waiting.ts';
 import { releasesIn } from './checks/plain-gang-evictions.ts';
 import { ReleaseChecker } from './checks/gang-evictions.ts';
 import { SlowBindingChecker } from './checks/slow-bindings.ts';
-import { baseMs, settlingMs } from './settling.ts';
+import { baseMs, longestLagMs, settlingMs } from './settling.ts';
 import type { FaultPlaces } from './world/faults.ts';
 import type { Scenario } from './scenario.ts';
 import type { StoreRecord } from './world/record.ts';
-import { schedulerName } from './world/start-scheduler.ts';
+import { schedulerNames } from './world/start-scheduler.ts';
 import { World } from './world/world.ts';
 
 export interface Outcome {
@@ -77,6 +78,8 @@ export async function runScenario(
     record,
     now: () => world.timeline.now,
     seenBy: () => world.disturbedUntil + settling() - baseMs,
+    promptFrom: () => world.undisturbedFrom + settling() - baseMs,
+    lagMs: () => longestLagMs(scenario, world.faults.struck),
     started,
     violated: (invariant, what) => {
       trace?.(`${world.timeline.now.toFixed(0)} VIOLATED ${invariant}: ${what}`);
@@ -89,23 +92,33 @@ export async function runScenario(
   world.plane.subscribe((committed) => {
     const { resource, object } = committed;
     const name =
-      resource === 'pods' ? plainPod(object).group : resource.startsWith('podgroups') ? nameIn(object) : undefined;
+      resource === 'pods'
+        ? plainPod(object).group
+        : resource.startsWith('podgroups')
+          ? plainGroup(object).name
+          : undefined;
     if (name !== undefined) noteStart(record, name, started);
     for (const checker of checkers) checker.committed?.(committed);
   });
+  const obstacles = { forbiddenNode: scenario.forbiddenNode, refused: scenario.extender?.refused };
+  const isRateLimited = scenario.scheduler.qps < 10;
+  // A pod avoids nodes where PreBind failed for it twice. No call shows that.
+  const isUnclear = isRateLimited
+    ? 'the state at the decision is unknown, because calls wait in the rate limiter'
+    : scenario.scheduler.preBindMs > 0
+      ? 'PreBind may have failed on the node'
+      : undefined;
+  const areDelayed = (): boolean => isRateLimited || world.faults.struck.has('call/waits-for-connection');
   checkers = [
-    new QuorumChecker(evidence),
+    new QuorumChecker(evidence, areDelayed),
     new OverCommitChecker(evidence),
     new OneWriterChecker(evidence),
     new BoundedWorkChecker(evidence),
-    new ReleaseChecker(evidence),
-    new SlowBindingChecker(evidence, scenario.scheduler.qps < 10),
-    new PartialGroupChecker(evidence, scenario.forbiddenNode),
-    new WaitingChecker(evidence, {
-      schedulerName,
-      forbiddenNode: scenario.forbiddenNode,
-      forbiddenPods: scenario.forbiddenPods,
-    }),
+    new ReleaseChecker(evidence, obstacles, isUnclear),
+    new SlowBindingChecker(evidence, isRateLimited),
+    new PriorityChecker(evidence, schedulerNames, obstacles),
+    new PartialGroupChecker(evidence, obstacles),
+    new WaitingChecker(evidence, { ...obstacles, schedulerNames, forbiddenPods: scenario.forbiddenPods }),
     ...(scenario.hasController ? [new GroupStatusChecker(evidence)] : []),
   ];
   try {
@@ -138,9 +151,8 @@ export async function runScenario(
     if (isTorn) evidence.excused('released repeatedly: a node rejects all Bindings');
     if (violations.length === 0 && !isTorn && lookAt === undefined) {
       const quietFrom = world.timeline.now + lastWordsMs;
-      // With an election, Lease renewals over minutes would dominate all runs. With a forbidden node, the scheduler retries forever.
-      const checksQuiet =
-        !endsAtRest && violations.length === 0 && !scenario.scheduler.elects && scenario.forbiddenNode === undefined;
+      // With a forbidden node, the scheduler retries forever.
+      const checksQuiet = !endsAtRest && scenario.forbiddenNode === undefined;
       if (checksQuiet && (await continues(() => quietFrom))) {
         for (const checker of checkers) checker.quiet?.();
         const attemptsBefore = await world.attempts();
@@ -167,10 +179,6 @@ export async function runScenario(
   } finally {
     world.close();
   }
-}
-
-function nameIn(object: any): string {
-  return object.metadata.name;
 }
 
 /** Records that a group has started once its quorum was bound: the current quorum, or the one at the time its members were bound. */

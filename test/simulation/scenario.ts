@@ -9,6 +9,7 @@ export interface Scenario {
   readonly forbiddenNode?: string;
   /** Pods for which every Binding is rejected in the same way. */
   readonly forbiddenPods?: readonly string[];
+  readonly extender?: ExtenderPlan;
   readonly network: NetworkPlan;
   readonly steps: readonly Step[];
   readonly faults: readonly Fault[];
@@ -40,6 +41,16 @@ export interface SchedulerPlan {
   readonly workAtATime?: number;
 }
 
+/** An extender that filters the nodes of the pods that it handles. */
+export interface ExtenderPlan {
+  /** Names of the nodes that it refuses. */
+  readonly refused: readonly string[];
+  /** Maximum time that it takes to respond. */
+  readonly respondsInMs: number;
+  /** Share of the calls that fail, until `volumesFailForMs`. */
+  readonly failing: number;
+}
+
 export interface NetworkPlan {
   /** Each direction takes between half of it and all of it. */
   readonly latencyMs: number;
@@ -54,6 +65,16 @@ export interface MemberPlan {
   readonly gated?: boolean;
   readonly finalizer?: boolean;
   readonly zone?: string;
+  /** Zone of its volume; `late`: the volume is created where the pod goes. */
+  readonly volume?: string;
+  /** The extender handles it. */
+  readonly managed?: true;
+}
+
+/** A required term on the other members of the group. */
+export interface TermPlan {
+  readonly kind: 'apart' | 'together' | 'spread';
+  readonly domain: 'node' | 'zone';
 }
 
 /** What the owner does about a member that was deleted or has failed. */
@@ -69,9 +90,34 @@ export interface GroupPlan {
   /** Delay of the group object after the first member; negative: before it. */
   readonly groupAfterMs: number;
   readonly recreation: Recreation;
+  /** Terms of all members. */
+  readonly terms?: readonly TermPlan[];
+  /** Its members name the second profile, which packs them. */
+  readonly packs?: true;
   /** Repair fields of its spec; absent: unset. */
   readonly repairPolicy?: 'Release' | 'KeepTrying';
   readonly repairGraceSeconds?: number;
+}
+
+export const tricks = [
+  'leave-one',
+  'bind-by-hand',
+  'forge-annotations',
+  'jump-the-queue',
+  'gang-after-gang',
+  'relabel',
+  'remake-group',
+  'raise-quorum',
+] as const;
+export type Trick = (typeof tricks)[number];
+
+/** What a hostile tenant does: world/tenant.ts. */
+export interface TenantPlan {
+  readonly trick: Trick;
+  /** Node whose capacity it wants. */
+  readonly node: string;
+  readonly milliCpu: number;
+  readonly members: number;
 }
 
 /**
@@ -111,6 +157,7 @@ export type Step = { readonly at: number } & (
   | { readonly kind: 'crash'; readonly role: 'scheduler' | 'controller'; readonly downMs: number }
   | { readonly kind: 'pause'; readonly role: 'scheduler' | 'controller'; readonly forMs: number }
   | { readonly kind: 'clock-jump'; readonly role: 'scheduler' | 'controller'; readonly ms: number }
+  | { readonly kind: 'tenant'; readonly plan: TenantPlan }
   | { readonly kind: 'forget-history' }
   | { readonly kind: 'end-watches' }
 );
@@ -191,8 +238,12 @@ export type Fault =
 
 /** Returns the name of a fault or step, as coverage counts them. */
 export function nameOf(happening: Fault | Step): string {
-  return 'on' in happening ? `${happening.on}/${happening.kind}` : `step/${happening.kind}`;
+  if ('on' in happening) return `${happening.on}/${happening.kind}`;
+  return happening.kind === 'tenant' ? `trick/${happening.plan.trick}` : `step/${happening.kind}`;
 }
+
+/** Maximum duration of a trick. */
+const trickMs = 30_000;
 
 export const maxYieldMs = 5;
 /**
@@ -201,13 +252,16 @@ export const maxYieldMs = 5;
  */
 export const longestAttemptMs = 1_000;
 
+/** PreBind and the extender fail until then. */
 export const volumesFailForMs = 15_000;
 
 /** Returns when the last step and outage are over; faults on calls and watches strike no later. */
-export function calmFrom({ steps, faults, scheduler, faultsUntil = 0 }: Scenario): number {
-  let calm = Math.max(faultsUntil, scheduler.preBindMs > 0 ? volumesFailForMs : 0);
+export function calmFrom({ steps, faults, scheduler, extender, faultsUntil = 0 }: Scenario): number {
+  const doesFail = scheduler.preBindMs > 0 || extender !== undefined;
+  let calm = Math.max(faultsUntil, doesFail ? volumesFailForMs : 0);
   for (const step of steps) {
     const lastsMs = 'forMs' in step ? step.forMs : 'downMs' in step ? step.downMs : 0;
+    if (step.kind === 'tenant') calm = Math.max(calm, step.at + trickMs);
     const comingMs =
       step.kind === 'create-group'
         ? step.group.members.length * step.group.spacingMs + Math.max(0, step.group.groupAfterMs)

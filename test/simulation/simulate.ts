@@ -9,7 +9,7 @@ import { parseCase } from './exhaustive.ts';
 import { exhaustively } from './exhaustively.ts';
 import { tryMutations } from './try-mutations.ts';
 import { runScenario } from './run-scenario.ts';
-import { callFaults, watchFaults } from './scenario.ts';
+import { callFaults, tricks, watchFaults } from './scenario.ts';
 import { formatKept, keep, parseKept, shrink } from './shrink.ts';
 import { WorkerPool } from './worker-pool.ts';
 import type { Task } from './worker.ts';
@@ -73,7 +73,11 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
   print('');
   table(
     'what happened',
-    [...callFaults.map((kind) => `call/${kind}`), ...watchFaults.map((kind) => `watch/${kind}`)],
+    [
+      ...callFaults.map((kind) => `call/${kind}`),
+      ...watchFaults.map((kind) => `watch/${kind}`),
+      ...tricks.map((trick) => `trick/${trick}`),
+    ],
     struck,
   );
   table('excused', [], excused);

@@ -3,7 +3,7 @@ import type { BatchOutcome } from './batch.ts';
 import { drawScenario } from './draw-scenario.ts';
 import type { ExhaustiveOutcome } from './exhaustive.ts';
 import { runScenario } from './run-scenario.ts';
-import { callFaults, watchFaults } from './scenario.ts';
+import { callFaults, tricks, watchFaults } from './scenario.ts';
 import { WorkerPool } from './worker-pool.ts';
 import type { Task } from './worker.ts';
 
@@ -46,11 +46,15 @@ describe('Simulation', () => {
   );
 
   it(
-    'finds no violation in a thousand seeds that together contain every kind of step and fault',
+    'finds no violation in a thousand seeds that together contain every kind of fault and trick',
     async () => {
       const { problems, struck } = await runSeeds(1, 1_000);
       expect(problems).toEqual([]);
-      const kinds = [...callFaults.map((kind) => `call/${kind}`), ...watchFaults.map((kind) => `watch/${kind}`)];
+      const kinds = [
+        ...callFaults.map((kind) => `call/${kind}`),
+        ...watchFaults.map((kind) => `watch/${kind}`),
+        ...tricks.map((trick) => `trick/${trick}`),
+      ];
       expect(kinds.filter((kind) => !struck.has(kind))).toEqual([]);
     },
     20 * minute,

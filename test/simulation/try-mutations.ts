@@ -1,6 +1,14 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import type { BatchOutcome, FailedSeed } from './batch.ts';
+import { defectVariable } from './defect-in-tests.ts';
 import type { Mutation } from './mutation.ts';
 import { mutations } from './mutations.ts';
+import { MutationError } from './spoil.ts';
 import { WorkerPool } from './worker-pool.ts';
 import type { Task } from './worker.ts';
 
@@ -9,17 +17,37 @@ const batchSize = 4;
 
 export interface MutationOutcome {
   readonly mutation: Mutation;
-  /** The first seed that caught it; undefined: none. */
-  readonly caught: FailedSeed | undefined;
+  /** The first seed, or the test, that caught it; undefined: none. */
+  readonly caught: (Omit<FailedSeed, 'seed'> & { readonly seed: number | string }) | undefined;
   readonly seeds: number;
+}
+
+/** Runs the test on the product with the defect. Returns undefined if it passes, and throws MutationError if it does not run. */
+function failedTest({ name }: Mutation, test: NonNullable<Mutation['test']>): MutationOutcome['caught'] {
+  const vitest = fileURLToPath(new URL('vitest.mjs', import.meta.resolve('vitest/package.json')));
+  const pattern = `^${test.name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}$`;
+  const folder = mkdtempSync(path.join(tmpdir(), 'defect-'));
+  const outputFile = path.join(folder, 'report.json');
+  const args = [vitest, 'run', '--project', 'unit*', test.file, '-t', pattern, '--maxWorkers', '1'];
+  args.push('--reporter', 'json', '--outputFile', outputFile);
+  const env = { ...process.env, [defectVariable]: name };
+  const cwd = fileURLToPath(new URL('../../', import.meta.url));
+  spawnSync(process.execPath, args, { cwd, env, stdio: 'ignore' });
+  const report = JSON.parse(readFileSync(outputFile, 'utf8')) as { numFailedTests: number; numPassedTests: number };
+  rmSync(folder, { recursive: true });
+  if (report.numFailedTests + report.numPassedTests !== 1)
+    throw new MutationError(`${name}: ${test.file} has no test "${test.name}"`);
+  if (report.numFailedTests === 0) return undefined;
+  return { seed: 'test', violation: { invariant: 'test', at: 0, what: test.name } };
 }
 
 /** Runs seeds, from 1, on the product with the defect until one catches it. */
 export async function tryMutation(
   mutation: Mutation,
   workers: number,
-  most = mutation.within,
+  most = mutation.within ?? 0,
 ): Promise<MutationOutcome> {
+  if (mutation.test !== undefined) return { mutation, caught: failedTest(mutation, mutation.test), seeds: 0 };
   const pool = new WorkerPool(workers, mutation);
   const failed: FailedSeed[] = [];
   let seeds = 0;
@@ -57,11 +85,13 @@ export async function tryMutations({ workers, names, most = Infinity, print }: M
   print('| --- | --- | --- | --- | --- |');
   let passed = 0;
   for (const mutation of chosen) {
-    const { caught } = await tryMutation(mutation, workers, Math.min(most, mutation.within));
+    const { caught } = await tryMutation(mutation, workers, Math.min(most, mutation.within ?? 0));
     if (caught !== undefined) passed++;
     const seen =
       caught === undefined ? ['nothing', '-', ''] : [caught.violation.invariant, caught.seed, caught.violation.what];
-    print(`| ${mutation.name} | ${seen[0]} | ${seen[1]} | ${mutation.within} | ${String(seen[2]).slice(0, 160)} |`);
+    print(
+      `| ${mutation.name} | ${seen[0]} | ${seen[1]} | ${mutation.within ?? 'test'} | ${String(seen[2]).slice(0, 160)} |`,
+    );
   }
   print(`${passed} of ${chosen.length} caught`);
   return passed === chosen.length;

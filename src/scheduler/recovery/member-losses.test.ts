@@ -312,6 +312,29 @@ describe('a node that rejects a member at admission', () => {
     expect(binds(core)).toEqual(['small on a', 'red-9 on a']);
   });
 
+  it.each<[string, (core: Scheduling) => unknown]>([
+    ['it changes', (core) => core.node({ name: 'a', cpu: 4, labels: { zone: 'x', changed: 'yes' } })],
+    ['an admitted pod has left it', (core) => core.removePod('theirs')],
+    ['a minute has passed', (core) => advance(core, 61 * second)],
+  ])(
+    'wakes the pods that waited for it once %s, although other plugins rejected all other nodes',
+    async (_how, open) => {
+      const core = new Scheduling({ plugins: defaultPlugins });
+      core.node({ name: 'a', cpu: 4, labels: { zone: 'x' } });
+      core.node({ name: 'b', cpu: 4, labels: { zone: 'y' } });
+      core.pod({ name: 'theirs', cpu: 1, nodeName: 'a', schedulerName: 'another' });
+      const nodeSelector = { zone: 'x' };
+      core.pod({ name: 'first', cpu: 1, nodeName: 'a', nodeSelector });
+      core.change('first', rejected);
+      core.pod({ name: 'second', cpu: 1, nodeSelector });
+      await attemptAll(core);
+      expect(binds(core)).toEqual([]);
+      await open(core);
+      await advance(core, 2 * second);
+      expect(binds(core)).toEqual(['second on a']);
+    },
+  );
+
   it('is open again once an admitted pod has left it; a rejected pod does not count', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 3 });

@@ -6,7 +6,7 @@ import { NodeRejections } from './node-rejections.ts';
 const pod = { uid: 'u', template: {} } as Pod;
 
 function failing(...nodes: string[]): NodeRejections {
-  const rejections = new NodeRejections({ clock: new VirtualClock(), ended: () => undefined });
+  const rejections = new NodeRejections({ clock: new VirtualClock(), opened: () => undefined });
   for (const node of nodes) rejections.failed(pod.uid, node);
   return rejections;
 }

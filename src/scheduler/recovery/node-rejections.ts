@@ -26,7 +26,7 @@ interface Rejection {
  */
 export class NodeRejections {
   readonly #clock: Pick<Clock, 'setTimer'>;
-  readonly #ended: (pod: Pod, nodeName: string) => void;
+  readonly #opened: (template: PodTemplate) => void;
   /** uid -> node name -> how often a Binding of the pod to the node has failed */
   readonly #counts = new Map<string, Map<string, number>>();
   /** node name -> pod template -> its rejection */
@@ -36,11 +36,11 @@ export class NodeRejections {
 
   constructor(options: {
     readonly clock: Pick<Clock, 'setTimer'>;
-    /** Called when pods like this one may use the node again. */
-    readonly ended: (pod: Pod, nodeName: string) => void;
+    /** Called when pods of this template may use a node again. No plugin rejected them there, so no queueing hint expects it. */
+    readonly opened: (template: PodTemplate) => void;
   }) {
     this.#clock = options.clock;
-    this.#ended = options.ended;
+    this.#opened = options.opened;
   }
 
   /** Returns true if no node has to be avoided. */
@@ -76,7 +76,6 @@ export class NodeRejections {
       this.#open(template, nodeName);
       // The count survives for a while.
       rejection.timer = this.#clock.setTimer(rejectionPolicy.maxMs, () => byTemplate.delete(template));
-      this.#ended(pod, nodeName);
     });
   }
 
@@ -117,8 +116,9 @@ export class NodeRejections {
 
   #open(template: PodTemplate, nodeName: string): void {
     const names = this.#barred.get(template);
-    names?.delete(nodeName);
-    if (names?.size === 0) this.#barred.delete(template);
+    if (names?.delete(nodeName) !== true) return;
+    if (names.size === 0) this.#barred.delete(template);
+    this.#opened(template);
   }
 }
 

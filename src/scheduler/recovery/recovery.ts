@@ -1,6 +1,5 @@
 import { isUnbound } from '../../api/pod.ts';
 import type { GangView } from '../../cluster/gang.ts';
-import { capacityFreed } from '../../framework/cluster-event.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { Lifecycle } from '../lifecycle.ts';
@@ -40,7 +39,7 @@ export class Recovery {
     });
     const rejections = new NodeRejections({
       clock,
-      ended: (pod, nodeName) => queue.moveOnEvent(capacityFreed(pod, nodeName)),
+      opened: (template) => queue.retryAlike(template, 'NodeOpened'),
     });
     const gangEvictions = new GangEvictions({
       ...{ intake, partial, records, rejections, evictor, events, logger },

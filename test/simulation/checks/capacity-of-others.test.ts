@@ -39,15 +39,17 @@ class Story {
       record: this.#store.record,
       now: () => this.now,
       seenBy: () => 0,
+      lagMs: () => 0,
+      promptFrom: () => 0,
       started: this.#started,
       violated: (invariant: string, what: string) => void this.violations.push(`${invariant} ${what}`),
       excused: (reason: string) => void this.excuses.push(reason),
     };
     if (checked === 'waiting pods') {
-      const terms = { schedulerName: 'tutti', forbiddenNode: undefined, forbiddenPods: undefined };
+      const terms = { schedulerNames: ['tutti'] };
       return new WaitingChecker(evidence, terms).settled();
     }
-    const checker = new PartialGroupChecker(evidence, undefined);
+    const checker = new PartialGroupChecker(evidence);
     for (const change of this.#store.record.changes) checker.committed(change);
     return checker.settled();
   }
@@ -57,8 +59,13 @@ class Story {
 function withLostMember(): Story {
   const story = new Story();
   story.group('blue', 2, true);
-  story.member('blue', 'b0', 'elsewhere');
-  story.member('blue', 'b1', 'a');
+  for (const [name, node] of [
+    ['b0', 'elsewhere'],
+    ['b1', 'a'],
+  ] as const) {
+    story.member('blue', name);
+    story.member('blue', name, node);
+  }
   story.remove('b1');
   return story;
 }
@@ -85,7 +92,7 @@ describe('Capacity reserved for the lost member of another group', () => {
     expect([story.violations, story.excuses]).toEqual([[], ['waits: capacity is reserved for lost members']]);
     story.now = again!;
     expect(story.settled('waiting pods')).toBeUndefined();
-    expect(story.violations).toEqual([expect.stringContaining('I5 group red waits, though 2 of its members fit')]);
+    expect(story.violations).toEqual([expect.stringContaining('I10 group red waits, though 2 of its members fit')]);
   });
 
   it('is not an excuse when other capacity is free', () => {

@@ -1,17 +1,27 @@
 import type { Evidence } from './evidence.ts';
-import { PlainCapacity, formOf } from './plain-fit.ts';
-import { podsIn, takenCapacity, usableNodes } from './plain-group.ts';
-import { barredNodes, reservedCapacity } from './plain-losses.ts';
+import { PlainCapacity, templateOf } from './plain-fit.ts';
+import type { PlainSurroundings } from './plain-fit.ts';
+import { claimsIn, closed, podsIn, takenCapacity, usableNodes } from './plain-group.ts';
+import { barredNodes, lostCapacity, reservedCapacity } from './plain-losses.ts';
 import type { BarredNode, ReservedCapacity } from './plain-losses.ts';
 import type { PlainNode, PlainPod } from './plain-objects.ts';
 
 /** Time between the release of capacity and the last retry of the waiting pods. */
 const restMs = 15_000;
+/** Number of lost members to try on all nodes. */
+const mostLost = 4;
 
 /** Why pods wait although they fit by the API, and how long they may wait at the latest. */
 export interface Blocked {
   readonly why: string;
   readonly until: number;
+}
+
+export interface Obstacles {
+  /** The node that rejects every Binding. */
+  readonly forbiddenNode?: string | undefined;
+  /** Names of the nodes that the extender refuses. */
+  readonly refused?: readonly string[] | undefined;
 }
 
 /**
@@ -25,20 +35,25 @@ export class CapacityOfOthers {
   readonly #nodeNames: readonly string[];
   readonly #kept: readonly ReservedCapacity[];
   readonly #barred: readonly BarredNode[];
+  readonly #surroundings: PlainSurroundings;
+  /** What groups have lost, with or without a right to keep it. */
+  readonly #lost: readonly ReservedCapacity[];
 
   /** Reads the current state. */
-  constructor({ record, started, now, seenBy }: Evidence, forbiddenNode: string | undefined) {
-    const past = { now: now(), seenBy: seenBy() };
+  constructor({ record, started, now, seenBy, lagMs }: Evidence, { forbiddenNode, refused = [] }: Obstacles) {
+    const past = { now: now(), seenBy: seenBy(), lagMs: lagMs() };
     this.#pods = podsIn(record);
     this.#nodes = usableNodes(record, forbiddenNode);
+    this.#surroundings = { claims: claimsIn(record), refused };
     this.#nodeNames = usableNodes(record, undefined).map(({ name }) => name);
     this.#kept = reservedCapacity(record, started, past);
+    this.#lost = lostCapacity(record, started);
     this.#barred = barredNodes(record, past);
   }
 
-  /** Returns the nodes with the pods that use capacity there, except `waiting`, and with `more`. */
-  without(waiting: readonly PlainPod[], more: readonly (readonly [PlainPod, string])[] = []): PlainCapacity {
-    return new PlainCapacity(this.#nodes, [...this.#takenBesides(waiting), ...more]);
+  /** Returns the nodes with the pods that use capacity there, except `waiting`. */
+  without(waiting: readonly PlainPod[]): PlainCapacity {
+    return new PlainCapacity(this.#nodes, this.#takenBesides(waiting), this.#surroundings);
   }
 
   /**
@@ -46,35 +61,52 @@ export class CapacityOfOthers {
    * a group. Undefined: nothing blocks them.
    */
   whyBlocked(waiting: readonly PlainPod[], needed: number): Blocked | undefined {
-    const kept = this.#kept.filter(({ group }) => group !== waiting[0]!.group);
-    const forms = waiting.map(formOf);
-    const barred = this.#barred.filter(({ form }) => forms.includes(form));
+    const lowest = Math.min(...waiting.map(({ priority }) => priority));
+    const kept = this.#kept.filter(
+      ({ group, priority = Infinity }) => group !== waiting[0]!.group && lowest <= priority,
+    );
+    const templates = waiting.map(templateOf);
+    const barred = this.#barred.filter(({ template }) => templates.includes(template));
     const until = Math.max(...[...kept, ...barred].map((each) => each.until)) + restMs;
-    if (kept.length > 0 && !this.#fitsBeside(kept, waiting, needed)) {
+    const open = closed(
+      this.#nodes,
+      barred.map(({ node }) => node),
+    );
+    if (kept.length > 0 && !this.#fitsBeside(kept, waiting, needed, this.#nodes)) {
       return { why: 'capacity is reserved for lost members', until };
     }
-    const open = this.#nodes.filter(({ name }) => !barred.some(({ node }) => node === name));
-    const isBarred =
-      barred.length > 0 && !new PlainCapacity(open, this.#takenBesides(waiting)).takesAnyhow(waiting, needed);
-    return isBarred ? { why: 'a node has rejected such pods', until } : undefined;
+    if (barred.length > 0 && !this.#fitsBeside([], waiting, needed, open)) {
+      return { why: 'a node has rejected such pods', until };
+    }
+    const isBoth = kept.length > 0 && barred.length > 0 && !this.#fitsBeside(kept, waiting, needed, open);
+    return isBoth ? { why: 'a node has rejected such pods, and capacity elsewhere is reserved', until } : undefined;
+  }
+
+  /** Reports whether the pods would not fit if other groups kept all that they have lost, beyond the limits of I10. */
+  isKeptByOthers(waiting: readonly PlainPod[], needed: number): boolean {
+    const lost = this.#lost.filter(({ group }) => group !== waiting[0]!.group).slice(-mostLost);
+    return lost.length > 0 && !this.#fitsBeside(lost, waiting, needed, this.#nodes);
   }
 
   #takenBesides(waiting: readonly PlainPod[]): (readonly [PlainPod, string])[] {
     return takenCapacity(this.#pods.filter((pod) => !waiting.includes(pod)));
   }
 
-  /** Reports whether the pods fit wherever the reservations are: on the node of the lost member or on any other. */
+  /** Reports whether the pods fit on the nodes wherever the reservations are: on the node of the lost member or on any other. */
   #fitsBeside(
     kept: readonly ReservedCapacity[],
     waiting: readonly PlainPod[],
     needed: number,
+    nodes: readonly PlainNode[],
     placed: readonly (readonly [PlainPod, string])[] = [],
   ): boolean {
     const [first, ...rest] = kept;
-    const capacity = this.without(waiting, placed);
-    if (first === undefined) return capacity.takesAnyhow(waiting, needed);
+    const used = [...this.#takenBesides(waiting), ...placed];
+    if (first === undefined)
+      return new PlainCapacity(nodes, used, this.#surroundings).isFoundInOrder(waiting, needed) === true;
+    const capacity = new PlainCapacity(this.#nodes, used, this.#surroundings);
     return this.#nodeNames
       .filter((name) => name === first.lost.node || capacity.takes(first.lost, name))
-      .every((name) => this.#fitsBeside(rest, waiting, needed, [...placed, [first.lost, name]]));
+      .every((name) => this.#fitsBeside(rest, waiting, needed, nodes, [...placed, [first.lost, name]]));
   }
 }

@@ -1,10 +1,11 @@
 import type { Call } from '../world/call.ts';
 import type { Committed, StoreRecord } from '../world/record.ts';
 
-export type Invariant = 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I7' | 'I9' | 'status';
+export type Invariant = 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I7' | 'I9' | 'I10' | 'status';
 
 export interface Violation {
-  readonly invariant: Invariant;
+  /** `test`: a test failed. */
+  readonly invariant: Invariant | 'test';
   /** Virtual milliseconds. */
   readonly at: number;
   readonly what: string;
@@ -16,6 +17,10 @@ export interface Evidence {
   readonly now: () => number;
   /** Latest time at which all processes had received every event from before the last fault. */
   readonly seenBy: () => number;
+  /** Time from which on the scheduler receives every change as soon as usual, although steps may still follow. */
+  readonly promptFrom: () => number;
+  /** Longest time from a commit until the scheduler has received it, given the faults so far. */
+  readonly lagMs: () => number;
   /** uids of the group objects whose quorum was once bound. */
   readonly started: ReadonlySet<string>;
   violated(invariant: Invariant, what: string): void;

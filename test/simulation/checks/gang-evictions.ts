@@ -1,18 +1,28 @@
+import { podKeyIn } from '../world/call.ts';
+import type { Call } from '../world/call.ts';
 import type { Committed } from '../world/record.ts';
+import type { Obstacles } from './capacity-of-others.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
+import { PlainCapacity, templateOf } from './plain-fit.ts';
+import { claimsIn, closed, groupNamed, podsIn, takenCapacity, tallyOf, usableNodes } from './plain-group.ts';
+import { barredNodes, reservedCapacity } from './plain-losses.ts';
 import { isOnNode, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 
-/** Delay within which the sender of an eviction cannot know of a change: committed while the call was in flight, or delivered late. */
+/** A group that was released less than this ago is being released. */
 const lateMs = 10_000;
+/** Time for which the scheduler waits for terminating pods after the grace, at least. */
+const terminationMs = 60_000;
+/** After this many failed Bindings to a node, the scheduler may not count on that node for the pod. */
+const avoidedAfter = 2;
 /** Minimum time that the controller needs to read a group and to record that its quorum is bound. */
 const brieflyMs = 500;
 
 /**
- * I2, when a scheduler evicts a member: its group never started, has been partially bound for at least its grace, and its policy allows the
- * eviction. A controller recreates the pod, and no other group is being released. Not checked: whether the group could have been completed,
- * and changes that had not reached the sender.
+ * I2, when a scheduler sends the first eviction of a member, by the versions that had reached it. The group never started, its policy allows
+ * the eviction, a controller recreates the pod, and no other group is being released. The missing members do not fit, not even once
+ * terminating pods are gone. By the store, the group has been partially bound for at least its grace. Not checked: whether the missing members fit
+ * while a bound member is on a node that is gone or closed, while capacity may be reserved for others, or if they fit in some arrangement only.
  */
 export class ReleaseChecker implements Checker {
   readonly #evidence: Evidence;
@@ -24,60 +34,137 @@ export class ReleaseChecker implements Checker {
   readonly #wholeSince = new Map<string, number>();
   /** uid of a group -> longest time for which its quorum was bound */
   readonly #wholeMs = new Map<string, number>();
+  /** uid of a group -> version of the pods at which its quorum was first bound */
+  readonly #startedIn = new Map<string, number>();
+  /** process and path of evictions that were sent before */
+  readonly #sent = new Set<string>();
+  /** uid of a pod -> node -> number of Bindings that did not succeed */
+  readonly #failedOn = new Map<string, Map<string, number>>();
+  readonly #forbiddenNode: string | undefined;
+  readonly #refused: readonly string[];
+  readonly #isUnclear: string | undefined;
 
-  constructor(evidence: Evidence) {
+  /** `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. */
+  constructor(evidence: Evidence, { forbiddenNode, refused = [] }: Obstacles = {}, isUnclear?: string) {
     this.#evidence = evidence;
+    this.#forbiddenNode = forbiddenNode;
+    this.#refused = refused;
+    this.#isUnclear = isUnclear;
   }
 
-  committed({ resource, by, object, previous }: Committed): void {
+  sent(call: Call): void {
+    const { process, of, request, begun, views } = call;
+    if (of === 'bind') {
+      const { metadata, target } = JSON.parse(String(request.body));
+      const failed = this.#failedOn.get(metadata.uid) ?? new Map<string, number>();
+      this.#failedOn.set(metadata.uid, failed.set(target.name, (failed.get(target.name) ?? 0) + 1));
+    }
+    // Preemption deletes pods; a release evicts them. The sender decides once, and repeats a call that fails.
+    if (of !== 'evict' || process.role !== 'scheduler') return;
+    const what = `${process.name} ${request.path}`;
+    if (this.#sent.has(what)) return;
+    this.#sent.add(what);
+    const name = podKeyIn(request.path);
+    const problems = [begun.seen, ...views].map((view) => this.#problem(name, view));
+    if (problems.includes(undefined)) return;
+    const { record } = this.#evidence;
+    const object = record.get('pods', name, views[0]!.pods);
+    const group = object && plainPod(object).group;
+    this.#evidence.violated('I2', `${process.name} evicts ${name} of group ${group}, ${problems[0]}`);
+  }
+
+  done({ of, status, request }: Call): void {
+    if (of !== 'bind' || status! >= 300) return;
+    const { metadata, target } = JSON.parse(String(request.body));
+    this.#failedOn.get(metadata.uid)?.delete(target.name);
+  }
+
+  committed({ resource, by, object, previous, version }: Committed): void {
     if (resource !== 'pods') return;
     const pod = plainPod(object);
     const group = pod.group === undefined ? undefined : groupNamed(this.#evidence.record, pod.group);
     if (group === undefined) return;
     const isAsked = previous !== undefined && pod.isLeaving && !plainPod(previous).isLeaving;
-    if (isAsked && by.startsWith('scheduler')) this.#evicted(pod, group, by);
-    const { bound, isWhole } = tallyOf(group, podsIn(this.#evidence.record));
     const now = this.#evidence.now();
+    if (isAsked && by.startsWith('scheduler')) {
+      const since = this.#onNodesSince.get(group.uid) ?? now;
+      // Condition times have a resolution of one second.
+      if (now - since < group.graceMs - 1_000 && !this.#wasReleasedLately(group.name))
+        this.#evidence.violated('I2', `${by} evicted ${pod.name} of group ${group.name}, before its grace had ended`);
+      this.#releasedAt.set(group.name, now);
+    }
+    const { bound, isWhole } = tallyOf(group, podsIn(this.#evidence.record));
     note(this.#onNodesSince, group.uid, bound.length > 0, now);
     const wholeMs = now - (this.#wholeSince.get(group.uid) ?? now);
     this.#wholeMs.set(group.uid, Math.max(this.#wholeMs.get(group.uid) ?? 0, wholeMs));
     note(this.#wholeSince, group.uid, isWhole, now);
+    if (this.#evidence.started.has(group.uid) && !this.#startedIn.has(group.uid))
+      this.#startedIn.set(group.uid, version);
   }
 
-  #evicted(pod: PlainPod, group: PlainGroup, by: string): void {
-    const { record, now, started } = this.#evidence;
-    const violated = (why: string): void =>
-      this.#evidence.violated('I2', `${by} evicted ${pod.name} of group ${group.name}, ${why}`);
-    const isRecent = record.changes.some(({ key, resource, at }) => {
-      const isOfGroup = resource.startsWith('podgroups') && key === `default/${group.name}`;
-      return at > now() - lateMs && (isOfGroup || (resource === 'pods' && key === pod.key && at < now()));
+  /** Returns what is wrong with the eviction of a pod by one view of the store; undefined: nothing. */
+  #problem(name: string, view: Call['seen']): string | undefined {
+    const { record, started } = this.#evidence;
+    const object = record.get('pods', name, view.pods);
+    const pod = object && plainPod(object);
+    if (pod === undefined) return 'which it had seen is gone';
+    const group = pod.group === undefined ? undefined : groupNamed(record, pod.group, view);
+    if (group === undefined) return 'whose group does not exist';
+    if (!pod.isControlled) return 'which no controller recreates';
+    if (!group.releases) return 'whose policy is KeepTrying';
+    if (started.has(group.uid) && (this.#startedIn.get(group.uid) ?? Infinity) <= view.pods) {
+      const excuse = this.#whyUnnoted(group, view);
+      if (excuse === undefined) return 'which has started';
+      this.#evidence.excused(`a group is released: ${excuse} before any process recorded that the group started`);
+      return undefined;
+    }
+    const pods = podsIn(record, view);
+    const other = pods.find((each) => {
+      const isOther = each.group !== undefined && each.group !== group.name && this.#wasReleasedLately(each.group);
+      return (
+        isOther && each.isLeaving && isOnNode(each) && record.get('nodes', `/${each.node}`, view.nodes) !== undefined
+      );
     });
-    if (!pod.isControlled) return violated('which no controller recreates');
-    if (isRecent) return;
-    if (!group.releases) return violated('whose policy is KeepTrying');
-    if (started.has(group.uid)) {
-      const excuse = this.#whyUnnoted(group);
-      if (excuse === undefined) violated('which has started');
-      else this.#evidence.excused(`a group is released: ${excuse} before any process recorded that the group started`);
-      return;
+    if (other !== undefined) return `while group ${other.group} is being released`;
+    return this.#mayBeCompleted(group, pods, view) ? 'although its missing members fit' : undefined;
+  }
+
+  #mayBeCompleted(group: PlainGroup, pods: readonly PlainPod[], view: Call['seen']): boolean {
+    const { record, started, now, seenBy, lagMs } = this.#evidence;
+    const { bound, open } = tallyOf(group, pods);
+    const missing = group.minMember - bound.length;
+    if (missing <= 0 || open.length < missing) return false;
+    if (this.#isUnclear !== undefined) {
+      this.#evidence.excused(`a release: ${this.#isUnclear}`);
+      return false;
+    }
+    const nodes = usableNodes(record, this.#forbiddenNode, view);
+    const isLost = (name: string): boolean => nodes.find((node) => node.name === name)?.isClosed !== false;
+    if (bound.some(({ node }) => isLost(node))) return false;
+    const past = { now: now(), seenBy: Math.max(now(), seenBy()), lagMs: lagMs() };
+    if (reservedCapacity(record, started, past).some((kept) => kept.group !== group.name)) return false;
+    const templates = open.map(templateOf);
+    const avoided = barredNodes(record, past).flatMap(({ node, template }) =>
+      templates.includes(template) ? [node] : [],
+    );
+    for (const { uid } of open) {
+      for (const [node, times] of this.#failedOn.get(uid) ?? []) if (times >= avoidedAfter) avoided.push(node);
     }
     const since = this.#onNodesSince.get(group.uid) ?? now();
-    // Condition times have a resolution of one second.
-    if (now() - since < group.graceMs - 1_000 && !this.#wasReleasedLately(group.name))
-      violated('before its grace had ended');
-    const others = podsIn(record).filter((other) => {
-      const isOther = other.group !== undefined && other.group !== group.name && this.#wasReleasedLately(other.group);
-      return isOther && other.isLeaving && isOnNode(other) && record.get('nodes', `/${other.node}`) !== undefined;
-    });
-    if (others.length > 0) violated(`while group ${others[0]!.group} is being released`);
-    this.#releasedAt.set(group.name, now());
+    const waits = now() - since - group.graceMs < Math.max(group.graceMs, terminationMs) - 1_000;
+    const staying = pods.filter((pod) => !open.includes(pod) && !(waits && pod.isLeaving && !isLost(pod.node)));
+    const surroundings = { claims: claimsIn(record), refused: this.#refused };
+    return (
+      new PlainCapacity(closed(nodes, avoided), takenCapacity(staying), surroundings).isFoundInOrder(open, missing) ===
+      true
+    );
   }
 
   /** Returns why neither the status nor the current members show that the group has started; undefined: one of them does. */
-  #whyUnnoted(group: PlainGroup): string | undefined {
+  #whyUnnoted(group: PlainGroup, view: Call['seen']): string | undefined {
     const conditions: any[] = (group.status as any)?.conditions ?? [];
     if (conditions.some(({ type, status }) => type === 'Started' && status === 'True')) return undefined;
-    const pods = podsIn(this.#evidence.record);
+    const pods = podsIn(this.#evidence.record, view);
     const isRelabelled = pods.some((pod) => pod.boundFor === group.uid && pod.group !== group.name);
     if (isRelabelled) return 'a member lost its label';
     const wasWholeBriefly = (this.#wholeMs.get(group.uid) ?? 0) < brieflyMs;

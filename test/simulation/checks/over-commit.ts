@@ -9,9 +9,10 @@ import { podsIn } from './plain-group.ts';
 const patienceMs = 10_000;
 
 /**
- * I3, when a Binding has been carried out: the requests on its node do not exceed what the node has. Two cases are excused. Changes in the
- * store had not reached the sender when it sent the Binding. Or the Binding was carried out after its sender died, or after the sender gave it
- * up and then read the pod as unbound. No client can take those back.
+ * I3, when a Binding has been carried out: the requests on its node do not exceed what the node has. Two cases are excused. The Binding was
+ * carried out after its sender died, or after the sender gave it up and then read the pod as unbound: no client can take that back. Or the
+ * node does not exceed what it has by what the sender knew when it sent the Binding: the node, the pods there and their sizes. Pods that it
+ * did not know excuse only their own part.
  */
 export class OverCommitChecker implements Checker {
   readonly #evidence: Evidence;
@@ -42,12 +43,9 @@ export class OverCommitChecker implements Checker {
     if (excess === undefined) return;
     if (this.#isOutOfReach(call))
       return this.#evidence.excused('over-committed by a Binding that was carried out after it was given up');
-    if (plainNode(node).version > call.views.at(-1)!.nodes)
-      return this.#evidence.excused('over-committed: the sender had not seen a change of the node');
-    for (const pod of there) {
-      const reason = this.#unknownTo(call, pod);
-      if (reason !== undefined) return this.#evidence.excused(reason);
-    }
+    const excuses = call.views.map((view) => this.#excuse(call, view, there));
+    const excuse = excuses.find((reason) => reason !== undefined);
+    if (excuse !== undefined) return this.#evidence.excused(excuse);
     const names = there.map(({ name }) => name).join(', ');
     this.#evidence.violated(
       'I3',
@@ -64,26 +62,49 @@ export class OverCommitChecker implements Checker {
     return readAt !== undefined && readAt > sentAt;
   }
 
-  /** Returns why the sender could not know that the pod uses this capacity; undefined: it could know. */
-  #unknownTo(call: Call, pod: PlainPod): string | undefined {
+  /** Returns why the node is not over-committed by what the sender knew in this view; undefined: it is. */
+  #excuse(call: Call, view: Call['seen'], there: readonly PlainPod[]): string | undefined {
+    const { metadata, target } = JSON.parse(String(call.request.body));
+    const { record } = this.#evidence;
+    const node = record.get('nodes', `/${target.name}`, view.nodes);
+    if (node === undefined) return 'over-committed: the sender had not seen a change of the node';
+    const reasons: string[] = [];
+    const known = there.flatMap((pod): (readonly [PlainPod, string])[] => {
+      const isOwn = pod.key === `${metadata.namespace}/${metadata.name}`;
+      const reason = isOwn ? undefined : this.#unknownTo(call, view, pod);
+      if (reason === undefined) return [[pod, pod.node]];
+      reasons.push(reason.why);
+      return reason.known === undefined ? [] : [[reason.known, pod.node]];
+    });
+    if (new PlainCapacity([plainNode(node)], known).excess(target.name) !== undefined) return undefined;
+    return reasons[0] ?? 'over-committed: the sender had not seen a change of the node';
+  }
+
+  /** Returns why the sender could not know that the pod uses this capacity, and what it knew of the pod; undefined: it could know. */
+  #unknownTo(
+    call: Call,
+    view: Call['seen'],
+    pod: PlainPod,
+  ): { readonly why: string; readonly known?: PlainPod } | undefined {
     const { record } = this.#evidence;
     const binding = this.#bindings.get(pod.uid);
-    const object = record.get('pods', pod.key, call.views.at(-1)!.pods);
+    const object = record.get('pods', pod.key, view.pods);
     const known = object && plainPod(object);
     const isSeen = known?.uid === pod.uid && known.node === pod.node;
     if (binding !== undefined && this.#isOutOfReach(binding) && (binding.doneAt! >= call.sentAt || !isSeen)) {
-      return 'over-committed by a Binding that was carried out after it was given up';
+      return { why: 'over-committed by a Binding that was carried out after it was given up' };
     }
     // A process needs no event for pods that it bound itself.
     const isKnownThere = isSeen || (known?.uid === pod.uid && binding?.process === call.process);
     if (isKnownThere) {
       const isGrown = pod.milliCpu > known.milliCpu || pod.mebibytes > known.mebibytes;
-      return isGrown ? 'over-committed: the sender had not seen the resize of a pod' : undefined;
+      return isGrown ? { why: 'over-committed: the sender had not seen the resize of a pod', known } : undefined;
     }
-    if (binding === undefined) return 'over-committed: the sender had not seen a pod that another scheduler bound';
+    if (binding === undefined)
+      return { why: 'over-committed: the sender had not seen a pod that another scheduler bound' };
     if (binding.process === call.process) return undefined;
     return binding.isGivenUp
-      ? 'over-committed by a Binding of a former leader that the sender had not seen'
+      ? { why: 'over-committed by a Binding of a former leader that the sender had not seen' }
       : undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PlainCapacity } from './plain-fit.ts';
-import type { PlainNode, PlainPod } from './plain-objects.ts';
+import type { PlainNode, PlainPod, PlainTerm } from './plain-objects.ts';
 
 const node = (name: string, milliCpu: number, more: Partial<PlainNode> = {}): PlainNode => {
   return {
@@ -17,7 +17,7 @@ const node = (name: string, milliCpu: number, more: Partial<PlainNode> = {}): Pl
 };
 
 const pod = (milliCpu: number, more: Partial<PlainPod> = {}): PlainPod => {
-  return { key: '', uid: '', milliCpu, mebibytes: 10, hostPorts: [], zone: undefined, ...more } as PlainPod;
+  return { key: '', uid: '', milliCpu, mebibytes: 10, hostPorts: [], zone: undefined, terms: [], ...more } as PlainPod;
 };
 
 describe('PlainCapacity', () => {
@@ -50,15 +50,65 @@ describe('PlainCapacity', () => {
     // 3 + 2 and 4: a pod of 2 on the node of 4 leaves no capacity for the pod of 4.
     const capacity = new PlainCapacity([node('a', 5), node('b', 4)], []);
     const members = [pod(3), pod(2), pod(4)];
-    expect(capacity.takesTogether(members, 3)).toBe(true);
-    expect(capacity.takesAnyhow(members, 3)).toBe(false);
-    expect(capacity.takesTogether([...members, pod(1)], 4)).toBe(false);
-    expect(capacity.takesAnyhow([pod(2), pod(2), pod(2), pod(2)], 4)).toBe(true);
+    expect(capacity.arrangement(members, 3)).toBe('fits');
+    expect(capacity.isFoundInOrder(members, 3)).toBe(false);
+    expect(capacity.arrangement([...members, pod(1)], 4)).toBe('none');
+    expect(capacity.isFoundInOrder([pod(2), pod(2), pod(2), pod(2)], 4)).toBe(true);
+  });
+
+  it('holds the planner to the order hardest first, on whichever nodes, and to the easiest first if some may be left out', () => {
+    const capacity = new PlainCapacity([node('a', 4), node('b', 3)], []);
+    // Only the pod of 4 may not be placed second.
+    expect(capacity.isFoundInOrder([pod(3), pod(4)], 2)).toBe(true);
+    expect(new PlainCapacity([node('a', 4)], []).isFoundInOrder([pod(4), pod(2), pod(2)], 2)).toBe(true);
+  });
+
+  it('knows where pods must be apart, together or spread', () => {
+    const zones = [node('a', 3, { zone: 'x' }), node('b', 1, { zone: 'x' }), node('c', 2, { zone: 'y' })];
+    const member = (kind: PlainTerm['kind'], domain: PlainTerm['domain'], uid = 'new'): PlainPod =>
+      pod(1, { uid, group: 'red', terms: [{ kind, domain, group: 'red' }] });
+    const members = (kind: PlainTerm['kind'], domain: PlainTerm['domain'], count: number): PlainPod[] =>
+      Array.from({ length: count }, (_, i) => member(kind, domain, `m${i}`));
+    const empty = new PlainCapacity(zones, []);
+    const most = (kind: PlainTerm['kind'], domain: PlainTerm['domain']): number[] =>
+      [1, 2, 3, 4, 5, 6].filter((count) => empty.arrangement(members(kind, domain, count), count) === 'fits');
+    expect([most('apart', 'node'), most('apart', 'zone')]).toEqual([
+      [1, 2, 3],
+      [1, 2],
+    ]);
+    expect([most('together', 'zone'), most('together', 'node')]).toEqual([
+      [1, 2, 3, 4],
+      [1, 2, 3],
+    ]);
+    expect([most('spread', 'zone'), most('spread', 'node')]).toEqual([
+      [1, 2, 3, 4, 5],
+      [1, 2, 3, 4, 5],
+    ]);
+    const there = new PlainCapacity(zones, [[member('together', 'zone', 'old'), 'c']]);
+    expect(['a', 'b', 'c'].map((name) => there.takes(member('together', 'zone'), name))).toEqual([false, false, true]);
+    expect(['a', 'b', 'c'].map((name) => there.takes(member('apart', 'zone'), name))).toEqual([true, true, false]);
+    expect(['a', 'b', 'c'].map((name) => there.takes(member('spread', 'zone'), name))).toEqual([true, true, false]);
+    const shunning = new PlainCapacity(zones, [[member('apart', 'zone', 'old'), 'c']]);
+    expect(shunning.takes(pod(1, { uid: 'new', group: 'red' }), 'c')).toBe(false);
+  });
+
+  it('puts a pod where its volume is and where the extender lets it go', () => {
+    const nodes = [node('a', 3, { zone: 'x' }), node('b', 3, { zone: 'y' })];
+    const claims = new Map([
+      ['in-y', 'y'],
+      ['anywhere', undefined],
+    ]);
+    const capacity = new PlainCapacity(nodes, [], { claims, refused: ['a'] });
+    const open = (more: Partial<PlainPod>): string[] => ['a', 'b'].filter((name) => capacity.takes(pod(1, more), name));
+    expect(open({ claim: 'in-y' })).toEqual(['b']);
+    expect(open({ claim: 'anywhere' })).toEqual(['a', 'b']);
+    expect(open({ claim: 'missing' })).toEqual([]);
+    expect(open({ isManaged: true })).toEqual(['b']);
   });
 
   it('needs only as many of the pods as the caller asks for', () => {
     const capacity = new PlainCapacity([node('a', 4)], []);
-    expect(capacity.takesTogether([pod(9), pod(2), pod(2)], 2)).toBe(true);
-    expect(capacity.takesTogether([pod(9), pod(2), pod(2)], 3)).toBe(false);
+    expect(capacity.arrangement([pod(9), pod(2), pod(2)], 2)).toBe('fits');
+    expect(capacity.arrangement([pod(9), pod(2), pod(2)], 3)).toBe('none');
   });
 });

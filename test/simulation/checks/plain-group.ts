@@ -19,9 +19,25 @@ function nodesIn(record: StoreRecord, view: View = latest): PlainNode[] {
   return [...record.all('nodes', view.nodes)].map(plainNode);
 }
 
-/** Returns all nodes except the one that rejects every Binding. */
-export function usableNodes(record: StoreRecord, forbidden: string | undefined): PlainNode[] {
-  return nodesIn(record).filter(({ name }) => name !== forbidden);
+/** Returns the claims as PlainCapacity reads them. A volume's zone is the one that its node affinity names. */
+export function claimsIn(record: StoreRecord): ReadonlyMap<string, string | undefined> {
+  const claims = new Map<string, string | undefined>();
+  for (const { metadata, spec } of record.all('persistentvolumeclaims') as Iterable<any>) {
+    const volume: any = spec.volumeName && record.get('persistentvolumes', `/${spec.volumeName}`);
+    const [term] = volume?.spec.nodeAffinity.required.nodeSelectorTerms ?? [];
+    claims.set(metadata.name, term?.matchExpressions[0].values[0]);
+  }
+  return claims;
+}
+
+/** Returns all nodes. The one that rejects every Binding is closed. */
+export function usableNodes(record: StoreRecord, forbidden: string | undefined, view: View = latest): PlainNode[] {
+  return closed(nodesIn(record, view), forbidden === undefined ? [] : [forbidden]);
+}
+
+/** Returns the nodes, of which those with these names are closed. They remain topology domains. */
+export function closed(nodes: readonly PlainNode[], names: readonly string[]): PlainNode[] {
+  return nodes.map((node) => (names.includes(node.name) ? { ...node, isClosed: true } : node));
 }
 
 export function groupsIn(record: StoreRecord, view: View = latest): PlainGroup[] {
@@ -29,7 +45,8 @@ export function groupsIn(record: StoreRecord, view: View = latest): PlainGroup[]
 }
 
 export function groupNamed(record: StoreRecord, name: string, view: View = latest): PlainGroup | undefined {
-  const object = record.get('podgroups', `default/${name}`, view.podgroups);
+  const key = name.includes('/') ? name : `default/${name}`;
+  const object = record.get('podgroups', key, view.podgroups);
   return object && plainGroup(object);
 }
 

@@ -7,7 +7,7 @@ export interface PlainPod {
   readonly name: string;
   readonly version: number;
   readonly schedulerName: string;
-  /** Name of its group; undefined: none. */
+  /** Name of its group, with the namespace if that is not `default`; undefined: none. */
   readonly group: string | undefined;
   readonly node: string;
   readonly phase: string;
@@ -19,6 +19,12 @@ export interface PlainPod {
   readonly mebibytes: number;
   readonly hostPorts: readonly number[];
   readonly zone: string | undefined;
+  /** Required terms on where pods with a group's label are. */
+  readonly terms: readonly PlainTerm[];
+  /** Name of its PersistentVolumeClaim; undefined: it has no volume. */
+  readonly claim: string | undefined;
+  /** The extender decides on its nodes as well. */
+  readonly isManaged: boolean;
   readonly priority: number;
   /** A controller recreates it. */
   readonly isControlled: boolean;
@@ -29,6 +35,16 @@ export interface PlainPod {
   /** The quorum of the group at that time; NaN: not recorded. */
   readonly quorum: number;
   readonly scheduled: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
+}
+
+/**
+ * A required term on the pods with a group's label in the pod's topology domain: none (`apart`), at least one (`together`), or at most one
+ * more than in the emptiest domain (`spread`).
+ */
+export interface PlainTerm {
+  readonly kind: 'apart' | 'together' | 'spread';
+  readonly domain: 'node' | 'zone';
+  readonly group: string;
 }
 
 export interface PlainNode {
@@ -55,9 +71,17 @@ export interface PlainGroup {
   readonly status: JsonObject;
 }
 
-const groupLabel = 'scheduling.x-k8s.io/pod-group';
+/** Label of pods that the extender handles. */
+export const managedLabel = 'simulation.example/managed';
+export const hostnameLabel = 'kubernetes.io/hostname';
+export const groupLabel = 'scheduling.x-k8s.io/pod-group';
 /** object -> parsed pod; objects of the store never change */
 const pods = new WeakMap<JsonObject, PlainPod>();
+
+/** Returns the name by which the checkers know a group. */
+export function groupNameIn(namespace: string | undefined, name: string | undefined): string | undefined {
+  return name === undefined || (namespace ?? 'default') === 'default' ? name : `${namespace}/${name}`;
+}
 
 export function plainPod(object: JsonObject): PlainPod {
   let pod = pods.get(object);
@@ -80,7 +104,7 @@ function readPod({ metadata, spec, status }: any): PlainPod {
     name: metadata.name,
     version: Number(metadata.resourceVersion),
     schedulerName: spec.schedulerName,
-    group: metadata.labels?.[groupLabel],
+    group: groupNameIn(metadata.namespace, metadata.labels?.[groupLabel]),
     node: spec.nodeName ?? '',
     phase: status?.phase ?? 'Pending',
     isRejected: status?.phase === 'Failed' && status.reason === 'OutOfcpu',
@@ -90,6 +114,10 @@ function readPod({ metadata, spec, status }: any): PlainPod {
     mebibytes: Math.max(...asked.map((requests) => mebibytes(requests?.memory))),
     hostPorts: (container.ports ?? []).flatMap(({ hostPort }: any) => (hostPort > 0 ? [hostPort] : [])),
     zone: spec.nodeSelector?.zone,
+    terms: termsOf(spec, metadata.namespace),
+    claim: spec.volumes?.find(({ persistentVolumeClaim }: any) => persistentVolumeClaim)?.persistentVolumeClaim
+      .claimName,
+    isManaged: metadata.labels?.[managedLabel] === 'true',
     priority: spec.priority ?? 0,
     isControlled: (metadata.ownerReferences ?? []).some(({ controller }: any) => controller === true),
     nominatedNode: status?.nominatedNodeName ?? '',
@@ -98,6 +126,21 @@ function readPod({ metadata, spec, status }: any): PlainPod {
     quorum: Number(annotations['tutti.dev/quorum']),
     scheduled: condition && { reason: '', message: '', ...condition },
   };
+}
+
+function termsOf({ affinity, topologySpreadConstraints = [] }: any, namespace: string): PlainTerm[] {
+  const of = (kind: PlainTerm['kind'], terms: readonly any[] = []): PlainTerm[] =>
+    terms.map(({ topologyKey, labelSelector }) => ({
+      kind,
+      domain: topologyKey === hostnameLabel ? 'node' : 'zone',
+      group: groupNameIn(namespace, labelSelector.matchLabels[groupLabel])!,
+    }));
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+  return [
+    ...of('apart', affinity?.podAntiAffinity?.[required]),
+    ...of('together', affinity?.podAffinity?.[required]),
+    ...of('spread', topologySpreadConstraints),
+  ];
 }
 
 export function plainNode(object: JsonObject): PlainNode {
@@ -117,7 +160,7 @@ export function plainNode(object: JsonObject): PlainNode {
 export function plainGroup(object: JsonObject): PlainGroup {
   const { metadata, spec, status } = object as any;
   return {
-    name: metadata.name,
+    name: groupNameIn(metadata.namespace, metadata.name)!,
     uid: metadata.uid,
     version: Number(metadata.resourceVersion),
     minMember: spec?.minMember ?? 1,

@@ -15,6 +15,8 @@ class Story {
     record: this.#store.record,
     now: () => this.#store.version,
     seenBy: () => 0,
+    lagMs: () => 0,
+    promptFrom: () => 0,
     started: new Set(),
     violated: (_invariant, what) => this.violations.push(what),
     excused: () => undefined,
@@ -32,7 +34,9 @@ class Story {
     this.#store.add('pods', `default/${name}`, memberOf('red', { name, uid }));
   }
 
-  remove(name: string): void {
+  /** `inMs`: time after the latest change. */
+  remove(name: string, inMs = 0): void {
+    if (inMs > 0) this.#store.at = this.#store.version + inMs;
     this.#store.remove('pods', `default/${name}`);
   }
 
@@ -53,7 +57,7 @@ class Story {
     const call = {
       process,
       of: 'bind',
-      request: { body: JSON.stringify({ metadata, target: { name: 'a' } }) },
+      request: { path: `/${uid}/binding`, body: JSON.stringify({ metadata, target: { name: 'a' } }) },
       sentAt: version + this.silentFor,
       seen,
       views: [seen, viewOf(madeOf)],
@@ -73,8 +77,8 @@ class Story {
   }
 }
 
-function process(name: string): { name: string; isAlive: boolean; wasPaused: boolean } & Process {
-  return { name, isAlive: true, wasPaused: false } as never;
+function process(name: string): Process {
+  return { name, wasStopped: () => false } as never;
 }
 
 const alone = (name: string): string => expect.stringContaining(`plan of ${name} alone`) as string;
@@ -92,7 +96,7 @@ describe('QuorumChecker on a Binding without a plan before the group has its quo
     for (const name of ['x', 'y']) story.pod(name);
     const one = process('one');
     story.send(one, 'x');
-    Object.assign(one, { isAlive: false });
+    Object.assign(one, { wasStopped: () => true });
     story.send(process('two'), 'x');
     expect(story.end()).toEqual([alone('x')]);
   });
@@ -128,4 +132,33 @@ it('QuorumChecker does not excuse a plan by the loss of a member that its sender
   story.answer(story.send(one, 'x', 'p', madeOf), 201);
   story.answer(story.send(one, 'y', 'p', madeOf), 404);
   expect(story.end()).toEqual([]);
+});
+
+describe('QuorumChecker on a plan of which one Binding was never sent', () => {
+  function withOne(): { story: Story; call: Call; one: Process } {
+    const story = new Story();
+    for (const name of ['x', 'y']) story.pod(name);
+    const one = process('one');
+    return { story, call: story.send(one, 'x', 'p'), one };
+  }
+  const incomplete = expect.stringContaining('plan p of group red sent Bindings for 1 members') as string;
+
+  it('excuses the loss of a member while the Bindings go out, and no later one', () => {
+    const lost = withOne();
+    lost.story.remove('y', 1_000);
+    expect(lost.story.end()).toEqual([]);
+    const late = withOne();
+    late.story.remove('y', 10_000);
+    expect(late.story.end()).toEqual([incomplete]);
+  });
+
+  it('excuses a rejected Binding, unless it was sent again with success', () => {
+    const rejected = withOne();
+    rejected.story.answer(rejected.call, 403);
+    expect(rejected.story.end()).toEqual([]);
+    const repeated = withOne();
+    repeated.story.answer(repeated.call, 500);
+    repeated.story.answer(repeated.story.send(repeated.one, 'x', 'p'), 201);
+    expect(repeated.story.end()).toEqual([incomplete]);
+  });
 });

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import type { Call } from '../world/call.ts';
 import type { Committed } from '../world/record.ts';
+import type { WatchedResource } from '../scenario.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { hasEnded, isOnNode, plainGroup, plainNode, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
@@ -11,6 +12,8 @@ interface Plan {
   readonly group: string;
   readonly quorum: number;
   readonly begunAt: number;
+  /** The oldest state of the store that it may rest on. */
+  readonly restsOn: Call['seen'];
   /** Other members were bound when it began, or had Bindings in flight from an earlier plan. */
   readonly isRepair: boolean;
   /** uids of members that were bound when it began or for which a Binding was sent. */
@@ -18,8 +21,10 @@ interface Plan {
   readonly calls: Call[];
 }
 
-/** The Bindings of a plan go out together at once. A rate limit or a connection may delay some, by this time at most. */
-const togetherMs = 20_000;
+/** The Bindings of a plan go out together at once. A slow first Binding holds the others back, by this time at most. */
+const togetherMs = 3_000;
+/** The same when calls wait in the rate limiter or for a connection. */
+const delayedMs = 20_000;
 
 /**
  * I1, when a Binding is sent. By the versions that had reached its sender, the pod exists, is unbound, is not terminating and is a member.
@@ -34,9 +39,12 @@ export class QuorumChecker implements Checker {
   readonly #plans = new Map<string, Plan>();
   /** process name -> uids of pods for which it has sent a Binding that was not rejected */
   readonly #sent = new Map<string, Set<string>>();
+  readonly #togetherMs: () => number;
 
-  constructor(evidence: Evidence) {
+  /** `areDelayed`: returns whether calls may wait before they are sent. */
+  constructor(evidence: Evidence, areDelayed: () => boolean = () => false) {
     this.#evidence = evidence;
+    this.#togetherMs = () => (areDelayed() ? delayedMs : togetherMs);
   }
 
   sent(call: Call): void {
@@ -114,7 +122,7 @@ export class QuorumChecker implements Checker {
     this.#plans.clear();
   }
 
-  #begin(id: string, { process, sentAt, seen }: Call, group: string, first: string, quorum: number): Plan {
+  #begin(id: string, { process, sentAt, seen, views }: Call, group: string, first: string, quorum: number): Plan {
     const { record } = this.#evidence;
     const sent = this.#sent.get(process.name)!;
     const counted = podsIn(record, seen).filter((pod) => pod.group === group && (isOnNode(pod) || sent.has(pod.uid)));
@@ -123,6 +131,7 @@ export class QuorumChecker implements Checker {
       group,
       quorum,
       begunAt: sentAt,
+      restsOn: views.at(-1)!,
       isRepair: counted.some(({ uid }) => uid !== first) || this.#hasBegun(group, process),
       members: new Set(counted.map(({ uid }) => uid)),
       calls: [],
@@ -135,35 +144,39 @@ export class QuorumChecker implements Checker {
     return [...this.#plans.values()].some((plan) => plan.group === group && plan.process === process);
   }
 
-  #look(id: string, { process, group, quorum, begunAt, members, calls }: Plan): void {
+  #look(id: string, { process, group, quorum, begunAt, restsOn, members, calls }: Plan): void {
     const { record } = this.#evidence;
     if (members.size >= quorum) return;
-    // The other Bindings, still queued, could no longer complete the quorum.
-    if (calls.some(({ status }) => status !== undefined && status >= 400))
+    const until = begunAt + this.#togetherMs();
+    // The other Bindings, still queued, could no longer complete the quorum. A call that is repeated withdraws nothing.
+    const last = new Map(calls.map((call) => [call.request.path, call]));
+    if ([...last.values()].some(({ status, sentAt }) => status !== undefined && status >= 400 && sentAt <= until))
       return this.#evidence.excused('a plan is incomplete: one of its Bindings was rejected');
     // A process that crashed or paused could not continue.
-    if (!process.isAlive || process.wasPaused)
+    if (process.wasStopped(begunAt, until))
       return this.#evidence.excused('a plan is incomplete: its process was stopped');
-    const uids = new Set(calls.map(({ request }) => JSON.parse(String(request.body)).metadata.uid));
-    // A plan does not rest on anything that ended before its last member was created.
-    const complete = record.changes.findLast(({ type, uid }) => type === 'ADDED' && uids.has(uid));
     const podChanges = record.changes.filter(({ resource }) => resource === 'pods');
     // Includes members for which no Binding was sent.
     const planned = podChanges.map(({ object }) => plainPod(object)).filter((pod) => pod.group === group);
-    const from = Math.max(complete?.at ?? 0, begunAt - togetherMs);
-    const isMoved = record.changes.some(
-      (change) =>
+    const isMoved = record.changes.some((change) => {
+      const isNews = change.version > restsOn[watchedOf(change)];
+      return (
+        isNews &&
         change.by !== process.name &&
-        change.at > from &&
-        change.at <= begunAt + togetherMs &&
-        mayUpset(change, group, (node) => planned.some((pod) => isOpenTo(pod, record.get('nodes', `/${node}`)))),
-    );
+        change.at <= until &&
+        mayUpset(change, group, (node) => planned.some((pod) => isOpenTo(pod, record.get('nodes', `/${node}`))))
+      );
+    });
     if (isMoved) return this.#evidence.excused('a plan is incomplete: something that it rests on changed');
     this.#evidence.violated(
       'I1',
       `plan ${id} of group ${group} sent Bindings for ${members.size} members of a quorum of ${quorum}`,
     );
   }
+}
+
+function watchedOf({ resource }: Committed): WatchedResource {
+  return resource === 'pods' || resource === 'nodes' ? resource : 'podgroups';
 }
 
 /** Reports whether the call is rejected for good. A call answered with 429 or 5xx may be sent again. */

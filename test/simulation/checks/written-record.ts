@@ -1,9 +1,14 @@
 import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import { StoreRecord } from '../world/record.ts';
+import type { Committed } from '../world/record.ts';
 
-/** A store record for tests. The test adds changes one by one; each gets the next version and millisecond. */
+/** A store record for tests. The test adds changes one by one; each gets the next version and, unless `at` is set, the next millisecond. */
 export class WrittenRecord {
   readonly record = new StoreRecord();
+  /** Time of the changes from now on. */
+  at: number | undefined;
+  /** Who makes the changes from now on. */
+  by = 'world';
   #version = 0;
 
   /** Version and time of the latest change. */
@@ -11,9 +16,15 @@ export class WrittenRecord {
     return this.#version;
   }
 
-  add(resource: string, key: string, object: JsonObject): void {
+  add(resource: string, key: string, object: JsonObject): Committed {
     const { uid = key } = object.metadata as { readonly uid?: string };
-    this.#note(resource, { type: 'ADDED', object: { key, uid, object } });
+    return this.#note(resource, { type: 'ADDED', object: { key, uid, object } });
+  }
+
+  change(resource: 'pods' | 'nodes', key: string, object: JsonObject): Committed {
+    const { uid = key } = object.metadata as { readonly uid?: string };
+    const previous = { key, uid, object: this.record.get(resource, key)! };
+    return this.#note(resource, { type: 'MODIFIED', object: { key, uid, object }, previous });
   }
 
   remove(resource: 'pods' | 'nodes', key: string): void {
@@ -22,9 +33,9 @@ export class WrittenRecord {
     this.#note(resource, { type: 'DELETED', object: gone, previous: gone });
   }
 
-  #note(resource: string, change: any): void {
+  #note(resource: string, change: any): Committed {
     const resourceVersion = ++this.#version;
-    this.record.add(resourceVersion, resource, { ...change, resourceVersion }, 'test');
+    return this.record.add(this.at ?? resourceVersion, resource, { ...change, resourceVersion }, this.by);
   }
 }
 

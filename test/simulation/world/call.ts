@@ -8,6 +8,8 @@ export interface Call {
   readonly of: CallClass;
   readonly request: TransportRequest;
   readonly sentAt: number;
+  /** When the process handed it to its connection, which may have had to be opened first, and what it had received by then. */
+  readonly begun: { readonly at: number; readonly seen: Readonly<Record<WatchedResource, number>> };
   /** Latest version of each resource that had reached the process when it sent the call. */
   readonly seen: Readonly<Record<WatchedResource, number>>;
   /**
@@ -31,7 +33,7 @@ export function classOf({ method, path, connection }: TransportRequest): CallCla
   if (path.includes('/events')) return 'event';
   if (path.includes('/podgroups/') && method === 'PATCH') return 'status';
   if (method === 'PATCH' && path.includes('/pods/')) return 'verdict';
-  if (method === 'DELETE') return 'evict';
+  if (method === 'DELETE' || path.endsWith('/eviction')) return 'evict';
   if (method === 'GET') return path.includes('/pods/') ? 'read' : 'list';
   return 'other';
 }
@@ -39,6 +41,11 @@ export function classOf({ method, path, connection }: TransportRequest): CallCla
 /** Returns the name of the pod that a call is about; undefined: none. */
 export function podIn(path: string): string | undefined {
   return /\/pods\/([^/?]+)/.exec(path)?.[1];
+}
+
+/** Returns the namespace and name of the pod of a path below a pod. */
+export function podKeyIn(path: string): string {
+  return path.replace(/^.*\/namespaces\/([^/]+)\/pods\/([^/?]+).*$/, '$1/$2');
 }
 
 /** Returns the resource of a list or watch; undefined: the checkers do not track it. */

@@ -1,7 +1,7 @@
 import { PlainCapacity } from '../checks/plain-fit.ts';
 import { hasEnded, plainNode, plainPod } from '../checks/plain-objects.ts';
 import type { PlainPod } from '../checks/plain-objects.ts';
-import { podsPath } from './manifests.ts';
+import { podPathOf } from './manifests.ts';
 import { share } from './mix.ts';
 import type { Plane } from './plane.ts';
 import type { Committed } from './record.ts';
@@ -47,7 +47,7 @@ export class Kubelets {
   collect(node: string): void {
     for (const object of this.#plane.record.all('pods')) {
       const pod = plainPod(object);
-      if (pod.node === node) this.#plane.send('DELETE', `${podsPath}/${pod.name}`, { gracePeriodSeconds: 0 });
+      if (pod.node === node) this.#plane.send('DELETE', podPathOf(pod.key), { gracePeriodSeconds: 0 });
     }
   }
 
@@ -55,7 +55,7 @@ export class Kubelets {
   evict(node: string): void {
     for (const object of this.#plane.record.all('pods')) {
       const pod = plainPod(object);
-      if (pod.node === node) this.#plane.send('DELETE', `${podsPath}/${pod.name}`);
+      if (pod.node === node) this.#plane.send('DELETE', podPathOf(pod.key));
     }
   }
 
@@ -75,9 +75,9 @@ export class Kubelets {
     this.#timeline.after(200 + 600 * share(this.#seed, 21, this.#timeline.count), () => this.#admit(pod));
   }
 
-  #admit({ uid, key, name, node }: PlainPod): void {
+  #admit({ uid, key, node }: PlainPod): void {
     const known = this.#plane.record.get('pods', key);
-    const nodeObject = this.#plane.record.get('nodes', node);
+    const nodeObject = this.#plane.record.get('nodes', `/${node}`);
     if (known === undefined || nodeObject === undefined || this.#asleep.has(node) || this.#seen.has(uid)) return;
     const pod = plainPod(known);
     if (pod.uid !== uid || pod.isLeaving || hasEnded(pod)) return;
@@ -96,22 +96,22 @@ export class Kubelets {
     const status = isRejected
       ? { phase: 'Failed', reason: 'OutOfcpu', message: 'Node did not have enough resource: cpu' }
       : { phase: 'Running', conditions: [...conditionsOf(known), { type: 'Ready', status: 'True' }] };
-    this.#plane.send('PATCH', `${podsPath}/${name}/status`, { metadata: { uid }, status });
+    this.#plane.send('PATCH', `${podPathOf(key)}/status`, { metadata: { uid }, status });
   }
 
-  #endSoon({ uid, key, name, node }: PlainPod): void {
+  #endSoon({ uid, key, node }: PlainPod): void {
     this.#timeline.after(300 + 1_500 * share(this.#seed, 22, this.#timeline.count), () => {
       const known = this.#plane.record.get('pods', key);
       if (known === undefined || plainPod(known).uid !== uid || this.#asleep.has(node)) return;
-      this.#plane.send('DELETE', `${podsPath}/${name}`, { gracePeriodSeconds: 0, preconditions: { uid } });
+      this.#plane.send('DELETE', podPathOf(key), { gracePeriodSeconds: 0, preconditions: { uid } });
     });
   }
 
-  #releaseSoon({ uid, key, name }: PlainPod): void {
+  #releaseSoon({ uid, key }: PlainPod): void {
     this.#timeline.after(2_500, () => {
       const known = this.#plane.record.get('pods', key);
       if (known === undefined || plainPod(known).uid !== uid) return;
-      this.#plane.send('PATCH', `${podsPath}/${name}`, { metadata: { uid, finalizers: null } });
+      this.#plane.send('PATCH', podPathOf(key), { metadata: { uid, finalizers: null } });
     });
   }
 }

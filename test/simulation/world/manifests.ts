@@ -1,9 +1,29 @@
 import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
-import type { GroupPlan, MemberPlan, NodePlan } from '../scenario.ts';
+import { groupLabel, hostnameLabel, managedLabel } from '../checks/plain-objects.ts';
+import type { GroupPlan, MemberPlan, NodePlan, TermPlan } from '../scenario.ts';
 
 const namespace = 'default';
-export const podsPath = `/api/v1/namespaces/${namespace}/pods`;
-export const groupsPath = `/apis/scheduling.x-k8s.io/v1alpha1/namespaces/${namespace}/podgroups`;
+export const tenantNamespace = 'tenant';
+
+export function podsPathIn(of: string): string {
+  return `/api/v1/namespaces/${of}/pods`;
+}
+
+export function groupsPathIn(of: string): string {
+  return `/apis/scheduling.x-k8s.io/v1alpha1/namespaces/${of}/podgroups`;
+}
+
+export const podsPath = podsPathIn(namespace);
+export const groupsPath = groupsPathIn(namespace);
+
+/** Returns the path of a pod with this key, `namespace/name`. */
+export function podPathOf(key: string): string {
+  const [of, name] = key.split('/') as [string, string];
+  return `${podsPathIn(of)}/${name}`;
+}
+export const claimsPath = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
+export const volumesPath = '/api/v1/persistentvolumes';
+export const classesPath = '/apis/storage.k8s.io/v1/storageclasses';
 export const nodesPath = '/api/v1/nodes';
 
 /** Priority class of pods with a priority; other pods have none. */
@@ -19,7 +39,7 @@ export function nodeManifest({ name, milliCpu, mebibytes, pods, labels, isReserv
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name, labels: { ...labels } },
+    metadata: { name, labels: { ...labels, [hostnameLabel]: name } },
     ...(isReserved === true && {
       spec: { taints: [{ key: 'reserved', value: labels?.zone ?? '', effect: 'NoSchedule' }] },
     }),
@@ -27,7 +47,12 @@ export function nodeManifest({ name, milliCpu, mebibytes, pods, labels, isReserv
   };
 }
 
-export function groupManifest({ name, minMember, repairPolicy, repairGraceSeconds }: GroupPlan): JsonObject {
+export function groupManifest({
+  name,
+  minMember,
+  repairPolicy,
+  repairGraceSeconds,
+}: Pick<GroupPlan, 'name' | 'minMember' | 'repairPolicy' | 'repairGraceSeconds'>): JsonObject {
   return {
     apiVersion: 'scheduling.x-k8s.io/v1alpha1',
     kind: 'PodGroup',
@@ -46,18 +71,23 @@ export function podManifest(
   options: {
     readonly schedulerName: string;
     readonly priority: number;
-    readonly group?: Pick<GroupPlan, 'name' | 'recreation'>;
+    readonly group?: Pick<GroupPlan, 'name' | 'recreation' | 'terms'>;
+    readonly claim?: string;
   },
 ): JsonObject {
-  const { milliCpu, mebibytes, hostPort, gated, finalizer, zone } = member;
-  const { schedulerName, priority, group } = options;
+  const { milliCpu, mebibytes, hostPort, gated, finalizer, zone, managed } = member;
+  const { schedulerName, priority, group, claim } = options;
+  const labels = {
+    ...(group !== undefined && { [groupLabel]: group.name }),
+    ...(managed === true && { [managedLabel]: 'true' }),
+  };
   const isOwned = group !== undefined && group.recreation !== 'never';
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       name,
-      ...(group !== undefined && { labels: { 'scheduling.x-k8s.io/pod-group': group.name } }),
+      labels,
       ...(finalizer === true && { finalizers: ['simulation.example/hold'] }),
       ...(isOwned && {
         ownerReferences: [
@@ -74,6 +104,8 @@ export function podManifest(
         nodeSelector: { zone },
         tolerations: [{ key: 'reserved', value: zone, effect: 'NoSchedule' }],
       }),
+      ...(group?.terms !== undefined && termsOf(group.name, group.terms)),
+      ...(claim !== undefined && { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: claim } }] }),
       containers: [
         {
           name: 'main',
@@ -83,5 +115,76 @@ export function podManifest(
         },
       ],
     },
+  };
+}
+
+function termsOf(group: string, terms: readonly TermPlan[]): JsonObject {
+  const of = (kind: TermPlan['kind']): JsonObject[] =>
+    terms
+      .filter((term) => term.kind === kind)
+      .map(({ domain }) => ({
+        topologyKey: domain === 'node' ? hostnameLabel : 'zone',
+        labelSelector: { matchLabels: { [groupLabel]: group } },
+      }));
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+  return {
+    affinity: { podAntiAffinity: { [required]: of('apart') }, podAffinity: { [required]: of('together') } },
+    topologySpreadConstraints: of('spread').map((term) => ({
+      ...term,
+      maxSkew: 1,
+      whenUnsatisfiable: 'DoNotSchedule',
+    })),
+  };
+}
+
+const size = '1Gi';
+export const lateClass = 'late';
+
+/** A class whose volumes are created once a pod that uses them is scheduled. */
+export function classManifest(): JsonObject {
+  return {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: lateClass },
+    provisioner: 'simulation.example/disk',
+    volumeBindingMode: 'WaitForFirstConsumer',
+  };
+}
+
+/** A claim that is bound to the volume, or waits for its first consumer. */
+export function claimManifest(name: string, volumeName?: string): JsonObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name, ...(volumeName !== undefined && { annotations: { [bindCompleted]: 'yes' } }) },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: size } },
+      storageClassName: lateClass,
+      ...(volumeName !== undefined && { volumeName }),
+    },
+  };
+}
+
+export const bindCompleted = 'pv.kubernetes.io/bind-completed';
+export const selectedNode = 'volume.kubernetes.io/selected-node';
+
+/** The volume of a claim, which can be used in one zone. */
+export function volumeManifest(name: string, claim: string, zone: string): JsonObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name },
+    spec: {
+      capacity: { storage: size },
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: lateClass,
+      claimRef: { kind: 'PersistentVolumeClaim', namespace, name: claim },
+      csi: { driver: 'simulation.example', volumeHandle: name },
+      nodeAffinity: {
+        required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: [zone] }] }] },
+      },
+    },
+    status: { phase: 'Bound' },
   };
 }

@@ -76,7 +76,9 @@ export class Network implements Transport {
       ? ({ kind: 'reject-403', ms: 0 } as const)
       : faults.ofCall(process.role, of, podIn(request.path), timeline.now);
     if (isForbidden) faults.note('binding-forbidden');
-    const write = (): Promise<TransportResponse> => this.#write(request, of, signal, struck?.kind, struck?.ms ?? 0);
+    const begun = { at: timeline.now, seen: { ...this.#delivered } };
+    const write = (): Promise<TransportResponse> =>
+      this.#write(request, of, begun, signal, struck?.kind, struck?.ms ?? 0);
     switch (struck?.kind) {
       case 'crash-before':
         process.crash();
@@ -112,6 +114,7 @@ export class Network implements Transport {
   async #write(
     request: TransportRequest,
     of: Call['of'],
+    begun: Call['begun'],
     signal: AbortSignal | undefined,
     fault: string | undefined,
     ms: number,
@@ -125,6 +128,7 @@ export class Network implements Transport {
       of,
       request,
       sentAt: timeline.now,
+      begun,
       seen: { ...this.#delivered },
       views: this.#views(),
       isGivenUp: false,

@@ -27,8 +27,11 @@ export class SimulatedProcess {
   #held: (() => void)[] | undefined;
   readonly #onEnd: (() => void)[] = [];
   #wasPaused = false;
+  /** Pauses that are over. */
+  readonly #pauses: { readonly from: number; readonly to: number }[] = [];
   #pausedAt = 0;
   #pausedMs = 0;
+  #endedAt = Infinity;
 
   constructor(options: {
     readonly role: Role;
@@ -60,6 +63,13 @@ export class SimulatedProcess {
     return this.#wasPaused;
   }
 
+  /** Reports whether it did not run at some moment between the two times. */
+  wasStopped(from: number, to: number): boolean {
+    if (!this.#isAlive && this.#endedAt <= to) return true;
+    if (this.isPaused && this.#pausedAt <= to) return true;
+    return this.#pauses.some((pause) => pause.from <= to && pause.to >= from);
+  }
+
   /** Running time so far in milliseconds, without pauses. */
   get ranMs(): number {
     const { now } = this.#timeline;
@@ -81,6 +91,7 @@ export class SimulatedProcess {
   crash(): void {
     if (!this.#isAlive) return;
     this.#isAlive = false;
+    this.#endedAt = this.#timeline.now;
     this.#held = undefined;
     for (const notify of this.#onEnd) notify();
   }
@@ -106,6 +117,7 @@ export class SimulatedProcess {
     const held = this.#held ?? [];
     this.#held = undefined;
     this.#pausedMs += this.#timeline.now - this.#pausedAt;
+    this.#pauses.push({ from: this.#pausedAt, to: this.#timeline.now });
     // Deliver one by one, so that the consequences of each come before the next.
     for (const what of held) this.#timeline.after(0, () => this.deliver(what));
   }

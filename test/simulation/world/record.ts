@@ -3,6 +3,9 @@ import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import type { Change } from '../../../src/plane/apiserver/store/change.ts';
 import type { WatchedResource } from '../scenario.ts';
 
+/** Resources whose versions the record keeps. */
+export type RecordedResource = WatchedResource | 'persistentvolumeclaims' | 'persistentvolumes';
+
 /** One write that the store accepted. */
 export interface Committed {
   readonly at: number;
@@ -25,20 +28,24 @@ interface Version {
   readonly object: JsonObject | undefined;
 }
 
-const resources: Readonly<Record<string, WatchedResource>> = {
+const resources: Readonly<Record<string, RecordedResource>> = {
   pods: 'pods',
   nodes: 'nodes',
   'podgroups.scheduling.x-k8s.io': 'podgroups',
+  persistentvolumeclaims: 'persistentvolumeclaims',
+  persistentvolumes: 'persistentvolumes',
 };
 
 /** The committed history of the store; everything that checkers know comes from it. */
 export class StoreRecord {
   readonly changes: Committed[] = [];
   /** resource -> key -> versions of the objects with that key, oldest first */
-  readonly #versions: Readonly<Record<WatchedResource, Map<string, Version[]>>> = {
+  readonly #versions: Readonly<Record<RecordedResource, Map<string, Version[]>>> = {
     pods: new Map(),
     nodes: new Map(),
     podgroups: new Map(),
+    persistentvolumeclaims: new Map(),
+    persistentvolumes: new Map(),
   };
   /** Digest of all writes in order: equal runs have equal digests. */
   readonly #digest = createHash('sha1');
@@ -74,12 +81,12 @@ export class StoreRecord {
   }
 
   /** Returns the object with that key, as of a resource version; default: now. */
-  get(resource: WatchedResource, key: string, version = Infinity): JsonObject | undefined {
+  get(resource: RecordedResource, key: string, version = Infinity): JsonObject | undefined {
     return at(this.#versions[resource].get(key) ?? [], version);
   }
 
   /** Yields all objects of a resource, as of a version, in the order in which their keys were first used. */
-  *all(resource: WatchedResource, version = Infinity): Iterable<JsonObject> {
+  *all(resource: RecordedResource, version = Infinity): Iterable<JsonObject> {
     for (const versions of this.#versions[resource].values()) {
       const object = at(versions, version);
       if (object !== undefined) yield object;

@@ -22,11 +22,15 @@ import { ApiVerdictSink } from '../../../src/scheduler/api/api-verdict-sink.ts';
 import { ApiVolumeWriter } from '../../../src/scheduler/api/api-volume-writer.ts';
 import { Scheduler } from '../../../src/scheduler/scheduler.ts';
 import { maxYieldMs } from '../scenario.ts';
-import type { SchedulerPlan } from '../scenario.ts';
+import type { ExtenderPlan, SchedulerPlan } from '../scenario.ts';
 import type { SimulatedProcess } from './process.ts';
+import { simulatedExtender } from './simulated-extender.ts';
 import { slowPermit, slowPreBind } from './slow-plugins.ts';
 
 export const schedulerName = 'tutti';
+/** The second profile puts pods on the fullest nodes. */
+export const packingName = 'tutti-packing';
+export const schedulerNames: readonly string[] = [schedulerName, packingName];
 const leaseNamespace = 'kube-system';
 
 export interface Connection {
@@ -80,13 +84,14 @@ export function startScheduler(
   process: SimulatedProcess,
   options: {
     readonly plan: SchedulerPlan;
+    readonly extender: ExtenderPlan | undefined;
     readonly transport: Transport;
     readonly logger: Logger;
     readonly lost: () => void;
   },
 ): RunningScheduler {
   const { clock, random, name: identity } = process;
-  const { plan, transport, logger } = options;
+  const { plan, extender, transport, logger } = options;
   const connection = connect(transport, clock, plan);
   const { client } = connection;
   const { podBackoff } = defaultConfiguration();
@@ -99,12 +104,13 @@ export function startScheduler(
       events: new EventRecorder({ client, clock, reportingController: schedulerName, reportingInstance: identity }),
       evictor: new ApiPodEvictor({ client, clock, random }),
       volumes: new ApiVolumeWriter({ client, clock, random }),
+      ...(extender !== undefined && { extenders: simulatedExtender(extender, { client, clock, random }) }),
     },
     clock,
     random,
     logger,
     registry,
-    profiles: [profileOf(plan)],
+    profiles: [profileOf(schedulerName, plan), profileOf(packingName, plan, packs)],
     backoff: podBackoff,
     plugins: new Map([
       ...pluginRegistry,
@@ -134,8 +140,15 @@ export function startScheduler(
   };
 }
 
-function profileOf({ permitMs, preBindMs }: SchedulerPlan): ProfileConfiguration {
-  const profile = defaultProfile(schedulerName);
+const packs = { NodeResourcesFit: { scoringStrategy: { type: 'MostAllocated' } } };
+
+function profileOf(
+  name: string,
+  { permitMs, preBindMs }: SchedulerPlan,
+  args: Readonly<Record<string, object>> = {},
+): ProfileConfiguration {
+  const profile = defaultProfile(name);
   const more = [...(permitMs > 0 ? ['SlowPermit'] : []), ...(preBindMs > 0 ? ['SlowPreBind'] : [])];
-  return { ...profile, plugins: [...profile.plugins, ...more.map((name) => ({ name, weight: 1 }))] };
+  const plugins = [...profile.plugins, ...more.map((plugin) => ({ name: plugin, weight: 1 }))];
+  return { ...profile, plugins: plugins.map((plugin) => ({ ...plugin, args: args[plugin.name] })) };
 }

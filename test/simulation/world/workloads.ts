@@ -1,10 +1,12 @@
 import { hasEnded, plainPod } from '../checks/plain-objects.ts';
 import type { PlainPod } from '../checks/plain-objects.ts';
 import type { GroupPlan } from '../scenario.ts';
+import type { Disks } from './disks.ts';
 import { groupManifest, groupsPath, podManifest, podsPath } from './manifests.ts';
 import { share } from './mix.ts';
 import type { Plane } from './plane.ts';
 import type { Committed } from './record.ts';
+import { packingName, schedulerName } from './start-scheduler.ts';
 import type { Timeline } from './timeline.ts';
 
 interface Workload {
@@ -21,7 +23,7 @@ export class Workloads {
   readonly #plane: Plane;
   readonly #timeline: Timeline;
   readonly #seed: number;
-  readonly #schedulerName: string;
+  readonly #disks: Pick<Disks, 'claim'>;
   /** group name -> its workload */
   readonly #workloads = new Map<string, Workload>();
   /** uids whose loss has been handled */
@@ -31,12 +33,12 @@ export class Workloads {
     readonly plane: Plane;
     readonly timeline: Timeline;
     readonly seed: number;
-    readonly schedulerName: string;
+    readonly disks: Pick<Disks, 'claim'>;
   }) {
     this.#plane = options.plane;
     this.#timeline = options.timeline;
     this.#seed = options.seed;
-    this.#schedulerName = options.schedulerName;
+    this.#disks = options.disks;
     this.#plane.subscribe((committed) => this.#changed(committed));
   }
 
@@ -85,10 +87,14 @@ export class Workloads {
       isAgain && plan.recreation === 'new-name' ? `${plan.name}-${place}-${++workload.made}` : `${plan.name}-${place}`;
     workload.names.set(place, name);
     const member = plan.members[place]!;
+    // A replacement gets the claim of its predecessor.
+    const claim = member.volume === undefined ? undefined : `${plan.name}-${place}`;
+    if (claim !== undefined) this.#disks.claim(claim, member.volume!);
     const manifest = podManifest(name, isAgain ? { ...member, gated: false } : member, {
-      schedulerName: this.#schedulerName,
+      schedulerName: plan.packs === true ? packingName : schedulerName,
       priority: plan.priority,
       group: plan,
+      ...(claim !== undefined && { claim }),
     });
     this.#plane.send('POST', podsPath, manifest);
   }

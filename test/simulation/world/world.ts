@@ -3,16 +3,20 @@ import { PlainCapacity } from '../checks/plain-fit.ts';
 import { calmFrom, longestAttemptMs, nameOf } from '../scenario.ts';
 import type { Scenario, Step } from '../scenario.ts';
 import type { Call } from './call.ts';
+import { Disks } from './disks.ts';
 import { Faults } from './faults.ts';
 import { Kubelets } from './kubelets.ts';
 import {
   groupsPath,
+  groupsPathIn,
   nodeManifest,
   nodesPath,
   podManifest,
   podsPath,
+  podsPathIn,
   prioritiesPath,
   priorityManifest,
+  tenantNamespace,
 } from './manifests.ts';
 import { Network } from './network.ts';
 import type { CallObserver } from './network.ts';
@@ -23,6 +27,7 @@ import { simulatedLogger } from './simulated-logger.ts';
 import { startController } from './start-controller.ts';
 import { schedulerName, startScheduler } from './start-scheduler.ts';
 import type { RunningScheduler } from './start-scheduler.ts';
+import { Tenant } from './tenant.ts';
 import { Timeline } from './timeline.ts';
 import { Workloads } from './workloads.ts';
 
@@ -44,6 +49,8 @@ export class World {
   /** When the last step and outage of the scenario are over. */
   readonly calmFrom: number;
   readonly #options: WorldOptions;
+  readonly #disks: Disks;
+  readonly #tenant: Tenant;
   readonly #workloads: Workloads;
   readonly #kubelets: Kubelets;
   /** All processes started so far, newest last. */
@@ -63,12 +70,19 @@ export class World {
     this.plane = new Plane(timeline, seed);
     this.faults = new Faults(scenario, this.calmFrom);
     this.#kubelets = new Kubelets({ plane: this.plane, timeline, seed });
-    this.#workloads = new Workloads({ plane: this.plane, timeline, seed, schedulerName });
+    this.#tenant = new Tenant({ plane: this.plane, timeline });
+    this.#disks = new Disks({ plane: this.plane, timeline, seed });
+    this.#workloads = new Workloads({ plane: this.plane, timeline, seed, disks: this.#disks });
   }
 
   /** Time after which nothing disturbs the cluster any more. */
   get disturbedUntil(): number {
     return Math.max(this.calmFrom, this.faults.lastAt, this.#disturbedUntil);
+  }
+
+  /** Time after which no fault strikes and no process is away any more, as far as it is known now. */
+  get undisturbedFrom(): number {
+    return Math.max(this.faults.lastAt, this.#disturbedUntil);
   }
 
   async open(): Promise<void> {
@@ -80,6 +94,8 @@ export class World {
     }
     await this.plane.open();
     await this.plane.ask('POST', prioritiesPath, priorityManifest());
+    await this.#disks.open();
+    await this.plane.ask('POST', '/api/v1/namespaces', { metadata: { name: tenantNamespace } });
     for (const node of scenario.nodes) await this.plane.ask('POST', nodesPath, nodeManifest(node));
     for (const step of scenario.steps) this.timeline.at(step.at, () => this.#take(step));
     for (let i = 0; i < scenario.scheduler.instances; i++) this.#start('scheduler');
@@ -108,12 +124,13 @@ export class World {
     const waiting = [...plane.record.all('pods')].filter((object) => isOpen(plainPod(object)));
     if (waiting.length === 0) return;
     const beat = { metadata: { annotations: { 'simulation.example/beat': String(this.timeline.now) } } };
-    const poke = (path: string, objects: Iterable<any>): void => {
-      for (const { metadata } of objects) plane.send('PATCH', `${path}/${metadata.name}`, beat);
+    const poke = (pathOf: (namespace: string) => string, objects: Iterable<any>): void => {
+      for (const { metadata } of objects) plane.send('PATCH', `${pathOf(metadata.namespace)}/${metadata.name}`, beat);
     };
-    poke(nodesPath, plane.record.all('nodes'));
-    poke(podsPath, waiting);
-    poke(groupsPath, plane.record.all('podgroups'));
+    poke(() => nodesPath, plane.record.all('nodes'));
+    // An extender may read any field of a pod, so each change of a pod retries it.
+    if (this.#options.scenario.extender === undefined) poke(podsPathIn, waiting);
+    poke(groupsPathIn, plane.record.all('podgroups'));
   }
 
   close(): void {
@@ -162,7 +179,8 @@ export class World {
       if (!isBack || alive < wanted) this.#startIn(role, this.#downMs);
     });
     if (role === 'scheduler') {
-      this.#schedulers.push(startScheduler(process, { plan: scenario.scheduler, transport, logger, lost }));
+      const { scheduler: plan, extender } = scenario;
+      this.#schedulers.push(startScheduler(process, { plan, extender, transport, logger, lost }));
     } else startController(process, { elects: scenario.scheduler.elects, transport, logger, lost });
   }
 
@@ -293,6 +311,9 @@ export class World {
       case 'clock-jump':
         this.#first(step.role)?.jumpWallClock(step.ms);
         return;
+      case 'tenant':
+        this.#tenant.play(step.plan);
+        return;
       case 'forget-history':
         plane.forgetHistory();
         plane.endWatches();
@@ -332,7 +353,9 @@ export class World {
     const nodeObject = plane.record.get('nodes', `/${node}`);
     if (nodeObject === undefined) return;
     const name = `foreign-${++this.#foreign}`;
-    const manifest: any = podManifest(name, { milliCpu, mebibytes: 1 }, { schedulerName: 'other', priority: 0 });
+    const { zone, isReserved } = plainNode(nodeObject);
+    const member = { milliCpu, mebibytes: 1, ...(isReserved && zone !== undefined && { zone }) };
+    const manifest: any = podManifest(name, member, { schedulerName: 'other', priority: 0 });
     const there = [...plane.record.all('pods')].map(plainPod).filter((pod) => pod.node === node && !hasEnded(pod));
     const capacity = new PlainCapacity(
       [plainNode(nodeObject)],
