@@ -15,6 +15,8 @@ let clock: VirtualClock;
 let workloads: MislabeledWorkloads;
 /** Path and selector of each list, in order. */
 let lists: string[];
+/** Maximum number of items of each list. */
+let limits: number[];
 let changed: string[];
 let infos: string[];
 /** path -> its items, or the error */
@@ -22,7 +24,7 @@ let answers: Map<string, readonly object[] | Error>;
 
 beforeEach(() => {
   clock = new VirtualClock();
-  [lists, changed, infos] = [[], [], []];
+  [lists, limits, changed, infos] = [[], [], [], []];
   answers = new Map();
   workloads = new MislabeledWorkloads({
     client: { list: (path, options) => answer(path, options!) },
@@ -34,11 +36,15 @@ beforeEach(() => {
   });
 });
 
-async function answer(path: string, { labelSelector }: ListOptions): Promise<ListPage> {
+async function answer(path: string, options: ListOptions): Promise<ListPage> {
+  const { labelSelector, limit = Infinity, continueToken = '0' } = options;
   lists.push(`${path.replace(/^.*namespaces\//, '')} ${labelSelector}`);
+  limits.push(limit);
   const found = answers.get(path) ?? [];
   if (found instanceof Error) throw found;
-  return Promise.resolve({ items: found, resourceVersion: '1' });
+  const end = Number(continueToken) + limit;
+  const items = found.slice(Number(continueToken), end);
+  return Promise.resolve({ items, resourceVersion: '1', ...(end < found.length && { continueToken: String(end) }) });
 }
 
 const pathOf = (kind: LabeledKind, namespace = 'ns'): string =>
@@ -113,7 +119,7 @@ describe('looks', () => {
     await pass(3_000);
     await pass(600_000);
     const names = lists.filter((list) => list.startsWith('ns/jobs')).map((list) => list.split(',').length);
-    expect(names).toEqual([50, 50]);
+    expect(names).toEqual([50, 10]);
     expect(lists.join()).not.toContain('xxx');
     expect(new Set(lists.join().match(/group-\d+/g)).size).toBe(60);
     expect(lists.filter((list) => list.startsWith('other/'))).toHaveLength(3);
@@ -138,5 +144,50 @@ describe('looks', () => {
     answers.set(pathOf('Job'), [workload('train', 'red')]);
     await pass(10_000);
     expect(workloads.of('ns', 'red')?.name).toBe('train');
+  });
+
+  it('find out that a workload without pods is gone', async () => {
+    answers.set(pathOf('Job'), [workload('train', 'red')]);
+    workloads.lacksMembers('ns', 'red', true);
+    await pass(3_000);
+    answers.delete(pathOf('Job'));
+    await pass(60_000);
+    expect(workloads.of('ns', 'red')).toBeUndefined();
+    expect(changed).toEqual(['ns/red', 'ns/red']);
+    await pass(600_000);
+    expect(lists).toHaveLength(6);
+  });
+
+  it('are at most one in 10 s for a namespace whose only group is created again and again', async () => {
+    for (let second = 0; second < 60; second++) {
+      workloads.lacksMembers('ns', `group-${second}`, true);
+      await pass(500);
+      if (second % 5 === 4) for (let made = 0; made <= second; made++) workloads.lacksMembers('ns', `group-${made}`, false);
+      await pass(500);
+    }
+    expect(lists.length / 3).toBeLessThanOrEqual(6);
+  });
+
+  it('cover all groups of the namespace when pods come or go', async () => {
+    for (let index = 0; index < 120; index++) workloads.lacksMembers('ns', `group-${index}`, true);
+    await pass(3_000);
+    for (let look = 0; look < 10; look++) await pass(10_000);
+    answers.set(pathOf('Job'), [workload('train', 'group-119')]);
+    workloads.podChanged('ns');
+    for (let look = 0; look < 10; look++) await pass(10_000);
+    expect(workloads.of('ns', 'group-119')?.name).toBe('train');
+  });
+
+  it('read a few workloads at a time, because each can be as long as an object of the API', async () => {
+    answers.set(
+      pathOf('Job'),
+      Array.from({ length: 10_000 }, (_, index) => workload(`job-${index}`, `group-${index % 50}`)),
+    );
+    for (let index = 0; index < 50; index++) workloads.lacksMembers('ns', `group-${index}`, true);
+    await pass(3_000);
+    await pass(0);
+    expect(Math.max(...limits)).toBeLessThanOrEqual(10);
+    expect(lists.length).toBeLessThanOrEqual(12);
+    expect(workloads.of('ns', 'group-49')?.name).toBe('job-49');
   });
 });

@@ -23,13 +23,16 @@ export interface MislabeledWorkloadsOptions {
 /** A group that lacks members. */
 interface LackingGroup {
   readonly mislabeled: MislabeledWorkload | undefined;
-  readonly isSeen: boolean;
+  /** `changes` of the namespace before the latest look; -1 before the first. */
+  readonly seen: number;
 }
 
-/** A namespace with groups that lack members. */
+/** A namespace in which groups lack members, or did before its next look. */
 interface Namespace {
   /** name -> the group; those of the latest look are last */
   readonly groups: Map<string, LackingGroup>;
+  /** Number of times that pods came or went. */
+  changes: number;
   /** Clock.monotonic() of the latest look; -Infinity before the first. */
   lookedAt: number;
 }
@@ -38,23 +41,27 @@ interface Namespace {
 const patienceMs = 3_000;
 /** Minimum time between two looks at one namespace. */
 const intervalMs = 10_000;
+/** Time until the look that finds out whether a workload still exists and lacks the label. It may have no pods that come or go. */
+const recheckMs = 60_000;
 /** Maximum number of groups in one look, so that the request stays short. */
 const groupsAtATime = 50;
-/** Maximum number of workloads that a look reads of one kind. */
-const maxWorkloads = 100;
+/** Maximum number of workloads in one response. Each can have the size of the largest object that the API server accepts. */
+const pageSize = 10;
+/** Maximum number of pages that a look reads of one kind. */
+const maxPages = 10;
 /** The syntax of label values. A longer name of a group cannot be in a label. */
 const labelValue = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
 
 /**
  * Finds workloads with the label of a group that lacks members, which their pod template lacks: the commonest mistake. Nothing is watched
- * for it. While a group of a namespace lacks members, a look lists the workloads of that namespace that have a group's label: once, and again
- * when a pod with an owner but without a group is created or deleted there. Looks run one after the other, and at most one in 10 s per
- * namespace. Without the permission to list workloads, no look finds any.
+ * for it. While a group of a namespace lacks members, a look lists the workloads of that namespace that have a group's label: once, again
+ * when a pod with an owner but without a group is created or deleted there, and every minute while it has found one. Looks run one after
+ * the other, and at most one in 10 s per namespace. Without the permission to list workloads, no look finds any.
  */
 export class MislabeledWorkloads {
   readonly #options: MislabeledWorkloadsOptions;
   readonly #looks: WorkQueue;
-  /** name -> the namespace, while a group in it lacks members */
+  /** name -> the namespace, until a look finds no group that lacks members */
   readonly #namespaces = new Map<string, Namespace>();
   /** Kinds that this process may not list; logged once each. */
   readonly #forbidden = new Set<string>();
@@ -86,18 +93,21 @@ export class MislabeledWorkloads {
   lacksMembers(namespace: string, group: string, lacks: boolean): void {
     const known = this.#namespaces.get(namespace);
     if (!lacks) {
-      if (known?.groups.delete(group) === true && known.groups.size === 0) this.#namespaces.delete(namespace);
+      if (known?.groups.delete(group) === true && known.groups.size === 0) this.#lookSoon(namespace, known);
       return;
     }
     if (known?.groups.has(group) === true) return;
-    const { groups } = known ?? this.#add(namespace);
-    groups.set(group, { mislabeled: undefined, isSeen: false });
-    this.#lookSoon(namespace);
+    const lacking = known ?? this.#add(namespace);
+    lacking.groups.set(group, { mislabeled: undefined, seen: -1 });
+    this.#lookSoon(namespace, lacking);
   }
 
   /** A pod with an owner but without a group was created or deleted. */
   podChanged(namespace: string): void {
-    if (this.#namespaces.has(namespace)) this.#lookSoon(namespace);
+    const known = this.#namespaces.get(namespace);
+    if (known === undefined) return;
+    known.changes++;
+    this.#lookSoon(namespace, known);
   }
 
   /** Resolves when no look is in flight. */
@@ -106,35 +116,40 @@ export class MislabeledWorkloads {
   }
 
   #add(namespace: string): Namespace {
-    const added: Namespace = { groups: new Map(), lookedAt: -Infinity };
+    const added: Namespace = { groups: new Map(), changes: 0, lookedAt: -Infinity };
     this.#namespaces.set(namespace, added);
     return added;
   }
 
-  #lookSoon(namespace: string): void {
-    const { lookedAt } = this.#namespaces.get(namespace)!;
+  #lookSoon(namespace: string, { lookedAt }: Namespace): void {
     this.#looks.add(namespace, Math.max(patienceMs, lookedAt + intervalMs - this.#options.clock.monotonic()));
   }
 
   async #look(namespace: string, signal: AbortSignal): Promise<void> {
     const looked = this.#namespaces.get(namespace);
     if (looked === undefined) return;
-    const { groups } = looked;
-    const names = [...groups.keys()].filter((name) => labelValue.test(name)).slice(0, groupsAtATime);
-    looked.lookedAt = this.#options.clock.monotonic();
+    const { groups, changes } = looked;
+    if (groups.size === 0) {
+      this.#namespaces.delete(namespace);
+      return;
+    }
+    const names = namesToLookFor(looked).slice(0, groupsAtATime);
     if (names.length === 0) return;
+    looked.lookedAt = this.#options.clock.monotonic();
     const found = await this.#find(namespace, names, signal);
     for (const name of names) {
       const before = groups.get(name);
       if (before === undefined) continue;
       const mislabeled = found.get(name);
       groups.delete(name);
-      groups.set(name, { mislabeled, isSeen: true });
+      groups.set(name, { mislabeled, seen: changes });
       const isSame = before.mislabeled?.kind === mislabeled?.kind && before.mislabeled?.name === mislabeled?.name;
       if (!isSame) this.#options.onChange(`${namespace}/${name}`);
     }
-    const isUnseen = ([name, { isSeen }]: [string, LackingGroup]): boolean => !isSeen && labelValue.test(name);
-    if ([...groups].some(isUnseen)) this.#looks.add(namespace, intervalMs);
+    const next = namesToLookFor(looked);
+    if (next.length === 0) return;
+    const isUnseen = next.some((name) => groups.get(name)!.seen !== looked.changes);
+    this.#looks.add(namespace, isUnseen ? intervalMs : recheckMs);
   }
 
   /** Returns name of a group -> the first mislabeled workload, by kind and name. */
@@ -149,10 +164,15 @@ export class MislabeledWorkloads {
     for (const { kind, apiPath, plural } of labeledKinds) {
       const path = `${apiPath}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
       try {
-        const { items } = await client.list(path, { labelSelector, limit: maxWorkloads, signal });
-        for (const item of items) {
-          const mislabeled = mislabeledWorkloadOf(kind, item);
-          if (mislabeled !== undefined && !found.has(mislabeled.group)) found.set(mislabeled.group, mislabeled);
+        let continueToken: string | undefined;
+        for (let page = 0; page === 0 || (continueToken !== undefined && page < maxPages); page++) {
+          const from = continueToken === undefined ? {} : { continueToken };
+          const { items, ...rest } = await client.list(path, { labelSelector, limit: pageSize, ...from, signal });
+          for (const item of items) {
+            const mislabeled = mislabeledWorkloadOf(kind, item);
+            if (mislabeled !== undefined && !found.has(mislabeled.group)) found.set(mislabeled.group, mislabeled);
+          }
+          ({ continueToken } = rest);
         }
       } catch (error) {
         if (error instanceof NotFoundError) continue;
@@ -165,4 +185,13 @@ export class MislabeledWorkloads {
     }
     return found;
   }
+}
+
+/** Returns the groups that no look has covered since pods came or went, and those with a workload; those of the latest look last. */
+function namesToLookFor({ groups, changes }: Namespace): readonly string[] {
+  const names: string[] = [];
+  for (const [name, { mislabeled, seen }] of groups) {
+    if ((seen !== changes || mislabeled !== undefined) && labelValue.test(name)) names.push(name);
+  }
+  return names;
 }
