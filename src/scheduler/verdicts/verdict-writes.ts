@@ -149,11 +149,20 @@ export class VerdictWrites {
     this.#due.set(nextRound, clock.monotonic() + backoffDelay(retryPolicy, this.#failedRounds + 1), undefined);
   }
 
+  /** Begins rounds until a write is in flight or none has failed: the verdicts of a whole round may be obsolete. */
   #beginRound(): void {
-    const uids = [...this.#failed].slice(0, roundSize);
-    for (const uid of uids) this.#round.add(uid);
-    this.#hasRoundSucceeded = false;
-    for (const uid of uids) this.add(uid);
+    do {
+      this.#hasRoundSucceeded = false;
+      // While it holds this key, the round does not end.
+      this.#round.add(nextRound);
+      for (const uid of this.#failed) {
+        if (this.#round.size > roundSize) break;
+        this.#round.add(uid);
+      }
+      for (const uid of [...this.#round].slice(1)) this.add(uid);
+      this.#round.delete(nextRound);
+      if (this.#round.size === 0) this.#failedRounds = 0;
+    } while (this.#round.size === 0 && this.#failed.size > 0);
   }
 
   /** If the pod's write was a retry, it has ended, and with the last one the round. */
