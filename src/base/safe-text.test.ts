@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutText, cutToBytes, maxMessageLength, safeLines, safeMessage, safeName, safeText } from './safe-text.ts';
+import { cutText, cutToBytes, maxMessageLength, redactedText, safeLines, safeMessage, safeName, safeText } from './safe-text.ts';
 
 describe('safeText', () => {
   it.each([
@@ -13,6 +13,8 @@ describe('safeText', () => {
     ['{"authorization":"bearer canarycanary=="}', '{"authorization":"bearer [redacted]"}'],
     ['Basic Y2FuYXJ5OmE=', 'Basic [redacted]'],
     ['it printed eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.sig-canary', 'it printed [redacted]'],
+    [`it printed eyJ${'x'.repeat(2_000)}.eyJzdWIiOiJjYW5hcnkifQ`, 'it printed [redacted]'],
+    ['it printed v1-eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ', 'it printed v1-[redacted]'],
     ['GET /x?token=canary&b=c', 'GET /x?token=[redacted]&b=c'],
     ['-----BEGIN RSA PRIVATE KEY-----\\ncanary\\n-----END RSA PRIVATE KEY-----, and more', '[redacted], and more'],
   ])('removes the secret from %s', (text, shown) => {
@@ -63,6 +65,15 @@ describe('safeMessage', () => {
     expect(safeMessage(`${'x'.repeat(1_000)} ${url}`)).toBe(`${'x'.repeat(1_000)} https://[redacted]@host`);
   });
 
+  it('shows no part of a secret of which it has not read the end', () => {
+    const key = `-----BEGIN PRIVATE KEY-----${'x'.repeat(4_000)}-----END PRIVATE KEY-----`;
+    for (let padding = 0; padding < 60; padding++) {
+      const url = safeMessage(`${'x'.repeat(padding)} ${key} for https://admin:canary@host`);
+      expect(url).not.toMatch(/admin|cana/);
+      expect(safeMessage(`${'x'.repeat(padding)} ${key} for Bearer canary-canary`)).not.toContain('cana');
+    }
+  });
+
   it('shows that text is missing even if the rest is short', () => {
     expect(safeMessage(`-----BEGIN PRIVATE KEY-----${'canary'.repeat(2_000)}`)).toBe('[redacted]…');
   });
@@ -71,7 +82,7 @@ describe('safeMessage', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 3_000 }),
       fc
-        .array(fc.constantFrom('\u001b', '\ud83d', '\ude00', '😀', 'eyJ', 'a.b', '://', '@', 'x'.repeat(500), '\n'), {
+        .array(fc.constantFrom('\u001b', '\ud83d', '\ude00', '😀', 'eyJ', 'a.b', '://', '@', '?token=', 'x'.repeat(500), '\n'), {
           maxLength: 40,
         })
         .map((parts) => parts.join('')),
@@ -85,6 +96,26 @@ describe('safeMessage', () => {
         expect(safeMessage(shown)).toBe(shown);
       }),
     );
+  });
+});
+
+describe('a message that is cut beside a secret', () => {
+  it('stays the same', () => {
+    for (let length = 1; length < 40; length++) {
+      const shown = safeMessage('GET /x?token=canary&b=cccccccccccc', length);
+      expect(safeMessage(shown, length)).toBe(shown);
+    }
+  });
+});
+
+describe('redactedText', () => {
+  it('removes secrets, also of those that it cuts, and escapes nothing', () => {
+    expect(redactedText('a\nhttps://admin:canary@host b', 40)).toBe('a\nhttps://[redacted]@host b');
+    for (let length = 20; length < 60; length++) {
+      const text = redactedText(`via\nhttps://admin:canary@host and ${'more '.repeat(100)}`, length);
+      expect(text).not.toMatch(/admin|cana/);
+      expect(text.length).toBeLessThanOrEqual(length);
+    }
   });
 });
 

@@ -9,7 +9,7 @@ import { Buffer } from 'node:buffer';
 export const maxMessageLength = 1_024;
 /** Maximum length of a name in Kubernetes. A longer one is no name of an object. */
 const maxNameLength = 253;
-/** `safeMessage` reads this many times the length that it returns, so that a secret at the cut is recognized as a whole. */
+/** Texts are read up to this many times the length that they are cut to, so that a secret at the cut is recognized as a whole. */
 const readFactor = 4;
 
 /** Patterns of secrets, and their replacements. Each takes linear time, because users choose the text. */
@@ -19,8 +19,9 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer\s+)[\w.~+/-]{8,}=*/gi, '$1[redacted]'],
   // Not "basic authentication".
   [/\b(Basic\s+)(?=\S*[A-Z\d=])[\w+/-]{6,}=*/g, '$1[redacted]'],
-  [/\beyJ[\w-]{8,1024}\.[\w-]{8,}(?:\.[\w-]*)?/g, '[redacted]'],
-  [/([?&](?:access_token|id_token|token|password|secret|api_key)=)[^&\s"']+/gi, '$1[redacted]'],
+  // A token within a word. The lookahead is there for linear time: only a word before a dot is searched for the start of a token.
+  [/(?<![\w-])(?=[\w-]+\.[\w-]{8})([\w-]*?\b)eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g, '$1[redacted]'],
+  [/([?&](?:access_token|id_token|token|password|secret|api_key)=)(?!(?:\[redacted\]?)?…$)[^&\s"']+/gi, '$1[redacted]'],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gs, '[redacted]'],
 ];
 
@@ -53,9 +54,12 @@ export function safeLines(text: string): string {
  * keeps no long text in memory. A safe message stays the same.
  */
 export function safeMessage(text: string, maxLength: number = maxMessageLength): string {
-  const isRead = text.length <= maxLength * readFactor;
-  const safe = safeText(isRead ? text : text.slice(0, maxLength * readFactor));
-  return isRead && safe.length <= maxLength ? safe : cut(safe, maxLength);
+  return shorten(text, maxLength, safeText);
+}
+
+/** Like `safeMessage`, but escapes nothing. For text that passes through `safeText` later. */
+export function redactedText(text: string, maxLength: number): string {
+  return shorten(text, maxLength, withoutSecrets);
 }
 
 /** `safeMessage` for names that an API object refers to: valid names stay as they are, and nothing else becomes a valid name. */
@@ -78,6 +82,21 @@ export function cutToBytes(text: string, maxBytes: number): string {
 }
 
 const ellipsis = '…';
+
+function shorten(text: string, maxLength: number, show: (text: string) => string): string {
+  if (text.length > maxLength * readFactor) {
+    return cut(withoutCutSecret(show(text.slice(0, maxLength * readFactor)), maxLength), maxLength);
+  }
+  const shown = show(text);
+  return shown.length <= maxLength ? shown : cut(shown, maxLength);
+}
+
+/** Removes the last two words, which may be the start of a secret, such as `Bearer abc`. Longer ones than a cut can show stay. */
+function withoutCutSecret(text: string, maxLength: number): string {
+  if (text.endsWith('[redacted]')) return text;
+  const end = Math.max(0, text.lastIndexOf(' ', text.lastIndexOf(' ') - 1));
+  return text.length - end > maxLength * (readFactor - 1) ? text : text.slice(0, end);
+}
 
 function cut(text: string, maxLength: number): string {
   const end = Math.min(text.length, maxLength - ellipsis.length);

@@ -115,6 +115,15 @@ it.each(['text', 'json'] as const)('shows no secrets and no control characters i
   if (format === 'json') expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'info', version: expect.any(String) });
 });
 
+it.each(['text', 'json'] as const)('shows no part of a secret that it cuts in %s', (format) => {
+  const { logger, lines } = capture(format);
+  for (let length = 4_060; length < 4_096; length++) {
+    const text = `${'x'.repeat(length)} https://admin:canary@host`;
+    logger.warn('long', { text, error: new Error(text) });
+  }
+  expect(lines.join('')).not.toMatch(/admin|cana/);
+});
+
 it.each(['text', 'json'] as const)('cuts long texts in %s, wherever they are', (format) => {
   const { logger, lines } = capture(format);
   const long = `${'eyJ-'.repeat(50_000)}end`;

@@ -1,6 +1,6 @@
 import { createLogger as createWinston, format, transports } from 'winston';
 import type { Logger as WinstonLogger } from 'winston';
-import { cutText, safeText } from '../base/safe-text.ts';
+import { redactedText, safeText } from '../base/safe-text.ts';
 
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -127,7 +127,7 @@ function stringify(value: unknown): string {
 
 function plain(key: string, value: unknown): unknown {
   if (value instanceof Error) return plainError(value);
-  if (typeof value === 'string') return cutText(value, maxTextLength);
+  if (typeof value === 'string') return redactedText(value, maxTextLength);
   if (typeof value === 'number' && /ms$/i.test(key)) return Math.round(value);
   return typeof value === 'bigint' ? value.toString() : value;
 }
@@ -169,7 +169,7 @@ function linksOf(error: unknown): readonly Link[] {
   for (let depth = 0; current !== undefined && depth < maxChainLength; depth++) {
     const isError = current instanceof Error;
     const full = isError ? (current as Error).message : typeof current === 'string' ? current : stringify(current);
-    const text = cutText(full, maxTextLength);
+    const text = redactedText(full, maxTextLength);
     const isNew = text !== '' && !links.some((link) => link.text.includes(text));
     if (links.length === 0 || isNew) links.push({ error: current, text });
     if (!isError) break;

@@ -1,5 +1,5 @@
 import { messageOf } from '../../base/message-of.ts';
-import { cutText } from '../../base/safe-text.ts';
+import { redactedText } from '../../base/safe-text.ts';
 import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Node } from '../../api/node.ts';
@@ -301,7 +301,7 @@ class Reasons {
     const unresolvableReason = unresolvable.get(nodeName);
     const code = unresolvableReason === undefined ? 'Unschedulable' : 'UnschedulableAndUnresolvable';
     const reason = unresolvableReason ?? resolvable.get(nodeName) ?? '';
-    const text = cutText(reason.replace(/\s+/g, ' ').trim(), maxReasonLength);
+    const text = redactedText(reason.replace(/\s+/g, ' ').trim(), maxReasonLength);
     return this.#status(code, text === '' ? 'gave no reason' : text);
   }
 
