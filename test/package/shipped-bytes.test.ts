@@ -76,6 +76,8 @@ describe('The check', () => {
     ['packages besides the lockfile', 'npm ci', 'npm install', /^RUN npm install /],
     ['a Debian package', '\nFROM ${BASE}', '\nRUN apt-get install curl\nFROM ${BASE}', 'RUN apt-get install curl'],
     ['a download', '\nCOPY . .', '\nADD https://example.com/node /\nCOPY . .', 'ADD https://example.com/node /'],
+    ['a file of another image after a flag', '--from=build /usr', '--link --from=node:24 /usr', /^COPY --link /],
+    ['another build program', /^/, '# syntax=docker/dockerfile:1\n', '# syntax=docker/dockerfile:1'],
     ['a file of another image', '--from=build /usr', '--from=node:24 /usr', /^COPY --from=node:24 /],
   ])('of the Dockerfile finds %s', (_what, found, replacement, problem) => {
     const changed = dockerfile.replace(found, replacement);

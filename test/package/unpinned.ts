@@ -29,7 +29,8 @@ export function unpinnedInDockerfile(dockerfile: string): readonly string[] {
   const resolved = (image: string): string =>
     image.replaceAll(/\$\{?(\w+)\}?/g, (_text, name: string) => defaults.get(name) ?? '');
   const isPinned = (image: string): boolean => stages.has(image) || image === 'scratch' || digest.test(image);
-  const problems: string[] = [];
+  // The build downloads and runs the program that this directive names.
+  const problems: string[] = dockerfile.match(/^#\s*syntax\s*=.*$/gim) ?? [];
   for (const instruction of instructionsOf(dockerfile)) {
     const [keyword = '', ...words] = instruction.split(/\s+/);
     const rest = words.join(' ');
@@ -46,7 +47,7 @@ export function unpinnedInDockerfile(dockerfile: string): readonly string[] {
         break;
       }
       case 'COPY': {
-        const from = /^--from=(.*)$/.exec(words[0] ?? '')?.[1];
+        const from = /(?<=^| )--from=(\S*)/.exec(rest)?.[1];
         if (from !== undefined && !isPinned(resolved(from))) problems.push(instruction);
         break;
       }
