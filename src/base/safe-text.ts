@@ -41,7 +41,10 @@ const plainName = /^[\w.-]{0,253}$/;
  * `\u001b`, also in JSON. It does not cut the text.
  */
 export function safeText(text: string): string {
-  return escapeControls(withoutSecrets(text));
+  const shown = withoutSecrets(text);
+  const printable = escapeControls(shown);
+  // An escaped line end no longer ends a word, so this can find more. Safe text stays the same.
+  return printable === shown ? shown : withoutSecrets(printable);
 }
 
 /** Like `safeText`, but keeps line breaks. */
