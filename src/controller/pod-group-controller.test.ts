@@ -401,6 +401,19 @@ describe('pods that were meant to be members', () => {
     expect(scheduledCondition(plane)?.reason).not.toBe('LabelMissing');
   });
 
+  it('cause one Event, whichever of them the status names', async () => {
+    const plane = new TestPlane();
+    plane.sync();
+    plane.add(podGroup({ minMember: 2 }));
+    for (const name of ['c', 'b', 'a']) {
+      plane.set({ ...misspelled(name), name, controlledBy: undefined });
+      await plane.pass();
+      plane.deliver();
+    }
+    expect(scheduledCondition(plane)?.message).toContain('pods such as a have the label');
+    expect(plane.events).toHaveLength(1);
+  });
+
   it('are found when their labels change, and forgotten when they are gone', async () => {
     const plane = new TestPlane();
     plane.sync();

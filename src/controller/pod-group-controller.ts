@@ -223,10 +223,10 @@ export class PodGroupController {
     return describeLookAlikes(lookup.lookAlikesOf(key), name);
   }
 
-  /** Records an Event if the status did not say so before. */
+  /** Records an Event if the status named no missing label before. Users can change quickly which pods it names. */
   #reportMissingLabel(group: PodGroup, derived: DerivedStatus, missingLabel: string): void {
     const says = (conditions: readonly Condition[]): boolean =>
-      conditions.some(({ reason, message }) => reason === 'LabelMissing' && message.endsWith(missingLabel));
+      conditions.some(({ reason }) => reason === 'LabelMissing');
     if (says(derived.conditions) && !says(readConditions(group.status)))
       this.#options.events.record(labelMissingEvent(group, missingLabel));
   }
