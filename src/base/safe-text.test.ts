@@ -1,7 +1,16 @@
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutText, cutToBytes, maxMessageLength, redactedText, safeLines, safeMessage, safeName, safeText } from './safe-text.ts';
+import {
+  cutText,
+  cutToBytes,
+  maxMessageLength,
+  redactedText,
+  safeLines,
+  safeMessage,
+  safeName,
+  safeText,
+} from './safe-text.ts';
 
 describe('safeText', () => {
   it.each([
@@ -82,9 +91,24 @@ describe('safeMessage', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 3_000 }),
       fc
-        .array(fc.constantFrom('\u001b', '\ud83d', '\ude00', '😀', 'eyJ', 'a.b', '://', '@', '?token=', 'x'.repeat(500), '\n'), {
-          maxLength: 40,
-        })
+        .array(
+          fc.constantFrom(
+            '\u001b',
+            '\ud83d',
+            '\ude00',
+            '😀',
+            'eyJ',
+            'a.b',
+            '://',
+            '@',
+            '?token=',
+            'x'.repeat(500),
+            '\n',
+          ),
+          {
+            maxLength: 40,
+          },
+        )
         .map((parts) => parts.join('')),
     );
     fc.assert(

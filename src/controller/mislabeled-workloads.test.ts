@@ -162,7 +162,8 @@ describe('looks', () => {
     for (let second = 0; second < 60; second++) {
       workloads.lacksMembers('ns', `group-${second}`, true);
       await pass(500);
-      if (second % 5 === 4) for (let made = 0; made <= second; made++) workloads.lacksMembers('ns', `group-${made}`, false);
+      if (second % 5 === 4)
+        for (let made = 0; made <= second; made++) workloads.lacksMembers('ns', `group-${made}`, false);
       await pass(500);
     }
     expect(lists.length / 3).toBeLessThanOrEqual(6);
