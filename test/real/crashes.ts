@@ -81,7 +81,7 @@ export function killedAmongManyGangs(plane: RealPlane): Promise<void> {
     const begun = new Set(keys.filter((key) => nodeOf(record, key) !== undefined).map(groupOf));
     expect([...begun]).toHaveLength(8);
     await stage.createGroup('rival', { minMember: 5 });
-    const rivals = await stage.createPods('rival', 5, { group: 'rival', cpu: 1, priority: 'high' });
+    const rivals = await stage.createPods('rival', 5, { group: 'rival', cpu: 1 });
     await tutti.startScheduler();
     await expectBound(
       record,

@@ -192,7 +192,7 @@ function crash(when: string, bound: number, how: 'crash' | 'stop'): Scenario {
       expectNeverBound(stage.record, left);
       const size = 3 - bound;
       await stage.createGroup('rival', { minMember: size });
-      const rivals = await stage.createPods('rival', size, { group: 'rival', cpu: 1, priority: 'high' });
+      const rivals = await stage.createPods('rival', size, { group: 'rival', cpu: 1 });
       await stage.startScheduler();
       await expectBound(stage.record, begun);
       return () => expectNeverBound(stage.record, rivals);

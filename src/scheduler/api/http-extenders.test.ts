@@ -159,12 +159,12 @@ describe('an extender over TLS', () => {
   });
 
   it.each([
-    ['has an unknown CA', 'server', {}, 'self-signed certificate in certificate chain'],
+    ['has an unknown CA', 'server', {}, 'the certificate of the server is signed by an unknown CA'],
     [
       'belongs to another CA',
       'server',
       { caFile: fixture('other-ca.crt') },
-      'self-signed certificate in certificate chain',
+      'the certificate of the server is signed by an unknown CA',
     ],
     ['has expired', 'expired', { caFile: fixture('expired.crt') }, 'certificate has expired'],
   ])('is rejected if its certificate %s', async (_, certificate, tls, message) => {

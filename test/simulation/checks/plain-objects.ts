@@ -79,7 +79,7 @@ export const groupLabel = 'scheduling.x-k8s.io/pod-group';
 const pods = new WeakMap<JsonObject, PlainPod>();
 
 /** Returns the name by which the checkers know a group. */
-export function groupNameIn(namespace: string | undefined, name: string | undefined): string | undefined {
+function groupNameIn(namespace: string | undefined, name: string | undefined): string | undefined {
   return name === undefined || (namespace ?? 'default') === 'default' ? name : `${namespace}/${name}`;
 }
 

@@ -138,7 +138,7 @@ function termsOf(group: string, terms: readonly TermPlan[]): JsonObject {
 }
 
 const size = '1Gi';
-export const lateClass = 'late';
+const lateClass = 'late';
 
 /** A class whose volumes are created once a pod that uses them is scheduled. */
 export function classManifest(): JsonObject {
