@@ -32,3 +32,32 @@ describe('nodes to which bindings of a pod failed', () => {
     expect(rejections.avoidedBy({ ...pod, uid: 'sibling' })).toEqual(['a']);
   });
 });
+
+describe('nodes that rejected a pod at admission', () => {
+  const mine = { ...pod, namespace: 'mine' };
+
+  it('get no pods like it from its namespace', () => {
+    const rejections = failing();
+    rejections.notAdmitted(mine, 'a');
+    expect([...rejections.barredFor({ ...mine, uid: 'v' })]).toEqual(['a']);
+    expect([...rejections.barredFor({ ...mine, template: {} as Pod['template'] })]).toEqual([]);
+  });
+
+  it('stay open to pods like it from other namespaces: what the node rejected may be no part of the template', () => {
+    const rejections = failing();
+    rejections.notAdmitted(mine, 'a');
+    const other = { ...mine, namespace: 'other' };
+    expect([...rejections.barredFor(other)]).toEqual([]);
+    rejections.notAdmitted(other, 'b');
+    expect([...rejections.barredFor(mine)]).toEqual(['a']);
+    expect([...rejections.barredFor(other)]).toEqual(['b']);
+  });
+
+  it('open together once something changes there', () => {
+    const rejections = failing();
+    for (const namespace of ['mine', 'other']) rejections.notAdmitted({ ...pod, namespace }, 'a');
+    rejections.capacityFreed('a');
+    for (const namespace of ['mine', 'other']) expect([...rejections.barredFor({ ...pod, namespace })]).toEqual([]);
+    expect(rejections.isEmpty).toBe(true);
+  });
+});

@@ -9,8 +9,10 @@ const maxFailures = 2;
 /** How long a node that rejected a pod gets no pods like it. The time doubles with each rejection and ends early if the node changes. */
 const rejectionPolicy: BackoffPolicy = { initialMs: 60_000, maxMs: 10 * 60_000 };
 
-/** A node rejected pods of one template at admission. */
+/** A node rejected pods of one namespace and template at admission. */
 interface Rejection {
+  readonly namespace: string;
+  readonly template: PodTemplate;
   /** How often the node rejected them. */
   readonly times: number;
   /** Runs until the node is open again, then until the rejection is forgotten. */
@@ -21,18 +23,19 @@ interface Rejection {
  * The nodes that pods should avoid because bindings failed there.
  * - A Binding failed: after two failures, the pod avoids the node but still goes there if no other node fits. If all nodes have failed,
  *   the pod tries them in turn.
- * - A node did not admit a pod, so it has less capacity than its status shows. No pod with the same template goes there for a while, or until
- *   another pod has left the node.
+ * - A node did not admit a pod, so it has less capacity than its status shows. No pod of the same namespace and template goes there for a
+ *   while, or until another pod has left the node. Other namespaces may: users can write pods that every node rejects for something that is
+ *   no part of the template, such as a forbidden sysctl.
  */
 export class NodeRejections {
   readonly #clock: Pick<Clock, 'setTimer'>;
   readonly #opened: (template: PodTemplate) => void;
   /** uid -> node name -> how often a Binding of the pod to the node has failed */
   readonly #counts = new Map<string, Map<string, number>>();
-  /** node name -> pod template -> its rejection */
-  readonly #rejections = new Map<string, Map<PodTemplate, Rejection>>();
-  /** pod template -> names of the nodes that are closed to its pods now */
-  readonly #barred = new Map<PodTemplate, Set<string>>();
+  /** node name -> pod template -> namespace -> its rejection */
+  readonly #rejections = new Map<string, Map<PodTemplate, Map<string, Rejection>>>();
+  /** pod template -> namespace -> names of the nodes that are closed to its pods now */
+  readonly #barred = new Map<PodTemplate, Map<string, Set<string>>>();
 
   constructor(options: {
     readonly clock: Pick<Clock, 'setTimer'>;
@@ -64,18 +67,24 @@ export class NodeRejections {
 
   /** The node rejected the pod at admission. */
   notAdmitted(pod: Pod, nodeName: string): void {
-    const { template } = pod;
-    const byTemplate = this.#rejections.get(nodeName) ?? new Map<PodTemplate, Rejection>();
+    const { namespace, template } = pod;
+    const byTemplate = this.#rejections.get(nodeName) ?? new Map<PodTemplate, Map<string, Rejection>>();
     this.#rejections.set(nodeName, byTemplate);
-    const before = byTemplate.get(template);
+    const byNamespace = byTemplate.get(template) ?? new Map<string, Rejection>();
+    byTemplate.set(template, byNamespace);
+    const before = byNamespace.get(namespace);
     before?.timer?.cancel();
-    const rejection: Rejection = { times: (before?.times ?? 0) + 1, timer: undefined };
-    byTemplate.set(template, rejection);
-    this.#barred.set(template, (this.#barred.get(template) ?? new Set()).add(nodeName));
+    const rejection: Rejection = { namespace, template, times: (before?.times ?? 0) + 1, timer: undefined };
+    byNamespace.set(namespace, rejection);
+    const barred = this.#barred.get(template) ?? new Map<string, Set<string>>();
+    this.#barred.set(template, barred.set(namespace, (barred.get(namespace) ?? new Set()).add(nodeName)));
     rejection.timer = this.#clock.setTimer(backoffDelay(rejectionPolicy, rejection.times), () => {
-      this.#open(template, nodeName);
+      this.#open(rejection, nodeName);
       // The count survives for a while.
-      rejection.timer = this.#clock.setTimer(rejectionPolicy.maxMs, () => byTemplate.delete(template));
+      rejection.timer = this.#clock.setTimer(rejectionPolicy.maxMs, () => {
+        byNamespace.delete(namespace);
+        if (byNamespace.size === 0) byTemplate.delete(template);
+      });
     });
   }
 
@@ -87,8 +96,8 @@ export class NodeRejections {
   }
 
   /** Returns the names of the nodes that are closed to pods like this one now. */
-  barredFor({ template }: Pod): ReadonlySet<string> {
-    return this.#barred.get(template) ?? noNodes;
+  barredFor({ namespace, template }: Pod): ReadonlySet<string> {
+    return this.#barred.get(template)?.get(namespace) ?? noNodes;
   }
 
   /** The pod is bound or gone. */
@@ -98,26 +107,33 @@ export class NodeRejections {
 
   /** The node was deleted, or what scheduling reads of it has changed. It may admit what it rejected before. */
   nodeChanged(nodeName: string): void {
-    for (const [template, { timer }] of this.#rejections.get(nodeName) ?? []) {
-      timer?.cancel();
-      this.#open(template, nodeName);
+    for (const rejection of this.#rejectionsOf(nodeName)) {
+      rejection.timer?.cancel();
+      this.#open(rejection, nodeName);
     }
     this.#rejections.delete(nodeName);
   }
 
   /** A pod has left the node, which may now admit what it rejected before. The count of rejections remains. */
   capacityFreed(nodeName: string): void {
-    for (const template of this.#rejections.get(nodeName)?.keys() ?? []) this.#open(template, nodeName);
+    for (const rejection of this.#rejectionsOf(nodeName)) this.#open(rejection, nodeName);
   }
 
   stop(): void {
-    for (const byTemplate of this.#rejections.values()) for (const { timer } of byTemplate.values()) timer?.cancel();
+    for (const nodeName of this.#rejections.keys())
+      for (const { timer } of this.#rejectionsOf(nodeName)) timer?.cancel();
   }
 
-  #open(template: PodTemplate, nodeName: string): void {
-    const names = this.#barred.get(template);
+  *#rejectionsOf(nodeName: string): Iterable<Rejection> {
+    for (const byNamespace of this.#rejections.get(nodeName)?.values() ?? []) yield* byNamespace.values();
+  }
+
+  #open({ namespace, template }: Rejection, nodeName: string): void {
+    const barred = this.#barred.get(template);
+    const names = barred?.get(namespace);
     if (names?.delete(nodeName) !== true) return;
-    if (names.size === 0) this.#barred.delete(template);
+    if (names.size === 0) barred!.delete(namespace);
+    if (barred!.size === 0) this.#barred.delete(template);
     this.#opened(template);
   }
 }

@@ -74,6 +74,21 @@ describe('a new leader', () => {
     expect(core.popAll().at(-1)).toBe('gang/default/half');
   });
 
+  it('trusts them no longer if its members got our schedulerName only later', () => {
+    const core = newLeader();
+    core.node({ name: 'a', cpu: 64 });
+    core.group({ name: 'half', minMember: 3, repairGraceSeconds: 20 });
+    core.pod({
+      ...{ name: 'half-0', group: 'half', nodeName: 'a', phase: 'Running' },
+      ...{ schedulerName: 'another', annotations: boundFor('half') },
+    });
+    core.start();
+    core.harness.clock.advance(20_000);
+    core.pod({ name: 'half-1', group: 'half', cpu: 1 });
+    core.pod({ name: 'half-2', group: 'half', cpu: 1 });
+    expect(core.queue.get('gang/default/half')!.sortKey.incomplete).toBe(false);
+  });
+
   it('gives the last free capacity to a partially bound gang, not to a new one', async () => {
     const core = newLeader();
     core.node({ name: 'a', cpu: 4 });

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { GangView } from '../../cluster/gang.ts';
+import type { Gang, GangView } from '../../cluster/gang.ts';
 import type { GroupRecord, GroupRecords, PartialPeriod } from './group-records.ts';
 import type { RepairOutcome } from '../metrics/gang-metrics.ts';
 import type { Profiles } from '../profiles.ts';
@@ -47,16 +47,19 @@ export class PartiallyBoundGangs {
   begin(): void {
     const now = this.#clock.now();
     for (const gang of this.#cluster.gangs()) {
+      if (gang.comesFirst) this.#endTrustLater(gang);
       if (!isPartiallyBound(gang) || !this.#isOurs(gang)) continue;
       const lastingMs = Math.max(0, now - firstBoundAt(gang, now));
       this.#records.of(gang.key).period = { since: this.#clock.monotonic() - lastingMs };
-      if (!gang.comesFirst) continue;
-      const endTrust = (): void => {
-        gang.distrustListed();
-        this.#trustEnded(gang.key);
-      };
-      this.#timers.push(this.#clock.setTimer(gang.spec!.repairGraceMs, endTrust));
     }
+  }
+
+  #endTrustLater(gang: Gang): void {
+    const endTrust = (): void => {
+      gang.distrustListed();
+      this.#trustEnded(gang.key);
+    };
+    this.#timers.push(this.#clock.setTimer(gang.spec!.repairGraceMs, endTrust));
   }
 
   /** The group or one of its members has changed. */
