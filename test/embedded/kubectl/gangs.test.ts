@@ -86,13 +86,16 @@ describeSession('gangs', (session) => {
 
   it('get pg -o wide prints since when and why a group waits', async () => {
     expect(table(await session().kubectl.ok('get pg -o wide'))).toEqual([
-      [...columns, 'RUNNING', 'SUCCEEDED', 'FAILED', 'MEMBERS', 'READY', 'SINCE', 'MESSAGE'],
       [
-        ...['blue', 'Scheduling', '3', '0', 'Unschedulable', age, '0', '0', '0', '3', '0', age],
+        ...['NAME', 'PHASE', 'MINMEMBER', 'RUNNING', 'SUCCEEDED', 'FAILED', 'SCHEDULED', 'REASON', 'AGE'],
+        ...['MEMBERS', 'READY', 'SINCE', 'MESSAGE'],
+      ],
+      [
+        ...['blue', 'Scheduling', '3', '0', '0', '0', '0', 'Unschedulable', age, '3', '0', age],
         expect.stringMatching(blueVerdict),
       ],
       [
-        ...['red', 'Running', '3', '3', 'QuorumScheduled', age, '3', '0', '0', '3', '3', age],
+        ...['red', 'Running', '3', '3', '0', '0', '3', 'QuorumScheduled', age, '3', '3', age],
         '3 members are scheduled, 3 are needed',
       ],
     ]);
