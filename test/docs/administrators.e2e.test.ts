@@ -242,7 +242,7 @@ play('monitoring.md', () =>
       'SUCCESS: prometheus.yaml is valid',
     );
     expect(await stage.run(`${tools.paths.promtool} check rules tutti-alerts.yaml`)).toContain(
-      'SUCCESS: 15 rules found',
+      'SUCCESS: 16 rules found',
     );
   }),
 );
