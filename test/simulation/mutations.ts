@@ -458,7 +458,7 @@ export const mutations: readonly Mutation[] = [
     name: 'node-change-opens-nothing',
     why: 'A node that rejected a pod stays closed to pods like it after it has changed.',
     file: 'scheduler/recovery/node-rejections.ts',
-    find: '      timer?.cancel();\n      this.#open(template, nodeName);\n    }\n    this.#rejections.delete(nodeName);',
+    find: '      rejection.timer?.cancel();\n      this.#open(rejection, nodeName);\n    }\n    this.#rejections.delete(nodeName);',
     replace: '    }',
     within: 4_000,
   },
