@@ -1,4 +1,4 @@
-import { safeName } from '../base/safe-text.ts';
+import { maxNameLength, safeName } from '../base/safe-text.ts';
 
 /** Label or annotation key that makes a pod a member of the PodGroup in its value, in the pod's namespace. */
 export const podGroupLabel = 'scheduling.x-k8s.io/pod-group';
@@ -42,8 +42,6 @@ export interface LookAlike {
 const lookAlikeKey = /pod[-_.]?group|^scheduling\.[^/]+\//i;
 const noLookAlikes: readonly never[] = Object.freeze([]);
 const maxLookAlikes = 8;
-/** Longer annotations name no group. */
-const maxNameLength = 253;
 
 /** Returns the labels and annotations of a pod without a group that may have been meant to make it a member. Only the value can tell. */
 export function lookAlikesOf(labels: Keyed, annotations: Keyed): readonly LookAlike[] {

@@ -8,7 +8,7 @@ import { Buffer } from 'node:buffer';
 /** Maximum length of a message for people: the message of a condition, the note of an Event. In UTF-16 code units. */
 export const maxMessageLength = 1_024;
 /** Maximum length of a name in Kubernetes. A longer one is no name of an object. */
-const maxNameLength = 253;
+export const maxNameLength = 253;
 /** Texts are read up to this many times the length that they are cut to, so that a secret at the cut is recognized as a whole. */
 const readFactor = 4;
 

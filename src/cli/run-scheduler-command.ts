@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { maxNameLength } from '../base/safe-text.ts';
 import { inTermsOfFile } from '../compose/in-terms-of-file.ts';
 import { enableOwn } from '../compose/own-plugins.ts';
 import type { RunningProcess } from '../compose/running-process.ts';
@@ -19,7 +20,6 @@ import { schedulerLease } from './program.ts';
 import type { SchedulerFlags } from './program.ts';
 import { runServer } from './run-server.ts';
 
-const maxNameLength = 253;
 /** Part of the stop timeout in which the scheduler completes gangs. At 50 calls per second (--kube-api-qps) it binds 750 members plus the burst. */
 const drainMs = 15_000;
 

@@ -1,6 +1,6 @@
 import { toKubernetesMicroTime } from '../api/kubernetes-time.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import { cutToBytes, safeMessage } from '../base/safe-text.ts';
+import { cutToBytes, maxNameLength, safeMessage } from '../base/safe-text.ts';
 import { NotFoundError } from './api-errors.ts';
 import type { KubeClient } from './kube-client.ts';
 
@@ -74,7 +74,6 @@ interface Series {
 /** The recorder drops minor Events while this many writes wait. */
 const minorLimit = 200;
 const noteLimitBytes = 1024;
-const nameLimit = 253;
 const seriesLimit = 4096;
 
 /**
@@ -264,7 +263,7 @@ export class EventRecorder {
   #nextName(regardingName: string): string {
     const unique = BigInt(Math.trunc(this.#options.clock.now())) * 1_000_000n + BigInt(this.#names++ % 1_000_000);
     const suffix = `.${unique.toString(16)}`;
-    return regardingName.slice(0, nameLimit - suffix.length) + suffix;
+    return regardingName.slice(0, maxNameLength - suffix.length) + suffix;
   }
 
   #forget(series: Series): void {

@@ -39,7 +39,7 @@ export class OpenConnections implements Iterable<Socket> {
   /** Adds a new connection until it closes. Closes it at once if its address has the most connections and all of them are busy. */
   add(socket: Socket): void {
     const { remoteAddress: address } = socket;
-    if (address === undefined || !this.#makeRoomFor(address)) {
+    if (address === undefined || !this.#freeSlotFor(address)) {
       socket.destroy();
       return;
     }
@@ -59,7 +59,7 @@ export class OpenConnections implements Iterable<Socket> {
   }
 
   /** Returns whether there is a slot for a connection from this address, after it has closed another one if necessary. */
-  #makeRoomFor(address: string): boolean {
+  #freeSlotFor(address: string): boolean {
     const { connections, connectionsOfOneAddress } = this.#limits;
     const own = this.#countOf(address);
     if (own < connectionsOfOneAddress && this.#byClient.size < connections) return true;

@@ -19,7 +19,7 @@ const nodeCount = 8;
 /** How long others may wait for capacity that no pod uses. The tenant's pods exist for less than that. */
 const othersWithinMs = 20_000;
 
-/** The attacks of issue I10: the rights of a user in one namespace, and eight nodes of 16 cores. */
+/** Attacks that guarantee I10 excludes: a user with rights in one namespace, and eight nodes of 16 cores. */
 describe.skipIf(programs.state === 'missing')('A user with rights in one namespace only', () => {
   let plane: RealPlane;
 

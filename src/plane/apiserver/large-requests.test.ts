@@ -8,13 +8,9 @@ import {
   podManifest,
   podsPath,
   thingDefinition,
+  thingManifest,
+  thingsPath,
 } from './testing/manifests.ts';
-
-const thingsPath = '/apis/example.test/v1/namespaces/default/things';
-
-function thing(spec: JsonObject[string]): JsonObject {
-  return { apiVersion: 'example.test/v1', kind: 'Thing', metadata: { name: 'a' }, spec };
-}
 
 async function withThings(spec: JsonObject): Promise<ApiClient> {
   const client = new ApiClient();
@@ -49,7 +45,7 @@ describe('a request with many problems', () => {
   it('builds the paths of the first hundred unknown fields, because a path can be as long as the body', async () => {
     const client = await withThings({ type: 'object', additionalProperties: { type: 'object', properties: {} } });
     const key = 'k'.repeat(10_000);
-    const object = thing({ [key]: entries(1_000, (index) => `a${index}`, 1) });
+    const object = thingManifest({ [key]: entries(1_000, (index) => `a${index}`, 1) });
     const stringify = vi.spyOn(JSON, 'stringify');
     expect((await client.create(thingsPath, object)).status).toBe(201);
     const written = stringify.mock.results.reduce((sum, { value }) => sum + String(value).length, 0);
@@ -61,7 +57,7 @@ describe('a list of distinct values', () => {
   it('names the first element that occurs twice', async () => {
     const items = { type: 'array', items: { type: 'integer' } };
     const client = await withThings({ type: 'array', 'x-kubernetes-list-type': 'set', items });
-    const rejected = await client.create(thingsPath, thing([[1], [2], [1]]));
+    const rejected = await client.create(thingsPath, thingManifest([[1], [2], [1]]));
     expect(rejected.body.details.causes).toEqual([
       { field: 'spec[2]', reason: 'FieldValueDuplicate', message: 'Duplicate value: [1]' },
     ]);

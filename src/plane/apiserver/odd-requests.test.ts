@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from './json.ts';
+import type { JsonObject } from './json.ts';
 import { ApiClient } from './testing/api-client.ts';
 import type { Answer } from './testing/api-client.ts';
 import {
@@ -10,13 +10,9 @@ import {
   podManifest,
   podsPath,
   thingDefinition,
+  thingManifest,
+  thingsPath,
 } from './testing/manifests.ts';
-
-const thingsPath = '/apis/example.test/v1/namespaces/default/things';
-
-function thing(spec: JsonValue, metadata: JsonObject = {}): JsonObject {
-  return { apiVersion: 'example.test/v1', kind: 'Thing', metadata: { name: 'a', ...metadata }, spec };
-}
 
 async function withThings(): Promise<ApiClient> {
   const client = new ApiClient();
@@ -39,8 +35,8 @@ async function expectListed(client: ApiClient, path: string): Promise<void> {
 
 describe('nesting', () => {
   it.each<[string, (client: ApiClient, deep: JsonObject) => Promise<Answer>]>([
-    ['in a new object', (client, deep) => client.create(thingsPath, thing(deep, { name: 'b' }))],
-    ['in a replacement', (client, deep) => client.replace(`${thingsPath}/a`, thing(deep))],
+    ['in a new object', (client, deep) => client.create(thingsPath, thingManifest(deep, { name: 'b' }))],
+    ['in a replacement', (client, deep) => client.replace(`${thingsPath}/a`, thingManifest(deep))],
     ['in a merge patch', (client, deep) => client.patch(`${thingsPath}/a`, 'merge', { spec: deep })],
     [
       'in a JSON patch',
@@ -52,7 +48,7 @@ describe('nesting', () => {
     ],
   ])('rejects a value that is nested too deeply %s', async (_where, send) => {
     const client = await withThings();
-    await client.mustCreate(thingsPath, thing({}));
+    await client.mustCreate(thingsPath, thingManifest({}));
     const rejected = await send(client, nested(1_000));
     expect(rejected.status).toBe(400);
     expect(rejected.body.message).toContain('nested more than 256 levels');
@@ -61,7 +57,7 @@ describe('nesting', () => {
 
   it('lists, replaces, patches and deletes an object within the limit', async () => {
     const client = await withThings();
-    await client.mustCreate(thingsPath, thing(nested(118)));
+    await client.mustCreate(thingsPath, thingManifest(nested(118)));
     await expectListed(client, thingsPath);
     const { body } = await client.get(`${thingsPath}/a`);
     expect((await client.replace(`${thingsPath}/a`, body)).status).toBe(200);

@@ -1,3 +1,4 @@
+import { maxNameLength } from '../../base/safe-text.ts';
 import type { Answer } from '../route.ts';
 import { jsonAnswer } from '../json-answer.ts';
 
@@ -22,8 +23,6 @@ const defaultLimit = 100;
 const maxRows = 500;
 /** Limit of `offset`, which bounds the work of one request. */
 const maxOffset = 10_000_000;
-/** Maximum length of a namespace or name in Kubernetes. */
-const maxNameLength = 253;
 /** How long a scan runs before it yields to other tasks. */
 const sliceMs = 5;
 /** Number of rows between two checks of the clock. */

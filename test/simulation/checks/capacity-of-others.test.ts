@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PartialGroupChecker } from './partially-bound-gangs.ts';
 import { WaitingChecker } from './waiting.ts';
-import { WrittenRecord, memberOf, nodeFor } from './written-record.ts';
+import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
 
 const graceMs = 60_000;
 
@@ -35,16 +35,13 @@ class Story {
 
   /** Returns when to check again. */
   settled(checked: 'partial groups' | 'waiting pods'): number | undefined {
-    const evidence = {
+    const evidence = calmEvidence({
       record: this.#store.record,
       now: () => this.now,
-      seenBy: () => 0,
-      lagMs: () => 0,
-      promptFrom: () => 0,
       started: this.#started,
-      violated: (invariant: string, what: string) => void this.violations.push(`${invariant} ${what}`),
-      excused: (reason: string) => void this.excuses.push(reason),
-    };
+      violated: (invariant, what) => this.violations.push(`${invariant} ${what}`),
+      excused: (reason) => this.excuses.push(reason),
+    });
     if (checked === 'waiting pods') {
       const terms = { schedulerNames: ['tutti'] };
       return new WaitingChecker(evidence, terms).settled();

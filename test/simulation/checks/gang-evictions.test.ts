@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../world/call.ts';
 import { ReleaseChecker } from './gang-evictions.ts';
-import { WrittenRecord, memberOf, nodeFor } from './written-record.ts';
+import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
 
 const groups = 'podgroups.scheduling.x-k8s.io';
 
@@ -22,16 +22,13 @@ class Story {
 
   /** A process that had received everything up to that version evicts the bound member. */
   evict(seen = this.store.version): readonly string[] {
-    const checker = new ReleaseChecker({
-      record: this.store.record,
-      now: () => 100_000,
-      seenBy: () => 0,
-      promptFrom: () => 0,
-      lagMs: () => 0,
-      started: new Set(),
-      violated: (_invariant, what) => this.violations.push(what),
-      excused: () => undefined,
-    });
+    const checker = new ReleaseChecker(
+      calmEvidence({
+        record: this.store.record,
+        now: () => 100_000,
+        violated: (_invariant, what) => this.violations.push(what),
+      }),
+    );
     for (const change of this.store.record.changes) checker.committed({ ...change, by: 'world' });
     const view = { pods: seen, nodes: seen, podgroups: seen };
     checker.sent({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../world/call.ts';
 import { OverCommitChecker } from './over-commit.ts';
-import { WrittenRecord, memberOf, nodeFor } from './written-record.ts';
+import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
 
 /** A node for two pods, on which one is bound, and the findings on a Binding of another. */
 class Story {
@@ -23,16 +23,14 @@ class Story {
     this.member(name);
     const known = Math.max(seen, 0);
     this.member(name, 'a');
-    const checker = new OverCommitChecker({
-      record: this.store.record,
-      now: () => 0,
-      seenBy: () => 0,
-      lagMs: () => 0,
-      promptFrom: () => 0,
-      started: new Set(),
-      violated: (_invariant, what) => this.violations.push(what),
-      excused: (reason) => this.excuses.push(reason),
-    });
+    const checker = new OverCommitChecker(
+      calmEvidence({
+        record: this.store.record,
+        now: () => 0,
+        violated: (_invariant, what) => this.violations.push(what),
+        excused: (reason) => this.excuses.push(reason),
+      }),
+    );
     const view = { pods: known, nodes: known, podgroups: known };
     checker.done({
       process: { name: 'one', isAlive: true },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../world/call.ts';
 import { PriorityChecker } from './priority.ts';
-import { WrittenRecord, memberOf, nodeFor } from './written-record.ts';
+import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
 
 /** A node for one pod; a pod of high priority waits for it, and one of low priority gets it. Returns the violations. */
 function play({ waitsMs = 60_000, promptFrom = 0, pods = 1 } = {}): readonly string[] {
@@ -9,16 +9,12 @@ function play({ waitsMs = 60_000, promptFrom = 0, pods = 1 } = {}): readonly str
   const violations: string[] = [];
   let now = 0;
   const checker = new PriorityChecker(
-    {
+    calmEvidence({
       record: store.record,
       now: () => now,
-      seenBy: () => 0,
-      lagMs: () => 0,
       promptFrom: () => promptFrom,
-      started: new Set(),
       violated: (invariant, what) => violations.push(`${invariant} ${what}`),
-      excused: () => undefined,
-    },
+    }),
     ['tutti'],
   );
   const lone = (name: string, priority: number, node?: string): any => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../world/call.ts';
 import { QuorumChecker } from './quorum.ts';
-import { WrittenRecord, memberOf, nodeFor } from './written-record.ts';
+import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
 
 type Process = Call['process'];
 
@@ -11,16 +11,13 @@ class Story {
   /** Milliseconds between the last change and the Bindings. */
   silentFor = 0;
   readonly #store = new WrittenRecord();
-  readonly #checker = new QuorumChecker({
-    record: this.#store.record,
-    now: () => this.#store.version,
-    seenBy: () => 0,
-    lagMs: () => 0,
-    promptFrom: () => 0,
-    started: new Set(),
-    violated: (_invariant, what) => this.violations.push(what),
-    excused: () => undefined,
-  });
+  readonly #checker = new QuorumChecker(
+    calmEvidence({
+      record: this.#store.record,
+      now: () => this.#store.version,
+      violated: (_invariant, what) => this.violations.push(what),
+    }),
+  );
 
   constructor() {
     this.#store.add('nodes', '/a', nodeFor(9));

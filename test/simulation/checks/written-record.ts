@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import { StoreRecord } from '../world/record.ts';
 import type { Committed } from '../world/record.ts';
+import type { Evidence } from './evidence.ts';
 
 /** A store record for tests. The test adds changes one by one; each gets the next version and, unless `at` is set, the next millisecond. */
 export class WrittenRecord {
@@ -37,6 +38,18 @@ export class WrittenRecord {
     const resourceVersion = ++this.#version;
     return this.record.add(this.at ?? resourceVersion, resource, { ...change, resourceVersion }, this.by);
   }
+}
+
+/** Returns the evidence of a run without faults or delays in which no group has started, with these parts. */
+export function calmEvidence(parts: Pick<Evidence, 'record' | 'now' | 'violated'> & Partial<Evidence>): Evidence {
+  return {
+    seenBy: () => 0,
+    promptFrom: () => 0,
+    lagMs: () => 0,
+    started: new Set(),
+    excused: () => undefined,
+    ...parts,
+  };
 }
 
 /** Returns a node with capacity for `pods` pods without requests. */

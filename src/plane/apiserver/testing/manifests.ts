@@ -1,8 +1,10 @@
-import type { JsonObject } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 
 export const podsPath = '/api/v1/namespaces/default/pods';
 export const configMapsPath = '/api/v1/namespaces/default/configmaps';
 export const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+/** Path of the objects of `thingDefinition`. */
+export const thingsPath = '/apis/example.test/v1/namespaces/default/things';
 export const podGroupsPath = '/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups';
 
 export function podManifest(name: string, spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject {
@@ -52,6 +54,11 @@ export function thingDefinition(properties: JsonObject, version: JsonObject = {}
       ],
     },
   };
+}
+
+/** Returns the Thing `a`. */
+export function thingManifest(spec: JsonValue, metadata: JsonObject = {}): JsonObject {
+  return { apiVersion: 'example.test/v1', kind: 'Thing', metadata: { name: 'a', ...metadata }, spec };
 }
 
 /** Returns a CRD with a status subresource, defaults, bounds and printer columns. */
