@@ -8,7 +8,7 @@ import { sourceTexts } from './source-texts.ts';
 const planMeanings: Readonly<Record<keyof typeof planAnnotations, string>> = {
   groupUid: 'UID of the PodGroup whose plan bound the pod',
   plan: 'ID of the plan. All members that one plan bound have the same ID',
-  quorum: '`minMember` at the time of the plan',
+  quorum: '`minMember` when Tutti sent the first binding of the plan',
 };
 
 const simulationMeanings: Readonly<Record<keyof typeof simulationAnnotations, string>> = {

@@ -141,7 +141,7 @@ export interface Pod {
   readonly podScheduled: PodScheduledCondition | undefined;
   /** UID of the PodGroup for which the pod was bound, from the Binding's annotation. */
   readonly plannedGroupUid: string | undefined;
-  /** minMember of that PodGroup at the time of its plan, from the annotation. */
+  /** minMember of that PodGroup when its plan was bound, from the annotation. */
   readonly plannedQuorum: number | undefined;
   /** Whether a controller owns the pod and recreates it. */
   readonly isControlled: boolean;
@@ -159,7 +159,7 @@ export const planAnnotations = {
   groupUid: 'tutti.dev/pod-group-uid',
   /** ID of the plan. All pods that one plan bound have the same value. */
   plan: 'tutti.dev/plan',
-  /** minMember at the time of the plan. */
+  /** minMember when the first Binding of the plan was sent. */
   quorum: 'tutti.dev/quorum',
 } as const;
 

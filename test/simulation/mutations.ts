@@ -22,6 +22,21 @@ export const mutations: readonly Mutation[] = [
     within: 8_000,
   },
   {
+    name: 'records-the-quorum-of-the-plan',
+    why: 'The Bindings record the quorum at the time of the plan, although it has changed during Permit or PreBind. After a crash, a group of which fewer members are bound seems to have started.',
+    file: 'scheduler/binding/binding-cycle.ts',
+    find: 'sending.quorum = quorumOf(plan);',
+    replace: 'sending.quorum = plan.gang && plan.groupSpec?.minMember;',
+    and: [
+      {
+        file: 'scheduler/binding/binding-cycle.ts',
+        find: 'const changed = changedQuorum(plan, sending);',
+        replace: 'const changed = undefined;',
+      },
+    ],
+    within: 3_000,
+  },
+  {
     name: 'no-barrier',
     why: 'Each member is bound as soon as its own PreBind is done, whether or not the others succeed.',
     file: 'scheduler/binding/binding-cycle.ts',

@@ -153,6 +153,19 @@ describe('BindingCycle', () => {
     expect(steps).toHaveLength(6);
   });
 
+  it('records the quorum at the time of binding if it changes while a PreBind runs', async () => {
+    const volumes = deferred<undefined>();
+    const { harness, binding, bound, plan } = fixture({
+      plugins: [{ name: 'Volumes', preBind: () => volumes.promise }],
+    });
+    binding.start(plan());
+    await settle();
+    harness.group({ name: 'red', uid: 'red-uid', minMember: 2 });
+    volumes.resolve(undefined);
+    await binding.idle();
+    expect(bound.map(({ annotations }) => annotations?.[planAnnotations.quorum])).toEqual(['2', '2', '2']);
+  });
+
   it('binds no member if one PreBind fails', async () => {
     const { binding, bound, results, plan } = fixture({
       plugins: [
@@ -324,6 +337,32 @@ describe('a Permit plugin that waits', () => {
       expect(sent).toEqual(['red-0', 'red-2']);
       expect(results.map(({ kind }) => kind)).toEqual(['failed', 'begun', 'bound', 'bound', 'finished']);
       expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'Insufficient cpu' }]);
+    });
+
+    it('sends none if the quorum changes before the first is sent', async () => {
+      const { harness, binding, plan, turns, sent, results } = crowded(2);
+      binding.start(plan());
+      await settle();
+      harness.group({ name: 'red', uid: 'red-uid', minMember: 2 });
+      for (const turn of turns) turn();
+      await binding.idle();
+      expect(sent).toEqual([]);
+      expect(finished(results)[0]).toEqual({
+        pod: 'red-0',
+        reason: 'PodGroup default/red now needs 2 members instead of 3',
+      });
+    });
+
+    it('sends the other bindings if the quorum changes after the first is sent', async () => {
+      const { harness, binding, plan, turns, sent } = crowded(2);
+      binding.start(plan());
+      await settle();
+      turns[0]!();
+      await settle();
+      harness.group({ name: 'red', uid: 'red-uid', minMember: 2 });
+      for (const turn of turns) turn();
+      await binding.idle();
+      expect(sent).toEqual(['red-0', 'red-1', 'red-2']);
     });
 
     it('sends the other bindings if a member no longer fits after the first is sent', async () => {

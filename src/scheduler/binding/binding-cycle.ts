@@ -63,6 +63,8 @@ interface Sending {
   readonly maybeSent: Set<NodeAssignment>;
   /** Node revision at which all members were known to fit; undefined if there is none. */
   revision: number | undefined;
+  /** The quorum that the Bindings record; undefined for a pod alone. */
+  quorum: number | undefined;
 }
 
 /**
@@ -155,7 +157,13 @@ export class BindingCycle {
     if (plan.startsGang && plan.gang !== undefined) this.#starting.set(plan.gang.key, plan);
     // Changes that the attempt deferred run in this same turn of the event loop, before this method continues.
     const revision = hasWaited ? undefined : this.#options.revision();
-    const sending: Sending = { hasBegun: false, failures: new Map(), maybeSent: new Set(), revision };
+    const sending: Sending = {
+      hasBegun: false,
+      failures: new Map(),
+      maybeSent: new Set(),
+      revision,
+      quorum: undefined,
+    };
     const rejected = await this.#passPlugins(plan, early);
     const decide = (): void => {
       const rejection = rejected ?? this.#stopped();
@@ -166,7 +174,9 @@ export class BindingCycle {
     // During an attempt, Filter would see half of the attempt's plan.
     if (hasWaited) await this.#options.betweenAttempts(decide);
     else decide();
-    const annotations = this.#annotations(plan);
+    // The quorum may have changed since the plan was made.
+    sending.quorum = quorumOf(plan);
+    const annotations = this.#annotations(plan, sending.quorum);
     const remaining = plan.assignments.filter((assignment) => !sending.failures.has(assignment));
     const binds = Promise.all(remaining.map((assignment) => this.#bind(plan, assignment, annotations, sending)));
     this.#binds.add(binds);
@@ -326,19 +336,20 @@ export class BindingCycle {
       const stopped = this.#stopped();
       if (stopped !== undefined) this.#giveUp(plan, sending, stopped);
       else if (plan.startsGang) this.#recheckAll(plan, sending, isMoved);
+      const changed = changedQuorum(plan, sending);
+      if (changed !== undefined && !sending.failures.has(assignment)) this.#giveUp(plan, sending, changed);
     }
     return sending.failures.get(assignment)?.status ?? this.#problem(plan, assignment, isMoved, sending.revision);
   }
 
-  #annotations(plan: BindingPlan): Readonly<Record<string, string>> {
-    const { gang, groupSpec } = plan;
+  #annotations({ groupSpec }: BindingPlan, quorum: number | undefined): Readonly<Record<string, string>> {
     if (groupSpec === undefined) return {};
     const annotations = { [planAnnotations.groupUid]: groupSpec.uid };
-    if (gang === undefined) return annotations;
+    if (quorum === undefined) return annotations;
     return {
       ...annotations,
       [planAnnotations.plan]: this.#options.planId(),
-      [planAnnotations.quorum]: String(groupSpec.minMember),
+      [planAnnotations.quorum]: String(quorum),
     };
   }
 
@@ -391,6 +402,22 @@ export class BindingCycle {
 /** Returns why a wait for plugins ended early. */
 function whyEnded({ reason }: AbortSignal): Status {
   return new Status(reason instanceof WithdrawnError ? 'Unschedulable' : 'Error', messageOf(reason));
+}
+
+/** Returns the latest quorum of the group object that the plan is for; undefined if the plan is for a pod alone. */
+function quorumOf({ gang, groupSpec }: BindingPlan): number | undefined {
+  return gang && (gang.spec?.uid === groupSpec?.uid ? gang.spec : groupSpec)?.minMember;
+}
+
+/**
+ * Returns why a plan that starts a gang must be made again: the quorum has changed since the plan's Bindings were written. If they name a
+ * lower quorum, they show too early that the gang has started.
+ */
+function changedQuorum(plan: BindingPlan, { quorum }: Sending): Rejection | undefined {
+  const current = quorumOf(plan);
+  if (!plan.startsGang || current === quorum) return undefined;
+  const message = `PodGroup ${plan.gang!.key} now needs ${current} members instead of ${quorum}`;
+  return { status: new Status('Unschedulable', message) };
 }
 
 /** Returns whether the gang still counts a member of the plan as planned. */

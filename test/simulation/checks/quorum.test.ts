@@ -31,6 +31,11 @@ class Story {
     this.#store.add('pods', `default/${name}`, memberOf('red', { name, uid }));
   }
 
+  resize(minMember: number): void {
+    const red = { metadata: { name: 'red', uid: 'red' }, spec: { minMember } };
+    this.#store.change('podgroups.scheduling.x-k8s.io', 'default/red', red);
+  }
+
   /** `inMs`: time after the latest change. */
   remove(name: string, inMs = 0): void {
     if (inMs > 0) this.#store.at = this.#store.version + inMs;
@@ -129,6 +134,27 @@ it('QuorumChecker does not excuse a plan by the loss of a member that its sender
   story.answer(story.send(one, 'x', 'p', madeOf), 201);
   story.answer(story.send(one, 'y', 'p', madeOf), 404);
   expect(story.end()).toEqual([]);
+});
+
+describe('QuorumChecker on a plan for two of a group that has been resized', () => {
+  it('reports it if its sender had seen the new size when it sent the first Binding', () => {
+    const story = new Story();
+    for (const name of ['x', 'y', 'z']) story.pod(name);
+    story.resize(3);
+    for (const name of ['x', 'y', 'z']) story.send(process('one'), name, 'p');
+    expect(story.violations).toContainEqual(expect.stringContaining('records a quorum of 2'));
+  });
+
+  it('does not report it if its sender may not have read the new size, or had sent a Binding before', () => {
+    const story = new Story();
+    for (const name of ['x', 'y']) story.pod(name);
+    const one = process('one');
+    const madeOf = story.version;
+    story.resize(1);
+    story.send(one, 'x', 'p', madeOf);
+    story.send(one, 'y', 'p');
+    expect(story.end()).toEqual([]);
+  });
 });
 
 describe('QuorumChecker on a plan of which one Binding was never sent', () => {

@@ -29,7 +29,8 @@ const delayedMs = 20_000;
 /**
  * I1, when a Binding is sent. By the versions that had reached its sender, the pod exists, is unbound, is not terminating and is a member.
  * Its node exists, and the group has enough members that are bound or schedulable. A plan is also complete: Bindings go out for the whole
- * quorum that its annotation names, unless something that the plan rests on changed in between.
+ * quorum that its annotation names, unless something that the plan rests on changed in between. By one of these versions, the group needs
+ * that quorum when the first Binding is sent.
  *
  * The checker cannot see a plan whose Bindings were never sent.
  */
@@ -73,6 +74,12 @@ export class QuorumChecker implements Checker {
     const begun = this.#plans.get(planId);
     // A plan keeps its Bindings even if the group starts while they go out, for example because minMember is lowered.
     if (begun === undefined && this.#evidence.started.has(group.uid)) return;
+    const needed = views.map((each) => groupNamed(this.#evidence.record, group.name, each)?.minMember);
+    if (begun === undefined && !needed.includes(quorum)) {
+      const what = `plan ${planId} records a quorum of ${quorum}, and its sender had seen that group ${group.name}`;
+      this.#evidence.violated('I1', `${what} needs ${needed[0]}`);
+      return;
+    }
     const plan = begun ?? this.#begin(planId, call, group.name, uid, quorum);
     plan.calls.push(call);
     plan.members.add(uid);

@@ -22,9 +22,10 @@ export class WrittenRecord {
     return this.#note(resource, { type: 'ADDED', object: { key, uid, object } });
   }
 
-  change(resource: 'pods' | 'nodes', key: string, object: JsonObject): Committed {
+  change(resource: 'pods' | 'nodes' | 'podgroups.scheduling.x-k8s.io', key: string, object: JsonObject): Committed {
     const { uid = key } = object.metadata as { readonly uid?: string };
-    const previous = { key, uid, object: this.record.get(resource, key)! };
+    const [known] = resource.split('.') as ['pods' | 'nodes' | 'podgroups'];
+    const previous = { key, uid, object: this.record.get(known, key)! };
     return this.#note(resource, { type: 'MODIFIED', object: { key, uid, object }, previous });
   }
 
