@@ -29,6 +29,13 @@ class Story {
     this.#store.add('pods', `default/${name}`, memberOf(group, { name, ...(node !== undefined && { node }) }));
   }
 
+  /** Adds a waiting pod of this priority that is nominated to node a. */
+  nominated(name: string, priority: number): void {
+    const pod = memberOf(name, { name }) as { spec: object; status: object };
+    const spec = { ...pod.spec, schedulerName: 'another', priority };
+    this.#store.add('pods', `default/${name}`, { ...pod, spec, status: { ...pod.status, nominatedNodeName: 'a' } });
+  }
+
   remove(name: string): void {
     this.#store.remove('pods', `default/${name}`);
   }
@@ -107,3 +114,18 @@ describe('Capacity reserved for the lost member of another group', () => {
     expect(story.violations).toEqual([expect.stringContaining('I5 group blue waits')]);
   });
 });
+
+it.each([
+  [-1, [expect.stringContaining('I5 group red waits')]],
+  [0, []],
+])(
+  'Capacity for a nominated pod of priority %i counts for waiting pods of priority 0 as for the scheduler',
+  (priority, found) => {
+    const story = new Story();
+    story.nominated('other', priority);
+    story.group('red', 2);
+    for (const name of ['r0', 'r1']) story.member('red', name);
+    story.settled('waiting pods');
+    expect(story.violations).toEqual(found);
+  },
+);

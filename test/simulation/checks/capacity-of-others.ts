@@ -51,7 +51,7 @@ export class CapacityOfOthers {
     this.#barred = barredNodes(record, past);
   }
 
-  /** Returns the nodes with the pods that use capacity there, except `waiting`. */
+  /** Returns the nodes with the pods that use capacity there, except `waiting` and nominated pods of a lower priority. */
   without(waiting: readonly PlainPod[]): PlainCapacity {
     return new PlainCapacity(this.#nodes, this.#takenBesides(waiting), this.#surroundings);
   }
@@ -89,7 +89,8 @@ export class CapacityOfOthers {
   }
 
   #takenBesides(waiting: readonly PlainPod[]): (readonly [PlainPod, string])[] {
-    return takenCapacity(this.#pods.filter((pod) => !waiting.includes(pod)));
+    const others = this.#pods.filter((pod) => !waiting.includes(pod));
+    return takenCapacity(others, Math.min(...waiting.map(({ priority }) => priority)));
   }
 
   /** Reports whether the pods fit on the nodes wherever the reservations are: on the node of the lost member or on any other. */

@@ -86,11 +86,13 @@ export function tallyOf({ name, uid, minMember }: PlainGroup, pods: readonly Pla
   };
 }
 
-/** Returns the pods that use capacity, each with its node: bound pods, and pods that the API shows as nominated. */
-export function takenCapacity(pods: readonly PlainPod[]): (readonly [PlainPod, string])[] {
+/**
+ * Returns the pods that use capacity, each with its node: bound pods, and pods of at least this priority that the API shows as nominated.
+ */
+export function takenCapacity(pods: readonly PlainPod[], priority = -Infinity): (readonly [PlainPod, string])[] {
   return pods.flatMap((pod) => {
     if (isOnNode(pod)) return [[pod, pod.node] as const];
-    const isComing = pod.nominatedNode !== '' && !hasEnded(pod) && !pod.isLeaving;
+    const isComing = pod.nominatedNode !== '' && !hasEnded(pod) && !pod.isLeaving && pod.priority >= priority;
     return isComing ? [[pod, pod.nominatedNode] as const] : [];
   });
 }
