@@ -67,8 +67,8 @@ export class SchedulerCore {
     const metrics = new SchedulerMetrics(options.registry);
     const intake = new Intake({ ...options, metrics, lifecycle });
     const { cluster, queue, planner } = intake;
-    const recovery = new Recovery({ intake, ports, metrics, logger, lifecycle });
     const extenders = ports.extenders && new Extenders({ port: ports.extenders, cluster, planner, logger });
+    const recovery = new Recovery({ intake, extenders, ports, metrics, logger, lifecycle });
     const parts = { intake, recovery, extenders, metrics, logger, lifecycle };
     const binding = createBinding({ ...parts, events: ports.events, identity: options.identity });
     const attempts = new Attempts({ ...parts, binding, ports, clock, onReady: options.onReady });

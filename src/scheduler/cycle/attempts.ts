@@ -49,6 +49,7 @@ export class Attempts {
   readonly metricsSnapshot: QueueMetricsSnapshot;
   readonly cycle: SchedulingCycle;
   readonly #intake: Intake;
+  readonly #recovery: Recovery;
   readonly #outcomes: AttemptOutcomes;
   readonly #extenders: Extenders | undefined;
   /** Undefined if no extender is configured. */
@@ -89,6 +90,7 @@ export class Attempts {
     };
     this.#extenderRequests = extenders && new ExtenderRequests({ extenders, queue, clock, ready, signal });
     this.#intake = intake;
+    this.#recovery = recovery;
     this.#metrics = metrics;
     this.#clock = options.clock;
     this.#lifecycle = lifecycle;
@@ -160,6 +162,9 @@ export class Attempts {
   *#steps({ entity, profile, resumed }: AttemptSubject, budget: WorkBudget): Yielding<CycleResult> {
     const extenderResults = resumed?.extenderResults;
     if (extenderResults instanceof Status) return this.cycle.giveUp(entity, extenderResults);
+    const { schedulingEntity } = entity;
+    if (extenderResults !== undefined && schedulingEntity.kind === 'gang')
+      this.#recovery.extendersResponded(schedulingEntity.gang.key, extenderResults);
     const continuation = extenderResults && { extenderResults, startedAt: resumed.startedAt, rounds: resumed.rounds };
     return yield* this.cycle.steps(entity, profile, budget, continuation);
   }

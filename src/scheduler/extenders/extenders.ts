@@ -15,7 +15,7 @@ import type { Logger } from '../../observability/logger.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import { feasibleNodes } from '../placement/planning/feasible-nodes.ts';
 import { nothingAllowed } from '../placement/cache/node-subset.ts';
-import type { NodeSubset } from '../placement/cache/node-subset.ts';
+import type { NodeSubset, NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { Planner } from '../placement/planning/planner.ts';
 import { workPerMember } from '../../framework/work-per-member.ts';
 import type { ExtenderPort } from '../ports.ts';
@@ -125,6 +125,22 @@ export class Extenders {
   nodeSubsetOf(results: ExtenderResults, profile: Profile, pod: Pod): NodeSubset | undefined {
     if (!this.concern([pod])) return undefined;
     return results.get(this.#classKeyOf(profile, pod)) ?? nothingAllowed;
+  }
+
+  /** Returns for each pod all nodes except those that the extenders rejected. They may not have been asked about the other nodes. */
+  notRejected(results: ExtenderResults, profile: Profile): NodeSubsetOf {
+    const { nodes } = this.#options.cluster;
+    /** result for a pod class -> the nodes that it does not reject */
+    const subsets = new Map<NodeSubset, NodeSubset>();
+    return (pod) => {
+      const result = results.get(this.#classKeyOf(profile, pod));
+      if (result === undefined || subsets.has(result)) return result && subsets.get(result);
+      const { rejected } = result;
+      const left = nodes.filter(({ name }) => !rejected.has(name));
+      const subset = { allowed: new Map(left.map(({ name }) => [name, 0])), rejected };
+      subsets.set(result, subset);
+      return subset;
+    };
   }
 
   /** Returns whether the results lack the pod class of any of these pods. */

@@ -3,12 +3,15 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { Gang } from '../../cluster/gang.ts';
 import { failureIn } from '../../framework/diagnosis.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { ExtenderResults, Extenders } from '../extenders/extenders.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { NodeRejections } from './node-rejections.ts';
 
 export interface CompletionCheckParts {
   readonly intake: Pick<Intake, 'clock' | 'cluster' | 'profiles' | 'dryRuns'>;
   readonly rejections: Pick<NodeRejections, 'avoidedBy'>;
+  /** Absent: no extenders. */
+  readonly extenders: Extenders | undefined;
   readonly logger: Logger;
 }
 
@@ -34,14 +37,15 @@ function isTerminating(pod: Pod, cluster: Cluster): boolean {
 
 /**
  * Returns whether the gang could be completed `now`, `soon` (once terminating pods are gone) or not at all (`none`). `unknown`: a plugin
- * failed.
+ * failed. `extenderResults`: what the extenders responded in the gang's latest attempt. They are not called again.
  */
 export function checkCompletion(
   gang: Gang,
   since: number,
+  extenderResults: ExtenderResults | undefined,
   parts: CompletionCheckParts,
 ): 'now' | 'soon' | 'none' | 'unknown' {
-  const { intake, rejections, logger } = parts;
+  const { intake, rejections, extenders, logger } = parts;
   const { cluster, dryRuns, profiles, clock } = intake;
   // The wait is bounded for every pod: an external component may never withdraw its nomination.
   const isOver = clock.monotonic() - since >= Math.max(gang.spec!.repairGraceMs, terminationMs);
@@ -54,7 +58,8 @@ export function checkCompletion(
     avoided.size === 0
       ? undefined
       : new Set(cluster.nodes.map(({ name }) => name).filter((name) => !avoided.has(name)));
-  const options = within === undefined ? {} : { within };
+  const nodeSubsetOf = extenderResults && extenders?.notRejected(extenderResults, profile);
+  const options = { ...(within !== undefined && { within }), nodeSubsetOf };
   try {
     const dryRun = dryRuns.run(profile, schedulingEntity, options);
     if (dryRun.fits) return 'now';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
+import { AskedExtenders } from '../testing/asked-extender.ts';
 import type { ReleaseOutcome } from '../ports.ts';
 
 const second = 1000;
@@ -266,6 +267,34 @@ describe('a partially bound gang that cannot be completed', () => {
       if (core.binds.length > 0) await core.reject('red-2', 'the node rejected the pod');
     }
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
+  });
+});
+
+describe('a partially bound gang whose missing member fits only on a node that an extender rejects', () => {
+  /** `accepts`: returns whether the extender accepts the node. */
+  async function advanceWith(accepts: (node: string) => boolean, add: readonly string[] = []): Promise<Scheduling> {
+    const outside = new AskedExtenders({});
+    const core = new Scheduling({ plugins: defaultPlugins, ports: { extenders: outside } }, 'listing');
+    core.node({ name: 'b', cpu: 1 });
+    partiallyBound({ core });
+    for (let i = 0; i < 70; i++) {
+      if (i === 50) for (const name of add) core.node({ name, cpu: 1 });
+      await advance(core, second);
+      for (const { nodes } of [...outside.asked]) outside.next().leave(nodes.filter(accepts));
+      await advance(core, 0);
+    }
+    return core;
+  }
+
+  it('is released', async () => {
+    const core = await advanceWith(() => false);
+    expect(core.harness.released).toEqual(['red-0', 'red-1']);
+  });
+
+  it('is completed if the extender accepts another node', async () => {
+    const core = await advanceWith((node) => node === 'c', ['c']);
+    expect(core.harness.released).toEqual([]);
+    expect(core.binds.map(({ binding }) => binding.nodeName)).toEqual(['c']);
   });
 });
 

@@ -3,6 +3,7 @@ import { backoffDelay } from '../../base/backoff.ts';
 import type { BackoffPolicy } from '../../base/backoff.ts';
 import type { Timer } from '../../base/clock.ts';
 import type { Gang, GangSpec, GangView } from '../../cluster/gang.ts';
+import type { ExtenderResults } from '../extenders/extenders.ts';
 import type { Intake } from '../intake/intake.ts';
 import { groupReleased, groupStays, released } from '../verdicts/events.ts';
 import type { GroupRecords, ReleaseHistory } from './group-records.ts';
@@ -100,9 +101,15 @@ export class GangEvictions {
     this.#settle(key, gang);
     if (gang === undefined || !hasBoundMembers(gang)) record.boundAtStart = undefined;
     if (gang?.spec === undefined || gang.started) record.history = undefined;
-    if (partial.periodOf(key) === undefined) record.staysBecause = record.checkedIn = undefined;
+    if (partial.periodOf(key) === undefined)
+      record.staysBecause = record.checkedIn = record.extenderResults = undefined;
     else this.#setTimer(Math.max(changedMs, this.#dueIn(key, gang)));
     if (gang !== undefined && this.isHeld(key)) this.#reportHeld(gang);
+  }
+
+  /** The extenders have responded in an attempt of the group. */
+  extendersResponded(key: string, results: ExtenderResults): void {
+    if (this.#options.partial.periodOf(key) !== undefined) this.#records.of(key).extenderResults = results;
   }
 
   /** Returns true while the group is being released, and while it is on hold after a release. */
@@ -222,7 +229,7 @@ export class GangEvictions {
     const { profiles } = this.#options.intake;
     if (!spec!.releases) return { kind: 'stay', why: 'its repairPolicy is KeepTrying' };
     if (this.#isEvicting || this.isHeld(gang.key) || gang.count('planned') > 0) return { kind: 'open' };
-    const boundAtStart = this.#records.get(gang.key)?.boundAtStart;
+    const { boundAtStart, extenderResults } = this.#records.of(gang.key);
     if (boundAtStart !== undefined && !spec!.confirmsStart) {
       return {
         kind: 'stay',
@@ -235,7 +242,7 @@ export class GangEvictions {
     }
     const other = groupBeingReleased(this.#options.intake.cluster);
     if (other !== undefined && other !== gang) return { kind: 'open' };
-    const outcome = checkCompletion(gang, since, this.#options);
+    const outcome = checkCompletion(gang, since, extenderResults, this.#options);
     if (outcome === 'unknown')
       return { kind: 'stay', why: 'a plugin failed while checking whether the other members fit' };
     if (outcome !== 'none') return { kind: 'wait' };

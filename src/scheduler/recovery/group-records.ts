@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
+import type { ExtenderResults } from '../extenders/extenders.ts';
 
 /** A period in which the API shows a gang that never started with some bound members, but fewer than minMember. */
 export interface PartialPeriod {
@@ -56,6 +57,8 @@ export interface GroupRecord {
   history?: ReleaseHistory | undefined;
   /** Written by GangEvictions: the reported reason why it stays bound although it is overdue. */
   staysBecause?: string | undefined;
+  /** Written by GangEvictions: what the extenders responded in the latest attempt while the group has been partially bound. */
+  extenderResults?: ExtenderResults | undefined;
   /** Written by GangEvictions: the round of checks that has checked it last. */
   checkedIn?: number | undefined;
   /** Written by MemberLosses, oldest first. May contain capacity that is not reserved any more. */

@@ -1,6 +1,7 @@
 import { isUnbound } from '../../api/pod.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { ExtenderResults, Extenders } from '../extenders/extenders.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
@@ -14,6 +15,7 @@ import { GangEvictions } from './gang-evictions.ts';
 
 export interface RecoveryOptions {
   readonly intake: Intake;
+  readonly extenders: Extenders | undefined;
   readonly ports: Pick<SchedulerPorts, 'events' | 'evictor'>;
   readonly metrics: Pick<SchedulerMetrics, 'gangs'>;
   readonly logger: Logger;
@@ -28,7 +30,7 @@ export class Recovery {
   readonly memberLosses: Pick<MemberLosses, 'bindingFailed'>;
   readonly #gangEvictions: GangEvictions;
 
-  constructor({ intake, ports, metrics, logger, lifecycle }: RecoveryOptions) {
+  constructor({ intake, extenders, ports, metrics, logger, lifecycle }: RecoveryOptions) {
     const { cluster, queue, router, profiles, dryRuns, clock } = intake;
     const { events, evictor } = ports;
     const reservations = new Reservations({ cluster, queue, clock });
@@ -42,7 +44,7 @@ export class Recovery {
       opened: (template) => queue.retryAlike(template, 'NodeOpened'),
     });
     const gangEvictions = new GangEvictions({
-      ...{ intake, partial, records, rejections, evictor, events, logger },
+      ...{ intake, partial, records, rejections, extenders, evictor, events, logger },
       metrics: metrics.gangs,
       signal: lifecycle.stopping,
     });
@@ -87,6 +89,11 @@ export class Recovery {
   begin(): void {
     this.partial.begin();
     this.#gangEvictions.begin();
+  }
+
+  /** The extenders have responded in an attempt of the group. */
+  extendersResponded(key: string, results: ExtenderResults): void {
+    this.#gangEvictions.extendersResponded(key, results);
   }
 
   /** Returns a sentence for the verdict of a partially bound gang that keeps its nodes although it cannot be completed. */

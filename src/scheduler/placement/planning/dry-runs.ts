@@ -9,6 +9,7 @@ import { CycleState } from '../../../framework/cycle-state.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import type { Status } from '../../../framework/status.ts';
 import type { Nomination, DryRunOptions, DryRunResult } from '../../../framework/dry-run.ts';
+import type { NodeSubsetOf } from '../cache/node-subset.ts';
 import { demandOf } from './demand.ts';
 import { NodeCheck } from './node-check.ts';
 import type { Plan, Planner, PlanRequest } from './planner.ts';
@@ -22,6 +23,8 @@ export interface DryRun extends DryRunResult {
 export interface CoreDryRunOptions extends DryRunOptions {
   /** Pods to add for the dry run: they wait for nodes and are not in the cluster cache. */
   readonly arrivals?: readonly Pod[];
+  /** The nodes that extenders left to each member. Default: all. */
+  readonly nodeSubsetOf?: NodeSubsetOf | undefined;
 }
 
 /** Plans that are always rolled back: would the entity fit without these pods, or on these nodes only? */
@@ -58,7 +61,7 @@ export class DryRuns {
   *steps(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
-    options: DryRunOptions,
+    options: Omit<CoreDryRunOptions, 'arrivals'>,
     budget: WorkBudget,
     spend?: PlanRequest['spend'],
   ): Yielding<DryRun> {
@@ -74,6 +77,7 @@ export class DryRuns {
         needed,
         groupState: gang === undefined ? undefined : new CycleState(),
         within: options.within,
+        nodeSubsetOf: options.nodeSubsetOf,
         isGone,
         spend,
       };
