@@ -37,9 +37,7 @@ export function createBinding(options: BindingOptions): BindingCycle {
     betweenAttempts: (look) => gate.ask(look),
     stillHolds: (plan, assignment, failed) => stillHolds(cluster, plan, assignment, failed),
     revision: () => cluster.generation,
-    // During an attempt, the nodes do not show their current state.
-    stillFits: ({ profile }, assignment, since) =>
-      cluster.isPlanning ? undefined : nodeCheck.stillFits(profile, assignment, since),
+    stillFits: ({ profile }, assignment, since) => nodeCheck.stillFits(profile, assignment, since),
     bindOutside: extenders && ((pod, podBinding, end) => extenders.bind(pod, podBinding, end)),
     permitWaited: (status, ms) => metrics.plugins.permitWaited(outcomeOf(status), ms),
     clock,

@@ -4,6 +4,7 @@ import type { Plugin } from '../../framework/plugin.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { AskedExtenders } from '../testing/asked-extender.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
+import type { PendingBind } from '../../testkit/scheduling.ts';
 import { stillHolds } from '../binding/still-holds.ts';
 
 /** Returns a core with two nodes. */
@@ -146,6 +147,22 @@ describe('while an attempt is paused', () => {
     expect(core.binds).toHaveLength(6);
     for (const { binding } of core.binds) expect(() => binding.mayBeSent!()).toThrow('Insufficient cpu');
     expect(core.harness.cluster.assumedCount).toBe(0);
+  });
+
+  it('a Binding is not sent to a node that was full before the attempt', async () => {
+    const core = open();
+    core.removeNode('b');
+    core.pod({ name: 'x', cpu: 2 });
+    await core.attempt();
+    const [{ binding }] = core.binds as [PendingBind];
+    core.pod({ name: 'foreign', cpu: 7, nodeName: 'a' });
+    core.node({ name: 'b', cpu: 8 });
+    addGang(core);
+    take(core, 5);
+    const before = core.harness.capacities();
+    expect(() => binding.mayBeSent!()).toThrow('Insufficient cpu');
+    expect(core.harness.capacities()).toEqual(before);
+    expect(finish(core)).toBe('planned');
   });
 
   it('a member that fails does not count, although the cluster cache learns of it later', async () => {

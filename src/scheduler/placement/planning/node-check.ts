@@ -23,6 +23,8 @@ export class NodeCheck {
    * Returns why an assumed pod no longer passes Filter on its node, not counting its own requests; undefined if it passes. Runs
    * PreFilter first for plugins that read other nodes. A pod that is no longer assumed, or a missing node, is a reason too.
    * `since`: the cluster generation at which the pod last passed, so an unchanged node needs no check. Absent: unknown.
+   *
+   * During a pause of an attempt, only plugins run that read no other node. The others may have reserved something for the unfinished plan.
    */
   stillFits(profile: Profile, { pod, nodeName, state }: NodeAssignment, since = -1): Status | undefined {
     if (!this.#cluster.isAssumed(pod.uid)) {
@@ -30,21 +32,23 @@ export class NodeCheck {
     }
     const node = this.#cluster.node(nodeName);
     if (node?.pods.has(pod.uid) !== true) return new Status('Unschedulable', `node ${nodeName} is gone`);
-    if (node.generation <= since && profile.skipOthers(pod)) return undefined;
+    const { isPlanning } = this.#cluster;
+    if (node.generation <= since && (isPlanning || profile.skipOthers(pod))) return undefined;
     // The transaction makes no lasting change. While it is open, no other plan can start on this temporary state.
-    const transaction = this.#cluster.begin();
+    const transaction = isPlanning ? undefined : this.#cluster.begin();
     const { pods, before } = node.takeOff([pod]);
     try {
       // PreFilter's results about other nodes may be outdated, and they count the pod itself.
       const freshState = new CycleState(state.group);
+      const rejection = profile.filter(profile.localFilters, state, pod, node);
+      if (rejection !== undefined || isPlanning) return rejection;
       return (
-        profile.filter(profile.localFilters, state, pod, node) ??
         profile.preFilters.othersReject(freshState, pod, nodeName) ??
         profile.filter(profile.otherFilters, freshState, pod, node)
       );
     } finally {
       node.restore(before, { came: pods });
-      transaction.rollback();
+      transaction?.rollback();
     }
   }
 
