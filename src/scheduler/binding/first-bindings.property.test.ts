@@ -232,8 +232,7 @@ class World {
     this.#begun.add(plan);
     if (this.#isBlind) return;
     expect([pod?.name, this.nodes.has(nodeName)]).toEqual([name, true]);
-    // Usage cannot be checked while an attempt is open.
-    if (!this.#isOpen) expect(this.#usedOn(nodeName), nodeName).toBeLessThanOrEqual(this.nodes.get(nodeName)!);
+    expect(this.#usedOn(nodeName), nodeName).toBeLessThanOrEqual(this.nodes.get(nodeName)!);
     if (!isFirst) return;
     for (const other of this.#unsent()) {
       if (this.pods.get(other.binding.name)?.group === pod?.group) await this.#isSent(other);
