@@ -30,15 +30,12 @@ export interface WorkQueueOptions {
 const backoffAfterAdditionMs = 1_000;
 
 /**
- * State of a key:
- * - delayed: not due yet; `failed` if the delay is a backoff.
+ * State of a key that is due:
  * - ready: waits for a worker, since `sinceMs` (monotonic).
  * - processing: in progress; `againMs` is the delay until it is due again, if it was added in the meantime.
  */
 type Entry =
-  | { readonly state: 'delayed'; readonly dueMs: number; readonly failed: boolean }
-  | { readonly state: 'ready'; readonly sinceMs: number }
-  | { readonly state: 'processing'; againMs: number | undefined };
+  { readonly state: 'ready'; readonly sinceMs: number } | { readonly state: 'processing'; againMs: number | undefined };
 
 /**
  * Keys that need work. A key is queued only once, even if it is added repeatedly, and only one worker processes it at a time. A
@@ -50,9 +47,10 @@ type Entry =
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #stop = new AbortController();
-  /** key -> its state; absent if there is nothing to do */
+  /** key -> its state; absent if it is not due */
   readonly #entries = new Map<string, Entry>();
-  readonly #delayed: DueTimes<string>;
+  /** key that is not due yet -> whether the delay is a backoff */
+  readonly #delayed: DueTimes<string, boolean>;
   /** Ready keys in order of arrival. */
   readonly #ready = new Set<string>();
   readonly #backoff: FailureBackoff;
@@ -72,13 +70,10 @@ export class WorkQueue {
     if (this.#stop.signal.aborted) return;
     const entry = this.#entries.get(key);
     switch (entry?.state) {
-      case undefined:
-        this.#schedule(key, delayMs, false);
-        return;
-      case 'delayed': {
-        const sooner = entry.failed ? Math.max(delayMs, backoffAfterAdditionMs) : delayMs;
-        if (this.#options.clock.monotonic() + sooner >= entry.dueMs) return;
-        this.#schedule(key, sooner, entry.failed);
+      case undefined: {
+        const hasFailed = this.#delayed.get(key) ?? false;
+        const sooner = hasFailed ? Math.max(delayMs, backoffAfterAdditionMs) : delayMs;
+        if (this.#options.clock.monotonic() + sooner < this.#delayed.dueAt(key)) this.#schedule(key, sooner, hasFailed);
         return;
       }
       case 'processing':
@@ -98,7 +93,7 @@ export class WorkQueue {
   /** Stops the queue: no further key is started, and the signal aborts work in progress. Resolves when that has ended. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error(`the ${this.#options.name} queue has stopped`));
-    this.#delayed.clear();
+    this.#delayed.stop();
     this.#entries.clear();
     this.#ready.clear();
     this.#reportDepth();
@@ -106,15 +101,12 @@ export class WorkQueue {
   }
 
   #schedule(key: string, delayMs: number, failed: boolean): void {
-    const { clock } = this.#options;
     if (delayMs <= 0) {
       this.#delayed.delete(key);
       this.#makeReady(key);
       return;
     }
-    const dueMs = clock.monotonic() + delayMs;
-    this.#entries.set(key, { state: 'delayed', dueMs, failed });
-    this.#delayed.set(key, dueMs, undefined);
+    this.#delayed.set(key, this.#options.clock.monotonic() + delayMs, failed);
   }
 
   #makeReady(key: string): void {

@@ -64,7 +64,7 @@ export class NotReadyVerdicts {
   }
 
   stop(): void {
-    this.#reports.clear();
+    this.#reports.stop();
   }
 
   #report(key: EntityKey, entity: QueuedEntity): void {

@@ -100,7 +100,7 @@ export class VerdictWrites {
 
   stop(): void {
     this.#isStopped = true;
-    this.#due.clear();
+    this.#due.stop();
     for (const uids of [this.#first.ready, this.#others.ready, this.#failed, this.#round]) uids.clear();
   }
 
