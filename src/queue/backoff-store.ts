@@ -1,6 +1,7 @@
 import { backoffDelay } from '../base/backoff.ts';
 import type { BackoffPolicy } from '../base/backoff.ts';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { DueTimes } from '../base/due-times.ts';
 import { Heap } from '../base/heap.ts';
 import type { QueueKey } from '../framework/scheduling-entity.ts';
 import type { BackoffState, QueuedEntity } from './queued-entity.ts';
@@ -13,14 +14,14 @@ export interface BackoffStoreOptions {
   readonly onEnd: (entity: QueuedEntity) => void;
 }
 
-/** Number of outdated entries that a heap may hold beyond the number of current ones. */
+/** Number of outdated entries that the heap may hold beyond the number of current ones. */
 const slack = 64;
 
-/** An entity that entered the store with this state. */
-interface BackingOff {
+/** An entity that entered the store with this state and may be taken early. */
+interface Early {
   readonly entity: QueuedEntity;
   readonly state: BackoffState;
-  /** The entity's key when it entered. After it has left, its own key may change while the entry is still in a heap. */
+  /** The entity's key when it entered. After it has left, its own key may change while the entry is still in the heap. */
   readonly rank: QueueKey;
 }
 
@@ -30,24 +31,19 @@ interface BackingOff {
  */
 export class BackoffStore {
   readonly #options: BackoffStoreOptions;
-  /** Ordered by the end of the backoff. */
-  readonly #byEnd: Heap<BackingOff>;
-  /** Entities that may be taken early, ordered by rank. */
-  readonly #early: Heap<BackingOff>;
-  /** States of the entities in the store. A heap may still hold entities that have left. */
-  readonly #present = new Set<BackoffState>();
-  #timer: Timer | undefined;
-  #stopped = false;
+  /** state -> its entity in the store, due when its backoff ends */
+  readonly #ends: DueTimes<BackoffState, QueuedEntity>;
+  /** Entities that may be taken early, ordered by rank. May still hold entities that have left. */
+  readonly #early: Heap<Early>;
 
   constructor(options: BackoffStoreOptions) {
     this.#options = options;
-    const byRank = (a: BackingOff, b: BackingOff): number => options.compare(a.rank, b.rank);
-    this.#byEnd = new Heap((a, b) => a.state.until - b.state.until || byRank(a, b));
-    this.#early = new Heap(byRank);
+    this.#ends = new DueTimes(options.clock, (_state, entity) => options.onEnd(entity));
+    this.#early = new Heap((a, b) => options.compare(a.rank, b.rank));
   }
 
   get size(): number {
-    return this.#present.size;
+    return this.#ends.size;
   }
 
   /** Adds the entity for the rest of its backoff. Returns false, without effect, if the backoff is over. */
@@ -57,61 +53,28 @@ export class BackoffStore {
     if (until <= clock.monotonic()) return false;
     const state: BackoffState = { kind: 'backoff', until };
     entity.state = state;
-    this.#present.add(state);
-    const backingOff = { entity, state, rank: entity.sortKey };
-    this.#byEnd.push(backingOff);
-    if (!afterError) this.#early.push(backingOff);
-    // Outdated entries leave a heap only when they reach the top, which may never happen in a busy scheduler.
-    for (const heap of [this.#byEnd, this.#early]) {
-      if (heap.size > 2 * this.#present.size + slack) heap.retain((entry) => this.#present.has(entry.state));
-    }
-    this.#setTimer();
+    this.#ends.set(state, until, entity);
+    if (afterError) return true;
+    this.#early.push({ entity, state, rank: entity.sortKey });
+    // Outdated entries leave the heap only when they reach the top, which may never happen in a busy scheduler.
+    if (this.#early.size > 2 * this.size + slack) this.#early.retain((entry) => this.#ends.has(entry.state));
     return true;
   }
 
   /** Removes and returns the highest-ranking entity that may be taken early; the caller sets its new state. */
   takeEarly(): QueuedEntity | undefined {
-    const next = this.#first(this.#early);
-    if (next === undefined) return undefined;
-    this.#early.pop();
-    this.#present.delete(next.state);
-    return next.entity;
+    for (let next = this.#early.pop(); next !== undefined; next = this.#early.pop())
+      if (this.#ends.delete(next.state)) return next.entity;
+    return undefined;
   }
 
   /** Removes the entity with this state. */
   leave(state: BackoffState): void {
-    this.#present.delete(state);
+    this.#ends.delete(state);
   }
 
-  /** Stops the timer. */
+  /** Empties the store. No backoff ends after that. */
   stop(): void {
-    this.#stopped = true;
-    this.#timer?.cancel();
-  }
-
-  #setTimer(): void {
-    const { clock, onEnd } = this.#options;
-    this.#timer?.cancel();
-    const next = this.#first(this.#byEnd);
-    if (next === undefined || this.#stopped) return;
-    this.#timer = clock.setTimer(next.state.until - clock.monotonic(), () => {
-      const now = clock.monotonic();
-      for (let due = this.#first(this.#byEnd); due !== undefined; due = this.#first(this.#byEnd)) {
-        if (due.state.until > now) break;
-        this.#byEnd.pop();
-        this.#present.delete(due.state);
-        onEnd(due.entity);
-      }
-      this.#setTimer();
-    });
-  }
-
-  /** Returns the first entry that is still in the store; drops outdated ones. */
-  #first(heap: Heap<BackingOff>): BackingOff | undefined {
-    for (let next = heap.peek(); next !== undefined; next = heap.peek()) {
-      if (this.#present.has(next.state)) return next;
-      heap.pop();
-    }
-    return undefined;
+    this.#ends.stop();
   }
 }

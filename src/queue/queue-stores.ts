@@ -150,7 +150,7 @@ export class QueueStores {
     }
   }
 
-  /** Stops the backoff timer. */
+  /** No backoff ends after that. */
   stop(): void {
     this.#backingOff.stop();
   }
