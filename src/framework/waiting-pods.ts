@@ -1,17 +1,12 @@
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Pod } from '../api/pod.ts';
 import { deferred } from '../base/deferred.ts';
 import type { Deferred } from '../base/deferred.ts';
+import { DueTimes } from '../base/due-times.ts';
 import { Status } from './status.ts';
 
 /** Longest Permit wait. kube-scheduler also cuts every wait to 15 minutes. */
 export const maxPermitWaitMs = 15 * 60 * 1000;
-
-/** How long a plugin makes a pod wait, and the deadline on the monotonic clock. */
-interface PermitWait {
-  readonly ms: number;
-  readonly until: number;
-}
 
 /**
  * A pod that waits for Permit plugins. It stops waiting when all of them have allowed it, when one rejects it, or when a wait times out.
@@ -20,9 +15,11 @@ interface PermitWait {
 export class WaitingPod {
   readonly pod: Pod;
   readonly nodeName: string;
-  /** plugin -> how long it makes the pod wait */
-  readonly #waits = new Map<string, PermitWait>();
-  readonly #onSettled: () => void;
+  /** plugin -> how long it makes the pod wait, in milliseconds */
+  readonly #waits = new Map<string, number>();
+  /** Clock.monotonic() */
+  readonly #since: number;
+  readonly #onSettled: (waiting: WaitingPod) => void;
   #outcome: Deferred<Status | undefined> | undefined;
   #settled: { readonly status: Status | undefined } | undefined;
 
@@ -33,15 +30,13 @@ export class WaitingPod {
     readonly waits: ReadonlyMap<string, number>;
     /** Clock.monotonic() */
     readonly now: number;
-    readonly onSettled: () => void;
+    readonly onSettled: (waiting: WaitingPod) => void;
   }) {
     this.pod = options.pod;
     this.nodeName = options.nodeName;
+    this.#since = options.now;
     this.#onSettled = options.onSettled;
-    for (const [plugin, waitMs] of options.waits) {
-      const ms = Math.min(waitMs, maxPermitWaitMs);
-      this.#waits.set(plugin, { ms, until: options.now + ms });
-    }
+    for (const [plugin, ms] of options.waits) this.#waits.set(plugin, Math.min(ms, maxPermitWaitMs));
   }
 
   get pendingPlugins(): readonly string[] {
@@ -64,9 +59,9 @@ export class WaitingPod {
 
   /** Time of the first timeout, as Clock.monotonic(). */
   get deadline(): number {
-    let first = Infinity;
-    for (const { until } of this.#waits.values()) first = Math.min(first, until);
-    return first;
+    let shortestMs = Infinity;
+    for (const ms of this.#waits.values()) shortestMs = Math.min(shortestMs, ms);
+    return this.#since + shortestMs;
   }
 
   allow(plugin: string): void {
@@ -82,28 +77,35 @@ export class WaitingPod {
   expire(now: number): void {
     const { deadline } = this;
     if (deadline > now) return;
-    const [plugin, { ms }] = [...this.#waits].find(([, { until }]) => until === deadline)!;
+    const [plugin, ms] = [...this.#waits].find(([, waitMs]) => this.#since + waitMs === deadline)!;
     this.reject(plugin, `timed out after ${Math.round(ms / 1000)} s of waiting on Permit`);
   }
 
   #settle(status: Status | undefined): void {
     if (this.#settled !== undefined) return;
     this.#settled = { status };
-    this.#onSettled();
+    this.#onSettled(this);
     this.#outcome?.resolve(status);
   }
 }
 
-/** All pods that wait on Permit, by uid. They share one timer, because a gang of thousands waits only for a moment. */
+/** All pods that wait on Permit. */
 export class WaitingPods {
   readonly #clock: Clock;
-  /** uid -> waiting pod */
-  readonly #waiting = new Map<string, WaitingPod>();
-  /** Set for the earliest timeout, or for an earlier wait that has ended since. */
-  #timer: { readonly timer: Timer; readonly at: number } | undefined;
+  /** uid -> waiting pod, due when its first wait times out */
+  readonly #waiting: DueTimes<string, WaitingPod>;
+
+  readonly #remove = (waiting: WaitingPod): void => {
+    const { uid } = waiting.pod;
+    if (this.#waiting.get(uid) === waiting) this.#waiting.delete(uid);
+  };
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#waiting = new DueTimes(clock, (uid, waiting) => {
+      waiting.expire(clock.monotonic());
+      if (waiting.settled === undefined) this.#waiting.set(uid, waiting.deadline, waiting);
+    });
   }
 
   get size(): number {
@@ -116,43 +118,13 @@ export class WaitingPods {
 
   /** Returns a copy, so that the caller may allow or reject pods while iterating. */
   all(): readonly WaitingPod[] {
-    return [...this.#waiting.values()];
+    return this.#waiting.values();
   }
 
   add(pod: Pod, nodeName: string, waits: ReadonlyMap<string, number>): WaitingPod {
     const now = this.#clock.monotonic();
-    const waiting: WaitingPod = new WaitingPod({
-      pod,
-      nodeName,
-      waits,
-      now,
-      onSettled: () => this.#remove(pod.uid, waiting),
-    });
-    this.#waiting.set(pod.uid, waiting);
-    this.#wakeAt(waiting.deadline, now);
+    const waiting = new WaitingPod({ pod, nodeName, waits, now, onSettled: this.#remove });
+    this.#waiting.set(pod.uid, waiting.deadline, waiting);
     return waiting;
-  }
-
-  #remove(uid: string, waiting: WaitingPod): void {
-    if (this.#waiting.get(uid) !== waiting) return;
-    this.#waiting.delete(uid);
-    if (this.#waiting.size > 0) return;
-    this.#timer?.timer.cancel();
-    this.#timer = undefined;
-  }
-
-  #wakeAt(at: number, now: number): void {
-    if (at === Infinity || (this.#timer !== undefined && this.#timer.at <= at)) return;
-    this.#timer?.timer.cancel();
-    this.#timer = { at, timer: this.#clock.setTimer(Math.max(0, at - now), () => this.#expireWaits()) };
-  }
-
-  #expireWaits(): void {
-    this.#timer = undefined;
-    const now = this.#clock.monotonic();
-    for (const waiting of this.all()) waiting.expire(now);
-    let next = Infinity;
-    for (const { deadline } of this.#waiting.values()) next = Math.min(next, deadline);
-    this.#wakeAt(next, now);
   }
 }
