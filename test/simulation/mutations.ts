@@ -395,8 +395,8 @@ export const mutations: readonly Mutation[] = [
     and: [
       {
         file: 'scheduler/recovery/gang-evictions.ts',
-        find: 'return period.since + gang.spec.repairGraceMs - this',
-        replace: 'return period.since - this',
+        find: 'period.since + gang.spec.repairGraceMs));',
+        replace: 'period.since));',
       },
     ],
     within: 500,
@@ -473,7 +473,7 @@ export const mutations: readonly Mutation[] = [
     name: 'node-change-opens-nothing',
     why: 'A node that rejected a pod stays closed to pods like it after it has changed.',
     file: 'scheduler/recovery/node-rejections.ts',
-    find: '      rejection.timer?.cancel();\n      this.#open(rejection, nodeName);\n    }\n    this.#rejections.delete(nodeName);',
+    find: '      this.#due.delete(rejection);\n      this.#open(rejection);\n    }\n    this.#rejections.delete(nodeName);',
     replace: '    }',
     within: 4_000,
   },

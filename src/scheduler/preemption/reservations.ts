@@ -1,4 +1,5 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { DueTimes } from '../../base/due-times.ts';
 import type { Reservation } from '../../cluster/reservation.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { capacityFreed } from '../../framework/cluster-event.ts';
@@ -6,8 +7,9 @@ import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 
 /** Reservations that were made together, for the same time. */
 interface Batch {
-  readonly standing: Set<Reservation>;
-  readonly timer: Timer;
+  readonly reservations: readonly Reservation[];
+  readonly ms: number;
+  readonly isNeeded: () => boolean;
 }
 
 /** Reserves capacity for pods for a limited time. When the time ends, the capacity is freed and the queue wakes entities that wait for it. */
@@ -16,7 +18,7 @@ export class Reservations {
   readonly #queue: Pick<SchedulingQueue, 'moveOnEvent' | 'wake'>;
   readonly #clock: Clock;
   /** reservation -> its batch; a reservation that ended elsewhere is removed when the batch's time ends */
-  readonly #kept = new Map<Reservation, Batch>();
+  readonly #ends: DueTimes<Reservation, Batch>;
   /** reservation -> Clock.monotonic() since which its owner has had capacity reserved on the node */
   readonly #since = new WeakMap<Reservation, number>();
 
@@ -28,6 +30,7 @@ export class Reservations {
     this.#cluster = options.cluster;
     this.#queue = options.queue;
     this.#clock = options.clock;
+    this.#ends = new DueTimes(options.clock, (_reservation, batch) => this.#onTimeEnded(batch));
   }
 
   /**
@@ -41,10 +44,10 @@ export class Reservations {
       const isSameNode = before?.nodeName === reservation.nodeName;
       this.#since.set(reservation, (isSameNode ? this.#since.get(before) : undefined) ?? this.#clock.monotonic());
       this.#cluster.reservation(reservation);
-      if (before !== undefined) this.#forget(before);
+      if (before !== undefined) this.#ends.delete(before);
       if (before !== undefined && before.nodeName !== reservation.nodeName) this.#notify(before);
     }
-    this.#setTimer(kept, ms, isNeeded);
+    this.#start({ reservations: kept, ms, isNeeded });
   }
 
   /** kind -> age in seconds of the oldest reservation that was made here; 0 if there is none */
@@ -58,33 +61,23 @@ export class Reservations {
     return oldest;
   }
 
-  /** Cancels all timers. No reservation ends after that. */
+  /** No reservation ends after that because of its time. */
   stop(): void {
-    for (const { timer } of this.#kept.values()) timer.cancel();
-    this.#kept.clear();
+    this.#ends.stop();
   }
 
-  #setTimer(reservations: readonly Reservation[], ms: number, isNeeded: () => boolean): void {
-    if (reservations.length === 0) return;
-    const timer = this.#clock.setTimer(ms, () => {
-      const standing = [...kept.standing].filter(
-        (reservation) => this.#cluster.reservationOf(reservation.owner.uid) === reservation,
-      );
-      for (const reservation of kept.standing) this.#kept.delete(reservation);
-      if (standing.length > 0 && isNeeded()) this.#setTimer(standing, ms, isNeeded);
-      else for (const reservation of standing) this.#end(reservation);
-    });
-    const kept: Batch = { standing: new Set(reservations), timer };
-    for (const reservation of reservations) this.#kept.set(reservation, kept);
+  #start(batch: Batch): void {
+    const end = this.#clock.monotonic() + batch.ms;
+    for (const reservation of batch.reservations) this.#ends.set(reservation, end, batch);
   }
 
-  /** Removes the reservation from its batch and cancels the timer of an empty batch. */
-  #forget(reservation: Reservation): void {
-    const kept = this.#kept.get(reservation);
-    if (kept === undefined) return;
-    this.#kept.delete(reservation);
-    kept.standing.delete(reservation);
-    if (kept.standing.size === 0) kept.timer.cancel();
+  #onTimeEnded(batch: Batch): void {
+    for (const reservation of batch.reservations) this.#ends.delete(reservation);
+    const standing = batch.reservations.filter(
+      (reservation) => this.#cluster.reservationOf(reservation.owner.uid) === reservation,
+    );
+    if (standing.length > 0 && batch.isNeeded()) this.#start({ ...batch, reservations: standing });
+    else for (const reservation of standing) this.#end(reservation);
   }
 
   /** Ends a reservation early and wakes its owner. */
@@ -99,7 +92,7 @@ export class Reservations {
   }
 
   #release(reservation: Reservation): void {
-    this.#forget(reservation);
+    this.#ends.delete(reservation);
     this.#cluster.endReservation(reservation.owner.uid);
     this.#notify(reservation);
   }

@@ -1,7 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
 import { backoffDelay } from '../../base/backoff.ts';
 import type { BackoffPolicy } from '../../base/backoff.ts';
-import type { Timer } from '../../base/clock.ts';
+import { DueTimes } from '../../base/due-times.ts';
 import type { Gang, GangSpec, GangView } from '../../cluster/gang.ts';
 import type { ExtenderResults } from '../extenders/extenders.ts';
 import type { Intake } from '../intake/intake.ts';
@@ -58,6 +58,8 @@ const pauseMs = 50;
 const changedMs = 1_000;
 /** How long a gang is on hold after a release, so that a gang that always fails in the same way is not released all the time. */
 const holdPolicy: BackoffPolicy = { initialMs: 10_000, maxMs: 10 * 60_000 };
+/** Key of the next check among the due times. No group key is empty. */
+const nextCheck = '';
 
 /**
  * Releases gangs that never started, are partially bound and cannot be completed within their grace, according to their repairPolicy. A
@@ -72,38 +74,39 @@ export class GangEvictions {
   readonly #records: GroupRecords;
   /** Counts the rounds of checks. */
   #round = 1;
-  #timer: Timer | undefined;
-  /** When the timer fires, as Clock.monotonic(). */
-  #timerAt = Infinity;
-  /** Timers that end a hold. */
-  readonly #holdTimers = new Set<Timer>();
+  /** The next check, and groups whose hold ends. */
+  readonly #due: DueTimes<string>;
 
   constructor(options: GangEvictionsOptions) {
     this.#options = options;
     this.#records = options.records;
-    options.signal.addEventListener('abort', () => this.#stop(), { once: true });
+    this.#due = new DueTimes(options.intake.clock, (key) => {
+      if (key === nextCheck) this.#checkNext();
+      else this.#endHold(key);
+    });
+    options.signal.addEventListener('abort', () => this.#due.stop(), { once: true });
   }
 
   /** Starts the checks. The cache has synced, and partially bound gangs are known. */
   begin(): void {
     for (const gang of this.#options.intake.cluster.gangs())
       if (hasBoundMembers(gang)) this.#records.of(gang.key).boundAtStart = countEverBound(gang);
-    this.#setTimer(0);
+    this.#checkIn(0);
   }
 
   /** The group or one of its members has changed, and PartiallyBoundGangs has seen the change. */
   reconcile(key: string): void {
     const { intake, partial } = this.#options;
-    const { cluster } = intake;
-    const gang = cluster.gang(key);
+    const gang = intake.cluster.gang(key);
     const record = this.#records.get(key);
     if (record === undefined) return;
     this.#settle(key, gang);
     if (gang === undefined || !hasBoundMembers(gang)) record.boundAtStart = undefined;
     if (gang?.spec === undefined || gang.started) record.history = undefined;
-    if (partial.periodOf(key) === undefined)
-      record.staysBecause = record.checkedIn = record.extenderResults = undefined;
-    else this.#setTimer(Math.max(changedMs, this.#dueIn(key, gang)));
+    const period = partial.periodOf(key);
+    if (period === undefined) record.staysBecause = record.checkedIn = record.extenderResults = undefined;
+    else if (gang?.spec !== undefined)
+      this.#checkAt(Math.max(intake.clock.monotonic() + changedMs, period.since + gang.spec.repairGraceMs));
     if (gang !== undefined && this.isHeld(key)) this.#reportHeld(gang);
   }
 
@@ -132,40 +135,25 @@ export class GangEvictions {
     return why === undefined ? undefined : note;
   }
 
-  #stop(): void {
-    this.#timer?.cancel();
-    for (const timer of this.#holdTimers) timer.cancel();
-  }
-
   /** True while the eviction of members of any group is requested. */
   get #isEvicting(): boolean {
     for (const [, { evicting }] of this.#records.all()) if (evicting !== undefined) return true;
     return false;
   }
 
-  #dueIn(key: string, gang: GangView | undefined): number {
-    const period = this.#options.partial.periodOf(key);
-    if (period === undefined || gang?.spec === undefined) return Infinity;
-    return period.since + gang.spec.repairGraceMs - this.#options.intake.clock.monotonic();
+  #checkIn(ms: number): void {
+    this.#checkAt(this.#options.intake.clock.monotonic() + ms);
   }
 
-  #setTimer(ms: number): void {
-    const { intake, signal } = this.#options;
-    const { clock } = intake;
-    const at = clock.monotonic() + ms;
-    if (ms === Infinity || at >= this.#timerAt || signal.aborted) return;
-    this.#timer?.cancel();
-    this.#timerAt = at;
-    this.#timer = clock.setTimer(Math.max(0, ms), () => {
-      this.#timerAt = Infinity;
-      this.#checkNext();
-    });
+  /** Plans the next check for this time, as Clock.monotonic(), unless it is due earlier. */
+  #checkAt(at: number): void {
+    if (at < this.#due.dueAt(nextCheck)) this.#due.set(nextCheck, at, undefined);
   }
 
   /** Checks one group. */
   #checkNext(): void {
     if (this.#options.intake.cluster.isPlanning) {
-      this.#setTimer(pauseMs);
+      this.#checkIn(pauseMs);
       return;
     }
     const due = this.#overdue();
@@ -176,15 +164,15 @@ export class GangEvictions {
     });
     if (next === undefined) {
       this.#round++;
-      if (due.length > 0) this.#setTimer(roundMs);
+      if (due.length > 0) this.#checkIn(roundMs);
       return;
     }
     this.#records.of(next.gang.key).checkedIn = this.#round;
     this.#act(next);
-    this.#setTimer(pauseMs);
+    this.#checkIn(pauseMs);
   }
 
-  /** Returns the gangs whose grace has ended, in reverse QueueSort order. Sets the timer for the others. */
+  /** Returns the gangs whose grace has ended, in reverse QueueSort order. Plans a check of the others. */
   #overdue(): Overdue[] {
     const { intake, partial } = this.#options;
     const { cluster, clock, profiles, queue } = intake;
@@ -195,7 +183,7 @@ export class GangEvictions {
       if (gang?.spec === undefined) continue;
       const end = since + gang.spec.repairGraceMs;
       if (end <= now) due.push({ gang, since: end });
-      else this.#setTimer(end - now);
+      else this.#checkAt(end);
     }
     const keyOf = ({ gang }: Overdue): ReturnType<typeof sortKeyOf> => {
       const queued = queue.get(`gang/${gang.key}`);
@@ -286,8 +274,7 @@ export class GangEvictions {
     const { uid, minMember } = gang.spec!;
     const { times = 0, tries: before = 0 } = this.#historyOf(gang) ?? {};
     const tries = before + 1;
-    const holdMs = backoffDelay(holdPolicy, tries);
-    const end = clock.monotonic() + holdMs;
+    const end = clock.monotonic() + backoffDelay(holdPolicy, tries);
     const { key } = gang;
     const record = this.#records.of(key);
     record.history = { groupUid: uid, times, tries, heldUntil: end, notBefore: end };
@@ -295,14 +282,7 @@ export class GangEvictions {
     const { counted } = gang;
     logger.warn('releasing a group that cannot be completed', { podGroup: key, counted, minMember, tries });
     router.groupChanged(key, 'GroupReleased', clock.now());
-    const timer = clock.setTimer(holdMs, () => {
-      this.#holdTimers.delete(timer);
-      // A timer may fire a moment before the clock reaches `end`, and nothing else would end the hold.
-      const current = this.#records.get(key);
-      if (current?.history?.heldUntil === end) current.history = { ...current.history, heldUntil: 0 };
-      this.#endHold(key);
-    });
-    this.#holdTimers.add(timer);
+    this.#due.set(key, end, undefined);
     void this.#evictAll(gang.spec!, members);
   }
 
@@ -348,7 +328,7 @@ export class GangEvictions {
     const gang = this.#options.intake.cluster.gang(key);
     this.#forget(key, pod.uid);
     if (gang?.members.has(pod.uid) === true) this.#stay(gang, why);
-    this.#setTimer(roundMs);
+    this.#checkIn(roundMs);
   }
 
   /** Stops waiting for members that the watch shows as deleted or in deletion. */

@@ -60,4 +60,30 @@ describe('nodes that rejected a pod at admission', () => {
     for (const namespace of ['mine', 'other']) expect([...rejections.barredFor({ ...pod, namespace })]).toEqual([]);
     expect(rejections.isEmpty).toBe(true);
   });
+
+  it('open after a minute, and after twice as long for each further rejection, until ten minutes pass without one', () => {
+    const minute = 60_000;
+    const clock = new VirtualClock();
+    let opened = 0;
+    const rejections = new NodeRejections({ clock, opened: () => opened++ });
+    const opensAfter = (ms: number): void => {
+      const before = opened;
+      rejections.notAdmitted(mine, 'a');
+      clock.advance(ms - 1);
+      expect([[...rejections.barredFor(mine)], opened]).toEqual([['a'], before]);
+      clock.advance(1);
+      expect([[...rejections.barredFor(mine)], opened]).toEqual([[], before + 1]);
+    };
+    opensAfter(minute);
+    clock.advance(10 * minute - 1);
+    opensAfter(2 * minute);
+    clock.advance(10 * minute);
+    opensAfter(minute);
+    rejections.notAdmitted(mine, 'a');
+    rejections.nodeChanged('a');
+    opensAfter(minute);
+    expect(opened).toBe(5);
+    clock.advance(60 * minute);
+    expect([opened, clock.untilNextTimer()]).toEqual([5, undefined]);
+  });
 });

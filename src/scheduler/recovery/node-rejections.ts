@@ -1,7 +1,8 @@
 import type { Pod, PodTemplate } from '../../api/pod.ts';
 import { backoffDelay } from '../../base/backoff.ts';
 import type { BackoffPolicy } from '../../base/backoff.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { DueTimes } from '../../base/due-times.ts';
 
 /** After this many failed bindings of a pod to a node, the pod avoids the node while another one fits. */
 const maxFailures = 2;
@@ -11,12 +12,11 @@ const rejectionPolicy: BackoffPolicy = { initialMs: 60_000, maxMs: 10 * 60_000 }
 
 /** A node rejected pods of one namespace and template at admission. */
 interface Rejection {
+  readonly nodeName: string;
   readonly namespace: string;
   readonly template: PodTemplate;
   /** How often the node rejected them. */
-  readonly times: number;
-  /** Runs until the node is open again, then until the rejection is forgotten. */
-  timer: Timer | undefined;
+  times: number;
 }
 
 /**
@@ -28,7 +28,7 @@ interface Rejection {
  *   no part of the template, such as a forbidden sysctl.
  */
 export class NodeRejections {
-  readonly #clock: Pick<Clock, 'setTimer'>;
+  readonly #clock: Clock;
   readonly #opened: (template: PodTemplate) => void;
   /** uid -> node name -> how often a Binding of the pod to the node has failed */
   readonly #counts = new Map<string, Map<string, number>>();
@@ -36,14 +36,24 @@ export class NodeRejections {
   readonly #rejections = new Map<string, Map<PodTemplate, Map<string, Rejection>>>();
   /** pod template -> namespace -> names of the nodes that are closed to its pods now */
   readonly #barred = new Map<PodTemplate, Map<string, Set<string>>>();
+  /** rejection -> what happens next: its node opens; a while later, it is forgotten with its count */
+  readonly #due: DueTimes<Rejection, 'open' | 'forget'>;
 
   constructor(options: {
-    readonly clock: Pick<Clock, 'setTimer'>;
+    readonly clock: Clock;
     /** Called when pods of this template may use a node again. No plugin rejected them there, so no queueing hint expects it. */
     readonly opened: (template: PodTemplate) => void;
   }) {
     this.#clock = options.clock;
     this.#opened = options.opened;
+    this.#due = new DueTimes(options.clock, (rejection, step) => {
+      if (step === 'forget') {
+        this.#forget(rejection);
+        return;
+      }
+      this.#open(rejection);
+      this.#due.set(rejection, this.#clock.monotonic() + rejectionPolicy.maxMs, 'forget');
+    });
   }
 
   /** Returns true if no node has to be avoided. */
@@ -72,20 +82,12 @@ export class NodeRejections {
     this.#rejections.set(nodeName, byTemplate);
     const byNamespace = byTemplate.get(template) ?? new Map<string, Rejection>();
     byTemplate.set(template, byNamespace);
-    const before = byNamespace.get(namespace);
-    before?.timer?.cancel();
-    const rejection: Rejection = { namespace, template, times: (before?.times ?? 0) + 1, timer: undefined };
+    const rejection = byNamespace.get(namespace) ?? { nodeName, namespace, template, times: 0 };
     byNamespace.set(namespace, rejection);
+    rejection.times++;
     const barred = this.#barred.get(template) ?? new Map<string, Set<string>>();
     this.#barred.set(template, barred.set(namespace, (barred.get(namespace) ?? new Set()).add(nodeName)));
-    rejection.timer = this.#clock.setTimer(backoffDelay(rejectionPolicy, rejection.times), () => {
-      this.#open(rejection, nodeName);
-      // The count survives for a while.
-      rejection.timer = this.#clock.setTimer(rejectionPolicy.maxMs, () => {
-        byNamespace.delete(namespace);
-        if (byNamespace.size === 0) byTemplate.delete(template);
-      });
-    });
+    this.#due.set(rejection, this.#clock.monotonic() + backoffDelay(rejectionPolicy, rejection.times), 'open');
   }
 
   /** Returns the names of the nodes that the pod avoids while another one fits. */
@@ -108,27 +110,34 @@ export class NodeRejections {
   /** The node was deleted, or what scheduling reads of it has changed. It may admit what it rejected before. */
   nodeChanged(nodeName: string): void {
     for (const rejection of this.#rejectionsOf(nodeName)) {
-      rejection.timer?.cancel();
-      this.#open(rejection, nodeName);
+      this.#due.delete(rejection);
+      this.#open(rejection);
     }
     this.#rejections.delete(nodeName);
   }
 
   /** A pod has left the node, which may now admit what it rejected before. The count of rejections remains. */
   capacityFreed(nodeName: string): void {
-    for (const rejection of this.#rejectionsOf(nodeName)) this.#open(rejection, nodeName);
+    for (const rejection of this.#rejectionsOf(nodeName)) this.#open(rejection);
   }
 
   stop(): void {
-    for (const nodeName of this.#rejections.keys())
-      for (const { timer } of this.#rejectionsOf(nodeName)) timer?.cancel();
+    this.#due.stop();
   }
 
   *#rejectionsOf(nodeName: string): Iterable<Rejection> {
     for (const byNamespace of this.#rejections.get(nodeName)?.values() ?? []) yield* byNamespace.values();
   }
 
-  #open({ namespace, template }: Rejection, nodeName: string): void {
+  #forget({ nodeName, namespace, template }: Rejection): void {
+    const byTemplate = this.#rejections.get(nodeName)!;
+    const byNamespace = byTemplate.get(template)!;
+    byNamespace.delete(namespace);
+    if (byNamespace.size === 0) byTemplate.delete(template);
+    if (byTemplate.size === 0) this.#rejections.delete(nodeName);
+  }
+
+  #open({ nodeName, namespace, template }: Rejection): void {
     const barred = this.#barred.get(template);
     const names = barred?.get(namespace);
     if (names?.delete(nodeName) !== true) return;

@@ -1,4 +1,5 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { DueTimes } from '../../base/due-times.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Gang, GangView } from '../../cluster/gang.ts';
 import type { GroupRecord, GroupRecords, PartialPeriod } from './group-records.ts';
@@ -16,9 +17,8 @@ export class PartiallyBoundGangs {
   readonly #cluster: Pick<Cluster, 'gang' | 'gangs'>;
   readonly #profiles: Pick<Profiles, 'decidesGangs'>;
   readonly #clock: Pick<Clock, 'now' | 'monotonic' | 'setTimer'>;
-  readonly #trustEnded: (key: string) => void;
-  /** Timers that end the trust in what groups look like at the start. */
-  readonly #timers: Timer[] = [];
+  /** Gangs for which the trust in what they looked like at the start ends. */
+  readonly #trusted: DueTimes<Gang>;
   readonly #records: GroupRecords;
   readonly #repairs: Record<RepairOutcome, number> = { completed: 0, lost: 0 };
   /** Total length of ended periods. */
@@ -36,7 +36,10 @@ export class PartiallyBoundGangs {
     this.#profiles = options.profiles;
     this.#records = options.records;
     this.#clock = options.clock;
-    this.#trustEnded = options.trustEnded;
+    this.#trusted = new DueTimes(options.clock, (gang) => {
+      gang.distrustListed();
+      options.trustEnded(gang.key);
+    });
   }
 
   /**
@@ -46,20 +49,13 @@ export class PartiallyBoundGangs {
    */
   begin(): void {
     const now = this.#clock.now();
+    const monotonic = this.#clock.monotonic();
     for (const gang of this.#cluster.gangs()) {
-      if (gang.comesFirst) this.#endTrustLater(gang);
+      if (gang.comesFirst) this.#trusted.set(gang, monotonic + gang.spec!.repairGraceMs, undefined);
       if (!isPartiallyBound(gang) || !this.#isOurs(gang)) continue;
       const lastingMs = Math.max(0, now - firstBoundAt(gang, now));
-      this.#records.of(gang.key).period = { since: this.#clock.monotonic() - lastingMs };
+      this.#records.of(gang.key).period = { since: monotonic - lastingMs };
     }
-  }
-
-  #endTrustLater(gang: Gang): void {
-    const endTrust = (): void => {
-      gang.distrustListed();
-      this.#trustEnded(gang.key);
-    };
-    this.#timers.push(this.#clock.setTimer(gang.spec!.repairGraceMs, endTrust));
   }
 
   /** The group or one of its members has changed. */
@@ -92,7 +88,7 @@ export class PartiallyBoundGangs {
   stop(): void {
     this.#endedMs = this.seconds * 1000;
     for (const [, record] of this.#records.all()) record.period = undefined;
-    for (const timer of this.#timers) timer.cancel();
+    this.#trusted.stop();
   }
 
   /** A member could not be bound while other members are bound. */
