@@ -267,6 +267,16 @@ export class Cluster {
     return this.#reservations.size > 0;
   }
 
+  /** Returns whether a pod that names the group, or a placeholder for one, has a reservation. */
+  hasReservationFor(groupKey: string): boolean {
+    return this.#reservations.isFor(groupKey);
+  }
+
+  /** Returns the reservations on a node, even an unknown one. */
+  reservationsOn(nodeName: string): Iterable<Reservation> {
+    return this.#reservations.on(nodeName);
+  }
+
   /** Returns all reservations in arbitrary order. */
   reservations(): Iterable<Reservation> {
     return this.#reservations.all();

@@ -102,6 +102,33 @@ describe('members of one equivalence class', () => {
     expect(namesOf(c)).toEqual(['y']);
   });
 
+  it('are in one namespace if nodes have rejected their pods, because the rejections count for that namespace only', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 4 });
+    c.pod({ name: 'refused', namespace: 'mine', cpu: 1 });
+    await drain(c);
+    await c.accept('refused');
+    c.change('refused', { nodeName: 'a' });
+    c.change('refused', { phase: 'Failed', failedBecause: 'SysctlForbidden' });
+    c.removePod('refused');
+    for (const name of ['mine-1', 'mine-2']) c.pod({ name, namespace: 'mine', cpu: 1 });
+    expect(await drain(c)).toEqual(['rejected', 'joined']);
+    c.pod({ name: 'other-1', namespace: 'other', cpu: 1 });
+    await drain(c);
+    expect(namesOf(c)).toEqual(['other-1']);
+    await later(c);
+    c.harness.clock.advance(60_000);
+    await drain(c);
+    expect(namesOf(c)).toEqual(['other-1', 'mine-1', 'mine-2']);
+  });
+
+  it('may be in different namespaces otherwise', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 1 });
+    for (const namespace of ['mine', 'other']) c.pod({ name: namespace, namespace, cpu: 2 });
+    expect(await drain(c)).toEqual(['rejected', 'joined']);
+  });
+
   it('that arrive later do not overtake one that backs off', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 2 });

@@ -24,8 +24,9 @@ export interface Joining {
  *
  * - **What a class is.** Entities with the same demand that were rejected for the same reason: one attempt decides for all of them.
  * - **Which entities share one.** Entities with equal keys (`EquivalenceKeys`): same profile, number of members needed, minResources, and the
- *   same signatures, priority and volumes of the members. An entity without a key gets a class of its own. It has no key if its result may
- *   depend on more: a plugin that does not sign, PostFilter, extenders, bound members, or a reservation for it.
+ *   same signatures, priority and volumes of the members. Signatures contain the namespace if it matters to the plugin. If nodes have
+ *   rejected pods like the members, the key contains the namespace too. An entity without a key gets a class of its own. It has no key if its
+ *   result may depend on more: a plugin that does not sign, PostFilter, extenders, bound members, or a reservation for it.
  * - **Joining.** A new entity whose key matches an idle class is rejected without an attempt (`SchedulingQueue.classToJoin`). If nodes have
  *   changed since the last attempt, the entity is tried first, because the cause may differ.
  * - **When the rejection ends.** A queueing hint of a plugin that rejected the class expects an event to help, and none of these plugins

@@ -20,7 +20,7 @@ export interface KeyedDemand {
 }
 
 export interface EquivalenceKeysOptions {
-  readonly cluster: Pick<Cluster, 'reservationOf' | 'reservations' | 'gang' | 'hasReservations'>;
+  readonly cluster: Pick<Cluster, 'reservationOf' | 'hasReservationFor' | 'gang' | 'hasReservations'>;
   readonly profiles: {
     hints(schedulingEntity: SchedulingEntity): Pick<EventHints, 'concernsGangs'>;
     isOurs(schedulerName: string): boolean;
@@ -38,12 +38,16 @@ export class EquivalenceKeys {
     this.#options = options;
   }
 
-  /** Returns undefined if the result may depend on more than a key can express: the entity gets a class of its own. Throws PluginFailure. */
+  /**
+   * Returns undefined if the result may depend on more than a key can express. The entity then gets a class of its own. `namespace` is set
+   * if the result depends on something that counts for this namespace only. Throws PluginFailure.
+   */
   *of(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
     { members, needed, gang, signed }: KeyedDemand,
     budget: WorkBudget,
+    namespace?: string,
   ): Yielding<string | undefined> {
     // PostFilter, and plugins that evaluate a particular gang, must see each entity.
     if (profile.judgesUnsigned || profile.hasPostFilter || this.#options.profiles.hints(schedulingEntity).concernsGangs)
@@ -67,6 +71,7 @@ export class EquivalenceKeys {
     const group = profile.gangPolicy === undefined ? undefined : this.#groupOf(schedulingEntity);
     return JSON.stringify([
       profile.schedulerName,
+      namespace,
       schedulingEntity.kind,
       group,
       needed,
@@ -132,8 +137,7 @@ export class EquivalenceKeys {
     if (!cluster.hasReservations) return false;
     const group = members[0]?.podGroupKey;
     if (group === undefined) return members.some(({ uid }) => cluster.reservationOf(uid) !== undefined);
-    for (const { owner } of cluster.reservations()) if (owner.podGroupKey === group) return true;
-    return false;
+    return cluster.hasReservationFor(group);
   }
 
   /** Combines what plugins read of the pod, its priority (which reservations exclude it), and its volumes (which events may help it). */

@@ -120,7 +120,7 @@ export class SchedulingCycle {
     try {
       // While there is no class to join, the key matters only if the entity is rejected.
       if (extenders === undefined && queue.hasSharedClasses) {
-        key = yield* keys.of(profile, schedulingEntity, demand, budget);
+        key = yield* keys.of(profile, schedulingEntity, demand, budget, this.#rejectedNamespace(members));
       }
     } catch (error) {
       return rejectedBy(members, statusOf(error), schedulingEntity);
@@ -140,7 +140,9 @@ export class SchedulingCycle {
       if (assignments.length < needed) {
         this.#undo(profile, assignments, transaction);
         if (nodeSubsetOf === undefined) {
-          if (extenders === undefined) key ??= yield* keys.of(profile, schedulingEntity, demand, budget);
+          if (extenders === undefined) {
+            key ??= yield* keys.of(profile, schedulingEntity, demand, budget, this.#rejectedNamespace(members));
+          }
           return yield* this.#rejected(profile, schedulingEntity, demand, plan, key, budget);
         }
         return extenders!.areIncompleteFor(extenderResults!, profile, members) && continued!.rounds < maxRounds
@@ -205,6 +207,13 @@ export class SchedulingCycle {
       }
     }
     return nodeSubsets.size === 0 ? undefined : ({ template }) => nodeSubsets.get(template);
+  }
+
+  /** Returns the members' namespace if nodes have rejected pods like them, which counts for that namespace only. */
+  #rejectedNamespace(members: readonly Pod[]): string | undefined {
+    const { rejections } = this.#options;
+    if (rejections.isEmpty) return undefined;
+    return members.find((pod) => rejections.barredFor(pod).size > 0)?.namespace;
   }
 
   /** Returns the result of an attempt that cannot continue because of `status`. */
