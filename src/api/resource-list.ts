@@ -61,6 +61,17 @@ export function amountOf({ ids, amounts }: ResourceList, id: ResourceId): number
   return index < 0 ? 0 : amounts[index]!;
 }
 
+/**
+ * Returns the minimum of both lists for each resource; `list` itself if nothing in `other` is less. A new list does not keep names alive, so
+ * the caller must keep `list`.
+ */
+export function minResources(list: ResourceList, other: ResourceList): ResourceList {
+  const { ids, amounts } = list;
+  const min = amounts.map((amount, i) => Math.min(amount, amountOf(other, ids[i]!)));
+  if (min.every((amount, i) => amount === amounts[i])) return list;
+  return { ids: ids.filter((_, i) => min[i] !== 0), amounts: min.filter((amount) => amount !== 0) };
+}
+
 export function sameResources(a: ResourceList | undefined, b: ResourceList | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   return (

@@ -481,7 +481,7 @@ export const mutations: readonly Mutation[] = [
     name: 'capacity-reserved-on-an-unusable-node',
     why: 'The capacity for a lost member stays reserved on a node that has become unusable, and none is reserved elsewhere.',
     file: 'scheduler/recovery/member-losses.ts',
-    find: 'if (reservation.nodeName !== nodeName || this.#isUsable(nodeName, lost)) continue;',
+    find: 'if (capacity === undefined || this.#isUsable(nodeName, capacity.lost)) continue;',
     replace: 'continue;',
     test: {
       file: 'src/scheduler/recovery/member-losses.test.ts',

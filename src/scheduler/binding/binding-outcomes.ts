@@ -46,9 +46,10 @@ export class BindingOutcomes {
 
   #bound(plan: BindingPlan, { pod, nodeName, state }: NodeAssignment): void {
     const { profile, entity, gang } = plan;
-    const { intake, events, metrics, logger } = this.#options;
+    const { intake, recovery, events, metrics, logger } = this.#options;
     const { clock } = intake;
     profile.postBind(state, pod, nodeName);
+    recovery.memberLosses.bound(pod, nodeName);
     if (gang !== undefined) {
       const now = clock.monotonic();
       const bindings = this.#bindings.get(plan);

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { DueTimes } from '../../base/due-times.ts';
+import { Listeners } from '../../base/listeners.ts';
 import type { Reservation } from '../../cluster/reservation.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { capacityFreed } from '../../framework/cluster-event.ts';
@@ -14,6 +15,8 @@ interface Batch {
 
 /** Reserves capacity for pods for a limited time. When the time ends, the capacity is freed and the queue wakes entities that wait for it. */
 export class Reservations {
+  /** A reservation that was made here has ended; its owner has no other one. Called before the queue wakes entities. */
+  readonly ended = new Listeners<[Reservation]>();
   readonly #cluster: Cluster;
   readonly #queue: Pick<SchedulingQueue, 'moveOnEvent' | 'wake'>;
   readonly #clock: Clock;
@@ -94,6 +97,7 @@ export class Reservations {
   #release(reservation: Reservation): void {
     this.#ends.delete(reservation);
     this.#cluster.endReservation(reservation.owner.uid);
+    this.ended.emit(reservation);
     this.#notify(reservation);
   }
 

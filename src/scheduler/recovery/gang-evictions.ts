@@ -190,7 +190,8 @@ export class GangEvictions {
       const key = sortKeyOf({ kind: 'gang', gang }, queued?.readySince ?? gang.spec!.creationTimestamp);
       return gang.pending.size > 0 ? key : { ...key, priority: lowestPriority(gang) };
     };
-    return due.sort((a, b) => profiles.compare(keyOf(b), keyOf(a)));
+    const keys = new Map(due.map((each) => [each, keyOf(each)]));
+    return due.sort((a, b) => profiles.compare(keys.get(b)!, keys.get(a)!));
   }
 
   #act(overdue: Overdue): void {

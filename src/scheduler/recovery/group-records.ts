@@ -24,13 +24,16 @@ export interface ReleaseHistory {
 export interface ReservedCapacity {
   /** Uid of the group object that may use it. */
   readonly groupUid: string;
-  /** The lost member. */
+  /** The lost member, with the template that it had when it was bound. */
   readonly lost: Pod;
   /** Clock.monotonic() when it was lost. */
   readonly lostAt: number;
   /** How long it had been bound, in milliseconds. */
   readonly boundMs: number;
-  /** The owner of the reservation: a placeholder pod, because the name of the replacement is not known yet. */
+  /**
+   * The owner of the reservation: a placeholder pod, because the name of the replacement is not known yet. It requests the least that the
+   * lost member had requested since it was bound.
+   */
   readonly owner: Pod;
   /** Clock.monotonic() */
   until: number;
@@ -61,8 +64,8 @@ export interface GroupRecord {
   extenderResults?: ExtenderResults | undefined;
   /** Written by GangEvictions: the round of checks that has checked it last. */
   checkedIn?: number | undefined;
-  /** Written by MemberLosses, oldest first. May contain capacity that is not reserved any more. */
-  reserved?: readonly ReservedCapacity[] | undefined;
+  /** Written by MemberLosses: the capacity that is reserved now, oldest first. Never empty. */
+  reserved?: Set<ReservedCapacity> | undefined;
   /** Written by MemberLosses: uids of members whose Binding failed and for which capacity may be reserved. */
   failed?: Set<string> | undefined;
   /** Written by MemberLosses: uids of members that were reported as stranded. */

@@ -469,10 +469,65 @@ describe('a node that is gone or not ready', () => {
   });
 });
 
+describe('a reservation of another namespace', () => {
+  /** A pod of the tenant takes more than the node has. Then its node rejects it. */
+  async function overcommit(take: (core: Scheduling) => void): Promise<Scheduling> {
+    const core = running();
+    core.removePod('red-1');
+    take(core);
+    // Any other update of a pod on the node.
+    core.change('red-0', { resourceVersion: 'x' });
+    expect(reservations(core)).toEqual(['repair on a']);
+    core.change('huge', { phase: 'Failed', failedBecause: 'OutOfcpu' });
+    core.removePod('huge');
+    core.pod({ name: 'other', namespace: 'tenant', cpu: 1 });
+    await attemptAll(core);
+    return core;
+  }
+
+  it('survives a pod with a nodeName that its node cannot admit', async () => {
+    const core = await overcommit((c) => c.pod({ name: 'huge', namespace: 'tenant', cpu: 100, nodeName: 'a' }));
+    expect(binds(core)).toEqual([]);
+    expect(reservations(core)).toEqual(['repair on a']);
+  });
+
+  it('survives a pod that requests more than its node has after it was bound', async () => {
+    const core = await overcommit((c) => {
+      c.pod({ name: 'huge', namespace: 'tenant', nodeName: 'a' });
+      c.change('huge', { template: c.harness.build.projectedPod({ cpu: 100 }).template });
+    });
+    expect(binds(core)).toEqual([]);
+    expect(reservations(core)).toEqual(['repair on a']);
+  });
+});
+
 describe('what a user can reserve by deleting members', () => {
   /** The Binding of a scheduler. */
   function bind(core: Scheduling, name: string, nodeName: string): void {
     core.change(name, { nodeName });
+  }
+
+  function owners(core: Scheduling): string[] {
+    return [...core.harness.cluster.reservations()].map(({ owner }) => owner.name);
+  }
+
+  /** The resources of each reservation. */
+  function reservedAmounts(core: Scheduling): Record<string, number>[] {
+    const { resources } = core.harness.build;
+    return [...core.harness.cluster.reservations()].map(({ owner }) => {
+      const { ids, amounts } = owner.template.requests;
+      return Object.fromEntries(ids.map((id, i) => [resources.nameOf(id), amounts[i]!]));
+    });
+  }
+
+  /** red runs with two members of 2 cpu and 1Gi, bound a moment ago. */
+  function resizable(): Scheduling {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 32, memory: '32Gi' });
+    core.group({ name: 'red', minMember: 2, repairGraceSeconds: 60 });
+    core.members(2, { group: 'red', cpu: 2, memory: '1Gi' });
+    for (const name of ['red-0', 'red-1']) bind(core, name, 'a');
+    return core;
   }
 
   it('is nothing for members that were created with a nodeName, whatever their annotations say', () => {
@@ -589,22 +644,72 @@ describe('what a user can reserve by deleting members', () => {
     expect(reservations(core)).toHaveLength(2);
   });
 
-  it('is never more in one namespace than its members had bound at once', () => {
+  it.each([
+    ['cpu', { cpu: 8 }, { cpu: '1m' }],
+    ['memory', { memory: '8Gi' }, { memory: '1Mi' }],
+    ['an extended resource', { requests: { 'example.com/gpu': 8 } }, {}],
+  ] as const)('is never more of %s than the members in its namespace had bound at once', (_what, big, small) => {
     const core = new Scheduling({ plugins: defaultPlugins });
-    core.node({ name: 'a', cpu: 32 });
+    core.node({ name: 'a', cpu: 32, memory: '32Gi', allocatable: { 'example.com/gpu': 32 } });
     for (const [group, seconds] of [
       ['one', 60],
       ['two', 5],
     ] as const) {
       core.group({ name: group, minMember: 2 });
-      core.pod({ name: `${group}-small`, group, cpu: '1m' });
-      core.pod({ name: `${group}-big`, group, cpu: 8 });
+      core.pod({ name: `${group}-small`, group, ...small });
+      core.pod({ name: `${group}-big`, group, ...big });
       for (const size of ['small', 'big']) bind(core, `${group}-${size}`, 'a');
       core.harness.clock.advance(seconds * second);
       // The namespace never has more than one big pod.
       core.removePod(`${group}-big`);
     }
-    expect([...core.harness.cluster.reservations()].map(({ owner }) => owner.name)).toEqual(['one-big']);
+    expect(owners(core)).toEqual(['one-big']);
+  });
+
+  it('is never more pods than the namespace had bound at once, even if they request nothing', () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 1 });
+    for (const [group, seconds] of [
+      ['one', 60],
+      ['two', 10],
+      ['three', 5],
+    ] as const) {
+      core.group({ name: group, minMember: 3, repairGraceSeconds: 300 });
+      core.members(3, { group });
+      for (let i = 0; i < 3; i++) bind(core, `${group}-${i}`, 'a');
+      core.harness.clock.advance(seconds * second);
+      for (let i = 0; i < 2; i++) core.removePod(`${group}-${i}`);
+    }
+    // Group three was bound together with one member of each other group.
+    expect(owners(core)).toEqual(['one-0', 'one-1', 'two-0', 'two-1', 'three-0']);
+  });
+
+  it('is not more than what a member was bound for, if it was resized to more', () => {
+    const core = resizable();
+    core.change('red-1', { template: core.harness.build.projectedPod({ cpu: 8, memory: '8Gi' }).template });
+    core.harness.clock.advance(60 * second);
+    core.removePod('red-1');
+    expect(reservedAmounts(core)).toEqual([{ cpu: 2000, memory: 2 ** 30, pods: 1 }]);
+  });
+
+  it('is the least that a resized member had requested, in each resource', () => {
+    const core = resizable();
+    const { build } = core.harness;
+    core.change('red-1', { template: build.projectedPod({ cpu: '500m', memory: '4Gi' }).template });
+    core.change('red-1', { template: build.projectedPod({ cpu: 4 }).template });
+    core.change('red-1', { template: build.projectedPod({ cpu: 2, memory: '1Gi' }).template });
+    core.removePod('red-1');
+    expect(reservedAmounts(core)).toEqual([{ cpu: 500, pods: 1 }]);
+  });
+
+  it('lasts no longer for a member whose siblings were resized to less', async () => {
+    const core = resizable();
+    core.change('red-0', { template: core.harness.build.projectedPod({ cpu: '1m', memory: '1Gi' }).template });
+    await advance(core, 5 * second);
+    core.removePod('red-1');
+    expect(reservations(core)).toEqual(['repair on a']);
+    await advance(core, 6 * second);
+    expect(reservations(core)).toEqual([]);
   });
 
   it('is nothing for a member that was created with a nodeName in the place of a preempted one', () => {

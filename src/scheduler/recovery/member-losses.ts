@@ -1,16 +1,22 @@
 import { isAdmissionRejection } from '../../api/admission-rejection.ts';
 import { isBoundForAnother } from '../../api/pod.ts';
-import type { Pod } from '../../api/pod.ts';
+import type { Pod, PodTemplate } from '../../api/pod.ts';
+import { minResources } from '../../api/resource-list.ts';
+import type { ResourceList } from '../../api/resource-list.ts';
 import { isTolerated } from '../../api/tolerations.ts';
+import { addCount } from '../../base/add-count.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Amounts } from '../../cluster/amounts.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Gang, GangView } from '../../cluster/gang.ts';
 import { isLostTo } from '../../cluster/lost-node.ts';
+import { mustRespect } from '../../cluster/reservation.ts';
+import type { Reservation } from '../../cluster/reservation.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { memberLost, membersStranded } from '../verdicts/events.ts';
 import type { Reservations } from '../preemption/reservations.ts';
 import type { GroupRecord, GroupRecords, ReservedCapacity } from './group-records.ts';
+import { NamespaceLimits } from './namespace-limits.ts';
 import type { NodeRejections } from './node-rejections.ts';
 import { SeenBindings } from './seen-bindings.ts';
 import type { DryRuns } from '../placement/planning/dry-runs.ts';
@@ -19,7 +25,7 @@ import type { Profiles } from '../profiles.ts';
 
 export interface MemberLossesOptions {
   readonly cluster: Cluster;
-  readonly reservations: Pick<Reservations, 'keep' | 'end'>;
+  readonly reservations: Pick<Reservations, 'keep' | 'end' | 'ended'>;
   readonly dryRuns: DryRuns;
   readonly rejections: Pick<NodeRejections, 'notAdmitted' | 'barredFor'>;
   readonly profiles: Pick<Profiles, 'of' | 'decidesGangs' | 'isOurs'>;
@@ -37,40 +43,46 @@ const maxDryRunMembers = 16;
 const reportEveryMs = 10_000;
 /** How long capacity is reserved for a member that could not be bound, while its group backs off. */
 const failedBindingMs = 30_000;
+const none: ReadonlySet<never> = new Set();
 
 /**
  * Reserves capacity when a member leaves its node before it has finished and its group falls below minMember: the node rejected it or
  * died, or the pod was deleted or evicted. The member's owner creates a replacement. For each replacement, capacity is reserved for the
  * group's grace: on the lost member's node, or on another one if that node is unusable and a dry run finds one. Any new member may use it,
- * whatever its name. The reservation ends early once the group is complete, ends or is released, or another pod takes the capacity.
+ * whatever its name. The reservation ends early once the group is complete, ends or is released, or this scheduler binds a pod of higher
+ * priority that takes the capacity.
  *
  * Users of a namespace delete their own pods, so what they may reserve that way is limited (I10):
  * - Only a member whose Binding this process saw earns a reservation (`SeenBindings`).
  * - A group's bound members and reservations together never exceed the most members that it had bound at once.
- * - A namespace's reservations never exceed, in any resource, the most that its members had bound at once.
+ * - A reservation is never more than the lost member's Binding was made for, or less if the member was resized to less.
+ * - A namespace's reservations never exceed, in any resource, the most that its members had bound at once (`NamespaceLimits`).
  * - A reservation lasts no longer than the lost member had been bound, unless as many members like it are still bound as have
  *   reservations.
  * - It excludes only pods of equal or lower priority. Only a group that never started excludes all pods, and only until its grace ends.
+ *
+ * Nor can users end the reservations of others with a pod that they bind themselves or resize: however much it requests, its node may never
+ * admit it.
  */
 export class MemberLosses {
   readonly #options: MemberLossesOptions;
   readonly #records: GroupRecords;
-  /** Keys of groups with reservations for lost members. */
-  readonly #reserving = new Set<string>();
+  /** uid of the owner of a reservation for a lost member -> the reserved capacity */
+  readonly #reserved = new Map<string, ReservedCapacity>();
+  readonly #limits = new NamespaceLimits();
   readonly #seen: SeenBindings;
 
   constructor(options: MemberLossesOptions) {
     this.#options = options;
     this.#records = options.records;
-    const { cluster, clock } = options;
-    const hasReservations = (namespace: string): boolean => !this.#reservedIn(namespace).next().done;
-    this.#seen = new SeenBindings({ cluster, clock, hasReservations });
+    const { cluster, clock, reservations } = options;
+    this.#seen = new SeenBindings({ cluster, clock, limits: this.#limits });
+    reservations.ended.add((reservation) => this.#ended(reservation));
   }
 
   /** A pod as the API now shows it; undefined: it was deleted. */
   podSeen(uid: string, pod: Pod | undefined): void {
     this.#seen.podSeen(uid, pod);
-    if (pod !== undefined && pod.nodeName !== '') this.#endTaken(pod.nodeName);
   }
 
   /** The pod has left its node and has not succeeded: the API shows it failed or gone, and the cluster cache is up to date. */
@@ -101,52 +113,68 @@ export class MemberLosses {
     this.#options.reservations.keep([{ kind: 'repair', owner, nodeName, isExclusive: true }], ms);
   }
 
+  /** This scheduler has bound the pod. Ends repairs that the pod displaces: it did not have to respect them, and has left too little. */
+  bound(pod: Pod, nodeName: string): void {
+    const { cluster, reservations } = this.#options;
+    const info = cluster.hasReservations ? cluster.node(nodeName) : undefined;
+    if (info === undefined || info.reservations.size === 0) return;
+    const assumed = [...info.pods.values()].filter(({ uid }) => cluster.isAssumed(uid));
+    const isInUse = ({ podGroupKey }: Pod): boolean =>
+      podGroupKey === pod.podGroupKey || assumed.some((other) => other.podGroupKey === podGroupKey);
+    const repairs = [...info.reservations.values()].filter(({ kind, owner }) => kind === 'repair' && !isInUse(owner));
+    const reserved = new Amounts();
+    for (const reservation of repairs.sort((a, b) => b.owner.priority - a.owner.priority)) {
+      const { ids, amounts } = reservation.owner.template.requests;
+      const fits = ids.every((id, i) => info.free(id) - reserved.of(id) >= amounts[i]!);
+      if (fits || mustRespect(pod, reservation)) reserved.add(reservation.owner.template.requests);
+      else reservations.end(reservation);
+    }
+  }
+
   /** The group or one of its members has changed. */
   reconcile(key: string): void {
     const gang = this.#options.cluster.gang(key);
     this.#seen.groupSeen(key);
     const record = this.#records.get(key);
     if (record?.failed !== undefined && gang?.comesFirst !== true) this.#endFailed(record);
-    if (this.#reserving.has(key)) this.#endSurplus(key, gang);
+    if (record?.reserved !== undefined) this.#endSurplus(record.reserved, gang);
     this.#reportStranded(key, gang);
   }
 
   /** The node was deleted, or what scheduling reads of it has changed. */
   nodeChanged(nodeName: string): void {
-    if (this.#reserving.size === 0) return;
     const { cluster, reservations } = this.#options;
-    for (const key of [...this.#reserving]) {
-      for (const { owner, lost } of this.#standing(key)) {
-        const reservation = cluster.reservationOf(owner.uid)!;
-        if (reservation.nodeName !== nodeName || this.#isUsable(nodeName, lost)) continue;
-        reservations.end(reservation);
-        const gang = cluster.gang(key);
-        if (gang?.spec !== undefined) this.#reserveElsewhere(gang, lost, owner);
-      }
+    for (const reservation of [...cluster.reservationsOn(nodeName)]) {
+      const capacity = this.#reserved.get(reservation.owner.uid);
+      if (capacity === undefined || this.#isUsable(nodeName, capacity.lost)) continue;
+      reservations.end(reservation);
+      const gang = cluster.gang(reservation.owner.podGroupKey!);
+      if (gang?.spec !== undefined) this.#reserveElsewhere(gang, capacity);
     }
   }
 
   /** Returns the capacity, reserved or not; undefined if the member earns none. */
-  #reserve(gang: Gang, lost: Pod, nodeName: string): ReservedCapacity | undefined {
+  #reserve(gang: Gang, pod: Pod, nodeName: string): ReservedCapacity | undefined {
     const { clock } = this.#options;
-    const binding = this.#seen.of(lost.uid);
+    const binding = this.#seen.of(pod.uid);
     // The capacity of a preemption victim belongs to the preemptor.
-    if (binding?.groupKey !== gang.key || lost.disruptedBy === 'PreemptionByScheduler') return undefined;
+    if (binding?.groupKey !== gang.key || pod.disruptedBy === 'PreemptionByScheduler') return undefined;
+    const lost: Pod = { ...pod, template: binding.template };
+    const template = withRequests(binding.template, minResources(binding.requests, pod.template.requests));
+    const isWithinLimit = this.#limits.allows(pod.namespace, template.requests);
+    this.#seen.remove(pod.uid);
     const standing = this.#standing(gang.key);
-    const requests = [...this.#reservedIn(lost.namespace)].map(({ owner }) => owner.template.requests);
-    const isWithinLimit = this.#seen.hasHad(lost.namespace, [...requests, lost.template.requests]);
-    this.#seen.remove(lost.uid);
-    if (!isWithinLimit || standing.length >= this.#allowedFor(gang)) return undefined;
-    const owner: Pod = { ...lost, uid: `instead-of/${lost.uid}`, nodeName: '', phase: 'Pending', deleting: false };
+    if (!isWithinLimit || standing.size >= this.#allowedFor(gang)) return undefined;
+    const uid = `instead-of/${pod.uid}`;
+    const owner: Pod = { ...lost, template, uid, nodeName: '', phase: 'Pending', deleting: false };
     const now = clock.monotonic();
     const { uid: groupUid } = gang.spec!;
     const capacity: ReservedCapacity = { groupUid, lost, lostAt: now, boundMs: now - binding.since, owner, until: now };
-    capacity.until = this.#endOf(gang, capacity, standing);
+    const alike = [...standing].filter((each) => each.lost.template === lost.template).length;
+    capacity.until = this.#endOf(gang, capacity, alike);
     if (capacity.until <= now) return undefined;
-    this.#records.of(gang.key).reserved = [...standing, capacity];
-    this.#reserving.add(gang.key);
     if (this.#isUsable(nodeName, lost)) this.#keep(gang, capacity, nodeName);
-    else this.#reserveElsewhere(gang, lost, owner);
+    else this.#reserveElsewhere(gang, capacity);
     return capacity;
   }
 
@@ -155,9 +183,8 @@ export class MemberLosses {
     return Math.min(neededBy(gang), this.#seen.most(gang.key) - this.#seen.count(gang.key));
   }
 
-  /** Returns Clock.monotonic() when the reservation must end. `older`: reservations of the group that were made before. */
-  #endOf(gang: Gang, { lost, lostAt, boundMs }: ReservedCapacity, older: readonly ReservedCapacity[]): number {
-    const alike = older.filter((each) => each.lost.template === lost.template).length;
+  /** Returns Clock.monotonic() when the reservation must end. `alike`: number of older reservations of the group for members like this one. */
+  #endOf(gang: Gang, { lost, lostAt, boundMs }: ReservedCapacity, alike: number): number {
     const isCovered = alike < this.#seen.count(gang.key, lost.template);
     const ms = isCovered ? gang.spec!.repairGraceMs : Math.min(gang.spec!.repairGraceMs, boundMs);
     return Math.min(lostAt + ms, this.#neverStartedUntil(gang));
@@ -170,27 +197,18 @@ export class MemberLosses {
   }
 
   /** Runs a dry run with the replacement and all others that already have a reservation, so that all of them fit together. */
-  #reserveElsewhere(gang: Gang, { template }: Pod, owner: Pod): void {
+  #reserveElsewhere(gang: Gang, own: ReservedCapacity): void {
     const { cluster, dryRuns, profiles, clock, logger } = this.#options;
-    const capacities = (this.#records.get(gang.key)?.reserved ?? []).filter(
-      (capacity) => capacity.owner === owner || cluster.reservationOf(capacity.owner.uid) !== undefined,
-    );
-    const own = capacities.find((capacity) => capacity.owner === owner);
-    if (
-      own === undefined ||
-      own.until <= clock.monotonic() ||
-      capacities.length > maxDryRunMembers ||
-      cluster.isPlanning
-    ) {
-      return;
-    }
+    const { owner, lost } = own;
+    const capacities = [...this.#standing(gang.key), own];
+    if (own.until <= clock.monotonic() || capacities.length > maxDryRunMembers || cluster.isPlanning) return;
     /** uid of a replacement in the dry run -> its reservation */
     const replacements = new Map(capacities.map((capacity) => [`dry-run/${capacity.owner.uid}`, capacity]));
     // Fillers make the gang ready. The dry run places only the replacements.
     const others = Math.max(0, gang.missing - gang.pending.size - replacements.size);
     const arrivals = [...replacements].map(([uid, capacity]) => ({ ...capacity.owner, uid, nominatedNodeName: '' }));
     const fillers = Array.from({ length: others }, (_, i) => ({ ...arrivals[0]!, uid: `dry-run/filler-${i}` }));
-    const barred = this.#options.rejections.barredFor({ ...owner, template });
+    const barred = this.#options.rejections.barredFor(lost);
     const within =
       barred.size === 0
         ? undefined
@@ -213,10 +231,26 @@ export class MemberLosses {
     }
   }
 
-  #keep(gang: Gang, { owner, until }: ReservedCapacity, nodeName: string): void {
+  #keep(gang: Gang, capacity: ReservedCapacity, nodeName: string): void {
     const { reservations, clock } = this.#options;
+    const { owner, until } = capacity;
     const isExclusive = !gang.started;
     reservations.keep([{ kind: 'repair', owner, nodeName, isExclusive }], until - clock.monotonic());
+    if (this.#reserved.has(owner.uid)) return;
+    this.#reserved.set(owner.uid, capacity);
+    this.#limits.reserve(owner.namespace, owner.template.requests);
+    const record = this.#records.of(gang.key);
+    record.reserved = (record.reserved ?? new Set()).add(capacity);
+  }
+
+  #ended({ owner }: Reservation): void {
+    const capacity = this.#reserved.get(owner.uid);
+    if (capacity === undefined) return;
+    this.#reserved.delete(owner.uid);
+    this.#limits.release(owner.namespace, owner.template.requests);
+    const record = this.#records.get(owner.podGroupKey!);
+    record?.reserved?.delete(capacity);
+    if (record?.reserved?.size === 0) record.reserved = undefined;
   }
 
   /** Returns whether a replacement of the lost member could use the capacity that it left on the node. */
@@ -231,31 +265,19 @@ export class MemberLosses {
     );
   }
 
-  /** Returns the group's current reservations and forgets those that have ended. */
-  #standing(key: string): readonly ReservedCapacity[] {
-    const record = this.#records.get(key);
-    if (record?.reserved === undefined) return [];
-    const { cluster } = this.#options;
-    record.reserved = record.reserved.filter(({ owner }) => cluster.reservationOf(owner.uid) !== undefined);
-    if (record.reserved.length > 0) return record.reserved;
-    record.reserved = undefined;
-    this.#reserving.delete(key);
-    return [];
+  /** Returns the capacity that is reserved for lost members of the group. */
+  #standing(key: string): ReadonlySet<ReservedCapacity> {
+    return this.#records.get(key)?.reserved ?? none;
   }
 
-  /** Yields the capacity that is reserved for lost members of the namespace. */
-  *#reservedIn(namespace: string): Generator<ReservedCapacity, void> {
-    for (const key of [...this.#reserving]) if (key.startsWith(`${namespace}/`)) yield* this.#standing(key);
-  }
-
-  #endSurplus(key: string, gang: Gang | undefined): void {
-    const standing = this.#standing(key);
-    const isOver = gang?.spec === undefined || gang.spec.uid !== standing[0]?.groupUid;
-    const allowed = isOver || this.#options.isHeld(key) ? 0 : this.#allowedFor(gang);
-    let surplus = standing.length - allowed;
+  #endSurplus(standing: ReadonlySet<ReservedCapacity>, gang: Gang | undefined): void {
+    const [oldest] = standing;
+    const isOver = gang?.spec === undefined || gang.spec.uid !== oldest?.groupUid;
+    const allowed = isOver || this.#options.isHeld(gang.key) ? 0 : this.#allowedFor(gang);
+    let surplus = standing.size - allowed;
     if (surplus > 0) {
       // Reservations that a replacement already uses end first.
-      const [used, unused] = partition(standing, (capacity) => this.#isUsed(capacity));
+      const [used, unused] = partition([...standing], (capacity) => this.#isUsed(capacity));
       for (const { owner } of [...used, ...unused]) if (surplus-- > 0) this.#end(owner.uid);
     }
     if (gang?.spec !== undefined) this.#adjustEnds(gang);
@@ -264,10 +286,12 @@ export class MemberLosses {
   /** Members like the lost ones may have come and gone, and the group may have started or have another grace. */
   #adjustEnds(gang: Gang): void {
     const { cluster, clock } = this.#options;
-    const older: ReservedCapacity[] = [];
-    for (const capacity of this.#standing(gang.key)) {
-      const until = this.#endOf(gang, capacity, older);
-      older.push(capacity);
+    /** template -> number of older reservations for members with it */
+    const older = new Map<PodTemplate, number>();
+    for (const capacity of [...this.#standing(gang.key)]) {
+      const { template } = capacity.lost;
+      const until = this.#endOf(gang, capacity, older.get(template) ?? 0);
+      addCount(older, template, 1);
       const { nodeName, isExclusive } = cluster.reservationOf(capacity.owner.uid)!;
       if (until === capacity.until && isExclusive === !gang.started) continue;
       capacity.until = until;
@@ -280,25 +304,6 @@ export class MemberLosses {
   #endFailed(record: GroupRecord): void {
     for (const uid of record.failed ?? []) this.#end(uid);
     record.failed = undefined;
-  }
-
-  /** Ends repairs on the node for which pods of higher priority, or pods that another component bound, have left too little. */
-  #endTaken(nodeName: string): void {
-    const { cluster, reservations } = this.#options;
-    const info = cluster.hasReservations ? cluster.node(nodeName) : undefined;
-    if (info === undefined || info.reservations.size === 0) return;
-    const assumed = [...info.pods.values()].filter(({ uid }) => cluster.isAssumed(uid));
-    const isInUse = ({ podGroupKey }: Pod): boolean => assumed.some((pod) => pod.podGroupKey === podGroupKey);
-    const repairs = [...info.reservations.values()].filter(({ kind, owner }) => kind === 'repair' && !isInUse(owner));
-    const reserved = new Amounts();
-    for (const reservation of repairs.sort((a, b) => b.owner.priority - a.owner.priority)) {
-      const { ids, amounts } = reservation.owner.template.requests;
-      if (ids.every((id, i) => info.free(id) - reserved.of(id) >= amounts[i]!)) {
-        reserved.add(reservation.owner.template.requests);
-      } else {
-        reservations.end(reservation);
-      }
-    }
   }
 
   /** Returns whether a pod like the lost member, and not older, is on the node. */
@@ -373,6 +378,10 @@ function neededBy(gang: Gang): number {
 /** Returns whether a user or a controller deleted the pod, and neither a node nor an eviction ended it. */
 function wasDeleted({ phase, deleting, disruptedBy }: Pod): boolean {
   return (deleting || phase !== 'Failed') && disruptedBy === undefined;
+}
+
+function withRequests(template: PodTemplate, requests: ResourceList): PodTemplate {
+  return requests === template.requests ? template : { ...template, requests };
 }
 
 function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly [readonly T[], readonly T[]] {

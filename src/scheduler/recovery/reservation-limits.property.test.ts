@@ -28,6 +28,10 @@ const trick = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('relabel' as const), index, group }) },
   {
     weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('resize' as const), index, cpu: fc.constantFrom('500m', 2, 100) }),
+  },
+  {
+    weight: 2,
     arbitrary: fc.record({ kind: fc.constant('spec' as const), group, minMember: fc.constantFrom(2, 4, 100, 100) }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('recreate' as const), group }) },
@@ -39,7 +43,7 @@ type Trick = typeof trick extends fc.Arbitrary<infer T> ? T : never;
 /** A user, and the accounts of what their pods used and what was reserved for them. It shares no code with the scheduler. */
 class Tenant {
   readonly core = new Scheduling({ plugins: defaultPlugins });
-  /** pod -> its cpu, for pods that a Binding of the scheduler bound and that are still members of that group object */
+  /** pod -> the least cpu that it has requested since a Binding of the scheduler bound it, while it is a member of that group object */
   readonly #bound = new Map<string, { readonly cpu: number; readonly group: GroupName }>();
   readonly #pods = new Map<string, { cpu: number; group: GroupName }>();
   readonly #generations: Record<GroupName, number> = { red: 0, blue: 0 };
@@ -88,6 +92,15 @@ class Tenant {
         pod!.group = todo.group;
         this.#bound.delete(name);
         this.core.change(name, { podGroupKey: `default/${todo.group}` });
+        break;
+      }
+      case 'resize': {
+        const name = this.#pick(todo.index);
+        const bound = name === undefined ? undefined : this.#bound.get(name);
+        if (name === undefined || bound === undefined) break;
+        const cpu = todo.cpu === '500m' ? 0.5 : todo.cpu;
+        this.#bound.set(name, { ...bound, cpu: Math.min(bound.cpu, cpu) });
+        this.core.change(name, { template: this.core.harness.build.projectedPod({ cpu: todo.cpu }).template });
         break;
       }
       case 'spec':

@@ -1,16 +1,19 @@
 import type { Pod, PodTemplate } from '../../api/pod.ts';
-import type { ResourceId } from '../../api/resource-names.ts';
-import type { ResourceList } from '../../api/resource-list.ts';
 import { isTerminal } from '../../api/pod.ts';
+import { minResources } from '../../api/resource-list.ts';
+import type { ResourceList } from '../../api/resource-list.ts';
 import { addCount } from '../../base/add-count.ts';
 import type { Clock } from '../../base/clock.ts';
-import { Amounts } from '../../cluster/amounts.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
+import type { NamespaceLimits } from './namespace-limits.ts';
 
 /** A member that is bound, and whose Binding this process saw. */
 export interface SeenBinding {
   readonly groupKey: string;
+  /** The pod's template when it was bound. A resize changes the pod's, but not that of its replacement. */
   readonly template: PodTemplate;
+  /** For each resource, the least that the pod has requested since then. */
+  requests: ResourceList;
   /** Clock.monotonic() when this process saw the Binding. */
   readonly since: number;
 }
@@ -20,18 +23,10 @@ interface GroupBindings {
   readonly groupUid: string;
   /** uids of its members */
   readonly members: Set<string>;
-  /** template -> number of members with it */
+  /** template -> number of members that were bound with it and have never requested less */
   readonly byTemplate: Map<PodTemplate, number>;
   /** Most members at once. */
   most: number;
-}
-
-/** The seen Bindings of one namespace. */
-interface NamespaceBindings {
-  /** Sum of the members' requests. */
-  readonly bound: Amounts;
-  /** resource -> most bound at once since the namespace last had no reservation; refreshed by `#mostOf` */
-  readonly most: Map<ResourceId, number>;
 }
 
 /**
@@ -42,23 +37,20 @@ interface NamespaceBindings {
 export class SeenBindings {
   readonly #cluster: Pick<Cluster, 'gang'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #hasReservations: (namespace: string) => boolean;
+  readonly #limits: Pick<NamespaceLimits, 'bind' | 'unbind'>;
   /** uid -> its Binding */
   readonly #members = new Map<string, SeenBinding>();
   /** group key -> its Bindings */
   readonly #groups = new Map<string, GroupBindings>();
-  /** namespace -> its Bindings */
-  readonly #namespaces = new Map<string, NamespaceBindings>();
 
   constructor(options: {
     readonly cluster: Pick<Cluster, 'gang'>;
     readonly clock: Pick<Clock, 'monotonic'>;
-    /** Returns whether capacity is reserved for lost members of the namespace. */
-    readonly hasReservations: (namespace: string) => boolean;
+    readonly limits: Pick<NamespaceLimits, 'bind' | 'unbind'>;
   }) {
     this.#cluster = options.cluster;
     this.#clock = options.clock;
-    this.#hasReservations = options.hasReservations;
+    this.#limits = options.limits;
   }
 
   /** A pod as the API now shows it; undefined: it was deleted. */
@@ -66,7 +58,8 @@ export class SeenBindings {
     const known = this.#members.get(uid);
     const isBound = pod !== undefined && pod.nodeName !== '' && !isTerminal(pod);
     if (known !== undefined && (!isBound || pod.podGroupKey !== known.groupKey)) this.remove(uid);
-    else if (known === undefined && isBound) this.#add(pod);
+    else if (known !== undefined) this.#resized(known, pod!.template.requests);
+    else if (isBound) this.#add(pod);
   }
 
   /** The group may have been deleted or recreated: members of the former object earn nothing for the new one. */
@@ -82,21 +75,20 @@ export class SeenBindings {
     const binding = this.#members.get(uid);
     if (binding === undefined) return;
     this.#members.delete(uid);
-    const { groupKey, template } = binding;
+    const { groupKey, template, requests } = binding;
     const group = this.#groups.get(groupKey)!;
     group.members.delete(uid);
-    addCount(group.byTemplate, template, -1);
-    const namespace = namespaceOf(groupKey);
-    const { bound } = this.#namespaces.get(namespace)!;
-    bound.subtract(template.requests);
-    if (bound.entries().length === 0 && !this.#hasReservations(namespace)) this.#namespaces.delete(namespace);
+    if (requests === template.requests) addCount(group.byTemplate, template, -1);
+    this.#limits.unbind(namespaceOf(groupKey), requests);
   }
 
   of(uid: string): SeenBinding | undefined {
     return this.#members.get(uid);
   }
 
-  /** Returns how many members of the group are bound now; with a template, only those with this template. */
+  /**
+   * Returns how many members of the group are bound now; with a template, only those that were bound with it and have never requested less.
+   */
   count(key: string, template?: PodTemplate): number {
     const group = this.#groups.get(key);
     return (template === undefined ? group?.members.size : group?.byTemplate.get(template)) ?? 0;
@@ -107,23 +99,16 @@ export class SeenBindings {
     return this.#groups.get(key)?.most ?? 0;
   }
 
-  /**
-   * Returns whether the namespace has had as much bound at once as these requests add up to. Looks back to the time when the namespace last
-   * had no reservation.
-   */
-  hasHad(namespace: string, requests: Iterable<ResourceList>): boolean {
-    const sum = new Amounts();
-    for (const list of requests) sum.add(list);
-    const most = this.#mostOf(namespace);
-    return sum.entries().every(([id, amount]) => amount <= (most?.get(id) ?? 0));
-  }
-
-  #mostOf(namespace: string): Map<ResourceId, number> | undefined {
-    const known = this.#namespaces.get(namespace);
-    if (known === undefined || this.#hasReservations(namespace)) return known?.most;
-    known.most.clear();
-    for (const [id, amount] of known.bound.entries()) known.most.set(id, amount);
-    return known.most;
+  /** A user can resize a bound pod. Less counts at once; more does not count, because the Binding was made for less. */
+  #resized(binding: SeenBinding, requests: ResourceList): void {
+    const { groupKey, template, requests: before } = binding;
+    const least = minResources(before, requests);
+    if (least === before) return;
+    if (before === template.requests) addCount(this.#groups.get(groupKey)!.byTemplate, template, -1);
+    const namespace = namespaceOf(groupKey);
+    this.#limits.unbind(namespace, before);
+    this.#limits.bind(namespace, least);
+    binding.requests = least;
   }
 
   #add(pod: Pod): void {
@@ -134,15 +119,12 @@ export class SeenBindings {
     this.groupSeen(groupKey);
     const group = this.#groups.get(groupKey) ?? { groupUid, members: new Set(), byTemplate: new Map(), most: 0 };
     this.#groups.set(groupKey, group);
-    this.#members.set(uid, { groupKey, template, since: this.#clock.monotonic() });
+    const { requests } = template;
+    this.#members.set(uid, { groupKey, template, requests, since: this.#clock.monotonic() });
     group.members.add(uid);
     addCount(group.byTemplate, template, 1);
     group.most = Math.max(group.most, group.members.size);
-    const { bound } = this.#namespaces.get(pod.namespace) ?? { bound: new Amounts() };
-    if (!this.#namespaces.has(pod.namespace)) this.#namespaces.set(pod.namespace, { bound, most: new Map() });
-    const most = this.#mostOf(pod.namespace)!;
-    bound.add(template.requests);
-    for (const id of template.requests.ids) most.set(id, Math.max(most.get(id) ?? 0, bound.of(id)));
+    this.#limits.bind(pod.namespace, requests);
   }
 }
 
