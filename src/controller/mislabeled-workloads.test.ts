@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { LabeledKind } from '../api/mislabeled-workload.ts';
 import { podGroupLabel } from '../api/pod-group-membership.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
-import { ForbiddenError, NotFoundError, ServerError } from '../client/api-errors.ts';
+import { ForbiddenError, GoneError, NotFoundError, ServerError } from '../client/api-errors.ts';
 import type { ListOptions, ListPage } from '../client/kube-client.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
 import { silentLogger } from '../observability/silent-logger.ts';
@@ -60,7 +60,9 @@ async function pass(ms: number): Promise<void> {
 }
 
 describe('a workload with the label of a group that lacks members', () => {
-  it.each(['Job', 'Deployment', 'StatefulSet'] as const)(
+  const kinds = ['Job', 'Deployment', 'StatefulSet'] as const;
+
+  it.each(kinds)(
     'is found if its pod template lacks the label: %s',
     async (kind) => {
       answers.set(pathOf(kind), [workload('train', 'red')]);
@@ -70,9 +72,8 @@ describe('a workload with the label of a group that lacks members', () => {
       await pass(1);
       expect(workloads.of('ns', 'red')).toEqual({ kind, name: 'train', group: 'red' });
       expect(changed).toEqual(['ns/red']);
-      expect(lists).toEqual(
-        ['jobs', 'deployments', 'statefulsets'].map((plural) => `ns/${plural} ${podGroupLabel} in (red)`),
-      );
+      const read = ['jobs', 'deployments', 'statefulsets'].slice(0, kinds.indexOf(kind) + 1);
+      expect(lists).toEqual(read.map((plural) => `ns/${plural} ${podGroupLabel} in (red)`));
     },
   );
 
@@ -155,7 +156,41 @@ describe('looks', () => {
     expect(workloads.of('ns', 'red')).toBeUndefined();
     expect(changed).toEqual(['ns/red', 'ns/red']);
     await pass(600_000);
-    expect(lists).toHaveLength(6);
+    expect(lists).toHaveLength(4);
+  });
+
+  it('continue where the look before has stopped', async () => {
+    const labeled = { labels: { [podGroupLabel]: 'red' } };
+    const correct = Array.from({ length: 500 }, (_, index) => workload(`job-${index}`, 'red', labeled));
+    answers.set(pathOf('Job'), [...correct, workload('train', 'red')]);
+    answers.set(pathOf('Deployment'), [workload('web', 'red')]);
+    workloads.lacksMembers('ns', 'red', true);
+    await pass(3_000);
+    const first = lists.length;
+    expect(first).toBeLessThanOrEqual(12);
+    for (let look = 0; look < 8; look++) await pass(10_000);
+    expect(workloads.of('ns', 'red')).toEqual({ kind: 'Job', name: 'train', group: 'red' });
+    expect(changed).toEqual(['ns/red']);
+    expect(lists).toHaveLength(51);
+  });
+
+  it('end when the API server has forgotten where they stopped', async () => {
+    answers.set(
+      pathOf('Job'),
+      Array.from({ length: 500 }, (_, index) => workload(`job-${index}`, 'red', { labels: { [podGroupLabel]: 'red' } })),
+    );
+    answers.set(pathOf('Deployment'), [workload('web', 'red')]);
+    workloads.lacksMembers('ns', 'red', true);
+    await pass(3_000);
+    answers.set(pathOf('Job'), new GoneError('expired', { ...details, status: 410 }));
+    await pass(10_000);
+    expect(workloads.of('ns', 'red')?.name).toBe('web');
+  });
+
+  it('skip a group whose name no object can have', async () => {
+    for (const name of ['a..b', 'a-.b', 'Red']) workloads.lacksMembers('ns', name, true);
+    await pass(3_000);
+    expect(lists).toEqual([]);
   });
 
   it('are at most one in 10 s for a namespace whose only group is created again and again', async () => {

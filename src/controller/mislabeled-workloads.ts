@@ -1,9 +1,10 @@
 import { labeledKinds, mislabeledWorkloadOf } from '../api/mislabeled-workload.ts';
 import type { MislabeledWorkload } from '../api/mislabeled-workload.ts';
+import { isObjectName } from '../api/object-name.ts';
 import { podGroupLabel } from '../api/pod-group-membership.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { ForbiddenError, NotFoundError } from '../client/api-errors.ts';
+import { ForbiddenError, GoneError, NotFoundError } from '../client/api-errors.ts';
 import type { KubeClient } from '../client/kube-client.ts';
 import { describeError } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -27,6 +28,19 @@ interface LackingGroup {
   readonly seen: number;
 }
 
+/** What one or more looks have read of the workloads with the label of these groups. */
+interface Reading {
+  readonly names: readonly string[];
+  /** `changes` of the namespace at its start. */
+  readonly changes: number;
+  /** name of a group -> the first mislabeled workload, by kind and name */
+  readonly found: Map<string, MislabeledWorkload>;
+  /** Index in `labeledKinds` of the kind to read next; their number once all is read. */
+  kind: number;
+  /** The next page of that kind; undefined: the first one. */
+  continueToken: string | undefined;
+}
+
 /** A namespace in which groups lack members, or did before its next look. */
 interface Namespace {
   /** name -> the group; those of the latest look are last */
@@ -35,6 +49,8 @@ interface Namespace {
   changes: number;
   /** Clock.monotonic() of the latest look; -Infinity before the first. */
   lookedAt: number;
+  /** What the latest look has left for the next one. */
+  unfinished: Reading | undefined;
 }
 
 /** How long a group may lack members before the first look. The members of most groups exist sooner. */
@@ -47,16 +63,17 @@ const recheckMs = 60_000;
 const groupsAtATime = 50;
 /** Maximum number of workloads in one response. Each can have the size of the largest object that the API server accepts. */
 const pageSize = 10;
-/** Maximum number of pages that a look reads of one kind. */
-const maxPages = 10;
-/** The syntax of label values. A longer name of a group cannot be in a label. */
-const labelValue = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
+/** Maximum number of pages that a look reads. The next look continues. */
+const maxPages = 12;
+/** Maximum length of a label value. A longer name of a group cannot be in a label. */
+const maxLabelLength = 63;
 
 /**
  * Finds workloads with the label of a group that lacks members, which their pod template lacks: the commonest mistake. Nothing is watched
  * for it. While a group of a namespace lacks members, a look lists the workloads of that namespace that have a group's label: once, again
  * when a pod with an owner but without a group is created or deleted there, and every minute while it has found one. Looks run one after
- * the other, and at most one in 10 s per namespace. Without the permission to list workloads, no look finds any.
+ * the other, and at most one in 10 s per namespace. A look that cannot read all workloads leaves the rest to the next one, until the API
+ * server forgets where it was (five minutes by default). Without the permission to list workloads, no look finds any.
  */
 export class MislabeledWorkloads {
   readonly #options: MislabeledWorkloadsOptions;
@@ -116,7 +133,7 @@ export class MislabeledWorkloads {
   }
 
   #add(namespace: string): Namespace {
-    const added: Namespace = { groups: new Map(), changes: 0, lookedAt: -Infinity };
+    const added: Namespace = { groups: new Map(), changes: 0, lookedAt: -Infinity, unfinished: undefined };
     this.#namespaces.set(namespace, added);
     return added;
   }
@@ -133,65 +150,72 @@ export class MislabeledWorkloads {
       this.#namespaces.delete(namespace);
       return;
     }
-    const names = namesToLookFor(looked).slice(0, groupsAtATime);
-    if (names.length === 0) return;
+    const reading = looked.unfinished ?? newReading(namesToLookFor(looked).slice(0, groupsAtATime), changes);
+    if (reading.names.length === 0) return;
     looked.lookedAt = this.#options.clock.monotonic();
-    const found = await this.#find(namespace, names, signal);
-    for (const name of names) {
+    looked.unfinished = undefined;
+    await this.#read(namespace, reading, signal);
+    const isFinished = reading.kind === labeledKinds.length;
+    if (!isFinished) looked.unfinished = reading;
+    for (const name of reading.names) {
       const before = groups.get(name);
-      if (before === undefined) continue;
-      const mislabeled = found.get(name);
+      const mislabeled = reading.found.get(name);
+      if (before === undefined || (mislabeled === undefined && !isFinished)) continue;
       groups.delete(name);
-      groups.set(name, { mislabeled, seen: changes });
+      groups.set(name, { mislabeled, seen: reading.changes });
       const isSame = before.mislabeled?.kind === mislabeled?.kind && before.mislabeled?.name === mislabeled?.name;
       if (!isSame) this.#options.onChange(`${namespace}/${name}`);
     }
     const next = namesToLookFor(looked);
     if (next.length === 0) return;
-    const isUnseen = next.some((name) => groups.get(name)!.seen !== looked.changes);
+    const isUnseen = !isFinished || next.some((name) => groups.get(name)!.seen !== looked.changes);
     this.#looks.add(namespace, isUnseen ? intervalMs : recheckMs);
   }
 
-  /** Returns name of a group -> the first mislabeled workload, by kind and name. */
-  async #find(
-    namespace: string,
-    names: readonly string[],
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, MislabeledWorkload>> {
+  /** Continues to read, until all groups have a workload, all is read, or the look has read enough. */
+  async #read(namespace: string, reading: Reading, signal: AbortSignal): Promise<void> {
     const { client, logger } = this.#options;
-    const found = new Map<string, MislabeledWorkload>();
+    const { names, found } = reading;
     const labelSelector = `${podGroupLabel} in (${names.join(',')})`;
-    for (const { kind, apiPath, plural } of labeledKinds) {
+    for (let page = 0; page < maxPages && reading.kind < labeledKinds.length; page++) {
+      const { kind, apiPath, plural } = labeledKinds[reading.kind]!;
       const path = `${apiPath}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
+      const from = reading.continueToken === undefined ? {} : { continueToken: reading.continueToken };
       try {
-        let continueToken: string | undefined;
-        for (let page = 0; page === 0 || (continueToken !== undefined && page < maxPages); page++) {
-          const from = continueToken === undefined ? {} : { continueToken };
-          const { items, ...rest } = await client.list(path, { labelSelector, limit: pageSize, ...from, signal });
-          for (const item of items) {
-            const mislabeled = mislabeledWorkloadOf(kind, item);
-            if (mislabeled !== undefined && !found.has(mislabeled.group)) found.set(mislabeled.group, mislabeled);
-          }
-          ({ continueToken } = rest);
+        const { items, continueToken } = await client.list(path, { labelSelector, limit: pageSize, ...from, signal });
+        for (const item of items) {
+          const mislabeled = mislabeledWorkloadOf(kind, item);
+          if (mislabeled !== undefined && !found.has(mislabeled.group)) found.set(mislabeled.group, mislabeled);
         }
+        reading.continueToken = continueToken;
       } catch (error) {
-        if (error instanceof NotFoundError) continue;
-        if (!(error instanceof ForbiddenError)) throw error;
-        if (this.#forbidden.has(plural)) continue;
-        this.#forbidden.add(plural);
-        const what = 'cannot list workloads: PodGroups without members do not name those that have their label';
-        logger.info(what, { resource: plural, error: describeError(error) });
+        reading.continueToken = undefined;
+        // The rest of this kind stays unread. The reading ends, so that it is not repeated forever.
+        if (!(error instanceof NotFoundError) && !(error instanceof GoneError)) {
+          if (!(error instanceof ForbiddenError)) throw error;
+          if (!this.#forbidden.has(plural)) {
+            this.#forbidden.add(plural);
+            const what = 'cannot list workloads: PodGroups without members do not name those that have their label';
+            logger.info(what, { resource: plural, error: describeError(error) });
+          }
+        }
       }
+      if (reading.continueToken === undefined) reading.kind++;
+      if (names.every((name) => found.has(name))) reading.kind = labeledKinds.length;
     }
-    return found;
   }
+}
+
+function newReading(names: readonly string[], changes: number): Reading {
+  return { names, changes, found: new Map(), kind: 0, continueToken: undefined };
 }
 
 /** Returns the groups that no look has covered since pods came or went, and those with a workload; those of the latest look last. */
 function namesToLookFor({ groups, changes }: Namespace): readonly string[] {
   const names: string[] = [];
   for (const [name, { mislabeled, seen }] of groups) {
-    if ((seen !== changes || mislabeled !== undefined) && labelValue.test(name)) names.push(name);
+    const isLabelValue = name.length <= maxLabelLength && isObjectName(name);
+    if ((seen !== changes || mislabeled !== undefined) && isLabelValue) names.push(name);
   }
   return names;
 }

@@ -414,6 +414,16 @@ describe('pods that were meant to be members', () => {
     expect(plane.events).toHaveLength(1);
   });
 
+  it('are reported for one existing group each', async () => {
+    const plane = new TestPlane();
+    plane.sync();
+    for (const name of ['group', 'other']) plane.add(podGroup({ name, minMember: 2 }));
+    const labels = { 'pod-group-size': '2', 'scheduling.k8s.io/pod-group': 'group', 'podgroup': 'other' };
+    plane.set(projectMemberPod({ metadata: { uid: 'a', namespace: 'default', name: 'a', labels } }));
+    await plane.pass();
+    expect(plane.events.map(({ regarding }) => regarding.name)).toEqual(['group']);
+  });
+
   it('are found when their labels change, and forgotten when they are gone', async () => {
     const plane = new TestPlane();
     plane.sync();

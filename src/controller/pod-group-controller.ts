@@ -220,7 +220,14 @@ export class PodGroupController {
     const { lookup, workloads } = this.#options;
     const mislabeled = workloads?.of(namespace, name);
     if (mislabeled !== undefined) return describeMislabeledWorkload(mislabeled);
-    return describeLookAlikes(lookup.lookAlikesOf(key), name);
+    const meant = [...lookup.lookAlikesOf(key)].filter((pod) => this.#groupMeantBy(pod) === key);
+    return describeLookAlikes(meant, name);
+  }
+
+  /** Returns the first existing group among the look-alikes of a pod, so that one pod leads to at most one Event. */
+  #groupMeantBy({ namespace, lookAlikes }: MemberPod): string | undefined {
+    const keys = lookAlikes.map(({ name }) => `${namespace}/${name}`);
+    return keys.find((key) => this.#options.lookup.group(key) !== undefined);
   }
 
   /** Records an Event if the status named no missing label before. Users can change quickly which pods it names. */
