@@ -88,7 +88,7 @@ export interface GangView {
   readonly incomplete: boolean;
   /**
    * True if the group is incomplete because of our own Bindings. The scheduler completes it before it starts other entities of its priority.
-   * A member that was created with a nodeName, or bound by another component, does not make it true.
+   * A member that was created with a nodeName, or bound by another component, does not make it true. False once `endRank` was called.
    */
   readonly comesFirst: boolean;
   /** Returns the number of members in a state. */
@@ -124,6 +124,8 @@ export class Gang implements GangView {
    * Binding, and the permission to create one.
    */
   readonly #seenBinding = new Set<string>();
+  /** True once the group was partially bound for too long to come first, until it has no bound member. */
+  #isOverdue = false;
   /** uids of members that were listed as bound, with annotations that name this group, when the scheduler started. Users can forge those. */
   readonly #listedAsOurs = new Set<string>();
   readonly #counts: Record<MemberState, number> = {
@@ -171,7 +173,7 @@ export class Gang implements GangView {
   get comesFirst(): boolean {
     if (!this.incomplete) return false;
     if (this.#counts.planned > 0) return true;
-    for (const uid of this.#seenBinding) if (this.#isBoundAsOurs(uid)) return true;
+    if (!this.#isOverdue) for (const uid of this.#seenBinding) if (this.#isBoundAsOurs(uid)) return true;
     for (const uid of this.#listedAsOurs) if (this.#isBoundAsOurs(uid)) return true;
     return false;
   }
@@ -184,6 +186,16 @@ export class Gang implements GangView {
   /** Called once all pods are listed: trusts the annotations of members that are already bound, until `distrustListed`. */
   trustListed(): void {
     for (const uid of this.members.keys()) if (this.#isBoundAsOurs(uid)) this.#listedAsOurs.add(uid);
+  }
+
+  /**
+   * The Bindings that the watch showed no longer let the group come first, until it has no bound member. Otherwise, a user could leave a group
+   * partially bound and add members of any size later, ahead of others. Returns whether that changes `comesFirst`.
+   */
+  endRank(): boolean {
+    const cameFirst = this.comesFirst;
+    this.#isOverdue = true;
+    return cameFirst && !this.comesFirst;
   }
 
   distrustListed(): void {
@@ -213,6 +225,7 @@ export class Gang implements GangView {
 
   /** Adds or updates a member; `plan` is set while the member is assumed on a node. */
   setMember(pod: Pod, plan?: MemberPlan, isStranded = false): void {
+    if (this.#counts.bound + this.#counts.stranded === 0) this.#isOverdue = false;
     this.#leaveState(pod.uid);
     if (pod.nodeName !== '' && this.members.get(pod.uid)?.nodeName === '') this.#seenBinding.add(pod.uid);
     if (isStranded) this.#stranded.add(pod.uid);

@@ -367,7 +367,7 @@ export const mutations: readonly Mutation[] = [
     name: 'released-side-by-side',
     why: 'A group is released while the members of another group are still terminating.',
     file: 'scheduler/recovery/gang-evictions.ts',
-    find: 'if (other !== undefined && other !== gang)',
+    find: 'if (this.#isReleasingOther(gang))',
     replace: 'if (false)',
     and: [
       {

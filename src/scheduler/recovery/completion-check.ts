@@ -15,18 +15,18 @@ export interface CompletionCheckParts {
   readonly logger: Logger;
 }
 
-/** Minimum time to wait for pods that are being deleted. The wait is the longer of this and the gang's repair grace. */
-const terminationMs = 60_000;
+/**
+ * Time to wait for pods that are being deleted, because a user can keep a pod in deletion forever. Before a gang is given up, the wait is the
+ * longer of this and its repair grace.
+ */
+export const terminationMs = 60_000;
 
-/** Returns a gang that never started and whose bound members are being deleted, by this process or another one. Their capacity is not free yet. */
-export function groupBeingReleased(cluster: Cluster): Gang | undefined {
-  for (const gang of cluster.gangs()) {
-    if (gang.started || gang.spec === undefined || gang.count('leaving') === 0) continue;
-    for (const pod of gang.members.values()) {
-      if (gang.stateOf(pod.uid) === 'leaving' && isTerminating(pod, cluster)) return gang;
-    }
-  }
-  return undefined;
+/** Returns whether members of a gang that never started are about to free their capacity. */
+export function hasTerminatingMembers(gang: Gang, cluster: Cluster): boolean {
+  if (gang.started || gang.spec === undefined || gang.count('leaving') === 0) return false;
+  for (const pod of gang.members.values())
+    if (gang.stateOf(pod.uid) === 'leaving' && isTerminating(pod, cluster)) return true;
+  return false;
 }
 
 /** Returns whether the pod is about to free its capacity. On a lost node, a pod may stay in deletion forever. */

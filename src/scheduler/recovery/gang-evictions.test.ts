@@ -457,6 +457,27 @@ describe('several gangs that cannot be completed', () => {
     expect(core.harness.released).toEqual(['low-0', 'high-0']);
   });
 
+  it('are released although a user keeps members of another group in deletion', async () => {
+    const core = deadlocked();
+    core.removePod('low-0');
+    core.group({ name: 'never', namespace: 'tenant', minMember: 2 });
+    core.pod({ name: 'stuck', namespace: 'tenant', group: 'never', cpu: 1, nodeName: 'node-low' });
+    core.change('stuck', { deleting: true });
+    await advance(core, 200 * second);
+    expect(core.harness.released).toEqual(['high-0']);
+  });
+
+  it('are released although the members of one take too long to terminate', async () => {
+    const core = deadlocked();
+    for (const name of ['low-1', 'high-1']) core.removePod(name);
+    await advance(core, 70 * second);
+    core.change('low-0', { deleting: true });
+    await advance(core, 40 * second);
+    expect(core.harness.released).toEqual(['low-0']);
+    await advance(core, 40 * second);
+    expect(core.harness.released).toEqual(['low-0', 'high-0']);
+  });
+
   it('after a restart, the release of one is finished before another one starts', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     partiallyBound({ core, phase: 'running' });

@@ -10,7 +10,7 @@ import type { GroupRecords, ReleaseHistory } from './group-records.ts';
 import type { PartiallyBoundGangs } from './partially-bound-gangs.ts';
 import type { EventSink, PodEvictor } from '../ports.ts';
 import type { GangMetrics } from '../metrics/gang-metrics.ts';
-import { groupBeingReleased, checkCompletion } from './completion-check.ts';
+import { checkCompletion, hasTerminatingMembers, terminationMs } from './completion-check.ts';
 import type { CompletionCheckParts } from './completion-check.ts';
 import { countEverBound, hasBoundMembers, isBoundOrStranded } from './bound-members.ts';
 import { sortKeyOf } from '../sort-key.ts';
@@ -76,6 +76,11 @@ export class GangEvictions {
   #round = 1;
   /** The next check, and groups whose hold ends. */
   readonly #due: DueTimes<string>;
+  /**
+   * key of a group that this process releases, or whose members were in deletion when it started -> Clock.monotonic() until which its
+   * terminating members delay the release of other groups
+   */
+  readonly #releasing = new Map<string, number>();
 
   constructor(options: GangEvictionsOptions) {
     this.#options = options;
@@ -89,8 +94,12 @@ export class GangEvictions {
 
   /** Starts the checks. The cache has synced, and partially bound gangs are known. */
   begin(): void {
-    for (const gang of this.#options.intake.cluster.gangs())
+    const { cluster, clock } = this.#options.intake;
+    for (const gang of cluster.gangs()) {
       if (hasBoundMembers(gang)) this.#records.of(gang.key).boundAtStart = countEverBound(gang);
+      if (hasTerminatingMembers(gang, cluster))
+        this.#releasing.set(gang.key, clock.monotonic() + gang.spec!.repairGraceMs + terminationMs);
+    }
     this.#checkIn(0);
   }
 
@@ -141,6 +150,20 @@ export class GangEvictions {
     return false;
   }
 
+  /**
+   * Returns whether another group is being released, whose capacity is not free yet. Members that a user deletes do not count, nor those
+   * that take too long to terminate: otherwise a user could keep groups of other namespaces from being released.
+   */
+  #isReleasingOther(gang: Gang): boolean {
+    const { cluster, clock } = this.#options.intake;
+    for (const [key, until] of this.#releasing) {
+      const other = cluster.gang(key);
+      if (until <= clock.monotonic()) this.#releasing.delete(key);
+      else if (other !== undefined && other !== gang && hasTerminatingMembers(other, cluster)) return true;
+    }
+    return false;
+  }
+
   #checkIn(ms: number): void {
     this.#checkAt(this.#options.intake.clock.monotonic() + ms);
   }
@@ -172,18 +195,20 @@ export class GangEvictions {
     this.#checkIn(pauseMs);
   }
 
-  /** Returns the gangs whose grace has ended, in reverse QueueSort order. Plans a check of the others. */
+  /** Returns the gangs whose grace has ended, in reverse QueueSort order; they come first no more. Plans a check of the others. */
   #overdue(): Overdue[] {
     const { intake, partial } = this.#options;
-    const { cluster, clock, profiles, queue } = intake;
+    const { cluster, clock, profiles, queue, router } = intake;
     const now = clock.monotonic();
     const due: Overdue[] = [];
     for (const { key, since } of partial.periods()) {
       const gang = cluster.gang(key);
       if (gang?.spec === undefined) continue;
       const end = since + gang.spec.repairGraceMs;
-      if (end <= now) due.push({ gang, since: end });
-      else this.#checkAt(end);
+      if (end <= now) {
+        due.push({ gang, since: end });
+        if (gang.endRank()) router.groupChanged(key, 'GraceEnded', clock.now());
+      } else this.#checkAt(end);
     }
     const keyOf = ({ gang }: Overdue): ReturnType<typeof sortKeyOf> => {
       const queued = queue.get(`gang/${gang.key}`);
@@ -229,8 +254,7 @@ export class GangEvictions {
       const why = 'all required members were bound before this scheduler started, so it may have started';
       return { kind: 'stay', why };
     }
-    const other = groupBeingReleased(this.#options.intake.cluster);
-    if (other !== undefined && other !== gang) return { kind: 'open' };
+    if (this.#isReleasingOther(gang)) return { kind: 'open' };
     const outcome = checkCompletion(gang, since, extenderResults, this.#options);
     if (outcome === 'unknown')
       return { kind: 'stay', why: 'a plugin failed while checking whether the other members fit' };
@@ -280,6 +304,7 @@ export class GangEvictions {
     const record = this.#records.of(key);
     record.history = { groupUid: uid, times, tries, heldUntil: end, notBefore: end };
     record.evicting = new Set(members.map((pod) => pod.uid));
+    this.#releasing.set(key, clock.monotonic() + terminationMs);
     const { counted } = gang;
     logger.warn('releasing a group that cannot be completed', { podGroup: key, counted, minMember, tries });
     router.groupChanged(key, 'GroupReleased', clock.now());

@@ -159,6 +159,30 @@ describe('a gang that becomes partially bound', () => {
     expect(other.popAll()).toEqual([urgent, ...others, late]);
   });
 
+  it('moves back when its grace ends, so that a user cannot keep the place for later', () => {
+    const core = running();
+    core.group({ name: 'late', minMember: 2, repairGraceSeconds: 20, repairPolicy: 'KeepTrying' });
+    core.change('late-1', bound);
+    core.harness.clock.advance(19_999);
+    expect(core.queue.get(late)!.sortKey.incomplete).toBe(true);
+    core.harness.clock.advance(1);
+    core.group({ name: 'late', minMember: 4, repairGraceSeconds: 20, repairPolicy: 'KeepTrying' });
+    for (const name of ['late-3', 'late-4']) core.pod({ name, group: 'late', cpu: 32 });
+    expect(core.popAll()).toEqual([urgent, ...others, late]);
+  });
+
+  it('goes first again if it has lost all bound members in between', () => {
+    const core = running();
+    core.group({ name: 'late', minMember: 2, repairGraceSeconds: 20, repairPolicy: 'KeepTrying' });
+    core.change('late-1', bound);
+    core.harness.clock.advance(20_000);
+    core.removePod('late-1');
+    core.pod({ name: 'late-2', group: 'late', cpu: 1 });
+    expect(core.queue.get(late)!.sortKey.incomplete).toBe(false);
+    core.change('late-2', bound);
+    expect(core.popAll()).toEqual([urgent, late, ...others]);
+  });
+
   it('moves back once it is no longer partially bound', () => {
     const core = running();
     core.change('late-1', bound);

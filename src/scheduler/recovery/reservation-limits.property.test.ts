@@ -28,7 +28,7 @@ const trick = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('relabel' as const), index, group }) },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('resize' as const), index, cpu: fc.constantFrom('500m', 2, 100) }),
+    arbitrary: fc.record({ kind: fc.constant('resize' as const), index, cpu: fc.constantFrom(0.5, 2, 100) }),
   },
   {
     weight: 2,
@@ -98,8 +98,7 @@ class Tenant {
         const name = this.#pick(todo.index);
         const bound = name === undefined ? undefined : this.#bound.get(name);
         if (name === undefined || bound === undefined) break;
-        const cpu = todo.cpu === '500m' ? 0.5 : todo.cpu;
-        this.#bound.set(name, { ...bound, cpu: Math.min(bound.cpu, cpu) });
+        this.#bound.set(name, { ...bound, cpu: Math.min(bound.cpu, todo.cpu) });
         this.core.change(name, { template: this.core.harness.build.projectedPod({ cpu: todo.cpu }).template });
         break;
       }
