@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
@@ -10,9 +10,8 @@ import { httpsGet } from '../../src/serving/testing/https-get.ts';
 import { chartFolder } from '../planes/helm.ts';
 import type { HelmVersion } from '../planes/kubectl.ts';
 import { poll } from '../planes/poll.ts';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
 import { tokenOf } from '../planes/real/service-accounts.ts';
 import { ChartRelease } from './installed-chart.ts';
 import { idOf, objectsIn, pathOf } from './rendered-chart.ts';
@@ -30,18 +29,12 @@ const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const definition = `${definitions}/podgroups.scheduling.x-k8s.io`;
 
 describe.skipIf(programs.state === 'missing')('The chart on a real API server', () => {
-  let plane: RealPlane;
+  const plane = planeForSuite(programs, { controllerManager: true, kwok: true });
   const releases: ChartRelease[] = [];
 
   beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    plane = await openRealPlane({ paths: programs.paths, controllerManager: true, kwok: true });
-    await plane.addNodes(['n1', 'n2', 'n3'].map((name) => ({ name, allocatable: { cpu: '4', memory: '8Gi' } })));
-    await plane.startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
-  });
-
-  afterAll(async () => {
-    await plane?.stop();
+    await plane().addNodes(['n1', 'n2', 'n3'].map((name) => ({ name, allocatable: { cpu: '4', memory: '8Gi' } })));
+    await plane().startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
   });
 
   afterEach(async () => {
@@ -53,20 +46,22 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
   });
 
   function release(name: string, namespace: string): ChartRelease {
-    const made = new ChartRelease(plane, name, namespace);
+    const made = new ChartRelease(plane(), name, namespace);
     releases.push(made);
     return made;
   }
 
   async function removeDefinition(): Promise<void> {
-    await plane.client.delete(definition).catch((error: unknown) => {
+    const { client } = plane();
+    await client.delete(definition).catch((error: unknown) => {
       if (!(error instanceof NotFoundError)) throw error;
     });
     await poll(() => absent(definition), 'the CRD is gone');
   }
 
   async function absent(path: string): Promise<string | undefined> {
-    return plane.client.get(path).then(
+    const { client } = plane();
+    return client.get(path).then(
       () => `${path} still exists`,
       (error: unknown) => (error instanceof NotFoundError ? undefined : String(error)),
     );
@@ -76,7 +71,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
   async function versionsOf(objects: readonly ChartObject[]): Promise<Readonly<Record<string, string>>> {
     const found = await Promise.all(
       objects.map(async (object) => {
-        const { metadata, spec } = await plane.client.get<{
+        const { metadata, spec } = await plane().client.get<{
           metadata: { resourceVersion: string; generation?: number };
           spec?: unknown;
         }>(pathOf(object));
@@ -96,14 +91,14 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
   };
 
   async function runGang(name: string, schedulerName: string, size = 2): Promise<void> {
-    await plane.client.create(podGroupPath('default'), {
+    await plane().client.create(podGroupPath('default'), {
       apiVersion: 'scheduling.x-k8s.io/v1alpha1',
       kind: 'PodGroup',
       metadata: { name, namespace: 'default' },
       spec: { minMember: size },
     });
     for (let index = 0; index < size; index++) {
-      await plane.client.create('/api/v1/namespaces/default/pods', {
+      await plane().client.create('/api/v1/namespaces/default/pods', {
         metadata: { name: `${name}-${index}`, labels: { [podGroupLabel]: name } },
         spec: { schedulerName, containers: [{ name: 'main', image: 'main' }] },
       });
@@ -111,7 +106,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
   }
 
   async function countBound(name: string): Promise<number> {
-    const { items } = await plane.client.list('/api/v1/namespaces/default/pods', {
+    const { items } = await plane().client.list('/api/v1/namespaces/default/pods', {
       labelSelector: `${podGroupLabel}=${name}`,
     });
     return (items as { spec: { nodeName?: string } }[]).filter(({ spec }) => spec.nodeName !== undefined).length;
@@ -124,8 +119,8 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
 
   async function removeGang(name: string, size = 2): Promise<void> {
     for (let index = 0; index < size; index++)
-      await plane.client.delete(`/api/v1/namespaces/default/pods/${name}-${index}`);
-    await plane.client.delete(podGroupPath('default', name));
+      await plane().client.delete(`/api/v1/namespaces/default/pods/${name}-${index}`);
+    await plane().client.delete(podGroupPath('default', name));
   }
 
   async function urlOf(process: TestProcess): Promise<string> {
@@ -148,7 +143,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
     expect(await metricsFor(url, 'invalid')).toBe(401);
     // The API server may not know the account or its permissions yet.
     const [other, reader] = await Promise.all(
-      ['tutti-controller', 'prometheus'].map((account) => tokenOf(plane.client, tutti.namespace, account)),
+      ['tutti-controller', 'prometheus'].map((account) => tokenOf(plane().client, tutti.namespace, account)),
     );
     await expect.poll(() => metricsFor(url, other)).toBe(403);
     await expect.poll(() => metricsFor(url, reader)).toBe(200);
@@ -156,7 +151,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
 
   /** Creates the `prometheus` ServiceAccount of a release in that namespace. */
   async function addReader(namespace: string): Promise<void> {
-    await plane.client.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, {
+    await plane().client.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
       metadata: { name: 'prometheus', namespace },
@@ -175,7 +170,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
       await runGang('red', 'tutti');
       await poll(() => bound('red'), 'the gang is bound');
       await poll(async () => {
-        const group = await plane.client.get<{ status?: { phase?: string } }>(podGroupPath('default', 'red'));
+        const group = await plane().client.get<{ status?: { phase?: string } }>(podGroupPath('default', 'red'));
         return group.status?.phase === 'Running' ? undefined : JSON.stringify(group.status ?? {});
       }, 'the controller reports Running');
       expect(await tutti.stop()).toEqual([]);
@@ -183,7 +178,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
       noProblem(await tutti.uninstall(version));
       const gone = objects.filter(({ kind }) => kind !== 'CustomResourceDefinition');
       for (const object of gone) await poll(() => absent(pathOf(object)), 'it is gone');
-      await plane.client.get(definition);
+      await plane().client.get(definition);
       await removeGang('red');
     });
 
@@ -195,7 +190,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
       await scheduler.said(/"message":"scheduling"/);
       const hooks = await tutti.hooks(version);
       for (const object of hooks.filter(({ kind }) => kind !== 'Pod')) {
-        await plane.client.create(pathOf(object).replace(/\/[^/]*$/, ''), object);
+        await plane().client.create(pathOf(object).replace(/\/[^/]*$/, ''), object);
       }
       const pod = hooks.find(({ kind }) => kind === 'Pod') as unknown as {
         spec: { serviceAccountName: string; containers: { args: string[] }[] };
@@ -204,7 +199,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
       const { exitCode } = await verify.ended();
       expect(verify.stdout).toMatch(/^ok .*\nok .*\nok {5}a gang of 2 for tutti was bound to n\d/);
       expect(exitCode).toBe(0);
-      for (const object of hooks.filter(({ kind }) => kind !== 'Pod')) await plane.client.delete(pathOf(object));
+      for (const object of hooks.filter(({ kind }) => kind !== 'Pod')) await plane().client.delete(pathOf(object));
     });
 
     it('CH24 a second upgrade changes nothing', async () => {
@@ -219,7 +214,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
 
     it('CH8 explains what to do when the CRD belongs to another owner, and takes it over on request', async () => {
       await removeDefinition();
-      await plane.client.create(definitions, podGroupDefinition);
+      await plane().client.create(definitions, podGroupDefinition);
       const tutti = release('tutti', `foreign-${version.replace('.', '-')}`);
       const { exitCode, stderr } = await tutti.install(version);
       expect(exitCode).not.toBe(0);
@@ -233,7 +228,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
       ).toBe(undefined);
       await tutti.uninstall(version);
       noProblem(await tutti.install(version, { crds: { takeOwnership: true } }, '--take-ownership'));
-      const { metadata } = await plane.client.get<ChartObject>(definition);
+      const { metadata } = await plane().client.get<ChartObject>(definition);
       expect(metadata.annotations).toMatchObject({ 'meta.helm.sh/release-name': 'tutti' });
       // The chart accepts its own CRD.
       noProblem(await tutti.upgrade(version));
@@ -406,17 +401,17 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
     noProblem(await tutti.install('3.17', { scheduler: { replicaCount: 3 } }, '--wait', '--timeout', '60s'));
     const budget = '/apis/policy/v1/namespaces/drained/poddisruptionbudgets/tutti-scheduler';
     const allowed = async (): Promise<string | undefined> => {
-      const { status } = await plane.client.get<{ status?: { disruptionsAllowed?: number } }>(budget);
+      const { status } = await plane().client.get<{ status?: { disruptionsAllowed?: number } }>(budget);
       return status?.disruptionsAllowed === 1 ? undefined : JSON.stringify(status);
     };
     await poll(allowed, 'one may be evicted');
-    const pods = await plane.client.list('/api/v1/namespaces/drained/pods', {
+    const pods = await plane().client.list('/api/v1/namespaces/drained/pods', {
       labelSelector: 'app.kubernetes.io/component=scheduler',
     });
     const [one, two] = pods.items as { metadata: { name: string }; spec: { nodeName: string } }[];
     expect(new Set((pods.items as { spec: { nodeName: string } }[]).map(({ spec }) => spec.nodeName)).size).toBe(3);
     const evict = (name: string): Promise<unknown> =>
-      plane.client.create(`/api/v1/namespaces/drained/pods/${name}/eviction`, {
+      plane().client.create(`/api/v1/namespaces/drained/pods/${name}/eviction`, {
         apiVersion: 'policy/v1',
         kind: 'Eviction',
         metadata: { name, namespace: 'drained' },
@@ -424,7 +419,7 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
     const cordon = (isCordoned: boolean, ...nodes: readonly string[]): Promise<unknown> =>
       Promise.all(
         nodes.map((node) =>
-          plane.client.patch(`/api/v1/nodes/${node}`, 'merge', { spec: { unschedulable: isCordoned ? true : null } }),
+          plane().client.patch(`/api/v1/nodes/${node}`, 'merge', { spec: { unschedulable: isCordoned ? true : null } }),
         ),
       );
     const others = ['n1', 'n2', 'n3'].filter((node) => node !== one!.spec.nodeName);
@@ -441,9 +436,9 @@ describe.skipIf(programs.state === 'missing')('The chart on a real API server', 
     const objects = objectsIn(await readFile('deploy/tutti.yaml', 'utf8'));
     for (const object of objects) {
       const path = `${pathOf(object).replace(/\/[^/]*$/, '')}?fieldValidation=Strict`;
-      await plane.client.create(path, object);
+      await plane().client.create(path, object);
     }
-    for (const object of objects.toReversed()) await plane.client.delete(pathOf(object));
+    for (const object of objects.toReversed()) await plane().client.delete(pathOf(object));
   });
 });
 

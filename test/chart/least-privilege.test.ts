@@ -7,11 +7,10 @@ import { HttpTransport } from '../../src/client/http/http-transport.ts';
 import { KubeClient } from '../../src/client/kube-client.ts';
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts';
 import type { LogLine } from '../scenarios/log-lines.ts';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
 import { ApiAudit } from '../planes/real/api-audit.ts';
 import type { AuditedCall } from '../planes/real/api-audit.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
 import { kubeconfigOf } from '../planes/real/service-accounts.ts';
 import { InstalledRights } from './installed-rights.ts';
 import { rendered } from './rendered-chart.ts';
@@ -33,23 +32,20 @@ function accountOf({ role }: Right): string {
 }
 
 describe.skipIf(programs.state === 'missing')('Least privilege on a real kube-apiserver with RBAC', () => {
-  let real: RealPlane;
+  const real = planeForSuite(programs, { audited: true });
   let audit: ApiAudit;
   const installed: InstalledRights[] = [];
 
   beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    real = await openRealPlane({ paths: programs.paths, audited: true });
-    audit = new ApiAudit(real);
+    audit = new ApiAudit(real());
   });
 
   afterAll(async () => {
     for (const each of installed) await each.close();
-    await real?.stop();
   });
 
   async function install(namespace: string, values: object, ...more: readonly string[]): Promise<InstalledRights> {
-    const made = await InstalledRights.install(real, namespace, values, more);
+    const made = await InstalledRights.install(real(), namespace, values, more);
     installed.push(made);
     return made;
   }
@@ -121,7 +117,7 @@ describe.skipIf(programs.state === 'missing')('Least privilege on a real kube-ap
       const subjects = [{ kind: 'ServiceAccount', name: 'reader', namespace: 'watched' }];
       const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
       const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name } };
-      await real.client.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+      await real().client.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
         ...binding,
         roleRef,
         subjects,
@@ -159,7 +155,7 @@ describe.skipIf(programs.state === 'missing')('Least privilege on a real kube-ap
 
     /** Does what `helm test` does; no scheduler binds its pods here. */
     async function tryAsTest(): Promise<void> {
-      const endpoint = await loadKubeconfig({ clock, path: await kubeconfigOf(real, 'tested', 'tutti-test') });
+      const endpoint = await loadKubeconfig({ clock, path: await kubeconfigOf(real(), 'tested', 'tutti-test') });
       const transport = new HttpTransport({ endpoint });
       const client = new KubeClient({ transport, clock, userAgent: 'tutti-tests' });
       const gang = { namespace: 'tested', schedulerName: 'none', image: 'none', timeoutMs: 1 };

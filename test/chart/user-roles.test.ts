@@ -6,9 +6,8 @@ import { HttpTransport } from '../../src/client/http/http-transport.ts';
 import { KubeClient } from '../../src/client/kube-client.ts';
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts';
 import { poll } from '../planes/poll.ts';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
 import { kubeconfigOf } from '../planes/real/service-accounts.ts';
 import { pathOf, rendered } from './rendered-chart.ts';
 import { isRole, roleNameOf } from './right.ts';
@@ -41,14 +40,12 @@ const calls: Readonly<Record<string, (client: KubeClient, present: object) => Pr
 };
 
 describe.skipIf(programs.state === 'missing')('The chart’s roles for users on a real cluster', () => {
-  let real: RealPlane;
+  const real = planeForSuite(programs, { controllerManager: true });
   const transports: HttpTransport[] = [];
 
   beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    real = await openRealPlane({ paths: programs.paths, controllerManager: true });
-    await real.client.create('/api/v1/namespaces', { metadata: { name: namespace } });
-    for (const role of await userRoles({})) await real.client.create(pathOf(role).replace(/\/[^/]*$/, ''), role);
+    await real().client.create('/api/v1/namespaces', { metadata: { name: namespace } });
+    for (const role of await userRoles({})) await real().client.create(pathOf(role).replace(/\/[^/]*$/, ''), role);
     await aggregated('view', true);
     await aggregated('edit', true);
     await aggregated('admin', true);
@@ -56,7 +53,6 @@ describe.skipIf(programs.state === 'missing')('The chart’s roles for users on 
 
   afterAll(async () => {
     await Promise.all(transports.map((transport) => transport.close()));
-    await real?.stop();
   });
 
   /** Resolves once the cluster's own role covers PodGroups or not, as its aggregation controller sets it. */
@@ -65,7 +61,7 @@ describe.skipIf(programs.state === 'missing')('The chart’s roles for users on 
     await poll(
       async () => {
         // Null until the roles have been aggregated for the first time.
-        const { rules } = await real.client.get<Omit<RoleObject, 'rules'> & { rules: RoleObject['rules'] | null }>(
+        const { rules } = await real().client.get<Omit<RoleObject, 'rules'> & { rules: RoleObject['rules'] | null }>(
           path,
         );
         const found = (rules ?? []).filter(({ resources = [] }) => resources.includes('podgroups'));
@@ -78,13 +74,13 @@ describe.skipIf(programs.state === 'missing')('The chart’s roles for users on 
   /** Returns a client of a user with the role in the namespace. */
   async function user(role: string): Promise<KubeClient> {
     const name = `has-${role.replaceAll(':', '-')}`;
-    await real.client.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
-    await real.client.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+    await real().client.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
+    await real().client.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
       metadata: { name },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
       subjects: [{ kind: 'ServiceAccount', name, namespace }],
     });
-    const endpoint = await loadKubeconfig({ clock, path: await kubeconfigOf(real, namespace, name) });
+    const endpoint = await loadKubeconfig({ clock, path: await kubeconfigOf(real(), namespace, name) });
     const transport = new HttpTransport({ endpoint });
     transports.push(transport);
     const client = new KubeClient({ transport, clock, userAgent: 'tutti-tests' });
@@ -99,8 +95,8 @@ describe.skipIf(programs.state === 'missing')('The chart’s roles for users on 
   async function allowed(client: KubeClient): Promise<readonly string[]> {
     const found: string[] = [];
     for (const [verb, call] of Object.entries(calls)) {
-      await real.client.delete(podGroupPath(namespace));
-      const present = await real.client.create<object>(podGroupPath(namespace), group('red'));
+      await real().client.delete(podGroupPath(namespace));
+      const present = await real().client.create<object>(podGroupPath(namespace), group('red'));
       try {
         await call(client, present);
         found.push(verb);
@@ -125,7 +121,7 @@ describe.skipIf(programs.state === 'missing')('The chart’s roles for users on 
 
   it('are not aggregated with rbac.aggregate=false, and can be bound by their own names', async () => {
     const own = await userRoles({ rbac: { aggregate: false } });
-    for (const role of own) await real.client.replace(pathOf(role), role);
+    for (const role of own) await real().client.replace(pathOf(role), role);
     await aggregated('view', false);
     await aggregated('edit', false);
     await aggregated('admin', false);

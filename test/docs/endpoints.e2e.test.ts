@@ -9,9 +9,8 @@ import { httpsGet } from '../../src/serving/testing/https-get.ts';
 import { kubectlPath } from '../planes/kubectl.ts';
 import { poll } from '../planes/poll.ts';
 import { freePorts } from '../planes/real/ports.ts';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
 import { claimBlocks } from './block-claims.ts';
 import { consoleCommandsOf, outputsOf, transcriptsOf, withoutTimes } from './console-blocks.ts';
 import { missingLines } from './missing-lines.ts';
@@ -53,20 +52,18 @@ it('docs/endpoints.md shows the addresses that tutti up prints, and both serve h
 });
 
 describe.skipIf(programs.state === 'missing')('docs/endpoints.md on a real API server', () => {
-  let plane: RealPlane;
+  const plane = planeForSuite(programs);
   let scheduler: TestProcess;
   let port: number;
   let url: string;
 
   beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    plane = await openRealPlane({ paths: programs.paths });
-    await plane.addNodes(['node-1', 'node-2'].map((name) => ({ name, allocatable: { cpu: '2', memory: '4Gi' } })));
-    for (const { code } of manifests) await writeFile(join(plane.folder, /^# (\S+\.yaml)\n/.exec(code)![1]!), code);
+    await plane().addNodes(['node-1', 'node-2'].map((name) => ({ name, allocatable: { cpu: '2', memory: '4Gi' } })));
+    for (const { code } of manifests) await writeFile(join(plane().folder, /^# (\S+\.yaml)\n/.exec(code)![1]!), code);
     [port] = (await freePorts(1)) as [number];
     url = `https://127.0.0.1:${port}`;
     scheduler = new TestProcess([
-      ...['scheduler', '--kubeconfig', plane.kubeconfigPath, '--secure-port', String(port)],
+      ...['scheduler', '--kubeconfig', plane().kubeconfigPath, '--secure-port', String(port)],
       ...['--bind-address', '127.0.0.1', '--client-ca-file', join(tls, 'ca.crt')],
     ]);
     await scheduler.said(/scheduling/);
@@ -80,18 +77,17 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md on a real API s
 
   afterAll(async () => {
     await scheduler?.kill();
-    await plane?.stop();
   });
 
   async function createGang(name: string, size: number, cpu: string): Promise<void> {
-    await plane.client.create(podGroupPath('default'), {
+    await plane().client.create(podGroupPath('default'), {
       apiVersion: 'scheduling.x-k8s.io/v1alpha1',
       kind: 'PodGroup',
       metadata: { name },
       spec: { minMember: size },
     });
     for (let index = 0; index < size; index++) {
-      await plane.client.create('/api/v1/namespaces/default/pods', {
+      await plane().client.create('/api/v1/namespaces/default/pods', {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { name: `${name}-${index}`, labels: { 'scheduling.x-k8s.io/pod-group': name } },
@@ -105,7 +101,7 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md on a real API s
 
   /** Returns the token of the plane's kubeconfig, whose user is in system:masters. */
   async function administratorsToken(): Promise<string> {
-    return /token: (\S+)/.exec(await readFile(plane.kubeconfigPath, 'utf8'))![1]!;
+    return /token: (\S+)/.exec(await readFile(plane().kubeconfigPath, 'utf8'))![1]!;
   }
 
   it('shows the output of its commands', async () => {
@@ -114,10 +110,10 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md on a real API s
       output,
     }));
     const environment = {
-      KUBECONFIG: plane.kubeconfigPath,
+      KUBECONFIG: plane().kubeconfigPath,
       PATH: `${dirname(await kubectlPath())}:${process.env.PATH ?? ''}`,
     };
-    const outputs = await outputsOf(commands, environment, plane.folder);
+    const outputs = await outputsOf(commands, environment, plane().folder);
     const { printed, expected } = transcriptsOf(commands, outputs, masked);
     expect(printed).toEqual(expected);
     expect(commands.length).toBeGreaterThan(10);
@@ -129,11 +125,11 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md on a real API s
     const tokenOf = async (namespace: string, name: string): Promise<string> => {
       const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
       const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
-      return (await plane.client.create<{ readonly status: { readonly token: string } }>(path, review)).status.token;
+      return (await plane().client.create<{ readonly status: { readonly token: string } }>(path, review)).status.token;
     };
     expect(await scrape()).toBe(403);
     expect(await scrape('made-up')).toBe(401);
-    await plane.client.create('/api/v1/namespaces/default/serviceaccounts', {
+    await plane().client.create('/api/v1/namespaces/default/serviceaccounts', {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
       metadata: { name: 'unprivileged' },

@@ -7,10 +7,9 @@ import { systemClock } from '../../src/base/system-clock.ts';
 import { TestProcess } from '../../src/cli/testing/test-process.ts';
 import { SimulatedNodes } from '../../src/plane/nodes/simulated-nodes.ts';
 import { ChartRelease } from '../chart/installed-chart.ts';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
 import { helmPath, kubectlPath } from '../planes/kubectl.ts';
-import type { TestPlane } from '../planes/plane.ts';
 import { claimBlocks } from './block-claims.ts';
 import { consoleCommandsOf, outputsOf, transcriptsOf } from './console-blocks.ts';
 import type { ConsoleCommand, Transcripts } from './console-blocks.ts';
@@ -89,29 +88,26 @@ describe.skipIf(programs.state === 'missing')('On a cluster', () => {
   const withDefinition = claimBlocks('docs/get-started.md', 'console', 'If the cluster already has the PodGroup CRD');
   const commands = consoleCommandsOf(blocks.filter(({ line }) => withDefinition.every((other) => other.line !== line)));
   const outside = claimBlocks('docs/get-started.md', 'sh', 'On a cluster, without an image');
-  let plane: TestPlane;
+  const plane = planeForSuite(programs);
   let nodes: SimulatedNodes;
   let tutti: ChartRelease;
   const running: TestProcess[] = [];
 
   beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    plane = await openRealPlane({ paths: programs.paths });
     const allocatable = { cpu: '4', memory: '8Gi' };
-    const { transport } = plane;
+    const { transport } = plane();
     const specs = [{ name: 'kind-control-plane', allocatable }];
     nodes = new SimulatedNodes({ transport, clock: systemClock, random: Math.random, nodes: specs });
     await nodes.start();
     // A real server taints new nodes until a controller has seen that they are ready.
-    await plane.client.patch('/api/v1/nodes/kind-control-plane', 'merge', { spec: { taints: null } });
-    tutti = new ChartRelease({ ...plane, folder: home }, 'tutti', 'tutti-system');
+    await plane().client.patch('/api/v1/nodes/kind-control-plane', 'merge', { spec: { taints: null } });
+    tutti = new ChartRelease({ ...plane(), folder: home }, 'tutti', 'tutti-system');
   });
 
   afterAll(async () => {
     for (const each of running) await each.kill();
     await tutti.stop();
     await nodes.stop();
-    await plane.stop();
   });
 
   /** Removes the release and the CRD. Planes have the CRD from the start, clusters do not. */
@@ -120,7 +116,7 @@ describe.skipIf(programs.state === 'missing')('On a cluster', () => {
       'helm uninstall tutti --namespace tutti-system --ignore-not-found',
       'kubectl delete customresourcedefinition podgroups.scheduling.x-k8s.io',
     ];
-    await play(remove.map(byName), plane.kubeconfigPath);
+    await play(remove.map(byName), plane().kubeconfigPath);
   }
 
   /** Does what a cluster does for the chart's Deployments: runs their processes and updates the status. */
@@ -129,12 +125,12 @@ describe.skipIf(programs.state === 'missing')('On a cluster', () => {
       await tutti.run(component, '3.17');
       const path = `/apis/apps/v1/namespaces/tutti-system/deployments/tutti-${component}`;
       const counts = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
-      await plane.client.patch(`${path}/status`, 'merge', { status: { observedGeneration: 1, ...counts } });
+      await plane().client.patch(`${path}/status`, 'merge', { status: { observedGeneration: 1, ...counts } });
     }
   }
 
   it('docs/get-started.md: installs Tutti on a cluster that has the CRD', async () => {
-    const { printed, expected } = await play(consoleCommandsOf(withDefinition), plane.kubeconfigPath);
+    const { printed, expected } = await play(consoleCommandsOf(withDefinition), plane().kubeconfigPath);
     expect(printed).toEqual(expected);
   });
 
@@ -142,9 +138,9 @@ describe.skipIf(programs.state === 'missing')('On a cluster', () => {
     await removeTutti();
     const installed = commands.findIndex(({ command }) => command.startsWith('helm install')) + 1;
     const parts = [commands.slice(0, installed), commands.slice(installed)];
-    const first = await play(parts[0]!, plane.kubeconfigPath);
+    const first = await play(parts[0]!, plane().kubeconfigPath);
     await rollOut();
-    const second = await play(parts[1]!, plane.kubeconfigPath);
+    const second = await play(parts[1]!, plane().kubeconfigPath);
     expect([...first.printed, ...second.printed]).toEqual([...first.expected, ...second.expected]);
   });
 
@@ -153,17 +149,17 @@ describe.skipIf(programs.state === 'missing')('On a cluster', () => {
     const starts = lines.flatMap((line) => /^node dist\/cli\.js (.*) &$/.exec(line)?.[1] ?? []);
     const others = lines.filter((line) => !line.startsWith('node ') && line !== 'npm run build');
     expect([starts.length, others]).toEqual([2, ['kubectl apply -f crds/']]);
-    const [applied] = (await play(others.map(byName), plane.kubeconfigPath)).printed;
+    const [applied] = (await play(others.map(byName), plane().kubeconfigPath)).printed;
     expect(applied).toMatch(/podgroups\.scheduling\.x-k8s\.io created$/);
     for (const parameters of starts) {
-      const given = parameters.replace('~/.kube/config', plane.kubeconfigPath).split(' ');
+      const given = parameters.replace('~/.kube/config', plane().kubeconfigPath).split(' ');
       running.push(new TestProcess([...given, '--secure-port', '0', '--bind-address', '127.0.0.1']));
     }
     const gang = [
       'kubectl apply -f examples/gang/gang.yaml',
       'kubectl wait podgroup/trio --for=condition=Ready --timeout=20s',
     ];
-    const { printed } = await play(gang.map(byName), plane.kubeconfigPath);
+    const { printed } = await play(gang.map(byName), plane().kubeconfigPath);
     expect(printed.at(-1)).toMatch(/condition met$/);
   });
 });

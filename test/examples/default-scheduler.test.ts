@@ -6,9 +6,8 @@ import { claimBlocks } from '../docs/block-claims.ts';
 import { consoleCommandsOf, outputsOf, transcriptsOf } from '../docs/console-blocks.ts';
 import { kubectlPath } from '../planes/kubectl.ts';
 import { poll } from '../planes/poll.ts';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
 
 const programs = await provideForSuite('Tutti as the default scheduler', [
   'etcd',
@@ -21,29 +20,26 @@ const programs = await provideForSuite('Tutti as the default scheduler', [
 const [, start, ...commands] = consoleCommandsOf(claimBlocks('examples/default-scheduler/README.md', 'console'));
 
 describe.skipIf(programs.state === 'missing')('Tutti on a real plane without kube-scheduler', () => {
-  let plane: RealPlane;
+  const plane = planeForSuite(programs, { controllerManager: true, kwok: true });
   let scheduler: TestProcess;
 
   beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    plane = await openRealPlane({ paths: programs.paths, controllerManager: true, kwok: true });
-    await plane.addNodes(
+    await plane().addNodes(
       [1, 2, 3].map((number) => ({ name: `node-${number}`, allocatable: { cpu: '2', memory: '4Gi' } })),
     );
     const [, ...parameters] = start!.command.replace(/ &$/, '').split(' ');
-    scheduler = new TestProcess([...parameters, '--kubeconfig', plane.kubeconfigPath, '--secure-port', '0']);
+    scheduler = new TestProcess([...parameters, '--kubeconfig', plane().kubeconfigPath, '--secure-port', '0']);
     await scheduler.said(/scheduling/);
   });
 
   afterAll(async () => {
     await scheduler?.kill();
-    await plane?.stop();
   });
 
   /** Waits until the field of the status has that value. */
   async function expectStatus(path: string, field: string, count: number): Promise<void> {
     const check = async (): Promise<string | undefined> => {
-      const { status } = await plane.client.get<{ readonly status?: Readonly<Record<string, unknown>> }>(path);
+      const { status } = await plane().client.get<{ readonly status?: Readonly<Record<string, unknown>> }>(path);
       return status?.[field] === count ? undefined : `status is ${JSON.stringify(status)}`;
     };
     await poll(check, `${path} has ${field} ${count}`);
@@ -51,8 +47,8 @@ describe.skipIf(programs.state === 'missing')('Tutti on a real plane without kub
 
   it('runs Deployments, Jobs, DaemonSets and StatefulSets', async () => {
     const environment = {
-      HOME: plane.folder,
-      KUBECONFIG: plane.kubeconfigPath,
+      HOME: plane().folder,
+      KUBECONFIG: plane().kubeconfigPath,
       PATH: `${dirname(await kubectlPath())}:${process.env.PATH}`,
     };
     const [applied, ...others] = commands;
@@ -64,7 +60,7 @@ describe.skipIf(programs.state === 'missing')('Tutti on a real plane without kub
     outputs.push(...(await outputsOf(others, environment, process.cwd())));
     const { printed, expected } = transcriptsOf(commands, outputs);
     expect(printed).toEqual(expected);
-    const { items } = await plane.client.list('/api/v1/namespaces/default/pods');
+    const { items } = await plane().client.list('/api/v1/namespaces/default/pods');
     const names = (items as { readonly spec: { readonly schedulerName: string } }[]).map(
       ({ spec }) => spec.schedulerName,
     );
@@ -75,10 +71,10 @@ describe.skipIf(programs.state === 'missing')('Tutti on a real plane without kub
     expect(new Set(agents.map(({ spec }) => spec.nodeName))).toEqual(new Set(['node-1', 'node-2', 'node-3']));
 
     // A cordoned node gets none of the additional replicas.
-    await plane.client.patch('/api/v1/nodes/node-3', 'merge', { spec: { unschedulable: true } });
-    await plane.client.patch('/apis/apps/v1/namespaces/default/deployments/web', 'merge', { spec: { replicas: 6 } });
+    await plane().client.patch('/api/v1/nodes/node-3', 'merge', { spec: { unschedulable: true } });
+    await plane().client.patch('/apis/apps/v1/namespaces/default/deployments/web', 'merge', { spec: { replicas: 6 } });
     await expectStatus('/apis/apps/v1/namespaces/default/deployments/web', 'availableReplicas', 6);
-    const replicas = await plane.client.list('/api/v1/namespaces/default/pods');
+    const replicas = await plane().client.list('/api/v1/namespaces/default/pods');
     const before = new Set((items as any[]).map(({ metadata }) => metadata.name));
     const added = (replicas.items as any[]).filter(({ metadata }) => !before.has(metadata.name));
     expect(added.map(({ spec }) => spec.nodeName)).not.toContain('node-3');

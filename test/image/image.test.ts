@@ -12,11 +12,10 @@ import { ChartRelease } from '../chart/installed-chart.ts';
 import { openEmbeddedPlane } from '../planes/embedded.ts';
 import { helmVersions } from '../planes/kubectl.ts';
 import { poll } from '../planes/poll.ts';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideNodeForSuite } from '../planes/real/node/provide-real-node.ts';
 import { nodeName, pauseImage } from '../planes/real/node/real-node.ts';
 import { freePorts } from '../planes/real/ports.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
 import { BuiltImage } from './built-image.ts';
 import { provideImageForSuite } from './provide-image.ts';
 import { hangsMs } from '../planes/patience.ts';
@@ -156,22 +155,16 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
     });
   });
 
-  describe('in the pods of the chart on a real node', () => {
-    let plane: RealPlane;
+  describe.skipIf(programs.state === 'missing')('in the pods of the chart on a real node', () => {
+    const plane = planeForSuite(programs, { controllerManager: true, node: true });
     let release: ChartRelease;
     const values = { image: { repository: 'tutti', tag: 'test', pullPolicy: 'Never' } };
     const untilDone = ['--wait', '--timeout', '120s'] as const;
 
     beforeAll(async () => {
-      if (canBuild.state === 'missing' || programs.state === 'missing') return;
-      plane = await openRealPlane({ paths: programs.paths, controllerManager: true, node: true });
-      await plane.startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
-      await plane.node!.importImage(image.archive);
-      release = new ChartRelease(plane, 'tutti', 'tutti-system');
-    });
-
-    afterAll(async () => {
-      await plane?.stop();
+      await plane().startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
+      await plane().node!.importImage(image.archive);
+      release = new ChartRelease(plane(), 'tutti', 'tutti-system');
     });
 
     afterEach(async () => {
@@ -180,7 +173,7 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
 
     /** Returns the pods of the release, except terminating ones. */
     async function pods(): Promise<readonly Pod[]> {
-      const { items } = await plane.client.list('/api/v1/namespaces/tutti-system/pods');
+      const { items } = await plane().client.list('/api/v1/namespaces/tutti-system/pods');
       return (items as Pod[]).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     }
 
@@ -189,7 +182,7 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
     /** Returns the log, which the API server fetches from the kubelet. */
     async function logOf(pod: string): Promise<string> {
       const path = `/api/v1/namespaces/tutti-system/pods/${pod}/log`;
-      return (await plane.client.call({ method: 'GET', path, headers: {} }, { timeoutMs: hangsMs })).text;
+      return (await plane().client.call({ method: 'GET', path, headers: {} }, { timeoutMs: hangsMs })).text;
     }
 
     async function expectHealthy(components: readonly string[]): Promise<void> {
@@ -206,16 +199,16 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
 
     /** Creates a Job whose containers run for 500 ms. If `fit` is set, only that many of its pods fit on the node at a time. */
     async function createGang(name: string, { fit }: { readonly fit?: number } = {}): Promise<void> {
-      const { status } = await plane.client.get<{ status: { allocatable: { cpu: string } } }>(
+      const { status } = await plane().client.get<{ status: { allocatable: { cpu: string } } }>(
         `/api/v1/nodes/${nodeName}`,
       );
       const cpu = fit === undefined ? '10m' : `${Math.floor((Number(status.allocatable.cpu) * 1000) / (fit + 0.5))}m`;
-      await plane.client.create(podGroupPath('default'), {
+      await plane().client.create(podGroupPath('default'), {
         ...{ apiVersion: 'scheduling.x-k8s.io/v1alpha1', kind: 'PodGroup' },
         ...{ metadata: { name, namespace: 'default' }, spec: { minMember: 3 } },
       });
       const container = { name: 'main', image: pauseImage, imagePullPolicy: 'Never', args: ['500ms'] };
-      await plane.client.create('/apis/batch/v1/namespaces/default/jobs', {
+      await plane().client.create('/apis/batch/v1/namespaces/default/jobs', {
         metadata: { name },
         spec: {
           ...{ parallelism: 3, completions: 3 },
@@ -233,12 +226,14 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
 
     async function membersOf(name: string): Promise<readonly Pod[]> {
       const labelSelector = `${podGroupLabel}=${name}`;
-      return (await plane.client.list('/api/v1/namespaces/default/pods', { labelSelector })).items as Pod[];
+      return (await plane().client.list('/api/v1/namespaces/default/pods', { labelSelector })).items as Pod[];
     }
 
     async function expectFinished(name: string): Promise<void> {
       await poll(async () => {
-        const { status = {} } = await plane.client.get<{ status?: { phase?: string } }>(podGroupPath('default', name));
+        const { status = {} } = await plane().client.get<{ status?: { phase?: string } }>(
+          podGroupPath('default', name),
+        );
         return status.phase === 'Finished' ? undefined : JSON.stringify(status);
       }, `the gang ${name} has finished`);
       const results = (await membersOf(name)).map(({ spec, status }) => [
@@ -249,10 +244,10 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
       expect(results).toEqual(Array.from({ length: 3 }, () => [nodeName, 'Succeeded', 0]));
     }
 
-    it.skipIf(programs.state === 'missing').each(helmVersions)(
+    it.each(helmVersions)(
       'can be installed, tested, upgraded, rolled back and uninstalled with Helm %s, and starts gangs of containers as a whole or not at all',
       async (version) => {
-        await plane.client.delete(definition);
+        await plane().client.delete(definition);
         expect(await release.install(version, values, ...untilDone)).toMatchObject({ exitCode: 0 });
         await expectHealthy(['controller', 'scheduler']);
         const installed = await names();
@@ -288,7 +283,7 @@ describe.skipIf(canBuild.state === 'missing')('The image', () => {
 
         expect(await release.uninstall(version)).toMatchObject({ exitCode: 0 });
         await poll(async () => ((await names()).length === 0 ? undefined : 'some still exist'), 'its pods are gone');
-        await plane.client.get(definition);
+        await plane().client.get(definition);
       },
     );
   });

@@ -1,9 +1,6 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { describe, it } from 'vitest';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
-import type { BinaryName } from '../planes/real/binaries.ts';
-import type { Provision } from '../planes/real/build.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
 import { besideWithCapacity, besideWithoutCapacity, rejectedMember } from './beside-kube-scheduler.ts';
 import { jobAndStatefulSet } from './controllers.ts';
 import { killedAmongManyGangs, killedAndCapacityLost, killedInMidGang } from './crashes.ts';
@@ -30,7 +27,7 @@ describe('Tutti on a real API server', () => {
   describe.skipIf(withNodes.state === 'missing')(
     'with controllers that create the pods and nodes that run them',
     () => {
-      const plane = openedFor(withNodes, (paths) => openRealPlane({ paths, controllerManager: true, kwok: true }));
+      const plane = planeForSuite(withNodes, { controllerManager: true, kwok: true });
 
       it('starts a Job as a whole, and then a StatefulSet that needs its capacity', () => jobAndStatefulSet(plane()));
 
@@ -39,7 +36,7 @@ describe('Tutti on a real API server', () => {
   );
 
   describe.skipIf(alone.state === 'missing')('when the scheduler is killed while it binds a gang', () => {
-    const plane = openedFor(alone, (paths) => openRealPlane({ paths }));
+    const plane = planeForSuite(alone);
 
     it.each([
       { bound: 0, isAnswered: true },
@@ -60,7 +57,7 @@ describe('Tutti on a real API server', () => {
   });
 
   describe.skipIf(alone.state === 'missing')('with three replicas', () => {
-    const plane = openedFor(alone, (paths) => openRealPlane({ paths }));
+    const plane = planeForSuite(alone);
 
     it('another replica leads after the leader is killed, and after it is terminated', () =>
       leaderKilledAndLeaderEnded(plane(), { lease: 5, renew: 3, retry: 1 }));
@@ -70,7 +67,7 @@ describe('Tutti on a real API server', () => {
   });
 
   describe.skipIf(withPeer.state === 'missing')('next to kube-scheduler', () => {
-    const plane = openedFor(withPeer, (paths) => openRealPlane({ paths }));
+    const plane = planeForSuite(withPeer);
 
     it('both schedulers bind their pods when there is capacity for all', () => besideWithCapacity(plane()));
 
@@ -80,29 +77,14 @@ describe('Tutti on a real API server', () => {
   });
 
   describe.skipIf(alone.state === 'missing')('with 1,000 nodes and 5,000 pods', () => {
-    const plane = openedFor(alone, (paths) => openRealPlane({ paths }));
+    const plane = planeForSuite(alone);
 
     it('fills every node completely, and completes every group', () => fullCluster(plane()));
   });
 
   describe.skipIf(alone.state === 'missing')('when etcd has forgotten the changes that the watches missed', () => {
-    const plane = openedFor(alone, openPlaneWithoutWatchCache);
+    const plane = planeForSuite(alone, {}, openPlaneWithoutWatchCache);
 
     it('scheduler and controller list again and continue', () => historyForgotten(plane()));
   });
 });
-
-/** Opens a plane for the tests of the current block if its programs are available. */
-function openedFor<Name extends BinaryName>(
-  programs: Provision<Name>,
-  open: (paths: Readonly<Record<Name, string>>) => Promise<RealPlane>,
-): () => RealPlane {
-  let plane: RealPlane | undefined;
-  beforeAll(async () => {
-    if (programs.state === 'ready') plane = await open(programs.paths);
-  });
-  afterAll(async () => {
-    await plane?.stop();
-  });
-  return () => plane!;
-}

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { planAnnotations } from '../../src/api/pod.ts';
 import { ForbiddenError } from '../../src/client/api-errors.ts';
 import { expectBound, expectCountBound } from '../expect/expect-bound.ts';
 import { expectGroupCondition } from '../expect/expect-phase.ts';
 import { expectVerdict } from '../expect/expect-verdict.ts';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
 import { scenario } from '../scenarios/scenario.ts';
 import type { Stage } from '../scenarios/stage.ts';
 import { TenantOnStage } from './tenant-on-stage.ts';
@@ -21,19 +20,12 @@ const othersWithinMs = 20_000;
 
 /** Attacks that guarantee I10 excludes: a user with rights in one namespace, and eight nodes of 16 cores. */
 describe.skipIf(programs.state === 'missing')('A user with rights in one namespace only', () => {
-  let plane: RealPlane;
-
-  beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    plane = await openRealPlane({ paths: programs.paths });
-  });
-
-  afterAll(async () => {
-    await plane?.stop();
-  });
+  const plane = planeForSuite(programs);
 
   const onStage = (title: string, act: (stage: Stage, tenant: TenantOnStage) => Promise<void>): void => {
-    it(title, () => scenario(title, async (stage) => act(stage, await TenantOnStage.open(plane, stage))).run(plane));
+    it(title, () =>
+      scenario(title, async (stage) => act(stage, await TenantOnStage.open(plane(), stage))).run(plane()),
+    );
   };
 
   onStage('may not bind pods and may not write the status of a group', async (stage, tenant) => {

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import { metadataListAccept } from '../../src/client/metadata-list.ts';
 import { readText } from '../../src/client/read-text.ts';
-import type { TestPlane } from '../planes/plane.ts';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
 
 const programs = await provideForSuite('lists of metadata', ['etcd', 'kube-apiserver']);
 
@@ -20,23 +19,21 @@ const identityOf = ({ metadata: { name, namespace, uid, resourceVersion } }: Ite
   resourceVersion,
 });
 
-const paths = programs.state === 'ready' ? programs.paths : undefined;
 const protobuf = 'application/vnd.kubernetes.protobuf';
 
-describe.skipIf(paths === undefined)('Metadata-only lists of a real API server', () => {
-  let plane: TestPlane;
+describe.skipIf(programs.state === 'missing')('Metadata-only lists of a real API server', () => {
+  const plane = planeForSuite(programs);
 
   beforeAll(async () => {
-    plane = await openRealPlane({ paths: paths! });
     for (const name of ['a', 'b', 'c']) {
-      await plane.client.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name } });
-      await plane.client.create('/api/v1/namespaces/default/pods', {
+      await plane().client.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+      await plane().client.create('/api/v1/namespaces/default/pods', {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { name },
         spec: { containers: [{ name: 'main', image: 'main:1' }] },
       });
-      await plane.client.create(podGroupPath('default'), {
+      await plane().client.create(podGroupPath('default'), {
         apiVersion: 'scheduling.x-k8s.io/v1alpha1',
         kind: 'PodGroup',
         metadata: { name },
@@ -45,18 +42,14 @@ describe.skipIf(paths === undefined)('Metadata-only lists of a real API server',
     }
   });
 
-  afterAll(async () => {
-    await plane?.stop();
-  });
-
   it.each(['/api/v1/nodes', '/api/v1/pods', podGroupPath()])(
     'identify the objects of %s, page by page',
     async (path) => {
-      const { items: whole } = await plane.client.list(path);
+      const { items: whole } = await plane().client.list(path);
       const found: object[] = [];
       let continueToken: string | undefined;
       do {
-        const page = await plane.client.list(path, {
+        const page = await plane().client.list(path, {
           metadataOnly: true,
           limit: 2,
           ...(continueToken && { continueToken }),
@@ -67,7 +60,7 @@ describe.skipIf(paths === undefined)('Metadata-only lists of a real API server',
         ({ continueToken } = page);
       } while (continueToken !== undefined);
       const headers = { accept: metadataListAccept };
-      const answer = await plane.transport.send({ method: 'GET', path, headers });
+      const answer = await plane().transport.send({ method: 'GET', path, headers });
       await readText(answer.body);
       expect(answer.headers['content-type']).toMatch(protobuf);
       expect(found).toHaveLength(3);

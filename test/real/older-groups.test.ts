@@ -6,9 +6,8 @@ import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
 import { messageOf } from '../../src/base/message-of.ts';
 import { InvalidError } from '../../src/client/api-errors.ts';
 import { poll } from '../planes/poll.ts';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
 import { schedulerName } from '../scenarios/pod-manifest.ts';
 import { Installation } from './installation.ts';
 
@@ -22,31 +21,28 @@ interface SeenPod {
 }
 
 describe.skipIf(programs.state === 'missing')('A PodGroup with negative fields that is older than the CRD', () => {
-  let plane: RealPlane;
+  const plane = planeForSuite(programs);
   let tutti: Installation;
 
   beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    plane = await openRealPlane({ paths: programs.paths });
-    tutti = new Installation(plane);
-    await plane.addNodes([{ name: 'node', allocatable: { cpu: '8' } }]);
+    tutti = new Installation(plane());
+    await plane().addNodes([{ name: 'node', allocatable: { cpu: '8' } }]);
   });
 
   afterAll(async () => {
     expect(await tutti?.stop()).toEqual([]);
-    await plane?.stop();
   });
 
   function create(name: string): Promise<unknown> {
     const { apiVersion, kind } = podGroupResource;
-    return plane.client.create(podGroupPath('default'), { apiVersion, kind, metadata: { name }, spec: negative });
+    return plane().client.create(podGroupPath('default'), { apiVersion, kind, metadata: { name }, spec: negative });
   }
 
   /** Changes the CRD, and resolves when the API server accepts negative fields or rejects them. */
   async function changeDefinition(schema: object, isAccepted: boolean): Promise<void> {
     const { spec } = podGroupDefinition;
     const versions = [{ ...spec.versions[0], schema: { openAPIV3Schema: schema } }];
-    await plane.client.patch(definition, 'merge', { spec: { ...spec, versions } });
+    await plane().client.patch(definition, 'merge', { spec: { ...spec, versions } });
     await poll(
       async () => {
         const answer = await create('red').then(
@@ -60,7 +56,7 @@ describe.skipIf(programs.state === 'missing')('A PodGroup with negative fields t
   }
 
   async function statusOf(): Promise<PodGroupStatus> {
-    const { status = {} } = await plane.client.get<{ readonly status?: PodGroupStatus }>(
+    const { status = {} } = await plane().client.get<{ readonly status?: PodGroupStatus }>(
       podGroupPath('default', 'red'),
     );
     return status;
@@ -83,19 +79,19 @@ describe.skipIf(programs.state === 'missing')('A PodGroup with negative fields t
     await changeDefinition(openAPIV3Schema, false);
     await tutti.startController();
     await tutti.startScheduler();
-    for (const name of ['red-0', 'red-1']) await plane.client.create('/api/v1/namespaces/default/pods', podOf(name));
+    for (const name of ['red-0', 'red-1']) await plane().client.create('/api/v1/namespaces/default/pods', podOf(name));
     for (const name of ['red-0', 'red-1']) {
       await poll(async () => {
-        const { spec } = await plane.client.get<SeenPod>(`/api/v1/namespaces/default/pods/${name}`);
+        const { spec } = await plane().client.get<SeenPod>(`/api/v1/namespaces/default/pods/${name}`);
         return spec.nodeName === undefined ? 'it is not' : undefined;
       }, `${name} is bound`);
     }
     await untilCondition('Scheduled', 'True');
     await untilCondition('SpecAccepted', 'False');
     // Other fields can change while the negative ones stay.
-    await plane.client.patch(podGroupPath('default', 'red'), 'merge', { spec: { minMember: 1 } });
+    await plane().client.patch(podGroupPath('default', 'red'), 'merge', { spec: { minMember: 1 } });
     const corrected = { scheduleTimeoutSeconds: 5, minResources: { cpu: '2' } };
-    await plane.client.patch(podGroupPath('default', 'red'), 'merge', { spec: corrected });
+    await plane().client.patch(podGroupPath('default', 'red'), 'merge', { spec: corrected });
     await untilCondition('SpecAccepted', undefined);
     await untilCondition('Scheduled', 'True');
   });

@@ -5,9 +5,8 @@ import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { planAnnotations } from '../../src/api/pod.ts';
 import { TestProcess } from '../../src/cli/testing/test-process.ts';
 import { poll } from '../planes/poll.ts';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
 import { schedulerName } from '../scenarios/pod-manifest.ts';
 import { atOnce } from './at-once.ts';
 import { report } from './report.ts';
@@ -43,16 +42,14 @@ interface SeenGroup {
 }
 
 describe.skipIf(programs.state === 'missing')('The text of a tenant on a real API server', () => {
-  let plane: RealPlane;
+  const plane = planeForSuite(programs);
   let tenant: Tenant;
   let scheduler: TestProcess;
   let controller: TestProcess;
 
   beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    plane = await openRealPlane({ paths: programs.paths });
-    tenant = await openTenant(plane, 'tenant');
-    await plane.addNodes([{ name: 'node', allocatable: { cpu: '8' } }]);
+    tenant = await openTenant(plane(), 'tenant');
+    await plane().addNodes([{ name: 'node', allocatable: { cpu: '8' } }]);
     scheduler = await started('scheduler', /"message":"scheduling"/);
     controller = await started('controller', /"message":"API server reached"/);
   });
@@ -61,11 +58,10 @@ describe.skipIf(programs.state === 'missing')('The text of a tenant on a real AP
     await scheduler?.kill();
     await controller?.kill();
     await tenant?.close();
-    await plane?.stop();
   });
 
   async function started(command: string, said: RegExp): Promise<TestProcess> {
-    const flags = ['--kubeconfig', plane.kubeconfigPath, '--secure-port', '0', '--leader-elect=false'];
+    const flags = ['--kubeconfig', plane().kubeconfigPath, '--secure-port', '0', '--leader-elect=false'];
     const environment = { NODE_OPTIONS: `--max-old-space-size=${heapLimit}` };
     const process = new TestProcess([command, ...flags, '--kube-api-qps', '0', '--log-format', 'json'], {
       environment,
@@ -82,7 +78,7 @@ describe.skipIf(programs.state === 'missing')('The text of a tenant on a real AP
   async function verdictsOf(isMeant: (name: string) => boolean, count: number): Promise<readonly string[]> {
     let messages: readonly string[] = [];
     await poll(async () => {
-      const { items } = await plane.client.list(`/api/v1/namespaces/${tenant.namespace}/pods`);
+      const { items } = await plane().client.list(`/api/v1/namespaces/${tenant.namespace}/pods`);
       messages = (items as SeenPod[])
         .filter(({ metadata }) => isMeant(metadata.name))
         .flatMap(({ status }) => status?.conditions ?? [])
@@ -94,16 +90,16 @@ describe.skipIf(programs.state === 'missing')('The text of a tenant on a real AP
   }
 
   async function notes(): Promise<readonly string[]> {
-    const { items } = await plane.client.list(`/apis/events.k8s.io/v1/namespaces/${tenant.namespace}/events`);
+    const { items } = await plane().client.list(`/apis/events.k8s.io/v1/namespaces/${tenant.namespace}/events`);
     return (items as { readonly note?: string }[]).map(({ note = '' }) => note);
   }
 
   /** Resolves when the scheduler has bound a pod of another user. */
   async function bindsOthers(name: string): Promise<void> {
     const path = '/api/v1/namespaces/default/pods';
-    await plane.client.create(path, podOf(name, {}, {}));
+    await plane().client.create(path, podOf(name, {}, {}));
     await poll(async () => {
-      const { spec } = await plane.client.get<SeenPod>(`${path}/${name}`);
+      const { spec } = await plane().client.get<SeenPod>(`${path}/${name}`);
       return spec.nodeName === undefined ? 'it is not' : undefined;
     }, `pod ${name} is bound`);
   }
@@ -159,7 +155,7 @@ describe.skipIf(programs.state === 'missing')('The text of a tenant on a real AP
     }
     let status: SeenGroup['status'];
     await poll(async () => {
-      ({ status } = await plane.client.get<SeenGroup>(podGroupPath(tenant.namespace, 'red')));
+      ({ status } = await plane().client.get<SeenGroup>(podGroupPath(tenant.namespace, 'red')));
       const isWritten = status?.conditions?.some(({ reason }) => reason === 'InvalidSpec') === true;
       return isWritten && status?.occupiedBy !== undefined ? undefined : JSON.stringify({ status }).slice(0, 500);
     }, 'the controller has written the status');

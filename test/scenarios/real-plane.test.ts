@@ -3,9 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InstalledRights } from '../chart/installed-rights.ts';
 import { rejectedIn } from '../chart/right.ts';
 import { ApiAudit } from '../planes/real/api-audit.ts';
+import { planeForSuite } from '../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
 import { badInput } from './bad-input.ts';
 import { brokenBindings } from './broken-bindings.ts';
 import { controller } from './controller.ts';
@@ -20,19 +19,16 @@ import { volumes } from './volumes.ts';
 const programs = await provideForSuite('the scenarios', ['etcd', 'kube-apiserver']);
 
 describe.skipIf(programs.state === 'missing')('Scenarios on a real kube-apiserver', () => {
-  let plane: RealPlane;
+  const plane = planeForSuite(programs, { audited: true });
   let rights: InstalledRights;
 
   beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    plane = await openRealPlane({ paths: programs.paths, audited: true });
-    rights = await InstalledRights.install(plane, 'tutti-system', {});
-    process.stderr.write(`\nscenarios on a real API server: Kubernetes ${plane.version}\n`);
+    rights = await InstalledRights.install(plane(), 'tutti-system', {});
+    process.stderr.write(`\nscenarios on a real API server: Kubernetes ${plane().version}\n`);
   });
 
   afterAll(async () => {
     await rights?.close();
-    await plane?.stop();
   });
 
   for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings, losses, places, volumes]) {
@@ -40,7 +36,7 @@ describe.skipIf(programs.state === 'missing')('Scenarios on a real kube-apiserve
   }
 
   it("the API server rejected no request of the chart's two ServiceAccounts for missing permissions in any of these scenarios", async () => {
-    const calls = await new ApiAudit(plane).callsFrom('tutti-system');
+    const calls = await new ApiAudit(plane()).callsFrom('tutti-system');
     const count = (account: string): number => calls.filter(({ user }) => user.endsWith(`:tutti-${account}`)).length;
     process.stderr.write(
       `\nwith the chart's RBAC permissions: ${count('scheduler')} calls of the scheduler, ${count('controller')} of the controller\n`,

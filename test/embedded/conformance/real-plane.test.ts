@@ -1,8 +1,7 @@
 import process from 'node:process';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { planeForSuite } from '../../planes/real/plane-for-suite.ts';
 import { provideForSuite } from '../../planes/real/provide-real-plane.ts';
-import { openRealPlane } from '../../planes/real/real-plane.ts';
-import type { RealPlane } from '../../planes/real/real-plane.ts';
 import { caseGroups } from './cases.ts';
 import { caseNamespace, readGolden } from './golden-answers.ts';
 import { playCase } from './play.ts';
@@ -10,16 +9,10 @@ import { playCase } from './play.ts';
 const programs = await provideForSuite('conformance of the recorded responses', ['etcd', 'kube-apiserver']);
 
 describe.skipIf(programs.state === 'missing')('Real kube-apiserver', () => {
-  let plane: RealPlane;
+  const plane = planeForSuite(programs);
 
   beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    plane = await openRealPlane({ paths: programs.paths });
-    process.stderr.write(`\nconformance on a real API server: Kubernetes ${plane.version}\n`);
-  });
-
-  afterAll(async () => {
-    await plane?.stop();
+    process.stderr.write(`\nconformance on a real API server: Kubernetes ${plane().version}\n`);
   });
 
   describe.each(Object.entries(caseGroups))('still responds as recorded: %s', (group, cases) => {
@@ -27,8 +20,8 @@ describe.skipIf(programs.state === 'missing')('Real kube-apiserver', () => {
       '$name',
       async ({ name, run, index }) => {
         const golden = await readGolden(group);
-        expect(golden.version).toBe(plane.version);
-        expect(await playCase(plane, caseNamespace(group, index), run)).toEqual(golden.cases[name]);
+        expect(golden.version).toBe(plane().version);
+        expect(await playCase(plane(), caseNamespace(group, index), run)).toEqual(golden.cases[name]);
       },
     );
   });

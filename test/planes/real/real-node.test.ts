@@ -1,36 +1,30 @@
 import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { poll } from '../poll.ts';
+import { planeForSuite } from './plane-for-suite.ts';
 import { provideNodeForSuite } from './node/provide-real-node.ts';
 import { nodeName, pauseImage } from './node/real-node.ts';
-import { openRealPlane } from './real-plane.ts';
-import type { RealPlane } from './real-plane.ts';
 import { hangsMs } from '../patience.ts';
 
 const programs = await provideNodeForSuite('a real node', []);
 const pods = '/api/v1/namespaces/default/pods';
 
 describe.skipIf(programs.state === 'missing')('Real plane with a real node', () => {
-  let plane: RealPlane;
+  const plane = planeForSuite(programs, { controllerManager: true, node: true });
 
   beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    plane = await openRealPlane({ paths: programs.paths, controllerManager: true, node: true });
+    const { client } = plane();
     await poll(
-      () => plane.client.get('/api/v1/namespaces/default/serviceaccounts/default').then(() => undefined, String),
+      () => client.get('/api/v1/namespaces/default/serviceaccounts/default').then(() => undefined, String),
       'pods have a service account',
     );
   });
 
-  afterAll(async () => {
-    await plane?.stop();
-  });
-
   async function run(name: string, ...args: readonly string[]): Promise<void> {
     const container = { name: 'main', image: pauseImage, imagePullPolicy: 'Never', args };
-    await plane.client.create(pods, {
+    await plane().client.create(pods, {
       metadata: { name },
       spec: { nodeName, restartPolicy: 'Never', terminationGracePeriodSeconds: 5, containers: [container] },
     });
@@ -38,13 +32,13 @@ describe.skipIf(programs.state === 'missing')('Real plane with a real node', () 
 
   async function reached(name: string, phase: string): Promise<void> {
     await poll(async () => {
-      const { status } = await plane.client.get<{ status: { phase?: string } }>(`${pods}/${name}`);
+      const { status } = await plane().client.get<{ status: { phase?: string } }>(`${pods}/${name}`);
       return status.phase === phase ? undefined : JSON.stringify(status);
     }, `${name} is ${phase}`);
   }
 
   async function logOf(name: string): Promise<string> {
-    const { text } = await plane.client.call(
+    const { text } = await plane().client.call(
       { method: 'GET', path: `${pods}/${name}/log`, headers: {} },
       { timeoutMs: hangsMs },
     );
@@ -66,17 +60,17 @@ describe.skipIf(programs.state === 'missing')('Real plane with a real node', () 
   it('ends a container whose pod is deleted', async () => {
     await run('long');
     await reached('long', 'Running');
-    expect(await plane.node!.containers()).toContain(pauseImage);
-    await plane.client.delete(`${pods}/long`);
+    expect(await plane().node!.containers()).toContain(pauseImage);
+    await plane().client.delete(`${pods}/long`);
     await poll(async () => {
-      const { items } = await plane.client.list(pods);
+      const { items } = await plane().client.list(pods);
       const names = (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
       return names.includes('long') ? 'it still exists' : undefined;
     }, 'the pod is gone');
   });
 
   it('uses its own namespaces and cgroups, and removes all of them when it stops', async () => {
-    const { folder } = plane;
+    const { folder } = plane();
     await run('left');
     await reached('left', 'Running');
     const mounts = async (): Promise<readonly string[]> =>
@@ -84,7 +78,7 @@ describe.skipIf(programs.state === 'missing')('Real plane with a real node', () 
     expect(await mounts()).toEqual([]);
     expect(await processesOf(folder)).not.toEqual([]);
     expect(await cgroupsOf(folder)).not.toEqual([]);
-    await plane.stop();
+    await plane().stop();
     expect(existsSync(folder)).toBe(false);
     expect(await cgroupsOf(folder)).toEqual([]);
     await poll(async () => {

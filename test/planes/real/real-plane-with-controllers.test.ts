@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { poll } from '../poll.ts';
+import { planeForSuite } from './plane-for-suite.ts';
 import { provideForSuite } from './provide-real-plane.ts';
-import { openRealPlane } from './real-plane.ts';
-import type { RealPlane } from './real-plane.ts';
 
 const programs = await provideForSuite('a plane with controllers, kwok and another scheduler', [
   'etcd',
@@ -13,23 +12,17 @@ const programs = await provideForSuite('a plane with controllers, kwok and anoth
 ]);
 
 describe.skipIf(programs.state === 'missing')('Real plane with kube-controller-manager and kwok', () => {
-  let plane: RealPlane;
+  const plane = planeForSuite(programs, { controllerManager: true, kwok: true });
 
   beforeAll(async () => {
-    if (programs.state === 'missing') return;
-    plane = await openRealPlane({ paths: programs.paths, controllerManager: true, kwok: true });
-    await plane.addNodes([
+    await plane().addNodes([
       { name: 'first', allocatable: { cpu: '4', memory: '8Gi' } },
       { name: 'tainted', allocatable: { cpu: '4' }, taints: [{ key: 'reserved', effect: 'NoSchedule' }] },
     ]);
   });
 
-  afterAll(async () => {
-    await plane?.stop();
-  });
-
   it('has ready nodes that keep only their own taints', async () => {
-    const { items } = await plane.client.list('/api/v1/nodes');
+    const { items } = await plane().client.list('/api/v1/nodes');
     expect(items).toMatchObject([
       { metadata: { name: 'first' }, spec: {} },
       { metadata: { name: 'tainted' }, spec: { taints: [{ key: 'reserved', effect: 'NoSchedule' }] } },
@@ -38,9 +31,9 @@ describe.skipIf(programs.state === 'missing')('Real plane with kube-controller-m
   });
 
   it('runs a Job to its end through another scheduler', async () => {
-    await plane.startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
+    await plane().startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
     const jobs = '/apis/batch/v1/namespaces/default/jobs';
-    await plane.client.create(jobs, {
+    await plane().client.create(jobs, {
       metadata: { name: 'pair' },
       spec: {
         parallelism: 2,
@@ -52,12 +45,12 @@ describe.skipIf(programs.state === 'missing')('Real plane with kube-controller-m
       },
     });
     await poll(async () => {
-      const { status } = await plane.client.get<{ status: { succeeded?: number } }>(`${jobs}/pair`);
+      const { status } = await plane().client.get<{ status: { succeeded?: number } }>(`${jobs}/pair`);
       return status.succeeded === 2 ? undefined : JSON.stringify(status);
     }, 'both pods have succeeded');
-    const { items } = await plane.client.list('/api/v1/namespaces/default/pods');
+    const { items } = await plane().client.list('/api/v1/namespaces/default/pods');
     expect(items).toMatchObject([{ spec: { nodeName: 'first' } }, { spec: { nodeName: 'first' } }]);
-    await plane.stopPeer('kube-scheduler');
-    expect(plane.pid('kube-scheduler')).toBeUndefined();
+    await plane().stopPeer('kube-scheduler');
+    expect(plane().pid('kube-scheduler')).toBeUndefined();
   });
 });
