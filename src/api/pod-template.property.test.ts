@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { PodProjector } from './pod.ts';
+import { PodProjector } from './pod-projector.ts';
 import { ResourceNames } from './resource-names.ts';
 
 const requests = fc.dictionary(fc.constantFrom('cpu', 'memory', 'example.com/gpu'), fc.constantFrom('1', '1000m', 2));

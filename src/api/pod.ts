@@ -1,20 +1,11 @@
-import { neededFeatures } from './node-features.ts';
 import type { NodeFeature, RawFeatureSpec } from './node-features.ts';
-import { normalizedImageName } from './node-images.ts';
-import { podGroupNameOf } from './pod-group-membership.ts';
 import type { MembershipDisagreement } from './pod-group-membership.ts';
-import { isBeingResized, podRequests, requestParts } from './pod-requests.ts';
-import type { PodRequests, RawRequestSpec, RawRequestStatus } from './pod-requests.ts';
-import { toResourceList } from './resource-list.ts';
+import type { RawRequestSpec, RawRequestStatus } from './pod-requests.ts';
 import type { ResourceList } from './resource-list.ts';
-import type { ResourceNames } from './resource-names.ts';
 import type { LabelSelector } from './label-selector.ts';
-import { podVolumesOf } from './pod-volume.ts';
 import type { PodVolume, RawPodVolume } from './pod-volume.ts';
 import type { NodeSelectorTerm } from './node-selector.ts';
-import { LabelInterner } from './label-interner.ts';
 import { cutText, maxMessageLength, safeName } from '../base/safe-text.ts';
-import { WeakInterner } from '../base/weak-interner.ts';
 import { sameLabels } from './same-labels.ts';
 
 export type { NodeSelectorRequirement, NodeSelectorTerm } from './node-selector.ts';
@@ -163,7 +154,7 @@ export const planAnnotations = {
   quorum: 'tutti.dev/quorum',
 } as const;
 
-/** Returns the annotation with the PodGroup's UID. Users can write it too: text that is no UID matches no group, and is kept in part. */
+/** Returns the annotation with the PodGroup's UID. Users can write it too: text that is no UID matches no group, and is cut. */
 export function plannedGroupUidOf(annotations: Readonly<Record<string, string>> | undefined): string | undefined {
   const uid = annotations?.[planAnnotations.groupUid];
   return uid === undefined ? undefined : safeName(uid);
@@ -274,158 +265,4 @@ interface RawCondition {
   readonly reason?: string;
   readonly message?: string;
   readonly lastTransitionTime?: string;
-}
-
-/** Returns the transition time only for bound pods, because nothing reads it for others. */
-function sinceOf(condition: { readonly status: string; readonly lastTransitionTime?: string }): { since?: number } {
-  const since = condition.status === 'True' ? Date.parse(condition.lastTransitionTime ?? '') : NaN;
-  return Number.isNaN(since) ? {} : { since };
-}
-
-const noLabels: Readonly<Record<string, string>> = Object.freeze({});
-const nothing: readonly never[] = Object.freeze([]);
-/** Number of spec texts that the projector remembers, and the maximum length of such a text in characters. */
-const maxRecentTexts = 256;
-const maxTextLength = 8_192;
-const phases: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] satisfies PodPhase[];
-
-/** Creates pod projections. One instance per process, because its projections share templates and resource ids. */
-export class PodProjector {
-  readonly #names: ResourceNames;
-  readonly #readsImages: boolean;
-  /** canonical text of a template -> template */
-  readonly #templates = new WeakInterner<PodTemplate>();
-  /**
-   * text of a recent spec -> template, weakly referenced. One template can have many spec texts, so unlike canonical texts they are not
-   * kept as long as the template.
-   */
-  readonly #recent = new Map<string, WeakRef<PodTemplate>>();
-  readonly #labels = new LabelInterner();
-
-  /** `images`: whether a plugin reads images. By default they are dropped. */
-  constructor(names: ResourceNames, { images = false }: { readonly images?: boolean } = {}) {
-    this.#names = names;
-    this.#readsImages = images;
-  }
-
-  /** Projects a pod. Throws TypeError or QuantityError if it is malformed; the message names the field. */
-  project(input: unknown): Pod {
-    const raw = input as RawPod;
-    const { metadata, spec, status } = raw;
-    for (const field of ['uid', 'namespace', 'name', 'resourceVersion'] as const) {
-      if (typeof metadata[field] !== 'string') throw new TypeError(`metadata.${field} is not a string`);
-    }
-    const group = podGroupNameOf(metadata.labels, metadata.annotations);
-    const scheduled = status?.conditions?.find((condition) => condition.type === 'PodScheduled');
-    const disruption = status?.conditions?.find((condition) => condition.type === 'DisruptionTarget');
-    return {
-      uid: metadata.uid,
-      namespace: metadata.namespace,
-      name: metadata.name,
-      key: `${metadata.namespace}/${metadata.name}`,
-      resourceVersion: metadata.resourceVersion,
-      creationTimestamp: metadata.creationTimestamp === undefined ? 0 : Date.parse(metadata.creationTimestamp),
-      labels: metadata.labels === undefined ? noLabels : this.#labels.intern(metadata.labels),
-      podGroupKey: group === undefined ? undefined : `${metadata.namespace}/${group.name}`,
-      membershipDisagreement: group?.disagreement,
-      schedulerName: spec.schedulerName === undefined ? 'default-scheduler' : safeName(spec.schedulerName),
-      priority: spec.priority ?? 0,
-      nodeName: spec.nodeName ?? '',
-      nominatedNodeName: status?.nominatedNodeName ?? '',
-      phase: phases.includes(status?.phase ?? '') ? (status!.phase as PodPhase) : 'Pending',
-      deleting: metadata.deletionTimestamp !== undefined,
-      schedulingGates: spec.schedulingGates?.map((gate) => gate.name) ?? nothing,
-      podScheduled: scheduled && {
-        ...conditionTextsOf(scheduled),
-        ...(group !== undefined && sinceOf(scheduled)),
-      },
-      plannedGroupUid: plannedGroupUidOf(metadata.annotations),
-      plannedQuorum: plannedQuorumOf(metadata.annotations),
-      isControlled: metadata.ownerReferences?.some((owner) => owner.controller === true) ?? false,
-      failedBecause: status?.phase === 'Failed' && status.reason !== undefined ? safeName(status.reason) : undefined,
-      disruptedBy: disruption?.status === 'True' ? safeName(disruption.reason ?? '') : undefined,
-      volumes: podVolumesOf(metadata.name, spec.volumes),
-      template: this.#template(raw),
-    };
-  }
-
-  #template({ metadata, spec, status }: RawPod): PodTemplate {
-    const rest = {
-      nodeSelector: spec.nodeSelector,
-      nodeAffinity: spec.affinity?.nodeAffinity,
-      tolerations: spec.tolerations ?? nothing,
-      hostPorts: hostPortsOf(spec),
-      podAffinity: podAffinityOf(spec.affinity),
-      topologySpread: spec.topologySpreadConstraints ?? nothing,
-      controller: controllerOf(metadata.ownerReferences),
-      images: this.#readsImages ? imagesOf(spec) : nothing,
-      resourceClaims: spec.resourceClaims?.map(({ name }) => name) ?? nothing,
-      neededFeatures: neededFeatures(spec),
-    };
-    if (status !== undefined && isBeingResized(spec, status)) return this.#interned(podRequests(spec, status), rest);
-    const text = JSON.stringify([requestParts(spec), rest]);
-    const known = this.#recent.get(text)?.deref();
-    if (known !== undefined) return known;
-    const template = this.#interned(podRequests(spec), rest);
-    if (text.length > maxTextLength) return template;
-    if (this.#recent.size >= maxRecentTexts) this.#recent.clear();
-    this.#recent.set(text, new WeakRef(template));
-    return template;
-  }
-
-  #interned({ sum, ...scoring }: PodRequests, rest: Omit<PodTemplate, keyof PodRequests | 'requests'>): PodTemplate {
-    sum.set('pods', 1);
-    const template: PodTemplate = { requests: toResourceList(sum, this.#names), ...scoring, ...rest };
-    return this.#templates.intern(JSON.stringify(template), template);
-  }
-}
-
-function podAffinityOf(affinity: RawPod['spec']['affinity']): PodAffinityRules | undefined {
-  const { podAffinity, podAntiAffinity } = affinity ?? {};
-  if (!hasTerms(podAffinity) && !hasTerms(podAntiAffinity)) return undefined;
-  return {
-    ...(hasTerms(podAffinity) && { podAffinity }),
-    ...(hasTerms(podAntiAffinity) && { podAntiAffinity }),
-  };
-}
-
-function hasTerms(terms: PodAffinityTerms | null | undefined): terms is PodAffinityTerms {
-  const required = terms?.requiredDuringSchedulingIgnoredDuringExecution?.length ?? 0;
-  return required + (terms?.preferredDuringSchedulingIgnoredDuringExecution?.length ?? 0) > 0;
-}
-
-/** `apiVersion kind` -> kind, for kinds with selectors */
-const selectingControllers: Readonly<Record<string, SelectingController>> = {
-  'v1 ReplicationController': 'ReplicationController',
-  'apps/v1 ReplicaSet': 'ReplicaSet',
-  'apps/v1 StatefulSet': 'StatefulSet',
-};
-
-function controllerOf(owners: RawPod['metadata']['ownerReferences']): PodTemplate['controller'] {
-  const owner = owners?.find(({ controller }) => controller === true);
-  if (owner === undefined) return undefined;
-  const key = `${owner.apiVersion} ${owner.kind}`;
-  return Object.hasOwn(selectingControllers, key)
-    ? { kind: selectingControllers[key]!, name: safeName(owner.name) }
-    : undefined;
-}
-
-function imagesOf({ initContainers, containers, volumes }: RawPod['spec']): readonly string[] {
-  const ofContainers = [...(initContainers ?? nothing), ...(containers ?? nothing)].map(({ image }) => image ?? '');
-  const ofVolumes = (volumes ?? nothing).flatMap(({ image }) => (image === undefined ? [] : [image.reference ?? '']));
-  return [...ofContainers, ...ofVolumes].map(normalizedImageName);
-}
-
-/** Returns the host ports of containers and sidecars, but not of other init containers. */
-function hostPortsOf(spec: RawPod['spec']): readonly HostPort[] {
-  const sidecars = spec.initContainers?.filter((container) => container.restartPolicy === 'Always') ?? nothing;
-  const ports = [...sidecars, ...(spec.containers ?? nothing)]
-    .flatMap((container) => container.ports ?? nothing)
-    .filter((port) => (port.hostPort ?? 0) > 0);
-  if (ports.length === 0) return nothing;
-  return ports.map((port) => ({
-    protocol: port.protocol === undefined || port.protocol === '' ? 'TCP' : port.protocol,
-    hostIP: port.hostIP === undefined || port.hostIP === '' ? '0.0.0.0' : port.hostIP,
-    port: port.hostPort!,
-  }));
 }

@@ -7,7 +7,8 @@ import { classAnnotation } from './listed-metadata.ts';
 import { projectPersistentVolumeClaim, selectedNodeAnnotation } from './persistent-volume-claim.ts';
 import { podGroupLabel } from './pod-group-membership.ts';
 import { projectPodGroup } from './pod-group.ts';
-import { planAnnotations, PodProjector } from './pod.ts';
+import { planAnnotations } from './pod.ts';
+import { PodProjector } from './pod-projector.ts';
 import { ResourceNames } from './resource-names.ts';
 
 /** Text of a user in a field whose length the API does not limit. */

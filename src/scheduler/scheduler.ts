@@ -4,7 +4,7 @@ import { NodeImages } from '../api/node-images.ts';
 import type { Node } from '../api/node.ts';
 import { projectNode } from '../api/node.ts';
 import { podGroupPath, projectPodGroup } from '../api/pod-group.ts';
-import { PodProjector } from '../api/pod.ts';
+import { PodProjector } from '../api/pod-projector.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';

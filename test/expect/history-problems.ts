@@ -1,7 +1,8 @@
 import { isAdmissionRejection } from '../../src/api/admission-rejection.ts';
 import { podGroupNameOf } from '../../src/api/pod-group-membership.ts';
 import { defaultMinMember } from '../../src/api/pod-group.ts';
-import { isTerminal, PodProjector } from '../../src/api/pod.ts';
+import { isTerminal } from '../../src/api/pod.ts';
+import { PodProjector } from '../../src/api/pod-projector.ts';
 import type { Pod } from '../../src/api/pod.ts';
 import { readResources } from '../../src/api/resource-list.ts';
 import type { ResourceSum } from '../../src/api/resource-list.ts';

@@ -1,7 +1,7 @@
 import { listedKinds, projectListed } from '../../src/api/listed-object.ts';
 import { NodeImages } from '../../src/api/node-images.ts';
 import { projectNode } from '../../src/api/node.ts';
-import { PodProjector } from '../../src/api/pod.ts';
+import { PodProjector } from '../../src/api/pod-projector.ts';
 import type { Pod } from '../../src/api/pod.ts';
 import { ResourceNames } from '../../src/api/resource-names.ts';
 import { seededRandom } from '../../src/base/random.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ApiProxy, statusAnswer } from '../../../test/planes/api-proxy.ts';
 import { openEmbeddedPlane } from '../../../test/planes/embedded.ts';
 import type { TestPlane } from '../../../test/planes/plane.ts';
-import { PodProjector } from '../../api/pod.ts';
+import { PodProjector } from '../../api/pod-projector.ts';
 import type { Pod } from '../../api/pod.ts';
 import { ResourceNames } from '../../api/resource-names.ts';
 import { systemClock } from '../../base/system-clock.ts';

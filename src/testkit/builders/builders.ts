@@ -3,7 +3,7 @@ import { projectNode } from '../../api/node.ts';
 import type { Node } from '../../api/node.ts';
 import { projectPodGroup } from '../../api/pod-group.ts';
 import type { PodGroup } from '../../api/pod-group.ts';
-import { PodProjector } from '../../api/pod.ts';
+import { PodProjector } from '../../api/pod-projector.ts';
 import type { Pod } from '../../api/pod.ts';
 import { ResourceNames } from '../../api/resource-names.ts';
 import { NodeInfo } from '../../cluster/node-info.ts';
