@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { isAtLeastVersion } from '../api/resource-version.ts';
 import { jitteredBackoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
@@ -8,6 +9,7 @@ import { MalformedAnswerError, NotFoundError } from '../client/api-errors.ts';
 import type { KubeClient, ListOptions, ListPage } from '../client/kube-client.ts';
 import { unlessAborted, wait } from '../client/wait.ts';
 import type { InformerHandler } from './informer-handler.ts';
+import { listPages } from './list-pages.ts';
 import { ListPolicy } from './list-policy.ts';
 import type { RoundEnd } from './list-policy.ts';
 import { ObjectCache } from './object-cache.ts';
@@ -50,8 +52,6 @@ interface CatchUp {
 }
 
 const pageTimeoutMs = 60_000;
-/** Maximum pages of a list: far more than the largest cluster has. Its continue tokens would expire before. */
-const maxPages = 10_000;
 /** How long the watch may take to reach the version of a consistent read before all versions are compared. */
 const catchUpMs = 100;
 /** Page size of a list that has only versions. */
@@ -117,7 +117,7 @@ export class Reflector<T> {
   async catchUp(): Promise<void> {
     await this.synced();
     const resourceVersion = await this.#newestVersion();
-    if (isAtLeast(this.#policy.resourceVersion, resourceVersion)) return;
+    if (isAtLeastVersion(this.#policy.resourceVersion, resourceVersion)) return;
     const catchUp = { resourceVersion, done: deferred() };
     this.#catchUps.add(catchUp);
     const timer = this.#options.clock.setTimer(catchUpMs, () => void this.#compare(catchUp));
@@ -219,7 +219,7 @@ export class Reflector<T> {
       for (const raw of items) {
         const { key, uid, resourceVersion } = readObjectMeta(raw);
         const known = this.#cache.store.entry(key);
-        isHeld &&= known?.uid === uid && isAtLeast(known.resourceVersion, resourceVersion);
+        isHeld &&= known?.uid === uid && isAtLeastVersion(known.resourceVersion, resourceVersion);
         count++;
       }
       return isHeld;
@@ -233,7 +233,7 @@ export class Reflector<T> {
 
   #notifyCatchUps(): void {
     for (const catchUp of this.#catchUps) {
-      if (isAtLeast(this.#policy.resourceVersion, catchUp.resourceVersion)) this.#endCatchUp(catchUp);
+      if (isAtLeastVersion(this.#policy.resourceVersion, catchUp.resourceVersion)) this.#endCatchUp(catchUp);
     }
   }
 
@@ -298,43 +298,17 @@ export class Reflector<T> {
     return resourceVersion;
   }
 
-  /**
-   * Reads the collection page by page until `take` returns false. Other tasks run while it waits for a page, and no page is kept
-   * while it reads the next. Returns the resourceVersion of the last page. Rejects with MalformedAnswerError if the pages never
-   * end.
-   */
-  async #eachPage(
+  /** Reads the collection page by page until `take` returns false. Returns the resourceVersion of the last page. */
+  #eachPage(
     options: Pick<ListOptions, 'limit' | 'metadataOnly'>,
     take: (items: ListPage['items'], page: number) => boolean,
   ): Promise<string> {
     const { client, path } = this.#options;
-    const deliver = (
-      { items, ...rest }: ListPage,
-      page: number,
-    ): Omit<ListPage, 'items'> & { readonly hasNext: boolean } => {
+    const all = { ...this.#selectors(), ...options, timeoutMs: pageTimeoutMs, signal: this.#stop.signal };
+    return listPages(client, path, all, (items, page) => {
       this.#noteActivity();
-      return { ...rest, hasNext: take(items, page) && rest.continueToken !== undefined };
-    };
-    let continueToken: string | undefined;
-    for (let page = 1; ; page++) {
-      const { resourceVersion, hasNext, ...next } = deliver(
-        await client.list(path, {
-          ...this.#selectors(),
-          ...options,
-          ...(continueToken !== undefined && { continueToken }),
-          timeoutMs: pageTimeoutMs,
-          signal: this.#stop.signal,
-        }),
-        page,
-      );
-      if (!hasNext) return resourceVersion;
-      if (next.continueToken === continueToken || page >= maxPages) {
-        const what =
-          page >= maxPages ? `has more than ${maxPages} pages` : `repeats the continue token of page ${page}`;
-        throw new MalformedAnswerError(`the list of ${path} has no end: it ${what}`);
-      }
-      continueToken = next.continueToken;
-    }
+      return take(items, page);
+    });
   }
 
   async #watch(resourceVersion: string, interrupted: AbortSignal): Promise<void> {
@@ -366,7 +340,7 @@ export class Reflector<T> {
     const version = event.object?.metadata?.resourceVersion;
     if (typeof version === 'string' && version !== '') {
       const before = this.#policy.resourceVersion;
-      if (before !== undefined && isAtLeast(before, version) && before !== version) {
+      if (before !== undefined && isAtLeastVersion(before, version) && before !== version) {
         if (this.#isKnown(event)) return; // a duplicate
         // The server was restored to an earlier state, so the store no longer matches it.
         throw new WatchLostError(
@@ -423,15 +397,4 @@ export class Reflector<T> {
   #report(problem: ReflectorProblem): void {
     if (!this.#isStopped) this.#options.onProblem?.(problem);
   }
-}
-
-/**
- * Returns whether the first resourceVersion is at least as new as the second. They are usually numbers of any length; other
- * versions are only compared for equality.
- */
-function isAtLeast(version: string | undefined, minimum: string): boolean {
-  if (version === undefined) return false;
-  if (version === minimum) return true;
-  if (!/^\d+$/.test(version) || !/^\d+$/.test(minimum)) return false;
-  return version.length === minimum.length ? version > minimum : version.length > minimum.length;
 }
