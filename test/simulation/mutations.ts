@@ -39,7 +39,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'no-barrier',
     why: 'Each member is bound as soon as its own PreBind is done, whether or not the others succeed.',
-    file: 'scheduler/binding/binding-cycle.ts',
+    file: 'scheduler/binding/plugin-waits.ts',
     find: '(await this.#passPermit(plan, signal)) ?? (await this.#preBind(plan, early, signal));',
     replace: 'await this.#passPermit(plan, signal);',
     and: [
@@ -60,7 +60,7 @@ export const mutations: readonly Mutation[] = [
     replace: '',
     and: [
       {
-        file: 'scheduler/binding/binding-cycle.ts',
+        file: 'scheduler/binding/plugin-waits.ts',
         find: 'if (why !== undefined) giveUp(why);',
         replace: '',
       },

@@ -1,15 +1,15 @@
-import type { Clock } from '../../base/clock.ts';
 import { planAnnotations } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
-import { messageOf } from '../../base/message-of.ts';
 import { WithdrawnError } from '../../client/api-errors.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import { setBindingTerms } from '../../framework/binding-terms.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
 import { Status } from '../../framework/status.ts';
 import type { BindingFailure, BindingPlan, BindingResult, NodeAssignment } from './binding-plan.ts';
+import { PluginWaits } from './plugin-waits.ts';
+import type { PluginWaitsOptions, Rejection } from './plugin-waits.ts';
 
-export interface BindingCycleOptions {
+export interface BindingCycleOptions extends Pick<PluginWaitsOptions, 'clock' | 'permitWaited'> {
   readonly report: (result: BindingResult) => void;
   /** A number that changes with every change of any node. */
   readonly revision: () => number;
@@ -29,28 +29,12 @@ export interface BindingCycleOptions {
   /** Binds pods through an extender. False: no extender binds this pod, so a Bind plugin does. A Status: the binding failed. */
   readonly bindOutside?:
     ((pod: Pod, binding: PodBinding, signal: AbortSignal) => Promise<Status | boolean>) | undefined;
-  /** A pod has finished waiting on Permit. `outcome` is undefined if it was allowed. `ms` counts from the start of the plan's wait. */
-  readonly permitWaited: (outcome: Status | undefined, ms: number) => void;
-  readonly clock: Pick<Clock, 'monotonic'>;
   /** Returns a unique plan ID. */
   readonly planId: () => string;
   /** Once aborted, no plan starts to bind. Plans that have sent no Binding are given up. */
   readonly signal: AbortSignal;
   /** Aborts running bindings. */
   readonly bindSignal: AbortSignal;
-}
-
-/** Why a plan is given up before any of its bindings is sent. */
-interface Rejection {
-  readonly status: Status;
-  /** The member that caused it; undefined: all of them. */
-  readonly uid?: string;
-}
-
-/** A plan that waits for Permit or PreBind plugins. */
-interface WaitingPlan {
-  readonly plan: BindingPlan;
-  readonly giveUp: (why: Status) => void;
 }
 
 /** The state of a plan whose bindings are being sent. */
@@ -75,13 +59,10 @@ interface Sending {
  */
 export class BindingCycle {
   readonly #options: BindingCycleOptions;
+  readonly #waits: PluginWaits;
   readonly #running = new Set<Promise<void>>();
   /** group key -> the plan that is about to start it, until the plan sends a Binding or can no longer be given up */
   readonly #starting = new Map<string, BindingPlan>();
-  /** Plans with a member that waits on Permit. */
-  readonly #onPermit = new Set<BindingPlan>();
-  /** group key -> its plans that wait for Permit or PreBind */
-  readonly #waiting = new Map<string, Set<WaitingPlan>>();
   /** Failed assignments that the cluster cache still counts as planned: it is updated only between attempts. */
   readonly #failedAssignments = new Set<NodeAssignment>();
   /** Running bindings, one promise per plan. */
@@ -89,6 +70,8 @@ export class BindingCycle {
 
   constructor(options: BindingCycleOptions) {
     this.#options = options;
+    const { clock, permitWaited, signal } = options;
+    this.#waits = new PluginWaits({ clock, permitWaited, signal, whyHopeless: (plan) => this.#whyHopeless(plan) });
   }
 
   get running(): number {
@@ -97,7 +80,7 @@ export class BindingCycle {
 
   /** Plans with a member that waits on Permit. */
   get onPermit(): ReadonlySet<BindingPlan> {
-    return this.#onPermit;
+    return this.#waits.onPermit;
   }
 
   /** Plans that are about to start their group. No other members of these groups are planned in the meantime. */
@@ -117,10 +100,7 @@ export class BindingCycle {
 
   /** The group or one of its members has changed. Gives up waiting plans that can no longer bind any member. */
   reconcile(groupKey: string): void {
-    for (const { plan, giveUp } of this.#waiting.get(groupKey) ?? []) {
-      const why = this.#whyHopeless(plan);
-      if (why !== undefined) giveUp(why);
-    }
+    this.#waits.reconcile(groupKey);
   }
 
   /** Returns the first member's problem if every member has one; undefined if at least one can be bound. */
@@ -164,7 +144,7 @@ export class BindingCycle {
       revision,
       quorum: undefined,
     };
-    const rejected = await this.#passPlugins(plan, early);
+    const rejected = await this.#waits.pass(plan, early);
     const decide = (): void => {
       const rejection = rejected ?? this.#stopped();
       if (rejection !== undefined) this.#giveUp(plan, sending, rejection);
@@ -183,71 +163,6 @@ export class BindingCycle {
     await binds;
     this.#binds.delete(binds);
     this.#options.report({ kind: 'finished', plan, failures: [...sending.failures.values()] });
-  }
-
-  /** Waits for Permit and PreBind while at least one member can be bound. `early`: the assignments with PreBind work. */
-  async #passPlugins(plan: BindingPlan, early: readonly NodeAssignment[]): Promise<Rejection | undefined> {
-    if (plan.waiting.length + early.length === 0) return undefined;
-    const givenUp = new AbortController();
-    const signal = AbortSignal.any([this.#options.signal, givenUp.signal]);
-    const key = plan.assignments[0]!.pod.podGroupKey ?? '';
-    const ofGroup = this.#waiting.get(key) ?? new Set();
-    this.#waiting.set(key, ofGroup);
-    const waiting = { plan, giveUp: ({ message }: Status) => givenUp.abort(new WithdrawnError(message)) };
-    ofGroup.add(waiting);
-    const rejected = (await this.#passPermit(plan, signal)) ?? (await this.#preBind(plan, early, signal));
-    ofGroup.delete(waiting);
-    if (ofGroup.size === 0) this.#waiting.delete(key);
-    return rejected;
-  }
-
-  /** Waits for Permit. The first rejection or timeout rejects the other members at once, and its status is returned. */
-  async #passPermit(plan: BindingPlan, signal: AbortSignal): Promise<Rejection | undefined> {
-    const { waiting } = plan;
-    if (waiting.length === 0) return undefined;
-    const { clock, permitWaited } = this.#options;
-    const begun = clock.monotonic();
-    this.#onPermit.add(plan);
-    let rejected: Rejection | undefined;
-    const rejectAll = (plugin: string, reason: string): void => {
-      for (const pod of waiting) pod.reject(plugin, reason);
-    };
-    const onAbort = (): void => rejectAll('', whyEnded(signal).message);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-    await Promise.all(
-      waiting.map(async ({ pod, outcome }) => {
-        const status = await outcome;
-        permitWaited(status, clock.monotonic() - begun);
-        if (status === undefined || rejected !== undefined) return;
-        rejected = { status, uid: pod.uid };
-        rejectAll(status.plugin, `member ${pod.name} was rejected: ${status.message}`);
-      }),
-    );
-    signal.removeEventListener('abort', onAbort);
-    this.#onPermit.delete(plan);
-    return rejected;
-  }
-
-  /** Runs PreBind for `early`. The first failure aborts the others. */
-  async #preBind(
-    { profile }: BindingPlan,
-    early: readonly NodeAssignment[],
-    until: AbortSignal,
-  ): Promise<Rejection | undefined> {
-    if (early.length === 0) return undefined;
-    const failing = new AbortController();
-    const signal = AbortSignal.any([until, failing.signal]);
-    let rejected: Rejection | undefined;
-    await Promise.all(
-      early.map(async ({ state, pod, nodeName }) => {
-        const status = await profile.preBind(state, pod, nodeName, signal);
-        if (status === undefined || rejected !== undefined) return;
-        rejected = until.aborted ? { status: whyEnded(until) } : { status, uid: pod.uid };
-        failing.abort(new Error(`${pod.name} failed: ${status.message}`));
-      }),
-    );
-    return rejected;
   }
 
   /** Fails the assignments and reports them in the same call, so that no plan counts on them any more. */
@@ -397,11 +312,6 @@ export class BindingCycle {
     });
     return plan.profile.bind(state, pod, nodeName, bindSignal);
   }
-}
-
-/** Returns why a wait for plugins ended early. */
-function whyEnded({ reason }: AbortSignal): Status {
-  return new Status(reason instanceof WithdrawnError ? 'Unschedulable' : 'Error', messageOf(reason));
 }
 
 /** Returns the latest quorum of the group object that the plan is for; undefined if the plan is for a pod alone. */
