@@ -15,8 +15,9 @@ import { defaultPlugins } from '../../../plugins/registry.ts';
 import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { dryRun } from '../testing/planning.ts';
 import { isBlocked, isUnderRule, no, occupancyOf, misbehaving } from '../testing/world-plugins.ts';
-import { copyAssumptions, profileOf, World } from '../testing/worlds.ts';
-import type { WorldGang, WorldSize } from '../testing/worlds.ts';
+import { copyAssumptions, profileOf, World } from '../testing/world.ts';
+import type { WorldGang } from '../testing/world.ts';
+import type { WorldSize } from '../testing/world-draws.ts';
 import type { Plan } from './planner.ts';
 
 /** A small world with a gang to place, and an identical second gang. */
