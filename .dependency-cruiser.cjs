@@ -28,10 +28,10 @@ const entries = ['main', 'index', 'testing'];
 const test = '\\.test\\.ts$|/testing/';
 
 /**
- * folder under src/ -> its rooms in order: a room may import from itself and from the rooms before it. `http/` is a folder,
+ * folder under src/ -> its parts in order: a part may import from itself and from the parts before it. `http/` is a folder,
  * `json.ts` a file; `files` and `folders` are those that are not named.
  */
-const rooms = {
+const parts = {
   client: ['api-errors.ts', 'endpoint.ts', 'transport.ts', 'wait.ts', 'http/', 'files'],
   queue: ['failure.ts', 'queued-entity.ts', 'equivalence/', 'files'],
   plugins: ['files', 'folders', 'registry.ts'],
@@ -62,23 +62,23 @@ const rooms = {
   cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'verify/', 'files'],
 };
 
-/** The pattern of what a room holds. */
-function roomPath(folder, room) {
+/** The pattern of what a part holds. */
+function partPath(folder, part) {
   const literal = (name) => name.replaceAll('.', '\\.');
-  const named = rooms[folder].filter((name) => name !== 'files' && name !== 'folders');
-  if (room === 'files') return `^src/${folder}/(?!(${named.map(literal).join('|')})$)[^/]+\\.ts$`;
-  if (room === 'folders') return `^src/${folder}/(?!${named.map(literal).join('|')})[^/]+/`;
-  return `^src/${folder}/${literal(room)}`;
+  const named = parts[folder].filter((name) => name !== 'files' && name !== 'folders');
+  if (part === 'files') return `^src/${folder}/(?!(${named.map(literal).join('|')})$)[^/]+\\.ts$`;
+  if (part === 'folders') return `^src/${folder}/(?!${named.map(literal).join('|')})[^/]+/`;
+  return `^src/${folder}/${literal(part)}`;
 }
 
-/** One rule for each room of a folder but the last, which may import from all. */
-function roomRules(folder) {
-  return rooms[folder].slice(0, -1).map((room, index) => ({
-    name: `room-${folder}/${room}`,
-    comment: `In src/${folder} it imports only from the rooms before it: ${rooms[folder].slice(0, index).join(', ') || 'none'}.`,
+/** One rule for each part of a folder but the last, which may import from all. */
+function partRules(folder) {
+  return parts[folder].slice(0, -1).map((part, index) => ({
+    name: `part-${folder}/${part}`,
+    comment: `In src/${folder} it imports only from the parts before it: ${parts[folder].slice(0, index).join(', ') || 'none'}.`,
     severity: 'error',
-    from: { path: roomPath(folder, room), pathNot: test },
-    to: { path: rooms[folder].slice(index + 1).map((later) => roomPath(folder, later)), pathNot: test },
+    from: { path: partPath(folder, part), pathNot: test },
+    to: { path: parts[folder].slice(index + 1).map((later) => partPath(folder, later)), pathNot: test },
   }));
 }
 
@@ -105,15 +105,15 @@ module.exports = {
       from: {},
       to: { path: '^src/', pathNot: `^src/((${layers.join('|')})/|(${entries.join('|')})\\.ts$)` },
     },
-    ...Object.keys(rooms).flatMap(roomRules),
+    ...Object.keys(parts).flatMap(partRules),
     {
-      name: 'room-unknown',
-      comment: 'A new folder inside a layer takes its place in the table of rooms.',
+      name: 'part-unknown',
+      comment: 'A new folder inside a layer takes its place in the table of parts.',
       severity: 'error',
       from: {},
       to: {
         path: '^src/[^/]+/[^/]+/',
-        pathNot: [test, ...Object.keys(rooms).flatMap((folder) => rooms[folder].map((room) => roomPath(folder, room)))],
+        pathNot: [test, ...Object.keys(parts).flatMap((folder) => parts[folder].map((part) => partPath(folder, part)))],
       },
     },
     {

@@ -37,8 +37,8 @@ export function dependencyDiagram({ modules, violations }: Cruised, layers: read
   });
   const total = rows.reduce((sum, row) => sum + row.modules, 0);
   const cycles = violations.filter((text) => text.startsWith('no-cycle: ')).length;
-  const upward = violations.filter((text) => /^(layer|room)-(?!unknown)/.test(text)).length;
-  const upwardInScheduler = violations.filter((text) => /^room-scheduler\/[^/:]+\/?: /.test(text)).length;
+  const upward = violations.filter((text) => /^(layer|part)-(?!unknown)/.test(text)).length;
+  const upwardInScheduler = violations.filter((text) => /^part-scheduler\/[^/:]+\/?: /.test(text)).length;
   return [
     'layer, its modules, and what it imports from other layers (without tests)',
     ...lines,

@@ -43,7 +43,10 @@ const lookAlikeKey = /pod[-_.]?group|^scheduling\.[^/]+\//i;
 const noLookAlikes: readonly never[] = Object.freeze([]);
 const maxLookAlikes = 8;
 
-/** Returns the labels and annotations of a pod without a group that may have been meant to make it a member. Only the value can tell. */
+/**
+ * Returns the labels and annotations of a pod without a group that the user may have meant to make it a member. The caller decides by
+ * their values.
+ */
 export function lookAlikesOf(labels: Keyed, annotations: Keyed): readonly LookAlike[] {
   let found: LookAlike[] | undefined;
   for (const keyed of [labels, annotations]) {

@@ -314,7 +314,7 @@ function isBefore(a: MemberPod, b: MemberPod): boolean {
 }
 
 /**
- * Returns who uses the group: the owners of one member, set when the group first has enough members. They stay as long as a
+ * Returns the users of the group: the owners of one member, set when the group first has enough members. They stay as long as a
  * member has these owners or no member has any, so that they do not depend on the order of pods.
  */
 function occupants(members: readonly MemberPod[], previous: string, phase: PodGroupPhase): string {

@@ -125,7 +125,7 @@ export class Profiles implements QueuePolicy {
     return sortKeyOf(schedulingEntity, readySince);
   }
 
-  /** Throws unless all profiles sort alike: there is one queue, so there is one order. */
+  /** Throws unless all profiles have the same QueueSort order, because there is one queue. */
   #requireSameQueueSort(configurations: readonly ProfileConfiguration[]): void {
     const sorts = configurations.map(({ schedulerName, plugins, points }) => {
       const name = this.#byName.get(schedulerName)!.queueSort;

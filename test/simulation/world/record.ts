@@ -18,7 +18,7 @@ export interface Committed {
   /** Current state; for a deletion the last state. */
   readonly object: JsonObject;
   readonly previous: JsonObject | undefined;
-  /** Who sent it: the name of a process, or `world`. */
+  /** Sender: the name of a process, or `world`. */
   readonly by: string;
 }
 
