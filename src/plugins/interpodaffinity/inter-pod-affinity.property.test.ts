@@ -4,9 +4,13 @@ import { compileLabelSelector } from '../../api/label-selector.ts';
 import type { Pod, PodAffinityRules, PodAffinityTerm } from '../../api/pod.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
-import { CycleState } from '../../framework/cycle-state.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
-import { newlyFeasible, mayHelp, resultsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
+import {
+  expectAddAndRemoveToEqualPreFilter,
+  expectHintsToMissNothing,
+  expectSameResultsPerSignature,
+} from '../testing/topology-properties.ts';
+import { resultsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
 import type { PluginResults } from '../testing/topology-world.ts';
 import { createInterPodAffinity } from './inter-pod-affinity.ts';
 
@@ -35,7 +39,7 @@ class Reference {
     this.#args = args;
   }
 
-  sayings(pod: Pod): PluginResults {
+  resultsOf(pod: Pod): PluginResults {
     const { nodes } = this.#cluster;
     const reasons = nodes.map((node) => this.#reason(pod, node));
     const feasible = nodes.filter((_, i) => reasons[i] === undefined);
@@ -168,7 +172,7 @@ describe('InterPodAffinity', () => {
         const pods = Array.from({ length: 4 }, () => world.build.projectedPod(options()));
         for (const pod of pods) if (world.chance(0.7)) world.cluster.setPod(pod);
         for (let round = 0; round < 6; round++) {
-          for (const pod of pods) expect(resultsOf(world, pod)).toEqual(reference.sayings(pod));
+          for (const pod of pods) expect(resultsOf(world, pod)).toEqual(reference.resultsOf(pod));
           for (let changes = world.upTo(3); changes >= 0; changes--) world.change(options);
         }
       }),
@@ -184,23 +188,9 @@ describe('InterPodAffinity', () => {
         const reference = new Reference(world.cluster, args);
         const options = (): PodOptions => optionsIn(world);
         world.fill(options);
-        const [pod, ...others] = Array.from({ length: 4 }, () => world.build.projectedPod(options()));
-        for (const known of [pod!, ...others]) world.cluster.setPod(known);
-        const { plugin, cluster } = world;
-        const state = new CycleState();
-        if (plugin.preFilter!(state, pod!) !== undefined) return;
-        const before = reference.sayings(pod!);
-        const landed = others.map((other) => ({ other, node: cluster.node(world.pick(cluster.nodes).name)! }));
-        for (const { other, node } of landed) {
-          node.addPod(other);
-          plugin.preFilterAddPod!(state, pod!, other, node);
-          expect(resultsOf(world, pod!, state)).toEqual(reference.sayings(pod!));
-        }
-        for (const { other, node } of landed.reverse()) {
-          node.removePod(other);
-          plugin.preFilterRemovePod!(state, pod!, other, node);
-        }
-        expect(resultsOf(world, pod!, state)).toEqual(before);
+        const pods = Array.from({ length: 4 }, () => world.build.projectedPod(options()));
+        for (const pod of pods) world.cluster.setPod(pod);
+        expectAddAndRemoveToEqualPreFilter(world, reference, pods);
       }),
       { numRuns: 200 },
     );
@@ -216,14 +206,7 @@ describe('InterPodAffinity', () => {
         for (const pod of pods) world.cluster.setPod(pod);
         const args = { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false };
         const reference = new Reference(world.cluster, args);
-        /** signature -> results for the first pod with it */
-        const known = new Map<string, PluginResults>();
-        for (const pod of pods) {
-          const text = world.plugin.sign!(pod)!;
-          const sayings = reference.sayings(pod);
-          if (known.has(text)) expect(sayings).toEqual(known.get(text));
-          known.set(text, sayings);
-        }
+        expectSameResultsPerSignature(world, reference, pods);
       }),
       { numRuns: 200 },
     );
@@ -235,13 +218,7 @@ describe('InterPodAffinity', () => {
         const world = new TopologyWorld(seed, createInterPodAffinity, undefined);
         world.fill(() => optionsIn(world));
         const pods = Array.from({ length: 6 }, () => world.build.projectedPod(optionsIn(world)));
-        for (let change = 0; change < 6; change++) {
-          const before = pods.map((pod) => resultsOf(world, pod));
-          const event = world.change(() => optionsIn(world));
-          for (const [i, pod] of pods.entries()) {
-            if (!mayHelp(world, pod, event)) expect(newlyFeasible(before[i]!, resultsOf(world, pod))).toEqual([]);
-          }
-        }
+        expectHintsToMissNothing(world, pods, () => optionsIn(world));
       }),
       { numRuns: 200, examples: [[2002707500], [192832071]] },
     );

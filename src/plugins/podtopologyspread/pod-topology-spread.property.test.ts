@@ -7,9 +7,13 @@ import type { Pod, TopologySpreadConstraint } from '../../api/pod.ts';
 import { isTolerated } from '../../api/tolerations.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
-import { CycleState } from '../../framework/cycle-state.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
-import { newlyFeasible, mayHelp, resultsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
+import {
+  expectAddAndRemoveToEqualPreFilter,
+  expectHintsToMissNothing,
+  expectSameResultsPerSignature,
+} from '../testing/topology-properties.ts';
+import { resultsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
 import type { PluginResults } from '../testing/topology-world.ts';
 import { createPodTopologySpread } from './pod-topology-spread.ts';
 
@@ -30,7 +34,7 @@ class Reference {
     this.#defaults = defaults;
   }
 
-  sayings(pod: Pod): PluginResults {
+  resultsOf(pod: Pod): PluginResults {
     const { nodes } = this.#cluster;
     const constraints = this.#constraints(pod);
     const hard = constraints.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule');
@@ -242,7 +246,7 @@ describe('PodTopologySpread', () => {
         world.fill(() => optionsIn(world));
         const pods = Array.from({ length: 4 }, () => podIn(world));
         for (let round = 0; round < 6; round++) {
-          for (const pod of pods) expect(resultsOf(world, pod)).toEqual(reference.sayings(pod));
+          for (const pod of pods) expect(resultsOf(world, pod)).toEqual(reference.resultsOf(pod));
           for (let changes = world.upTo(3); changes >= 0; changes--) world.change(() => optionsIn(world));
           if (world.chance(0.5)) setSelecting(world);
         }
@@ -257,22 +261,8 @@ describe('PodTopologySpread', () => {
         const world = new TopologyWorld(seed, createPodTopologySpread, undefined);
         const reference = new Reference(world.cluster, undefined);
         world.fill(() => optionsIn(world));
-        const [pod, ...others] = Array.from({ length: 4 }, () => podIn(world));
-        const { plugin, cluster } = world;
-        const state = new CycleState();
-        if (plugin.preFilter!(state, pod!) !== undefined) return;
-        const before = reference.sayings(pod!);
-        const landed = others.map((other) => ({ other, node: cluster.node(world.pick(cluster.nodes).name)! }));
-        for (const { other, node } of landed) {
-          node.addPod(other);
-          plugin.preFilterAddPod!(state, pod!, other, node);
-          expect(resultsOf(world, pod!, state)).toEqual(reference.sayings(pod!));
-        }
-        for (const { other, node } of landed.reverse()) {
-          node.removePod(other);
-          plugin.preFilterRemovePod!(state, pod!, other, node);
-        }
-        expect(resultsOf(world, pod!, state)).toEqual(before);
+        const pods = Array.from({ length: 4 }, () => podIn(world));
+        expectAddAndRemoveToEqualPreFilter(world, reference, pods);
       }),
       { numRuns: 200 },
     );
@@ -285,14 +275,11 @@ describe('PodTopologySpread', () => {
         world.fill(() => optionsIn(world));
         setSelecting(world);
         const reference = new Reference(world.cluster, undefined);
-        /** signature -> results for the first pod with it */
-        const known = new Map<string, PluginResults>();
-        for (const pod of Array.from({ length: 12 }, () => podIn(world))) {
-          const text = world.plugin.sign!(pod)!;
-          const sayings = reference.sayings(pod);
-          if (known.has(text)) expect(sayings).toEqual(known.get(text));
-          known.set(text, sayings);
-        }
+        expectSameResultsPerSignature(
+          world,
+          reference,
+          Array.from({ length: 12 }, () => podIn(world)),
+        );
       }),
       { numRuns: 200 },
     );
@@ -304,13 +291,7 @@ describe('PodTopologySpread', () => {
         const world = new TopologyWorld(seed, createPodTopologySpread, undefined);
         world.fill(() => optionsIn(world));
         const pods = Array.from({ length: 6 }, () => podIn(world));
-        for (let change = 0; change < 6; change++) {
-          const before = pods.map((pod) => resultsOf(world, pod));
-          const event = world.change(() => optionsIn(world));
-          for (const [i, pod] of pods.entries()) {
-            if (!mayHelp(world, pod, event)) expect(newlyFeasible(before[i]!, resultsOf(world, pod))).toEqual([]);
-          }
-        }
+        expectHintsToMissNothing(world, pods, () => optionsIn(world));
       }),
       { numRuns: 200 },
     );
