@@ -503,4 +503,12 @@ export const mutations: readonly Mutation[] = [
     ],
     within: 4_000,
   },
+  {
+    name: 'fastest-extender-response-wins',
+    why: 'Of two entities that wait for extenders, the one with the faster response gets the capacity, whatever the priorities.',
+    file: 'scheduler/extenders/extender-requests.ts',
+    find: 'if (entity.sortKey.priority >= highest) return',
+    replace: 'return',
+    within: 2_500,
+  },
 ];

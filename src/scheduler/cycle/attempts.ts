@@ -191,6 +191,7 @@ export class Attempts {
       const rounds = (resumed?.rounds ?? 0) + 1;
       this.#extenderRequests!.start(entity, result.requests, resumed?.startedAt ?? startedAt, rounds);
     } else {
+      this.#extenderRequests?.ended(entity);
       this.#outcomes.handle(entity, profile, result, resumed?.startedAt ?? startedAt);
     }
   }

@@ -461,6 +461,69 @@ describe('during an extender call', () => {
     expect(core.states()).toEqual({ 'gang/default/red': 'backoff' });
   });
 
+  it('an entity of a higher priority decides first, whichever response comes first', async () => {
+    const { core, outside } = coreWith([{}], { cores: 2, nodes: 'a' });
+    core.pod({ name: 'high', cpu: 2, priority: 9 });
+    core.pod({ name: 'low', cpu: 2 });
+    expect([await core.attempt(), await core.attempt()]).toEqual(['asking', 'asking']);
+    outside.next('low').leave(['a']);
+    await core.settle();
+    expect(await core.attempt()).toBeUndefined();
+    outside.next('high').leave(['a']);
+    await core.settle();
+    expect([await core.attempt(), await core.attempt()]).toEqual(['planned', 'rejected']);
+    expect(boundTo(core)).toEqual({ high: 'a' });
+  });
+
+  it('an entity of the same priority, or whose attempt began after the response, delays none', async () => {
+    const { core, outside } = coreWith([{}], { cores: 2, nodes: 'abc' });
+    for (const [name, priority] of [
+      ['high', 9],
+      ['first', 0],
+      ['second', 0],
+    ] as const) {
+      core.pod({ name, cpu: 2, priority });
+      expect(await core.attempt()).toBe('asking');
+    }
+    outside.next('second').leave(['b']);
+    await core.settle();
+    core.harness.clock.advance(10);
+    core.pod({ name: 'late', cpu: 2, priority: 5 });
+    expect(await core.attempt()).toBe('asking');
+    outside.next('high').leave(['a']);
+    await core.settle();
+    core.harness.clock.advance(10);
+    expect([await core.attempt(), await core.attempt(), await core.attempt()]).toEqual([
+      'planned',
+      'planned',
+      undefined,
+    ]);
+    expect(boundTo(core)).toEqual({ high: 'a', second: 'b' });
+  });
+
+  it.each([0, 16])(
+    'an entity of a higher priority that is deleted delays none any more (behind %i others)',
+    async (others) => {
+      const { core, outside } = coreWith([{}], { cores: 100 });
+      for (let i = 0; i < others; i++) core.pod({ name: `p${i}`, cpu: 1, priority: 1 });
+      for (let i = 0; i < others; i++) await core.attempt();
+      core.pod({ name: 'high', cpu: 1, priority: 9 });
+      await core.attempt();
+      if (others === 0) {
+        core.pod({ name: 'p0', cpu: 1, priority: 1 });
+        await core.attempt();
+      }
+      outside.next('p0').fail('broken');
+      await core.settle();
+      if (others === 0) expect(await core.attempt()).toBeUndefined();
+      const before = core.harness.asked;
+      core.removePod('high');
+      await core.settle();
+      expect(core.harness.asked).toBeGreaterThan(before);
+      expect(await core.attempt()).toBe('rejected');
+    },
+  );
+
   it('a stop cancels the call and resolves when no call is running', async () => {
     const { core, outside } = coreWith([{}]);
     core.pod({ name: 'x', cpu: 1 });
