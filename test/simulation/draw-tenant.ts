@@ -14,6 +14,8 @@ const name = 'market';
 const playedMs = 9_000;
 /** By then, all other steps are over, and so is the longest back-off after them. */
 const quietAfterMs = 42_000;
+/** Longer than the back-off after one rejection. */
+const onceMs = 4_000;
 
 export function drawMarket(dice: Dice): Market {
   const trick = dice.pick<Trick>(tricks);
@@ -36,12 +38,13 @@ export function drawMarket(dice: Dice): Market {
       recreation: 'never',
     },
   });
-  // A queue can only be jumped while others wait in it: for capacity that is freed once, after a quiet time.
+  // A queue can only be jumped while others wait in it: for capacity that is freed once, after a quiet time. They came first or last.
+  const waitsFrom = (): number => (dice.chance(0.5) ? at + 1_000 : quietAfterMs - onceMs - dice.int(0, 6_000));
   const steps: Step[] =
     trick === 'jump-the-queue'
       ? [
           { at, kind: 'foreign-pod', node: name, milliCpu: capacity, forMs: quietAfterMs - at },
-          group(100, members, at + 1_000),
+          group(100, members, waitsFrom()),
           { at: at + 2_000, kind: 'tenant', plan },
         ]
       : [{ at, kind: 'tenant', plan }, group(dice.pick([0, 100]), members - 1, at + playedMs + dice.int(0, 5_000))];

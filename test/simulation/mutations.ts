@@ -509,6 +509,6 @@ export const mutations: readonly Mutation[] = [
     file: 'scheduler/extenders/extender-requests.ts',
     find: 'if (entity.sortKey.priority >= highest) return',
     replace: 'return',
-    within: 2_500,
+    within: 500,
   },
 ];

@@ -80,6 +80,7 @@ export async function runScenario(
     seenBy: () => world.disturbedUntil + settling() - baseMs,
     promptFrom: () => world.undisturbedFrom + settling() - baseMs,
     lagMs: () => longestLagMs(scenario, world.faults.struck),
+    knownFrom: () => world.oldestStart('scheduler'),
     started,
     violated: (invariant, what) => {
       trace?.(`${world.timeline.now.toFixed(0)} VIOLATED ${invariant}: ${what}`);

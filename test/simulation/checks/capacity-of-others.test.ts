@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import { PartialGroupChecker } from './partially-bound-gangs.ts';
 import { WaitingChecker } from './waiting.ts';
 import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
@@ -15,6 +16,10 @@ class Story {
 
   constructor() {
     this.#store.add('nodes', '/a', nodeFor(2));
+  }
+
+  add(resource: string, key: string, object: JsonObject): void {
+    this.#store.add(resource, key, object);
   }
 
   group(name: string, minMember: number, hasStarted = false): void {
@@ -105,6 +110,23 @@ describe('Capacity reserved for the lost member of another group', () => {
     story.member('red', 'r0');
     expect(story.settled('waiting pods')).toBeUndefined();
     expect(story.violations).toEqual([expect.stringContaining('I5 group red waits')]);
+  });
+
+  it('is not an excuse on another node, if it can only be reserved on the node of the lost member', () => {
+    const withPinned = (isLostNodeOpen: boolean): Story => {
+      const story = withLostMember();
+      story.add('nodes', '/b', { ...nodeFor(1, 'b'), metadata: { name: 'b', labels: { zone: 'b' } } });
+      const node: any = nodeFor(2);
+      if (!isLostNodeOpen) story.add('nodes', '/a', { ...node, spec: { unschedulable: true } });
+      story.group('red', 1);
+      const pinned: any = memberOf('red', { name: 'r0' });
+      story.add('pods', 'default/r0', { ...pinned, spec: { ...pinned.spec, nodeSelector: { zone: 'b' } } });
+      story.settled('waiting pods');
+      return story;
+    };
+    expect(withPinned(true).violations).toEqual([expect.stringContaining('group red waits')]);
+    const { violations, excuses } = withPinned(false);
+    expect([violations, excuses]).toEqual([[], ['waits: capacity is reserved for lost members']]);
   });
 
   it('is not an excuse for the group that owns it', () => {

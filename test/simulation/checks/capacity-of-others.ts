@@ -1,8 +1,8 @@
 import type { Evidence } from './evidence.ts';
-import { PlainCapacity, templateOf } from './plain-fit.ts';
+import { PlainCapacity } from './plain-fit.ts';
 import type { PlainSurroundings } from './plain-fit.ts';
 import { claimsIn, closed, podsIn, takenCapacity, usableNodes } from './plain-group.ts';
-import { barredNodes, lostCapacity, reservedCapacity } from './plain-losses.ts';
+import { barredFor, barredNodes, lostCapacity, pastOf, reservedCapacity, respectedBy } from './plain-losses.ts';
 import type { BarredNode, ReservedCapacity } from './plain-losses.ts';
 import type { PlainNode, PlainPod } from './plain-objects.ts';
 
@@ -40,8 +40,9 @@ export class CapacityOfOthers {
   readonly #lost: readonly ReservedCapacity[];
 
   /** Reads the current state. */
-  constructor({ record, started, now, seenBy, lagMs }: Evidence, { forbiddenNode, refused = [] }: Obstacles) {
-    const past = { now: now(), seenBy: seenBy(), lagMs: lagMs() };
+  constructor(evidence: Evidence, { forbiddenNode, refused = [] }: Obstacles) {
+    const { record, started } = evidence;
+    const past = pastOf(evidence);
     this.#pods = podsIn(record);
     this.#nodes = usableNodes(record, forbiddenNode);
     this.#surroundings = { claims: claimsIn(record), refused };
@@ -61,17 +62,10 @@ export class CapacityOfOthers {
    * a group. Undefined: nothing blocks them.
    */
   whyBlocked(waiting: readonly PlainPod[], needed: number): Blocked | undefined {
-    const lowest = Math.min(...waiting.map(({ priority }) => priority));
-    const kept = this.#kept.filter(
-      ({ group, priority = Infinity }) => group !== waiting[0]!.group && lowest <= priority,
-    );
-    const templates = waiting.map(templateOf);
-    const barred = this.#barred.filter(({ template }) => templates.includes(template));
+    const kept = respectedBy(waiting, this.#kept);
+    const barred = this.#barred.filter((bar) => barredFor([bar], waiting).length > 0);
     const until = Math.max(...[...kept, ...barred].map((each) => each.until)) + restMs;
-    const open = closed(
-      this.#nodes,
-      barred.map(({ node }) => node),
-    );
+    const open = closed(this.#nodes, barredFor(barred, waiting));
     if (kept.length > 0 && !this.#fitsBeside(kept, waiting, needed, this.#nodes)) {
       return { why: 'capacity is reserved for lost members', until };
     }
@@ -93,7 +87,7 @@ export class CapacityOfOthers {
     return takenCapacity(others, Math.min(...waiting.map(({ priority }) => priority)));
   }
 
-  /** Reports whether the pods fit on the nodes wherever the reservations are: on the node of the lost member or on any other. */
+  /** Reports whether the pods fit on the nodes wherever the reservations may be. */
   #fitsBeside(
     kept: readonly ReservedCapacity[],
     waiting: readonly PlainPod[],
@@ -107,7 +101,7 @@ export class CapacityOfOthers {
       return new PlainCapacity(nodes, used, this.#surroundings).isFoundInOrder(waiting, needed) === true;
     const capacity = new PlainCapacity(this.#nodes, used, this.#surroundings);
     return this.#nodeNames
-      .filter((name) => name === first.lost.node || capacity.takes(first.lost, name))
+      .filter((name) => name === first.lost.node || (!first.isFixed && capacity.takes(first.lost, name)))
       .every((name) => this.#fitsBeside(rest, waiting, needed, nodes, [...placed, [first.lost, name]]));
   }
 }

@@ -21,6 +21,8 @@ export interface Evidence {
   readonly promptFrom: () => number;
   /** Longest time from a commit until the scheduler has received it, given the faults so far. */
   readonly lagMs: () => number;
+  /** Start of the scheduler process that has run longest of those that run now. */
+  readonly knownFrom: () => number;
   /** uids of the group objects whose quorum was once bound. */
   readonly started: ReadonlySet<string>;
   violated(invariant: Invariant, what: string): void;

@@ -3,9 +3,9 @@ import type { Call } from '../world/call.ts';
 import type { Committed } from '../world/record.ts';
 import type { Obstacles } from './capacity-of-others.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { PlainCapacity, templateOf } from './plain-fit.ts';
+import { PlainCapacity } from './plain-fit.ts';
 import { claimsIn, closed, groupNamed, podsIn, takenCapacity, tallyOf, usableNodes } from './plain-group.ts';
-import { barredNodes, reservedCapacity } from './plain-losses.ts';
+import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
 import { isOnNode, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 
@@ -130,7 +130,7 @@ export class ReleaseChecker implements Checker {
   }
 
   #mayBeCompleted(group: PlainGroup, pods: readonly PlainPod[], view: Call['seen']): boolean {
-    const { record, started, now, seenBy, lagMs } = this.#evidence;
+    const { record, started, now, seenBy } = this.#evidence;
     const { bound, open } = tallyOf(group, pods);
     const missing = group.minMember - bound.length;
     if (missing <= 0 || open.length < missing) return false;
@@ -141,12 +141,9 @@ export class ReleaseChecker implements Checker {
     const nodes = usableNodes(record, this.#forbiddenNode, view);
     const isLost = (name: string): boolean => nodes.find((node) => node.name === name)?.isClosed !== false;
     if (bound.some(({ node }) => isLost(node))) return false;
-    const past = { now: now(), seenBy: Math.max(now(), seenBy()), lagMs: lagMs() };
+    const past = { ...pastOf(this.#evidence), seenBy: Math.max(now(), seenBy()) };
     if (reservedCapacity(record, started, past).some((kept) => kept.group !== group.name)) return false;
-    const templates = open.map(templateOf);
-    const avoided = barredNodes(record, past).flatMap(({ node, template }) =>
-      templates.includes(template) ? [node] : [],
-    );
+    const avoided = [...barredFor(barredNodes(record, past), open)];
     for (const { uid } of open) {
       for (const [node, times] of this.#failedOn.get(uid) ?? []) if (times >= avoidedAfter) avoided.push(node);
     }

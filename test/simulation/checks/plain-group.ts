@@ -19,6 +19,11 @@ function nodesIn(record: StoreRecord, view: View = latest): PlainNode[] {
   return [...record.all('nodes', view.nodes)].map(plainNode);
 }
 
+export function nodeNamed(record: StoreRecord, name: string): PlainNode | undefined {
+  const object = record.get('nodes', `/${name}`);
+  return object && plainNode(object);
+}
+
 /** Returns the claims as PlainCapacity reads them. A volume's zone is the one that its node affinity names. */
 export function claimsIn(record: StoreRecord): ReadonlyMap<string, string | undefined> {
   const claims = new Map<string, string | undefined>();

@@ -1,34 +1,52 @@
 import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import type { StoreRecord } from '../world/record.ts';
+import type { Evidence } from './evidence.ts';
 import { formOf, templateOf } from './plain-fit.ts';
-import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
+import { groupNamed, nodeNamed, podsIn, tallyOf } from './plain-group.ts';
 import { hasEnded, isOnNode, plainNode, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
+
+/** The moment of a check, and what the scheduler knew by then. */
+export interface Past {
+  readonly now: number;
+  /** Latest time at which the scheduler had seen all earlier losses. */
+  readonly seenBy: number;
+  /** Longest time until the scheduler has received a change. */
+  readonly lagMs: number;
+  /** No scheduler that runs has seen a pod become bound earlier than this. */
+  readonly knownFrom: number;
+}
+
+export function pastOf({ now, seenBy, lagMs, knownFrom }: Evidence): Past {
+  return { now: now(), seenBy: seenBy(), lagMs: lagMs(), knownFrom: knownFrom() };
+}
 
 /** A member left its node before it succeeded. */
 interface Loss {
   /** The last state of the bound pod. */
   readonly pod: PlainPod;
   readonly at: number;
-  /** How long it was bound; undefined: it was created with a node. */
+  /** How long it was bound; undefined: no scheduler that runs saw it become bound. */
   readonly boundMs: number | undefined;
 }
 
-/** uid -> when the pod was bound; pods that were created with a node are absent: nothing is reserved for them, whatever they say. */
-function boundTimes(record: StoreRecord): ReadonlyMap<string, number> {
+/**
+ * uid -> when the pod was bound. Nothing is reserved for the pods that are absent, whatever they say: they were created with a node, or
+ * bound before any scheduler that runs had started.
+ */
+function boundTimes(record: StoreRecord, knownFrom: number): ReadonlyMap<string, number> {
   const unbound = new Set<string>();
   const times = new Map<string, number>();
   for (const { resource, object, at } of record.changes) {
     if (resource !== 'pods') continue;
     const { uid, node } = plainPod(object);
     if (node === '') unbound.add(uid);
-    else if (unbound.has(uid) && !times.has(uid)) times.set(uid, at);
+    else if (unbound.delete(uid) && at >= knownFrom) times.set(uid, at);
   }
   return times;
 }
 
-function lossesIn(record: StoreRecord): Loss[] {
-  const boundAt = boundTimes(record);
+function lossesIn(record: StoreRecord, boundAt: ReadonlyMap<string, number>): Loss[] {
   return record.changes.flatMap(({ resource, type, at, object, previous }) => {
     if (resource !== 'pods' || previous === undefined) return [];
     const before = plainPod(previous);
@@ -42,8 +60,9 @@ function lossesIn(record: StoreRecord): Loss[] {
 /** Capacity that may be reserved for the replacement of a lost member. */
 export interface ReservedCapacity {
   readonly group: string;
-  /** The reservation has the size of this pod, on its node or any other. */
+  /** The reservation has the size of this pod, on its node or, unless it is fixed, any other. */
   readonly lost: PlainPod;
+  readonly isFixed: boolean;
   /** Pods of a higher priority do not respect it; undefined: all pods do. */
   readonly priority: number | undefined;
   readonly until: number;
@@ -57,19 +76,17 @@ const longestGraceMs = 300_000;
  * - only for members that the scheduler saw become bound, and for at most the administrator's maximum;
  * - for no longer than the member was bound, except for as many lost members, oldest first, as there are bound ones like them;
  * - no more members than the group lacks, and than it had bound at once;
- * - in one namespace no more than its members had bound at once.
+ * - in one namespace no more CPU, memory and pods than its members had bound at once;
+ * - until others use the capacity. Checked only if the capacity of the group's lost members must be reserved on their own nodes.
  *
- * `seenBy`: latest time at which the scheduler had seen all earlier losses; the grace starts when it sees a loss. Not checked: that a
- * reservation ends when another scheduler uses the capacity, and that a restart forgets what was bound before.
+ * The grace starts when the scheduler sees a loss. Not checked: that the limit of the namespace looks back only to the time when it last had
+ * no reservation.
  */
-export function reservedCapacity(
-  record: StoreRecord,
-  started: ReadonlySet<string>,
-  { now, seenBy, lagMs }: { readonly now: number; readonly seenBy: number; readonly lagMs: number },
-): ReservedCapacity[] {
+export function reservedCapacity(record: StoreRecord, started: ReadonlySet<string>, past: Past): ReservedCapacity[] {
+  const { now, seenBy, lagMs, knownFrom } = past;
   const pods = podsIn(record);
-  const boundAt = boundTimes(record);
-  const losses = lossesIn(record).filter(({ boundMs }) => boundMs !== undefined);
+  const boundAt = boundTimes(record, knownFrom);
+  const losses = lossesIn(record, boundAt).filter(({ boundMs }) => boundMs !== undefined);
   const byGroup = Map.groupBy(losses, ({ pod }) => pod.group);
   const reserved = [...byGroup].flatMap(([name, ofGroup]): ReservedCapacity[] => {
     const group = name === undefined ? undefined : groupNamed(record, name);
@@ -82,15 +99,19 @@ export function reservedCapacity(
     const seen = bound.filter(({ uid }) => boundAt.has(uid));
     const limit = Math.min(
       group.minMember - bound.length - (isStarted ? succeeded : 0),
-      mostBoundAtOnce(record, (pod) => (pod.group === name && boundAt.has(pod.uid) ? 1 : 0)) - seen.length,
+      mostBoundAtOnce(record, (pod) => pod.group === name && boundAt.has(pod.uid)).pods - seen.length,
     );
+    const isFixed = own.every((loss) => staysOnItsNode(record, loss, past));
     return own
-      .map(({ pod, at, boundMs }, i) => {
+      .map((loss, i) => {
+        const { pod, at, boundMs } = loss;
         // As many as there are members like it, oldest first.
         const older = own.filter((other, j) => j < i && formOf(other.pod) === formOf(pod)).length;
         const isBacked = older < seen.filter((sibling) => formOf(sibling) === formOf(pod)).length;
         const until = Math.max(at, seenBy) + (isBacked ? graceMs : Math.min(graceMs, boundMs! + lagMs));
-        return { group: group.name, lost: pod, priority: isStarted ? pod.priority : undefined, until };
+        const isOver = until <= now || (isFixed && isTaken(record, loss, past));
+        const priority = isStarted ? pod.priority : undefined;
+        return { group: group.name, lost: pod, isFixed, priority, until: isOver ? -Infinity : until };
       })
       .filter(({ until }) => until > now)
       .sort((a, b) => b.lost.milliCpu - a.lost.milliCpu)
@@ -99,14 +120,60 @@ export function reservedCapacity(
   return withinNamespaces(record, boundAt, reserved);
 }
 
+/** Returns the reservations that keep the capacity from these pods, of one entity. */
+export function respectedBy(
+  waiting: readonly PlainPod[],
+  reserved: readonly ReservedCapacity[],
+): readonly ReservedCapacity[] {
+  const lowest = Math.min(...waiting.map(({ priority }) => priority));
+  return reserved.filter(({ group, priority = Infinity }) => group !== waiting[0]!.group && lowest <= priority);
+}
+
 /** Returns what the groups with too few bound members have lost, as if all of it were reserved for ever. */
 export function lostCapacity(record: StoreRecord, started: ReadonlySet<string>): ReservedCapacity[] {
   const pods = podsIn(record);
-  return lossesIn(record).flatMap(({ pod }): ReservedCapacity[] => {
+  return lossesIn(record, new Map()).flatMap(({ pod }): ReservedCapacity[] => {
     const group = pod.group === undefined ? undefined : groupNamed(record, pod.group);
     if (group === undefined || !isShort(group, pods, started.has(group.uid))) return [];
-    return [{ group: group.name, lost: pod, priority: undefined, until: Infinity }];
+    return [{ group: group.name, lost: pod, isFixed: false, priority: undefined, until: Infinity }];
   });
+}
+
+/**
+ * Reports whether the capacity can only be reserved on the node of the lost member: the node can take it, has not changed since, and has
+ * never rejected a pod.
+ */
+function staysOnItsNode(record: StoreRecord, { pod, at }: Loss, { lagMs }: Past): boolean {
+  const node = nodeNamed(record, pod.node);
+  if (node === undefined || node.isClosed || (node.isReserved && node.zone !== pod.zone)) return false;
+  return !record.changes.some(({ resource, type, object, previous, at: changedAt }) => {
+    if (resource === 'pods') return plainPod(object).node === pod.node && plainPod(object).isRejected;
+    if (resource !== 'nodes' || plainNode(object).name !== pod.node || changedAt < at - lagMs) return false;
+    return type !== 'MODIFIED' || hasChanged(object, previous!);
+  });
+}
+
+/** Reports whether the scheduler has seen that pods of others left too little for the lost member on its node, after it saw the loss. */
+function isTaken(record: StoreRecord, { pod: lost, at: lostAt }: Loss, { now, lagMs }: Past): boolean {
+  const node = nodeNamed(record, lost.node)!;
+  /** uid -> pod on the node */
+  const there = new Map<string, PlainPod>();
+  let isTaken = false;
+  for (const { resource, type, object, at } of record.changes) {
+    if (resource !== 'pods' || at + lagMs > now) continue;
+    const pod = plainPod(object);
+    if (pod.node !== lost.node) continue;
+    const isThere = type !== 'DELETED' && isOnNode(pod);
+    // The replacement may use the capacity.
+    if (isThere && pod.group === lost.group && at >= lostAt && !there.has(pod.uid)) return false;
+    if (isThere) there.set(pod.uid, pod);
+    else there.delete(pod.uid);
+    const used = [...there.values()].reduce(sumOf, nothing);
+    const left = { milliCpu: node.milliCpu - used.milliCpu, mebibytes: node.mebibytes - used.mebibytes };
+    const isLess = left.milliCpu < lost.milliCpu || left.mebibytes < lost.mebibytes;
+    isTaken ||= isThere && at > lostAt + lagMs && isLess;
+  }
+  return isTaken;
 }
 
 /** Leaves out what exceeds the most that the members of the namespace had bound at once. */
@@ -116,34 +183,50 @@ function withinNamespaces(
   reserved: readonly ReservedCapacity[],
 ): ReservedCapacity[] {
   return [...Map.groupBy(reserved, ({ lost }) => namespaceOf(lost))].flatMap(([namespace, all]) => {
-    let left = mostBoundAtOnce(record, (pod) => {
-      return pod.group !== undefined && namespaceOf(pod) === namespace && boundAt.has(pod.uid) ? pod.milliCpu : 0;
-    });
+    const most = mostBoundAtOnce(
+      record,
+      (pod) => pod.group !== undefined && namespaceOf(pod) === namespace && boundAt.has(pod.uid),
+    );
+    let sum = nothing;
     return all.filter(({ lost }) => {
-      left -= lost.milliCpu;
-      return left >= 0;
+      sum = sumOf(sum, lost);
+      return sum.milliCpu <= most.milliCpu && sum.mebibytes <= most.mebibytes && sum.pods <= most.pods;
     });
   });
+}
+
+interface Amounts {
+  readonly milliCpu: number;
+  readonly mebibytes: number;
+  readonly pods: number;
+}
+
+const nothing: Amounts = { milliCpu: 0, mebibytes: 0, pods: 0 };
+
+function sumOf(sum: Amounts, { milliCpu, mebibytes }: PlainPod): Amounts {
+  return { milliCpu: sum.milliCpu + milliCpu, mebibytes: sum.mebibytes + mebibytes, pods: sum.pods + 1 };
 }
 
 function namespaceOf({ key }: PlainPod): string {
   return key.split('/')[0]!;
 }
 
-/** Returns the highest sum of the amounts over the bound pods. */
-function mostBoundAtOnce(record: StoreRecord, amountOf: (pod: PlainPod) => number): number {
-  /** uid -> amount of the bound pod */
-  const amounts = new Map<string, number>();
-  let most = 0;
+/** Returns for each resource the most that the bound pods among these had at once. */
+function mostBoundAtOnce(record: StoreRecord, isCounted: (pod: PlainPod) => boolean): Amounts {
+  /** uid -> bound pod */
+  const bound = new Map<string, PlainPod>();
+  let most = nothing;
   for (const { resource, type, object } of record.changes) {
     if (resource !== 'pods') continue;
     const pod = plainPod(object);
-    if (type === 'DELETED' || !isOnNode(pod)) amounts.delete(pod.uid);
-    else amounts.set(pod.uid, amountOf(pod));
-    most = Math.max(
-      most,
-      [...amounts.values()].reduce((sum, amount) => sum + amount, 0),
-    );
+    if (type === 'DELETED' || !isOnNode(pod) || !isCounted(pod)) bound.delete(pod.uid);
+    else bound.set(pod.uid, pod);
+    const sum = [...bound.values()].reduce(sumOf, nothing);
+    most = {
+      milliCpu: Math.max(most.milliCpu, sum.milliCpu),
+      mebibytes: Math.max(most.mebibytes, sum.mebibytes),
+      pods: Math.max(most.pods, sum.pods),
+    };
   }
   return most;
 }
@@ -154,11 +237,19 @@ function isShort(group: PlainGroup, pods: readonly PlainPod[], isStarted: boolea
   return bound.length > 0 && bound.length + (isStarted ? succeeded : 0) < group.minMember;
 }
 
-/** A node that gets no pod of a template because it rejected one. */
+/** A node that gets no pod of a namespace and template because it rejected one. */
 export interface BarredNode {
   readonly node: string;
+  readonly namespace: string;
   readonly template: string;
   readonly until: number;
+}
+
+/** Returns the names of the nodes that are closed to any of the pods. */
+export function barredFor(barred: readonly BarredNode[], pods: readonly PlainPod[]): readonly string[] {
+  const isFor = (pod: PlainPod, { namespace, template }: BarredNode): boolean =>
+    namespaceOf(pod) === namespace && templateOf(pod) === template;
+  return barred.flatMap((bar) => (pods.some((pod) => isFor(pod, bar)) ? [bar.node] : []));
 }
 
 interface Bar extends BarredNode {
@@ -170,14 +261,14 @@ const longestBarMs = 600_000;
 
 /**
  * Returns the barred nodes. A bar lasts a minute at first, then twice as long each time, up to 10 minutes. It ends early when the node
- * changes, which also ends the series, or when a running pod leaves the node. `lagMs`: longest time until the scheduler has received a
- * change. A change within that time after the rejection may have been received first, so that it ends nothing.
+ * changes, which also ends the series, or when a running pod leaves the node. A change within `lagMs` after the rejection may have been
+ * received first, so that it ends nothing.
  */
 export function barredNodes(
   record: StoreRecord,
-  { now, seenBy, lagMs }: { readonly now: number; readonly seenBy: number; readonly lagMs: number },
+  { now, seenBy, lagMs }: Pick<Past, 'now' | 'seenBy' | 'lagMs'>,
 ): BarredNode[] {
-  /** node and template -> number of rejections */
+  /** node, namespace and template -> number of rejections */
   const times = new Map<string, number>();
   let bars: Bar[] = [];
   const end = (node: string, at: number): void => {
@@ -189,7 +280,7 @@ export function barredNodes(
       if (type !== 'DELETED' && !hasChanged(object, previous)) continue;
       end(name, at);
       for (const key of times.keys()) {
-        if (key.startsWith(`${name} `) && !bars.some((bar) => key === `${bar.node} ${bar.template}`)) times.delete(key);
+        if (key.startsWith(`${name} `) && !bars.some((bar) => key === keyOf(bar))) times.delete(key);
       }
     }
     if (resource !== 'pods' || previous === undefined) continue;
@@ -197,13 +288,16 @@ export function barredNodes(
     const before = plainPod(previous);
     if (before.phase === 'Running' && (type === 'DELETED' || hasEnded(pod))) end(before.node, at);
     if (!pod.isRejected || before.isRejected) continue;
-    const template = templateOf(pod);
-    const count = (times.get(`${pod.node} ${template}`) ?? 0) + 1;
-    times.set(`${pod.node} ${template}`, count);
-    const until = Math.max(at, seenBy) + Math.min(longestBarMs, firstBarMs * 2 ** (count - 1));
-    bars.push({ node: pod.node, template, until, at });
+    const bar = { node: pod.node, namespace: namespaceOf(pod), template: templateOf(pod), at };
+    const count = (times.get(keyOf(bar)) ?? 0) + 1;
+    times.set(keyOf(bar), count);
+    bars.push({ ...bar, until: Math.max(at, seenBy) + Math.min(longestBarMs, firstBarMs * 2 ** (count - 1)) });
   }
   return bars.filter(({ until }) => until > now);
+}
+
+function keyOf({ node, namespace, template }: Pick<Bar, 'node' | 'namespace' | 'template'>): string {
+  return `${node} ${namespace} ${template}`;
 }
 
 /** Reports whether a field of the node differs that scheduling reads. */

@@ -3,20 +3,24 @@ import type { Obstacles } from './capacity-of-others.ts';
 import type { Committed } from '../world/record.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { PlainCapacity } from './plain-fit.ts';
-import { claimsIn, groupNamed, podsIn, takenCapacity, tallyOf, usableNodes } from './plain-group.ts';
-import { reservedCapacity, barredNodes } from './plain-losses.ts';
-import { isOpen, plainPod } from './plain-objects.ts';
+import { claimsIn, closed, groupNamed, podsIn, takenCapacity, tallyOf, usableNodes } from './plain-group.ts';
+import { barredFor, barredNodes, pastOf, reservedCapacity, respectedBy } from './plain-losses.ts';
+import { isOpen, plainGroup, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 
 /** Longer than the longest back-off: an entity that has waited that long is tried in its turn. */
 const rankedMs = 12_000;
+/** The same for an entity that was rejected once. */
+const rankedOnceMs = 3_000;
+/** Longer than an attempt and the way of an event to the scheduler. */
+const attemptMs = 1_000;
 /** Maximum time that a pod takes to terminate. */
 const terminatesMs = 3_000;
 
 /**
  * I10, when the first Binding of a plan is sent: it takes capacity from no entity of a higher priority that fits by the versions that had reached
- * the sender. Checked only where the order is certain: nothing has changed for longer than a back-off before the latest release of
- * capacity, no fault struck in that time, and no capacity may be reserved.
+ * the sender. Checked only where the order is certain: nothing has changed for longer than the entity's back-off before the latest release
+ * of capacity, no fault struck in that time, and no capacity may be reserved that the entity must respect.
  */
 export class PriorityChecker implements Checker {
   readonly #evidence: Evidence;
@@ -26,6 +30,8 @@ export class PriorityChecker implements Checker {
   readonly #begun = new Set<string>();
   /** Times at which something changed that scheduling reads, other than by a scheduler. */
   readonly #changes: number[] = [];
+  /** All that may cause an attempt; `added`: uid of the pod or name of the group to which a new object belongs. */
+  readonly #events: { readonly at: number; readonly added: string | undefined }[] = [];
 
   /** `obstacles`: an entity that only they keep from a node has an error back-off, so its rank does not count. */
   constructor(evidence: Evidence, schedulerNames: readonly string[], obstacles: Obstacles = {}) {
@@ -35,38 +41,44 @@ export class PriorityChecker implements Checker {
   }
 
   committed({ resource, type, by, object, previous }: Committed): void {
-    if (by !== 'world' || !['pods', 'nodes', 'podgroups.scheduling.x-k8s.io'].includes(resource)) return;
+    if (!['pods', 'nodes', 'podgroups.scheduling.x-k8s.io'].includes(resource)) return;
     const isRead = type !== 'MODIFIED' || readPart(resource, object) !== readPart(resource, previous);
-    if (isRead) this.#changes.push(this.#evidence.now());
+    if (!isRead) return;
+    const at = this.#evidence.now();
+    if (by === 'world') this.#changes.push(at);
+    const isGroup = resource !== 'pods' && resource !== 'nodes';
+    const entity = isGroup ? plainGroup(object).name : resource === 'pods' ? entityOf(plainPod(object)) : undefined;
+    this.#events.push({ at, added: type === 'ADDED' ? entity : undefined });
   }
 
   sent(call: Call): void {
     if (call.of !== 'bind') return;
-    const { record, lagMs, now, promptFrom, seenBy, started } = this.#evidence;
+    const { record, started } = this.#evidence;
+    this.#events.push({ at: this.#evidence.now(), added: undefined });
     const { metadata, target } = JSON.parse(String(call.request.body));
     const plan: string = metadata.annotations?.['tutti.dev/plan'] ?? metadata.uid;
     if (this.#begun.has(plan)) return;
     this.#begun.add(plan);
-    const first = this.#changes.findLast((at, i) => at - (this.#changes[i - 1] ?? 0) > rankedMs);
-    const last = this.#changes.at(-1);
-    if (first === undefined || last! - first > terminatesMs || first - promptFrom() < rankedMs) return;
     const view = call.views.at(-1)!;
     const pods = podsIn(record, view);
     const taken = pods.find(({ key }) => key === `${metadata.namespace}/${metadata.name}`);
     if (taken === undefined) return;
-    const past = { now: now(), seenBy: seenBy(), lagMs: lagMs() };
-    if (reservedCapacity(record, started, past).length + barredNodes(record, past).length > 0) return;
+    const past = pastOf(this.#evidence);
+    const reserved = reservedCapacity(record, started, past);
+    const barred = barredNodes(record, past);
     const nodes = usableNodes(record, this.#obstacles.forbiddenNode, view);
     const surroundings = { claims: claimsIn(record), refused: this.#obstacles.refused ?? [] };
-    for (const waiting of this.#waiting(pods, taken.priority, first)) {
+    for (const waiting of this.#waiting(pods, taken.priority)) {
       const [{ group: name }] = waiting as [PlainPod];
       if (name !== undefined && name === taken.group) continue;
       const group = name === undefined ? undefined : groupNamed(record, name, view);
       const missing = group === undefined ? 1 : group.minMember - tallyOf(group, pods).bound.length;
       if ((name !== undefined && group === undefined) || missing <= 0 || missing > waiting.length) continue;
+      if (!this.#isRanked(waiting, missing) || respectedBy(waiting, reserved).length > 0) continue;
+      const open = closed(nodes, barredFor(barred, waiting));
       const others = takenCapacity(pods.filter((pod) => !waiting.includes(pod)));
       const fits = (placed: readonly (readonly [PlainPod, string])[]): boolean =>
-        new PlainCapacity(nodes, placed, surroundings).isFoundInOrder(waiting, missing) === true;
+        new PlainCapacity(open, placed, surroundings).isFoundInOrder(waiting, missing) === true;
       if (!fits(others) || fits([...others, [taken, target.name]])) continue;
       const who = name === undefined ? `pod ${waiting[0]!.name}` : `group ${name}`;
       this.#evidence.violated(
@@ -76,16 +88,41 @@ export class PriorityChecker implements Checker {
     }
   }
 
-  /** Returns the members of each entity of a higher priority that was there before that time, by group or alone. */
-  #waiting(pods: readonly PlainPod[], priority: number, before: number): readonly (readonly PlainPod[])[] {
-    const known = new Set(
-      this.#evidence.record.changes.flatMap(({ type, uid, at }) => (type === 'ADDED' && at < before ? [uid] : [])),
-    );
+  /** Returns the members of each entity of a higher priority, by group or alone. */
+  #waiting(pods: readonly PlainPod[], priority: number): readonly (readonly PlainPod[])[] {
     const open = pods.filter((pod) => isOpen(pod) && this.#schedulerNames.includes(pod.schedulerName));
-    return [...Map.groupBy(open, ({ group, uid }) => group ?? uid).values()].filter((members) =>
-      members.every((pod) => pod.priority > priority && known.has(pod.uid)),
+    return [...Map.groupBy(open, entityOf).values()].filter((members) =>
+      members.every((pod) => pod.priority > priority),
     );
   }
+
+  /** Reports whether the entity was in the queue, and in no back-off, when capacity was last released. */
+  #isRanked(waiting: readonly PlainPod[], missing: number): boolean {
+    const { record, promptFrom } = this.#evidence;
+    const quietFor = (ms: number): number | undefined =>
+      this.#changes.findLast((at, i) => at - (this.#changes[i - 1] ?? 0) > ms);
+    const onceAt = quietFor(rankedOnceMs);
+    const isOnce = onceAt !== undefined && this.#wasTriedOnce(waiting, missing, onceAt);
+    const first = isOnce ? onceAt : quietFor(rankedMs);
+    if (first === undefined || this.#changes.at(-1)! - first > terminatesMs || first - promptFrom() < rankedMs)
+      return false;
+    const known = new Set(record.changes.flatMap(({ type, uid, at }) => (type === 'ADDED' && at < first ? [uid] : [])));
+    return waiting.every(({ uid }) => known.has(uid));
+  }
+
+  /** Reports whether nothing caused an attempt before that time but the arrival of the members, all of which the entity needs. */
+  #wasTriedOnce(waiting: readonly PlainPod[], missing: number, before: number): boolean {
+    if (missing < waiting.length) return false;
+    const entity = entityOf(waiting[0]!);
+    const completeAt = this.#events.findLast(({ added }) => added === entity)?.at;
+    if (completeAt === undefined) return false;
+    return !this.#events.some(({ at, added }) => added !== entity && at > completeAt - attemptMs && at < before);
+  }
+}
+
+/** Returns the name of the pod's group, or the uid of a pod without one. */
+function entityOf({ group, uid }: PlainPod): string {
+  return group ?? uid;
 }
 
 /** Returns the part of an object that scheduling reads, as text. */

@@ -47,6 +47,7 @@ export function calmEvidence(parts: Pick<Evidence, 'record' | 'now' | 'violated'
     seenBy: () => 0,
     promptFrom: () => 0,
     lagMs: () => 0,
+    knownFrom: () => 0,
     started: new Set(),
     excused: () => undefined,
     ...parts,

@@ -17,6 +17,7 @@ export class SimulatedProcess {
   readonly role: Role;
   /** For example `scheduler-2`, the second one started. */
   readonly name: string;
+  readonly startedAt: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly #timeline: Timeline;
@@ -43,6 +44,7 @@ export class SimulatedProcess {
     this.role = role;
     this.name = `${role}-${instance}`;
     this.#timeline = timeline;
+    this.startedAt = timeline.now;
     this.random = seededRandom(mix(seed, role === 'scheduler' ? 1 : 2, instance));
     this.clock = {
       now: () => Math.floor(startMs + timeline.now + this.#wallJumpMs),

@@ -85,6 +85,11 @@ export class World {
     return Math.max(this.faults.lastAt, this.#disturbedUntil);
   }
 
+  /** Start of the process that has run longest of those that run now; now if none does. */
+  oldestStart(role: Role): number {
+    return this.#first(role)?.startedAt ?? this.timeline.now;
+  }
+
   async open(): Promise<void> {
     const { scenario, trace } = this.#options;
     if (trace !== undefined) {
