@@ -114,7 +114,7 @@ export async function runScenario(
     new QuorumChecker(evidence, areDelayed),
     new OverCommitChecker(evidence),
     new OneWriterChecker(evidence),
-    new BoundedWorkChecker(evidence),
+    new BoundedWorkChecker(evidence, obstacles),
     new ReleaseChecker(evidence, obstacles, isUnclear),
     new SlowBindingChecker(evidence, isRateLimited),
     new PriorityChecker(evidence, schedulerNames, obstacles),
