@@ -10,7 +10,6 @@ import type { NodeOptions } from '../../../testkit/builders/node.ts';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
 import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { fewPods } from '../testing/few-pods.ts';
-import { KnownNodes } from './known-nodes.ts';
 import { NodeTable } from './node-table.ts';
 import { Ranking } from './ranking.ts';
 import { RankingBuffers } from './ranking-buffers.ts';
@@ -130,7 +129,7 @@ it('cached totals equal totals computed from scratch, to the last bit', () => {
             profile,
             nodes: cluster.nodes,
             generations: () => cluster.generations,
-            hasReservations: () => cluster.hasReservations,
+            reservedNodes: () => new Set<number>(),
             split: {
               cached: [{ filters: profile.localFilters, scorers, table }],
               uncached: { filters: [], scorers: [] },
@@ -138,7 +137,6 @@ it('cached totals equal totals computed from scratch, to the last bit', () => {
             within: within?.flatMap((name) => cluster.node(name)?.index ?? []),
             hasNoReservation: (uid: string) => cluster.isAssumed(uid),
             buffers: own,
-            known: new KnownNodes(),
             salt: 1,
           };
           return new Ranking(options, target);

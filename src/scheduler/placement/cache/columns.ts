@@ -3,6 +3,11 @@
  * It visits all nodes several times per attempt, so the JIT compiles it well after a few attempts.
  */
 
+/** Lists all nodes. */
+export function listAll(indexes: Int32Array, nodeCount: number): void {
+  for (let index = 0; index < nodeCount; index++) indexes[index] = index;
+}
+
 /** Lists in `outdated` all nodes whose cached generation differs from the present one. Returns how many. */
 export function listOutdatedOfAll(
   outdated: Int32Array,

@@ -3,7 +3,6 @@ import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { CycleState } from '../../../framework/cycle-state.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import type { PluginSplit } from './cached-results.ts';
-import type { KnownNodes } from './known-nodes.ts';
 import type { NodeSubset } from './node-subset.ts';
 import type { RankingBuffers } from './ranking-buffers.ts';
 
@@ -26,13 +25,11 @@ export interface FeasibilityOptions {
   readonly nodeSubset?: NodeSubset | undefined;
   /** Returns node index -> current generation of the node. */
   readonly generations: () => Float64Array;
-  /** Returns whether any node has a reservation. */
-  readonly hasReservations: () => boolean;
+  /** Returns the indexes of the nodes with reservations. */
+  readonly reservedNodes: () => ReadonlySet<number>;
   /** Called with the number of nodes before each pass over them; may throw. */
   readonly spend?: ((steps: number) => void) | undefined;
   /** Returns whether a reservation no longer counts, because its owner is on a node already, or gone. */
   readonly hasNoReservation: (uid: string) => boolean;
   readonly buffers: RankingBuffers;
-  /** Node-local results for identical pods, kept along one plan. */
-  readonly known: KnownNodes;
 }

@@ -7,7 +7,7 @@ import type { FilterPlugin } from '../../../framework/profile.ts';
 import type { Status } from '../../../framework/status.ts';
 import type { PreFilteredPod, FeasibilityOptions } from './feasibility-options.ts';
 import { notSentToExtenders } from './node-subset.ts';
-import { isInBulk, NodeVerdicts } from './node-verdicts.ts';
+import { NodeVerdicts } from './node-verdicts.ts';
 import type { ActiveShare } from './node-verdicts.ts';
 
 /**
@@ -54,77 +54,22 @@ export class Feasibility {
    * Lists the feasible nodes in `buffers.order` and returns how many. The list is valid until another owner takes the buffers.
    */
   find(target: PreFilteredPod): number {
-    const { nodes, within, nodeSubset, known, buffers } = this.#options;
+    const { nodes, nodeSubset, buffers } = this.#options;
     this.#begin(target);
     buffers.take(this, nodes.length);
-    if (this.#isInColumns) return (buffers.order.size = this.#findInColumns(buffers.order.indexes));
-    const mayBeNarrowed =
-      target.nodeNames !== undefined || nodeSubset !== undefined || this.#reserve.size > 0 || this.#others.length > 0;
     const { indexes } = buffers.order;
-    const nodeCount = this.#nodeCount;
-    let size = 0;
-    for (let position = 0; position < nodeCount; position++) {
-      const node = nodes[within === undefined ? position : within[position]!]!;
-      if (!(known.fits(node) ?? this.#verdicts.rejection(node) === undefined)) continue;
-      if (mayBeNarrowed && this.#rejectionByOthers(node) !== undefined) continue;
-      indexes[size++] = node.index;
+    const passing = this.#verdicts.listPassing(indexes);
+    let left = passing;
+    if (target.nodeNames !== undefined || nodeSubset !== undefined || this.#reserve.size > 0) {
+      left = 0;
+      for (let i = 0; i < passing; i++) {
+        if (this.#exclusion(nodes[indexes[i]!]!) === undefined) indexes[left++] = indexes[i]!;
+      }
     }
-    buffers.order.size = size;
-    return size;
-  }
-
-  /**
-   * Like `find`, for callers that need only the number. Returns undefined if nodes must be checked one by one, or a plugin
-   * failed.
-   */
-  countAtOnce(target: PreFilteredPod): number | undefined {
-    const { nodes, buffers } = this.#options;
-    this.#begin(target);
-    if (!this.#isInColumns) return undefined;
-    buffers.take(this, nodes.length);
-    const size = (buffers.order.size = this.#findInColumns(buffers.order.indexes));
-    return this.error === undefined ? size : undefined;
-  }
-
-  /** Whether `find` can use columns: no node needs a plugin call of its own unless its cached result is outdated. */
-  get #isInColumns(): boolean {
-    const { within, nodeSubset, hasReservations } = this.#options;
-    return (
-      within === undefined &&
-      nodeSubset === undefined &&
-      this.#target.nodeNames === undefined &&
-      this.#reserve.size === 0 &&
-      this.#verdicts.isInBulk &&
-      this.#others.every(isInBulk) &&
-      !hasReservations()
-    );
-  }
-
-  /** Like `find`, over columns of numbers. Several times as fast if most verdicts are cached. */
-  #findInColumns(indexes: Int32Array): number {
-    const size = this.#verdicts.listPassing(indexes);
-    if (this.error !== undefined) return size;
-    const left = this.#verdicts.keepPassing(this.#others, indexes, size);
-    this.#dependsOnOthers ||= left < size;
-    this.#isNarrowed ||= left < size;
-    return left;
-  }
-
-  /**
-   * Prepares for `counts` on the same nodes in this cluster generation. Called when `countAtOnce` returns undefined.
-   */
-  beginToCount(generation: number): void {
-    this.#verdicts.forgetError();
-    this.#options.known.begin(this.#options.nodes.length, generation);
-  }
-
-  /** Returns whether the pod fits on the node. Records the result of the node-local plugins. */
-  counts(node: NodeInfo): boolean {
-    const { known } = this.#options;
-    const isRejected = this.#verdicts.rejection(node) !== undefined;
-    // A failed plugin leaves no result to record.
-    if (this.error === undefined) known.note(node, !isRejected);
-    return !isRejected && this.#rejectionByOthers(node) === undefined;
+    const size = this.#verdicts.keep(this.#others, indexes, left);
+    this.#dependsOnOthers ||= size < left;
+    this.#isNarrowed ||= size < passing;
+    return (buffers.order.size = size);
   }
 
   #begin(target: PreFilteredPod): void {
@@ -142,16 +87,18 @@ export class Feasibility {
     return this.#verdicts.rejection(node) === undefined;
   }
 
-  /**
-   * Returns the rejection by Reserve, by PreFilter's node names, by extenders or by plugins that read other nodes. Never cached.
-   */
-  #rejectionByOthers(node: NodeInfo): Status | undefined {
+  /** Returns the rejection by Reserve, by PreFilter's node names or by extenders. */
+  #exclusion({ index, name }: NodeInfo): Status | undefined {
     const { nodeSubset } = this.#options;
-    let status = this.#reserve.get(node.index);
-    if (status === undefined && this.#target.nodeNames?.has(node.name) === false) status = notPreselected;
-    if (status === undefined && nodeSubset?.allowed.has(node.name) === false) {
-      status = nodeSubset.rejected.get(node.name) ?? notSentToExtenders;
-    }
+    const status = this.#reserve.get(index);
+    if (status !== undefined) return status;
+    if (this.#target.nodeNames?.has(name) === false) return notPreselected;
+    return nodeSubset?.allowed.has(name) === false ? (nodeSubset.rejected.get(name) ?? notSentToExtenders) : undefined;
+  }
+
+  /** Returns the rejection that comes not from node-local plugins. Never cached. */
+  #rejectionByOthers(node: NodeInfo): Status | undefined {
+    let status = this.#exclusion(node);
     if (status === undefined && this.#others.length > 0) {
       status = this.#verdicts.filterUncached(this.#others, node);
       this.#dependsOnOthers ||= status !== undefined;

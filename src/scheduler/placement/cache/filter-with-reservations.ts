@@ -7,8 +7,7 @@ import { Status } from '../../../framework/status.ts';
 
 /**
  * Runs Filter on a node that may have reservations of other owners. The pod must fit both with and without the owners whose
- * reservations it must respect, because those pods may or may not arrive. kube-scheduler has the same rule for nominated pods. If only
- * they keep the pod off the node, the reasons say so.
+ * reservations it must respect, because those pods may or may not arrive. kube-scheduler has the same rule for nominated pods.
  */
 export function filterWithReservations(
   profile: Profile,
@@ -18,8 +17,24 @@ export function filterWithReservations(
   node: NodeInfo,
   hasNoReservation: (uid: string) => boolean,
 ): Status | undefined {
-  const status = profile.filter(filters, state, pod, node);
-  if (status !== undefined || node.reservations.size === 0) return status;
+  return (
+    profile.filter(filters, state, pod, node) ?? filterWithOwners(profile, filters, state, pod, node, hasNoReservation)
+  );
+}
+
+/**
+ * Runs Filter as if the owners of reservations that the pod must respect ran on the node. If only they keep the pod off the node,
+ * the reasons say so. Returns undefined at once for a node without such reservations.
+ */
+export function filterWithOwners(
+  profile: Profile,
+  filters: readonly FilterPlugin[],
+  state: CycleState,
+  pod: Pod,
+  node: NodeInfo,
+  hasNoReservation: (uid: string) => boolean,
+): Status | undefined {
+  if (node.reservations.size === 0) return undefined;
   const owners = [...node.reservations.values()]
     .filter((reservation) => mustRespect(pod, reservation) && !hasNoReservation(reservation.owner.uid))
     .map(({ owner }) => owner);

@@ -179,7 +179,7 @@ export class NodeScores {
 
   /** Calls the scorers for nodes with outdated raw scores. Returns whether all calls succeeded. */
   #bringUpToDate(table: NodeTable, positions: readonly number[]): boolean {
-    const { profile, nodes, buffers, hasReservations } = this.#options;
+    const { profile, buffers } = this.#options;
     const { indexes, size } = buffers.order;
     const { outdated } = buffers;
     const generations = this.#options.generations();
@@ -192,8 +192,7 @@ export class NodeScores {
       if (!this.#calls.score(scorer, raw, outdated, count)) return false;
       if (!this.#calls.areScores(sumAt(outdated, count, raw), outdated.subarray(0, count), raw, scorer)) return false;
     }
-    if (hasReservations()) for (let i = 0; i < count; i++) table.markScored(nodes[outdated[i]!]!);
-    else copyAt(table.scored, outdated, count, generations);
+    copyAt(table.scored, outdated, count, generations);
     return true;
   }
 

@@ -79,17 +79,14 @@ export class NodeTable {
     this.filtered[index] = never;
   }
 
-  /**
-   * Marks the node's verdict as valid until the node changes. With reservations it is never valid, because signatures do not
-   * cover them.
-   */
-  markFiltered(node: NodeInfo): void {
-    this.filtered[node.index] = node.reservations.size === 0 ? node.generation : never;
+  /** Marks the node's verdict as valid until the node changes. */
+  markFiltered({ index, generation }: NodeInfo): void {
+    this.filtered[index] = generation;
   }
 
   /** Marks the node's scores as valid until the node changes. */
-  markScored(node: NodeInfo): void {
-    this.scored[node.index] = node.reservations.size === 0 ? node.generation : never;
+  markScored({ index, generation }: NodeInfo): void {
+    this.scored[index] = generation;
   }
 
   /** Drops all results. */

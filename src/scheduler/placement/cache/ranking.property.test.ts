@@ -11,7 +11,6 @@ import type { Profile } from '../../../framework/profile.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
 import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { fewPods } from '../testing/few-pods.ts';
-import { KnownNodes } from './known-nodes.ts';
 import type { NodeTable } from './node-table.ts';
 import { Ranking } from './ranking.ts';
 import { RankingBuffers } from './ranking-buffers.ts';
@@ -88,11 +87,10 @@ function placeAll(harness: CoreHarness, pods: readonly Pod[], table: () => NodeT
       profile,
       nodes: cluster.nodes,
       generations: () => cluster.generations,
-      hasReservations: () => cluster.hasReservations,
+      reservedNodes: () => new Set<number>(),
       split: { cached: [share], uncached: { filters: [], scorers: [] } },
       hasNoReservation: (uid) => cluster.isAssumed(uid),
       buffers: new RankingBuffers(),
-      known: new KnownNodes(),
       salt: pods.length,
     },
     target,

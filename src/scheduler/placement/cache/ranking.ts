@@ -32,21 +32,14 @@ export class Ranking {
   }
 
   /**
-   * Returns how many nodes the pod fits on, before any placement. Undefined if nodes must be checked one by one, or a plugin
-   * failed.
+   * Returns how many nodes the pod fits on, before any placement. Scores nothing. If a plugin fails, returns the number of all
+   * nodes, so that the failure does not move the pod to the front.
    */
-  countAtOnce(): number | undefined {
+  count(): number {
     const { nodes, buffers } = this.#options;
     buffers.order.begin(nodes, this.#salt);
-    return this.#feasibility.countAtOnce(this.#target);
-  }
-
-  /**
-   * Returns the object that counts the pod's feasible nodes one by one, before any placement. Lists and scores nothing.
-   */
-  counting(generation: number): Feasibility {
-    this.#feasibility.beginToCount(generation);
-    return this.#feasibility;
+    const size = this.#feasibility.find(this.#target);
+    return this.#feasibility.error === undefined ? size : nodes.length;
   }
 
   /** Filters the nodes as they are now, for `diagnose`. An earlier build becomes invalid. */

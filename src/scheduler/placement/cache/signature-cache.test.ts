@@ -32,18 +32,6 @@ describe('the signature cache', () => {
     expect(generations(cache.table('x'))).toEqual([5, 5]);
     expect(generations(cache.table('y'))).toEqual([-1, -1]);
   });
-
-  it('never treats a row of a node with reservations as valid, because signatures do not cover them', () => {
-    const table = new SignatureCache(1).table('x');
-    const reserved = new Builders().nodeInfo({ name: 'b' });
-    reserved.index = 0;
-    reserved.generation = 7;
-    reserved.reservations.set('u', { kind: 'nomination', owner: new Builders().projectedPod(), nodeName: 'b' });
-    table.reserve(1);
-    table.markFiltered(reserved);
-    table.markScored(reserved);
-    expect([table.filtered[0], table.scored[0]]).toEqual([-1, -1]);
-  });
 });
 
 it('a reused table keeps no statuses of its former signature', () => {

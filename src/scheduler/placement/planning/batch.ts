@@ -1,10 +1,10 @@
 import type { Pod } from '../../../api/pod.ts';
+import type { Cluster } from '../../../cluster/cluster.ts';
 import { hashText } from '../../../base/hash-text.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { PreFilterResult } from '../../../framework/profile.ts';
 import type { PluginSplit } from '../cache/cached-results.ts';
 import type { PodClass } from './pod-classes.ts';
-import type { KnownNodes } from '../cache/known-nodes.ts';
 import type { PlanRequest } from './plan.ts';
 import type { PlanScope } from './plan-scope.ts';
 import { Ranking } from '../cache/ranking.ts';
@@ -29,11 +29,10 @@ interface Admission {
   readonly admitted: AdmittedMember;
 }
 
-/** A pod class, how the plugins are split for it, and its known nodes so far. */
+/** A pod class, and how the plugins are split for it. */
 export interface ClassContext {
   readonly podClass: PodClass;
   readonly split: PluginSplit;
-  readonly known: KnownNodes;
 }
 
 /** Members of one pod class during one plan. */
@@ -56,7 +55,7 @@ export function batchOf(
   pods: readonly Pod[] = context.podClass.pods,
   areAlike = context.podClass.isUniform,
 ): Batch {
-  const { podClass, split, known } = context;
+  const { podClass, split } = context;
   const { profile, isGone, nodeSubsetOf } = request;
   const admission = admit(request, pods, areAlike);
   const { state, answer, admitted } = admission;
@@ -67,14 +66,13 @@ export function batchOf(
       profile,
       nodes: cluster.nodes,
       generations: () => cluster.generations,
-      hasReservations: () => cluster.hasReservations,
+      reservedNodes: () => reservedNodes(cluster),
       split,
       within: indexes,
       nodeSubset: nodeSubsetOf?.(admitted.pod),
       spend: (steps) => work.spend(steps),
       hasNoReservation: (uid) => cluster.isAssumed(uid) || isGone?.(uid) === true,
       buffers,
-      known,
       salt: hashText(`${seed} ${podClass.text}`),
     },
     { pod: admitted.pod, state, nodeNames: answer.nodeNames },
@@ -116,6 +114,12 @@ function admit({ profile, groupState }: PlanRequest, pods: readonly Pod[], areAl
   }
   const answer = { ...rejection!, mayChange };
   return { isUniform, state: classState, answer, admitted: { pod: first, state: classState, answer } };
+}
+
+function reservedNodes(cluster: Cluster): ReadonlySet<number> {
+  const indexes = new Set<number>();
+  for (const { nodeName } of cluster.reservations()) indexes.add(cluster.node(nodeName)?.index ?? -1);
+  return indexes;
 }
 
 export function amongOf(answer: PreFilterResult): ReadonlySet<string> | undefined {

@@ -2,10 +2,9 @@ import type { Yielding } from '../../../base/yielding.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import type { Savepoint } from '../../../cluster/transaction.ts';
 import { failureIn } from '../../../framework/diagnosis.ts';
-import { KnownNodes } from '../cache/known-nodes.ts';
 import { batchOf } from './batch.ts';
 import type { Batch, ClassContext } from './batch.ts';
-import { compareSizes, classesPerVisit, countNodes } from './bin-packing-order.ts';
+import { compareSizes } from './bin-packing-order.ts';
 import { podClassesOf } from './pod-classes.ts';
 import { AssignmentPass } from './assignment-pass.ts';
 import type { NodeAssignment, Plan } from './plan.ts';
@@ -106,7 +105,7 @@ export class GangPlanning {
     const { cluster, cachedResults, request, work } = this.#scope;
     const podClasses = yield* podClassesOf(cluster, request, work.budget);
     const split = cachedResults.of(podClasses.map(({ signatures }) => signatures));
-    return podClasses.map((podClass, i) => ({ podClass, split: split[i]!, known: new KnownNodes() }));
+    return podClasses.map((podClass, i) => ({ podClass, split: split[i]! }));
   }
 
   /** Orders batches hardest first: those that fit on the fewest nodes, and among equals the larger request. */
@@ -115,10 +114,8 @@ export class GangPlanning {
     if (batches.length === 1) return batches;
     /** batch -> number of nodes that it fits on */
     const counts = new Map<Batch, number>();
-    for (let i = 0; i < batches.length; i += classesPerVisit) {
-      const some = batches.slice(i, i + classesPerVisit);
-      const sizes = countNodes(scope.cluster, scope.indexes, some);
-      some.forEach((batch, j) => counts.set(batch, sizes[j]!));
+    for (const batch of batches) {
+      counts.set(batch, batch.ranking?.count() ?? 0);
       if (scope.work.isDue) yield;
     }
     return batches.sort((a, b) => counts.get(a)! - counts.get(b)! || compareSizes(a, b));

@@ -50,6 +50,25 @@ describe('a bulk plugin', () => {
     harness.node({ name: 'new', labels: { model: 'new' } });
     expect(nodesByPod(dryRun(harness, [pod!]))).toEqual({ [pod!.name]: 'new' });
   });
+
+  it('is called for single nodes only if they have reservations', () => {
+    const calledFor: string[] = [];
+    const counting: Plugin = {
+      name: 'Counting',
+      sign: () => '',
+      filter: (_state, _pod, { name }) => {
+        calledFor.push(name);
+        return undefined;
+      },
+      filterAll: (_state, _pod, _indexes, size) => size,
+    };
+    const harness = harnessWith(counting);
+    for (let i = 0; i < 5; i++) harness.node({ name: `n${i}` });
+    const [owner, pod] = harness.pods(2, { cpu: 1 });
+    harness.cluster.reservation({ kind: 'repair', owner: owner!, nodeName: 'n0', isKept: true });
+    expect(dryRun(harness, [pod!]).blocked).toBeUndefined();
+    expect(calledFor).toEqual(['n0']);
+  });
 });
 
 describe('scores with an infinite sum', () => {
