@@ -30,7 +30,7 @@ export function* podClassesOf(cluster: Cluster, request: PlanRequest, budget: Wo
   const known = new Map<string, PodClass>();
   /** extenders' result -> its number */
   const nodeSubsets = new Map<NodeSubset | undefined, number>();
-  const needsFullKey = nodeSubsetOf !== undefined || hasReservations(cluster);
+  const needsFullKey = nodeSubsetOf !== undefined || cluster.hasReservations;
   let last: PodClass | undefined;
   for (const [i, pod] of members.entries()) {
     const signatures = signaturesOf[i]!;
@@ -59,11 +59,6 @@ export function* podClassesOf(cluster: Cluster, request: PlanRequest, budget: Wo
 
 function textOf({ whole, local, fragments }: PodSignatures): string {
   return whole ?? `\u0001${local ?? fragments.map((fragment) => fragment ?? '\u0002').join('\u0000')}`;
-}
-
-function hasReservations(cluster: Cluster): boolean {
-  for (const _ of cluster.reservations()) return true;
-  return false;
 }
 
 /** Returns all that `mustRespect` reads of a pod. */
