@@ -66,8 +66,8 @@ export class SchedulerCore {
     const lifecycle = this.#lifecycle;
     const metrics = new SchedulerMetrics(options.registry);
     const intake = new Intake({ ...options, metrics, lifecycle });
-    const { cluster, queue, planner } = intake;
-    const extenders = ports.extenders && new Extenders({ port: ports.extenders, cluster, planner, logger });
+    const { cluster, queue } = intake;
+    const extenders = ports.extenders && new Extenders({ port: ports.extenders, cluster, logger });
     const recovery = new Recovery({ intake, extenders, ports, metrics, logger, lifecycle });
     const parts = { intake, recovery, extenders, metrics, logger, lifecycle };
     const binding = createBinding({ ...parts, events: ports.events, identity: options.identity });

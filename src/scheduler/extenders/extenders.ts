@@ -16,7 +16,6 @@ import type { Demand } from '../placement/planning/demand.ts';
 import { feasibleNodes } from '../placement/planning/feasible-nodes.ts';
 import { nothingAllowed } from '../placement/cache/node-subset.ts';
 import type { NodeSubset, NodeSubsetOf } from '../placement/cache/node-subset.ts';
-import type { Planner } from '../placement/planning/planner.ts';
 import { workPerMember } from '../../framework/work-per-member.ts';
 import type { ExtenderPort } from '../ports.ts';
 
@@ -35,7 +34,6 @@ export type ExtenderResults = ReadonlyMap<string, NodeSubset>;
 export interface ExtendersOptions {
   readonly port: ExtenderPort;
   readonly cluster: Cluster;
-  readonly planner: Planner;
   readonly logger: Logger;
 }
 
@@ -92,7 +90,7 @@ export class Extenders {
    * Returns one request per pod class of these members. Reads the current cluster state. Throws the failure of a plugin.
    */
   *requests(profile: Profile, { members, gang }: Demand, budget: WorkBudget): Yielding<readonly ExtenderRequest[]> {
-    const { cluster, planner } = this.#options;
+    const { cluster } = this.#options;
     const groupState = gang === undefined ? undefined : new CycleState();
     const requests = new Map<string, ExtenderRequest>();
     /** signature -> feasible nodes */
@@ -106,7 +104,7 @@ export class Extenders {
         if (budget.isDue) yield;
         const classKey = this.#classKeyOf(profile, pod);
         if (requests.has(classKey)) continue;
-        const { whole: signature } = planner.signaturesOf(profile, pod);
+        const { whole: signature } = profile.signaturesOf(pod);
         let nodes = signature === undefined ? undefined : nodesBySignature.get(signature);
         if (nodes === undefined) {
           nodes = feasibleNodes(cluster, profile, pod, groupState).map(({ node }) => node);
@@ -295,7 +293,7 @@ export class Extenders {
    * priority.
    */
   #classKeyOf(profile: Profile, pod: Pod): string {
-    const { whole } = this.#options.planner.signaturesOf(profile, pod);
+    const { whole } = profile.signaturesOf(pod);
     const labels = Object.entries(pod.labels).sort(([a], [b]) => (a < b ? -1 : 1));
     // The array keeps a signature from looking like a uid.
     const signature = whole === undefined ? pod.uid : [whole];

@@ -1,11 +1,10 @@
-import type { Pod } from '../../../api/pod.ts';
 import { WorkBudget } from '../../../base/work-budget.ts';
 import type { Random } from '../../../base/random.ts';
 import { finish } from '../../../base/yielding.ts';
 import type { Yielding } from '../../../base/yielding.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import type { Transaction } from '../../../cluster/transaction.ts';
-import type { PodSignatures, Profile } from '../../../framework/profile.ts';
+import type { Profile } from '../../../framework/profile.ts';
 import { CachedResults } from '../cache/cached-results.ts';
 import { GangPlanning } from './gang-planning.ts';
 import type { NodeAssignment, Plan, PlanRequest } from './plan.ts';
@@ -67,11 +66,6 @@ export class Planner {
   /** Calls Unreserve for the assignments, in reverse order. */
   unreserve(profile: Profile, assignments: readonly NodeAssignment[]): void {
     for (const { state, pod, nodeName } of assignments.toReversed()) profile.unreserve(state, pod, nodeName);
-  }
-
-  /** Returns the signatures by which the profile's plugins treat pods alike. */
-  signaturesOf(profile: Profile, pod: Pod): PodSignatures {
-    return profile.signaturesOf(pod);
   }
 
   #cachedResultsOf(profile: Profile): CachedResults {
