@@ -141,8 +141,22 @@ class RequestGenerator {
     if (this.#draws.oneIn(6)) metadata.finalizers = [this.#draws.pick(['example.test/hold', 'hold', 'orphan'])];
     if (this.#draws.oneIn(8))
       metadata.ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'a', uid: this.#draws.pick(['u', 'v']) }];
+    if (this.#draws.oneIn(100)) Object.assign(metadata, this.#largeMetadata());
     const object: JsonObject = { apiVersion: resource.apiVersion, kind: resource.kind, ...made, metadata };
     return object;
+  }
+
+  /** Returns metadata around the maximum number of values in an object. */
+  #largeMetadata(): JsonObject {
+    const count = this.#draws.below(60_000);
+    const names = Array.from({ length: count }, (_, index) => `a${index}`);
+    const [key, value] = this.#draws.pick([
+      ['', 'x'],
+      ['!', 'x'],
+      ['', 1],
+    ] as const);
+    const map = Object.fromEntries(names.map((each) => [`${each}${key}`, value]));
+    return this.#draws.pick<JsonObject>([{ labels: map }, { annotations: map }, { finalizers: names }, map]);
   }
 
   #create(): WellFormed {

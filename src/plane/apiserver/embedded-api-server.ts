@@ -9,7 +9,7 @@ import { startDefinitionRegistrar } from './background/definition-registrar.ts';
 import { startEventExpiry } from './background/event-expiry.ts';
 import { startGarbageCollector } from './background/garbage-collector.ts';
 import { startContentCleaners } from './background/content-cleaner.ts';
-import { ApiError, internalError } from './http/api-error.ts';
+import { ApiError, internalError, requestTooLarge } from './http/api-error.ts';
 import { jsonResponse } from './http/response.ts';
 import { builtInKinds } from './kinds/built-in-kinds.ts';
 import { builtInNamespaces, namespaces } from './kinds/namespaces.ts';
@@ -18,6 +18,7 @@ import { podIndexes, pods } from './kinds/pods/pods.ts';
 import { builtInPriorityClasses, priorityClasses } from './kinds/priority-classes.ts';
 import { ResourceRegistry } from './kinds/resource-registry.ts';
 import { route } from './router.ts';
+import { StepLimitError } from './schema/step-limit.ts';
 import { Store } from './store/store.ts';
 import type { StoreListener } from './store/store.ts';
 import type { ApiContext } from './verbs/api-context.ts';
@@ -146,7 +147,7 @@ export class EmbeddedApiServer {
     try {
       return route({ api: this.#api, administratorToken: this.#administratorToken }, request, signal);
     } catch (error) {
-      const known = error instanceof ApiError ? error : internalError((error as Error).stack ?? String(error));
+      const known = apiErrorOf(error);
       return jsonResponse(known.toStatus(), { status: known.code, headers: known.headers });
     }
   }
@@ -173,4 +174,10 @@ export class EmbeddedApiServer {
       createObject(this.#api, priorityClasses, undefined, object, false);
     }
   }
+}
+
+function apiErrorOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof StepLimitError) return requestTooLarge(error.message);
+  return internalError((error as Error).stack ?? String(error));
 }

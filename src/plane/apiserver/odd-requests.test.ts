@@ -1,25 +1,18 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from './json.ts';
-import { ApiClient } from './testing/api-client.ts';
+import { ApiClient, clientWithThings } from './testing/api-client.ts';
 import type { Answer } from './testing/api-client.ts';
 import {
   configMapManifest,
   configMapsPath,
-  definitionsPath,
   podManifest,
   podsPath,
-  thingDefinition,
   thingManifest,
   thingsPath,
 } from './testing/manifests.ts';
 
-async function withThings(): Promise<ApiClient> {
-  const client = new ApiClient();
-  const spec = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  await client.mustCreate(definitionsPath, thingDefinition({ spec }));
-  return client;
-}
+const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
 function nested(depth: number): JsonObject {
   let value: JsonObject = {};
@@ -47,7 +40,7 @@ describe('nesting', () => {
       (client, deep) => client.patch('/api/v1/namespaces/default', 'strategic', { metadata: deep }),
     ],
   ])('rejects a value that is nested too deeply %s', async (_where, send) => {
-    const client = await withThings();
+    const client = await clientWithThings(anything);
     await client.mustCreate(thingsPath, thingManifest({}));
     const rejected = await send(client, nested(1_000));
     expect(rejected.status).toBe(400);
@@ -56,7 +49,7 @@ describe('nesting', () => {
   });
 
   it('lists, replaces, patches and deletes an object within the limit', async () => {
-    const client = await withThings();
+    const client = await clientWithThings(anything);
     await client.mustCreate(thingsPath, thingManifest(nested(118)));
     await expectListed(client, thingsPath);
     const { body } = await client.get(`${thingsPath}/a`);

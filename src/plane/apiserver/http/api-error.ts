@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import { maxProblems } from '../schema/field-error.ts';
 
 /** One cause of an error, with its field if it has one. */
 export interface StatusCause {
@@ -133,13 +134,10 @@ export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', message);
 }
 
-/** Maximum number of problems of an object that a response names. A body of 3 MiB can have a million. */
-export const maxProblems = 100;
-
-/** Returns a line for each of the first problems, and one that counts the others. */
+/** Returns a line for each of the first problems, and one that says that there are more. */
 export function problemLines<T>(problems: readonly T[], line: (problem: T) => string): string[] {
   const lines = problems.slice(0, maxProblems).map(line);
-  return problems.length > maxProblems ? [...lines, `and ${problems.length - maxProblems} more`] : lines;
+  return problems.length > maxProblems ? [...lines, 'and more'] : lines;
 }
 
 /** Returns the error for an invalid object, with one cause per field. The message qualifies the kind: `PodGroup.scheduling.x-k8s.io`. */

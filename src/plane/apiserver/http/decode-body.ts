@@ -57,26 +57,66 @@ export function bodyTooLarge(): ApiError {
   return requestTooLarge(`limit is ${bodyLimitBytes}`);
 }
 
-/** Parses JSON. Throws 400. */
+/** Parses JSON. Throws 400 or 413. */
 export function decodeJson(text: string): JsonValue {
+  rejectManyValues(text);
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;
   } catch (error) {
     throw badRequest(`the request body is not valid JSON: ${(error as Error).message}`);
   }
-  rejectNesting(value);
+  rejectLarge(value);
   return value;
 }
 
+/** Maximum number of values in an object: its fields, list elements and their contents. All work on an object grows with this number. */
+const maxValues = 50_000;
+/** Maximum number of characters in the keys and strings of an object. Near the limit of etcd, which stores objects of up to 1.5 MiB. */
+const maxCharacters = 1.5 * 1024 * 1024;
 /** Maximum nesting of an object. Functions that walk objects are recursive, and this depth fits on the stack. */
-const nestingLimit = 256;
+const maxLevels = 256;
 
-/** Throws 400 for a value that is nested too deeply. */
-export function rejectNesting(value: JsonValue, levelsLeft = nestingLimit): void {
-  if (typeof value !== 'object' || value === null) return;
-  if (levelsLeft === 0) throw badRequest(`the object is nested more than ${nestingLimit} levels deep`);
-  for (const child of Object.values(value)) rejectNesting(child, levelsLeft - 1);
+const [quote, backslash, comma, bracket, brace] = ['"', '\\', ',', '[', '{'].map((each) => each.charCodeAt(0));
+
+/** Throws 413 for JSON with many more values than an object may have. Counts separators, before the parser makes values of them. */
+function rejectManyValues(json: string): void {
+  let separators = 0;
+  let isInString = false;
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === quote) isInString = !isInString;
+    else if (isInString) at += code === backslash ? 1 : 0;
+    else if (code === comma || code === bracket || code === brace) separators++;
+  }
+  // A value has at most two: the one before it, and its own bracket.
+  if (separators > 2 * maxValues) throw tooManyValues();
+}
+
+function tooManyValues(): ApiError {
+  return requestTooLarge(`an object may have at most ${maxValues} values`);
+}
+
+/** Throws 400 for a value that is nested too deeply, and 413 for one with too many values or characters. Stops at the limit. */
+export function rejectLarge(value: JsonValue): void {
+  let values = 0;
+  let characters = 0;
+  const visit = (current: JsonValue, levelsLeft: number): void => {
+    if (++values > maxValues) throw tooManyValues();
+    if (typeof current === 'string') characters += current.length;
+    if (characters > maxCharacters) throw requestTooLarge(`an object may have at most ${maxCharacters} characters`);
+    if (typeof current !== 'object' || current === null) return;
+    if (levelsLeft === 0) throw badRequest(`the object is nested more than ${maxLevels} levels deep`);
+    if (Array.isArray(current)) {
+      for (const element of current) visit(element, levelsLeft - 1);
+      return;
+    }
+    for (const key in current) {
+      characters += key.length;
+      visit(current[key]!, levelsLeft - 1);
+    }
+  };
+  visit(value, maxLevels);
 }
 
 /** Returns the body as an object. Throws 400 if it is anything else. */

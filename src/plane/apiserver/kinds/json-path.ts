@@ -6,14 +6,18 @@ type Step =
   | { readonly type: 'all' }
   | { readonly type: 'filter'; readonly path: readonly Step[]; readonly equal: boolean; readonly value: JsonValue };
 
+/** Maximum number of characters of a path. */
+const maxLength = 1_000;
+
 /** Finds values in a document. */
 export type JsonPath = (document: JsonValue) => JsonValue[];
 
 /**
  * Compiles the subset of JSONPath that printer columns and selectable fields use: `.a.b`, `['a.b']`, `[0]`, `[*]` and
- * `[?(@.a=="b")]`. Returns undefined for any other text.
+ * `[?(@.a=="b")]`. Returns undefined for any other text, and for one that is too long.
  */
 export function compileJsonPath(text: string): JsonPath | undefined {
+  if (text.length > maxLength) return undefined;
   const steps = parseSteps(
     text
       .trim()

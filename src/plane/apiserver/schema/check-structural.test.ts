@@ -29,11 +29,11 @@ describe('the schema of a CustomResourceDefinition', () => {
     [{}, 'openAPIV3Schema.type: Required value'],
     [withField({}), 'openAPIV3Schema.properties.f.type: Required value'],
     [{ type: 'string' }, 'openAPIV3Schema.type: Required value: must be object at the root'],
-    [withField({ type: 'text' }), 'data/properties/f/type'],
+    [withField({ type: 'text' }), 'openAPIV3Schema.properties.f.type: Invalid value: "text"'],
     [withField({ type: 'string', $ref: '#/x' }), 'openAPIV3Schema.properties.f.$ref: Forbidden: not supported'],
     [
       withField({ type: 'string', pattern: '(' }),
-      'openAPIV3Schema.properties.f.pattern: Invalid value: "(": must be a regular expression that ECMAScript can read',
+      'openAPIV3Schema.properties.f.pattern: Invalid value: "(": must be a valid regular expression',
     ],
     [withField({ type: 'array' }), 'openAPIV3Schema.properties.f.items: Required value: must be specified'],
     [
@@ -44,10 +44,10 @@ describe('the schema of a CustomResourceDefinition', () => {
       withField({ type: 'integer', default: 'x' }),
       'openAPIV3Schema.properties.f.default: Invalid value: "string": openAPIV3Schema.properties.f.default in body must be of type integer',
     ],
-    [withField({ type: 'string', minLength: -1 }), 'data/properties/f/minLength must be >= 0'],
+    [withField({ type: 'string', minLength: -1 }), 'openAPIV3Schema.properties.f.minLength: Invalid value: -1'],
     [
       withField({ type: 'object', additionalProperties: { type: 'integer', minimum: 'a' } }),
-      'data/properties/f/additionalProperties/minimum must be number',
+      'openAPIV3Schema.properties.f.additionalProperties.minimum: Invalid value: "a"',
     ],
     [withField({ type: 'string', anyOf: [{ nope: 1 }] }), 'openAPIV3Schema.properties.f.anyOf.nope: Forbidden'],
   ])('is rejected: %j', (schema, problem) => {

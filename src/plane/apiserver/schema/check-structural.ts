@@ -1,110 +1,131 @@
 import { append } from '../append.ts';
 import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { structuralCompiler } from './compile-structural.ts';
-import type { StructuralCompiler } from './compile-structural.ts';
 import { fieldForbidden, invalidValue, required, wrongType } from './field-error.ts';
 import type { FieldError } from './field-error.ts';
 import { childPath } from './field-path.ts';
+import { Patterns } from './patterns.ts';
+import { StepLimit } from './step-limit.ts';
+import type { StructuralSchema } from './structural-schema.ts';
+import { validateStructural } from './validate-structural.ts';
 
-/** Keywords without nested schemas. */
-const ownKeywords = [
-  ...[
-    'title',
-    'description',
-    'example',
-    'externalDocs',
-    'default',
-    'uniqueItems',
-    'type',
-    'format',
-    'nullable',
-    'enum',
+const listTypeKeyword = 'x-kubernetes-list-type';
+const mapKeysKeyword = 'x-kubernetes-list-map-keys';
+/** Keywords with schemas that only restrict the value that the outer schema describes. */
+const branchKeywords = ['allOf', 'anyOf', 'oneOf'];
+const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
+
+type KeywordRule = (value: JsonValue) => boolean;
+
+const isText: KeywordRule = (value) => typeof value === 'string';
+const isFlag: KeywordRule = (value) => typeof value === 'boolean';
+const isNumber: KeywordRule = (value) => typeof value === 'number';
+
+/** [rule for the values of keywords, the keywords that the server supports] */
+const rules: readonly (readonly [KeywordRule, readonly string[]])[] = [
+  [isText, ['title', 'description', 'format', 'pattern', listTypeKeyword, 'x-kubernetes-map-type']],
+  [isFlag, ['nullable', 'uniqueItems', 'exclusiveMinimum', 'exclusiveMaximum']],
+  [isFlag, ['x-kubernetes-int-or-string', 'x-kubernetes-preserve-unknown-fields']],
+  [isNumber, ['minimum', 'maximum']],
+  [
+    (value) => Number.isInteger(value) && (value as number) >= 0,
+    ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
   ],
-  ...['required', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'pattern'],
-  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
-  ...['x-kubernetes-int-or-string', 'x-kubernetes-preserve-unknown-fields'],
-  ...['x-kubernetes-list-type', 'x-kubernetes-list-map-keys', 'x-kubernetes-map-type'],
+  [(value) => isNumber(value) && (value as number) > 0, ['multipleOf']],
+  [(value) => typeof value === 'string' && types.has(value), ['type']],
+  [(value) => Array.isArray(value), ['enum']],
+  [(value) => Array.isArray(value) && value.every(isText), ['required', mapKeysKeyword]],
+  [(value) => Array.isArray(value) && value.every(isObject), branchKeywords],
+  [(value) => isObject(value) && Object.values(value).every(isObject), ['properties']],
+  [(value) => isObject(value) || isFlag(value), ['additionalProperties']],
+  [isObject, ['items', 'not']],
+  [() => true, ['example', 'externalDocs', 'default']],
 ];
-/** Keywords with one or more schemas that only restrict the value that the outer schema describes. */
-const branchKeywords = ['allOf', 'anyOf', 'oneOf', 'not'];
-const knownKeywords = new Set([...ownKeywords, ...branchKeywords, 'properties', 'additionalProperties', 'items']);
+/** keyword -> rule for its value */
+const keywordRules = new Map(rules.flatMap(([rule, keywords]) => keywords.map((keyword) => [keyword, rule] as const)));
 
 /**
  * Checks that this API server supports the schema of a CustomResourceDefinition. It rejects unknown keywords instead of ignoring them,
  * including CEL rules (`x-kubernetes-validations`). kube-apiserver rejects more, such as anyOf branches that define structure. `path`
- * is the schema's path in the CRD.
+ * is the schema's path in the CRD; `steps` counts for the whole CRD. Throws StepLimitError.
  */
-export function checkStructural(schema: JsonValue, path = 'openAPIV3Schema'): FieldError[] {
+export function checkStructural(
+  schema: JsonValue,
+  path = 'openAPIV3Schema',
+  steps: StepLimit = new StepLimit(),
+): FieldError[] {
   if (!isObject(schema)) return [wrongType(path, schema, 'object')];
   if (schema.type !== 'object') return [required(childPath(path, 'type'), 'must be object at the root')];
-  const errors: FieldError[] = [];
-  const compile = structuralCompiler();
-  check(schema, path, false, { errors, compile });
-  if (errors.length > 0) return errors;
-  try {
-    compile(schema);
-    return [];
-  } catch (error) {
-    return [invalidValue(path, 'object', (error as Error).message)];
-  }
+  const check: Check = { errors: [], patterns: new Patterns(), steps };
+  checkKeywords(schema, path, false, check);
+  // A default is checked against a schema without errors.
+  if (check.errors.length === 0) checkDefaults(schema, path, check);
+  return check.errors;
 }
 
 interface Check {
   readonly errors: FieldError[];
-  readonly compile: StructuralCompiler;
+  readonly patterns: Patterns;
+  readonly steps: StepLimit;
 }
 
-function check(schema: JsonValue | undefined, path: string, isBranch: boolean, state: Check): void {
-  if (!isObject(schema)) return;
-  const { errors, compile } = state;
-  for (const keyword of Object.keys(schema)) {
-    if (!knownKeywords.has(keyword)) errors.push(fieldForbidden(childPath(path, keyword), rejectionOf(keyword)));
+function checkKeywords(schema: JsonObject, path: string, isBranch: boolean, check: Check): void {
+  const { errors, patterns, steps } = check;
+  steps.count(1);
+  let isValid = true;
+  for (const [keyword, value] of Object.entries(schema)) {
+    const rule = keywordRules.get(keyword);
+    if (rule?.(value) === true) continue;
+    isValid = false;
+    const at = childPath(path, keyword);
+    errors.push(rule === undefined ? fieldForbidden(at, rejectionOf(keyword)) : invalidValue(at, value, wrongKeyword));
   }
+  if (!isValid) return;
+  const { type, pattern, items }: StructuralSchema = schema;
   const needsType =
     schema['x-kubernetes-int-or-string'] !== true && schema['x-kubernetes-preserve-unknown-fields'] !== true;
-  if (schema.type === undefined && needsType && !isBranch) errors.push(required(childPath(path, 'type')));
-  const problem = typeof schema.pattern === 'string' ? patternProblem(schema.pattern) : undefined;
-  if (problem !== undefined) errors.push(invalidValue(childPath(path, 'pattern'), schema.pattern!, problem));
-  const { properties, items, additionalProperties } = schema;
-  if (schema.type === 'array' && items === undefined && !isBranch) {
+  if (type === undefined && needsType && !isBranch) errors.push(required(childPath(path, 'type')));
+  const problem = pattern === undefined ? undefined : patterns.problemOf(pattern, steps);
+  if (problem !== undefined) errors.push(invalidValue(childPath(path, 'pattern'), pattern!, problem));
+  if (type === 'array' && items === undefined && !isBranch) {
     errors.push(required(childPath(path, 'items'), 'must be specified'));
   }
-  if (schema['x-kubernetes-list-type'] === 'map' && schema['x-kubernetes-list-map-keys'] === undefined) {
-    errors.push(required(childPath(path, 'x-kubernetes-list-map-keys'), 'must be specified for a list of type map'));
+  if (schema[listTypeKeyword] === 'map' && schema[mapKeysKeyword] === undefined) {
+    errors.push(required(childPath(path, mapKeysKeyword), 'must be specified for a list of type map'));
   }
   if (schema.uniqueItems === true) {
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
     errors.push(fieldForbidden(childPath(path, 'uniqueItems'), why));
   }
-  if (schema.default !== undefined && schema.default !== null) append(errors, defaultErrors(schema, path, compile));
-  for (const [name, property] of Object.entries(isObject(properties) ? properties : {})) {
-    check(property, childPath(childPath(path, 'properties'), name), isBranch, state);
-  }
-  check(items, childPath(path, 'items'), isBranch, state);
-  check(additionalProperties, childPath(path, 'additionalProperties'), isBranch, state);
-  for (const keyword of branchKeywords) {
-    for (const branch of [schema[keyword] ?? []].flat()) check(branch, childPath(path, keyword), true, state);
+  for (const [at, child] of structureOf(schema, path)) checkKeywords(child, at, isBranch, check);
+  for (const keyword of [...branchKeywords, 'not']) {
+    const branches = [schema[keyword] ?? []].flat() as JsonObject[];
+    for (const branch of branches) checkKeywords(branch, childPath(path, keyword), true, check);
   }
 }
 
-/** Checks the default of a schema against the schema. */
-function defaultErrors(schema: JsonObject, path: string, compile: StructuralCompiler): FieldError[] {
-  try {
-    return compile(schema)(schema.default!, childPath(path, 'default'));
-  } catch {
-    return []; // Compiling the whole schema reports the problem.
+/** Checks the defaults of a schema against the schema. */
+function checkDefaults(schema: JsonObject, path: string, check: Check): void {
+  const { errors, patterns, steps } = check;
+  if (schema.default !== undefined && schema.default !== null) {
+    append(errors, validateStructural(schema.default, schema, childPath(path, 'default'), patterns, steps));
   }
+  for (const [at, child] of structureOf(schema, path)) checkDefaults(child, at, check);
 }
 
-function patternProblem(pattern: string): string | undefined {
-  try {
-    new RegExp(pattern);
-    return undefined;
-  } catch (error) {
-    return `must be a regular expression that ECMAScript can read: ${(error as Error).message}`;
+/** Returns the schemas of the parts of a value, with their paths. */
+function structureOf(schema: JsonObject, path: string): [path: string, schema: JsonObject][] {
+  const parts = Object.entries((schema.properties ?? {}) as Record<string, JsonObject>).map(
+    ([name, property]): [string, JsonObject] => [childPath(childPath(path, 'properties'), name), property],
+  );
+  for (const keyword of ['items', 'additionalProperties']) {
+    const part = schema[keyword];
+    if (isObject(part)) parts.push([childPath(path, keyword), part]);
   }
+  return parts;
 }
+
+const wrongKeyword = 'must be a valid value of this keyword of OpenAPI';
 
 function rejectionOf(keyword: string): string {
   return keyword === 'x-kubernetes-validations'

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { emptyTextFields } from './api-fields.ts';
 import { modelFields } from './built-in-types.ts';
 import type { ValueType } from './built-in-types.ts';
-import { invalidValue, wrongFormat, wrongType } from './field-error.ts';
+import { invalidValue, maxProblems, wrongFormat, wrongType } from './field-error.ts';
 import type { FieldError } from './field-error.ts';
 import { childPath, elementPath, keyPath } from './field-path.ts';
 import { isBase64, isInt32, isInt64, isMicroTime, readDateTime } from './formats.ts';
@@ -15,7 +15,7 @@ export interface DecodedModel {
   readonly object: JsonObject;
   /** Paths of fields that the kind does not have, such as `spec.containers[0].foo`, in the object's order. */
   readonly unknownFields: readonly string[];
-  /** Errors of values that do not have their field's type. A null counts as an absent field. */
+  /** Errors of values that do not have their field's type, up to `maxProblems` + 1. A null counts as an absent field. */
   readonly errors: readonly FieldError[];
 }
 
@@ -38,9 +38,9 @@ class ModelDecoding {
   readonly unknownFields: string[] = [];
   readonly errors: FieldError[] = [];
 
-  /** Returns the stored form of a value. Undefined for null, and for a value of the wrong type. */
+  /** Returns the stored form of a value. Undefined for null, for a value of the wrong type, and after too many errors. */
   value(value: JsonValue, type: ValueType, path: string): Decoded {
-    if (value === null) return undefined;
+    if (value === null || this.errors.length > maxProblems) return undefined;
     switch (type.kind) {
       case 'any':
         return value;
@@ -53,11 +53,9 @@ class ModelDecoding {
           .filter((item) => item !== undefined);
       case 'map': {
         if (!isObject(value)) return this.#fail(wrongType(path, value, 'object'));
-        const entries = new Map<string, JsonValue>();
-        for (const [key, item] of Object.entries(value)) {
-          const decoded = this.value(item, type.element, keyPath(path, key));
-          if (decoded !== undefined) entries.set(key, decoded);
-        }
+        const entries = Object.entries(value)
+          .map(([key, item]) => [key, this.value(item, type.element, keyPath(path, key))] as const)
+          .filter((entry): entry is readonly [string, JsonValue] => entry[1] !== undefined);
         return Object.fromEntries(entries);
       }
       default:
@@ -146,5 +144,7 @@ function isInteger(value: JsonValue): value is number {
 
 function isEmpty(value: JsonValue, type: ValueType): boolean {
   if (type.kind === 'model' || type.kind === 'any') return false;
-  return value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+  if (!isObject(value)) return value === '' || (Array.isArray(value) && value.length === 0);
+  for (const _key in value) return false;
+  return true;
 }

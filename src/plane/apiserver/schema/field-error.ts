@@ -1,5 +1,8 @@
 import type { JsonValue } from '../json.ts';
 
+/** Maximum number of problems of an object that a response names. Code whose problems are expensive stops when it has found more. */
+export const maxProblems = 100;
+
 /** Maximum number of characters of a value that an error shows. */
 const maxDescribedLength = 512;
 
@@ -47,7 +50,7 @@ export function wrongFormat(field: string, value: JsonValue, expected: string): 
 }
 
 export function notSupported(field: string, value: JsonValue, supported: readonly JsonValue[]): FieldError {
-  const list = supported.map((each) => JSON.stringify(each)).join(', ');
+  const list = supported.slice(0, maxProblems).map(describeValue).join(', ');
   const message = `Unsupported value: ${describeValue(value)}: supported values: ${list}`;
   return { field, reason: 'FieldValueNotSupported', message };
 }
@@ -62,8 +65,23 @@ export function duplicateValue(field: string, value: JsonValue): FieldError {
 
 /** Returns a value as JSON, truncated if it is long. */
 function describeValue(value: JsonValue): string {
-  const text = JSON.stringify(value);
+  const text = jsonPrefix(value, maxDescribedLength + 1);
   return text.length <= maxDescribedLength ? text : `${text.slice(0, maxDescribedLength)}…`;
+}
+
+/** Returns a value as JSON, or at least the first `length` characters of it. Does not encode the rest, which can be as long as a body. */
+function jsonPrefix(value: JsonValue, length: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, length));
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const isList = Array.isArray(value);
+  let text = isList ? '[' : '{';
+  for (const [key, child] of isList ? value.entries() : Object.entries(value)) {
+    if (text.length >= length) return text;
+    if (text.length > 1) text += ',';
+    if (!isList) text += `${JSON.stringify(String(key).slice(0, length))}:`;
+    text += jsonPrefix(child, length - text.length);
+  }
+  return text + (isList ? ']' : '}');
 }
 
 /** Returns the OpenAPI name of a value's type. */

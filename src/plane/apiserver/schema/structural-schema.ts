@@ -1,11 +1,34 @@
 import type { JsonValue } from '../json.ts';
 
-/** A node of a CRD's schema (`openAPIV3Schema`), with the keywords that pruning and defaulting read. */
+/** A node of a CRD's schema (`openAPIV3Schema`), with the keywords that the server acts on. */
 export interface StructuralSchema {
+  readonly type?: string;
+  readonly format?: string;
   readonly nullable?: boolean;
   readonly default?: JsonValue;
+  readonly enum?: readonly JsonValue[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: boolean;
+  readonly exclusiveMaximum?: boolean;
+  readonly multipleOf?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, StructuralSchema>>;
   readonly additionalProperties?: boolean | StructuralSchema;
   readonly items?: StructuralSchema;
+  readonly allOf?: readonly StructuralSchema[];
+  readonly anyOf?: readonly StructuralSchema[];
+  readonly oneOf?: readonly StructuralSchema[];
+  readonly not?: StructuralSchema;
+  readonly 'x-kubernetes-int-or-string'?: boolean;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
+  readonly 'x-kubernetes-list-type'?: string;
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
 }

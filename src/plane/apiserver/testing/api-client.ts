@@ -5,6 +5,7 @@ import type { TransportRequest, TransportResponse } from '../../../client/transp
 import { EmbeddedApiServer } from '../embedded-api-server.ts';
 import type { EmbeddedApiServerOptions } from '../embedded-api-server.ts';
 import type { JsonObject } from '../json.ts';
+import { definitionsPath, thingDefinition } from './manifests.ts';
 
 export interface Answer {
   readonly status: number;
@@ -77,6 +78,13 @@ export class ApiClient {
     if (answer.status !== 201) throw new Error(`create returned ${answer.status}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   }
+}
+
+/** Returns a client of a server with the CRD of Things. `spec` is the schema of their spec. */
+export async function clientWithThings(spec: JsonObject): Promise<ApiClient> {
+  const client = new ApiClient();
+  await client.mustCreate(definitionsPath, thingDefinition({ spec }));
+  return client;
 }
 
 /** Reads the events of a watch one by one. */

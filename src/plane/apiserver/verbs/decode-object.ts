@@ -1,8 +1,8 @@
-import { ApiError, badRequest, invalid, maxProblems, problemLines } from '../http/api-error.ts';
-import { rejectNesting } from '../http/decode-body.ts';
+import { ApiError, badRequest, invalid, problemLines } from '../http/api-error.ts';
+import { rejectLarge } from '../http/decode-body.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt, textAt } from '../kinds/access.ts';
-import { invalidValue } from '../schema/field-error.ts';
+import { invalidValue, maxProblems } from '../schema/field-error.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { decodeModel } from '../schema/decode-model.ts';
@@ -19,8 +19,8 @@ export interface DecodedObject {
 /**
  * Decodes an object from a client into its stored shape. Checks its kind, rejects, reports or drops unknown fields according to
  * `fieldValidation`, and fills in the defaults of a custom resource's schema. Takes ownership of `sent`. Throws 400 for the wrong
- * kind of a built-in resource, for a field of the wrong type, and for an object that is nested too deeply. Throws 422 for the wrong
- * kind of a custom resource, and for unknown fields in a patch if the validation is Strict.
+ * kind of a built-in resource, for a field of the wrong type, and for an object that is nested too deeply. Throws 413 for an object that is
+ * too large, and 422 for the wrong kind of a custom resource, and for unknown fields in a patch if the validation is Strict.
  */
 export function decodeObject(
   type: ResourceType,
@@ -28,7 +28,7 @@ export function decodeObject(
   fieldValidation: FieldValidation,
   from: 'body' | 'patch' = 'body',
 ): DecodedObject {
-  rejectNesting(sent);
+  rejectLarge(sent);
   const apiVersion = apiVersionOf(type);
   if (type.content.type === 'structural' && sent.kind === undefined) {
     throw badRequest("Object 'Kind' is missing in the request body");
@@ -85,8 +85,10 @@ function decodeContent(type: ResourceType, sent: JsonObject): DecodedContent {
   // The schema does not describe metadata. Its type is the same in every model, so V1Pod's will do.
   const typed = decodeTyped(type, { metadata: sent.metadata ?? {} }, 'V1Pod');
   const pruned = pruneAndDefault(sent, type.content.schema);
+  // Defaults can add more than the client sent.
+  rejectLarge(pruned.value);
   const unknownFields = [...typed.unknownFields, ...pruned.unknownFields];
-  // Sorting builds the text of every path, and a path can be as long as the body.
+  // Sorting builds the text of every path.
   if (unknownFields.length <= maxProblems) unknownFields.sort();
   return { content: { ...(pruned.value as JsonObject), ...typed.content }, unknownFields };
 }

@@ -5,8 +5,9 @@ import type { Column } from '../column.ts';
 import { compileJsonPath } from '../json-path.ts';
 import { allVerbs, metadataFields, statusSubresource } from '../resource-type.ts';
 import type { ContentSchema, ResourceType } from '../resource-type.ts';
-import { structuralCompiler } from '../../schema/compile-structural.ts';
-import type { StructuralValidator } from '../../schema/compile-structural.ts';
+import { Patterns } from '../../schema/patterns.ts';
+import { StepLimit } from '../../schema/step-limit.ts';
+import { validateStructural } from '../../schema/validate-structural.ts';
 
 /** Returns the resources of a CustomResourceDefinition: one for each served version. */
 export function customResourceTypes(definition: JsonObject): ResourceType[] {
@@ -45,12 +46,11 @@ function customResourceType(spec: JsonObject, version: JsonObject): ResourceType
 }
 
 function structuralContent(schema: JsonObject): ContentSchema {
-  let validator: StructuralValidator | undefined;
-  // Compile on first use: most CRDs are stored long before their first object.
+  const patterns = new Patterns();
   return {
     type: 'structural',
     schema,
-    validate: (object) => (validator ??= structuralCompiler()(schema))(object),
+    validate: (object) => validateStructural(object, schema, '', patterns, new StepLimit()),
   };
 }
 

@@ -4,6 +4,7 @@ import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { fieldForbidden, invalidValue, required } from '../../schema/field-error.ts';
 import { checkStructural } from '../../schema/check-structural.ts';
+import { StepLimit } from '../../schema/step-limit.ts';
 import { metadataOf, objectAt, objectsAt, textAt, valueAt } from '../access.ts';
 import { dnsLabelProblem, dnsSubdomainProblem } from '../field-rules.ts';
 import { compileJsonPath } from '../json-path.ts';
@@ -17,6 +18,8 @@ const builtInGroups: ReadonlySet<string> = new Set([
   'scheduling.k8s.io',
   'storage.k8s.io',
 ]);
+/** Maximum number of versions of a CRD, and of columns of a version. A table has a cell for each column and each object. */
+const maxItems = 32;
 const columnTypes = ['integer', 'number', 'string', 'boolean', 'date'];
 
 /** Checks a CustomResourceDefinition. Rejects features that this server could store but not act on. */
@@ -42,7 +45,9 @@ export function validateDefinition(definition: JsonObject): StatusCause[] {
     causes.push(fieldForbidden('spec.conversion.strategy', rule));
   }
   const versions = objectsAt(spec, 'versions');
-  versions.forEach((version, index) => append(causes, validateVersion(version, `spec.versions[${index}]`)));
+  if (versions.length > maxItems) return [tooMany('spec.versions')];
+  const steps = new StepLimit();
+  versions.forEach((version, index) => append(causes, validateVersion(version, `spec.versions[${index}]`, steps)));
   if (versions.filter((version) => version.storage === true).length !== 1) {
     const names = versions.map((version) => textAt(version, 'name'));
     causes.push(invalidValue('spec.versions', names, 'must have exactly one version marked as storage version'));
@@ -50,7 +55,7 @@ export function validateDefinition(definition: JsonObject): StatusCause[] {
   return causes;
 }
 
-function validateVersion(version: JsonObject, path: string): StatusCause[] {
+function validateVersion(version: JsonObject, path: string, steps: StepLimit): StatusCause[] {
   const name = textAt(version, 'name');
   const causes: StatusCause[] = [];
   if (!versionPattern.test(name)) {
@@ -58,12 +63,14 @@ function validateVersion(version: JsonObject, path: string): StatusCause[] {
   }
   const schema = objectAt(version, 'schema')?.openAPIV3Schema;
   if (schema === undefined) causes.push(required(`${path}.schema.openAPIV3Schema`, 'schemas are required'));
-  else append(causes, checkStructural(schema, `${path}.schema.openAPIV3Schema`));
+  else append(causes, checkStructural(schema, `${path}.schema.openAPIV3Schema`, steps));
   for (const field of ['subresources.scale', 'selectableFields']) {
     if (valueAt(version, field) === undefined) continue;
     causes.push(fieldForbidden(`${path}.${field}`, 'not supported for custom resources by this API server'));
   }
-  objectsAt(version, 'additionalPrinterColumns').forEach((column, index) => {
+  const columns = objectsAt(version, 'additionalPrinterColumns');
+  if (columns.length > maxItems) return [...causes, tooMany(`${path}.additionalPrinterColumns`)];
+  columns.forEach((column, index) => {
     const columnPath = `${path}.additionalPrinterColumns[${index}]`;
     if (textAt(column, 'name') === '' || !columnTypes.includes(textAt(column, 'type'))) {
       causes.push(invalidValue(columnPath, column, `must have a name, and a type of ${columnTypes.join(', ')}`));
@@ -71,6 +78,10 @@ function validateVersion(version: JsonObject, path: string): StatusCause[] {
     causes.push(...validateJsonPath(textAt(column, 'jsonPath'), `${columnPath}.jsonPath`));
   });
   return causes;
+}
+
+function tooMany(field: string): StatusCause {
+  return { field, reason: 'FieldValueTooMany', message: `Too many: must have at most ${maxItems} items` };
 }
 
 function validateJsonPath(text: string, field: string): StatusCause[] {

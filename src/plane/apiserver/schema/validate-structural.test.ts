@@ -1,9 +1,14 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { structuralCompiler } from './compile-structural.ts';
+import type { FieldError } from './field-error.ts';
+import { Patterns } from './patterns.ts';
+import { StepLimit, StepLimitError } from './step-limit.ts';
+import { validateStructural } from './validate-structural.ts';
 
+const validate = (value: JsonValue, schema: JsonObject, path = ''): FieldError[] =>
+  validateStructural(value, schema, path, new Patterns(), new StepLimit());
 const shown = (value: JsonValue, schema: JsonObject, path = 'spec.x'): string[] =>
-  structuralCompiler()(schema)(value, path).map((error) => `${error.reason} ${error.field}: ${error.message}`);
+  validate(value, schema, path).map((error) => `${error.reason} ${error.field}: ${error.message}`);
 
 test('each pattern applies to its own field', () => {
   const schema = {
@@ -14,28 +19,27 @@ test('each pattern applies to its own field', () => {
       c: { type: 'object', additionalProperties: { type: 'string', pattern: 'c' } },
     },
   };
-  const validate = structuralCompiler()(schema);
-  expect(validate({ a: 'aa', b: 'bb', c: { x: 'xcx' } })).toEqual([]);
-  expect(validate({ a: 'b', b: 'a', c: { x: 'x' } }).map(({ field }) => field)).toEqual(['a', 'b', 'c.x']);
+  expect(validate({ a: 'aa', b: 'bb', c: { x: 'xcx' } }, schema)).toEqual([]);
+  expect(validate({ a: 'b', b: 'a', c: { x: 'x' } }, schema).map(({ field }) => field)).toEqual(['a', 'b', 'c.x']);
 });
 
 describe('validation of custom resources', () => {
   test('reports minMember 0 of a PodGroup with the message of kube-apiserver', () => {
-    const validate = structuralCompiler()({
+    const schema = {
       type: 'object',
       properties: {
         spec: { type: 'object', properties: { minMember: { type: 'integer', format: 'int32', minimum: 1 } } },
       },
-    });
-    expect(validate({ spec: { minMember: 0 } })).toEqual([
+    };
+    expect(validate({ spec: { minMember: 0 } }, schema)).toEqual([
       {
         field: 'spec.minMember',
         reason: 'FieldValueInvalid',
         message: 'Invalid value: 0: spec.minMember in body should be greater than or equal to 1',
       },
     ]);
-    expect(validate({ spec: { minMember: 3 } })).toEqual([]);
-    expect(validate({ spec: { minMember: '3' } })).toEqual([
+    expect(validate({ spec: { minMember: 3 } }, schema)).toEqual([]);
+    expect(validate({ spec: { minMember: '3' } }, schema)).toEqual([
       {
         field: 'spec.minMember',
         reason: 'FieldValueTypeInvalid',
@@ -176,6 +180,25 @@ describe('validation of custom resources', () => {
     ]);
   });
 
+  test('shows the beginning of a large value, and encodes no more of it', () => {
+    const value = Array.from({ length: 100 }, () => ({ text: 'x'.repeat(10_000) }));
+    const stringify = vi.spyOn(JSON, 'stringify');
+    const [message] = shown(value, { type: 'array', maxItems: 1, items: { type: 'object' } });
+    const encoded = stringify.mock.results.reduce((sum, { value: text }) => sum + String(text).length, 0);
+    stringify.mockRestore();
+    expect(message).toMatch(/Invalid value: \[\{"text":"x{502}…: spec.x in body must NOT have more than 1 items$/);
+    expect(encoded).toBeLessThan(1_000);
+  });
+
+  test('stops at the first problem that a response does not name', () => {
+    expect(
+      shown(
+        Array.from({ length: 5_000 }, () => 1),
+        { type: 'array', items: { type: 'string' } },
+      ),
+    ).toHaveLength(101);
+  });
+
   test('requires exactly one matching schema in oneOf', () => {
     const schema: JsonObject = { type: 'integer', oneOf: [{ minimum: 1 }, { maximum: 5 }] };
     expect(shown(3, schema).join()).toContain('must match exactly one schema in oneOf');
@@ -196,5 +219,50 @@ describe('validation of custom resources', () => {
   test('accepts null for a nullable field of any type and enum', () => {
     expect(shown(null, { type: 'string', nullable: true, enum: ['a'] })).toEqual([]);
     expect(shown(1, { type: 'string', nullable: true }).join()).toContain('must be of type string: "integer"');
+  });
+});
+
+/** Returns the schema of a list whose elements have this schema. */
+const listOf = (items: JsonObject): JsonObject => ({ type: 'array', items });
+const many = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+const wide = Object.fromEntries(many(1_000, (i) => [`f${i}`, 1]));
+/** A schema with 2^depth branches that reject every string. */
+const branches = (depth: number): JsonObject =>
+  depth === 0 ? { type: 'integer' } : { anyOf: [branches(depth - 1), branches(depth - 1)] };
+
+describe('the steps of a check', () => {
+  test.each<[string, JsonValue, JsonObject]>([
+    ['elements and branches', many(1_000, String), listOf({ anyOf: [branches(10), { type: 'string' }] })],
+    ['elements and an enum', many(1_000, () => 'e999'), listOf({ enum: many(1_000, (i) => `e${i}`) })],
+    ['elements and required fields', many(1_000, () => wide), listOf({ required: Object.keys(wide) })],
+    ['a text and a pattern', 'a'.repeat(200_000), { type: 'string', pattern: 'a{1,100}$' }],
+    ['a pattern whose repetitions are written out', 'a', { type: 'string', pattern: '(a{1,99}){1,9}'.repeat(100) }],
+    [
+      'distinct elements and branches',
+      many(200, (i) => `${i}`.repeat(5_000)),
+      { ...listOf({ type: 'string' }), allOf: many(20, () => ({ 'x-kubernetes-list-type': 'set' })) },
+    ],
+  ])('are limited for the product of %s', (_what, value, schema) => {
+    expect(() => validate(value, schema)).toThrow(StepLimitError);
+  });
+
+  test('do not grow with the power of nested repetitions in a pattern', () => {
+    const schema = { type: 'string', pattern: '^(a+)+$' };
+    expect(shown(`${'a'.repeat(10_000)}!`, schema).join()).toContain("should match '^(a+)+$'");
+    expect(shown('a'.repeat(10_000), schema)).toEqual([]);
+  });
+
+  test('allow a large object', () => {
+    const items = {
+      type: 'object',
+      required: ['name'],
+      properties: { name: { type: 'string', pattern: '^[a-z0-9]+$' } },
+    };
+    expect(
+      validate(
+        many(5_000, (i) => ({ name: `name${i}` })),
+        listOf(items),
+      ),
+    ).toEqual([]);
   });
 });
