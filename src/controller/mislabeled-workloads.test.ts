@@ -62,20 +62,17 @@ async function pass(ms: number): Promise<void> {
 describe('a workload with the label of a group that lacks members', () => {
   const kinds = ['Job', 'Deployment', 'StatefulSet'] as const;
 
-  it.each(kinds)(
-    'is found if its pod template lacks the label: %s',
-    async (kind) => {
-      answers.set(pathOf(kind), [workload('train', 'red')]);
-      workloads.lacksMembers('ns', 'red', true);
-      await pass(2_999);
-      expect(lists).toEqual([]);
-      await pass(1);
-      expect(workloads.of('ns', 'red')).toEqual({ kind, name: 'train', group: 'red' });
-      expect(changed).toEqual(['ns/red']);
-      const read = ['jobs', 'deployments', 'statefulsets'].slice(0, kinds.indexOf(kind) + 1);
-      expect(lists).toEqual(read.map((plural) => `ns/${plural} ${podGroupLabel} in (red)`));
-    },
-  );
+  it.each(kinds)('is found if its pod template lacks the label: %s', async (kind) => {
+    answers.set(pathOf(kind), [workload('train', 'red')]);
+    workloads.lacksMembers('ns', 'red', true);
+    await pass(2_999);
+    expect(lists).toEqual([]);
+    await pass(1);
+    expect(workloads.of('ns', 'red')).toEqual({ kind, name: 'train', group: 'red' });
+    expect(changed).toEqual(['ns/red']);
+    const read = ['jobs', 'deployments', 'statefulsets'].slice(0, kinds.indexOf(kind) + 1);
+    expect(lists).toEqual(read.map((plural) => `ns/${plural} ${podGroupLabel} in (red)`));
+  });
 
   it('is not found if its pod template has the label or the annotation', async () => {
     const named = { [podGroupLabel]: 'red' };
@@ -177,7 +174,9 @@ describe('looks', () => {
   it('end when the API server has forgotten where they stopped', async () => {
     answers.set(
       pathOf('Job'),
-      Array.from({ length: 500 }, (_, index) => workload(`job-${index}`, 'red', { labels: { [podGroupLabel]: 'red' } })),
+      Array.from({ length: 500 }, (_, index) =>
+        workload(`job-${index}`, 'red', { labels: { [podGroupLabel]: 'red' } }),
+      ),
     );
     answers.set(pathOf('Deployment'), [workload('web', 'red')]);
     workloads.lacksMembers('ns', 'red', true);

@@ -418,7 +418,7 @@ describe('pods that were meant to be members', () => {
     const plane = new TestPlane();
     plane.sync();
     for (const name of ['group', 'other']) plane.add(podGroup({ name, minMember: 2 }));
-    const labels = { 'pod-group-size': '2', 'scheduling.k8s.io/pod-group': 'group', 'podgroup': 'other' };
+    const labels = { 'pod-group-size': '2', 'scheduling.k8s.io/pod-group': 'group', podgroup: 'other' };
     plane.set(projectMemberPod({ metadata: { uid: 'a', namespace: 'default', name: 'a', labels } }));
     await plane.pass();
     expect(plane.events.map(({ regarding }) => regarding.name)).toEqual(['group']);
