@@ -135,12 +135,12 @@ export async function runScenario(
     };
     let lookAt: number | undefined = 0;
     let isTorn = false;
-    /** A release disturbs the cluster like a fault. Its result shows once the group may be tried again. */
+    /** A release or a recreated member disturbs the cluster like a fault. The result of a release shows once the group may be tried again. */
     const restsAt = (): number => {
       const releases = releasesIn(record);
       isTorn = releases.some(({ group }) => releases.filter((each) => each.group === group).length > maxReleases);
-      const heldUntil = isTorn ? [] : releases.map((release) => release.heldUntil + baseMs);
-      return Math.max(world.disturbedUntil + settling(), lookAt ?? 0, ...heldUntil);
+      const heldUntil = isTorn ? [] : [world.recreatesUntil, ...releases.map((release) => release.heldUntil)];
+      return Math.max(world.disturbedUntil + settling(), lookAt ?? 0, ...heldUntil.map((until) => until + baseMs));
     };
     while (lookAt !== undefined && !isTorn && (await continues(restsAt))) {
       if (isTorn) break;

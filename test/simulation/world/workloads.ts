@@ -28,6 +28,7 @@ export class Workloads {
   readonly #workloads = new Map<string, Workload>();
   /** uids whose loss has been handled */
   readonly #lost = new Set<string>();
+  #recreatesUntil = 0;
 
   constructor(options: {
     readonly plane: Plane;
@@ -40,6 +41,11 @@ export class Workloads {
     this.#seed = options.seed;
     this.#disks = options.disks;
     this.#plane.subscribe((committed) => this.#changed(committed));
+  }
+
+  /** Time of the latest step of a recreation, past or to come, as far as it is known now. */
+  get recreatesUntil(): number {
+    return this.#recreatesUntil;
   }
 
   create(plan: GroupPlan): void {
@@ -110,6 +116,7 @@ export class Workloads {
     if (this.#lost.has(pod.uid) && (type !== 'DELETED' || workload.plan.recreation === 'new-name')) return;
     this.#lost.add(pod.uid);
     const inMs = 400 + 1_200 * share(this.#seed, 23, this.#timeline.count);
+    this.#recreatesUntil = Math.max(this.#recreatesUntil, this.#timeline.now + inMs);
     if (type === 'DELETED' || workload.plan.recreation === 'new-name') {
       this.#timeline.after(inMs, () => this.#make(workload, place));
     } else if (hasEnded(pod)) {

@@ -85,6 +85,11 @@ export class World {
     return Math.max(this.faults.lastAt, this.#disturbedUntil);
   }
 
+  /** Time of the latest step by which an owner recreates a member, past or to come. */
+  get recreatesUntil(): number {
+    return this.#workloads.recreatesUntil;
+  }
+
   /** Start of the process that has run longest of those that run now; now if none does. */
   oldestStart(role: Role): number {
     return this.#first(role)?.startedAt ?? this.timeline.now;
