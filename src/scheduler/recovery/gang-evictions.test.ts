@@ -134,6 +134,17 @@ describe('a partially bound gang that cannot be completed', () => {
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-2']);
   });
 
+  it('is released if its waiting members name different schedulers', async () => {
+    const core = partiallyBound();
+    core.pod({ name: 'red-3', group: 'red', cpu: 1, schedulerName: 'another' });
+    core.node({ name: 'b', cpu: 2 });
+    await advance(core, 59 * second);
+    expect(core.harness.released).toEqual([]);
+    await advance(core, 2 * second);
+    expect(core.harness.released).toEqual(['red-0', 'red-1']);
+    expect(core.binds).toEqual([]);
+  });
+
   it('waits for terminating pods, but not forever', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     core.node({ name: 'b', cpu: 1 });

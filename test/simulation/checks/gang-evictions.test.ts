@@ -53,6 +53,13 @@ describe('ReleaseChecker', () => {
     ]);
   });
 
+  it('accepts the eviction of a group whose waiting members name different schedulers', () => {
+    const story = new Story({ pods: 2 });
+    const member: any = memberOf('red', { name: 'r2' });
+    story.store.add('pods', 'default/r2', { ...member, spec: { ...member.spec, schedulerName: 'tutti-packing' } });
+    expect(story.evict()).toEqual([]);
+  });
+
   it('judges by what the sender had received', () => {
     const story = new Story();
     const seen = story.store.version;

@@ -4,7 +4,16 @@ import type { Committed } from '../world/record.ts';
 import type { Obstacles } from './capacity-of-others.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { PlainCapacity } from './plain-fit.ts';
-import { claimsIn, closed, groupNamed, podsIn, takenCapacity, tallyOf, usableNodes } from './plain-group.ts';
+import {
+  claimsIn,
+  closed,
+  groupNamed,
+  nameSeveralSchedulers,
+  podsIn,
+  takenCapacity,
+  tallyOf,
+  usableNodes,
+} from './plain-group.ts';
 import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
 import { isOnNode, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
@@ -133,7 +142,7 @@ export class ReleaseChecker implements Checker {
     const { record, started, now, seenBy } = this.#evidence;
     const { bound, open } = tallyOf(group, pods);
     const missing = group.minMember - bound.length;
-    if (missing <= 0 || open.length < missing) return false;
+    if (missing <= 0 || open.length < missing || nameSeveralSchedulers(open)) return false;
     if (this.#isUnclear !== undefined) {
       this.#evidence.excused(`a release: ${this.#isUnclear}`);
       return false;

@@ -4,7 +4,7 @@ import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { CapacityOfOthers } from './capacity-of-others.ts';
 import type { Obstacles } from './capacity-of-others.ts';
-import { groupNamed, groupsIn, notedStart, podsIn, tallyOf } from './plain-group.ts';
+import { groupNamed, groupsIn, nameSeveralSchedulers, notedStart, podsIn, tallyOf } from './plain-group.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { plainGroup, plainPod } from './plain-objects.ts';
 
@@ -53,12 +53,9 @@ export class PartialGroupChecker implements Checker {
       const { bound, open } = tallyOf(group, pods);
       const missing = group.minMember - bound.length;
       const what = `group ${group.name} has ${bound.length} of ${group.minMember} members bound`;
-      if (new Set(open.map(({ schedulerName }) => schedulerName)).size > 1) {
-        this.#evidence.excused('partially bound: the other members name different schedulers');
-        continue;
-      }
       const capacity = others.without(open);
-      if (open.length >= missing && capacity.isFoundInOrder(open, missing) === true) {
+      const areEnough = open.length >= missing && !nameSeveralSchedulers(open);
+      if (areEnough && capacity.isFoundInOrder(open, missing) === true) {
         const blocked = others.whyBlocked(open, missing);
         if (blocked === undefined) this.#evidence.violated('I2', `${what}, and the others fit`);
         else {
@@ -75,7 +72,7 @@ export class PartialGroupChecker implements Checker {
       const since = Math.max(this.#since.get(group.uid)!, seenBy());
       const end = since + group.graceMs + Math.max(group.graceMs, terminationMs) + partial.length * turnMs;
       if (now() < end) again = Math.max(again ?? 0, end);
-      else if (open.length >= missing && capacity.arrangement(open, missing) !== 'none') {
+      else if (areEnough && capacity.arrangement(open, missing) !== 'none') {
         // The scheduler may find the arrangement in a dry run, depending on the nodes that it takes first, and keep the group for it.
         this.#evidence.excused(
           'partially bound: the missing members fit, but not in the order in which they are placed',

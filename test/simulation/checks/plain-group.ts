@@ -91,6 +91,11 @@ export function tallyOf({ name, uid, minMember }: PlainGroup, pods: readonly Pla
   };
 }
 
+/** Returns whether these waiting members name several schedulers. None of them is then scheduled. */
+export function nameSeveralSchedulers(open: readonly PlainPod[]): boolean {
+  return new Set(open.map(({ schedulerName }) => schedulerName)).size > 1;
+}
+
 /**
  * Returns the pods that use capacity, each with its node: bound pods, and pods of at least this priority that the API shows as nominated.
  */

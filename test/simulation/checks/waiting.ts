@@ -5,7 +5,7 @@ import { CapacityOfOthers } from './capacity-of-others.ts';
 import type { Obstacles } from './capacity-of-others.ts';
 import { isOpen } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
-import { groupNamed, notedStart, podsIn, tallyOf } from './plain-group.ts';
+import { groupNamed, nameSeveralSchedulers, notedStart, podsIn, tallyOf } from './plain-group.ts';
 
 /**
  * Once the cluster has settled, each waiting pod has a reason to wait, and states it (I7). No entity that fits as a whole by the API is
@@ -66,7 +66,7 @@ export class WaitingChecker implements Checker {
       const missing = (group?.minMember ?? 0) - counted;
       if (missing > members.length) continue;
       // No waiting member of a group is scheduled while they name several schedulers: DESIGN.md, §4.4, and the verdict says so.
-      if (group !== undefined && new Set(members.map((pod) => pod.schedulerName)).size > 1) {
+      if (group !== undefined && nameSeveralSchedulers(members)) {
         this.#evidence.excused('waits: its members name different schedulers');
         continue;
       }
