@@ -16,8 +16,8 @@ export interface CompletionCheckParts {
 }
 
 /**
- * Time to wait for pods that are being deleted, because a user can keep a pod in deletion forever. Before a gang is given up, the wait is the
- * longer of this and its repair grace.
+ * Time to wait for pods that are being deleted or bound, because a user can keep a pod in deletion, and a plugin a pod in PreBind, forever.
+ * Before a gang is given up, the wait is the longer of this and its repair grace.
  */
 export const terminationMs = 60_000;
 
@@ -36,8 +36,9 @@ function isTerminating(pod: Pod, cluster: Cluster): boolean {
 }
 
 /**
- * Returns whether the gang could be completed `now`, `soon` (once terminating pods are gone) or not at all (`none`). `unknown`: a plugin
- * failed. `extenderResults`: what the extenders responded in the gang's latest attempt. They are not called again.
+ * Returns whether the gang could be completed `now`, `soon` (with the capacity of pods that are terminating, or being bound, because their
+ * Bindings may fail) or not at all (`none`). `unknown`: a plugin failed. `extenderResults`: what the extenders responded in the gang's latest
+ * attempt. They are not called again.
  */
 export function checkCompletion(
   gang: Gang,
@@ -65,8 +66,8 @@ export function checkCompletion(
     if (dryRun.fits) return 'now';
     if (dryRun.blocked !== undefined && failureIn(dryRun.blocked) !== undefined) return 'unknown';
     if (isOver) return 'none';
-    const terminating = [...cluster.pods()].filter((pod) => isTerminating(pod, cluster));
-    return terminating.length > 0 && dryRuns.run(profile, schedulingEntity, { ...options, without: terminating }).fits
+    const transient = [...cluster.pods()].filter((pod) => cluster.isAssumed(pod.uid) || isTerminating(pod, cluster));
+    return transient.length > 0 && dryRuns.run(profile, schedulingEntity, { ...options, without: transient }).fits
       ? 'soon'
       : 'none';
   } catch (error) {

@@ -156,6 +156,43 @@ describe('a partially bound gang that cannot be completed', () => {
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
   });
 
+  it('waits for pods that are being bound, but not forever', async () => {
+    const core = partiallyBound();
+    await advance(core, 50 * second);
+    core.node({ name: 'b', cpu: 1 });
+    core.pod({ name: 'high', cpu: 1, priority: 10 });
+    await advance(core, 65 * second);
+    expect(core.binds.map(({ binding }) => binding.name)).toEqual(['high']);
+    expect(core.harness.released).toEqual([]);
+    await advance(core, 15 * second);
+    expect(core.harness.released).toEqual(['red-0', 'red-1']);
+  });
+
+  it('is released once the pod that takes the capacity is bound', async () => {
+    const core = partiallyBound();
+    await advance(core, 50 * second);
+    core.node({ name: 'b', cpu: 1 });
+    core.pod({ name: 'high', cpu: 1, priority: 10 });
+    await advance(core, 20 * second);
+    expect(core.harness.released).toEqual([]);
+    await core.accept('high');
+    core.change('high', { nodeName: 'b' });
+    await advance(core, 12 * second);
+    expect(core.harness.released).toEqual(['red-0', 'red-1']);
+  });
+
+  it('is completed if the pod that took the capacity is not bound', async () => {
+    const core = partiallyBound();
+    await advance(core, 50 * second);
+    core.node({ name: 'b', cpu: 1 });
+    core.pod({ name: 'high', cpu: 1, priority: 10 });
+    await advance(core, 20 * second);
+    core.removePod('high');
+    await advance(core, 12 * second);
+    expect(core.harness.released).toEqual([]);
+    expect(core.binds.map(({ binding }) => binding.name)).toContain('red-2');
+  });
+
   it('waits for a member with an external nomination, but not forever', async () => {
     const core = partiallyBound();
     core.change('red-2', { nominatedNodeName: 'a' });

@@ -36,7 +36,7 @@ interface Overdue {
 /**
  * What to do about an overdue gang:
  * - `open`: nothing yet; a running operation has to end first;
- * - `wait`: the gang can be completed, now or once terminating pods are gone;
+ * - `wait`: the gang can be completed, now or with the capacity of pods that are terminating or being bound;
  * - `stay`: the gang must not be released, for this reason;
  * - `release`: evict these members.
  */
