@@ -112,15 +112,17 @@ export class QuorumChecker implements Checker {
 
   done(call: Call): void {
     if (call.of !== 'bind') return;
-    const { metadata } = JSON.parse(String(call.request.body));
-    // A pod whose Binding was rejected no longer counts as a coming member; a bound pod is already counted as bound.
-    if (isRejection(call.status!)) this.#sent.get(call.process.name)?.delete(metadata.uid);
-    if (call.status! >= 300) return;
+    const { metadata, target } = JSON.parse(String(call.request.body));
     const key = `${metadata.namespace}/${metadata.name}`;
     const { record } = this.#evidence;
+    const object = record.get('pods', key);
+    const bound = object && plainPod(object);
+    // A pod whose Binding was rejected no longer counts as a coming member, unless an earlier Binding, whose answer was lost, had bound it.
+    const isThere = bound?.uid === metadata.uid && bound?.node === target.name;
+    if (isRejection(call.status!) && !isThere) this.#sent.get(call.process.name)?.delete(metadata.uid);
+    if (call.status! >= 300) return;
     const meant = record.get('pods', key, call.seen.pods);
-    const bound = record.get('pods', key);
-    if (meant === undefined || bound === undefined || plainPod(meant).uid === plainPod(bound).uid) return;
+    if (meant === undefined || bound === undefined || plainPod(meant).uid === bound.uid) return;
     this.#evidence.violated('I1', `${call.process.name} bound another ${metadata.name} than the one that it had seen`);
   }
 
