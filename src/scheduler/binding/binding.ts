@@ -37,7 +37,8 @@ export function createBinding(options: BindingOptions): BindingCycle {
     betweenAttempts: (look) => gate.ask(look),
     stillHolds: (plan, assignment, failed) => stillHolds(cluster, plan, assignment, failed),
     revision: () => cluster.generation,
-    stillFits: ({ profile }, assignment, since) => nodeCheck.stillFits(profile, assignment, since),
+    stillFits: ({ profile, assignments }, assignment, since) =>
+      nodeCheck.stillFits(profile, assignment, since, assignments),
     bindOutside: extenders && ((pod, podBinding, end) => extenders.bind(pod, podBinding, end)),
     permitWaited: (status, ms) => metrics.plugins.permitWaited(outcomeOf(status), ms),
     clock,

@@ -141,6 +141,34 @@ describe('the node check of an assumed pod', () => {
     expect(check(harness, assignment!)).toBe("node(s) didn't match pod affinity rules");
   });
 
+  it('does not count siblings that were placed later and whose nodeSelector lets them exceed the maxSkew', () => {
+    const harness = harnessWith();
+    for (const [name, cpu, zone] of [
+      ['a', 9, 'y'],
+      ['b', 2, 'y'],
+      ['c', 2, 'z'],
+    ] as const) {
+      harness.node({ name, cpu, labels: { zone } });
+    }
+    const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' } as const;
+    const labels = { app: 'w' };
+    const spec = { topologySpreadConstraints: [{ ...spread, labelSelector: { matchLabels: labels } }] };
+    const [hard] = harness.pods(1, { name: 'hard', cpu: 5, labels, spec });
+    const [easy] = harness.pods(1, { name: 'easy', cpu: 1, labels, spec, nodeSelector: { zone: 'y' } });
+    const planned = place(harness, [easy!, hard!]);
+    expect(planned.map(({ pod }) => pod.name)).toEqual(['hard-0', 'easy-0']);
+    const checked = (): (string | undefined)[] => {
+      const before = harness.capacities();
+      const check = new NodeCheck(harness.cluster);
+      const statuses = planned.map((assignment) => check.stillFits(harness.profile, assignment, -1, planned));
+      expect(harness.capacities()).toEqual(before);
+      return statuses.map((status) => status?.message);
+    };
+    expect(checked()).toEqual([undefined, undefined]);
+    harness.pod({ name: 'late', cpu: 1, nodeName: 'b', labels });
+    expect(checked()).toEqual(["node(s) didn't match pod topology spread constraints", undefined]);
+  });
+
   it('reads nothing about other nodes for a pod without such terms, even if other pods have them', () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 9, labels: { zone: 'z' } });

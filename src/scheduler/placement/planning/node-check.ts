@@ -23,10 +23,18 @@ export class NodeCheck {
    * Returns why an assumed pod no longer passes Filter on its node, not counting its own requests; undefined if it passes. Runs
    * PreFilter first for plugins that read other nodes. A pod that is no longer assumed, or a missing node, is a reason too.
    * `since`: the cluster generation at which the pod last passed, so an unchanged node needs no check. Absent: unknown.
+   * `planned`: all assignments of the plan, in the order of placement. As in the plan, a pod need not fit beside members placed after it,
+   * if it fits without them: with another nodeSelector, such a member may exceed the maxSkew of this pod within its own.
    *
    * During a pause of an attempt, only plugins run that read no other node. The others may have reserved something for the unfinished plan.
    */
-  stillFits(profile: Profile, { pod, nodeName, state }: NodeAssignment, since = -1): Status | undefined {
+  stillFits(
+    profile: Profile,
+    assignment: NodeAssignment,
+    since = -1,
+    planned: readonly NodeAssignment[] = [],
+  ): Status | undefined {
+    const { pod, nodeName, state } = assignment;
     if (!this.#cluster.isAssumed(pod.uid)) {
       return new Status('Unschedulable', `pod ${pod.key} was deleted or bound elsewhere`);
     }
@@ -38,17 +46,42 @@ export class NodeCheck {
     const transaction = isPlanning ? undefined : this.#cluster.begin();
     const { pods, before } = node.takeOff([pod]);
     try {
-      // PreFilter's results about other nodes may be outdated, and they count the pod itself.
-      const freshState = new CycleState(state.group);
       const rejection = profile.filter(profile.localFilters, state, pod, node);
       if (rejection !== undefined || isPlanning) return rejection;
-      return (
-        profile.preFilters.othersReject(freshState, pod, nodeName) ??
-        profile.filter(profile.otherFilters, freshState, pod, node)
-      );
+      const othersReject = (): Status | undefined => {
+        // PreFilter's results about other nodes may be outdated, and they count the pod itself.
+        const freshState = new CycleState(state.group);
+        return (
+          profile.preFilters.othersReject(freshState, pod, nodeName) ??
+          profile.filter(profile.otherFilters, freshState, pod, node)
+        );
+      };
+      const answer = othersReject();
+      if (answer === undefined) return undefined;
+      const later = planned.slice(planned.indexOf(assignment) + 1);
+      // The order makes no difference between members of one template.
+      const isOrdered = later.some((other) => other.pod.template !== pod.template);
+      return isOrdered ? this.#without(later, othersReject) : answer;
     } finally {
       node.restore(before, { came: pods });
       transaction?.rollback();
+    }
+  }
+
+  /** Returns what `look` returns while none of the assigned pods is on its node. */
+  #without<T>(assignments: readonly NodeAssignment[], look: () => T): T {
+    const restores: (() => void)[] = [];
+    for (const [nodeName, there] of Map.groupBy(assignments, (assignment) => assignment.nodeName)) {
+      const node = this.#cluster.node(nodeName);
+      const present = there.map(({ pod }) => pod).filter(({ uid }) => node?.pods.has(uid) === true);
+      if (node === undefined || present.length === 0) continue;
+      const { pods, before } = node.takeOff(present);
+      restores.push(() => node.restore(before, { came: pods }));
+    }
+    try {
+      return look();
+    } finally {
+      for (const restore of restores) restore();
     }
   }
 
