@@ -301,7 +301,7 @@ function keyOf({ node, namespace, template }: Pick<Bar, 'node' | 'namespace' | '
 }
 
 /** Reports whether a field of the node differs that scheduling reads. */
-function hasChanged(object: JsonObject, previous: JsonObject): boolean {
+export function hasChanged(object: JsonObject, previous: JsonObject): boolean {
   const of = (node: JsonObject): string => JSON.stringify({ ...plainNode(node), version: 0 });
   return of(object) !== of(previous);
 }

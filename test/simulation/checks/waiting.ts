@@ -1,11 +1,25 @@
+import { podKeyIn } from '../world/call.ts';
 import type { Call } from '../world/call.ts';
 import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { CapacityOfOthers } from './capacity-of-others.ts';
 import type { Obstacles } from './capacity-of-others.ts';
-import { isOpen } from './plain-objects.ts';
+import { PlainCapacity } from './plain-fit.ts';
+import { hasEnded, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
-import { groupNamed, nameSeveralSchedulers, notedStart, podsIn, tallyOf } from './plain-group.ts';
+import { hasEnded, isOpen, plainPod } from './plain-objects.ts';
+import type { PlainGroup, PlainPod } from './plain-objects.ts';
+import {
+  groupNamed,
+  nameSeveralSchedulers,
+  notedStart,
+  podsIn,
+  takenCapacity,
+  tallyOf,
+  usableNodes,
+} from './plain-group.ts';
+import type { View } from './plain-group.ts';
+import { hasChanged } from './plain-losses.ts';
 
 /**
  * Once the cluster has settled, each waiting pod has a reason to wait, and states it (I7). No entity that fits as a whole by the API is
@@ -17,6 +31,8 @@ export class WaitingChecker implements Checker {
   readonly #obstacles: Obstacles;
   readonly #forbiddenPods: readonly string[];
   readonly #writer: CurrentWriter;
+  /** namespace/name of a pod -> the state on which its latest verdict was sent */
+  readonly #judgedOn = new Map<string, View>();
 
   constructor(
     evidence: Evidence,
@@ -38,6 +54,7 @@ export class WaitingChecker implements Checker {
 
   sent(call: Call): void {
     this.#writer.sent(call);
+    if (call.of === 'verdict') this.#judgedOn.set(podKeyIn(call.request.path), call.seen);
   }
 
   settled(): number | undefined {
@@ -85,6 +102,10 @@ export class WaitingChecker implements Checker {
         if (capacity.isFoundInOrder(members, missing) !== true) {
           // docs/guarantees.md names this exception. The order that docs/concepts.md names is held to its word.
           this.#evidence.excused('waits: its members fit, but not in the order in which the planner places them');
+        } else if (this.#wasMissedByOrder(group!, members, missing)) {
+          this.#evidence.excused(
+            'waits: its members fit in order only because another pod has taken capacity since their verdict',
+          );
         } else if (!isExplained(members, missing)) {
           this.#evidence.violated(
             others.isKeptByOthers(members, missing) ? 'I10' : 'I5',
@@ -113,6 +134,34 @@ export class WaitingChecker implements Checker {
     if (since === undefined || notedStart(group) === true) return false;
     const version = record.changes.findLast(({ at }) => at <= since)?.version ?? 0;
     return !tallyOf(group, podsIn(record, { pods: version, nodes: version, podgroups: version })).isWhole;
+  }
+
+  /**
+   * Reports whether the members did not fit in order on the state of their verdict, and nothing that wakes them has happened since: pods of
+   * others were bound, and one of them took the node that had misled the planner. Guarantees excepts the arrangements that the order misses.
+   */
+  #wasMissedByOrder(group: PlainGroup, members: readonly PlainPod[], missing: number): boolean {
+    const { record } = this.#evidence;
+    const view = this.#judgedOn.get(members[0]!.key);
+    // A rejection with an error is retried without an event.
+    const isRejected = ({ scheduled, claim }: PlainPod): boolean =>
+      scheduled?.reason === 'Unschedulable' && claim === undefined;
+    if (view === undefined || !members.every(isRejected)) return false;
+    if (groupNamed(record, group.name, view)?.minMember !== group.minMember) return false;
+    const hasWoken = record.changes.some(({ resource, version, type, object, previous }) => {
+      if (resource === 'nodes') return version > view.nodes && (previous === undefined || hasChanged(object, previous));
+      if (resource !== 'pods' || version <= view.pods) return false;
+      const pod = plainPod(object);
+      const before = previous && plainPod(previous);
+      if (pod.group === group.name) return before === undefined || !isOpen(before) || !isOpen(pod);
+      return type === 'DELETED' || hasEnded(pod) || (before !== undefined && pod.milliCpu < before.milliCpu);
+    });
+    if (hasWoken) return false;
+    const { forbiddenNode, refused = [] } = this.#obstacles;
+    const others = podsIn(record, view).filter(({ uid }) => members.every((pod) => pod.uid !== uid));
+    const taken = takenCapacity(others, Math.min(...members.map(({ priority }) => priority)));
+    const capacity = new PlainCapacity(usableNodes(record, forbiddenNode, view), taken, { refused });
+    return capacity.isFoundInOrder(members, missing) === false;
   }
 
   #hasVerdict(pod: PlainPod): void {
