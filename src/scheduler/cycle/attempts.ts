@@ -184,16 +184,18 @@ export class Attempts {
     }
   }
 
-  #handle({ subject, startedAt, workedMs }: OpenAttempt, result: CycleResult): void {
-    const { entity, profile, resumed } = subject;
-    this.#metrics.attempts.algorithmRan(entity.schedulingEntity, profile.schedulerName, workedMs / 1000);
+  #handle(open: OpenAttempt, result: CycleResult): void {
+    const { entity, profile, resumed } = open.subject;
+    const startedAt = resumed?.startedAt ?? open.startedAt;
+    const workedMs = (resumed?.workedMs ?? 0) + open.workedMs;
     if (result.kind === 'asking') {
       const rounds = (resumed?.rounds ?? 0) + 1;
-      this.#extenderRequests!.start(entity, result.requests, resumed?.startedAt ?? startedAt, rounds);
-    } else {
-      this.#extenderRequests?.ended(entity);
-      this.#outcomes.handle(entity, profile, result, resumed?.startedAt ?? startedAt);
+      this.#extenderRequests!.start(entity, result.requests, { startedAt, workedMs, rounds });
+      return;
     }
+    this.#metrics.attempts.algorithmRan(entity.schedulingEntity, profile.schedulerName, workedMs / 1000);
+    this.#extenderRequests?.ended(entity);
+    this.#outcomes.handle(entity, profile, result, startedAt);
   }
 
   /** Runs some of the deferred changes. Returns whether all have run. */

@@ -23,6 +23,8 @@ export interface ResumedAttempt {
   readonly extenderResults: ExtenderResults | Status | undefined;
   /** Clock.monotonic() at the start of the attempt. */
   readonly startedAt: number;
+  /** Milliseconds spent on the attempt so far, excluding pauses and calls. */
+  readonly workedMs: number;
   /** How many rounds of extender calls the attempt has made. */
   readonly rounds: number;
 }
@@ -66,14 +68,17 @@ export class ExtenderRequests {
   }
 
   /** Sets the entity in flight aside and calls the extenders. `take` returns their failure as a Status. */
-  start(entity: QueuedEntity, requests: readonly ExtenderRequest[], startedAt: number, rounds: number): void {
+  start(
+    entity: QueuedEntity,
+    requests: readonly ExtenderRequest[],
+    soFar: Pick<ResumedAttempt, 'startedAt' | 'workedMs' | 'rounds'>,
+  ): void {
     const { clock, ready, signal } = this.#options;
     const leftQueue = new AbortController();
     this.#setAside(entity, () => leftQueue.abort(new Error('the entity has left the queue')));
     const run = this.#call(requests, AbortSignal.any([signal, leftQueue.signal])).then((extenderResults) => {
       this.#running.delete(run);
-      if (!leftQueue.signal.aborted)
-        this.#finished.push({ entity, extenderResults, startedAt, rounds, at: clock.monotonic() });
+      if (!leftQueue.signal.aborted) this.#finished.push({ ...soFar, entity, extenderResults, at: clock.monotonic() });
       ready();
     });
     this.#running.add(run);
@@ -94,7 +99,8 @@ export class ExtenderRequests {
       const entity = this.#firstWaiting();
       if (entity === undefined) return undefined;
       this.#waiting.delete(entity);
-      if (queue.resume(entity)) return { entity, extenderResults: undefined, startedAt: clock.monotonic(), rounds: 0 };
+      if (queue.resume(entity))
+        return { entity, extenderResults: undefined, startedAt: clock.monotonic(), workedMs: 0, rounds: 0 };
     }
     return undefined;
   }

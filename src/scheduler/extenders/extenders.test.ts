@@ -45,6 +45,25 @@ describe('an extender that filters', () => {
     expect(core.harness.asked).toBeGreaterThan(before);
   });
 
+  it('counts as one attempt in the algorithm duration, which excludes the call', async () => {
+    let clock: { advance: (ms: number) => void } | undefined;
+    const slow = { name: 'Slow', filter: () => void clock?.advance(200) };
+    const { core, outside } = coreWith([{}], { nodes: 'ab', extra: [slow] });
+    clock = core.harness.clock;
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    clock.advance(4_000);
+    clock = undefined;
+    outside.next().leave(['a']);
+    await core.settle();
+    expect(await core.attempt()).toBe('planned');
+    const text = await core.harness.registry.metrics();
+    const valueOf = (end: string): number =>
+      Number(new RegExp(`^scheduler_scheduling_algorithm_duration_seconds_${end} (.*)$`, 'm').exec(text)![1]);
+    // The first part filtered both nodes twice.
+    expect([valueOf('count'), valueOf('sum')]).toEqual([1, 0.8]);
+  });
+
   it('gets no pods that the plugins reject', async () => {
     const { core, outside } = coreWith([{}]);
     core.pod({ name: 'x', cpu: 8 });
