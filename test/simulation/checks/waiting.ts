@@ -7,8 +7,6 @@ import type { Obstacles } from './capacity-of-others.ts';
 import { PlainCapacity } from './plain-fit.ts';
 import { hasEnded, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
-import { hasEnded, isOpen, plainPod } from './plain-objects.ts';
-import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import {
   groupNamed,
   nameSeveralSchedulers,
