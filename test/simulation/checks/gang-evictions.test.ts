@@ -9,6 +9,19 @@ const groups = 'podgroups.scheduling.x-k8s.io';
 class Story {
   readonly store = new WrittenRecord();
   readonly violations: string[] = [];
+  readonly excuses: string[] = [];
+  readonly #started = new Set<string>();
+  readonly #checker = new ReleaseChecker(
+    calmEvidence({
+      record: this.store.record,
+      now: () => this.#now,
+      started: this.#started,
+      violated: (_invariant, what) => this.violations.push(what),
+      excused: (reason) => this.excuses.push(reason),
+    }),
+  );
+  #now = 0;
+  #committed = 0;
 
   constructor({ pods = 1, isControlled = true } = {}) {
     const { store } = this;
@@ -20,23 +33,46 @@ class Story {
     store.add('pods', 'default/r1', memberOf('red', { name: 'r1' }));
   }
 
-  /** A process that had received everything up to that version evicts the bound member. */
-  evict(seen = this.store.version): readonly string[] {
-    const checker = new ReleaseChecker(
-      calmEvidence({
-        record: this.store.record,
-        now: () => 100_000,
-        violated: (_invariant, what) => this.violations.push(what),
-      }),
-    );
-    for (const change of this.store.record.changes) checker.committed({ ...change, by: 'world' });
-    const view = { pods: seen, nodes: seen, podgroups: seen };
-    checker.sent({
+  /** The quorum is bound for a second, and then the other member is gone. Returns the version at which it is bound. */
+  start(): number {
+    const { store } = this;
+    this.#started.add('red');
+    store.change('pods', 'default/r1', memberOf('red', { name: 'r1', node: 'a' }));
+    this.#commit();
+    const { version } = store;
+    store.at = version + 1_000;
+    store.remove('pods', 'default/r1');
+    this.#commit();
+    return version;
+  }
+
+  /** Reports all changes that the checker does not know yet. */
+  #commit(): void {
+    for (const change of this.store.record.changes.slice(this.#committed)) {
+      this.#now = change.at;
+      this.#checker.committed({ ...change, by: 'world' });
+      this.#committed++;
+    }
+  }
+
+  /** A process that had received everything up to that version evicts the bound member. `received`: the versions that each process received. */
+  evict(seen = this.store.version, received: { scheduler?: number[]; controller?: number[] } = {}): readonly string[] {
+    this.#commit();
+    this.#now = 100_000;
+    const viewOf = (version: number): Call['seen'] => ({ pods: version, nodes: version, podgroups: version });
+    const { scheduler = [], controller = [] } = received;
+    this.#checker.sent({
+      process: { role: 'controller' },
+      of: 'status',
+      received: controller.map(viewOf),
+    } as unknown as Call);
+    this.#checker.sent({
       process: { name: 'one', role: 'scheduler' },
       of: 'evict',
       request: { path: '/api/v1/namespaces/default/pods/r0/eviction' },
-      begun: { at: 0, seen: view },
-      views: [view],
+      begun: { at: 0, seen: viewOf(seen) },
+      views: [viewOf(seen)],
+      received: [...scheduler, seen].map(viewOf),
     } as unknown as Call);
     return this.violations;
   }
@@ -61,16 +97,33 @@ describe('ReleaseChecker', () => {
   });
 
   it('judges by what the sender had received', () => {
-    const story = new Story();
-    const seen = story.store.version;
-    story.store.change('nodes', '/a', nodeFor(2));
-    expect(story.evict(seen)).toEqual([]);
-    expect(story.evict()).toHaveLength(1);
+    const [before, after] = [new Story(), new Story()];
+    const seen = before.store.version;
+    for (const { store } of [before, after]) store.change('nodes', '/a', nodeFor(2));
+    expect(before.evict(seen)).toEqual([]);
+    expect(after.evict()).toHaveLength(1);
   });
 
   it('reports the eviction of a pod that no controller recreates', () => {
     expect(new Story({ isControlled: false }).evict()).toEqual([
       'one evicts default/r0 of group red, which no controller recreates',
     ]);
+  });
+
+  it('excuses the eviction of a group that has started only if lists skipped its start for the sender and all controllers', () => {
+    const story = new Story();
+    story.start();
+    expect(story.evict()).toEqual([]);
+    expect(new Set(story.excuses)).toEqual(
+      new Set([
+        'a group is released: lists skipped the bound quorum before any process recorded that the group started',
+      ]),
+    );
+    for (const role of ['scheduler', 'controller']) {
+      const known = new Story();
+      const version = known.start();
+      const received = { [role]: [version] };
+      expect(known.evict(undefined, received)).toEqual(['one evicts default/r0 of group red, which has started']);
+    }
   });
 });

@@ -9,6 +9,7 @@ import {
   closed,
   groupNamed,
   nameSeveralSchedulers,
+  notedStart,
   podsIn,
   takenCapacity,
   tallyOf,
@@ -45,6 +46,8 @@ export class ReleaseChecker implements Checker {
   readonly #wholeMs = new Map<string, number>();
   /** uid of a group -> version of the pods at which its quorum was first bound */
   readonly #startedIn = new Map<string, number>();
+  /** process -> all versions that it has received */
+  readonly #received = new Map<Call['process'], Call['received']>();
   /** process and path of evictions that were sent before */
   readonly #sent = new Set<string>();
   /** uid of a pod -> node -> number of Bindings that did not succeed */
@@ -62,7 +65,8 @@ export class ReleaseChecker implements Checker {
   }
 
   sent(call: Call): void {
-    const { process, of, request, begun, views } = call;
+    const { process, of, request, begun, views, received } = call;
+    this.#received.set(process, received);
     if (of === 'bind') {
       const { metadata, target } = JSON.parse(String(request.body));
       const failed = this.#failedOn.get(metadata.uid) ?? new Map<string, number>();
@@ -74,7 +78,7 @@ export class ReleaseChecker implements Checker {
     if (this.#sent.has(what)) return;
     this.#sent.add(what);
     const name = podKeyIn(request.path);
-    const problems = [begun.seen, ...views].map((view) => this.#problem(name, view));
+    const problems = [begun.seen, ...views].map((view) => this.#problem(process, name, view));
     if (problems.includes(undefined)) return;
     const { record } = this.#evidence;
     const object = record.get('pods', name, views[0]!.pods);
@@ -112,7 +116,7 @@ export class ReleaseChecker implements Checker {
   }
 
   /** Returns what is wrong with the eviction of a pod by one view of the store; undefined: nothing. */
-  #problem(name: string, view: Call['seen']): string | undefined {
+  #problem(sender: Call['process'], name: string, view: Call['seen']): string | undefined {
     const { record, started } = this.#evidence;
     const object = record.get('pods', name, view.pods);
     const pod = object && plainPod(object);
@@ -122,7 +126,7 @@ export class ReleaseChecker implements Checker {
     if (!pod.isControlled) return 'which no controller recreates';
     if (!group.releases) return 'whose policy is KeepTrying';
     if (started.has(group.uid) && (this.#startedIn.get(group.uid) ?? Infinity) <= view.pods) {
-      const excuse = this.#whyUnnoted(group, view);
+      const excuse = this.#whyUnnoted(sender, group, view);
       if (excuse === undefined) return 'which has started';
       this.#evidence.excused(`a group is released: ${excuse} before any process recorded that the group started`);
       return undefined;
@@ -166,15 +170,27 @@ export class ReleaseChecker implements Checker {
     );
   }
 
-  /** Returns why neither the status nor the current members show that the group has started; undefined: one of them does. */
-  #whyUnnoted(group: PlainGroup, view: Call['seen']): string | undefined {
-    const conditions: any[] = (group.status as any)?.conditions ?? [];
-    if (conditions.some(({ type, status }) => type === 'Started' && status === 'True')) return undefined;
+  /** Returns why the sender cannot know that the group has started; undefined: it knows, or a controller should have recorded it. */
+  #whyUnnoted(sender: Call['process'], group: PlainGroup, view: Call['seen']): string | undefined {
+    if (notedStart(group) === true || this.#hasReceivedStart(sender, group)) return undefined;
     const pods = podsIn(this.#evidence.record, view);
     const isRelabelled = pods.some((pod) => pod.boundFor === group.uid && pod.group !== group.name);
     if (isRelabelled) return 'a member lost its label';
+    if (tallyOf(group, pods).isWhole) return undefined;
     const wasWholeBriefly = (this.#wholeMs.get(group.uid) ?? 0) < brieflyMs;
-    return wasWholeBriefly && !tallyOf(group, pods).isWhole ? 'a member had ended' : undefined;
+    if (wasWholeBriefly) return 'a member had ended';
+    const controllers = [...this.#received.keys()].filter(({ role }) => role === 'controller');
+    const isMissed = !controllers.some((controller) => this.#hasReceivedStart(controller, group));
+    return isMissed ? 'lists skipped the bound quorum' : undefined;
+  }
+
+  /** Returns whether the process has received a state in which the quorum of the group was bound. */
+  #hasReceivedStart(process: Call['process'], { name, uid }: PlainGroup): boolean {
+    const { record } = this.#evidence;
+    return this.#received.get(process)!.some((view) => {
+      const group = groupNamed(record, name, view);
+      return group?.uid === uid && tallyOf(group, podsIn(record, view)).isWhole;
+    });
   }
 
   #wasReleasedLately(name: string): boolean {

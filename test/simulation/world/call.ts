@@ -17,6 +17,8 @@ export interface Call {
    * while an attempt is open.
    */
   readonly views: readonly Readonly<Record<WatchedResource, number>>[];
+  /** All versions that the process has received, oldest first. Grows. A watch brings each version, a list skips those before it. */
+  readonly received: readonly Readonly<Record<WatchedResource, number>>[];
   /** The caller no longer waits for an answer: it timed out, lost the connection, or is gone. */
   isGivenUp: boolean;
   /** When it was carried out. */

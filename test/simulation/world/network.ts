@@ -41,8 +41,10 @@ export class Network implements Transport {
   readonly #options: NetworkOptions;
   readonly #process: SimulatedProcess;
   readonly #delivered: Record<WatchedResource, number> = { pods: 0, nodes: 0, podgroups: 0 };
-  /** Versions delivered, by the running time of the process; the latest last. */
-  readonly #deliveredAt: { readonly ranMs: number; readonly seen: Readonly<Record<WatchedResource, number>> }[] = [];
+  /** Versions delivered; the latest last. */
+  readonly #received: Readonly<Record<WatchedResource, number>>[] = [];
+  /** The running time of the process when each of them was delivered. */
+  readonly #receivedAt: number[] = [];
   /** Calls whose senders wait for an answer. */
   readonly #open = new Set<Call>();
   /** Callbacks that end the open watches. */
@@ -131,6 +133,7 @@ export class Network implements Transport {
       begun,
       seen: { ...this.#delivered },
       views: this.#views(),
+      received: this.#received,
       isGivenUp: false,
       doneAt: undefined,
       status: undefined,
@@ -266,17 +269,18 @@ export class Network implements Transport {
   }
 
   #deliver(resource: WatchedResource, version: number): void {
-    this.#delivered[resource] = Math.max(this.#delivered[resource], version);
-    if (this.#options.heededAfterMs > 0)
-      this.#deliveredAt.push({ ranMs: this.#process.ranMs, seen: { ...this.#delivered } });
+    if (version <= this.#delivered[resource]) return;
+    this.#delivered[resource] = version;
+    this.#received.push({ ...this.#delivered });
+    this.#receivedAt.push(this.#process.ranMs);
   }
 
   /** Returns all versions that the snapshot of the process may have now, latest first. */
   #views(): Readonly<Record<WatchedResource, number>>[] {
-    const { ranMs } = this.#process;
-    const since = this.#deliveredAt.findLastIndex((entry) => entry.ranMs <= ranMs - this.#options.heededAfterMs);
-    const before = this.#deliveredAt.slice(Math.max(0, since)).map(({ seen }) => seen);
-    return [{ ...this.#delivered }, ...before.reverse()];
+    const { heededAfterMs } = this.#options;
+    const heeded = this.#process.ranMs - heededAfterMs;
+    const since = heededAfterMs === 0 ? this.#received.length : this.#receivedAt.findLastIndex((at) => at <= heeded);
+    return [{ ...this.#delivered }, ...this.#received.slice(Math.max(0, since)).reverse()];
   }
 
   #signed(request: TransportRequest): TransportRequest {
