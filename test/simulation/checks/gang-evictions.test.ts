@@ -55,6 +55,13 @@ class Story {
     }
   }
 
+  /** A process sends a Binding to node a, which does not succeed. */
+  failToBind(uid: string, at: number): void {
+    this.#now = at;
+    const body = JSON.stringify({ metadata: { uid }, target: { name: 'a' } });
+    this.#checker.sent({ process: { role: 'scheduler' }, of: 'bind', request: { body } } as unknown as Call);
+  }
+
   /** A process that had received everything up to that version evicts the bound member. `received`: the versions that each process received. */
   evict(seen = this.store.version, received: { scheduler?: number[]; controller?: number[] } = {}): readonly string[] {
     this.#commit();
@@ -94,6 +101,18 @@ describe('ReleaseChecker', () => {
     const member: any = memberOf('red', { name: 'r2' });
     story.store.add('pods', 'default/r2', { ...member, spec: { ...member.spec, schedulerName: 'tutti-packing' } });
     expect(story.evict()).toEqual([]);
+  });
+
+  it.each([
+    ['accepts', 20, []],
+    ['reports', 40, ['one evicts default/r0 of group red, although its missing members fit']],
+  ] as const)('%s the eviction if the Binding of a member of another such group failed %i s ago', (_what, s, found) => {
+    const story = new Story({ pods: 3 });
+    story.store.add(groups, 'default/blue', { metadata: { name: 'blue', uid: 'blue' }, spec: { minMember: 2 } });
+    story.store.add('pods', 'default/b0', memberOf('blue', { name: 'b0', node: 'a' }));
+    story.store.add('pods', 'default/b1', memberOf('blue', { name: 'b1' }));
+    story.failToBind('b1', 100_000 - s * 1_000);
+    expect(story.evict()).toEqual(found);
   });
 
   it('judges by what the sender had received', () => {

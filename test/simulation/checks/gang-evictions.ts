@@ -16,8 +16,15 @@ import {
   usableNodes,
 } from './plain-group.ts';
 import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
-import { isOnNode, plainPod } from './plain-objects.ts';
+import { isOnNode, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
+
+/** Bindings of a pod to a node that did not succeed. */
+interface FailedBindings {
+  readonly times: number;
+  /** When the latest one was sent. */
+  readonly latestAt: number;
+}
 
 /** A group that was released less than this ago is being released. */
 const lateMs = 10_000;
@@ -25,6 +32,8 @@ const lateMs = 10_000;
 const terminationMs = 60_000;
 /** After this many failed Bindings to a node, the scheduler may not count on that node for the pod. */
 const avoidedAfter = 2;
+/** Maximum time for which the scheduler reserves capacity for a member that could not be bound. */
+const failedBindingMs = 30_000;
 /** Minimum time that the controller needs to read a group and to record that its quorum is bound. */
 const brieflyMs = 500;
 
@@ -50,8 +59,8 @@ export class ReleaseChecker implements Checker {
   readonly #received = new Map<Call['process'], Call['received']>();
   /** process and path of evictions that were sent before */
   readonly #sent = new Set<string>();
-  /** uid of a pod -> node -> number of Bindings that did not succeed */
-  readonly #failedOn = new Map<string, Map<string, number>>();
+  /** uid of a pod -> node -> the Bindings that did not succeed */
+  readonly #failedOn = new Map<string, Map<string, FailedBindings>>();
   readonly #forbiddenNode: string | undefined;
   readonly #refused: readonly string[];
   readonly #isUnclear: string | undefined;
@@ -69,8 +78,9 @@ export class ReleaseChecker implements Checker {
     this.#received.set(process, received);
     if (of === 'bind') {
       const { metadata, target } = JSON.parse(String(request.body));
-      const failed = this.#failedOn.get(metadata.uid) ?? new Map<string, number>();
-      this.#failedOn.set(metadata.uid, failed.set(target.name, (failed.get(target.name) ?? 0) + 1));
+      const failed = this.#failedOn.get(metadata.uid) ?? new Map<string, FailedBindings>();
+      const times = (failed.get(target.name)?.times ?? 0) + 1;
+      this.#failedOn.set(metadata.uid, failed.set(target.name, { times, latestAt: this.#evidence.now() }));
     }
     // Preemption deletes pods; a release evicts them. The sender decides once, and repeats a call that fails.
     if (of !== 'evict' || process.role !== 'scheduler') return;
@@ -158,16 +168,31 @@ export class ReleaseChecker implements Checker {
     if (reservedCapacity(record, started, past).some((kept) => kept.group !== group.name)) return false;
     const avoided = [...barredFor(barredNodes(record, past), open)];
     for (const { uid } of open) {
-      for (const [node, times] of this.#failedOn.get(uid) ?? []) if (times >= avoidedAfter) avoided.push(node);
+      for (const [node, { times }] of this.#failedOn.get(uid) ?? []) if (times >= avoidedAfter) avoided.push(node);
     }
     const since = this.#onNodesSince.get(group.uid) ?? now();
     const waits = now() - since - group.graceMs < Math.max(group.graceMs, terminationMs) - 1_000;
     const staying = pods.filter((pod) => !open.includes(pod) && !(waits && pod.isLeaving && !isLost(pod.node)));
+    const taken = [...takenCapacity(staying), ...this.#keptForFailedBindings(group, pods)];
     const surroundings = { claims: claimsIn(record), refused: this.#refused };
-    return (
-      new PlainCapacity(closed(nodes, avoided), takenCapacity(staying), surroundings).isFoundInOrder(open, missing) ===
-      true
-    );
+    return new PlainCapacity(closed(nodes, avoided), taken, surroundings).isFoundInOrder(open, missing) === true;
+  }
+
+  /**
+   * Returns the members of other groups that could not be bound lately, each with the node on which its capacity may be reserved. If another
+   * scheduler takes some of it, the rest may be too little for any of the groups. One is then released for the others.
+   */
+  #keptForFailedBindings(group: PlainGroup, pods: readonly PlainPod[]): (readonly [PlainPod, string])[] {
+    const { started, now, promptFrom } = this.#evidence;
+    return pods.flatMap((pod) => {
+      const failed = this.#failedOn.get(pod.uid);
+      const other = pod.group === undefined ? undefined : groupNamed(this.#evidence.record, pod.group);
+      if (failed === undefined || !isOpen(pod) || other === undefined || other.uid === group.uid) return [];
+      if (started.has(other.uid) || tallyOf(other, pods).bound.length === 0) return [];
+      return [...failed].flatMap(([node, { latestAt }]) =>
+        now() < Math.max(latestAt, promptFrom()) + failedBindingMs ? [[pod, node] as const] : [],
+      );
+    });
   }
 
   /** Returns why the sender cannot know that the group has started; undefined: it knows, or a controller should have recorded it. */
