@@ -135,12 +135,15 @@ export async function runScenario(
     };
     let lookAt: number | undefined = 0;
     let isTorn = false;
-    /** A release or a recreated member disturbs the cluster like a fault. The result of a release shows once the group may be tried again. */
+    /**
+     * A release disturbs the cluster like a fault. Its result shows once the group may be tried again. So does a pod that a node rejects or
+     * an owner recreates: a node may reject one whenever it is bound, for example after the node was avoided for a minute.
+     */
     const restsAt = (): number => {
       const releases = releasesIn(record);
       isTorn = releases.some(({ group }) => releases.filter((each) => each.group === group).length > maxReleases);
-      const heldUntil = isTorn ? [] : [world.recreatesUntil, ...releases.map((release) => release.heldUntil)];
-      return Math.max(world.disturbedUntil + settling(), lookAt ?? 0, ...heldUntil.map((until) => until + baseMs));
+      const heldUntil = isTorn ? [] : releases.map((release) => release.heldUntil + baseMs);
+      return Math.max(world.disturbedUntil + settling(), world.reactsUntil + baseMs, lookAt ?? 0, ...heldUntil);
     };
     while (lookAt !== undefined && !isTorn && (await continues(restsAt))) {
       if (isTorn) break;

@@ -18,12 +18,18 @@ export class Kubelets {
   readonly #asleep = new Set<string>();
   /** uids of pods that were admitted or rejected */
   readonly #seen = new Set<string>();
+  #rejectsUntil = 0;
 
   constructor(options: { readonly plane: Plane; readonly timeline: Timeline; readonly seed: number }) {
     this.#plane = options.plane;
     this.#timeline = options.timeline;
     this.#seed = options.seed;
     this.#plane.subscribe((committed) => this.#changed(committed));
+  }
+
+  /** Latest time at which a node may reject a pod that is already bound to it. */
+  get rejectsUntil(): number {
+    return this.#rejectsUntil;
   }
 
   reject(node: string, pods: number): void {
@@ -72,7 +78,11 @@ export class Kubelets {
   }
 
   #admitSoon(pod: PlainPod): void {
-    this.#timeline.after(200 + 600 * share(this.#seed, 21, this.#timeline.count), () => this.#admit(pod));
+    const inMs = 200 + 600 * share(this.#seed, 21, this.#timeline.count);
+    if ((this.#rejections.get(pod.node) ?? 0) > 0) {
+      this.#rejectsUntil = Math.max(this.#rejectsUntil, this.#timeline.now + inMs);
+    }
+    this.#timeline.after(inMs, () => this.#admit(pod));
   }
 
   #admit({ uid, key, node }: PlainPod): void {

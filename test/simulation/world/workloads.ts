@@ -43,7 +43,7 @@ export class Workloads {
     this.#plane.subscribe((committed) => this.#changed(committed));
   }
 
-  /** Time of the latest step of a recreation, past or to come, as far as it is known now. */
+  /** Latest time at which it recreates a lost member, as far as it is known now. */
   get recreatesUntil(): number {
     return this.#recreatesUntil;
   }

@@ -85,9 +85,9 @@ export class World {
     return Math.max(this.faults.lastAt, this.#disturbedUntil);
   }
 
-  /** Time of the latest step by which an owner recreates a member, past or to come. */
-  get recreatesUntil(): number {
-    return this.#workloads.recreatesUntil;
+  /** Latest time at which a node rejects a bound pod, or an owner recreates a lost one, as far as it is known now. */
+  get reactsUntil(): number {
+    return Math.max(this.#kubelets.rejectsUntil, this.#workloads.recreatesUntil);
   }
 
   /** Start of the process that has run longest of those that run now; now if none does. */
