@@ -1,6 +1,6 @@
 /**
- * Measures attempts for pods whose placement depends on other pods, in process, on 5,000 nodes in three zones with 20,000 pods and all
- * default plugins: inter-pod affinity, topology spread, and the default spreading of pods that a Service selects. One attempt is one
+ * Measures attempts for pods whose placement depends on other pods: inter-pod affinity, topology spread, and the default spreading of pods
+ * that a Service selects. Runs in process, on 5,000 nodes in three zones, with 20,000 pods and all default plugins. One attempt is one
  * synchronous call of the SchedulerCore. `node --expose-gc bench/others.bench.ts [part of a title]`
  */
 import process from 'node:process';

@@ -1,6 +1,6 @@
 /**
- * Measures what gangs that wait on a full cluster cost: their rejection at the start of the process, the deletion of one pod (capacity for a
- * member, not for a gang), the deletion of ten more pods, and node heartbeats. The benchmark delivers the watch events of all writes.
+ * Measures the cost of gangs that wait on a full cluster. The events are their rejection at the start of the process, the deletion of one pod
+ * (capacity for a member, not for a gang), the deletion of ten more pods, and node heartbeats. The benchmark delivers the watch events of all writes.
  *
  *     node --expose-gc bench/parked-gangs.ts [gangs] [shapes]
  */

@@ -24,7 +24,7 @@ const notAsked: MissingRight = {
   isNamed: false,
   effect: '/metrics, /configz and /debug return 503; health endpoints work',
 };
-const notTaken = { effect: 'No process leads, so nothing is scheduled or written' };
+const notTaken = { effect: 'No process becomes the leader, so Tutti schedules and writes nothing' };
 
 /**
  * `VERB RESOURCE.GROUP/SUBRESOURCE`, with the account if only one of the two needs it for this -> the symptoms if it is missing, for each
@@ -64,13 +64,13 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   'watch volumeattachments.storage.k8s.io': notWatched,
   'list csistoragecapacities.storage.k8s.io': notListed,
   'watch csistoragecapacities.storage.k8s.io': notWatched,
-  'patch persistentvolumes': { log: notBound, effect: 'Pods that need an existing volume are not bound' },
-  'patch persistentvolumeclaims': { log: notBound, effect: 'Pods that need a new volume are not bound' },
+  'patch persistentvolumes': { log: notBound, effect: 'The scheduler does not bind pods that need an existing volume' },
+  'patch persistentvolumeclaims': { log: notBound, effect: 'The scheduler does not bind pods that need a new volume' },
   'get pods': {
     log: 'could not read a pod whose binding is unconfirmed; its capacity stays assumed',
     effect: 'If the response to a Binding is lost, the scheduler repeats the Binding until it knows the result',
   },
-  'create pods/binding': { log: notBound, effect: 'No pod is bound' },
+  'create pods/binding': { log: notBound, effect: 'The scheduler binds no pod' },
   'patch pods/status': {
     log: 'could not write a verdict; retrying',
     effect: 'Pods have no verdict, and preemption does not work',
@@ -79,19 +79,19 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   'delete pods': notEvicted,
   'create pods/eviction': {
     log: 'could not release a member',
-    effect: 'A group that cannot be completed stays partially bound, and reports it',
+    effect: 'A partially bound group that Tutti cannot complete stays bound. Its verdict and an Event give the reason',
   },
   'create events.events.k8s.io': { effect: 'No Events exist' },
-  'patch events.events.k8s.io': { effect: 'Repeated Events are not counted' },
+  'patch events.events.k8s.io': { effect: 'Tutti cannot count repeated Events' },
   'create tokenreviews.authentication.k8s.io': notAsked,
   'create subjectaccessreviews.authorization.k8s.io': notAsked,
   'create leases.coordination.k8s.io': notTaken,
   'get leases.coordination.k8s.io': notTaken,
   'update leases.coordination.k8s.io': {
-    effect: 'No process leads for longer than its renew deadline',
+    effect: 'No process stays the leader for longer than its renew deadline',
   },
   'watch leases.coordination.k8s.io': {
-    effect: 'A standby takes a released Lease after the retry period instead of at once',
+    effect: 'A standby acquires a released Lease after the retry period instead of immediately',
   },
   'patch podgroups.scheduling.x-k8s.io/status': {
     effect: 'Groups have no status or an outdated one',

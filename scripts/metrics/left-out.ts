@@ -34,6 +34,7 @@ export const leftOut: Readonly<Record<string, string>> = {
 
 /** Figure that users may look for -> why no metric has it. */
 export const notThereYet: Readonly<Record<string, string>> = {
-  'Freed capacity': 'Only PostFilter plugins evict pods. See `scheduler_preemption_victims`',
-  'tutti_debug_*': 'Debug endpoints have no cost worth a metric: they read the cluster cache',
+  'Capacity that evictions free':
+    '`scheduler_preemption_victims` counts evicted pods, and `tutti_podgroups_released_total` released groups',
+  'Cost of the debug endpoints': 'It is small: they only read the cluster cache',
 };

@@ -25,7 +25,7 @@ export function metricsPage({ scheduler, controller }: EveryMetric): string {
     '',
     table(ofGangs),
     '',
-    'The label `waits_for` shows what a group waits for: missing `members`, scheduling `gates` of existing members, its `turn` in the queue, the end of a `backoff`, a `permit` plugin, `capacity` (the group fits once other pods are gone), `never` (it would not fit even then on the current nodes), the end of an `error`, or `unknown` (`capacity` or `never`, the scheduler did not determine which).',
+    'For the values of the label `waits_for`, see [What a gang waits for](concepts.md#what-a-gang-waits-for).',
     '',
     '## Controller metrics',
     '',

@@ -55,12 +55,15 @@ export function eventRows(): readonly EventRow[] {
       ],
     ],
     groupReleased: [
-      ['The group could not be completed within its grace period', events.groupReleased(gang.spec!, [onNode, onNode])],
+      [
+        'Tutti could not complete the group within its grace period',
+        events.groupReleased(gang.spec!, [onNode, onNode]),
+      ],
     ],
-    released: [['The group of the pod could not be completed', events.released(onNode, gang.key)]],
+    released: [['Tutti could not complete the group of the pod', events.released(onNode, gang.key)]],
     groupStays: [
       [
-        'The group could not be completed within its grace period, and must not be released',
+        'Tutti could not complete the group within its grace period, and must not release it',
         events.groupStays(gang, pod, '2 of 3 required members stay bound: its repairPolicy is KeepTrying.'),
       ],
     ],

@@ -165,7 +165,7 @@ export function projectPodGroup(input: unknown): PodGroup {
   };
 }
 
-/** Returns the grace that applies to the group, in milliseconds. `maxMs`: the administrator's maximum. */
+/** Returns the grace period that applies to the group, in milliseconds. `maxMs`: the administrator's maximum. */
 export function repairGraceMsOf({ repairGraceSeconds }: Pick<PodGroup, 'repairGraceSeconds'>, maxMs: number): number {
   return Math.min(repairGraceSeconds * 1000, maxMs);
 }

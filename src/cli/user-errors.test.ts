@@ -26,7 +26,7 @@ it.each([
   ['AccessDeniedError', new AccessDeniedError(new UnauthorizedError('no', rejected))],
   ['AuthenticationLookupError', new AuthenticationLookupError('no ConfigMap')],
   ['CertificateError', new CertificateError('expired')],
-  ['ConditionError', new ConditionError('in vain')],
+  ['ConditionError', new ConditionError('no Lease')],
   [
     'ConfigurationError',
     new ConfigurationError('a.yaml', [{ file: 'a.yaml', line: 1, column: 1, path: [], text: 'no' }]),

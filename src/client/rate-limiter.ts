@@ -23,9 +23,9 @@ interface LaneQueue {
 }
 
 /**
- * A token bucket shared by lanes. Each token goes to the waiting lane that has used the least of its share (stride scheduling). A
- * single lane gets the whole rate; under load, binds get most of it. No lane waits until another one is empty. Within a lane,
- * calls are served in order.
+ * A token bucket that several lanes share. Each token goes to the waiting lane that has used the least of its share (stride
+ * scheduling). A single lane gets the whole rate; under load, binds get most of it. No lane waits until another one is empty. Within a
+ * lane, calls start in the order in which they arrived.
  */
 export class RateLimiter {
   readonly #clock: Clock;
@@ -43,7 +43,7 @@ export class RateLimiter {
   readonly #aborts = new AbortListeners();
   /** Number of waiting calls over all lanes. */
   #waiting = 0;
-  /** Used share of the last served lane, before it was served. An idle lane starts here, so that it saves no share while idle. */
+  /** `used` of the lane of the latest call, before that call. A lane that was idle starts here, so that it accumulates no share while idle. */
   #level = 0;
   #tokens: number;
   #filledAt: number;
@@ -67,7 +67,7 @@ export class RateLimiter {
     const queue = this.#lanes[lane];
     if (queue.waiting.size === 0) queue.used = Math.max(queue.used, this.#level);
     this.#refill();
-    // Tokens that arrive while calls wait are distributed by share: this lane is only one of several.
+    // While calls wait, new tokens go to the lanes by share, so this call waits with the others of its lane.
     if (this.#waiting > 0 || this.#tokens < 1) return this.#wait(queue, signal);
     this.#take(queue);
     return undefined;

@@ -6,7 +6,7 @@ import { readCounter } from '../observability/read-counter.ts';
 export function countDroppedEvents(registry: MetricRegistry, recorder: Pick<EventRecorder, 'dropped'>): void {
   readCounter({
     name: 'tutti_events_dropped_total',
-    help: 'Number of Events dropped because too many were waiting. Events of members that repeat another member of their group are dropped first.',
+    help: 'Number of Events dropped because too many were waiting. Tutti first drops Events of members that repeat the message of another member of their group.',
     labelNames: [],
     registry,
     read: () => [[{}, recorder.dropped]],

@@ -57,7 +57,7 @@ interface Namespace {
 const patienceMs = 3_000;
 /** Minimum time between two looks at one namespace. */
 const intervalMs = 10_000;
-/** Time until the look that finds out whether a workload still exists and lacks the label. It may have no pods that come or go. */
+/** Time until the look that checks whether a workload still exists and lacks the label. It may have no pods whose changes cause a look. */
 const recheckMs = 60_000;
 /** Maximum number of groups in one look, so that the request stays short. */
 const groupsAtATime = 50;
@@ -69,11 +69,12 @@ const maxPages = 12;
 const maxLabelLength = 63;
 
 /**
- * Finds workloads with the label of a group that lacks members, which their pod template lacks: the commonest mistake. Nothing is watched
- * for it. While a group of a namespace lacks members, a look lists the workloads of that namespace that have a group's label: once, again
- * when a pod with an owner but without a group is created or deleted there, and every minute while it has found one. Looks run one after
- * the other, and at most one in 10 s per namespace. A look that cannot read all workloads leaves the rest to the next one, until the API
- * server forgets where it was (five minutes by default). Without the permission to list workloads, no look finds any.
+ * Finds workloads that have the label of a group that lacks members, but whose pod template lacks it: the commonest mistake. Lists workloads
+ * instead of watching them. A look lists the workloads of one namespace that have a group's label. The first look happens once a group of
+ * the namespace lacks members. Further looks happen while it does: when a pod with an owner but without a group is created or deleted there,
+ * and every minute while a look has found a workload. Looks run one after the other, and at most one in 10 s per namespace. A look that
+ * cannot read all workloads leaves the rest to the next one, until its continue token expires (five minutes by default). Without the
+ * permission to list workloads, no look finds any.
  */
 export class MislabeledWorkloads {
   readonly #options: MislabeledWorkloadsOptions;

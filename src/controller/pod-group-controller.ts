@@ -56,7 +56,7 @@ export interface PodGroupControllerOptions {
   readonly events: EventSink;
   /** Maximum number of concurrent status writes. Default 4. */
   readonly workers?: number;
-  /** The administrator's maximum for the grace of a group. The scheduler must have the same. Default 5 minutes. */
+  /** The administrator's maximum for the grace period of a group. The scheduler must have the same. Default 5 minutes. */
   readonly maxRepairGraceMs?: number | undefined;
   /** How long changes of one group are batched before its status is derived, in milliseconds. Default 100. */
   readonly settleMs?: number;

@@ -18,7 +18,7 @@ export interface KnownFacts {
   readonly seenStarted?: boolean;
   /** Why pods that were meant to be members are not. Reported while members are missing. */
   readonly missingLabel?: string | undefined;
-  /** The administrator's maximum for the grace. Default 5 minutes. */
+  /** The administrator's maximum for the grace period. Default 5 minutes. */
   readonly maxRepairGraceMs?: number | undefined;
 }
 

@@ -36,11 +36,11 @@ export interface Rejection {
 }
 
 /**
- * When to retry an entity: after the rest of its backoff, or at once because a plugin that returned Pending has got what it waited for.
+ * When to retry an entity: after the rest of its backoff, or at once because what a plugin that returned Pending waited for has happened.
  */
 export type Retry = 'afterBackoff' | 'atOnce';
 
-/** Result of a queueing hint. An exception is reported as Error and requeues the pod like Queue. */
+/** Result of a queueing hint. If the hint throws, the result is Error, which requeues the pod like Queue. */
 export type HintAnswer = 'Queue' | 'QueueSkip' | 'Error';
 
 /** Called for a random sample of hint calls. Must be cheap, and must not throw. */
@@ -66,7 +66,7 @@ export class EventHints {
   readonly #timing: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter } | undefined;
   readonly #calls = new CallSampler(timedCalls);
 
-  /** Without `timing` no call is timed. */
+  /** Without `timing`, measures the duration of no call. */
   constructor(profile: Profile, timing?: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter }) {
     this.#timing = timing;
     this.#plugins = new Map(profile.plugins.map((plugin) => [plugin.name, plugin]));

@@ -27,7 +27,7 @@ export class PluginCalls {
   readonly #otherCalls = new CallSampler(timedCalls);
   readonly #memberRuns = new CallSampler(timedMemberRuns);
 
-  /** Without a meter nothing is timed. */
+  /** Without a meter, measures the duration of no call. */
   constructor(options: { readonly clock: Clock; readonly logger: Logger; readonly meter?: PluginMeter | undefined }) {
     this.#clock = options.clock;
     this.#logger = options.logger;

@@ -47,9 +47,9 @@ const otherNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns the problems with the members of an object that a factory returned; each text continues a sentence that begins with the
- * plugin's name. The scheduler would never call a misspelled point, so own and inherited members outside the contract are rejected.
- * Ignores symbols and members that all objects have, such as `toString`. Runs no getter of an unknown member.
+ * Returns the problems with the members of an object that a factory returned. Each text continues a sentence that begins with the
+ * plugin's name. Own and inherited members that are not in `Plugin` are problems, because the scheduler would never call a misspelled
+ * extension point. Ignores symbols and members that all objects have, such as `toString`. Calls no getter of an unknown member.
  */
 export function problemsOfMembers(made: object): readonly string[] {
   try {
@@ -59,7 +59,7 @@ export function problemsOfMembers(made: object): readonly string[] {
   }
 }
 
-/** A proxy can answer with a new prototype forever. */
+/** Ends the walk along the prototypes: a proxy can return a new prototype each time. */
 const maxPrototypes = 100;
 
 function unknownMembers(made: object): ReadonlySet<string> {

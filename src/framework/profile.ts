@@ -68,7 +68,7 @@ export class Profile {
   readonly #calls: PluginCalls;
   readonly #binding: BindingPoints;
 
-  /** Throws ProfileError. Without a meter nothing is timed. */
+  /** Throws ProfileError. Without a meter, measures the duration of no call. */
   constructor(options: ProfilePlugins & { readonly meter?: PluginMeter | undefined }) {
     const { plugins, at, weights } = makePlugins(options);
     this.schedulerName = options.schedulerName;

@@ -13,7 +13,7 @@ export class LoopStalls {
   constructor({ registry, clock }: { readonly registry: MetricRegistry; readonly clock: Clock }) {
     const late = new Histogram({
       name: 'tutti_loop_stall_seconds',
-      help: 'Seconds by which a timer that is due about ten times a second fired late: the event loop was blocked for that time.',
+      help: 'Seconds for which the event loop was blocked: the delay of a timer that is due about ten times a second.',
       labelNames: [],
       buckets: exponentialBounds(0.001, 2, 14),
       registry,

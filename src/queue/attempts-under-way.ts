@@ -23,7 +23,7 @@ export class AttemptsUnderWay {
     this.#inFlight = { entity, events: [] };
   }
 
-  /** Ends the flight of any entity. Returns the events since `entity` was popped; none if another entity was in flight. */
+  /** Marks no entity as in flight. Returns the events since `entity` was popped; none if another entity was in flight. */
   end(entity: QueuedEntity): readonly ClusterEvent[] {
     const events = this.#inFlight?.entity === entity ? this.#inFlight.events : [];
     this.#inFlight = undefined;

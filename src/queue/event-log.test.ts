@@ -9,7 +9,7 @@ function event(name: string): ClusterEvent {
   return { resource: 'UnscheduledPod', action: 'Add', pod: build.projectedPod({ name }) };
 }
 
-it('returns each reader’s earlier events and those during its absence', () => {
+it('returns each reader’s earlier events and those between open and close', () => {
   const log = new EventLog<string>();
   const [before, first, second, third] = [event('0'), event('1'), event('2'), event('3')];
   log.add(before);
@@ -22,7 +22,7 @@ it('returns each reader’s earlier events and those during its absence', () => 
   expect([log.close('b'), log.close('b'), log.events.length]).toEqual([[second, third], [], 0]);
 });
 
-it('keeps only the events that the longest-absent reader needs', () => {
+it('drops the events that no reader needs', () => {
   const log = new EventLog<number>();
   const each = event('x');
   log.open(0, []);

@@ -1,21 +1,21 @@
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 
 interface Reader {
-  /** Events from before the reader was opened. */
+  /** Earlier events, from before `open`. */
   readonly before: readonly ClusterEvent[];
-  /** Number of the first event after that. */
+  /** Number of the first event after `open`. */
   readonly from: number;
 }
 
-/** Number of events that no reader needs at which the log drops them. */
+/** The log drops events that no reader needs once there are this many of them. */
 const trimAt = 1024;
 
 /**
- * Events for several absent readers. They share one log, because they are absent at the same time and each event concerns all of them. Keeps
- * no more than the longest-absent reader needs.
+ * Stores events for several readers, each of which gets the events between its `open` and its `close`. The readers share one log, because
+ * each event concerns all of them. Keeps only the events since the oldest `open`, and fewer than `trimAt` older ones.
  */
 export class EventLog<Key> {
-  /** key -> start of its part, in order of absence */
+  /** key -> start of its events, in the order of `open` */
   readonly #readers = new Map<Key, Reader>();
   #events: ClusterEvent[] = [];
   /** Number of the first stored event. */

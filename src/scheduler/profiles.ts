@@ -29,7 +29,7 @@ export class Profiles implements QueuePolicy {
     readonly registry: PluginRegistry;
     /** Returns the handle for the plugins of this profile. */
     readonly handle: (profile: () => Profile, schedulerName: string) => PluginHandle;
-    /** If absent, nothing is timed. */
+    /** If absent, the profiles measure the duration of no call. */
     readonly meters?: { readonly plugins: (schedulerName: string) => PluginMeter; readonly hints: HintMeter };
   }) {
     const { configurations, registry, meters } = options;

@@ -54,7 +54,7 @@ function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) =
     await plane?.stop();
   });
 
-  /** Returns the log lines: level, message and fields as one text. */
+  /** Runs a scheduler with these options while `run` runs, and passes it the scheduler's log lines. */
   async function running(options: CreateSchedulerOptions, run: (logs: LogLines) => Promise<void>): Promise<void> {
     const logs = new LogLines();
     const scheduler = await createScheduler({ ...options, kubeconfig: plane.kubeconfigPath, logger: logs });
@@ -129,7 +129,7 @@ function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) =
       for (const [, name, score] of String(fields.scores).matchAll(/(node-\d) (\d+)/g))
         scores.set(name!, Number(score));
       expect([...scores.keys()].sort()).toEqual(['node-1', 'node-2', 'node-3', 'node-4']);
-      // With its weight no other score matters, except between equal scores.
+      // Its weight outweighs all other scores, which decide only between nodes with equal random scores.
       expect(scores.get(node)).toBe(Math.max(...scores.values()));
     });
   });

@@ -103,7 +103,7 @@ async function afterGroups(count: number): Promise<readonly Sample[]> {
 test('ME1 the number of series does not depend on the number of groups, nodes and pods', async () => {
   const seriesOf = (samples: readonly Sample[]): string[] =>
     samples
-      // Which calls are timed is random.
+      // The calls that Tutti times are a random sample.
       .filter(({ name }) => !/plugin_execution|queueing_hint/.test(name))
       .map(({ name, labels }) => `${name}${JSON.stringify(labels)}`);
   const few = seriesOf(await afterGroups(300));

@@ -12,7 +12,7 @@ import { hangsMs } from '../planes/patience.ts';
  */
 export const losses = {
   released: scenario(
-    'a group is released when its scheduler dies and its remaining capacity is taken, and later starts as a whole',
+    'a new scheduler releases a partially bound group if other pods take the remaining capacity; the group later starts as a whole',
     async (stage) => {
       const { gang, rivals } = await partiallyBoundGang(stage, { repairGraceSeconds: 2 });
       await stage.record.until('the bound member is gone', hangsMs, () =>
@@ -63,7 +63,7 @@ export const losses = {
     },
   ),
 
-  'no-controller': scenario('a group that no controller recreates is not evicted', async (stage) => {
+  'no-controller': scenario('the scheduler does not evict members that no controller recreates', async (stage) => {
     const { gang, rivals } = await partiallyBoundGang(stage, { repairGraceSeconds: 1 }, false);
     await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'NotReleased', says: ['no controller'] });
     await stage.deletePod(rivals[0]!);
@@ -99,11 +99,11 @@ export const losses = {
   }),
 
   'rejected-member': scenario(
-    'a node that rejects a member gets no more pods like it, and the next one goes elsewhere',
+    'a node that rejects a member gets no more similar pods, and the replacement is bound to another node',
     async (stage) => {
       stage.expectsRejections = true;
       await stage.startController();
-      // It has less than its status says.
+      // The node has less capacity than its status says.
       const [liar] = await stage.addSimulatedNodes({ name: 'liar', allocatable: { cpu: '1' } });
       await stage.setNodeStatus(liar!, { allocatable: { cpu: '4' }, capacity: { cpu: '4' } });
       await stage.startScheduler();
@@ -133,32 +133,35 @@ export const losses = {
     },
   ),
 
-  'lost-node': scenario('a lost node is reported, and the replacements of its members go elsewhere', async (stage) => {
-    await stage.startController();
-    const nodes = await stage.addNodes(
-      { name: 'one', allocatable: { cpu: '1' } },
-      { name: 'other', allocatable: { cpu: '1' } },
-    );
-    await stage.startScheduler();
-    await stage.createGroup('gang', { minMember: 2 });
-    const gang = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
-    await expectBound(stage.record, gang);
-    await stage.addNodes({ name: 'spare', allocatable: { cpu: '1' } });
-    await stage.removeNode(nodes[0]!);
-    await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'NodeLost', says: [nodes[0]!] });
-    // Nothing else happens until the pod is deleted.
-    const lost = gang.find((key) => nodeOf(stage.record, key) === nodes[0])!;
-    await stage.deletePod(lost);
-    await expectWarning(stage.record, [`${stage.namespace}/gang`], {
-      reason: 'MemberLost',
-      says: ['capacity on node spare'],
-    });
-    await expectBound(stage.record, [await stage.createPod('gang-again', { group: 'gang', cpu: 1 })]);
-    return () => {
-      const others = gang.filter((key) => key !== lost);
-      if (others.some((key) => nodeOf(stage.record, key) === undefined)) throw new Error('a sibling was evicted');
-    };
-  }),
+  'lost-node': scenario(
+    'the scheduler reports a lost node, and the replacements of its members are bound to other nodes',
+    async (stage) => {
+      await stage.startController();
+      const nodes = await stage.addNodes(
+        { name: 'one', allocatable: { cpu: '1' } },
+        { name: 'other', allocatable: { cpu: '1' } },
+      );
+      await stage.startScheduler();
+      await stage.createGroup('gang', { minMember: 2 });
+      const gang = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
+      await expectBound(stage.record, gang);
+      await stage.addNodes({ name: 'spare', allocatable: { cpu: '1' } });
+      await stage.removeNode(nodes[0]!);
+      await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'NodeLost', says: [nodes[0]!] });
+      // The scheduler does nothing else until the pod is deleted.
+      const lost = gang.find((key) => nodeOf(stage.record, key) === nodes[0])!;
+      await stage.deletePod(lost);
+      await expectWarning(stage.record, [`${stage.namespace}/gang`], {
+        reason: 'MemberLost',
+        says: ['capacity on node spare'],
+      });
+      await expectBound(stage.record, [await stage.createPod('gang-again', { group: 'gang', cpu: 1 })]);
+      return () => {
+        const others = gang.filter((key) => key !== lost);
+        if (others.some((key) => nodeOf(stage.record, key) === undefined)) throw new Error('a sibling was evicted');
+      };
+    },
+  ),
 
   'stranded-member': scenario(
     'no members are bound to a quorum that includes a member on an unreachable node',

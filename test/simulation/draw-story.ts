@@ -337,7 +337,7 @@ const later: readonly ((dice: Dice, at: number) => Story)[] = [
       watchLagMs: dice.pick([0, 50]),
     };
   },
-  /** The pod that took the capacity of a partially bound group is terminating when the grace of the group ends. */
+  /** The pod that took the capacity of a partially bound group is terminating when the grace period of the group ends. */
   function capacityIsAboutToBeFree(dice, at) {
     const waiting = group('hopeful', 2, [whole, whole], { recreation: 'same-name', repairGraceSeconds: 3 });
     return {

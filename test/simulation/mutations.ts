@@ -411,7 +411,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'reservation-never-ends',
-    why: 'The reservation for a lost member outlasts its grace.',
+    why: 'The reservation for a lost member outlasts its grace period.',
     file: 'scheduler/recovery/member-losses.ts',
     find: 'until - clock.monotonic());',
     replace: 'Infinity);',

@@ -36,7 +36,7 @@ describe('BackgroundWork', () => {
 });
 
 describe('the garbage collector', () => {
-  it('deletes the other dependents if it may not delete one of them', async () => {
+  it('deletes the other dependents if one of them is protected', async () => {
     const problems: BackgroundProblem[] = [];
     const client = new ApiClient({ onProblem: (problem) => problems.push(problem) });
     const { metadata } = await client.mustCreate(configMapsPath, configMapManifest('owner'));

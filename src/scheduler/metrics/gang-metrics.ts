@@ -76,7 +76,7 @@ export class GangMetrics {
     });
     this.#released = new Counter({
       name: 'tutti_podgroups_released_total',
-      help: 'Releases: evictions of the members of a partially bound group that could not be completed within its grace.',
+      help: 'Releases: evictions of the members of a partially bound group that Tutti could not complete within its grace period.',
       registers,
     });
   }
@@ -89,7 +89,7 @@ export class GangMetrics {
     this.#spread.observe(ms / 1000);
   }
 
-  /** A group that could not be completed was released. */
+  /** The scheduler released a group that it could not complete. */
   released(): void {
     this.#released.inc();
   }

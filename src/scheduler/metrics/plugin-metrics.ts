@@ -23,7 +23,7 @@ export class PluginMetrics {
   constructor(registry: MetricRegistry) {
     this.#points = new Histogram({
       name: 'scheduler_framework_extension_point_duration_seconds',
-      help: 'Latency in seconds of running all plugins of an extension point for one pod; dry runs count as well. At PreFilter, Reserve, Unreserve and Permit, which run once per group member, one run in 8 is timed.',
+      help: 'Latency in seconds of running all plugins of an extension point for one pod; dry runs count as well. At PreFilter, Reserve, Unreserve and Permit, which run once per group member, Tutti times 1 run in 8.',
       labelNames: ['extension_point', 'status', 'profile'],
       buckets: exponentialBounds(0.0001, 2, 12),
       registry,
@@ -31,14 +31,14 @@ export class PluginMetrics {
     const callBuckets = exponentialBounds(0.00001, 1.5, 20);
     this.#plugins = new Histogram({
       name: 'scheduler_plugin_execution_duration_seconds',
-      help: 'Latency in seconds of one plugin call. One call in 10 is timed; at Filter and Score, which run for each node, one in 256.',
+      help: 'Latency in seconds of one plugin call. Tutti times 1 call in 10; at Filter and Score, which run for each node, 1 in 256.',
       labelNames: ['plugin', 'extension_point', 'status'],
       buckets: callBuckets,
       registry,
     });
     this.#hints = new Histogram({
       name: 'scheduler_queueing_hint_execution_duration_seconds',
-      help: 'Latency in seconds of one call of a queueing hint. One call in 16 is timed.',
+      help: 'Latency in seconds of one call of a queueing hint. Tutti times 1 call in 16.',
       labelNames: ['plugin', 'event', 'hint'],
       buckets: callBuckets,
       registry,

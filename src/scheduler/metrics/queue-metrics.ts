@@ -78,7 +78,7 @@ export function registerQueueGauges(registry: MetricRegistry, sources: QueueSour
   });
   new Gauge({
     name: 'scheduler_inflight_events',
-    help: 'Events that are kept until attempts in progress have ended, by event.',
+    help: 'Events that the queue keeps until the attempts in progress end, by event.',
     labelNames: ['event'],
     registers: [registry],
     collect() {
@@ -88,14 +88,14 @@ export function registerQueueGauges(registry: MetricRegistry, sources: QueueSour
   });
   readCounter({
     name: 'scheduler_pod_scheduled_after_flush_total',
-    help: 'Entities (pods without a group, or groups) that were scheduled after only the periodic flush had retried them. Each is a missed hint.',
+    help: 'Entities (pods without a group, or groups) scheduled after the periodic flush, not an event, requeued them. Each is a missed queueing hint.',
     labelNames: [],
     registry,
     read: () => [[{}, sources.flushed()]],
   });
   readCounter({
     name: 'tutti_equal_refusals_total',
-    help: 'Entities (pods without a group, or groups) that were rejected without an attempt, because an equivalent one had been rejected and no event since then may help.',
+    help: 'Entities (pods without a group, or groups) that Tutti rejected without an attempt, because it had rejected an equivalent entity and no event since then may help.',
     labelNames: [],
     registry,
     read: () => [[{}, sources.joined()]],

@@ -16,8 +16,8 @@ export interface CompletionCheckParts {
 }
 
 /**
- * Time to wait for pods that are being deleted or bound, because a user can keep a pod in deletion, and a plugin a pod in PreBind, forever.
- * Before a gang is given up, the wait is the longer of this and its repair grace.
+ * Time to wait for pods that are terminating or being bound, because a user can keep a pod terminating, and a plugin a pod in PreBind,
+ * forever. Before a gang is given up, the wait is the longer of this and its repair grace.
  */
 export const terminationMs = 60_000;
 
@@ -29,7 +29,7 @@ export function hasTerminatingMembers(gang: Gang, cluster: Cluster): boolean {
   return false;
 }
 
-/** Returns whether the pod is about to free its capacity. On a lost node, a pod may stay in deletion forever. */
+/** Returns whether the pod is about to free its capacity. On a lost node, a pod may stay terminating forever. */
 function isTerminating(pod: Pod, cluster: Cluster): boolean {
   const node = cluster.nodeOf(pod);
   return pod.deleting && node !== undefined && !node.isLost;

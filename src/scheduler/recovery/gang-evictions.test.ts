@@ -42,7 +42,7 @@ async function advance(core: Scheduling, ms: number): Promise<void> {
 }
 
 describe('a partially bound gang that cannot be completed', () => {
-  it('is released when its grace ends, not earlier: members are evicted and Events are recorded', async () => {
+  it('is released when its grace period ends, not earlier: members are evicted and Events are recorded', async () => {
     const core = partiallyBound();
     await advance(core, 59 * second);
     expect(core.harness.released).toEqual([]);
@@ -55,7 +55,7 @@ describe('a partially bound gang that cannot be completed', () => {
     ]);
   });
 
-  it('uses the grace of its spec', async () => {
+  it('uses the grace period of its spec', async () => {
     const core = partiallyBound({ repairGraceSeconds: 5 });
     await advance(core, 4 * second);
     expect(core.harness.released).toEqual([]);
@@ -282,7 +282,7 @@ describe('a partially bound gang that cannot be completed', () => {
     expect(core.harness.released).toEqual(['red-0', 'red-1']);
   });
 
-  it('counts its grace from its first binding, also after a change of leader', async () => {
+  it('counts its grace period from its first binding, also after a change of leader', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     partiallyBound({ core, phase: 'running' });
     const since = new Date(core.harness.clock.now() - 50 * second).toISOString();
@@ -505,7 +505,7 @@ describe('several gangs that cannot be completed', () => {
     expect(core.harness.released).toEqual(['low-0', 'high-0']);
   });
 
-  it('are released although a user keeps members of another group in deletion', async () => {
+  it('are released although a user keeps members of another group terminating', async () => {
     const core = deadlocked();
     core.removePod('low-0');
     core.group({ name: 'never', namespace: 'tenant', minMember: 2 });

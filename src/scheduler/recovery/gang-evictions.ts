@@ -26,10 +26,10 @@ export interface GangEvictionsOptions extends CompletionCheckParts {
   readonly signal: AbortSignal;
 }
 
-/** A gang that has been partially bound for longer than its grace. */
+/** A gang that has been partially bound for longer than its grace period. */
 interface Overdue {
   readonly gang: Gang;
-  /** Clock.monotonic() when its grace ended. */
+  /** Clock.monotonic() when its grace period ended. */
   readonly since: number;
 }
 
@@ -62,12 +62,12 @@ const holdPolicy: BackoffPolicy = { initialMs: 10_000, maxMs: 10 * 60_000 };
 const nextCheck = '';
 
 /**
- * Releases gangs that never started, are partially bound and cannot be completed within their grace, according to their repairPolicy. A
- * release evicts the bound members that a controller recreates. Gangs are released one at a time. The gang that QueueSort puts last goes
- * first, because the others may be completed with its capacity.
+ * Releases gangs that never started, are partially bound and cannot be completed within their grace period, according to their
+ * repairPolicy. A release evicts the bound members that a controller recreates. The scheduler releases one gang at a time. The gang that
+ * QueueSort puts last goes first, because its capacity may complete the others.
  *
  * All decisions follow from the API's state, so the next process continues where this one ended. The members' PodScheduled conditions show
- * since when a gang is partially bound. Members in deletion show that it is being released.
+ * since when a gang is partially bound. Terminating members show that the scheduler is releasing it.
  */
 export class GangEvictions {
   readonly #options: GangEvictionsOptions;
@@ -77,7 +77,7 @@ export class GangEvictions {
   /** The next check, and groups whose hold ends. */
   readonly #due: DueTimes<string>;
   /**
-   * key of a group that this process releases, or whose members were in deletion when it started -> Clock.monotonic() until which its
+   * key of a group that this process releases, or whose members were terminating when it started -> Clock.monotonic() until which its
    * terminating members delay the release of other groups
    */
   readonly #releasing = new Map<string, number>();
@@ -357,7 +357,7 @@ export class GangEvictions {
     this.#checkIn(roundMs);
   }
 
-  /** Stops waiting for members that the watch shows as deleted or in deletion. */
+  /** Stops waiting for members that the watch shows as deleted or terminating. */
   #settle(key: string, gang: Gang | undefined): void {
     for (const uid of this.#records.get(key)?.evicting ?? [])
       if (!isBoundOrStranded(gang?.stateOf(uid))) this.#forget(key, uid);

@@ -54,7 +54,7 @@ export interface GroupRecord {
    * cannot know whether such a gang had started before.
    */
   boundAtStart?: number | undefined;
-  /** Written by GangEvictions: uids of members with an eviction request that the watch does not show in deletion yet. */
+  /** Written by GangEvictions: uids of members with an eviction request that the watch does not show as terminating yet. */
   evicting?: Set<string> | undefined;
   /** Written by GangEvictions: its releases, until it starts. */
   history?: ReleaseHistory | undefined;

@@ -104,7 +104,7 @@ describe('the capacity of a lost member', () => {
     expect(reservations(core)).toEqual(['repair on a']);
   });
 
-  it('is reserved until the grace ends; then waiting pods are requeued', async () => {
+  it('is reserved until the grace period ends; then waiting pods are requeued', async () => {
     const core = running({ repairGraceSeconds: 20 });
     core.removePod('red-1');
     core.pod({ name: 'other', cpu: 1 });
@@ -117,7 +117,7 @@ describe('the capacity of a lost member', () => {
     expect(binds(core)).toEqual(['other on a']);
   });
 
-  it('is not reserved if the grace is 0', () => {
+  it('is not reserved if the grace period is 0', () => {
     const core = running({ repairGraceSeconds: 0 });
     core.removePod('red-1');
     expect(reservations(core)).toEqual([]);
@@ -592,7 +592,7 @@ describe('what a user can reserve by deleting members', () => {
     expect(binds(core)).toEqual(['other on a']);
   });
 
-  it('keeps everybody out while the group has never started, but not after its grace', async () => {
+  it('excludes all other pods while the group has never started, but not after its grace period', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 3 });
     core.group({ name: 'red', minMember: 4, repairGraceSeconds: 60, repairPolicy: 'KeepTrying' });
@@ -628,7 +628,7 @@ describe('what a user can reserve by deleting members', () => {
     expect(reservations(core)).toEqual([]);
   });
 
-  it('is never more than the group had bound at once, even if its minMember is raised', () => {
+  it('is never more than the group had bound at the same time, even if its minMember is raised', () => {
     const core = running();
     core.node({ name: 'c', cpu: 8 });
     core.group({ name: 'red', minMember: 100 });
@@ -648,25 +648,28 @@ describe('what a user can reserve by deleting members', () => {
     ['cpu', { cpu: 8 }, { cpu: '1m' }],
     ['memory', { memory: '8Gi' }, { memory: '1Mi' }],
     ['an extended resource', { requests: { 'example.com/gpu': 8 } }, {}],
-  ] as const)('is never more of %s than the members in its namespace had bound at once', (_what, big, small) => {
-    const core = new Scheduling({ plugins: defaultPlugins });
-    core.node({ name: 'a', cpu: 32, memory: '32Gi', allocatable: { 'example.com/gpu': 32 } });
-    for (const [group, seconds] of [
-      ['one', 60],
-      ['two', 5],
-    ] as const) {
-      core.group({ name: group, minMember: 2 });
-      core.pod({ name: `${group}-small`, group, ...small });
-      core.pod({ name: `${group}-big`, group, ...big });
-      for (const size of ['small', 'big']) bind(core, `${group}-${size}`, 'a');
-      core.harness.clock.advance(seconds * second);
-      // The namespace never has more than one big pod.
-      core.removePod(`${group}-big`);
-    }
-    expect(owners(core)).toEqual(['one-big']);
-  });
+  ] as const)(
+    'is never more of %s than the members in its namespace had bound at the same time',
+    (_what, big, small) => {
+      const core = new Scheduling({ plugins: defaultPlugins });
+      core.node({ name: 'a', cpu: 32, memory: '32Gi', allocatable: { 'example.com/gpu': 32 } });
+      for (const [group, seconds] of [
+        ['one', 60],
+        ['two', 5],
+      ] as const) {
+        core.group({ name: group, minMember: 2 });
+        core.pod({ name: `${group}-small`, group, ...small });
+        core.pod({ name: `${group}-big`, group, ...big });
+        for (const size of ['small', 'big']) bind(core, `${group}-${size}`, 'a');
+        core.harness.clock.advance(seconds * second);
+        // The namespace never has more than one big pod.
+        core.removePod(`${group}-big`);
+      }
+      expect(owners(core)).toEqual(['one-big']);
+    },
+  );
 
-  it('is never more pods than the namespace had bound at once, even if they request nothing', () => {
+  it('is never more pods than the namespace had bound at the same time, even if they request nothing', () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 1 });
     for (const [group, seconds] of [
@@ -684,7 +687,7 @@ describe('what a user can reserve by deleting members', () => {
     expect(owners(core)).toEqual(['one-0', 'one-1', 'two-0', 'two-1', 'three-0']);
   });
 
-  it('is not more than what a member was bound for, if it was resized to more', () => {
+  it('does not exceed the requests with which a member was bound, if it was resized to more', () => {
     const core = resizable();
     core.change('red-1', { template: core.harness.build.projectedPod({ cpu: 8, memory: '8Gi' }).template });
     core.harness.clock.advance(60 * second);

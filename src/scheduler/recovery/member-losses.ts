@@ -47,22 +47,22 @@ const none: ReadonlySet<never> = new Set();
 
 /**
  * Reserves capacity when a member leaves its node before it has finished and its group falls below minMember: the node rejected it or
- * died, or the pod was deleted or evicted. The member's owner creates a replacement. For each replacement, capacity is reserved for the
- * group's grace: on the lost member's node, or on another one if that node is unusable and a dry run finds one. Any new member may use it,
- * whatever its name. The reservation ends early once the group is complete, ends or is released, or this scheduler binds a pod of higher
+ * died, or the pod was deleted or evicted. The member's owner creates a replacement. The reservation for it lasts for the group's
+ * grace period: on the lost member's node, or on another one if that node is unusable and a dry run finds one. Any new member may use the
+ * capacity, whatever its name. The reservation ends early once the group is complete, ends or is released, or this scheduler binds a pod of higher
  * priority that takes the capacity.
  *
  * Users of a namespace delete their own pods, so what they may reserve that way is limited (I10):
- * - Only a member whose Binding this process saw earns a reservation (`SeenBindings`).
- * - A group's bound members and reservations together never exceed the most members that it had bound at once.
- * - A reservation is never more than the lost member's Binding was made for, or less if the member was resized to less.
- * - A namespace's reservations never exceed, in any resource, the most that its members had bound at once (`NamespaceLimits`).
+ * - The process reserves capacity only for a member whose Binding it saw (`SeenBindings`).
+ * - A group's bound members and reservations together never exceed the most members that it had bound at the same time.
+ * - A reservation never exceeds the requests of the lost member at its Binding, or the least since then if the member was resized.
+ * - A namespace's reservations never exceed, in any resource, the most that its members had bound at the same time (`NamespaceLimits`).
  * - A reservation lasts no longer than the lost member had been bound, unless as many members like it are still bound as have
  *   reservations.
- * - It excludes only pods of equal or lower priority. Only a group that never started excludes all pods, and only until its grace ends.
+ * - It excludes only pods of equal or lower priority. Only a group that never started excludes all pods, and only until its grace period
+ *   ends.
  *
- * Nor can users end the reservations of others with a pod that they bind themselves or resize: however much it requests, its node may never
- * admit it.
+ * Nor can users end the reservations of others with a pod that they bind themselves or resize: its node may never admit what it requests.
  */
 export class MemberLosses {
   readonly #options: MemberLossesOptions;
@@ -153,7 +153,7 @@ export class MemberLosses {
     }
   }
 
-  /** Returns the capacity, reserved or not; undefined if the member earns none. */
+  /** Returns the capacity, reserved or not; undefined if the member is not entitled to a reservation. */
   #reserve(gang: Gang, pod: Pod, nodeName: string): ReservedCapacity | undefined {
     const { clock } = this.#options;
     const binding = this.#seen.of(pod.uid);
@@ -190,7 +190,7 @@ export class MemberLosses {
     return Math.min(lostAt + ms, this.#neverStartedUntil(gang));
   }
 
-  /** Returns Clock.monotonic() when the grace of a partially bound group that never started ends; Infinity for a group that has started. */
+  /** Returns Clock.monotonic() when the grace period of a partially bound group ends that never started; Infinity once it has started. */
   #neverStartedUntil({ key, spec, started }: GangView): number {
     const since = this.#records.get(key)?.period?.since;
     return started || since === undefined ? Infinity : since + (spec?.repairGraceMs ?? 0);

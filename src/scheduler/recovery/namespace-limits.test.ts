@@ -6,7 +6,7 @@ const cpu = (amount: number): ResourceList => ({ ids: [0], amounts: [amount] });
 const gpu = (amount: number): ResourceList => ({ ids: [40], amounts: [amount] });
 
 describe('the limit of a namespace', () => {
-  it('is the most that was bound at once, in each resource', () => {
+  it('is the most that was bound at the same time, in each resource', () => {
     const limits = new NamespaceLimits();
     const mixed: ResourceList = { ids: [0, 40], amounts: [2, 1] };
     limits.bind('ns', cpu(1));

@@ -6,7 +6,7 @@ import { Amounts } from '../../cluster/amounts.ts';
 interface Usage {
   /** Sum of the requests of the bound members. */
   readonly bound: Amounts;
-  /** resource -> most bound at once since the namespace last had no reservation */
+  /** resource -> most bound at the same time since the namespace last had no reservation */
   readonly most: Map<ResourceId, number>;
   /** Sum of the reservations. */
   readonly reserved: Amounts;
@@ -15,8 +15,8 @@ interface Usage {
 }
 
 /**
- * Limits the reservations of each namespace: in no resource do they exceed the most that its members had bound at once, since the namespace
- * last had no reservation. The sums are kept up to date, so that an event costs the same however many groups have reservations.
+ * Limits the reservations of each namespace: in no resource do they exceed the most that its members had bound at the same time since the
+ * namespace last had no reservation. Updates the sums at each event, so that an event costs the same however many groups have reservations.
  */
 export class NamespaceLimits {
   /** namespace -> its usage, while it has members or reservations */

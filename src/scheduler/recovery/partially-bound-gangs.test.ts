@@ -65,7 +65,7 @@ describe('a new leader', () => {
     expect(core.popAll().at(-1)).toBe('gang/default/half');
   });
 
-  it('does not trust annotations for longer than the grace of the group', () => {
+  it('does not trust annotations for longer than the grace period of the group', () => {
     const core = halfBound(boundFor('half'));
     core.harness.clock.advance(19_999);
     expect(core.queue.get('gang/default/half')!.sortKey.incomplete).toBe(true);
@@ -159,7 +159,7 @@ describe('a gang that becomes partially bound', () => {
     expect(other.popAll()).toEqual([urgent, ...others, late]);
   });
 
-  it('moves back when its grace ends, so that a user cannot keep the place for later', () => {
+  it('moves back when its grace period ends, so that a user cannot keep the place for later', () => {
     const core = running();
     core.group({ name: 'late', minMember: 2, repairGraceSeconds: 20, repairPolicy: 'KeepTrying' });
     core.change('late-1', bound);

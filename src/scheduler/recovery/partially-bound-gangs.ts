@@ -44,8 +44,8 @@ export class PartiallyBoundGangs {
 
   /**
    * Records the gangs that are partially bound now; `reconcile` must then follow every change. A gang that another process left partially
-   * bound counts from its first binding, according to the API, because no process tracked it in between. It comes first for its grace. No
-   * longer, because any user could have written the annotations that show who bound its members.
+   * bound counts from its first binding, according to the API, because no process tracked it in between. It comes first only for its grace
+   * period, because any user could have written the annotations that show who bound its members.
    */
   begin(): void {
     const now = this.#clock.now();

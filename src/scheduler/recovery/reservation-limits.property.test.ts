@@ -48,11 +48,11 @@ class Tenant {
   readonly #pods = new Map<string, { cpu: number; group: GroupName }>();
   readonly #generations: Record<GroupName, number> = { red: 0, blue: 0 };
   readonly #minMember: Record<GroupName, number> = { red: 2, blue: 2 };
-  /** Most members bound at once, for each group object. */
+  /** Most members bound at the same time, for each group object. */
   readonly #most: Record<GroupName, number> = { red: 0, blue: 0 };
   /** Names of pods that a Binding had bound and that are gone. */
   readonly #lost = new Set<string>();
-  /** Most cpu that members had bound at once, since the namespace last had no reservation. */
+  /** Most cpu that members had bound at the same time since the namespace last had no reservation. */
   #mostBoundCpu = 0;
   #usedSeconds = 0;
   reservedSeconds = 0;

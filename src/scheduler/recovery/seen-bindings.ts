@@ -25,14 +25,14 @@ interface GroupBindings {
   readonly members: Set<string>;
   /** template -> number of members that were bound with it and have never requested less */
   readonly byTemplate: Map<PodTemplate, number>;
-  /** Most members at once. */
+  /** Most members at the same time. */
   most: number;
 }
 
 /**
- * The bound members of groups whose Bindings this process saw: pods that the watch showed first unbound, then bound. Only they may earn
- * reservations, because nothing else that the API shows of a bound pod is safe from the users of its namespace: they choose `nodeName`
- * and annotations themselves, but only components may create Bindings.
+ * The bound members of groups whose Bindings this process saw: pods that the watch showed first unbound, then bound. Tutti
+ * reserves capacity only for them. Users choose everything else that the API shows of a bound pod, such as `nodeName` and annotations, but
+ * only components may create Bindings.
  */
 export class SeenBindings {
   readonly #cluster: Pick<Cluster, 'gang'>;
@@ -62,7 +62,7 @@ export class SeenBindings {
     else if (isBound) this.#add(pod);
   }
 
-  /** The group may have been deleted or recreated: members of the former object earn nothing for the new one. */
+  /** The group may have been deleted or recreated: members of the former object do not count for the new one. */
   groupSeen(key: string): void {
     const group = this.#groups.get(key);
     if (group === undefined || group.groupUid === this.#cluster.gang(key)?.spec?.uid) return;
@@ -94,12 +94,12 @@ export class SeenBindings {
     return (template === undefined ? group?.members.size : group?.byTemplate.get(template)) ?? 0;
   }
 
-  /** Returns the most members of the group that were bound at once. */
+  /** Returns the most members of the group that were bound at the same time. */
   most(key: string): number {
     return this.#groups.get(key)?.most ?? 0;
   }
 
-  /** A user can resize a bound pod. Less counts at once; more does not count, because the Binding was made for less. */
+  /** A user can resize a bound pod. Smaller requests count immediately. Larger requests do not count, because the Binding had smaller ones. */
   #resized(binding: SeenBinding, requests: ResourceList): void {
     const { groupKey, template, requests: before } = binding;
     const least = minResources(before, requests);

@@ -45,7 +45,7 @@ export function preempted(victim: Pod, beneficiary: string): EventToRecord {
   return { ...regardingPod(victim), type: 'Normal', reason: 'Preempted', action: 'Preempting', note };
 }
 
-/** The group could not be completed within its grace, and these members are evicted. */
+/** The scheduler could not complete the group within its grace period, and evicts these members. */
 export function groupReleased(spec: GangSpec, members: readonly Pod[]): EventToRecord {
   const note =
     `could not be completed within ${spec.repairGraceMs / 1000} s: evicted ${counted(members.length, 'member')} ` +
@@ -53,13 +53,13 @@ export function groupReleased(spec: GangSpec, members: readonly Pod[]): EventToR
   return { ...regardingGroupOf(spec, members[0]!), type: 'Warning', reason: 'Released', action: 'Releasing', note };
 }
 
-/** The pod is evicted because its group could not be completed. */
+/** The scheduler evicts the pod because it could not complete the group. */
 export function released(pod: Pod, groupKey: string): EventToRecord {
   const note = `Evicted from node ${pod.nodeName} because PodGroup ${groupKey} could not be completed`;
   return { ...regardingPod(pod), type: 'Warning', reason: 'Released', action: 'Releasing', note };
 }
 
-/** The gang has been partially bound for longer than its grace and stays bound. Undefined if it has no PodGroup object. */
+/** The gang has been partially bound for longer than its grace period and stays bound. Undefined if it has no PodGroup object. */
 export function groupStays(gang: GangView, member: Pod, note: string): EventToRecord | undefined {
   const group = regardingGroup(gang, member);
   return group && { ...group, type: 'Warning', reason: 'NotReleased', action: 'Releasing', note };

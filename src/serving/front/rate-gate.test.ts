@@ -16,7 +16,7 @@ function run(address: string, name: string, isWanted = (): boolean => true): voi
   gate.run({ address, isWanted, start: () => void started.push(name) });
 }
 
-it('starts a burst at once, and the rest at the rate', () => {
+it('starts a burst at once, and further requests at the rate', () => {
   for (const name of ['1', '2', '3', '4']) run('a', name);
   expect(started).toEqual(['1', '2']);
   clock.advance(10);
@@ -25,7 +25,7 @@ it('starts a burst at once, and the rest at the rate', () => {
   expect(started).toEqual(['1', '2', '3', '4']);
 });
 
-it('serves addresses in turn, so that one with a single request does not wait for the queue of another', () => {
+it('serves addresses in turn, so that a single request does not wait behind the queue of another address', () => {
   for (let index = 0; index < 50; index++) run('a', `a${index}`);
   run('b', 'b0');
   run('c', 'c0');
@@ -33,7 +33,7 @@ it('serves addresses in turn, so that one with a single request does not wait fo
   expect(started).toEqual(['a0', 'a1', 'a2', 'b0', 'c0']);
 });
 
-it('drops work whose client no longer waits, at no cost', () => {
+it('drops a request whose client no longer waits, without using the rate', () => {
   let isOpen = true;
   run('a', '1');
   run('a', '2');

@@ -28,7 +28,7 @@ interface FailedBindings {
 
 /** A group that was released less than this ago is being released. */
 const lateMs = 10_000;
-/** Time for which the scheduler waits for terminating pods after the grace, at least. */
+/** Minimum time for which the scheduler waits for terminating pods after the grace period. */
 const terminationMs = 60_000;
 /** After this many failed Bindings to a node, the scheduler may not count on that node for the pod. */
 const avoidedAfter = 2;
@@ -40,8 +40,9 @@ const brieflyMs = 500;
 /**
  * I2, when a scheduler sends the first eviction of a member, by the versions that had reached it. The group never started, its policy allows
  * the eviction, a controller recreates the pod, and no other group is being released. The missing members do not fit, not even once
- * terminating pods are gone. By the store, the group has been partially bound for at least its grace. Not checked: whether the missing members fit
- * while a bound member is on a node that is gone or closed, while capacity may be reserved for others, or if they fit in some arrangement only.
+ * terminating pods are gone. By the store, the group has been partially bound for at least its grace period. Not checked: whether the missing
+ * members fit while a bound member is on a node that is gone or closed, while capacity may be reserved for others, or if only some
+ * arrangement of them fits.
  */
 export class ReleaseChecker implements Checker {
   readonly #evidence: Evidence;
@@ -113,7 +114,10 @@ export class ReleaseChecker implements Checker {
       const since = this.#onNodesSince.get(group.uid) ?? now;
       // Condition times have a resolution of one second.
       if (now - since < group.graceMs - 1_000 && !this.#wasReleasedLately(group.name))
-        this.#evidence.violated('I2', `${by} evicted ${pod.name} of group ${group.name}, before its grace had ended`);
+        this.#evidence.violated(
+          'I2',
+          `${by} evicted ${pod.name} of group ${group.name}, before its grace period had ended`,
+        );
       this.#releasedAt.set(group.name, now);
     }
     const { bound, isWhole } = tallyOf(group, podsIn(this.#evidence.record));

@@ -8,14 +8,14 @@ import { groupNamed, groupsIn, nameSeveralSchedulers, notedStart, podsIn, tallyO
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { plainGroup, plainPod } from './plain-objects.ts';
 
-/** Minimum time to wait for terminating pods, in addition to the grace. */
+/** Minimum time to wait for terminating pods, in addition to the grace period. */
 const terminationMs = 60_000;
 /** Groups are released one at a time, each after the pods of the previous one are gone. */
 const turnMs = 30_000;
 
 /**
  * I2, once the cluster has settled: a group that never started has its quorum bound, or no member at all. The latter holds at the latest
- * when its grace has ended, terminating pods are gone and the other groups have had their turn. Excused: cases that the policy or the
+ * when its grace period has ended, terminating pods are gone and the other groups have had their turn. Excused: cases that the policy or the
  * conditions for a release exclude, and members that fit, but not in the order in which the planner places them.
  */
 export class PartialGroupChecker implements Checker {

@@ -114,7 +114,7 @@ describe('capacity is reserved for a lost member', () => {
     expect(new Lossy({ priority: 7 }).reserved(21_000, [])).toEqual([[undefined, 31_000]]);
   });
 
-  it('for no longer than the grace and the maximum of the administrator', () => {
+  it('for no longer than the grace period and the maximum of the administrator', () => {
     expect(new Lossy({ graceSeconds: 5 }).reserved(21_000)).toEqual([[0, 25_000]]);
     // A member like the lost one is bound.
     const endless = new Lossy({ graceSeconds: 2_147_483_647, minMember: 3, names: ['r0', 'r1', 'r2'] });
@@ -164,7 +164,7 @@ describe('capacity is reserved for a lost member', () => {
     { of: 'memory', requests: { memory: '1Gi' }, others: [{}], expected: 5 },
     { of: 'CPU', requests: { cpu: '1' }, others: [{}], expected: 5 },
     { of: 'nothing, if the namespace had enough', requests: { cpu: '1' }, others: [{ cpu: '1' }], expected: 6 },
-  ])('in a namespace for no more $of than its members had bound at once', ({ requests, others, expected }) => {
+  ])('in a namespace for no more $of than its members had bound at the same time', ({ requests, others, expected }) => {
     const store = new WrittenRecord();
     const bind = (of: string, name: string, asked: object): void => {
       const pod = (node?: string): any => {
@@ -177,7 +177,7 @@ describe('capacity is reserved for a lost member', () => {
     const spec = { minMember: 4, repairGraceSeconds: 60 };
     for (const name of ['red', 'blue']) store.add(group, `default/${name}`, { metadata: { name, uid: name }, spec });
     others.forEach((asked, i) => bind('green', `other-${i}`, asked));
-    // At most 5 members are bound at once, and each group loses 3 of 4.
+    // At most 5 members are bound at the same time, and each group loses 3 of 4.
     for (const [of, at] of [
       ['red', 10_000],
       ['blue', 20_000],

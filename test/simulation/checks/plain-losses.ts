@@ -68,7 +68,7 @@ export interface ReservedCapacity {
   readonly until: number;
 }
 
-/** Default of the administrator's maximum for the grace of a group. */
+/** Default of the administrator's maximum for the grace period of a group. */
 const longestGraceMs = 300_000;
 
 /**

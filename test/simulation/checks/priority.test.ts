@@ -67,7 +67,7 @@ function play({
       checker.committed(store.change('pods', `default/${name}`, of(name === 'r0' ? 'elsewhere' : 'a')));
     }
     store.at = 900;
-    // One like it is left, so that the reservation lasts for the grace.
+    // One like it is left, so that the reservation lasts for the grace period.
     store.remove('pods', 'default/r1');
     checker.committed(store.record.changes.at(-1)!);
   }

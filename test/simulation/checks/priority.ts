@@ -18,9 +18,9 @@ const attemptMs = 1_000;
 const terminatesMs = 3_000;
 
 /**
- * I10, when the first Binding of a plan is sent: it takes capacity from no entity of a higher priority that fits by the versions that had reached
- * the sender. Checked only where the order is certain: nothing has changed for longer than the entity's back-off before the latest release
- * of capacity, no fault struck in that time, and no capacity may be reserved that the entity must respect.
+ * I10, when the first Binding of a plan is sent: it takes capacity from no entity of a higher priority that fits by the versions that had
+ * reached the sender. Checked only where the order is certain. Before the latest release of capacity, nothing has changed for longer than
+ * the entity's back-off, and no fault struck in that time. No capacity may be reserved that the entity must respect.
  */
 export class PriorityChecker implements Checker {
   readonly #evidence: Evidence;

@@ -33,7 +33,7 @@ export class Tenant {
     tricks[plan.trick].call(this, plan);
   }
 
-  /** Creates a group that asks for an endless grace. Returns its name. */
+  /** Creates a group that asks for an endless grace period. Returns its name. */
   group(minMember: number): string {
     const name = `gang-${++this.#groups}`;
     this.groupNamed(name, minMember);

@@ -20,8 +20,8 @@ export interface DecodedModel {
 }
 
 /**
- * Decodes a built-in object, or a part of one, into its stored form: without unknown fields, nulls, and the empty strings, lists and maps
- * of absent fields, with quantities in canonical form, and times in UTC and whole seconds. `model` is a model name of the client library,
+ * Decodes a built-in object, or a part of one, into its stored form. That form has no unknown fields, no nulls, and no empty strings, lists
+ * or maps for absent fields. Quantities are canonical, and times are in UTC and whole seconds. `model` is a model name of the client library,
  * such as "V1Pod". Does not check required fields or the meaning of values. Does not change the argument.
  */
 export function decodeModel(value: JsonObject, model: string): DecodedModel {

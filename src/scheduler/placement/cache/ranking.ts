@@ -22,7 +22,7 @@ export class Ranking {
   /** Failure of PreScore or Reserve. */
   #error: Status | undefined;
 
-  /** Checks no node yet. `salt`: rankings with equal salts order equal nodes alike. */
+  /** Checks no node yet. `salt`: rankings with the same salt order nodes with equal scores in the same way. */
   constructor(options: FeasibilityOptions & { readonly salt: number }, target: PreFilteredPod) {
     this.#options = options;
     this.#salt = options.salt;
@@ -53,7 +53,7 @@ export class Ranking {
     return this.#options.buffers.order.size;
   }
 
-  /** The first plugin failure; no pod may then be placed by this ranking. */
+  /** The first plugin failure. The caller must then place no pod with this ranking. */
   get error(): Status | undefined {
     return this.#scoringError ?? this.#feasibility.error;
   }
@@ -67,12 +67,12 @@ export class Ranking {
     return this.error !== undefined ? undefined : this.#options.nodes[this.#options.buffers.order.best()];
   }
 
-  /** A rejection may change when other pods are placed. */
+  /** A rejection may change when the scheduler places other pods. */
   get dependsOnOthers(): boolean {
     return this.#feasibility.dependsOnOthers;
   }
 
-  /** A rejection may be due to pods that were placed: a plugin reads other nodes, or Reserve keeps its own account. */
+  /** A rejection may be due to placed pods: a plugin reads other nodes, or its Reserve keeps state of its own. */
   get dependsOnAssignedPods(): boolean {
     return this.#readsOthers || this.#feasibility.isRejectedByReserve;
   }
@@ -87,7 +87,7 @@ export class Ranking {
     return this.#scoringError === undefined && this.#feasibility.isRejectedForGood;
   }
 
-  /** Returns whether PreFilter left the same nodes to choose from; undefined: all. */
+  /** Returns whether PreFilter left the same nodes to choose from. `nodeNames` undefined: all nodes. */
   isAmong(nodeNames: ReadonlySet<string> | undefined): boolean {
     return sameNames(nodeNames, this.#target.nodeNames);
   }
@@ -185,7 +185,7 @@ export class Ranking {
   }
 }
 
-/** Returns whether two node choices are equal; undefined: all nodes. */
+/** Returns whether two sets of node names are equal. Undefined: all nodes. */
 export function sameNames(a: ReadonlySet<string> | undefined, b: ReadonlySet<string> | undefined): boolean {
   if (a === b) return true;
   if (a?.size !== b?.size) return false;
