@@ -50,7 +50,7 @@ export const podGroupConditions = {
 export const defaultMinMember = 1;
 
 /**
- * What happens to a partially bound group that never started and cannot be completed within its grace period:
+ * What happens to a partially bound group that never started and that the scheduler cannot complete within its grace period:
  * - `Release`: evict its members, so that other pods can use their capacity. Only members that a controller recreates are evicted.
  * - `KeepTrying`: keep the members, and try the group before new work until it is complete.
  */
@@ -74,7 +74,7 @@ export interface PodGroupSpec {
   readonly minResources?: Readonly<Record<string, string | number>>;
   /** How long placed members may wait for the others, in seconds. Absent: the scheduler's configuration applies. */
   readonly scheduleTimeoutSeconds?: number;
-  /** What happens to a group that cannot be completed. Absent: `defaultRepairPolicy`. */
+  /** What happens to a group that the scheduler cannot complete. Absent: `defaultRepairPolicy`. */
   readonly repairPolicy?: RepairPolicy;
   /** How long Tutti waits for replacements of lost members, in seconds, at least 0. Absent: `defaultRepairGraceSeconds`. */
   readonly repairGraceSeconds?: number;

@@ -49,7 +49,7 @@ export class MeasuredTransport implements Transport {
     });
     this.#durations = new Histogram({
       name: 'rest_client_request_duration_seconds',
-      help: 'Seconds from sending a request to the API server until its response; watches are excluded.',
+      help: 'Seconds from sending a request to the API server until its response, except for watches.',
       labelNames: ['verb', 'host'],
       buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
       registry,

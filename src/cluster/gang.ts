@@ -20,7 +20,7 @@ export interface GangSpec {
   readonly started: boolean;
   /** True if a component maintains this condition, whatever its value. */
   readonly confirmsStart: boolean;
-  /** Whether to evict the members if the group never started and cannot be completed within the grace period. */
+  /** Whether to evict the members if the group never started and the scheduler cannot complete it within the grace period. */
   readonly releases: boolean;
   /** How long to wait for lost members, in milliseconds. */
   readonly repairGraceMs: number;

@@ -58,9 +58,9 @@ const preemptCheapest: OwnPlugin = {
 
 /**
  * A scenario in which Tutti needs every permission that the chart grants its two ServiceAccounts. There are two schedulers and two
- * controllers, one of each on standby. Pods use existing and provisioned volumes. One gang has a Binding whose response is lost, one never
- * fits and is retried, one is bound by an extender. One group lacks members, because a pod has another key than the label. One pod preempts others, one group cannot be completed and is released, and a client
- * reads the metrics.
+ * controllers, one of each on standby. Pods use existing and provisioned volumes. One gang has a Binding whose response is lost. The
+ * scheduler retries one that never fits, and an extender binds another one. One group lacks members, because a pod has another key than the
+ * label. One pod preempts others. The scheduler releases a group that it cannot complete. A client reads the metrics.
  */
 export class RightsStory {
   readonly #rights: InstalledRights;
@@ -113,7 +113,8 @@ export class RightsStory {
     const waiting = members.filter((name) => nodeOf(record, `${namespace}/${name}`) === undefined);
     if (waiting.length > 0) return `${waiting.join()} are not bound`;
     if ((await this.#phaseOf('whole')) === undefined) return 'the group has no status';
-    if (record.pods.current.has(`${namespace}/partial-0`)) return 'the group that cannot be completed is not released';
+    if (record.pods.current.has(`${namespace}/partial-0`))
+      return 'the scheduler has not released the group that it cannot complete';
     const statuses = await this.ask('/metrics');
     return statuses.every((status) => status === 200) ? undefined : `/metrics answers ${statuses.join()}`;
   }

@@ -2,7 +2,7 @@ import type { Dice } from './dice.ts';
 import { tricks } from './scenario.ts';
 import type { MemberPlan, NodePlan, Step, Trick } from './scenario.ts';
 
-/** What a hostile tenant does on a node of its own, and pods of others that want the node afterwards. */
+/** What a hostile tenant does on a node of its own, and pods of other namespaces that want the node afterwards. */
 export interface Market {
   readonly node: NodePlan;
   readonly steps: readonly Step[];

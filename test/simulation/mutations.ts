@@ -380,7 +380,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'never-released',
-    why: 'A group that cannot be completed keeps its nodes.',
+    why: 'A group that the scheduler cannot complete keeps its nodes.',
     file: 'scheduler/recovery/gang-evictions.ts',
     find: "if (members.length > 0) return { kind: 'release', members };",
     replace: "if (members.length > 0) return { kind: 'open' };",

@@ -70,7 +70,7 @@ rules:
   - apiGroups: [coordination.k8s.io]
     resources: [leases]
     verbs: [create]
-  # leader election: to acquire, renew and release the Lease, and to notice at once when another process releases it
+  # leader election: to acquire, renew and release the Lease, and to notice immediately when another process releases it
   - apiGroups: [coordination.k8s.io]
     resources: [leases]
     resourceNames: [{{ $lease.resourceName | quote }}]

@@ -238,7 +238,7 @@ describe('a pod', () => {
     expect(world.states()['pod/p']).not.toBe('unschedulable');
   });
 
-  it('is requeued for volumes that match its claims, but not for volumes of others', async () => {
+  it('is requeued for volumes that match its claims, but not for volumes of other claims', async () => {
     world.hosts('a');
     world.volume('pv', { node: 'a' });
     for (const name of ['c0', 'c1']) world.claim(name, { storageClass: 'manual' });

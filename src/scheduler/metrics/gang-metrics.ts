@@ -143,7 +143,7 @@ export function registerGangGauges(registry: MetricRegistry, sources: GangSource
   });
   readCounter({
     name: 'tutti_repairs_total',
-    help: 'Repairs of groups that had bound members and a member that could not be bound, by outcome: completed, or lost (the group or its bound members were deleted).',
+    help: 'Repairs that ended, by outcome: completed, or lost (the group or its bound members were deleted). A repair begins when a member of a group cannot be bound while other members are bound.',
     labelNames: ['outcome'],
     registry,
     read: () => Object.entries(sources.repairs()).map(([outcome, count]) => [{ outcome }, count] as const),

@@ -41,7 +41,7 @@ async function advance(core: Scheduling, ms: number): Promise<void> {
   }
 }
 
-describe('a partially bound gang that cannot be completed', () => {
+describe('a partially bound gang that the scheduler cannot complete', () => {
   it('is released when its grace period ends, not earlier: members are evicted and Events are recorded', async () => {
     const core = partiallyBound();
     await advance(core, 59 * second);
@@ -453,7 +453,7 @@ describe('a gang that is being released', () => {
   });
 });
 
-describe('several gangs that cannot be completed', () => {
+describe('several gangs that the scheduler cannot complete', () => {
   /** Each gang has one member on its own full node and needs another one. high ranks before low. */
   function deadlocked(): Scheduling {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');

@@ -62,7 +62,7 @@ const holdPolicy: BackoffPolicy = { initialMs: 10_000, maxMs: 10 * 60_000 };
 const nextCheck = '';
 
 /**
- * Releases gangs that never started, are partially bound and cannot be completed within their grace period, according to their
+ * Releases partially bound gangs that never started and that the scheduler cannot complete within their grace period, according to their
  * repairPolicy. A release evicts the bound members that a controller recreates. The scheduler releases one gang at a time. The gang that
  * QueueSort puts last goes first, because its capacity may complete the others.
  *
@@ -137,7 +137,7 @@ export class GangEvictions {
     return history?.groupUid === gang?.spec?.uid ? history : undefined;
   }
 
-  /** Returns a sentence for the verdict of a gang that stays bound although it cannot be completed. */
+  /** Returns a sentence for the verdict of a gang that stays bound although the scheduler cannot complete it. */
   noteOf({ key, spec, counted }: GangView): string | undefined {
     const why = this.#records.get(key)?.staysBecause;
     const note = `${counted} of ${spec?.minMember} required members stay bound: ${why}.`;

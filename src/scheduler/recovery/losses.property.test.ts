@@ -408,7 +408,7 @@ class World {
     return 2 - here.length;
   }
 
-  /** Checks that the pod has a controller and that its group has not started, could not be completed and is the only one being released. */
+  /** Checks that the pod has a controller, that its group has not started and does not fit, and that the scheduler releases no other group. */
   #checkRelease(pod: Stored): void {
     const { group, name } = pod;
     if (group === undefined) {
@@ -486,7 +486,7 @@ function isWanted({ mayBeSent }: PodBinding): boolean {
 }
 
 describe('under losses, rejections, recreated pods and restarts', () => {
-  it('releases only gangs that never started and cannot be completed, one at a time, and ends all reservations', async () => {
+  it('releases only gangs that never started and that it cannot complete, one at a time, and ends all reservations', async () => {
     let releases = 0;
     await fc.assert(
       fc.asyncProperty(

@@ -96,7 +96,7 @@ export class Recovery {
     this.#gangEvictions.extendersResponded(key, results);
   }
 
-  /** Returns a sentence for the verdict of a partially bound gang that keeps its nodes although it cannot be completed. */
+  /** Returns a sentence for the verdict of a partially bound gang that keeps its nodes although the scheduler cannot complete it. */
   noteOf(gang: GangView): string | undefined {
     return this.#gangEvictions.noteOf(gang);
   }

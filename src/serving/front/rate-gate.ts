@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 export interface GatedWork {
   /** The client's address. Addresses take turns. */
   readonly address: string;
-  /** Whether the client still waits. Otherwise the work is dropped when it is its turn. */
+  /** Whether the client still waits. Otherwise the gate drops the work when its turn comes. */
   readonly isWanted: () => boolean;
   readonly start: () => void;
 }

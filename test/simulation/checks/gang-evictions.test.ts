@@ -86,7 +86,7 @@ class Story {
 }
 
 describe('ReleaseChecker', () => {
-  it('accepts the eviction of a group that cannot be completed', () => {
+  it('accepts the eviction of a group that the scheduler cannot complete', () => {
     expect(new Story().evict()).toEqual([]);
   });
 

@@ -129,7 +129,7 @@ describe('capacity is reserved for a lost member', () => {
     expect([10_000, 10_001].map((known) => new Lossy().reserved(21_000, ['red'], known).length)).toEqual([1, 0]);
   });
 
-  it('until pods of others have left too little on its node, even if those leave again', () => {
+  it('until other pods have left too little on its node, even if they leave again', () => {
     const takes = (cpu: string, { group: name = 'blue', at = 22_000, node = nodeFor(9) } = {}): Lossy => {
       const lossy = new Lossy();
       const { store } = lossy;

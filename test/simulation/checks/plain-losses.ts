@@ -129,7 +129,7 @@ export function respectedBy(
   return reserved.filter(({ group, priority = Infinity }) => group !== waiting[0]!.group && lowest <= priority);
 }
 
-/** Returns what the groups with too few bound members have lost, as if all of it were reserved for ever. */
+/** Returns what the groups with too few bound members have lost, as if all of it were reserved forever. */
 export function lostCapacity(record: StoreRecord, started: ReadonlySet<string>): ReservedCapacity[] {
   const pods = podsIn(record);
   return lossesIn(record, new Map()).flatMap(({ pod }): ReservedCapacity[] => {
@@ -153,7 +153,7 @@ function staysOnItsNode(record: StoreRecord, { pod, at }: Loss, { lagMs }: Past)
   });
 }
 
-/** Reports whether the scheduler has seen that pods of others left too little for the lost member on its node, after it saw the loss. */
+/** Reports whether the scheduler has seen that other pods left too little for the lost member on its node, after it saw the loss. */
 function isTaken(record: StoreRecord, { pod: lost, at: lostAt }: Loss, { now, lagMs }: Past): boolean {
   const node = nodeNamed(record, lost.node)!;
   /** uid -> pod on the node */
@@ -176,7 +176,7 @@ function isTaken(record: StoreRecord, { pod: lost, at: lostAt }: Loss, { now, la
   return isTaken;
 }
 
-/** Leaves out what exceeds the most that the members of the namespace had bound at once. */
+/** Leaves out what exceeds the most that the members of the namespace had bound at the same time. */
 function withinNamespaces(
   record: StoreRecord,
   boundAt: ReadonlyMap<string, number>,

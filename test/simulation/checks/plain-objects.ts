@@ -65,7 +65,7 @@ export interface PlainGroup {
   readonly uid: string;
   readonly version: number;
   readonly minMember: number;
-  /** Its members are evicted when it cannot be completed. */
+  /** The scheduler evicts its members when it cannot complete the group. */
   readonly releases: boolean;
   readonly graceMs: number;
   readonly status: JsonObject;

@@ -28,9 +28,8 @@ export interface PluginSplit {
 const ownTableLimit = 32;
 
 /**
- * Caches what the plugins of one profile return for each node. When a plan has several pod classes, the plugins that sign all
- * classes alike share one table. The plugins that sign them differently use one table per class, unless there are too many
- * classes.
+ * Caches what the plugins of one profile return for each node. When a plan has several pod classes, the plugins that give all
+ * classes the same signature share one table. The other plugins use one table per class, unless there are too many classes.
  */
 export class CachedResults {
   readonly #profile: Profile;

@@ -6,8 +6,8 @@ const never = -1;
 const noScores = new Float64Array(0);
 
 /**
- * Cached results of some node-local plugins for each node (by `NodeInfo.index`), for pods that these plugins sign alike: the
- * verdict, the raw scores and their total. Each result is valid while the node's generation stays the same.
+ * Cached results of some node-local plugins for each node (by `NodeInfo.index`), for pods to which these plugins give the same
+ * signature: the verdict, the raw scores and their total. Each result is valid while the node's generation stays the same.
  */
 export class NodeTable {
   /** Generation of the verdict; -1: no verdict. */
