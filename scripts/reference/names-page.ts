@@ -39,7 +39,7 @@ export async function namesPage(): Promise<string> {
         [
           code(podGroupLabel),
           'Label. An annotation with the same name works as well; the label wins',
-          'Name of the PodGroup, in the namespace of the pod, that the pod is a member of',
+          "Name of the pod's PodGroup, which must be in the pod's namespace",
         ],
       ],
     ),

@@ -5,7 +5,7 @@ interface Entry<Key, Value> {
   readonly key: Key;
   /** When the timer looks at the entry: never later than its key is due. */
   readonly at: number;
-  /** Position among entries of one time. */
+  /** Position among entries with the same time. */
   readonly sequence: number;
   due: number;
   value: Value;
@@ -15,8 +15,8 @@ interface Entry<Key, Value> {
 const slack = 64;
 
 /**
- * Keys that each become due once, with a value, all on one timer. Times are Clock.monotonic(). Keys of one time become due in the order of
- * `set`. No timer runs while no key is set.
+ * Keys that each become due once, with a value, all on one timer. Times are Clock.monotonic(). Keys with the same time become due in the order
+ * of `set`. No timer runs while no key is set.
  */
 export class DueTimes<Key, Value = undefined> {
   readonly #clock: Pick<Clock, 'monotonic' | 'setTimer'>;

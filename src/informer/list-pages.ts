@@ -1,12 +1,12 @@
 import { MalformedAnswerError } from '../client/api-errors.ts';
 import type { KubeClient, ListOptions, ListPage } from '../client/kube-client.ts';
 
-/** Maximum pages of a list: far more than the largest cluster has. Its continue tokens would expire before. */
+/** Maximum pages of a list: far more than the largest cluster has. The continue tokens would expire before the last page. */
 const maxPages = 10_000;
 
 /**
- * Reads a collection page by page until `take` returns false; `page` counts from 1. Other tasks run while it waits for a page, and no page
- * is kept while it reads the next. Returns the resourceVersion of the last page. Rejects with MalformedAnswerError if the pages never end.
+ * Reads a collection page by page until `take` returns false; `page` counts from 1. Other tasks run while it waits for a page. It keeps no
+ * page while it reads the next one. Returns the resourceVersion of the last page. Rejects with MalformedAnswerError if the pages never end.
  */
 export async function listPages(
   client: Pick<KubeClient, 'list'>,
