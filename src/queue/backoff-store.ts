@@ -17,7 +17,7 @@ export interface BackoffStoreOptions {
 /** Number of outdated entries that the heap may hold beyond the number of current ones. */
 const slack = 64;
 
-/** An entity that entered the store with this state and may be taken early. */
+/** An entity that entered the store with this state and that the queue may take early. */
 interface Early {
   readonly entity: QueuedEntity;
   readonly state: BackoffState;
@@ -26,14 +26,14 @@ interface Early {
 }
 
 /**
- * Entities in backoff, which grows with each failure. Entities that were rejected may be taken early, by rank; entities that failed with
- * an error wait for the whole backoff.
+ * Entities in backoff, which grows with each failure. The queue may take rejected entities early, by rank. Entities that failed with an
+ * error wait for the whole backoff.
  */
 export class BackoffStore {
   readonly #options: BackoffStoreOptions;
   /** state -> its entity in the store, due when its backoff ends */
   readonly #ends: DueTimes<BackoffState, QueuedEntity>;
-  /** Entities that may be taken early, ordered by rank. May still hold entities that have left. */
+  /** Entities that the queue may take early, ordered by rank. May still hold entities that have left. */
   readonly #early: Heap<Early>;
 
   constructor(options: BackoffStoreOptions) {
@@ -61,7 +61,7 @@ export class BackoffStore {
     return true;
   }
 
-  /** Removes and returns the highest-ranking entity that may be taken early; the caller sets its new state. */
+  /** Removes and returns the highest-ranking entity that the queue may take early; the caller sets its new state. */
   takeEarly(): QueuedEntity | undefined {
     for (let next = this.#early.pop(); next !== undefined; next = this.#early.pop())
       if (this.#ends.delete(next.state)) return next.entity;

@@ -179,7 +179,7 @@ describe('a dry run without some pods', () => {
     expect(dryRun(red, { without: [first!, second!] }).fits).toBe(false);
   });
 
-  it('frees capacity reserved for the removed pods, but not capacity reserved for others', () => {
+  it('frees capacity reserved for the removed pods, but not capacity reserved for other pods', () => {
     const pod = harness.pod({ name: 'x', cpu: 2 });
     const [one, other] = ['a', 'b'].map((nodeName) =>
       harness.pod({ name: `nominated-${nodeName}`, cpu: 2, nominatedNodeName: nodeName }),
