@@ -50,6 +50,15 @@ describe('the schema of a CustomResourceDefinition', () => {
       'openAPIV3Schema.properties.f.additionalProperties.minimum: Invalid value: "a"',
     ],
     [withField({ type: 'string', anyOf: [{ nope: 1 }] }), 'openAPIV3Schema.properties.f.anyOf.nope: Forbidden'],
+    [withField({ type: 'string', not: {} }), 'openAPIV3Schema.properties.f.not: Forbidden: not supported'],
+    [
+      withField({ type: 'integer', multipleOf: 2 }),
+      'openAPIV3Schema.properties.f.multipleOf: Forbidden: not supported',
+    ],
+    [
+      withField({ type: 'object', additionalProperties: false }),
+      'openAPIV3Schema.properties.f.additionalProperties: Invalid value: false',
+    ],
   ])('is rejected: %j', (schema, problem) => {
     const errors = shown(schema);
     expect(errors).toHaveLength(1);

@@ -11,8 +11,6 @@ import { validateStructural } from './validate-structural.ts';
 
 const listTypeKeyword = 'x-kubernetes-list-type';
 const mapKeysKeyword = 'x-kubernetes-list-map-keys';
-/** Keywords with schemas that only restrict the value that the outer schema describes. */
-const branchKeywords = ['allOf', 'anyOf', 'oneOf'];
 const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
 
 type KeywordRule = (value: JsonValue) => boolean;
@@ -20,25 +18,21 @@ type KeywordRule = (value: JsonValue) => boolean;
 const isText: KeywordRule = (value) => typeof value === 'string';
 const isFlag: KeywordRule = (value) => typeof value === 'boolean';
 const isNumber: KeywordRule = (value) => typeof value === 'number';
+const isCount: KeywordRule = (value) => Number.isInteger(value) && (value as number) >= 0;
 
 /** [rule for the values of keywords, the keywords that the server supports] */
 const rules: readonly (readonly [KeywordRule, readonly string[]])[] = [
   [isText, ['title', 'description', 'format', 'pattern', listTypeKeyword, 'x-kubernetes-map-type']],
-  [isFlag, ['nullable', 'uniqueItems', 'exclusiveMinimum', 'exclusiveMaximum']],
-  [isFlag, ['x-kubernetes-int-or-string', 'x-kubernetes-preserve-unknown-fields']],
+  [isFlag, ['nullable', 'x-kubernetes-int-or-string', 'x-kubernetes-preserve-unknown-fields']],
   [isNumber, ['minimum', 'maximum']],
-  [
-    (value) => Number.isInteger(value) && (value as number) >= 0,
-    ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
-  ],
-  [(value) => isNumber(value) && (value as number) > 0, ['multipleOf']],
+  [isCount, ['minLength', 'maxLength', 'minItems', 'maxItems']],
   [(value) => typeof value === 'string' && types.has(value), ['type']],
   [(value) => Array.isArray(value), ['enum']],
   [(value) => Array.isArray(value) && value.every(isText), ['required', mapKeysKeyword]],
-  [(value) => Array.isArray(value) && value.every(isObject), branchKeywords],
+  [(value) => Array.isArray(value) && value.every(isObject), ['anyOf']],
   [(value) => isObject(value) && Object.values(value).every(isObject), ['properties']],
-  [(value) => isObject(value) || isFlag(value), ['additionalProperties']],
-  [isObject, ['items', 'not']],
+  [(value) => isObject(value) || value === true, ['additionalProperties']],
+  [isObject, ['items']],
   [() => true, ['example', 'externalDocs', 'default']],
 ];
 /** keyword -> rule for its value */
@@ -93,15 +87,9 @@ function checkKeywords(schema: JsonObject, path: string, isBranch: boolean, chec
   if (schema[listTypeKeyword] === 'map' && schema[mapKeysKeyword] === undefined) {
     errors.push(required(childPath(path, mapKeysKeyword), 'must be specified for a list of type map'));
   }
-  if (schema.uniqueItems === true) {
-    const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
-    errors.push(fieldForbidden(childPath(path, 'uniqueItems'), why));
-  }
   for (const [at, child] of structureOf(schema, path)) checkKeywords(child, at, isBranch, check);
-  for (const keyword of [...branchKeywords, 'not']) {
-    const branches = [schema[keyword] ?? []].flat() as JsonObject[];
-    for (const branch of branches) checkKeywords(branch, childPath(path, keyword), true, check);
-  }
+  for (const branch of (schema.anyOf ?? []) as JsonObject[])
+    checkKeywords(branch, childPath(path, 'anyOf'), true, check);
 }
 
 /** Checks the defaults of a schema against the schema. */

@@ -75,24 +75,9 @@ describe('validation of custom resources', () => {
       'FieldValueInvalid spec.x: Invalid value: "now": spec.x in body must be of type date-time: "now"',
     ],
     [
-      { type: 'integer', minimum: 1, exclusiveMinimum: true },
-      1,
-      'FieldValueInvalid spec.x: Invalid value: 1: spec.x in body should be greater than 1',
-    ],
-    [
       { type: 'integer', maximum: 1 },
       2,
       'FieldValueInvalid spec.x: Invalid value: 2: spec.x in body should be less than or equal to 1',
-    ],
-    [
-      { type: 'integer', maximum: 1, exclusiveMaximum: true },
-      1,
-      'FieldValueInvalid spec.x: Invalid value: 1: spec.x in body should be less than 1',
-    ],
-    [
-      { type: 'integer', multipleOf: 3 },
-      4,
-      'FieldValueInvalid spec.x: Invalid value: 4: spec.x in body must be multiple of 3',
     ],
     [
       { type: 'string', minLength: 2 },
@@ -121,24 +106,9 @@ describe('validation of custom resources', () => {
     ],
     [{ type: 'object', required: ['y'] }, {}, 'FieldValueRequired spec.x.y: Required value'],
     [
-      { type: 'object', minProperties: 1 },
-      {},
-      'FieldValueInvalid spec.x: Invalid value: {}: spec.x in body must NOT have fewer than 1 properties',
-    ],
-    [
-      { type: 'object', maxProperties: 0 },
-      { a: 1 },
-      'FieldValueInvalid spec.x: Invalid value: {"a":1}: spec.x in body must NOT have more than 0 properties',
-    ],
-    [
       { 'x-kubernetes-int-or-string': true },
       true,
       'FieldValueTypeInvalid spec.x: Invalid value: "boolean": spec.x in body must be of type integer,string: "boolean"',
-    ],
-    [
-      { type: 'integer', not: { enum: [1] } },
-      1,
-      'FieldValueInvalid spec.x: Invalid value: 1: spec.x in body must NOT be valid',
     ],
     [
       { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
@@ -199,9 +169,9 @@ describe('validation of custom resources', () => {
     ).toHaveLength(101);
   });
 
-  test('requires exactly one matching schema in oneOf', () => {
-    const schema: JsonObject = { type: 'integer', oneOf: [{ minimum: 1 }, { maximum: 5 }] };
-    expect(shown(3, schema).join()).toContain('must match exactly one schema in oneOf');
+  test('requires a matching schema in anyOf', () => {
+    const schema: JsonObject = { type: 'integer', anyOf: [{ minimum: 5 }, { maximum: 1 }] };
+    expect(shown(3, schema).join()).toContain('must match a schema in anyOf');
     expect(shown(9, schema)).toEqual([]);
   });
 
@@ -240,7 +210,7 @@ describe('the steps of a check', () => {
     [
       'distinct elements and branches',
       many(200, (i) => `${i}`.repeat(5_000)),
-      { ...listOf({ type: 'string' }), allOf: many(20, () => ({ 'x-kubernetes-list-type': 'set' })) },
+      { ...listOf({ type: 'string' }), anyOf: many(20, () => ({ 'x-kubernetes-list-type': 'set', maxItems: 1 })) },
     ],
   ])('are limited for the product of %s', (_what, value, schema) => {
     expect(() => validate(value, schema)).toThrow(StepLimitError);

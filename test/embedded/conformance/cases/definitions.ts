@@ -83,7 +83,6 @@ export const customResources: CaseGroup = {
           color: { type: 'string', enum: ['red', 'blue'] },
           name: { type: 'string', minLength: 2, maxLength: 4, pattern: '^[a-z]+$' },
           tags: { type: 'array', maxItems: 2, items: { type: 'string' } },
-          share: { type: 'number', multipleOf: 0.5, exclusiveMinimum: true, minimum: 0 },
         },
         ['size'],
       ),
@@ -100,8 +99,6 @@ export const customResources: CaseGroup = {
     await api.create(path, widget(api, 'a', { spec: { size: 1, name: 'A1' } }));
     await api.create(path, widget(api, 'a', { spec: { size: 1, tags: ['a', 'b', 'c'] } }));
     await api.create(path, widget(api, 'a', { spec: { size: 1, tags: ['a', 1] } }));
-    await api.create(path, widget(api, 'a', { spec: { size: 1, share: 0 } }));
-    await api.create(path, widget(api, 'a', { spec: { size: 1, share: 0.7 } }));
   },
   'lists may be sets or maps': async (api) => {
     const path = await givenWidgets(
