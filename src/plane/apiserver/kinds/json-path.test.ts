@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compileJsonPath } from './json-path.ts';
 
 const document = {
-  metadata: { labels: { 'a.b/c': 'x' } },
-  spec: { ports: [{ port: 1 }, { port: 2 }] },
+  spec: { ports: [{ port: 1 }, { port: 2 }], 'max-size': 3 },
   status: {
     conditions: [
       { type: 'Ready', status: 'True' },
@@ -14,22 +13,27 @@ const document = {
 
 describe('compileJsonPath', () => {
   it.each([
-    ['.spec.ports[0].port', [1]],
-    ['.spec.ports[-1].port', [2]],
-    ['.spec.ports[*].port', [1, 2]],
-    [".metadata.labels['a.b/c']", ['x']],
-    ['.metadata.labels.a\\.b/c', ['x']],
+    ['.spec.max-size', [3]],
+    ['.spec.ports', [[{ port: 1 }, { port: 2 }]]],
     ['.status.conditions[?(@.type=="Ready")].status', ['True']],
-    [".status.conditions[?(@.status!='True')].type", ['Failed']],
-    ['.spec.ports[?(@.port==2)].port', [2]],
-    ['{.spec.ports[0].port}', [1]],
+    ['.status.conditions[?(@.type=="Other")].status', []],
+    ['.status.conditions[?(@.constructor=="Ready")].status', []],
     ['.spec.nothing.here', []],
+    ['.spec.toString', []],
     ['.spec.ports.port', []],
+    ['.spec[?(@.port=="1")]', []],
   ])('%s finds %j', (path, found) => {
     expect(compileJsonPath(path)!(document)).toEqual(found);
   });
 
-  it.each(['spec', '.a[', '.a[?(@.b>1)]', '.a[x]', '..a'])('returns undefined for the unsupported path %s', (path) => {
-    expect(compileJsonPath(path)).toBeUndefined();
+  it.each(['', 'spec', '.a[', '.a[0]', '.a[*]', ".a['b']", '.a[?(@.b>1)]', '.a[x]', '..a', '{.a}', '.a\\.b'])(
+    'returns undefined for the unsupported path %s',
+    (path) => {
+      expect(compileJsonPath(path)).toBeUndefined();
+    },
+  );
+
+  it('returns undefined for a path of more than 1,000 characters', () => {
+    expect(compileJsonPath('.a'.repeat(501))).toBeUndefined();
   });
 });

@@ -185,12 +185,10 @@ export const customResources: CaseGroup = {
       specSchema({
         size: { type: 'integer' },
         since: { type: 'string', format: 'date-time' },
-        tags: { type: 'array', items: { type: 'string' } },
       }),
       {
         additionalPrinterColumns: [
           { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
-          { name: 'Tag', type: 'string', jsonPath: '.spec.tags[0]', priority: 1 },
           { name: 'Phase', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
           { name: 'Since', type: 'date', jsonPath: '.spec.since' },
         ],
@@ -199,7 +197,7 @@ export const customResources: CaseGroup = {
     await api.givenCreated(
       path,
       widget(api, 'a', {
-        spec: { size: 1, since: '2020-01-01T00:00:00Z', tags: ['x', 'y'] },
+        spec: { size: 1, since: '2020-01-01T00:00:00Z' },
         status: { conditions: [{ type: 'Ready', status: 'True' }] },
       }),
     );

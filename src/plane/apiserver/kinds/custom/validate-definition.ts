@@ -86,7 +86,7 @@ function tooMany(field: string): StatusCause {
 
 function validateJsonPath(text: string, field: string): StatusCause[] {
   if (text.startsWith('.') && compileJsonPath(text) !== undefined) return [];
-  const rule = `must be a JSON path that this API server supports: .a.b, ['a.b'], [0], [*] or [?(@.a=="b")]`;
+  const rule = `must be a JSON path that this API server supports: .a.b or .a[?(@.b=="c")].d`;
   return [invalidValue(field, text, rule)];
 }
 
