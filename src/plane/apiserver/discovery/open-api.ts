@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonObject } from '../json.ts';
 import { objectAt } from '../kinds/access.ts';
 import type { ResourceRegistry } from '../kinds/resource-registry.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
-import { patchMediaTypes } from '../verbs/patch-media-types.ts';
 
 /** Returns the response to `GET /openapi/v3`: the URL of the document of each group and version. It changes with the document. */
 export function openApiIndex(registry: ResourceRegistry): JsonObject {
@@ -67,50 +66,19 @@ function addSchema(schemas: JsonObject, type: ResourceType): void {
   };
 }
 
-const fieldValidation = queryParameter('fieldValidation', 'string');
-const writeParameters = [queryParameter('dryRun', 'string'), queryParameter('fieldManager', 'string'), fieldValidation];
-
-function queryParameter(name: string, type: string): JsonObject {
-  return { name, in: 'query', schema: { type, uniqueItems: true } };
-}
-
-function pathParameter(name: string): JsonObject {
-  return { name, in: 'path', required: true, schema: { type: 'string', uniqueItems: true } };
-}
-
+/** Adds the operations that kubectl looks for: any one at a path, for the kind; and PATCH, for the parameters. */
 function addPaths(paths: JsonObject, type: ResourceType): void {
   const root = type.group === '' ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
   const collection = type.namespaced ? `${root}/namespaces/{namespace}/${type.plural}` : `${root}/${type.plural}`;
-  const scope = type.namespaced ? [pathParameter('namespace')] : [];
-  paths[collection] = {
-    parameters: scope,
-    get: operation(type, 'list', []),
-    post: operation(type, 'post', writeParameters, ['application/json']),
-  };
-  paths[`${collection}/{name}`] = {
-    parameters: [...scope, pathParameter('name')],
-    get: operation(type, 'get', []),
-    put: operation(type, 'put', writeParameters, ['application/json']),
-    patch: operation(type, 'patch', writeParameters, patchMediaTypes(type)),
-    delete: operation(type, 'delete', []),
-  };
+  const parameters = ['dryRun', 'fieldManager', 'fieldValidation'].map((name) => ({
+    name,
+    in: 'query',
+    schema: { type: 'string' },
+  }));
+  paths[collection] = { get: operation(type, 'list') };
+  paths[`${collection}/{name}`] = { patch: { ...operation(type, 'patch'), parameters } };
 }
 
-function operation(
-  type: ResourceType,
-  action: string,
-  parameters: readonly JsonObject[],
-  bodyTypes: readonly string[] = [],
-): JsonObject {
-  const reference: JsonObject =
-    type.content.type === 'structural' ? { $ref: `#/components/schemas/${schemaName(type)}` } : { type: 'object' };
-  const content = (mediaTypes: readonly string[]): JsonObject =>
-    Object.fromEntries(mediaTypes.map((mediaType): [string, JsonValue] => [mediaType, { schema: reference }]));
-  return {
-    ...(parameters.length > 0 && { parameters: [...parameters] }),
-    ...(bodyTypes.length > 0 && { requestBody: { content: content(bodyTypes) } }),
-    responses: { '200': { description: 'OK', content: content(['application/json']) } },
-    'x-kubernetes-action': action,
-    'x-kubernetes-group-version-kind': groupVersionKind(type),
-  };
+function operation(type: ResourceType, action: string): JsonObject {
+  return { 'x-kubernetes-action': action, 'x-kubernetes-group-version-kind': groupVersionKind(type) };
 }
