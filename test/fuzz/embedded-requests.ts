@@ -373,9 +373,8 @@ class RequestGenerator {
   #delete(): WellFormed {
     const resource = this.#resource();
     const collection = this.#collection(resource);
-    const whole = this.#draws.oneIn(8);
     const name = resource.kind === 'CustomResourceDefinition' ? 'things.example.test' : this.#name();
-    const path = whole ? `${collection}${this.#listQuery()}` : `${collection}/${encodeURIComponent(name)}`;
+    const path = `${collection}/${encodeURIComponent(name)}`;
     const options: JsonObject = this.#draws.oneIn(2)
       ? {}
       : {
@@ -386,17 +385,10 @@ class RequestGenerator {
     const body = this.#draws.oneIn(3)
       ? undefined
       : Buffer.from(this.#damaged(JSON.stringify(this.#draws.oneIn(5) ? this.#spoiled(options) : options)));
-    const query =
-      this.#draws.oneIn(6) && !whole
-        ? `?gracePeriodSeconds=${this.#draws.pick(['0', '-1', '1e15', '9e15', 'x', ''])}`
-        : '';
-    return this.#sent(
-      whole ? 'deletecollection' : 'delete',
-      'DELETE',
-      `${path}${query}`,
-      { 'content-type': 'application/json' },
-      body,
-    );
+    const query = this.#draws.oneIn(6)
+      ? `?gracePeriodSeconds=${this.#draws.pick(['0', '-1', '1e15', '9e15', 'x', ''])}`
+      : '';
+    return this.#sent('delete', 'DELETE', `${path}${query}`, { 'content-type': 'application/json' }, body);
   }
 
   #subresource(): WellFormed {
@@ -405,10 +397,6 @@ class RequestGenerator {
       [
         `${pod}/binding`,
         { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'a' }, target: { kind: 'Node', name: this.#name() } },
-      ],
-      [
-        '/api/v1/namespaces/default/bindings',
-        { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'a' }, target: { kind: 'Node', name: 'n1' } },
       ],
       [
         `${pod}/eviction`,

@@ -22,7 +22,6 @@ import { listObjects } from './verbs/list.ts';
 import { patchObject } from './verbs/patch.ts';
 import { presentOne, presentText } from './verbs/present.ts';
 import { readListOptions, readPresentation, readWriteOptions } from './verbs/request-options.ts';
-import { readSelection, selectObjects } from './verbs/select.ts';
 import { handleScale } from './verbs/scale.ts';
 import { updateObject } from './verbs/update.ts';
 import { watchObjects } from './verbs/watch.ts';
@@ -56,9 +55,6 @@ export function handleResource(
   query: URLSearchParams,
   signal: AbortSignal | undefined,
 ): TransportResponse {
-  if (target.group === '' && target.plural === 'bindings' && target.name === undefined) {
-    return bind({ context, request, type: pods, target, query, signal }, undefined);
-  }
   const type = context.registry.find(target.group, target.version, target.plural);
   if (type === undefined) {
     const isKnown = context.registry.serves(target.group, target.version) || isKubernetesGroup(target.group);
@@ -90,7 +86,7 @@ function handleCollection(resource: ResourceRequest): TransportResponse {
     case 'POST':
       return create(resource);
     case 'DELETE':
-      return deleteCollection(resource);
+      throw methodNotAllowed('this API server does not delete collections: delete each object by its name');
     case 'PUT':
     case 'PATCH':
       throw methodNotAllowed();
@@ -204,31 +200,10 @@ function deleted(type: ResourceType, deletion: Deletion): TransportResponse {
   });
 }
 
-function deleteCollection(resource: ResourceRequest): TransportResponse {
-  const { context, request, type, target, query } = resource;
-  if (type.namespaced && target.namespace === undefined) throw methodNotAllowed();
-  if (!type.verbs.includes('deletecollection')) throw methodNotAllowed();
-  const options = readDeleteOptions(request, query);
-  const selection = readSelection(type, target.namespace, readListOptions(query));
-  const collection = context.store.collection(type.storage);
-  const items = selectObjects(collection, selection).map((stored) =>
-    presentText(type, deleteObject(context, type, stored, options).object),
-  );
-  const metadata = { resourceVersion: String(context.store.resourceVersion) };
-  const head = JSON.stringify({ kind: type.listKind, apiVersion: apiVersionOf(type), metadata });
-  return textResponse(`${head.slice(0, -1)},"items":[${items.join(',')}]}`, 'application/json');
-}
-
-/** Handles POST of a Binding, to a pod's subresource or to the namespace's `bindings`, where the Binding names the pod. */
-function bind(resource: ResourceRequest, podName: string | undefined): TransportResponse {
-  const { context, request, target, query } = resource;
-  if (request.method !== 'POST') throw methodNotAllowed();
-  if (target.namespace === undefined)
-    throw badRequest('a Binding needs a namespace: POST to /api/v1/namespaces/NAMESPACE/bindings');
+function bind({ context, request, target, query }: ResourceRequest, name: string): TransportResponse {
   const options = readWriteOptions(query, 'CreateOptions');
   const binding = readSubresourceBody(request, 'Binding', 'v1');
-  const name = podName ?? textAt(objectAt(binding, 'metadata'), 'name');
-  bindPod(binding, target.namespace, name, options.dryRun, context);
+  bindPod(binding, target.namespace!, name, options.dryRun, context);
   return jsonResponse(createdStatus, { status: 201 });
 }
 

@@ -71,7 +71,7 @@ describeSession(
       expect((await core.listNode()).items).toHaveLength(2);
       await custom.deleteNamespacedCustomObject(duo);
       await expect(custom.getNamespacedCustomObject(duo)).rejects.toMatchObject({ code: 404 });
-      await core.deleteCollectionNamespacedPod({ namespace });
+      await core.deleteNamespacedPod({ namespace, name: 'duo-0' });
     });
   },
   ['1.31'],

@@ -22,6 +22,8 @@ function groupEntry(group: ApiGroup): JsonObject {
   return { name: group.name, versions, preferredVersion: versions[0]! };
 }
 
+const verbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
+
 /** Returns the response to `GET /api/v1` or `GET /apis/GROUP/VERSION`. Undefined if the version does not exist. */
 export function resourceList(registry: ResourceRegistry, group: string, version: string): JsonObject | undefined {
   const found = registry
@@ -29,15 +31,13 @@ export function resourceList(registry: ResourceRegistry, group: string, version:
     .find((each) => each.name === group)
     ?.versions.find((each) => each.version === version);
   if (found === undefined) return undefined;
-  const bindings = { name: 'bindings', singularName: 'binding', namespaced: true, kind: 'Binding', verbs: ['create'] };
-  const resources: JsonObject[] = [...(group === '' ? [bindings] : [])];
-  const listed: JsonObject[] = found.resources.flatMap((type) => [
+  const resources = found.resources.flatMap((type): JsonObject[] => [
     {
       name: type.plural,
       singularName: type.singular,
       namespaced: type.namespaced,
       kind: type.kind,
-      verbs: [...type.verbs],
+      verbs: [...verbs],
       ...(type.shortNames.length > 0 && { shortNames: [...type.shortNames] }),
       ...(type.categories.length > 0 && { categories: [...type.categories] }),
     },
@@ -53,7 +53,6 @@ export function resourceList(registry: ResourceRegistry, group: string, version:
       verbs: [...subresource.verbs],
     })),
   ]);
-  resources.push(...listed);
   return {
     kind: 'APIResourceList',
     // As in kube-apiserver, the list of the core group has no apiVersion.

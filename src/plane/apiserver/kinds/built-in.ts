@@ -6,8 +6,8 @@ import { fillDefaults, valueAt } from './access.ts';
 import { ageColumn, nameColumn } from './column.ts';
 import type { Column } from './column.ts';
 import { invalidValue, notSupported, required } from '../schema/field-error.ts';
-import { allVerbs, apiVersionOf, metadataFields, statusSubresource } from './resource-type.ts';
-import type { Behavior, ResourceType, ShapeConversion, SubresourceType, Verb } from './resource-type.ts';
+import { apiVersionOf, metadataFields, statusSubresource } from './resource-type.ts';
+import type { Behavior, ResourceType, ShapeConversion, SubresourceType } from './resource-type.ts';
 
 /** The properties in which built-in kinds differ. Field paths are dotted, as in `spec.type`. */
 export interface BuiltInKind {
@@ -44,8 +44,6 @@ export interface BuiltInKind {
   readonly immutable?: readonly string[];
   readonly conversion?: ShapeConversion;
   readonly behavior?: Behavior;
-  /** Default: all. */
-  readonly verbs?: readonly Verb[];
 }
 
 /** Returns the resource type of a built-in kind. Adds the properties that all kinds share; all have version v1. */
@@ -60,7 +58,6 @@ export function builtIn(kind: BuiltInKind): ResourceType {
     shortNames: kind.shortNames ?? [],
     categories: kind.categories ?? [],
     namespaced: kind.namespaced ?? true,
-    verbs: kind.verbs ?? allVerbs,
     subresources: [...(kind.subresources ?? []), ...(kind.hasStatus === true ? [statusSubresource(type)] : [])],
     storage: kind.storage ?? (group === '' ? plural : `${plural}.${group}`),
     storedApiVersion: kind.storedApiVersion ?? apiVersionOf(type),

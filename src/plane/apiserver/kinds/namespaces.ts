@@ -3,7 +3,6 @@ import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from './access.ts';
 import { textColumn } from './column.ts';
-import { allVerbs } from './resource-type.ts';
 import type { ResourceType } from './resource-type.ts';
 
 /** The namespaces that the server creates at startup. They cannot be deleted. */
@@ -17,7 +16,6 @@ export const namespaces: ResourceType = builtIn({
   kind: 'Namespace',
   shortNames: ['ns'],
   namespaced: false,
-  verbs: allVerbs.filter((verb) => verb !== 'deletecollection'),
   hasStatus: true,
   columns: [textColumn('Status', phaseOf)],
   selectableFields: { name: (namespace) => metadataOf(namespace).name as string, 'status.phase': phaseOf },

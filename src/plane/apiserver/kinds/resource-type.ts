@@ -5,19 +5,6 @@ import type { Store } from '../store/store.ts';
 import type { Column } from './column.ts';
 import type { NameRule } from './validate-metadata.ts';
 
-export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
-
-export const allVerbs: readonly Verb[] = [
-  'create',
-  'delete',
-  'deletecollection',
-  'get',
-  'list',
-  'patch',
-  'update',
-  'watch',
-];
-
 /** The server state that hooks may read. */
 export interface KindContext {
   readonly store: Store;
@@ -90,7 +77,6 @@ export interface ResourceType {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly namespaced: boolean;
-  readonly verbs: readonly Verb[];
   readonly subresources: readonly SubresourceType[];
   /** Name of the collection that stores the objects. Resources can share a collection. */
   readonly storage: string;
@@ -110,7 +96,7 @@ export interface SubresourceType {
   readonly kind: string;
   readonly group: string;
   readonly version: string;
-  readonly verbs: readonly Verb[];
+  readonly verbs: readonly string[];
 }
 
 export function apiVersionOf(type: { readonly group: string; readonly version: string }): string {

@@ -59,14 +59,9 @@ describe('delete', () => {
     expect(await watch.nextNames(3)).toEqual(['ADDED settings', 'MODIFIED settings', 'DELETED settings']);
   });
 
-  it('deletes the selected objects of a collection', async () => {
-    const client = new ApiClient();
-    for (const name of ['a', 'b', 'c']) {
-      await client.mustCreate(configMapsPath, configMapManifest(name, {}, { labels: { keep: String(name === 'b') } }));
-    }
-    const answer = await client.delete(`${configMapsPath}?labelSelector=keep%3Dfalse`);
-    expect(answer.body.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual(['a', 'c']);
-    expect((await client.get(configMapsPath)).body.items).toHaveLength(1);
+  it('does not delete collections', async () => {
+    const answer = await new ApiClient().delete(configMapsPath);
+    expect(answer).toMatchObject({ status: 405, body: { message: expect.stringContaining('by its name') } });
   });
 
   describe('of a pod', () => {

@@ -43,7 +43,7 @@ export interface ListOptions {
   readonly timeoutSeconds: number | undefined;
 }
 
-/** Reads the options of list, watch and deletecollection. Throws 400 or 422. */
+/** Reads the options of list and watch. Throws 400 or 422. */
 export function readListOptions(query: URLSearchParams): ListOptions {
   const text = (name: string): string | undefined => nonEmpty(query.get(name));
   const resourceVersion = text('resourceVersion');

@@ -62,11 +62,6 @@ export const bindings: CaseGroup = {
     await api.givenCreated('pods', pod('a'));
     await api.create('pods/a/binding', binding('b'));
   },
-  'a binding may be posted to the namespace': async (api) => {
-    await api.givenCreated('pods', pod('a'));
-    await api.create('bindings', binding('a'));
-    await api.get('pods/a', { view: placed });
-  },
   'a dry run binds nothing': async (api) => {
     await api.givenCreated('pods', pod('a'));
     await api.create('pods/a/binding?dryRun=All', binding('a'));

@@ -114,19 +114,6 @@ export const deletion: CaseGroup = {
     await api.givenCreated('configmaps', configMap('b'));
     await api.delete('configmaps/b', { propagationPolicy: 'Orphan' }, { view: life });
   },
-  'a collection is deleted by selector': async (api) => {
-    for (const [name, color] of [
-      ['a', 'red'],
-      ['b', 'blue'],
-      ['c', 'red'],
-    ]) {
-      await api.givenCreated('leases', { metadata: { name, labels: { color } } });
-    }
-    await api.delete('leases?labelSelector=color%3Dred', undefined, {
-      view: ({ kind, items }) => ({ kind, names: items?.map(({ metadata }: any) => metadata.name) }),
-    });
-    await api.get('leases', { view: ({ items }) => items.map(({ metadata }: any) => metadata.name) });
-  },
   'a terminating namespace accepts no new objects': async (api) => {
     const path = `/api/v1/namespaces/${api.namespace}-gone`;
     await api.givenCreated('/api/v1/namespaces', { metadata: { name: `${api.namespace}-gone` } });

@@ -3,7 +3,7 @@ import { objectAt, objectsAt, textAt, textsAt } from '../access.ts';
 import { ageColumn, ageSince, nameColumn } from '../column.ts';
 import type { Column } from '../column.ts';
 import { compileJsonPath } from '../json-path.ts';
-import { allVerbs, metadataFields, statusSubresource } from '../resource-type.ts';
+import { metadataFields, statusSubresource } from '../resource-type.ts';
 import type { ContentSchema, ResourceType } from '../resource-type.ts';
 import { Patterns } from '../../schema/patterns.ts';
 import { StepLimit } from '../../schema/step-limit.ts';
@@ -34,7 +34,6 @@ function customResourceType(spec: JsonObject, version: JsonObject): ResourceType
     shortNames: textsAt(names, 'shortNames'),
     categories: textsAt(names, 'categories'),
     namespaced: spec.scope === 'Namespaced',
-    verbs: allVerbs,
     subresources: hasStatus ? [statusSubresource({ group, version: name, kind })] : [],
     storage: `${plural}.${group}`,
     storedApiVersion: `${group}/${storageVersion(spec)}`,

@@ -41,12 +41,6 @@ describe('binding', () => {
     expect(conditions[0]).not.toHaveProperty('reason');
   });
 
-  it('also works through the bindings of the namespace', async () => {
-    const { client } = await withPod();
-    expect((await client.create('/api/v1/namespaces/default/bindings', bindingManifest('p', 'n1'))).status).toBe(201);
-    expect((await client.get(`${podsPath}/p`)).body.spec.nodeName).toBe('n1');
-  });
-
   it('rejects a bound pod', async () => {
     const { client } = await withPod();
     await client.create(path, bindingManifest('p', 'n1'));
