@@ -29,10 +29,8 @@ export const priorityClasses: ResourceType = builtIn({
   values: { preemptionPolicy: ['PreemptLowerPriority', 'Never'] },
   immutable: ['value', 'preemptionPolicy'],
   behavior: {
-    admitCreate: (each, context) => {
-      rejectSecondDefault(each, context);
-      metadataOf(each).generation = 1;
-    },
+    generation: 'spec',
+    admitCreate: rejectSecondDefault,
     validate: validatePriorityClass,
     admitDelete: (each) => {
       const name = metadataOf(each).name as string;

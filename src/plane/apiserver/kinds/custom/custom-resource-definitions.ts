@@ -3,7 +3,7 @@ import { builtIn } from '../built-in.ts';
 import { ensureObject, metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
 import { fieldColumn, nameColumn } from '../column.ts';
 import type { KindContext, ResourceType } from '../resource-type.ts';
-import { validateDefinition, validateDefinitionUpdate } from './validate-definition.ts';
+import { validateDefinition } from './validate-definition.ts';
 
 /** Finalizer that keeps a CRD during its deletion until its objects are gone. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
@@ -17,6 +17,7 @@ const definitions = builtIn({
   hasStatus: true,
   required: ['spec.group', 'spec.names.plural', 'spec.names.kind', 'spec.versions'],
   values: { 'spec.scope': ['Cluster', 'Namespaced'] },
+  immutable: ['spec.group', 'spec.scope', 'spec.names.plural', 'spec.names.kind'],
   defaults: { spec: { conversion: { strategy: 'None' } } },
   behavior: {
     generation: 'spec',
@@ -26,7 +27,6 @@ const definitions = builtIn({
       definition.status = establishedStatus(definition, context);
     },
     validate: validateDefinition,
-    validateUpdate: validateDefinitionUpdate,
     markDeleted: (definition) => {
       const metadata = metadataOf(definition);
       const finalizers = Array.isArray(metadata.finalizers) ? metadata.finalizers : [];

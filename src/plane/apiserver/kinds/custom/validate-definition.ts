@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { append } from '../../append.ts';
 import type { StatusCause } from '../../http/api-error.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { fieldForbidden, invalidValue, required } from '../../schema/field-error.ts';
 import { checkStructural } from '../../schema/check-structural.ts';
 import { StepLimit } from '../../schema/step-limit.ts';
@@ -88,11 +87,4 @@ function validateJsonPath(text: string, field: string): StatusCause[] {
   if (text.startsWith('.') && compileJsonPath(text) !== undefined) return [];
   const rule = `must be a JSON path that this API server supports: .a.b or .a[?(@.b=="c")].d`;
   return [invalidValue(field, text, rule)];
-}
-
-export function validateDefinitionUpdate(definition: JsonObject, previous: JsonObject): StatusCause[] {
-  const at = (object: JsonObject, path: string): JsonValue => valueAt(object, path) ?? null;
-  return ['spec.group', 'spec.scope', 'spec.names.plural', 'spec.names.kind']
-    .filter((path) => !isDeepStrictEqual(at(definition, path), at(previous, path)))
-    .map((path) => invalidValue(path, at(definition, path), 'field is immutable'));
 }

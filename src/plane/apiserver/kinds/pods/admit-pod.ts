@@ -16,7 +16,6 @@ export function admitPod(pod: JsonObject, context: KindContext): void {
   setServiceAccount(pod);
   addDefaultTolerations(pod);
   mergeLabelKeys(pod);
-  metadataOf(pod).generation = 1;
   pod.status = { phase: 'Pending', ...gatedConditions(pod, context) };
 }
 

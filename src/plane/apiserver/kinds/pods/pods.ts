@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../json.ts';
 import type { IndexFunctions } from '../../store/collection.ts';
-import { metadataOf, objectAt, textAt, valueAt } from '../access.ts';
+import { objectAt, textAt, valueAt } from '../access.ts';
 import { builtIn } from '../built-in.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { addDefaultTolerations, admitPod } from './admit-pod.ts';
@@ -48,18 +47,14 @@ export const pods: ResourceType = builtIn({
     selectablePaths.map((path) => [path, (pod: JsonObject) => (valueAt(pod, path) as string | undefined) ?? '']),
   ),
   behavior: {
+    generation: 'spec',
     returnsDeleted: true,
     statusKeepsMetadata: true,
     applyDefaults: applyPodDefaults,
     admitCreate: admitPod,
     validate: validatePod,
     validateUpdate: validatePodUpdate,
-    prepareUpdate: (pod, previous) => {
-      restoreAdmittedFields(pod, previous);
-      const generation = metadataOf(previous).generation;
-      if (typeof generation === 'number' && !isDeepStrictEqual(pod.spec, previous.spec))
-        metadataOf(pod).generation = generation + 1;
-    },
+    prepareUpdate: restoreAdmittedFields,
     gracePeriod: podGracePeriod,
   },
 });
