@@ -59,7 +59,7 @@ describe('liveFrame', () => {
 
   it('paints a group in the color that it is named after', () => {
     const [, , node, , , red] = frame({}, true);
-    expect(node).toContain('\u001b[41m[red-0 ]');
+    expect(node).toContain('\u001b[7m\u001b[31m[red-0 ]');
     expect(node).toContain('\u001b[31m(red-2 )');
     expect(red).toContain('\u001b[31m●●●');
   });

@@ -6,7 +6,7 @@ import type { GangRecord } from './gang-history.ts';
 import { isFinished, shownName } from './observed.ts';
 import type { ObservedNode, ObservedPod } from './observed.ts';
 import type { Story, StoryEvent } from './story.ts';
-import { groupColor, onGroupColor, span } from './styled-line.ts';
+import { groupColor, span } from './styled-line.ts';
 import type { GroupColor, Span, StyledLine } from './styled-line.ts';
 import { fitToColumns, textColumns, wrapToColumns } from './text-columns.ts';
 
@@ -84,16 +84,10 @@ function nodeLines(input: FrameInput, colors: Colors): StyledLine[] {
   for (const pod of pods) if (pod.nodeName !== undefined && !isFinished(pod)) podsByNode.get(pod.nodeName)?.push(pod);
   const isMatch = ({ key, group = '' }: ObservedPod): boolean => matches(input, shownName(key), shownName(group));
   const nodes = story.nodes().filter(({ name }) => matches(input, name) || podsByNode.get(name)!.some(isMatch));
-  const labelWidth = widthOf(
-    nodes.map(({ name }) => name),
-    columns,
-  );
+  const labelWidth = widthOf(nodes, ({ name }) => name, columns);
   const cellWidth = Math.max(
     5,
-    widthOf(
-      pods.map(({ key }) => shownName(key)),
-      columns,
-    ),
+    widthOf(pods, ({ key }) => shownName(key), columns),
   );
   const shownNodes = nodes.slice(0, Math.max(1, Math.floor(rows / 3)));
   const rowsOfNodes = shownNodes.map((node) => {
@@ -140,7 +134,7 @@ function podCell(pod: ObservedPod, width: number, colors: Colors): Span {
   const name = fitToColumns(shownName(pod.key), width);
   const color = pod.group === undefined ? undefined : colors.get(pod.group);
   if (pod.phase !== 'Running') return color === undefined ? span(`(${name})`) : span(`(${name})`, color);
-  return color === undefined ? span(`[${name}]`, 'bold') : span(`[${name}]`, onGroupColor(color), 'bold');
+  return color === undefined ? span(`[${name}]`, 'bold') : span(`[${name}]`, color, 'inverse', 'bold');
 }
 
 /**
@@ -152,10 +146,7 @@ function groupSection(input: FrameInput, capacity: number, colors: Colors): Styl
   const dotsWidth = Math.max(0, ...records.map(dotsOf));
   const width = Math.max(
     minGroupWidth,
-    widthOf(
-      records.map(({ group }) => shownName(group)),
-      input.columns,
-    ),
+    widthOf(records, ({ group }) => shownName(group), input.columns),
   );
   const draw = (record: GangRecord, verdictLines: number): StyledLine[] =>
     groupLines(input, { record, width, dotsWidth, verdictLines }, colors);
@@ -195,7 +186,7 @@ function groupLines(
   const color = colors.get(group) ?? 'cyan';
   const state = stateOf(record);
   const dots = dotsOf(record);
-  const filled = dots === 0 ? 0 : Math.round((Math.min(bound, dots) / dots) * dots);
+  const filled = Math.min(bound, dots);
   const first: StyledLine = [
     span(fitToColumns(shownName(group), width), color, 'bold'),
     span('  '),
@@ -257,10 +248,7 @@ function recentLines(input: FrameInput, rows: number, colors: Colors): StyledLin
   }
   const width = Math.max(
     minGroupWidth,
-    widthOf(
-      lines.map(({ group }) => group),
-      columns,
-    ),
+    widthOf(lines, ({ group }) => group, columns),
   );
   const indent = timeColumns + width + 2 + verbColumns;
   const drawn = lines.flatMap(({ time, group, groupKey, verb, detail }): StyledLine[] => {
@@ -280,6 +268,8 @@ function recentLines(input: FrameInput, rows: number, colors: Colors): StyledLin
   return drawn.slice(-rows);
 }
 
-function widthOf(names: readonly string[], columns: number): number {
-  return names.reduce((widest, name) => Math.max(widest, Math.min(textColumns(name), maxNameWidth(columns))), 0);
+/** Returns the width of a column with the names of these items. */
+function widthOf<T>(items: readonly T[], nameOf: (item: T) => string, columns: number): number {
+  const widest = items.reduce((width, item) => Math.max(width, textColumns(nameOf(item))), 0);
+  return Math.min(widest, maxNameWidth(columns));
 }

@@ -1,6 +1,6 @@
 import { cutToColumns, textColumns } from './text-columns.ts';
 
-/** ANSI codes that switch a style on and off: foreground and background colors, faint and bold. */
+/** ANSI codes that switch a style on and off. */
 const codes = {
   red: [31, 39],
   green: [32, 39],
@@ -8,28 +8,15 @@ const codes = {
   blue: [94, 39],
   magenta: [35, 39],
   cyan: [36, 39],
-  onRed: [41, 49],
-  onGreen: [42, 49],
-  onYellow: [43, 49],
-  onBlue: [44, 49],
-  onMagenta: [45, 49],
-  onCyan: [46, 49],
   bold: [1, 22],
   faint: [2, 22],
+  inverse: [7, 27],
 } as const;
 
 export type Style = keyof typeof codes;
 export type GroupColor = 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';
 
 const palette: readonly GroupColor[] = ['green', 'magenta', 'cyan', 'yellow', 'blue', 'red'];
-const backgrounds: Readonly<Record<GroupColor, Style>> = {
-  red: 'onRed',
-  green: 'onGreen',
-  yellow: 'onYellow',
-  blue: 'onBlue',
-  magenta: 'onMagenta',
-  cyan: 'onCyan',
-};
 
 /** A piece of a line in one style. */
 export interface Span {
@@ -47,10 +34,6 @@ export function span(text: string, ...styles: readonly Style[]): Span {
 /** Returns the color of a group: the one that it is named after, or else one chosen by its index among the groups. */
 export function groupColor(name: string, index: number): GroupColor {
   return palette.find((color) => color === name) ?? palette[index % palette.length]!;
-}
-
-export function onGroupColor(color: GroupColor): Style {
-  return backgrounds[color];
 }
 
 /** Renders the line for a terminal. A line wider than `columns` is cut and ends in an ellipsis. Without colors, omits all styles. */

@@ -25,18 +25,13 @@ export function validateTemplate(workload: JsonObject): StatusCause[] {
   const spec = objectAt(workload, 'spec') ?? {};
   const selector = objectAt(spec, 'selector');
   const template = objectAt(spec, 'template') ?? {};
-  const causes: StatusCause[] = [];
+  const causes = validatePodSelector(spec);
   if (Number(spec.replicas) < 0) {
     causes.push(invalidValue('spec.replicas', spec.replicas!, 'must be greater than or equal to 0'));
   }
-  if (selector === undefined) causes.push(required('spec.selector'));
-  const selectorCauses = validateSelector(selector, 'spec.selector');
-  append(causes, selectorCauses);
   if (selector !== undefined && Object.keys(selector).length === 0) {
     causes.push(invalidValue('spec.selector', selector, 'empty selector is invalid for deployment'));
   }
-  if (selector !== undefined && selectorCauses.length === 0)
-    append(causes, validateSelectorMatches(selector, template));
   append(causes, validatePodTemplate(template));
   const restartPolicy = textAt(objectAt(template, 'spec'), 'restartPolicy');
   if (restartPolicy !== 'Always')
@@ -52,10 +47,13 @@ export function validatePodTemplate(template: JsonObject): StatusCause[] {
   return causes;
 }
 
-/** Checks that a workload selects the pods that it creates. */
-export function validateSelectorMatches(selector: JsonObject | undefined, template: JsonObject): StatusCause[] {
-  const labels = objectAt(objectAt(template, 'metadata'), 'labels');
-  if (compileLabelSelector(selector)(labels as Labels | undefined)) return [];
+/** Checks that the selector of a workload selects the pods that it creates. */
+export function validatePodSelector(spec: JsonObject): StatusCause[] {
+  const selector = objectAt(spec, 'selector');
+  if (selector === undefined) return [required('spec.selector')];
+  const causes = validateSelector(selector, 'spec.selector');
+  const labels = objectAt(objectAt(objectAt(spec, 'template'), 'metadata'), 'labels');
+  if (causes.length > 0 || compileLabelSelector(selector)(labels as Labels | undefined)) return causes;
   const problem = '`selector` does not match template `labels`';
   return [invalidValue('spec.template.metadata.labels', labels ?? null, problem)];
 }

@@ -4,8 +4,7 @@ import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject } from '../../json.ts';
 import { objectAt, textAt } from '../access.ts';
 import { invalidValue, required } from '../../schema/field-error.ts';
-import { validateSelector } from '../validate-selector.ts';
-import { validateSelectorMatches, validatePodTemplate } from './pod-template.ts';
+import { validatePodSelector, validatePodTemplate } from './pod-template.ts';
 
 const countFields = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'];
 const immutableFields = ['selector', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy'];
@@ -14,7 +13,6 @@ const immutableFields = ['selector', 'completionMode', 'podFailurePolicy', 'back
 export function validateJob(job: JsonObject): StatusCause[] {
   const spec = objectAt(job, 'spec') ?? {};
   const template = objectAt(spec, 'template') ?? {};
-  const selector = objectAt(spec, 'selector');
   const causes = countFields
     .filter((field) => Number(spec[field]) < 0)
     .map((field) => invalidValue(`spec.${field}`, spec[field]!, 'must be greater than or equal to 0'));
@@ -25,8 +23,7 @@ export function validateJob(job: JsonObject): StatusCause[] {
   if (textAt(objectAt(template, 'spec'), 'restartPolicy') === 'Always') {
     causes.push(required('spec.template.spec.restartPolicy', 'valid values: "OnFailure", "Never"'));
   }
-  const selectorCauses = validateSelector(selector, 'spec.selector');
-  return [...causes, ...(selectorCauses.length > 0 ? selectorCauses : validateSelectorMatches(selector, template))];
+  return [...causes, ...validatePodSelector(spec)];
 }
 
 /** Rejects changes of a Job's immutable fields. */
