@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { isIP } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { PortUnavailableError } from '../../base/port-unavailable-error.ts';
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
@@ -27,11 +26,10 @@ export interface HttpListener {
 const keepAliveMs = 75_000;
 /** The server disconnects a client that reads nothing for this long, because unread data takes memory. */
 const defaultStalledMs = 5 * 60_000;
+const host = '127.0.0.1';
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 export interface ListenOptions {
-  /** Default: 127.0.0.1. */
-  readonly host?: string;
   /** Certificate and key in PEM. Enables HTTPS, without which clients send no token. Default: plain HTTP. */
   readonly certificate?: { readonly certificates: string; readonly key: string };
   /** Milliseconds that a client may stop reading a response that fills its connection's buffer. Default: 5 minutes. */
@@ -39,19 +37,14 @@ export interface ListenOptions {
 }
 
 /**
- * Serves an embedded API server over HTTP/1.1, on loopback addresses only. Rejects requests from web pages. Port 0 picks a free
+ * Serves an embedded API server over HTTP/1.1, on the loopback address 127.0.0.1. Rejects requests from web pages. Port 0 picks a free
  * port. Rejects with PortUnavailableError.
  */
 export async function listenHttp(
   server: EmbeddedApiServer,
   port: number,
-  { host = '127.0.0.1', certificate, stalledMs = defaultStalledMs }: ListenOptions = {},
+  { certificate, stalledMs = defaultStalledMs }: ListenOptions = {},
 ): Promise<HttpListener> {
-  if (host !== 'localhost' && host !== '::1' && !(isIP(host) === 4 && host.startsWith('127.'))) {
-    throw new Error(
-      `the embedded API server is for this machine and listens on loopback addresses only, not on ${host}: use 127.0.0.1`,
-    );
-  }
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     void handleRequest(server, incoming, outgoing, stalledMs);
   };
@@ -70,7 +63,7 @@ export async function listenHttp(
   }
   const actual = (http.address() as AddressInfo).port;
   return {
-    url: `${certificate === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    url: `${certificate === undefined ? 'http' : 'https'}://${host}:${actual}`,
     port: actual,
     close: () =>
       new Promise((resolve) => {

@@ -135,12 +135,18 @@ export const limits: readonly Limit[] = [
     exchange: 0,
     why: 'rules in CEL are not supported; a definition that has some is rejected, so that none is ignored',
   },
+  ...limited(
+    'custom-resources: a kind must match the CRD',
+    [0],
+    'the embedded plane reports a wrong kind as a bad request',
+  ),
   {
     case: 'custom-resources: a kind must match the CRD',
     exchange: 1,
     at: 'headers.warning',
     why: warningsWithErrors,
   },
+  ...limited('custom-resources: a kind must match the CRD', [1], goWording, 'answer.message'),
   {
     case: 'custom-resources: a kind must match the CRD',
     exchange: 2,
@@ -189,6 +195,39 @@ export const limits: readonly Limit[] = [
     'answer.details.causes',
   ),
   ...limited('workloads: a deployment gets its defaults', [0, 2, 3], fewerDefaults, 'answer.spec.strategy'),
+  ...limited(
+    'workloads: a deployment gets its defaults',
+    [3],
+    'annotations of a Deployment do not change its pods',
+    'answer.metadata.generation',
+  ),
+  ...['daemonEndpoints', 'nodeInfo'].flatMap((field) => [
+    ...limited(
+      'nodes-and-priorities: a node keeps the status that it is created with',
+      [0],
+      fewerDefaults,
+      `answer.status.${field}`,
+    ),
+    ...limited(
+      'nodes-and-priorities: a node keeps the status that it is created with',
+      [2],
+      fewerDefaults,
+      `answer.${field}`,
+    ),
+    ...limited(
+      'nodes-and-priorities: the status path of a node changes only the status',
+      [0],
+      fewerDefaults,
+      `answer.status.${field}`,
+    ),
+  ]),
+  ...limited('lists: a table may hold whole objects or none', [2], 'the embedded plane always includes the metadata'),
+  ...limited(
+    'deletion: propagationPolicy has a closed list of values',
+    [1],
+    'the embedded plane does not support the deprecated field orphanDependents',
+    'answer.details.causes',
+  ),
   ...limited(
     'workloads: a deployment must select its own pods and keep its selector',
     [2],

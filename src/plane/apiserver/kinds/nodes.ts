@@ -9,19 +9,6 @@ import { duplicateValue, notSupported, required } from '../schema/field-error.ts
 import { validateQuantities } from './quantity-fields.ts';
 import type { ResourceType } from './resource-type.ts';
 
-/** The default of `status.nodeInfo`. The API always writes its fields. */
-const emptyNodeInfo: JsonObject = {
-  machineID: '',
-  systemUUID: '',
-  bootID: '',
-  kernelVersion: '',
-  osImage: '',
-  containerRuntimeVersion: '',
-  kubeletVersion: '',
-  kubeProxyVersion: '',
-  operatingSystem: '',
-  architecture: '',
-};
 const rolePrefix = 'node-role.kubernetes.io/';
 
 export const nodes: ResourceType = builtIn({
@@ -34,7 +21,7 @@ export const nodes: ResourceType = builtIn({
     fieldColumn('Version', 'status.nodeInfo.kubeletVersion'),
     textColumn('Internal-IP', internalAddress, 'wide'),
   ],
-  defaults: { spec: {}, status: { daemonEndpoints: { kubeletEndpoint: { Port: 0 } }, nodeInfo: emptyNodeInfo } },
+  defaults: { spec: {}, status: {} },
   selectableFields: {
     'spec.unschedulable': (node) => String(objectAt(node, 'spec')?.unschedulable === true),
   },

@@ -1,8 +1,7 @@
 import { ApiError, badRequest, invalid, problemLines } from '../http/api-error.ts';
 import { rejectLarge } from '../http/decode-body.ts';
 import type { JsonObject } from '../json.ts';
-import { objectAt, textAt } from '../kinds/access.ts';
-import { invalidValue, maxProblems } from '../schema/field-error.ts';
+import { maxProblems } from '../schema/field-error.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { decodeModel } from '../schema/decode-model.ts';
@@ -19,8 +18,8 @@ export interface DecodedObject {
 /**
  * Decodes an object from a client into its stored shape. Checks its kind, rejects, reports or drops unknown fields according to
  * `fieldValidation`, and fills in the defaults of a custom resource's schema. Takes ownership of `sent`. Throws 400 for the wrong
- * kind of a built-in resource, for a field of the wrong type, and for an object that is nested too deeply. Throws 413 for an object that is
- * too large, and 422 for the wrong kind of a custom resource, and for unknown fields in a patch if the validation is Strict.
+ * kind, for a field of the wrong type, and for an object that is nested too deeply. Throws 413 for an object that is too large, and 422 for
+ * unknown fields in a patch if the validation is Strict.
  */
 export function decodeObject(
   type: ResourceType,
@@ -30,11 +29,9 @@ export function decodeObject(
 ): DecodedObject {
   rejectLarge(sent);
   const apiVersion = apiVersionOf(type);
-  if (type.content.type === 'structural' && sent.kind === undefined) {
-    throw badRequest("Object 'Kind' is missing in the request body");
-  }
-  if (type.content.type === 'structural') rejectOtherType(type, sent, apiVersion);
-  if ((sent.kind ?? type.kind) !== type.kind || (sent.apiVersion ?? apiVersion) !== apiVersion) {
+  // Built-in objects may omit their type.
+  const implied = type.content.type === 'model' ? { kind: type.kind, apiVersion } : {};
+  if ((sent.kind ?? implied.kind) !== type.kind || (sent.apiVersion ?? implied.apiVersion) !== apiVersion) {
     throw badRequest(
       `the object provided is unrecognized (must be of type ${type.kind}): apiVersion ${JSON.stringify(sent.apiVersion)}, kind ${JSON.stringify(sent.kind)}; want apiVersion ${JSON.stringify(apiVersion)}`,
     );
@@ -51,18 +48,6 @@ export function decodeObject(
     object: { ...object, apiVersion: type.storedApiVersion, kind: type.kind },
     warnings: fieldValidation === 'Warn' ? problems : [],
   };
-}
-
-function rejectOtherType(type: ResourceType, sent: JsonObject, apiVersion: string): void {
-  const kind = textAt(sent, 'kind');
-  if (textAt(sent, 'apiVersion') !== apiVersion) {
-    throw badRequest(
-      `the API version in the data (${textAt(sent, 'apiVersion')}) does not match the expected API version (${apiVersion})`,
-    );
-  }
-  if (kind === type.kind) return;
-  const name = textAt(objectAt(sent, 'metadata'), 'name');
-  throw invalid(kind, type.group, name, [invalidValue('kind', kind, `must be ${type.kind}`)]);
 }
 
 /** Returns 422 rather than 400: the patch is well-formed, but the patched object has unknown fields. */

@@ -4,7 +4,7 @@ import { bodyText, decodeBody, requireObject } from '../http/decode-body.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt } from '../kinds/access.ts';
 import { isInt64 } from '../schema/formats.ts';
-import { invalidValue, notSupported } from '../schema/field-error.ts';
+import { fieldForbidden, notSupported } from '../schema/field-error.ts';
 import { invalidOptions, readDryRun } from './request-options.ts';
 
 export interface DeleteOptions {
@@ -54,21 +54,19 @@ export function parseDeleteOptions(sent: JsonObject, query: URLSearchParams): De
 }
 
 function readPropagation(sent: JsonObject): DeleteOptions['propagationPolicy'] {
-  if (sent.orphanDependents !== undefined && sent.propagationPolicy !== undefined) {
-    const both = 'orphanDependents and deletionPropagation cannot be both set';
-    throw invalidOptions('DeleteOptions', invalidValue('propagationPolicy', sent.propagationPolicy, both));
+  if ((sent.orphanDependents ?? null) !== null) {
+    throw invalidOptions('DeleteOptions', fieldForbidden('orphanDependents', 'use propagationPolicy'));
   }
-  const policy = sent.propagationPolicy ?? (sent.orphanDependents === true ? 'Orphan' : 'Background');
+  const policy = sent.propagationPolicy ?? 'Background';
   if (policy === 'Background' || policy === 'Orphan') return policy;
   throw invalidOptions('DeleteOptions', notSupported('propagationPolicy', policy, ['Background', 'Orphan']));
 }
 
 function queryOptions(query: URLSearchParams): JsonObject {
-  const options: JsonObject = {};
   const grace = query.get('gracePeriodSeconds');
-  if (grace !== null) options.gracePeriodSeconds = Number(grace);
-  const policy = query.get('propagationPolicy');
-  if (policy !== null) options.propagationPolicy = policy;
-  if (query.get('orphanDependents') === 'true') options.orphanDependents = true;
-  return options;
+  return {
+    ...(grace !== null && { gracePeriodSeconds: Number(grace) }),
+    propagationPolicy: query.get('propagationPolicy'),
+    orphanDependents: query.get('orphanDependents'),
+  };
 }

@@ -36,18 +36,10 @@ interface ListForm {
 }
 
 function listForm(type: ResourceType, metadata: JsonObject, presentation: Presentation, nowMs: number): ListForm {
-  switch (presentation.form) {
-    case 'object':
-      return {
-        head: { kind: type.listKind, apiVersion: apiVersionOf(type), metadata },
-        field: 'items',
-        item: (stored) => presentItemText(type, stored),
-      };
-    case 'table':
-      return {
-        head: tableHead(type, metadata),
-        field: 'rows',
-        item: (stored) => JSON.stringify(tableRow(type, stored, presentation, nowMs)),
-      };
+  if (presentation.form === 'object') {
+    const head = { kind: type.listKind, apiVersion: apiVersionOf(type), metadata };
+    return { head, field: 'items', item: (stored) => presentItemText(type, stored) };
   }
+  const item = (stored: StoredObject): string => JSON.stringify(tableRow(type, stored, presentation, nowMs));
+  return { head: tableHead(type, metadata), field: 'rows', item };
 }

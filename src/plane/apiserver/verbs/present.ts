@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { ObjectForm } from '../http/negotiate.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
+import { metadataOf } from '../kinds/access.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 
@@ -32,7 +33,7 @@ export function presentItemText(type: ResourceType, stored: StoredObject): strin
 const tableApiVersion = 'meta.k8s.io/v1';
 
 /** The part of the object that each row of a Table includes. */
-export type IncludeObject = 'None' | 'Metadata' | 'Object';
+export type IncludeObject = 'Metadata' | 'Object';
 
 /** The form in which a client wants objects. `includeObject` applies to tables only. */
 export interface Presentation {
@@ -48,16 +49,12 @@ export function presentOne(
   nowMs: number,
   columns?: 'defined',
 ): string {
-  switch (presentation.form) {
-    case 'object':
-      return presentText(type, stored);
-    case 'table':
-      return JSON.stringify({
-        ...tableHead(type, { resourceVersion: String(stored.resourceVersion) }),
-        ...(columns === 'defined' && { columnDefinitions: null }),
-        rows: [tableRow(type, stored, presentation, nowMs)],
-      });
-  }
+  if (presentation.form === 'object') return presentText(type, stored);
+  return JSON.stringify({
+    ...tableHead(type, { resourceVersion: String(stored.resourceVersion) }),
+    ...(columns === 'defined' && { columnDefinitions: null }),
+    rows: [tableRow(type, stored, presentation, nowMs)],
+  });
 }
 
 export function tableHead(type: ResourceType, metadata: JsonObject): JsonObject {
@@ -82,16 +79,7 @@ export function tableRow(
   nowMs: number,
 ): JsonObject {
   const cells = type.columns.map((column): JsonValue => column.cell(stored.object, nowMs));
-  return { cells, object: rowObject(type, stored.object, presentation.includeObject) };
-}
-
-function rowObject(type: ResourceType, object: JsonObject, include: IncludeObject): JsonValue {
-  switch (include) {
-    case 'None':
-      return null;
-    case 'Metadata':
-      return { kind: 'PartialObjectMetadata', apiVersion: tableApiVersion, metadata: object.metadata ?? {} };
-    case 'Object':
-      return presentObject(type, object);
-  }
+  if (presentation.includeObject === 'Object') return { cells, object: presentObject(type, stored.object) };
+  const metadata = metadataOf(stored.object);
+  return { cells, object: { kind: 'PartialObjectMetadata', apiVersion: tableApiVersion, metadata } };
 }

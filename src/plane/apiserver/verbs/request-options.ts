@@ -75,10 +75,8 @@ export function readListOptions(query: URLSearchParams): ListOptions {
 /** Reads the form in which the client wants the response. Throws 400 or 406. */
 export function readPresentation(accept: string | undefined, query: URLSearchParams): Presentation {
   const includeObject = nonEmpty(query.get('includeObject')) ?? 'Metadata';
-  if (includeObject !== 'None' && includeObject !== 'Metadata' && includeObject !== 'Object') {
-    throw badRequest(
-      `includeObject: Invalid value: ${JSON.stringify(includeObject)}: must be 'Metadata', 'Object', 'None', or empty.`,
-    );
+  if (includeObject !== 'Metadata' && includeObject !== 'Object') {
+    throw badRequest(`includeObject: Invalid value: ${JSON.stringify(includeObject)}: must be 'Metadata' or 'Object'`);
   }
   return { form: negotiateForm(accept), includeObject };
 }

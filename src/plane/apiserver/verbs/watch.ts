@@ -102,10 +102,6 @@ function bookmarkObject(
 ): JsonObject {
   const metadata: JsonObject = { resourceVersion: String(event.resourceVersion) };
   if (event.initialEventsEnd) metadata.annotations = { 'k8s.io/initial-events-end': 'true' };
-  switch (presentation.form) {
-    case 'object':
-      return { kind: type.kind, apiVersion: apiVersionOf(type), metadata };
-    case 'table':
-      return { ...tableHead(type, metadata), rows: [] };
-  }
+  if (presentation.form === 'table') return { ...tableHead(type, metadata), rows: [] };
+  return { kind: type.kind, apiVersion: apiVersionOf(type), metadata };
 }

@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { builtIn } from '../built-in.ts';
-import { ensureObject, metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
+import { ensureObject, metadataOf, objectAt, objectsAt, textAt, textsAt } from '../access.ts';
 import { fieldColumn, nameColumn } from '../column.ts';
 import type { KindContext, ResourceType } from '../resource-type.ts';
 import { validateDefinition } from './validate-definition.ts';
@@ -29,12 +29,11 @@ const definitions = builtIn({
     validate: validateDefinition,
     markDeleted: (definition) => {
       const metadata = metadataOf(definition);
-      const finalizers = Array.isArray(metadata.finalizers) ? metadata.finalizers : [];
-      metadata.finalizers = [...finalizers.filter((each) => each !== cleanupFinalizer), cleanupFinalizer];
+      metadata.finalizers = [...new Set([...textsAt(metadata, 'finalizers'), cleanupFinalizer])];
     },
     prepareUpdate: (definition, previous) => {
       const status = { ...objectAt(previous, 'status') };
-      const stored = new Set([...storedVersions(status), ...storageVersions(definition)]);
+      const stored = new Set([...textsAt(status, 'storedVersions'), ...storageVersions(definition)]);
       definition.status = { ...status, acceptedNames: acceptedNames(definition), storedVersions: [...stored] };
     },
   },
@@ -75,8 +74,4 @@ function storageVersions(definition: JsonObject): string[] {
   return objectsAt(objectAt(definition, 'spec'), 'versions')
     .filter((version) => version.storage === true)
     .map((version) => textAt(version, 'name'));
-}
-
-function storedVersions(status: JsonObject): JsonValue[] {
-  return Array.isArray(status.storedVersions) ? status.storedVersions : [];
 }

@@ -85,16 +85,7 @@ function printerColumns(version: JsonObject): readonly Column[] {
 function printedCell(found: readonly JsonValue[], type: Column['type'], nowMs: number): JsonValue {
   const first = found[0];
   if (first === undefined || first === null) return null;
-  switch (type) {
-    case 'date':
-      return ageSince(first, nowMs);
-    case 'integer':
-      return typeof first === 'number' ? Math.trunc(first) : null;
-    case 'number':
-      return typeof first === 'number' ? first : null;
-    case 'boolean':
-      return typeof first === 'boolean' ? first : null;
-    case 'string':
-      return found.map(textOf).join(' ');
-  }
+  if (type === 'date') return ageSince(first, nowMs);
+  if (type === 'string') return found.map(textOf).join(' ');
+  return typeof first === (type === 'boolean' ? 'boolean' : 'number') ? first : null;
 }

@@ -1,6 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../json.ts';
-import { metadataOf, objectAt, valueAt } from '../access.ts';
+import { objectAt, valueAt } from '../access.ts';
 import { builtIn } from '../built-in.ts';
 import type { BuiltInKind } from '../built-in.ts';
 import { fieldColumn, textColumn } from '../column.ts';
@@ -68,16 +67,6 @@ export const replicaWorkloads: readonly ResourceType[] = kinds.map(({ spec = {},
       generation: 'spec',
       applyDefaults: (object) => applyPodTemplateDefaults(objectAt(object, 'spec')!),
       validate: validateTemplate,
-      prepareUpdate: raiseGenerationForAnnotations,
     },
   }),
 );
-
-/** Increases the generation for annotation changes of a Deployment. Its controller copies annotations, so they are desired state. */
-function raiseGenerationForAnnotations(object: JsonObject, previous: JsonObject): void {
-  const [metadata, old] = [metadataOf(object), metadataOf(previous)];
-  if (object.kind !== 'Deployment' || typeof old.generation !== 'number') return;
-  const isChanged =
-    !isDeepStrictEqual(metadata.annotations, old.annotations) && isDeepStrictEqual(object.spec, previous.spec);
-  if (isChanged) metadata.generation = old.generation + 1;
-}
