@@ -277,7 +277,7 @@ export function fuzzDefinition(): JsonObject {
     type: 'object',
     properties: {
       text: { type: 'string', pattern: '^a+$', maxLength: 100_000 },
-      count: { type: 'integer', format: 'int32', minimum: 0, default: 3 },
+      count: { type: 'integer', format: 'int32', minimum: 0 },
       list: { type: 'array', items: { type: 'integer' }, 'x-kubernetes-list-type': 'set' },
       map: { type: 'object', additionalProperties: { type: 'string', format: 'duration' } },
       any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },

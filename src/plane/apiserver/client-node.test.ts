@@ -114,7 +114,7 @@ describe('@kubernetes/client-node', () => {
       setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
     );
     expect(await custom.getNamespacedCustomObject({ ...group, name: 'red' })).toMatchObject({
-      spec: { minMember: 2, queue: 'main' },
+      spec: { minMember: 2 },
       status: { phase: 'Running' },
     });
   });

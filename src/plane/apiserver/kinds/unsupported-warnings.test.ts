@@ -70,6 +70,16 @@ describe('warnings', () => {
     expect(headers.warning).toContain('runs no disruption controller');
   });
 
+  it('report that custom resources get no defaults', async () => {
+    const definition = podGroupDefinition() as any;
+    definition.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.minMember.default = 1;
+    const { status, headers } = await new ApiClient().create(definitionsPath, definition);
+    expect(status).toBe(201);
+    expect(headers.warning).toContain('the embedded plane does not fill in the defaults of custom resources');
+    const plain = await new ApiClient().create(definitionsPath, podGroupDefinition());
+    expect(plain.headers).not.toHaveProperty('warning');
+  });
+
   it('report that no operator runs for a custom resource, except for PodGroups', async () => {
     const client = new ApiClient();
     const definition = podGroupDefinition() as any;

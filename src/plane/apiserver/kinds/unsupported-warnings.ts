@@ -79,6 +79,10 @@ export function unsupportedWarnings(type: ResourceType, object: JsonObject): str
     ];
   }
   const spec = objectAt(object, 'spec');
+  if (type.storage === 'customresourcedefinitions.apiextensions.k8s.io') {
+    const hasDefaults = JSON.stringify(spec).includes('"default":');
+    return hasDefaults ? ['spec.versions: the embedded plane does not fill in the defaults of custom resources'] : [];
+  }
   const ignored = (ignoredSpecFields.get(type.storage) ?? []).filter(
     (field) => valueAt(object, `spec.${field}`) !== undefined,
   );

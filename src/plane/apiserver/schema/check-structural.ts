@@ -1,4 +1,3 @@
-import { append } from '../append.ts';
 import { isObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { fieldForbidden, invalidValue, required, wrongType } from './field-error.ts';
@@ -7,7 +6,6 @@ import { childPath } from './field-path.ts';
 import { Patterns } from './patterns.ts';
 import { StepLimit } from './step-limit.ts';
 import type { StructuralSchema } from './structural-schema.ts';
-import { validateStructural } from './validate-structural.ts';
 
 const listTypeKeyword = 'x-kubernetes-list-type';
 const mapKeysKeyword = 'x-kubernetes-list-map-keys';
@@ -52,8 +50,6 @@ export function checkStructural(
   if (schema.type !== 'object') return [required(childPath(path, 'type'), 'must be object at the root')];
   const check: Check = { errors: [], patterns: new Patterns(), steps };
   checkKeywords(schema, path, false, check);
-  // A default is checked against a schema without errors.
-  if (check.errors.length === 0) checkDefaults(schema, path, check);
   return check.errors;
 }
 
@@ -90,15 +86,6 @@ function checkKeywords(schema: JsonObject, path: string, isBranch: boolean, chec
   for (const [at, child] of structureOf(schema, path)) checkKeywords(child, at, isBranch, check);
   for (const branch of (schema.anyOf ?? []) as JsonObject[])
     checkKeywords(branch, childPath(path, 'anyOf'), true, check);
-}
-
-/** Checks the defaults of a schema against the schema. */
-function checkDefaults(schema: JsonObject, path: string, check: Check): void {
-  const { errors, patterns, steps } = check;
-  if (schema.default !== undefined && schema.default !== null) {
-    append(errors, validateStructural(schema.default, schema, childPath(path, 'default'), patterns, steps));
-  }
-  for (const [at, child] of structureOf(schema, path)) checkDefaults(child, at, check);
 }
 
 /** Returns the schemas of the parts of a value, with their paths. */

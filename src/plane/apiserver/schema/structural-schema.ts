@@ -5,7 +5,6 @@ export interface StructuralSchema {
   readonly type?: string;
   readonly format?: string;
   readonly nullable?: boolean;
-  readonly default?: JsonValue;
   readonly enum?: readonly JsonValue[];
   readonly minimum?: number;
   readonly maximum?: number;

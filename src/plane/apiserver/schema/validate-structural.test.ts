@@ -122,7 +122,7 @@ describe('validation of custom resources', () => {
         'x-kubernetes-list-map-keys': ['port', 'protocol'],
         items: {
           type: 'object',
-          properties: { port: { type: 'integer' }, protocol: { type: 'string', default: 'TCP' } },
+          properties: { port: { type: 'integer' }, protocol: { type: 'string' } },
         },
       },
       [

@@ -61,7 +61,7 @@ export function thingManifest(spec: JsonValue, metadata: JsonObject = {}): JsonO
   return { apiVersion: 'example.test/v1', kind: 'Thing', metadata: { name: 'a', ...metadata }, spec };
 }
 
-/** Returns a CRD with a status subresource, defaults, bounds and printer columns. */
+/** Returns a CRD with a status subresource, bounds and printer columns. */
 export function podGroupDefinition(): JsonObject {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -91,7 +91,7 @@ export function podGroupDefinition(): JsonObject {
                   type: 'object',
                   properties: {
                     minMember: { type: 'integer', minimum: 1 },
-                    queue: { type: 'string', default: 'main' },
+                    queue: { type: 'string' },
                   },
                   required: ['minMember'],
                 },

@@ -5,7 +5,7 @@ import { maxProblems } from '../schema/field-error.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { decodeModel } from '../schema/decode-model.ts';
-import { pruneAndDefault } from '../schema/prune-and-default.ts';
+import { prune } from '../schema/prune.ts';
 import type { FieldValidation } from './request-options.ts';
 
 export interface DecodedObject {
@@ -17,7 +17,7 @@ export interface DecodedObject {
 
 /**
  * Decodes an object from a client into its stored shape. Checks its kind, rejects, reports or drops unknown fields according to
- * `fieldValidation`, and fills in the defaults of a custom resource's schema. Takes ownership of `sent`. Throws 400 for the wrong
+ * `fieldValidation`. Takes ownership of `sent`. Throws 400 for the wrong
  * kind, for a field of the wrong type, and for an object that is nested too deeply. Throws 413 for an object that is too large, and 422 for
  * unknown fields in a patch if the validation is Strict.
  */
@@ -69,9 +69,7 @@ function decodeContent(type: ResourceType, sent: JsonObject): DecodedContent {
   if (type.content.type === 'model') return decodeTyped(type, sent, type.content.model);
   // The schema does not describe metadata. Its type is the same in every model, so V1Pod's will do.
   const typed = decodeTyped(type, { metadata: sent.metadata ?? {} }, 'V1Pod');
-  const pruned = pruneAndDefault(sent, type.content.schema);
-  // Defaults can add more than the client sent.
-  rejectLarge(pruned.value);
+  const pruned = prune(sent, type.content.schema);
   const unknownFields = [...typed.unknownFields, ...pruned.unknownFields];
   // Sorting builds the text of every path.
   if (unknownFields.length <= maxProblems) unknownFields.sort();

@@ -116,18 +116,6 @@ export const customResources: CaseGroup = {
     await api.create(path, widget(api, 'a', { spec: { tags: ['a', 'a'] } }));
     await api.create(path, widget(api, 'a', { spec: { ports: [{ port: 1 }, { port: 1 }] } }));
   },
-  'defaults are filled in and unknown fields are dropped': async (api) => {
-    const path = await givenWidgets(
-      api,
-      specSchema({
-        size: { type: 'integer', default: 3 },
-        nested: { type: 'object', default: {}, properties: { on: { type: 'boolean', default: true } } },
-      }),
-    );
-    await api.create(path, widget(api, 'a', { spec: { nope: 1, nested: { nope: 2 } }, nope: 3 }));
-    await api.create(path, widget(api, 'b', { spec: {} }));
-    await api.create(path, widget(api, 'c', {}));
-  },
   'unknown fields are rejected by strict validation': async (api) => {
     await api.create('podgroups?fieldValidation=Strict', { ...podGroup('a', { minMember: 1, nope: 1 }), nope: 2 });
     await api.create('podgroups?fieldValidation=Strict', podGroup('a', { minMember: 1 }, { nope: 1 }));

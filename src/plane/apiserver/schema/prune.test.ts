@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
-import { pruneAndDefault } from './prune-and-default.ts';
+import { prune } from './prune.ts';
 
 const schema: JsonObject = {
   type: 'object',
@@ -8,13 +8,12 @@ const schema: JsonObject = {
     metadata: { type: 'object' },
     spec: {
       type: 'object',
-      default: {},
       properties: {
-        replicas: { type: 'integer', default: 1 },
-        maybe: { type: 'string', nullable: true, default: 'set' },
+        replicas: { type: 'integer' },
+        maybe: { type: 'string', nullable: true },
         tasks: {
           type: 'array',
-          items: { type: 'object', properties: { name: { type: 'string' }, kind: { type: 'string', default: 'job' } } },
+          items: { type: 'object', properties: { name: { type: 'string' }, kind: { type: 'string' } } },
         },
         labels: { type: 'object', additionalProperties: { type: 'string' } },
         metadata: { type: 'object' },
@@ -28,7 +27,7 @@ const schema: JsonObject = {
   },
 };
 
-describe('pruneAndDefault', () => {
+describe('prune', () => {
   test('drops and reports fields that the schema does not have', () => {
     const resource: JsonObject = {
       apiVersion: 'g/v1',
@@ -45,7 +44,7 @@ describe('pruneAndDefault', () => {
       },
     };
     const before = structuredClone(resource);
-    expect(pruneAndDefault(resource, schema)).toEqual({
+    expect(prune(resource, schema)).toEqual({
       value: {
         apiVersion: 'g/v1',
         kind: 'K',
@@ -64,21 +63,13 @@ describe('pruneAndDefault', () => {
     expect(resource).toEqual(before);
   });
 
-  test('sets absent fields to their defaults, also inside a default', () => {
-    expect(pruneAndDefault({}, schema).value).toEqual({ spec: { replicas: 1, maybe: 'set' } });
-    expect(pruneAndDefault({ spec: { tasks: [{}] } }, schema).value).toMatchObject({
-      spec: { tasks: [{ kind: 'job' }] },
-    });
-  });
-
-  test('replaces null with the default unless the field is nullable', () => {
-    expect(pruneAndDefault({ spec: { replicas: null, maybe: null } }, schema).value).toEqual({
-      spec: { replicas: 1, maybe: null },
-    });
+  test('drops null unless the field is nullable', () => {
+    const spec = { replicas: null, maybe: null, open: { free: null, closed: null } };
+    expect(prune({ spec }, schema).value).toEqual({ spec: { maybe: null, open: { free: null } } });
   });
 
   test('drops unknown keys that every JavaScript object inherits', () => {
     const hostile = JSON.parse('{"__proto__": {"a": 1}, "constructor": 1, "spec": {}}') as JsonObject;
-    expect(pruneAndDefault(hostile, schema).unknownFields).toEqual(['__proto__', 'constructor']);
+    expect(prune(hostile, schema).unknownFields).toEqual(['__proto__', 'constructor']);
   });
 });
