@@ -11,12 +11,15 @@ import { startGarbageCollector } from './background/garbage-collector.ts';
 import { startContentCleaners } from './background/content-cleaner.ts';
 import { ApiError, internalError, requestTooLarge } from './http/api-error.ts';
 import { jsonResponse } from './http/response.ts';
+import type { JsonObject } from './json.ts';
 import { builtInKinds } from './kinds/built-in-kinds.ts';
 import { builtInNamespaces, namespaces } from './kinds/namespaces.ts';
 import { OwnerIndex } from './kinds/owner-index.ts';
 import { podIndexes, pods } from './kinds/pods/pods.ts';
 import { builtInPriorityClasses, priorityClasses } from './kinds/priority-classes.ts';
 import { ResourceRegistry } from './kinds/resource-registry.ts';
+import { apiVersionOf } from './kinds/resource-type.ts';
+import type { ResourceType } from './kinds/resource-type.ts';
 import { route } from './router.ts';
 import { StepLimitError } from './schema/step-limit.ts';
 import { Store } from './store/store.ts';
@@ -153,25 +156,14 @@ export class EmbeddedApiServer {
   }
 
   #createBuiltIns(): void {
-    for (const name of builtInNamespaces) {
-      createObject(
-        this.#api,
-        namespaces,
-        undefined,
-        { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
-        false,
-      );
-    }
+    const create = (type: ResourceType, object: JsonObject): void => {
+      const typed = { apiVersion: apiVersionOf(type), kind: type.kind, ...object };
+      createObject(this.#api, type, undefined, typed, false);
+    };
+    for (const name of builtInNamespaces) create(namespaces, { metadata: { name } });
     for (const [name, value] of builtInPriorityClasses) {
       const description = `Used for system critical pods: ${name}.`;
-      const object = {
-        apiVersion: 'scheduling.k8s.io/v1',
-        kind: 'PriorityClass',
-        metadata: { name },
-        value,
-        description,
-      };
-      createObject(this.#api, priorityClasses, undefined, object, false);
+      create(priorityClasses, { metadata: { name }, value, description });
     }
   }
 }

@@ -93,14 +93,13 @@ function statusOf(
   const isAvailable = available >= spec.replicas;
   const isComplete = isAvailable && updated === spec.replicas && total === updated;
   const set = `ReplicaSet "${current.metadata.name}"`;
-  const availability = isAvailable
-    ? { status: 'True', reason: 'MinimumReplicasAvailable', message: 'Deployment has minimum availability.' }
-    : {
-        status: 'False',
-        reason: 'MinimumReplicasUnavailable',
-        message: 'Deployment does not have minimum availability.',
-      };
-  const conditions = withCondition(status?.conditions ?? [], { type: 'Available', ...availability }, nowMs);
+  const availability = {
+    type: 'Available',
+    status: isAvailable ? 'True' : 'False',
+    reason: `MinimumReplicas${isAvailable ? 'Available' : 'Unavailable'}`,
+    message: `Deployment ${isAvailable ? 'has' : 'does not have'} minimum availability.`,
+  };
+  const conditions = withCondition(status?.conditions ?? [], availability, nowMs);
   const progress = isComplete
     ? { reason: 'NewReplicaSetAvailable', message: `${set} has successfully progressed.` }
     : { reason: 'ReplicaSetUpdated', message: `${set} is progressing.` };

@@ -79,6 +79,12 @@ export const limits: readonly Limit[] = [
     at: 'headers.warning',
     why: warningsWithErrors,
   },
+  ...limited(
+    'patches: a strategic merge patch deletes and replaces by directive',
+    [1],
+    'an empty key has one cause, not two',
+    'answer.details.causes[2]',
+  ),
   { case: 'patches: a strategic merge patch with a bad directive is rejected', exchange: 0, why: honestStatus },
   {
     case: 'deletion: propagationPolicy has a closed list of values',

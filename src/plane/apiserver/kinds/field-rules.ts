@@ -37,12 +37,8 @@ export function qualifiedNameProblem(text: string): string | undefined {
 
 /** Returns the causes for an invalid qualified name at a field. */
 export function qualifiedNameCauses(field: string, text: string): FieldError[] {
-  const problem = qualifiedNameProblem(text);
-  if (problem === undefined) return [];
-  return [
-    ...(text === '' ? [invalidValue(field, text, 'name part must be non-empty')] : []),
-    invalidValue(field, text, problem),
-  ];
+  const problem = text === '' ? 'name part must be non-empty' : qualifiedNameProblem(text);
+  return problem === undefined ? [] : [invalidValue(field, text, problem)];
 }
 
 /** Returns why the text is not a valid label value, or undefined if it is valid. */

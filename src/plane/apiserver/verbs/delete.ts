@@ -1,7 +1,7 @@
 import { latestTimeMs, toKubernetesTime } from '../../../api/kubernetes-time.ts';
 import { conflict } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
-import { metadataOf, textAt } from '../kinds/access.ts';
+import { metadataOf } from '../kinds/access.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
@@ -79,21 +79,17 @@ function markDeleted(context: ApiContext, type: ResourceType, object: JsonObject
   return marked;
 }
 
-function checkPreconditions(type: ResourceType, stored: StoredObject, options: DeleteOptions): void {
-  const { uid, resourceVersion } = options.preconditions;
-  const subject = { group: type.group, plural: type.kind };
-  if (uid !== undefined && uid !== stored.uid) {
+function checkPreconditions(type: ResourceType, stored: StoredObject, { preconditions }: DeleteOptions): void {
+  const checks = [
+    ['UID', preconditions.uid, stored.uid, 'deleted and then recreated'],
+    ['ResourceVersion', preconditions.resourceVersion, String(stored.resourceVersion), 'modified'],
+  ] as const;
+  for (const [field, wanted, found, change] of checks) {
+    if (wanted === undefined || wanted === found) continue;
     throw conflict(
-      subject,
+      { group: type.group, plural: type.kind },
       stored.name,
-      `the UID in the precondition (${uid}) does not match the UID in record (${stored.uid}). The object might have been deleted and then recreated`,
-    );
-  }
-  if (resourceVersion !== undefined && resourceVersion !== textAt(metadataOf(stored.object), 'resourceVersion')) {
-    throw conflict(
-      subject,
-      stored.name,
-      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${stored.resourceVersion}). The object might have been modified`,
+      `the ${field} in the precondition (${wanted}) does not match the ${field} in record (${found}). The object might have been ${change}`,
     );
   }
 }

@@ -29,19 +29,8 @@ export function readSelection(type: ResourceType, namespace: string | undefined,
 
 /** Returns the current objects of a selection, sorted. Uses an index or the name if the field selector allows it. */
 export function selectObjects(collection: Collection, selection: Selection): StoredObject[] {
-  const { namespace, matches } = selection;
-  return filterSelected(candidates(collection, selection), namespace, matches);
-}
-
-function filterSelected(
-  objects: StoredObject[],
-  namespace: string | undefined,
-  matches: ObjectPredicate | undefined,
-): StoredObject[] {
-  if (namespace === undefined && matches === undefined) return objects;
-  return objects.filter(
-    (stored) => (namespace === undefined || stored.namespace === namespace) && (matches?.(stored.object) ?? true),
-  );
+  const isSelected = selects(selection);
+  return candidates(collection, selection).filter(({ object }) => isSelected(object));
 }
 
 /** Returns a predicate that tests whether an object belongs to the selection. */

@@ -32,9 +32,8 @@ const definitions = builtIn({
       metadata.finalizers = [...new Set([...textsAt(metadata, 'finalizers'), cleanupFinalizer])];
     },
     prepareUpdate: (definition, previous) => {
-      const status = { ...objectAt(previous, 'status') };
-      const stored = new Set([...textsAt(status, 'storedVersions'), ...storageVersions(definition)]);
-      definition.status = { ...status, acceptedNames: acceptedNames(definition), storedVersions: [...stored] };
+      const status = objectAt(previous, 'status');
+      definition.status = { ...status, ...servedStatus(definition, textsAt(status, 'storedVersions')) };
     },
   },
 });
@@ -61,17 +60,14 @@ function establishedStatus(definition: JsonObject, context: KindContext): JsonOb
       { type: 'NamesAccepted', ...met, reason: 'NoConflicts', message: 'no conflicts found' },
       { type: 'Established', ...met, ...established },
     ],
-    acceptedNames: acceptedNames(definition),
-    storedVersions: storageVersions(definition),
+    ...servedStatus(definition, []),
   };
 }
 
-function acceptedNames(definition: JsonObject): JsonObject {
-  return { ...objectAt(objectAt(definition, 'spec'), 'names') };
-}
-
-function storageVersions(definition: JsonObject): string[] {
-  return objectsAt(objectAt(definition, 'spec'), 'versions')
-    .filter((version) => version.storage === true)
-    .map((version) => textAt(version, 'name'));
+/** Returns the names and versions in the status. `before` are the versions that the server has stored until now. */
+function servedStatus(definition: JsonObject, before: readonly string[]): JsonObject {
+  const spec = objectAt(definition, 'spec');
+  const stored = objectsAt(spec, 'versions').filter((version) => version.storage === true);
+  const storedVersions = new Set([...before, ...stored.map((version) => textAt(version, 'name'))]);
+  return { acceptedNames: { ...objectAt(spec, 'names') }, storedVersions: [...storedVersions] };
 }

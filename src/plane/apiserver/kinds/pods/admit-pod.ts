@@ -49,22 +49,17 @@ function admitPriority(pod: JsonObject, context: KindContext): void {
   } else if (className !== '') {
     throw forbidden(pods, name, `no PriorityClass with name ${className} was found`);
   }
-  if (spec.priority !== undefined && spec.priority !== value) {
-    throw forbidden(
-      pods,
-      name,
-      `the integer value of priority (${JSON.stringify(spec.priority)}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
-    );
+  const computed = [
+    ['priority', value, 'integer value of priority'],
+    ['preemptionPolicy', preemptionPolicy, 'string value of PreemptionPolicy'],
+  ] as const;
+  for (const [field, admitted, title] of computed) {
+    const given = spec[field] ?? admitted;
+    spec[field] = admitted;
+    if (given === admitted) continue;
+    const why = `the ${title} (${JSON.stringify(given)}) must not be provided in pod spec; priority admission controller computed ${admitted} from the given PriorityClass name`;
+    throw forbidden(pods, name, why);
   }
-  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== preemptionPolicy) {
-    throw forbidden(
-      pods,
-      name,
-      `the string value of PreemptionPolicy (${JSON.stringify(spec.preemptionPolicy)}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
-    );
-  }
-  spec.priority = value;
-  spec.preemptionPolicy = preemptionPolicy;
 }
 
 /** Sets the ServiceAccount. Does not check that it exists, because the plane has no ServiceAccount tokens. */

@@ -38,21 +38,14 @@ export function bindPod(
   const reject = (why: string): never => {
     throw conflict(podBinding, name, why);
   };
-  const uid = textAt(metadata, 'uid');
-  if (uid !== '' && uid !== stored.uid) {
-    throw conflict(
-      podReference,
-      name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`,
-    );
-  }
-  const expectedVersion = textAt(metadata, 'resourceVersion');
-  if (expectedVersion !== '' && expectedVersion !== String(stored.resourceVersion)) {
-    throw conflict(
-      podReference,
-      name,
-      `Precondition failed: ResourceVersion in precondition: ${expectedVersion}, ResourceVersion in object meta: ${stored.resourceVersion}`,
-    );
+  const preconditions = [
+    ['UID', textAt(metadata, 'uid'), stored.uid],
+    ['ResourceVersion', textAt(metadata, 'resourceVersion'), String(stored.resourceVersion)],
+  ] as const;
+  for (const [field, wanted, found] of preconditions) {
+    if (wanted === '' || wanted === found) continue;
+    const why = `Precondition failed: ${field} in precondition: ${wanted}, ${field} in object meta: ${found}`;
+    throw conflict(podReference, name, why);
   }
   const spec = objectAt(pod, 'spec') ?? {};
   if (metadataOf(pod).deletionTimestamp !== undefined) {
