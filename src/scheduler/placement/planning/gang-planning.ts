@@ -42,27 +42,29 @@ export class GangPlanning {
   }
 
   *#plan(): Yielding<Plan> {
-    const scope = this.#scope;
-    const { members, needed } = scope.request;
-    const before: Savepoint = scope.transaction.savepoint();
-    const contexts = yield* this.#contexts();
-    const hardestFirst = yield* this.#inOrder(scope, contexts);
-    const first = yield* this.#place(scope, hardestFirst);
-    const { blocked, placed, never } = first;
-    const isFinal = blocked === undefined || failureIn(blocked) !== undefined || never;
-    if (isFinal || placed === 0) return first;
-    let { unschedulablePlugins, pending } = first;
-    // The hardest members may have taken capacity that would have been enough for easier ones.
-    if (members.length > needed && contexts.length >= 2) {
-      this.#startOver(before);
-      const easiestFirst = hardestFirst.toReversed().map(({ context }) => context);
-      const second = yield* this.#place(scope, yield* this.#batchesOf(scope, easiestFirst));
-      if (second.blocked === undefined) return second;
-      unschedulablePlugins = new Set([...unschedulablePlugins, ...second.unschedulablePlugins]);
-      pending = new Set([...pending, ...second.pending]);
-    }
+    const before = this.#scope.transaction.savepoint();
+    const plan = yield* this.#placeInBothOrders(this.#scope, before);
+    if (isFinal(plan)) return plan;
     const within = yield* this.#placeWithinDomains(before);
-    return within ?? { ...first, assignments: this.#assignments, unschedulablePlugins, pending };
+    return within ?? { ...plan, assignments: this.#assignments };
+  }
+
+  /** Places the hardest members first. They may take capacity that is enough for easier ones, so then tries the easiest first. */
+  *#placeInBothOrders(scope: PlanScope, before: Savepoint): Yielding<Plan> {
+    const { members, needed } = scope.request;
+    const hardestFirst = yield* this.#inOrder(scope, yield* this.#contexts());
+    const first = yield* this.#place(scope, hardestFirst);
+    if (isFinal(first) || members.length === needed || hardestFirst.length < 2) return first;
+    this.#startOver(before);
+    const easiestFirst = hardestFirst.toReversed().map(({ context }) => context);
+    const second = yield* this.#place(scope, yield* this.#batchesOf(scope, easiestFirst));
+    if (second.blocked === undefined) return second;
+    return {
+      ...first,
+      assignments: this.#assignments,
+      unschedulablePlugins: new Set([...first.unschedulablePlugins, ...second.unschedulablePlugins]),
+      pending: new Set([...first.pending, ...second.pending]),
+    };
   }
 
   /**
@@ -84,7 +86,7 @@ export class GangPlanning {
     for (const indexes of domainsByFreeCapacity(cluster, open, members, needed)) {
       this.#startOver(before);
       const scope = { ...this.#scope, indexes };
-      const plan = yield* this.#place(scope, yield* this.#inOrder(scope, yield* this.#contexts()));
+      const plan = yield* this.#placeInBothOrders(scope, before);
       if (plan.blocked === undefined || failureIn(plan.blocked) !== undefined) return plan;
     }
     return undefined;
@@ -130,6 +132,11 @@ export class GangPlanning {
     }
     return batches;
   }
+}
+
+/** Returns whether no other order or node set can place more members: the plan is complete, a plugin failed, or no member ever fits. */
+function isFinal({ blocked, placed, never }: Plan): boolean {
+  return blocked === undefined || failureIn(blocked) !== undefined || never || placed === 0;
 }
 
 function indexesOf(cluster: Cluster, names: ReadonlySet<string>): readonly number[] {

@@ -64,6 +64,24 @@ describe('a gang whose members need the same zone', () => {
     expect(zonesOf(await nodesOf(scheduler, members('job', 6)))).toEqual(['b']);
   });
 
+  it('may leave out the largest member, in the only zone that has capacity for the others', async () => {
+    const scheduler = new TestScheduler();
+    const taints = [{ key: 'slow', value: '', effect: 'PreferNoSchedule' as const }];
+    scheduler.setNode({ name: 'a-0', cpu: 6, labels: { [zone]: 'a' }, taints });
+    scheduler.setNode({ name: 'b-0', cpu: 4, labels: { [zone]: 'b' } });
+    scheduler.setGroup({ name: 'job', minMember: 3 });
+    for (const [name, cpu] of Object.entries({ tiny: 1, small: 2, medium: 2, large: 6 })) {
+      scheduler.setPod({
+        name,
+        group: 'job',
+        labels: { job: 'x' },
+        cpu,
+        spec: { affinity: beside({ job: 'x' }, zone) },
+      });
+    }
+    expect(await nodesOf(scheduler, ['tiny', 'small', 'medium'])).toEqual(['a-0', 'a-0', 'a-0']);
+  });
+
   it('finds that zone even if the pass before it used some of its capacity', async () => {
     const scheduler = clusterOf({ a: [2, 2, 2, 2], b: [4] });
     scheduler.setGroup({ name: 'job', minMember: 4 });

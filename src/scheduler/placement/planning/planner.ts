@@ -36,7 +36,8 @@ export class Planner {
    *
    * A member may be rejected only because siblings have no node yet. It is tried again after others have been placed, until a
    * round places no member. If too few are placed and there are more members than needed, the planner starts over with the
-   * easiest first. A plugin failure ends the plan.
+   * easiest first. Members that need a common topology domain are then tried within each domain, in both orders. A plugin failure ends the
+   * plan.
    *
    * The same request on the same cluster state gives the same result, verdict text included, whatever was planned in between.
    *
