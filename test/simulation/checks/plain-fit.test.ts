@@ -8,6 +8,7 @@ const node = (name: string, milliCpu: number, more: Partial<PlainNode> = {}): Pl
     version: 1,
     milliCpu,
     mebibytes: 1_000,
+    gpus: 0,
     pods: 10,
     zone: undefined,
     isClosed: false,
@@ -17,11 +18,21 @@ const node = (name: string, milliCpu: number, more: Partial<PlainNode> = {}): Pl
 };
 
 const pod = (milliCpu: number, more: Partial<PlainPod> = {}): PlainPod => {
-  return { key: '', uid: '', milliCpu, mebibytes: 10, hostPorts: [], zone: undefined, terms: [], ...more } as PlainPod;
+  return {
+    key: '',
+    uid: '',
+    milliCpu,
+    mebibytes: 10,
+    gpus: 0,
+    hostPorts: [],
+    zone: undefined,
+    terms: [],
+    ...more,
+  } as PlainPod;
 };
 
 describe('PlainCapacity', () => {
-  it('counts the CPU, memory, pod slots and host ports of a node', () => {
+  it('counts the CPU, memory, GPUs, pod slots and host ports of a node', () => {
     const two = (one: PlainPod, other: PlainPod, on = node('a', 1_000)): string | undefined =>
       new PlainCapacity(
         [on],
@@ -33,6 +44,7 @@ describe('PlainCapacity', () => {
     expect(two(pod(500), pod(500))).toBeUndefined();
     expect(two(pod(500), pod(501))).toBe('1001 of 1000 millicores');
     expect(two(pod(1, { mebibytes: 600 }), pod(1, { mebibytes: 600 }))).toBe('1200 of 1000 MiB');
+    expect(two(pod(1, { gpus: 1 }), pod(1, { gpus: 2 }), node('a', 1_000, { gpus: 2 }))).toBe('3 of 2 GPUs');
     expect(two(pod(1), pod(1), node('a', 1_000, { pods: 1 }))).toBe('2 of 1 pods');
     expect(two(pod(1, { hostPorts: [80] }), pod(1, { hostPorts: [80] }))).toBe('host port 80 twice');
   });
@@ -44,6 +56,14 @@ describe('PlainCapacity', () => {
       capacity.takes(pod(1, { zone: 'y' }), 'b'),
       capacity.takes(pod(1, { zone: 'x' }), 'b'),
     ]).toEqual([false, false, true]);
+  });
+
+  it('puts only pods that tolerate the taint on reserved nodes', () => {
+    const capacity = new PlainCapacity([node('a', 1_000, { isReserved: true })], []);
+    expect([false, true].map((toleratesReserved) => capacity.takes(pod(1, { toleratesReserved }), 'a'))).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it('finds the only arrangement that fits, and detects that others do not', () => {

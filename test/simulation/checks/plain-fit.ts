@@ -9,8 +9,9 @@ export function formOf(pod: PlainPod): string {
 }
 
 /** Returns the part of the form that decides whether a node that rejected one pod is closed to another. */
-export function templateOf({ milliCpu, mebibytes, hostPorts, zone, terms }: PlainPod): string {
-  return `${milliCpu} ${mebibytes} ${hostPorts.join()} ${zone} ${termsText(terms)}`;
+export function templateOf(pod: PlainPod): string {
+  const { milliCpu, mebibytes, gpus, hostPorts, zone, toleratesReserved, terms } = pod;
+  return `${milliCpu} ${mebibytes} ${gpus} ${hostPorts.join()} ${zone} ${toleratesReserved} ${termsText(terms)}`;
 }
 
 /** What decides besides nodes and pods where a pod fits. */
@@ -61,6 +62,8 @@ export class PlainCapacity {
     const mebibytes = sum(pods, (pod) => pod.mebibytes);
     if (milliCpu > node.milliCpu) return `${milliCpu} of ${node.milliCpu} millicores`;
     if (mebibytes > node.mebibytes) return `${mebibytes} of ${node.mebibytes} MiB`;
+    const gpus = sum(pods, (pod) => pod.gpus);
+    if (gpus > node.gpus) return `${gpus} of ${node.gpus} GPUs`;
     if (pods.length > node.pods) return `${pods.length} of ${node.pods} pods`;
     const ports = pods.flatMap(({ hostPorts }) => hostPorts);
     const twice = ports.find((port, i) => ports.indexOf(port) !== i);
@@ -102,13 +105,14 @@ export class PlainCapacity {
         const ofPorts = ports.map((port) => Number(pod.hostPorts.includes(port)));
         return {
           count: ofKind.length,
-          amounts: [pod.milliCpu, pod.mebibytes, 1, ...ofPorts],
+          amounts: [pod.milliCpu, pod.mebibytes, pod.gpus, 1, ...ofPorts],
           mayUse: nodes.map((known) => this.#isOpenTo(pod, known) && this.#mayMeet(pod, known.node)),
         };
       }),
       free: nodes.map(({ node, pods: there }) => [
         node.milliCpu - sum(there, (pod) => pod.milliCpu),
         node.mebibytes - sum(there, (pod) => pod.mebibytes),
+        node.gpus - sum(there, (pod) => pod.gpus),
         node.pods - there.length,
         ...ports.map((port) => 1 - sum(there, ({ hostPorts }) => Number(hostPorts.includes(port)))),
       ]),
@@ -190,8 +194,8 @@ export class PlainCapacity {
   /** Reports whether the node's state, the pod's volume, the extender and the terms of other pods let the pod be there. */
   #isOpenTo(pod: PlainPod, { node, pods }: Occupied): boolean {
     if (node.isClosed) return false;
-    const isElsewhere = pod.zone !== node.zone;
-    if (isElsewhere && (pod.zone !== undefined || node.isReserved)) return false;
+    if (pod.zone !== undefined && pod.zone !== node.zone) return false;
+    if (node.isReserved && !pod.toleratesReserved) return false;
     const { claims, refused } = this.#surroundings;
     if (pod.isManaged && refused?.includes(node.name) === true) return false;
     if (pod.claim !== undefined && claims !== undefined) {

@@ -17,8 +17,11 @@ export interface PlainPod {
   readonly isGated: boolean;
   readonly milliCpu: number;
   readonly mebibytes: number;
+  readonly gpus: number;
   readonly hostPorts: readonly number[];
   readonly zone: string | undefined;
+  /** Tolerates the taint of reserved nodes. */
+  readonly toleratesReserved: boolean;
   /** Required terms on where pods with a group's label are. */
   readonly terms: readonly PlainTerm[];
   /** Name of its PersistentVolumeClaim; undefined: it has no volume. */
@@ -52,11 +55,12 @@ export interface PlainNode {
   readonly version: number;
   readonly milliCpu: number;
   readonly mebibytes: number;
+  readonly gpus: number;
   readonly pods: number;
   readonly zone: string | undefined;
   /** Takes no new pods. */
   readonly isClosed: boolean;
-  /** Takes only pods that name its zone. */
+  /** Takes only pods that tolerate its taint. */
   readonly isReserved: boolean;
 }
 
@@ -75,6 +79,9 @@ export interface PlainGroup {
 export const managedLabel = 'simulation.example/managed';
 export const hostnameLabel = 'kubernetes.io/hostname';
 export const groupLabel = 'scheduling.x-k8s.io/pod-group';
+export const gpuResource = 'nvidia.com/gpu';
+/** Key of the taint of reserved nodes. */
+export const reservedTaint = 'reserved';
 /** object -> parsed pod; objects of the store never change */
 const pods = new WeakMap<JsonObject, PlainPod>();
 
@@ -112,8 +119,10 @@ function readPod({ metadata, spec, status }: any): PlainPod {
     isGated: (spec.schedulingGates ?? []).length > 0,
     milliCpu: Math.max(...asked.map((requests) => milliCores(requests?.cpu))),
     mebibytes: Math.max(...asked.map((requests) => mebibytes(requests?.memory))),
+    gpus: Math.max(...asked.map((requests) => Number(requests?.[gpuResource] ?? 0))),
     hostPorts: (container.ports ?? []).flatMap(({ hostPort }: any) => (hostPort > 0 ? [hostPort] : [])),
     zone: spec.nodeSelector?.zone,
+    toleratesReserved: (spec.tolerations ?? []).some(({ key }: any) => key === reservedTaint),
     terms: termsOf(spec, metadata.namespace),
     claim: spec.volumes?.find(({ persistentVolumeClaim }: any) => persistentVolumeClaim)?.persistentVolumeClaim
       .claimName,
@@ -150,10 +159,11 @@ export function plainNode(object: JsonObject): PlainNode {
     version: Number(metadata.resourceVersion),
     milliCpu: milliCores(status.allocatable.cpu),
     mebibytes: mebibytes(status.allocatable.memory),
+    gpus: Number(status.allocatable[gpuResource] ?? 0),
     pods: Number(status.allocatable.pods),
     zone: metadata.labels?.zone,
-    isClosed: spec?.unschedulable === true || (spec?.taints ?? []).some(({ key }: any) => key !== 'reserved'),
-    isReserved: (spec?.taints ?? []).some(({ key }: any) => key === 'reserved'),
+    isClosed: spec?.unschedulable === true || (spec?.taints ?? []).some(({ key }: any) => key !== reservedTaint),
+    isReserved: (spec?.taints ?? []).some(({ key }: any) => key === reservedTaint),
   };
 }
 
