@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { problemOf } from './check-plan.ts';
 import { drawInstance } from './draw-instance.ts';
 import type { Family } from './families.ts';
@@ -22,7 +23,7 @@ export interface FamilyResult {
 export const maxSteps = 100_000;
 
 /** Asks the planner about the instances `from` to `from + count - 1` of the family. */
-export function measureRefusals(family: Family, from: number, count: number): FamilyResult {
+export async function measureRefusals(family: Family, from: number, count: number): Promise<FamilyResult> {
   let [feasible, dropped] = [0, 0];
   const rejected: number[] = [];
   const wrong: string[] = [];
@@ -34,6 +35,8 @@ export function measureRefusals(family: Family, from: number, count: number): Fa
       continue;
     }
     const plan = planInstance(instance);
+    // Weakly held objects stay in memory until the turn ends.
+    await nextTurn();
     if (exact === 'placed') {
       feasible++;
       if (plan === undefined) rejected.push(seed);

@@ -43,14 +43,14 @@ function printRow(family: string, ...cells: readonly (string | number)[]): void 
   print(family.padEnd(20) + cells.map((cell) => String(cell).padStart(10)).join(''));
 }
 
-function measure(chosen: readonly Family[], from: number, count: number): boolean {
+async function measure(chosen: readonly Family[], from: number, count: number): Promise<boolean> {
   const weights = chosen.reduce((sum, { weight }) => sum + weight, 0);
   const rejected: string[] = [];
   const wrong: string[] = [];
   printRow('family', 'instances', 'feasible', 'rejected', 'share %', 'dropped', 'wrong', 'ms each');
   for (const family of chosen) {
     const started = performance.now();
-    const result = measureRefusals(family, from, Math.ceil((count * family.weight) / weights));
+    const result = await measureRefusals(family, from, Math.ceil((count * family.weight) / weights));
     const ms = performance.now() - started;
     printRow(
       family.name,
@@ -65,8 +65,7 @@ function measure(chosen: readonly Family[], from: number, count: number): boolea
     if (result.rejected.length > 0) rejected.push(`${family.name}: ${result.rejected.slice(0, 5).join(', ')}`);
     wrong.push(...result.wrong.map((problem) => `${family.name}, ${problem}`));
   }
-  print('\nFirst rejected seeds:');
-  for (const line of rejected) print(`  ${line}`);
+  if (rejected.length > 0) print(`\nFirst rejected seeds:\n  ${rejected.join('\n  ')}`);
   for (const line of wrong) print(`wrong plan: ${line}`);
   return wrong.length === 0;
 }
@@ -86,6 +85,6 @@ if (first === undefined)
 let passed = true;
 if (values.seed !== undefined && values.family !== undefined) show(first, wholeNumber(values.seed, '--seed', 0));
 else if (values.count !== undefined) {
-  passed = measure(named, wholeNumber(values.from, '--from', 0), wholeNumber(values.count, '--count', 1));
+  passed = await measure(named, wholeNumber(values.from, '--from', 0), wholeNumber(values.count, '--count', 1));
 } else reject(usage);
 process.exit(passed ? 0 : 1);
