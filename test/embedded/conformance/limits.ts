@@ -227,6 +227,12 @@ export const limits: readonly Limit[] = [
       `answer.status.${field}`,
     ),
   ]),
+  ...limited(
+    'deletion: a terminating namespace accepts no new objects',
+    [1],
+    'the message has the only cause',
+    'answer.details.causes',
+  ),
   ...limited('lists: a table may hold whole objects or none', [2], 'the embedded plane always includes the metadata'),
   ...limited(
     'deletion: propagationPolicy has a closed list of values',

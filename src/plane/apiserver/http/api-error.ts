@@ -73,12 +73,9 @@ function resourceDetails(resource: ResourceReference, name: string): JsonObject 
   };
 }
 
-export function forbidden(resource: ResourceReference, name: string, why: string, causes?: StatusCause[]): ApiError {
+export function forbidden(resource: ResourceReference, name: string, why: string): ApiError {
   const subject = name === '' ? qualifiedResource(resource) : qualifiedObject(resource, name);
-  return new ApiError(403, 'Forbidden', `${subject} is forbidden: ${why}`, {
-    ...resourceDetails(resource, name),
-    ...(causes && { causes: causes.map((cause): JsonObject => ({ ...cause })) }),
-  });
+  return new ApiError(403, 'Forbidden', `${subject} is forbidden: ${why}`, resourceDetails(resource, name));
 }
 
 export function notFound(resource: ResourceReference, name: string): ApiError {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
-import { ensureObject, metadataOf, objectAt, textAt } from './access.ts';
+import { ensureObject, metadataOf, objectAt } from './access.ts';
 import { builtIn } from './built-in.ts';
 import { fieldColumn } from './column.ts';
 import { fieldForbidden } from '../schema/field-error.ts';
@@ -31,13 +31,9 @@ function fillInClass(claim: JsonObject, { store }: KindContext): void {
   const spec = ensureObject(claim, 'spec');
   if (spec.storageClassName !== undefined) return;
   const classes = store.collection('storageclasses.storage.k8s.io').list();
-  const defaults = classes.filter(
+  // Of several defaults, the first by name wins. On a cluster, the newest does.
+  const first = classes.find(
     ({ object }) => objectAt(metadataOf(object), 'annotations')?.[isDefaultAnnotation] === 'true',
-  );
-  // The newest wins, then the first by name.
-  const createdAt = (object: JsonObject): string => textAt(metadataOf(object), 'creationTimestamp');
-  const [first] = defaults.sort(
-    (a, b) => createdAt(b.object).localeCompare(createdAt(a.object)) || a.name.localeCompare(b.name),
   );
   if (first !== undefined) spec.storageClassName = first.name;
 }

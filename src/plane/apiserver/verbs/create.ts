@@ -75,18 +75,8 @@ function admitNamespace(
   const stored = context.store.collection('namespaces').get('', namespace);
   if (stored === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace);
   if (metadataOf(stored.object).deletionTimestamp !== undefined) {
-    throw forbidden(
-      type,
-      textAt(metadata, 'name'),
-      `unable to create new content in namespace ${namespace} because it is being terminated`,
-      [
-        {
-          reason: 'NamespaceTerminating',
-          message: `namespace ${namespace} is being terminated`,
-          field: 'metadata.namespace',
-        },
-      ],
-    );
+    const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+    throw forbidden(type, textAt(metadata, 'name'), why);
   }
 }
 
