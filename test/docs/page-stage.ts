@@ -152,12 +152,12 @@ export class PageStage {
   }
 
   /** Resolves when the output of a command matches. */
-  async prints(command: string, expected: RegExp): Promise<void> {
+  async prints(command: string, expected: RegExp, withinMs = hangsMs): Promise<void> {
     const missing = async (): Promise<string | undefined> => {
       const printed = await this.run(command);
       return expected.test(printed) ? undefined : printed;
     };
-    await poll(missing, `${command} prints ${String(expected)}`, hangsMs);
+    await poll(missing, `${command} prints ${String(expected)}`, withinMs);
   }
 }
 
