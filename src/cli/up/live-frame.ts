@@ -64,9 +64,9 @@ function matches({ filter }: FrameInput, ...texts: readonly string[]): boolean {
   return texts.some((text) => text.toLowerCase().includes(filter.toLowerCase()));
 }
 
-/** Wraps a line between words. Leaves a line with a single argument, such as a path to copy, as it is. */
+/** Wraps a line between words. Leaves a line that fits, or with a single argument, such as a path to copy, as it is. */
 export function wrappedLine(line: string, columns: number): readonly string[] {
-  return /\S \S+ /.test(line) ? wrapToColumns(line, columns) : [line];
+  return textColumns(line) > columns && /\S \S+ /.test(line) ? wrapToColumns(line, columns) : [line];
 }
 
 /** Shows tenths of a second while the scenario runs, then whole seconds, so that an idle control plane rarely redraws. */

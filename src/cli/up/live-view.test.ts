@@ -56,6 +56,19 @@ it('wraps printed lines between words, but not a path to copy', () => {
   expect(lines[2]).toBe(path);
 });
 
+it('keeps the indentation of commands to copy', () => {
+  const screen = terminal();
+  const view = viewOf(screen);
+  const commands = ['  kubectl get podgroups', '  kubectl get pods -o wide'];
+  view.print(commands);
+  view.conclude(commands);
+  const lines = stripVTControlCharacters(screen.written()).split(/[\r\n]+/);
+  expect(lines.map((line) => line.trimEnd()).filter((line) => line.includes('kubectl'))).toEqual([
+    ...commands,
+    ...commands,
+  ]);
+});
+
 it.each([
   [0, 0],
   [1, 1],
