@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { invitation } from './invitation.ts';
 import { liveFrame } from './live-frame.ts';
 import type { FrameInput } from './live-frame.ts';
 import { Story } from './story.ts';
@@ -231,6 +232,32 @@ describe('a deadlock', () => {
       '  13.00s  -      created   late',
     ]);
     expect(lines.slice(-2).join(' ')).toBe(`deadlock: ${sentence}`);
+  });
+
+  it('shows its groups above the conclusion in 80 columns and 24 rows', () => {
+    const story = new Story();
+    for (const name of ['node-1', 'node-2']) story.change(0, { kind: 'node', node: nodeOf(name) });
+    for (const group of ['red', 'blue']) {
+      story.change(0, { kind: 'group', group: groupOf(group, 3) });
+      for (const index of [0, 1]) {
+        story.change(0, { kind: 'pod', pod: podOf(`${group}-${index}`, { nodeName: 'node-1', phase: 'Running' }) });
+      }
+      story.change(0, { kind: 'pod', pod: podOf(`${group}-2`, { verdict: '0/2 nodes are available: '.repeat(4) }) });
+    }
+    const rest = [
+      'partial start: red had 2 of 3 members bound from 0.30s to the end (12.00s)',
+      'partial start: blue had 2 of 3 members bound from 0.30s to the end (12.00s)',
+      '2 partial starts',
+      `deadlock: ${sentence}`,
+      '',
+      ...invitation('/tmp/kubeconfig', story.pods()),
+    ];
+    const conclusion = ['red    partially bound: 2 of 3 members', 'blue   partially bound: 2 of 3 members', ...rest];
+    const lines = frameOf({ story, conclusion, keys: '/ filter, q quit', columns: 80, rows: 24 });
+    expect(lines.filter((line) => /^(red|blue) +●●○ +partial /.test(line))).toHaveLength(2);
+    expect(lines.join('\n')).not.toMatch(/partially bound: |and 1 more/);
+    expect(lines.slice(-3)).toEqual([rest.at(-1), '', '/ filter, q quit']);
+    expect(frameOf({ story, conclusion, columns: 80, rows: 40 })).toContain(conclusion[0]);
   });
 
   it('of many groups names some of them', () => {

@@ -17,7 +17,7 @@ export interface FrameInput {
   readonly recent: readonly StoryEvent[];
   /** Whether the scenario has ended. */
   readonly isOver: boolean;
-  /** The result; empty while the scenario runs and after any later event. */
+  /** The result, which begins with a line for each group; empty while the scenario runs and after any later event. */
   readonly conclusion: readonly string[];
   /** Shows only nodes, groups and events that contain this text, in any case; empty: all. */
   readonly filter: string;
@@ -43,14 +43,16 @@ export function liveFrame(input: FrameInput): readonly StyledLine[] {
     story.history.groups().map(({ group }, index) => [group, groupColor(shownName(group), index)]),
   );
   const footer: StyledLine[] = keys === '' ? [] : [[span(keys, 'faint')]];
-  const closing: StyledLine[] =
-    conclusion.length === 0
-      ? []
-      : [[], ...conclusion.flatMap((line) => wrappedLine(line, columns).map((part) => [span(part)]))];
+  const closingOf = (lines: readonly string[]): StyledLine[] =>
+    lines.length === 0 ? [] : [[], ...lines.flatMap((line) => wrappedLine(line, columns).map((part) => [span(part)]))];
   const head: StyledLine[] = [title(input), [], ...nodeLines(input, colors), []];
-  const capacity = Math.max(0, rows - 1 - head.length - closing.length - footer.length);
-  const groups = groupSection(input, capacity, colors);
-  const left = capacity - groups.length - 1;
+  const space = Math.max(0, rows - 1 - head.length - footer.length);
+  // If space is short, the lines of the groups replace those that the conclusion has for them.
+  const short = closingOf(conclusion.slice(colors.size));
+  const groups = groupSection(input, Math.max(0, space - short.length), colors);
+  const complete = closingOf(conclusion);
+  const closing = groups.length + complete.length > space ? short : complete;
+  const left = space - closing.length - groups.length - 1;
   const recent = left <= 0 ? [] : recentLines(input, left, colors);
   const latest = recent.length === 0 ? [] : [[], ...recent];
   const lines = [...head, ...groups, ...latest, ...closing];
