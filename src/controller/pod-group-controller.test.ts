@@ -441,6 +441,23 @@ describe('pods that were meant to be members', () => {
     expect(scheduledCondition(plane)?.reason).toBe('WaitingForGang');
   });
 
+  it('are unknown if nothing looks like the label; the status then names the label that no pod has', async () => {
+    const plane = new TestPlane();
+    plane.sync();
+    plane.add(podGroup({ minMember: 2 }));
+    await plane.pass();
+    plane.deliver();
+    const available = '0 members are able to run, 2 are needed';
+    expect(scheduledCondition(plane)).toMatchObject({
+      reason: 'WaitingForGang',
+      message: `${available}: no pod in this namespace has the label scheduling.x-k8s.io/pod-group=group`,
+    });
+    expect(plane.events).toEqual([]);
+    plane.set(memberPod({ uid: 'a', phase: 'Running', nodeName: 'a', plannedGroupUid: 'former' }));
+    await plane.pass();
+    expect(scheduledCondition(plane)?.message).toBe(available);
+  });
+
   it('are named by the workload that has the label', async () => {
     const plane = new TestPlane();
     plane.workload = { kind: 'Job', name: 'train', group: 'group' };

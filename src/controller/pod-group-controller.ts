@@ -190,11 +190,13 @@ export class PodGroupController {
     const known = lookup.group(key);
     if (known === undefined) return 'gone';
     const group = this.#newest(known);
-    const members = [...lookup.membersOf(key)].filter((member) => !isBoundForAnother(member, group.uid));
+    const named = [...lookup.membersOf(key)];
+    const members = named.filter((member) => !isBoundForAnother(member, group.uid));
     const missingLabel = this.#missingLabel(group);
     const derived = derivePodGroupStatus(group, members, clock.now(), {
       seenStarted: this.#seenStarted.get(key) === group.uid,
       missingLabel,
+      isUnnamed: named.length === 0,
       maxRepairGraceMs: this.#options.maxRepairGraceMs,
     });
     this.#options.workloads?.lacksMembers(group.namespace, group.name, derived.phase === 'Pending');

@@ -4,6 +4,7 @@ import type { Condition, ConditionState } from '../api/condition.ts';
 import { defaultMaxRepairGraceMs, hasStarted, podGroupConditions, podGroupPhaseOf } from '../api/pod-group.ts';
 import { ignoredFields, podGroupProblem } from '../api/pod-group-problem.ts';
 import type { PodGroup, PodGroupPhase, PodGroupStatus } from '../api/pod-group.ts';
+import { podGroupLabel } from '../api/pod-group-membership.ts';
 import type { VerdictReason } from '../api/verdict.ts';
 import type { MemberPod } from './member-pod.ts';
 
@@ -18,6 +19,8 @@ export interface KnownFacts {
   readonly seenStarted?: boolean;
   /** Why pods that were meant to be members are not. Reported while members are missing. */
   readonly missingLabel?: string | undefined;
+  /** No pod names the group, not even one that was bound for an earlier group of this name. */
+  readonly isUnnamed?: boolean;
   /** The administrator's maximum for the grace period. Default 5 minutes. */
   readonly maxRepairGraceMs?: number | undefined;
 }
@@ -65,7 +68,7 @@ export function derivePodGroupStatus(
   group: PodGroup,
   members: readonly MemberPod[],
   now: number,
-  { seenStarted = false, missingLabel, maxRepairGraceMs = defaultMaxRepairGraceMs }: KnownFacts = {},
+  { seenStarted = false, missingLabel, isUnnamed, maxRepairGraceMs = defaultMaxRepairGraceMs }: KnownFacts = {},
 ): DerivedStatus {
   const previous = group.status;
   const before = podGroupPhaseOf(previous);
@@ -79,7 +82,7 @@ export function derivePodGroupStatus(
   const derived = phaseOf(tally, minMember);
   const phase = isSettled && tally.unfinished === 0 && derived !== 'Finished' ? before : derived;
   const states = [
-    scheduledCondition(counts, members, podGroupProblem(group), missingLabel),
+    scheduledCondition(counts, members, podGroupProblem(group), missingLabel, isUnnamed ? group.name : undefined),
     startedCondition(counts),
     readyCondition(counts, phase),
     incompleteCondition(counts, members, phase),
@@ -171,7 +174,7 @@ type State = Omit<ConditionState, 'observedGeneration'>;
  * - InvalidSpec, with the reason why the group can never start (`problem`);
  * - LabelMissing if too few members exist, with the reason why other pods are not members (`missingLabel`);
  * - the verbatim verdict of the unbound member with the lowest uid, whose verdict is written first;
- * - WaitingForGang if too few members exist;
+ * - WaitingForGang if too few members exist, with the label that no pod has if no pod names the group (`unnamed`);
  * - WaitingForScheduler.
  */
 function scheduledCondition(
@@ -179,6 +182,7 @@ function scheduledCondition(
   members: readonly MemberPod[],
   problem: string | undefined,
   missingLabel: string | undefined,
+  unnamed: string | undefined,
 ): State {
   const type = podGroupConditions.scheduled;
   const { scheduled, minMember, usable, succeeded } = counts;
@@ -202,7 +206,8 @@ function scheduledCondition(
   }
   if (lacksMembers) {
     const reason: VerdictReason = 'WaitingForGang';
-    return { type, status: 'False', reason, message: available };
+    const label = unnamed === undefined ? '' : `: no pod in this namespace has the label ${podGroupLabel}=${unnamed}`;
+    return { type, status: 'False', reason, message: available + label };
   }
   const message = 'the scheduler has not reported on the members yet';
   return { type, status: 'False', reason: 'WaitingForScheduler', message };
