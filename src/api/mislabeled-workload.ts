@@ -9,7 +9,7 @@ export const labeledKinds = [
 
 export type LabeledKind = (typeof labeledKinds)[number]['kind'];
 
-/** A workload that names a PodGroup itself, but whose pod template does not: its pods are not members. */
+/** A workload with the label of a PodGroup, whose pod template names none: its pods are not members. */
 export interface MislabeledWorkload {
   readonly kind: LabeledKind;
   readonly name: string;
@@ -20,16 +20,16 @@ export interface MislabeledWorkload {
 type Keyed = Readonly<Record<string, string>>;
 
 interface RawWorkload {
-  readonly metadata?: { readonly name?: string; readonly labels?: Keyed; readonly annotations?: Keyed };
+  readonly metadata?: { readonly name?: string; readonly labels?: Keyed };
   readonly spec?: {
     readonly template?: { readonly metadata?: { readonly labels?: Keyed; readonly annotations?: Keyed } };
   };
 }
 
-/** Reads a workload of this kind from JSON; undefined if its pods are members of a group or it names none. Never throws. */
+/** Reads a workload of this kind from JSON; undefined if its pods are members of a group or it has no label of one. Never throws. */
 export function mislabeledWorkloadOf(kind: LabeledKind, object: unknown): MislabeledWorkload | undefined {
   const { metadata, spec } = object as RawWorkload;
-  const own = podGroupNameOf(metadata?.labels, metadata?.annotations);
+  const own = podGroupNameOf(metadata?.labels, undefined);
   const template = spec?.template?.metadata;
   if (own === undefined || podGroupNameOf(template?.labels, template?.annotations) !== undefined) return undefined;
   return { kind, name: metadata?.name ?? '', group: own.name };
