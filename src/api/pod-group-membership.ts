@@ -61,7 +61,11 @@ export function lookAlikesOf(labels: Keyed, annotations: Keyed): readonly LookAl
   return found ?? noLookAlikes;
 }
 
-/** Wording shared by the controller and `tutti up`. */
-export function describeLookAlike({ key, name, isAnnotation }: LookAlike): string {
-  return `the ${isAnnotation ? 'annotation' : 'label'} ${key}=${name} instead of ${podGroupLabel}=${name}`;
+/**
+ * Says what is wrong with the pods, what follows and what to do: one sentence without a period, shared by the controller and `tutti up`.
+ * `which`: `of Job train` or `such as train-0`.
+ */
+export function describeLookAlike(which: string, { key, name, isAnnotation }: LookAlike): string {
+  const what = `the ${isAnnotation ? 'annotation' : 'label'} ${key}=${name} instead of ${podGroupLabel}=${name}`;
+  return `pods ${which} have ${what}, so they start one by one; correct the key`;
 }

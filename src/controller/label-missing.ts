@@ -16,7 +16,7 @@ export function describeLookAlikes(pods: Iterable<MemberPod>, group: string): st
   const lookAlike = first?.lookAlikes.find(({ name }) => name === group);
   if (first === undefined || lookAlike === undefined) return undefined;
   const which = first.controlledBy === undefined ? `such as ${first.name}` : `of ${first.controlledBy}`;
-  return `pods ${which} have ${describeLookAlike(lookAlike)}, so they start one by one; correct the key`;
+  return describeLookAlike(which, lookAlike);
 }
 
 /** The group lacks members, because pods that were meant to be members lack its label. */

@@ -60,7 +60,8 @@ describe('summarize', () => {
     }
     expect(summarize(story, { kind: 'finished' }, 3_000)).toEqual({
       lines: [
-        'red    pending: a has the label scheduling.k8s.io/pod-group=red instead of scheduling.x-k8s.io/pod-group=red',
+        'red    pending: pods such as a have the label scheduling.k8s.io/pod-group=red instead of ' +
+          'scheduling.x-k8s.io/pod-group=red, so they start one by one; correct the key',
         '2 pods without a PodGroup: 2 finished',
         '2 pods without the label of PodGroup red started one by one',
         '0 partial starts',

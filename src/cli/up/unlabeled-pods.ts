@@ -63,6 +63,6 @@ export class UnlabeledPods {
       return { group: `${namespace}/${mislabeled.group}`, cause: describeMislabeledWorkload(mislabeled) };
     const lookAlike = lookAlikes.find((each) => hasGroup(`${namespace}/${each.name}`));
     if (lookAlike === undefined) return undefined;
-    return { group: `${namespace}/${lookAlike.name}`, cause: `${name} has ${describeLookAlike(lookAlike)}` };
+    return { group: `${namespace}/${lookAlike.name}`, cause: describeLookAlike(`such as ${name}`, lookAlike) };
   }
 }
