@@ -21,9 +21,7 @@ export function clusterAuthority(where: string, { caData, caFile }: Cluster): st
     pem = caData ? atob(caData) : readFileSync(caFile!, 'utf8');
   } catch (cause) {
     if (caData) return reject('is not base64: copy it again', cause);
-    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
-    const problem = isMissing ? 'does not exist' : `cannot be read (${messageOf(cause)})`;
-    return reject(`${problem}: correct the path, or make the file readable`, cause);
+    return reject(fileProblem(cause), cause);
   }
   const found = pem.match(certificate) ?? [];
   if (found.length === 0) {
@@ -38,4 +36,11 @@ export function clusterAuthority(where: string, { caData, caFile }: Cluster): st
     }
   }
   return pem;
+}
+
+/** Says why a file of the kubeconfig could not be read, and what to do. */
+export function fileProblem(cause: unknown): string {
+  const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+  const problem = isMissing ? 'does not exist' : `cannot be read (${messageOf(cause)})`;
+  return `${problem}: correct the path, or make the file readable`;
 }

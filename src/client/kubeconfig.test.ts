@@ -265,8 +265,15 @@ describe('credentials', () => {
     await expect.poll(async () => (await endpoint.credentials()).tlsKey).not.toBe(old.tlsKey);
   });
 
-  test('that cannot be read are reported with the user', async () => {
-    const endpoint = await files.load(files.write('config', kubeconfig({ user: { 'client-certificate': 'absent' } })));
-    await expect(endpoint.credentials()).rejects.toThrow(/no credentials for user "main".*absent/);
-  });
+  test.each(['client-certificate', 'client-key'])(
+    'that cannot be read are reported with the user: %s',
+    async (field) => {
+      const data = { 'client-certificate': 'client.crt', 'client-key': 'client.key', [field]: 'absent' };
+      for (const name of ['client.crt', 'client.key']) files.write(name, fixture(name));
+      const endpoint = await files.load(files.write('config', kubeconfig({ user: data })));
+      await expect(endpoint.credentials()).rejects.toThrow(
+        `no credentials for user "main": ${field} ${join(folder, 'absent')} does not exist: correct the path, or make the file readable`,
+      );
+    },
+  );
 });

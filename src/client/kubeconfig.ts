@@ -4,6 +4,7 @@ import { backoffDelay } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/message-of.ts';
 import { toError } from '../base/to-error.ts';
+import { fileProblem } from './cluster-authority.ts';
 import type { Credentials, Endpoint } from './endpoint.ts';
 import { ExecPlugin } from './exec-plugin.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
@@ -175,9 +176,11 @@ async function readCredentials(
       expiresAt = until;
     }
   } catch (cause) {
-    throw new KubeconfigError(`${source}: no credentials for user "${user.name}" (${from}): ${messageOf(cause)}`, {
-      cause,
-    });
+    const { path } = cause as NodeJS.ErrnoException;
+    const fields = { 'client-certificate': user.certFile, 'client-key': user.keyFile };
+    const [field] = Object.entries(fields).find(([, file]) => file !== undefined && file === path) ?? [];
+    const why = field === undefined ? ` (${from}): ${messageOf(cause)}` : `: ${field} ${path} ${fileProblem(cause)}`;
+    throw new KubeconfigError(`${source}: no credentials for user "${user.name}"${why}`, { cause });
   }
   const headers: Record<string, string | readonly string[]> = { ...extras.impersonation };
   if (typeof applied.auth === 'string') headers.authorization = `Basic ${btoa(applied.auth)}`;
