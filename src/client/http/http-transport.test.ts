@@ -381,6 +381,17 @@ describe('over TLS', () => {
     );
   });
 
+  test('says what to do if the certificate of the server has expired or is for another name', async () => {
+    const expired = { cert: fixture('expired.crt'), key: fixture('expired.key') };
+    expect(await failureWith(expired, { ca: fixture('expired.crt') })).toBe(
+      'POST /api got no response: the certificate of the server or of its CA has expired: renew it, or correct the clock of this machine',
+    );
+    expect(await failureWith({}, { ca: fixture('ca.crt'), servername: 'elsewhere' })).toBe(
+      'POST /api got no response: the certificate of the server is not for elsewhere (but for DNS:kubernetes, IP Address:127.0.0.1): ' +
+        'correct the server URL or tls-server-name in the kubeconfig',
+    );
+  });
+
   test('says so if the server does not speak TLS', async () => {
     secure.close();
     const plain = createProxy().listen(port, '127.0.0.1');

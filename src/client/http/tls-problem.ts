@@ -1,3 +1,5 @@
+import type { PeerCertificate } from 'node:tls';
+
 /** A failure of TLS, in words for users. */
 export interface TlsProblem {
   readonly message: string;
@@ -26,22 +28,35 @@ const others: Readonly<Record<number, string>> = {
   112: 'the server does not know the host name: correct the server URL or tls-server-name in the kubeconfig',
 };
 
-/** Error code of Node's verification -> what it means */
-const verification: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the server is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate of the server is signed by an unknown CA',
-  UNABLE_TO_GET_ISSUER_CERT: 'the certificate of the server is signed by an unknown CA',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate of the server is signed by an unknown CA',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate of the server is signed by an unknown CA',
-  CERT_SIGNATURE_FAILURE: 'the certificate of the server is not signed by the CA that it names',
-};
 const caRemedy = 'correct certificate-authority of the cluster in the kubeconfig';
+const unknownCa = `the certificate of the server is signed by an unknown CA: ${caRemedy}`;
 
-/** Explains a TLS alert, a server that does not speak TLS, or a certificate of an unknown CA. Returns undefined for any other error. */
+/** Error code of Node's verification -> what it means, and the remedy */
+const verification: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: `the certificate of the server is self-signed: ${caRemedy}`,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownCa,
+  UNABLE_TO_GET_ISSUER_CERT: unknownCa,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownCa,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownCa,
+  CERT_SIGNATURE_FAILURE: `the certificate of the server is not signed by the CA that it names: ${caRemedy}`,
+  CERT_HAS_EXPIRED:
+    'the certificate of the server or of its CA has expired: renew it, or correct the clock of this machine',
+  CERT_NOT_YET_VALID: 'the certificate of the server or of its CA is not valid yet: correct the clock of this machine',
+};
+
+/** Returns what is wrong with the certificate of the server, if that is the error. */
+function certificateProblem(error: Error): string | undefined {
+  const { code = '', host, cert } = error as NodeJS.ErrnoException & { host?: string; cert?: PeerCertificate };
+  if (code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return verification[code];
+  const names = cert?.subjectaltname === undefined ? '' : ` (but for ${cert.subjectaltname})`;
+  return `the certificate of the server is not for ${host}${names}: correct the server URL or tls-server-name in the kubeconfig`;
+}
+
+/** Explains a TLS alert, a server that does not speak TLS, or a certificate that cannot be trusted. Returns undefined for any other error. */
 export function tlsProblem(error: unknown): TlsProblem | undefined {
   if (!(error instanceof Error)) return undefined;
-  const untrusted = verification[(error as NodeJS.ErrnoException).code ?? ''];
-  if (untrusted !== undefined) return { message: `${untrusted}: ${caRemedy}`, isRejection: true };
+  const untrusted = certificateProblem(error);
+  if (untrusted !== undefined) return { message: untrusted, isRejection: true };
   const number = /SSL alert number (\d+)/.exec(error.message)?.[1];
   if (number !== undefined) {
     const certificate = aboutCertificate[Number(number)];
