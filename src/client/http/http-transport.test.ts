@@ -377,7 +377,7 @@ describe('over TLS', () => {
 
   test('says which CA to correct if the certificate of the server is not trusted', async () => {
     expect(await failureWith({}, { ca: fixture('other-ca.crt') })).toContain(
-      'the certificate of the server is signed by an unknown CA: correct certificate-authority of the cluster in the kubeconfig',
+      'the certificate of the server is signed by an unknown CA: set or correct certificate-authority of the cluster in the kubeconfig',
     );
   });
 

@@ -28,7 +28,7 @@ const others: Readonly<Record<number, string>> = {
   112: 'the server does not know the host name: correct the server URL or tls-server-name in the kubeconfig',
 };
 
-const caRemedy = 'correct certificate-authority of the cluster in the kubeconfig';
+const caRemedy = 'set or correct certificate-authority of the cluster in the kubeconfig';
 const unknownCa = `the certificate of the server is signed by an unknown CA: ${caRemedy}`;
 
 /** Error code of Node's verification -> what it means, and the remedy */
