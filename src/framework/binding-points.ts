@@ -2,7 +2,6 @@ import type { Pod } from '../api/pod.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { MadePlugins } from './make-plugins.ts';
 import { readRejectionOrSkip } from './plugin-answers.ts';
-import { guarded } from './plugin-calls.ts';
 import type { PluginCalls } from './plugin-calls.ts';
 import { outcomeOf } from './plugin-meter.ts';
 import type { Plugin } from './plugin.ts';
@@ -20,7 +19,7 @@ export class BindingPoints {
 
   /** Returns whether a plugin has work to do before the pod is bound. A plugin that throws counts as having work. */
   needsPreBind(state: CycleState, pod: Pod, nodeName: string): boolean {
-    return this.#at.preBind.some((plugin) => hasWork(plugin, state, pod, nodeName));
+    return this.#at.preBind.some((plugin) => this.#hasWork(plugin, state, pod, nodeName));
   }
 
   async preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
@@ -48,7 +47,7 @@ export class BindingPoints {
 
   async #preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
     for (const plugin of this.#at.preBind) {
-      if (!hasWork(plugin, state, pod, nodeName)) continue;
+      if (!this.#hasWork(plugin, state, pod, nodeName)) continue;
       // Also aborts when this plugin exceeds its deadline.
       const late = new AbortController();
       const either = AbortSignal.any([signal, late.signal]);
@@ -66,12 +65,12 @@ export class BindingPoints {
     }
     return new Status('Error', 'every Bind plugin skipped the pod');
   }
-}
 
-function hasWork(plugin: Plugin, state: CycleState, pod: Pod, nodeName: string): boolean {
-  if (plugin.preBindPreFlight === undefined) return true;
-  const result = guarded(plugin, 'PreBindPreFlight', () =>
-    readRejectionOrSkip(plugin.preBindPreFlight!(state, pod, nodeName)),
-  );
-  return result?.code !== 'Skip';
+  #hasWork(plugin: Plugin, state: CycleState, pod: Pod, nodeName: string): boolean {
+    if (plugin.preBindPreFlight === undefined) return true;
+    const result = this.#calls.guarded(plugin, 'PreBindPreFlight', () =>
+      readRejectionOrSkip(plugin.preBindPreFlight!(state, pod, nodeName)),
+    );
+    return result?.code !== 'Skip';
+  }
 }

@@ -1,3 +1,4 @@
+import { runInThisContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import { pluginHandle } from '../../test/builders/plugin-handle.ts';
@@ -24,6 +25,16 @@ const basics = ['PrioritySort', 'DefaultBinder'].map((name) => ({ name, factory:
 /** A plugin as untyped JavaScript might define it. */
 type Hostile = Record<string, unknown>;
 const asPlugin = (points: Hostile): Plugin => ({ name: 'Hostile', ...points });
+
+function profileWith(logger: Logger, points: Hostile): Profile {
+  const plugins = [asPlugin({ compare: () => 0, bind: () => undefined, ...points })];
+  return new Profile({
+    schedulerName: 'mine',
+    enabled: plugins,
+    registry: new Map(plugins.map((plugin) => [plugin.name, () => plugin])),
+    handle: { ...pluginHandle(build), logger },
+  });
+}
 
 /** Returns a scheduler with one node and one pod. */
 function scheduling(points: Hostile): Scheduling {
@@ -279,6 +290,64 @@ describe('a plugin that hangs', () => {
   });
 });
 
+describe('an error that a plugin throws', () => {
+  const errors: unknown[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    error: (...line) => void errors.push(line),
+    child: () => logger,
+  };
+  /** Compiled outside of Tutti's own code. */
+  const { throwing } = runInThisContext('({ throwing() { throw new Error("boom") } })', 'file:///lazy.js') as {
+    throwing: () => never;
+  };
+  const profileOf = (points: Hostile): Profile => {
+    errors.length = 0;
+    return profileWith(logger, points);
+  };
+  const lineFor = (point: string): unknown => [
+    'plugin threw an error, which is logged once per extension point',
+    {
+      plugin: 'Hostile',
+      point,
+      error: 'boom',
+      stack: expect.stringMatching(/^at .*throwing \(file:\/\/\/lazy\.js:1:\d+\)$/) as unknown,
+    },
+  ];
+
+  it('is logged with the file and line, once per extension point', async () => {
+    const points = {
+      filter: throwing,
+      reserve: throwing,
+      sign: throwing,
+      postBind: throwing,
+      preBind: async () => Promise.resolve().then(throwing),
+    };
+    const profile = profileOf(points);
+    const signal = new AbortController().signal;
+    for (const name of ['a', 'b']) {
+      const each = build.projectedPod({ name });
+      const state = new CycleState();
+      profile.filter(profile.localFilters, state, each, build.nodeInfo({ name: 'node' }));
+      profile.reserve(state, each, build.nodeInfo({ name: 'node' }));
+      expect(() => profile.signaturesOf(each)).toThrow('Hostile failed in Sign: boom');
+      await profile.preBind(state, each, 'node', signal);
+      profile.postBind(state, each, 'node');
+    }
+    expect(errors).toEqual(['Filter', 'Reserve', 'Sign', 'PreBind', 'PostBind'].map(lineFor));
+  });
+
+  it('is not logged if it is an invalid result or has no readable stack, for which the verdict has all there is', () => {
+    const unreadable = Object.defineProperty(new Error('x'), 'stack', { get: throwing });
+    for (const filter of [() => 7, () => thrown('text'), () => thrown(unreadable)]) {
+      const profile = profileOf({ filter });
+      const status = profile.filter(profile.localFilters, new CycleState(), pod, build.nodeInfo({ name: 'node' }));
+      expect(status?.message).toContain('Hostile failed in Filter: ');
+      expect(errors).toEqual([]);
+    }
+  });
+});
+
 describe('a failure at a point that fails no pod', () => {
   const lines: string[] = [];
   const logger: Logger = {
@@ -290,13 +359,7 @@ describe('a failure at a point that fails no pod', () => {
   };
   const profileOf = (points: Hostile): Profile => {
     lines.length = 0;
-    const plugins = [asPlugin({ compare: () => 0, bind: () => undefined, ...points })];
-    return new Profile({
-      schedulerName: 'mine',
-      enabled: plugins,
-      registry: new Map(plugins.map((plugin) => [plugin.name, () => plugin])),
-      handle: { ...pluginHandle(build), logger },
-    });
+    return profileWith(logger, points);
   };
 
   it.each([

@@ -2,7 +2,7 @@ import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { describeThrown, readRejectionOrSkip } from './plugin-answers.ts';
-import { failureOf } from './plugin-failure.ts';
+import { failureOf, framesOf } from './plugin-failure.ts';
 import { CallSampler, outcomeOf } from './plugin-meter.ts';
 import type { MeasuredPoint, Outcome, PluginMeter } from './plugin-meter.ts';
 import type { Plugin } from './plugin.ts';
@@ -26,6 +26,8 @@ export class PluginCalls {
   readonly #nodeCalls = new CallSampler(timedNodeCalls);
   readonly #otherCalls = new CallSampler(timedCalls);
   readonly #memberRuns = new CallSampler(timedMemberRuns);
+  /** "plugin point" of the failures that have been logged */
+  readonly #logged = new Set<string>();
 
   /** Without a meter, measures the duration of no call. */
   constructor(options: { readonly clock: Clock; readonly logger: Logger; readonly meter?: PluginMeter | undefined }) {
@@ -61,9 +63,9 @@ export class PluginCalls {
 
   /** Returns the plugin's result, or a Status if the plugin failed. */
   call<T>(plugin: Plugin, point: MeasuredPoint, run: () => T): T | Status {
-    if (this.#meter === undefined || !this.#otherCalls.picks()) return guarded(plugin, point, run);
+    if (this.#meter === undefined || !this.#otherCalls.picks()) return this.guarded(plugin, point, run);
     const startedAt = this.begin();
-    const result = guarded(plugin, point, run);
+    const result = this.guarded(plugin, point, run);
     this.called(plugin, point, result instanceof Status ? result.code : 'Success', startedAt);
     return result;
   }
@@ -81,7 +83,7 @@ export class PluginCalls {
     try {
       status = readRejectionOrSkip(await withinDeadline(this.#clock, deadlineMs, run, onLate));
     } catch (error) {
-      status = failureOf(plugin, point, error);
+      status = this.failure(plugin, point, error);
     }
     if (!Number.isNaN(startedAt)) this.called(plugin, point, outcomeOf(status), startedAt);
     return status;
@@ -89,8 +91,10 @@ export class PluginCalls {
 
   /** Runs a point without a result. Logs failures. An async call is not awaited. */
   inform(plugin: Plugin, point: string, pod: Pod, run: () => unknown): void {
-    const fail = (error: unknown): void =>
+    const fail = (error: unknown): void => {
+      this.failure(plugin, point, error);
       this.#logger.warn('plugin failed', { plugin: plugin.name, point, pod: pod.key, error: describeThrown(error) });
+    };
     try {
       const result = run();
       if (result instanceof Promise) result.catch(fail);
@@ -99,17 +103,29 @@ export class PluginCalls {
     }
   }
 
+  /** Returns the plugin's result, or a Status if it failed. Never timed. */
+  guarded<T>(plugin: Plugin, point: string, run: () => T): T | Status {
+    try {
+      return run();
+    } catch (error) {
+      return this.failure(plugin, point, error);
+    }
+  }
+
+  /** Like `failureOf`. Logs where the plugin threw the error, once per plugin and point. */
+  failure(plugin: Plugin, point: string, error: unknown): Status {
+    const key = `${plugin.name} ${point}`;
+    const frames = this.#logged.has(key) ? [] : framesOf(error);
+    if (frames.length > 0) {
+      this.#logged.add(key);
+      const fields = { plugin: plugin.name, point, error: describeThrown(error), stack: frames.join(', ') };
+      this.#logger.error('plugin threw an error, which is logged once per extension point', fields);
+    }
+    return failureOf(plugin, point, error);
+  }
+
   /** Logs a plugin failure that does not stop the pod. */
   failed(message: string, plugin: Plugin, error: unknown): void {
     this.#logger.error(message, { plugin: plugin.name, error });
-  }
-}
-
-/** Returns the plugin's result, or a Status if it failed. Never timed. */
-export function guarded<T>(plugin: Plugin, point: string, run: () => T): T | Status {
-  try {
-    return run();
-  } catch (error) {
-    return failureOf(plugin, point, error);
   }
 }

@@ -28,3 +28,21 @@ function statusOf(error: unknown): Status | undefined {
     return undefined; // any access to a proxy may throw
   }
 }
+
+const shownFrames = 5;
+
+/** Tutti's own code, in the sources and in the bundle. */
+const ownCode = new URL('..', import.meta.url).pathname;
+
+/** Returns where a plugin threw an error: a line such as `at filter (file:///p.ts:2:9)` for each call in its own code. Never throws. */
+export function framesOf(thrown: unknown): readonly string[] {
+  try {
+    if (!(thrown instanceof Error)) return [];
+    const frames = (thrown.stack ?? '').split('\n').filter((line) => /^ +at (?!.*\bnode:)/.test(line));
+    // Without a call from Tutti, as after an await, all calls are the plugin's.
+    const end = frames.findIndex((frame) => frame.includes(ownCode));
+    return frames.slice(0, end < 0 ? shownFrames : Math.min(end, shownFrames)).map((frame) => frame.trim());
+  } catch {
+    return []; // any access to a proxy may throw
+  }
+}

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import type { MadePlugins } from './make-plugins.ts';
 import { PodSigner } from './pod-signer.ts';
+import { failureOf } from './plugin-failure.ts';
 import type { Plugin } from './plugin.ts';
 
 const build = new Builders();
@@ -15,7 +16,7 @@ const plugin: Plugin = {
 const at = { filter: [plugin], score: [], preFilter: [] } as unknown as MadePlugins['at'];
 
 it('returns the same object for pods with equal fragments until it reaches a limit', () => {
-  const signer = new PodSigner([plugin], at);
+  const signer = new PodSigner([plugin], at, { failure: failureOf });
   const signed = (name: string, characters: number): unknown =>
     signer.sign(build.projectedPod({ name, priority: characters }));
   const first = signed('a', 10);
@@ -32,7 +33,7 @@ it('returns the same signatures exactly for pods that every plugin signs equally
     sign: ({ labels }) => labels[label] ?? '',
     filter: () => undefined,
   }));
-  const signer = new PodSigner(plugins, { filter: plugins, score: [], preFilter: [] } as unknown as MadePlugins['at']);
+  const signer = new PodSigner(plugins, { ...at, filter: plugins }, { failure: failureOf });
   /** labels as JSON -> signatures */
   const known = new Map<string, unknown>();
   for (let i = 0; i < 300; i++) {

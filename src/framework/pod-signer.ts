@@ -1,7 +1,8 @@
 import type { Pod } from '../api/pod.ts';
 import type { MadePlugins } from './make-plugins.ts';
+import type { PluginCalls } from './plugin-calls.ts';
 import { readSignature } from './plugin-answers.ts';
-import { failureOf, PluginFailure } from './plugin-failure.ts';
+import { PluginFailure } from './plugin-failure.ts';
 import type { Plugin } from './plugin.ts';
 import { hasPreFilterExtensions } from './pre-filter-extensions.ts';
 
@@ -33,6 +34,8 @@ interface TrieNode {
   signatures: PodSignatures | undefined;
 }
 
+type FailureCalls = Pick<PluginCalls, 'failure'>;
+
 /** Maximum number of signatures to keep, and of their characters. Beyond either limit the signer drops all of them and starts over. */
 const signatureLimit = 256;
 const characterLimit = 1_000_000;
@@ -55,11 +58,13 @@ export class PodSigner {
   readonly #clusterFragments: string[] = [];
   /** Positions, among the signers, of the local plugins that implement `signCluster`. */
   readonly #clusterSigners: readonly number[];
+  readonly #calls: FailureCalls;
   #root = newTrieNode();
   #count = 0;
   #characters = 0;
 
-  constructor(plugins: readonly Plugin[], at: MadePlugins['at']) {
+  constructor(plugins: readonly Plugin[], at: MadePlugins['at'], calls: FailureCalls) {
+    this.#calls = calls;
     const signs = (plugin: Plugin): boolean =>
       judgesNodes(plugin, at) || (at.preFilter.includes(plugin) && plugin.sign !== undefined);
     this.local = plugins.filter((plugin) => plugin.readsOtherNodes !== true && signs(plugin));
@@ -81,9 +86,12 @@ export class PodSigner {
     const fragments = this.#fragments;
     let node = this.#root;
     for (let i = 0; i < this.#signers.length; i++)
-      node = childOf(node, (fragments[i] = fragmentOf(this.#signers[i]!, pod)));
+      node = childOf(node, (fragments[i] = fragmentOf(this.#signers[i]!, pod, this.#calls)));
     for (let i = 0; i < this.#clusterSigners.length; i++)
-      node = childOf(node, (this.#clusterFragments[i] = clusterFragmentOf(this.local[this.#clusterSigners[i]!]!, pod)));
+      node = childOf(
+        node,
+        (this.#clusterFragments[i] = clusterFragmentOf(this.local[this.#clusterSigners[i]!]!, pod, this.#calls)),
+      );
     return (node.signatures ??= this.#made(fragments));
   }
 
@@ -130,19 +138,19 @@ function childOf(parent: TrieNode, fragment: string | undefined): TrieNode {
   return found;
 }
 
-function fragmentOf(plugin: Plugin, pod: Pod): string | undefined {
+function fragmentOf(plugin: Plugin, pod: Pod, calls: FailureCalls): string | undefined {
   try {
     return readSignature(plugin.sign?.(pod));
   } catch (error) {
-    throw new PluginFailure(failureOf(plugin, 'Sign', error));
+    throw new PluginFailure(calls.failure(plugin, 'Sign', error));
   }
 }
 
-function clusterFragmentOf(plugin: Plugin, pod: Pod): string {
+function clusterFragmentOf(plugin: Plugin, pod: Pod, calls: FailureCalls): string {
   try {
     return readSignature(plugin.signCluster!(pod)) ?? '';
   } catch (error) {
-    throw new PluginFailure(failureOf(plugin, 'Sign', error));
+    throw new PluginFailure(calls.failure(plugin, 'Sign', error));
   }
 }
 

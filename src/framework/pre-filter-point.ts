@@ -4,7 +4,6 @@ import type { CycleState } from './cycle-state.ts';
 import { hasPreFilterExtensions } from './pre-filter-extensions.ts';
 import type { MadePlugins } from './make-plugins.ts';
 import { readPreFilterResult, readRejection } from './plugin-answers.ts';
-import { guarded } from './plugin-calls.ts';
 import type { PluginCalls } from './plugin-calls.ts';
 import { failureOf } from './plugin-failure.ts';
 import { countersOf } from './plugin-meter.ts';
@@ -126,7 +125,9 @@ export class PreFilterPoint {
   addPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): Status | undefined {
     for (const plugin of this.#withExtensions) {
       if (state.skippedFilters.has(plugin.name)) continue;
-      const status = guarded(plugin, 'AddPod', () => readRejection(plugin.preFilterAddPod!(state, pod, added, node)));
+      const status = this.#calls.guarded(plugin, 'AddPod', () =>
+        readRejection(plugin.preFilterAddPod!(state, pod, added, node)),
+      );
       if (status !== undefined) return failureOf(plugin, 'AddPod', status);
     }
     return undefined;
@@ -136,7 +137,7 @@ export class PreFilterPoint {
   removePod(state: CycleState, pod: Pod, removed: Pod, node: NodeView): Status | undefined {
     for (const plugin of this.#withExtensions) {
       if (state.skippedFilters.has(plugin.name)) continue;
-      const status = guarded(plugin, 'RemovePod', () =>
+      const status = this.#calls.guarded(plugin, 'RemovePod', () =>
         readRejection(plugin.preFilterRemovePod!(state, pod, removed, node)),
       );
       if (status !== undefined) return failureOf(plugin, 'RemovePod', status);

@@ -89,7 +89,7 @@ export class Profile {
         plugin.sign === undefined &&
         (at.preFilter.includes(plugin) || (plugin.reserve !== undefined && at.reserve.includes(plugin))),
     );
-    this.#signer = new PodSigner(plugins, at);
+    this.#signer = new PodSigner(plugins, at, this.#calls);
     this.preFilters = new PreFilterPoint(at, this.#signer, this.#calls);
     this.#otherScorers = at.score.filter((plugin) => plugin.readsOtherNodes === true);
     if (at.queueSort.length !== 1) {
@@ -219,7 +219,7 @@ export class Profile {
           ? this.#timedFilter(plugin, state, pod, node)
           : plugin.filter!(state, pod, node);
       } catch (error) {
-        return failureOf(plugin, 'Filter', error);
+        return this.#calls.failure(plugin, 'Filter', error);
       }
       if (status !== undefined) return rejection(plugin, 'Filter', status);
     }
@@ -244,7 +244,7 @@ export class Profile {
       try {
         left = readCount(plugin.filterAll!(state, pod, indexes, left), left);
       } catch (error) {
-        return failureOf(plugin, 'Filter', error);
+        return this.#calls.failure(plugin, 'Filter', error);
       }
     }
     return left;
@@ -264,7 +264,7 @@ export class Profile {
       try {
         return plugin.domainsFor(members) ?? [];
       } catch (error) {
-        throw new PluginFailure(failureOf(plugin, 'DomainsFor', error));
+        throw new PluginFailure(this.#calls.failure(plugin, 'DomainsFor', error));
       }
     });
   }

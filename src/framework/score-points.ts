@@ -60,6 +60,11 @@ export class ScorePoints {
     scorer.plugin.scoreAll!(state, pod, indexes, size, scores);
   }
 
+  /** As in PluginCalls. */
+  failure(plugin: Plugin, point: string, error: unknown): Status {
+    return this.#calls.failure(plugin, point, error);
+  }
+
   preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
     state.skipNoScores();
     return this.#preScore(this.#preScorers, state, pod, feasible);

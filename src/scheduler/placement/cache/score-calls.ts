@@ -1,6 +1,5 @@
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import { describe, dropPromise } from '../../../framework/plugin-answers.ts';
-import { failureOf } from '../../../framework/plugin-failure.ts';
 import type { ScorePlugin, ScorePoints } from '../../../framework/score-points.ts';
 import type { Status } from '../../../framework/status.ts';
 import { areFiniteAt } from './columns.ts';
@@ -38,7 +37,7 @@ export class ScoreCalls {
       try {
         this.#points.scoreAll(scorer, state, pod, indexes, size, raw);
       } catch (error) {
-        this.#error ??= failureOf(scorer.plugin, 'Score', error);
+        this.#error ??= this.#points.failure(scorer.plugin, 'Score', error);
       }
       return this.#error === undefined;
     }
@@ -54,7 +53,7 @@ export class ScoreCalls {
     try {
       return finite(this.#points.score(scorer, this.#target.state, this.#target.pod, node));
     } catch (error) {
-      this.#error ??= failureOf(scorer.plugin, 'Score', error);
+      this.#error ??= this.#points.failure(scorer.plugin, 'Score', error);
       return undefined;
     }
   }
@@ -64,7 +63,7 @@ export class ScoreCalls {
    */
   areScores(sum: number, indexes: Int32Array, raw: Float64Array, { plugin }: ScorePlugin): boolean {
     if (Number.isFinite(sum) || areFiniteAt(indexes, raw)) return true;
-    this.#error ??= failureOf(plugin, 'Score', new RangeError('a score must be a finite number'));
+    this.#error ??= this.#points.failure(plugin, 'Score', new RangeError('a score must be a finite number'));
     return false;
   }
 
@@ -74,13 +73,13 @@ export class ScoreCalls {
       const answer: unknown = plugin.normalizeScore!(this.#target.state, this.#target.pod, scores);
       if (answer instanceof Promise) throw notInTime(answer);
     } catch (error) {
-      this.#error ??= failureOf(plugin, 'NormalizeScore', error);
+      this.#error ??= this.#points.failure(plugin, 'NormalizeScore', error);
     }
   }
 
   areNormalized(sum: number, scores: Float64Array, { plugin }: ScorePlugin): void {
     if (Number.isFinite(sum) || scores.every(Number.isFinite)) return;
-    this.#error ??= failureOf(plugin, 'NormalizeScore', new RangeError('scores must be finite numbers'));
+    this.#error ??= this.#points.failure(plugin, 'NormalizeScore', new RangeError('scores must be finite numbers'));
   }
 
   /** Normalizes one raw score together with the extremes, which stand for all other scores. */
