@@ -58,7 +58,7 @@ export class GangPlanning {
     this.#startOver(before);
     const easiestFirst = hardestFirst.toReversed().map(({ context }) => context);
     const second = yield* this.#place(scope, yield* this.#batchesOf(scope, easiestFirst));
-    if (second.blocked === undefined) return second;
+    if (isCompleteOrFailed(second)) return second;
     return {
       ...first,
       assignments: this.#assignments,
@@ -87,7 +87,7 @@ export class GangPlanning {
       this.#startOver(before);
       const scope = { ...this.#scope, indexes };
       const plan = yield* this.#placeInBothOrders(scope, before);
-      if (plan.blocked === undefined || failureIn(plan.blocked) !== undefined) return plan;
+      if (isCompleteOrFailed(plan)) return plan;
     }
     return undefined;
   }
@@ -135,8 +135,12 @@ export class GangPlanning {
 }
 
 /** Returns whether no other order or node set can place more members: the plan is complete, a plugin failed, or no member ever fits. */
-function isFinal({ blocked, placed, never }: Plan): boolean {
-  return blocked === undefined || failureIn(blocked) !== undefined || never || placed === 0;
+function isFinal(plan: Plan): boolean {
+  return isCompleteOrFailed(plan) || plan.never || plan.placed === 0;
+}
+
+function isCompleteOrFailed({ blocked }: Plan): boolean {
+  return blocked === undefined || failureIn(blocked) !== undefined;
 }
 
 function indexesOf(cluster: Cluster, names: ReadonlySet<string>): readonly number[] {

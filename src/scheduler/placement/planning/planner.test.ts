@@ -129,6 +129,18 @@ describe('a plan', () => {
     expect(describeDiagnosis(blocked!)).toBe('0/1 nodes are available: 1 Insufficient cpu.');
   });
 
+  it('reports a plugin failure in the retry with the easiest first', () => {
+    const broken = (pod: Pod): undefined => {
+      if (pod.name === 'small-1') throw new Error('a bug');
+    };
+    const harness = harnessWith({ name: 'Broken', reserve: (_state, pod) => broken(pod) });
+    harness.node({ name: 'a', cpu: 4 });
+    const members = [harness.pod({ name: 'big', cpu: 3 }), ...harness.pods(3, { name: 'small', cpu: '1500m' })];
+    const { blocked, assignments } = dryRun(harness, members, 3);
+    expect(failureIn(blocked!)?.message).toBe('Broken failed in Reserve: a bug');
+    expect(assignments.map(({ pod }) => pod.name)).toEqual(['small-0']);
+  });
+
   it('retries with the easiest first at most once, and only if that can make a difference', () => {
     let reserved = 0;
     const harness = harnessWith({ name: 'Counting', reserve: () => void reserved++ });
