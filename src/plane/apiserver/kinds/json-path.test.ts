@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { compileJsonPath } from './json-path.ts';
 
 const document = {
@@ -33,7 +33,10 @@ describe('compileJsonPath', () => {
     },
   );
 
-  it('returns undefined for a path of more than 1,000 characters', () => {
+  it('returns undefined for a path of more than 1,000 characters, without parsing it', () => {
+    const parse = vi.spyOn(String.prototype, 'matchAll');
     expect(compileJsonPath('.a'.repeat(501))).toBeUndefined();
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
   });
 });

@@ -14,9 +14,9 @@ export type JsonPath = (document: JsonValue) => JsonValue[];
  * undefined for any other text, and for one that is too long.
  */
 export function compileJsonPath(text: string): JsonPath | undefined {
+  if (text === '' || text.length > maxLength) return undefined;
   const steps = [...text.matchAll(stepPattern)];
-  const isSupported = text !== '' && steps.map(([step]) => step).join('') === text;
-  if (text.length > maxLength || !isSupported) return undefined;
+  if (steps.map(([step]) => step).join('') !== text) return undefined;
   return (document) =>
     steps.reduce<JsonValue[]>(
       (values, { groups = {} }) => values.flatMap((value) => advance(value, groups)),
