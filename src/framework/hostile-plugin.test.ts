@@ -298,8 +298,10 @@ describe('an error that a plugin throws', () => {
     child: () => logger,
   };
   /** Compiled outside of Tutti's own code. */
-  const { throwing } = runInThisContext('({ throwing() { throw new Error("boom") } })', 'file:///lazy.js') as {
+  const code = '({ throwing() { throw new Error("boom") }, throwingText(text) { throw new Error(text) } })';
+  const { throwing, throwingText } = runInThisContext(code, 'file:///lazy.js') as {
     throwing: () => never;
+    throwingText: (text: string) => never;
   };
   const profileOf = (points: Hostile): Profile => {
     errors.length = 0;
@@ -337,9 +339,22 @@ describe('an error that a plugin throws', () => {
     expect(errors).toEqual(['Filter', 'Reserve', 'Sign', 'PreBind', 'PostBind'].map(lineFor));
   });
 
+  it.each(['file:///forged.js', new URL('profile.ts', import.meta.url).href])(
+    'is logged without lines of its message that look like calls: %s',
+    (file) => {
+      const profile = profileOf({ filter: () => throwingText(`value\n    at forged (${file}:1:1)`) });
+      profile.filter(profile.localFilters, new CycleState(), pod, build.nodeInfo({ name: 'node' }));
+      const stack = expect.stringMatching(/^at [^,]*throwingText \(file:\/\/\/lazy\.js:1:\d+\)$/) as unknown;
+      expect(errors).toMatchObject([[expect.any(String), { point: 'Filter', stack }]]);
+    },
+  );
+
   it('is not logged if it is an invalid result or has no readable stack, for which the verdict has all there is', () => {
-    const unreadable = Object.defineProperty(new Error('x'), 'stack', { get: throwing });
-    for (const filter of [() => 7, () => thrown('text'), () => thrown(unreadable)]) {
+    const withStack = (stack: PropertyDescriptor): Error => Object.defineProperty(new Error('x'), 'stack', stack);
+    const unreadable = withStack({ get: throwing });
+    const lines = { filter: () => lines, findIndex: () => -1, slice: () => lines, map: () => lines, length: 1 };
+    const noText = withStack({ value: { split: () => lines } });
+    for (const filter of [() => 7, () => thrown('text'), () => thrown(unreadable), () => thrown(noText)]) {
       const profile = profileOf({ filter });
       const status = profile.filter(profile.localFilters, new CycleState(), pod, build.nodeInfo({ name: 'node' }));
       expect(status?.message).toContain('Hostile failed in Filter: ');

@@ -38,7 +38,9 @@ const ownCode = new URL('..', import.meta.url).pathname;
 export function framesOf(thrown: unknown): readonly string[] {
   try {
     if (!(thrown instanceof Error)) return [];
-    const frames = (thrown.stack ?? '').split('\n').filter((line) => /^ +at (?!.*\bnode:)/.test(line));
+    // The stack begins with the message, which may be a user's text that looks like calls.
+    const stack = String(thrown.stack).replace(String(thrown.message), '');
+    const frames = stack.split('\n').filter((line) => /^ +at (?!.*\bnode:)/.test(line));
     // Without a call from Tutti, as after an await, all calls are the plugin's.
     const end = frames.findIndex((frame) => frame.includes(ownCode));
     return frames.slice(0, end < 0 ? shownFrames : Math.min(end, shownFrames)).map((frame) => frame.trim());
