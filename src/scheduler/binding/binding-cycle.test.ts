@@ -26,7 +26,7 @@ interface FixtureOptions {
   readonly plugins?: readonly Plugin[];
   readonly bind?: (binding: PodBinding) => Promise<void>;
   readonly revision?: () => number;
-  readonly stillFits?: (plan: BindingPlan, podName: string) => Status | undefined;
+  readonly misfit?: (plan: BindingPlan, podName: string) => Status | undefined;
   /** How many of the three members make the quorum. Default: all. A lower number means that other members are planned elsewhere. */
   readonly enough?: number;
 }
@@ -58,7 +58,13 @@ function fixture(options: FixtureOptions = {}): Fixture {
       return isEnough || !startsGang ? undefined : new Status('Unschedulable', 'too few members are left');
     },
     revision: options.revision ?? (() => 0),
-    stillFits: (plan, { pod }) => options.stillFits?.(plan, pod.name),
+    misfits: (plan, assignments) =>
+      new Map(
+        assignments.flatMap((assignment) => {
+          const status = options.misfit?.(plan, assignment.pod.name);
+          return status === undefined ? [] : [[assignment, status]];
+        }),
+      ),
     permitWaited: () => undefined,
     clock: harness.clock,
     planId: () => `plan-${++plans}`,
@@ -188,7 +194,7 @@ describe('BindingCycle', () => {
   it('binds no member if one no longer fits after the wait for plugins', async () => {
     const { binding, bound, results, plan } = fixture({
       plugins: [{ name: 'Volumes', preBind: () => Promise.resolve(undefined) }],
-      stillFits: (_plan, pod) => (pod === 'red-2' ? new Status('Unschedulable', 'node a is gone') : undefined),
+      misfit: (_plan, pod) => (pod === 'red-2' ? new Status('Unschedulable', 'node a is gone') : undefined),
     });
     binding.start(plan());
     await binding.idle();
@@ -199,7 +205,7 @@ describe('BindingCycle', () => {
   it('binds the other members if they are enough without the one that no longer fits', async () => {
     const { binding, bound, results, plan } = fixture({
       plugins: [{ name: 'Volumes', preBind: () => Promise.resolve(undefined) }],
-      stillFits: (_plan, pod) => (pod === 'red-1' ? new Status('Unschedulable', 'node a is gone') : undefined),
+      misfit: (_plan, pod) => (pod === 'red-1' ? new Status('Unschedulable', 'node a is gone') : undefined),
       enough: 2,
     });
     binding.start(plan());
@@ -301,8 +307,7 @@ describe('a Permit plugin that waits', () => {
       const made = queuedBindings({
         enough,
         revision: () => (noCapacityFor === undefined ? 0 : 1),
-        stillFits: (_plan, pod) =>
-          pod === noCapacityFor ? new Status('Unschedulable', 'Insufficient cpu') : undefined,
+        misfit: (_plan, pod) => (pod === noCapacityFor ? new Status('Unschedulable', 'Insufficient cpu') : undefined),
       });
       return { ...made, crowd: (podName) => (noCapacityFor = podName) };
     }

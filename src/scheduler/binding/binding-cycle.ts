@@ -13,8 +13,15 @@ export interface BindingCycleOptions extends Pick<PluginWaitsOptions, 'clock' | 
   readonly report: (result: BindingResult) => void;
   /** A number that changes with every change of any node. */
   readonly revision: () => number;
-  /** Returns why the assignment no longer passes Filter, ignoring its own reservation. `since`: the revision at which it was known to pass. */
-  readonly stillFits: (plan: BindingPlan, assignment: NodeAssignment, since?: number) => Status | undefined;
+  /**
+   * Returns which of these assignments no longer pass Filter, ignoring their own reservations, and why. They are in the order of the plan.
+   * `since`: the revision at which they were known to pass.
+   */
+  readonly misfits: (
+    plan: BindingPlan,
+    assignments: readonly NodeAssignment[],
+    since?: number,
+  ) => ReadonlyMap<NodeAssignment, Status>;
   /** Runs `look` when no attempt is open, and resolves to its result. */
   readonly betweenAttempts: <T>(look: () => T) => Promise<T>;
   /**
@@ -198,12 +205,12 @@ export class BindingCycle {
    * pass. If too few remain, fails the others with them.
    */
   #recheckAll(plan: BindingPlan, sending: Sending, isMoved: boolean): void {
-    const failed: BindingFailure[] = [];
-    for (const assignment of plan.assignments) {
-      if (!isOpen(assignment, sending)) continue;
-      const status = this.#problem(plan, assignment, isMoved, sending.revision);
-      if (status !== undefined) failed.push({ assignment, status });
-    }
+    const open = plan.assignments.filter((assignment) => isOpen(assignment, sending));
+    const problems = this.#problems(plan, open, isMoved, sending.revision);
+    const failed = open.flatMap((assignment): readonly BindingFailure[] => {
+      const status = problems.get(assignment);
+      return status === undefined ? [] : [{ assignment, status }];
+    });
     const [first] = failed;
     if (first === undefined) return;
     this.#fail(plan, sending, failed);
@@ -212,17 +219,21 @@ export class BindingCycle {
     this.#giveUp(plan, sending, { status: first.status, uid: first.assignment.pod.uid });
   }
 
-  #problem(
+  #problems(
     plan: BindingPlan,
-    assignment: NodeAssignment,
+    assignments: readonly NodeAssignment[],
     isMoved: boolean,
     since: number | undefined,
-  ): Status | undefined {
-    const { stillHolds, stillFits } = this.#options;
-    return (
-      stillHolds(plan, assignment, this.#failedAssignments) ??
-      (isMoved ? stillFits(plan, assignment, since) : undefined)
-    );
+  ): ReadonlyMap<NodeAssignment, Status> {
+    const { stillHolds, misfits } = this.#options;
+    const problems = new Map<NodeAssignment, Status>();
+    for (const assignment of assignments) {
+      const status = stillHolds(plan, assignment, this.#failedAssignments);
+      if (status !== undefined) problems.set(assignment, status);
+    }
+    if (!isMoved) return problems;
+    const holding = assignments.filter((assignment) => !problems.has(assignment));
+    return new Map([...problems, ...misfits(plan, holding, since)]);
   }
 
   #begin(plan: BindingPlan, sending: Sending): void {
@@ -254,7 +265,9 @@ export class BindingCycle {
       const changed = changedQuorum(plan, sending);
       if (changed !== undefined && !sending.failures.has(assignment)) this.#giveUp(plan, sending, changed);
     }
-    return sending.failures.get(assignment)?.status ?? this.#problem(plan, assignment, isMoved, sending.revision);
+    const failure = sending.failures.get(assignment);
+    if (failure !== undefined) return failure.status;
+    return this.#problems(plan, [assignment], isMoved, sending.revision).get(assignment);
   }
 
   #annotations({ groupSpec }: BindingPlan, quorum: number | undefined): Readonly<Record<string, string>> {

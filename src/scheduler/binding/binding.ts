@@ -37,8 +37,7 @@ export function createBinding(options: BindingOptions): BindingCycle {
     betweenAttempts: (look) => gate.ask(look),
     stillHolds: (plan, assignment, failed) => stillHolds(cluster, plan, assignment, failed),
     revision: () => cluster.generation,
-    stillFits: ({ profile, assignments }, assignment, since) =>
-      nodeCheck.stillFits(profile, assignment, since, assignments),
+    misfits: (plan, assignments, since) => nodeCheck.problems(plan.profile, assignments, since, plan.assignments),
     bindOutside: extenders && ((pod, podBinding, end) => extenders.bind(pod, podBinding, end)),
     permitWaited: (status, ms) => metrics.plugins.permitWaited(outcomeOf(status), ms),
     clock,

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Pod } from '../../../api/pod.ts';
+import { NodeInfo } from '../../../cluster/node-info.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { Plugin } from '../../../framework/plugin.ts';
 import { skip, Status } from '../../../framework/status.ts';
@@ -25,14 +26,17 @@ describe('the node check of an assumed pod', () => {
     return assignments;
   }
 
+  function problemOf(harness: CoreHarness, assignment: NodeAssignment, since?: number): string | undefined {
+    return new NodeCheck(harness.cluster).problems(harness.profile, [assignment], since).get(assignment)?.message;
+  }
+
   function check(harness: CoreHarness, assignment: NodeAssignment): string | undefined {
     const before = harness.capacities();
-    const nodeCheck = new NodeCheck(harness.cluster);
-    const status = nodeCheck.stillFits(harness.profile, assignment);
+    const message = problemOf(harness, assignment);
     // The generation of the plan makes no difference to the result.
-    expect(nodeCheck.stillFits(harness.profile, assignment, plannedAt.get(harness))?.message).toBe(status?.message);
+    expect(problemOf(harness, assignment, plannedAt.get(harness))).toBe(message);
     expect(harness.capacities()).toEqual(before);
-    return status?.message;
+    return message;
   }
 
   it("does not count the pod's own requests, but counts those of its siblings", () => {
@@ -56,7 +60,7 @@ describe('the node check of an assumed pod', () => {
     harness.node({ name: 'a', cpu: 2, taints: ['only=others:NoSchedule'] });
     expect(check(harness, assignment!)).toMatch(/untolerated taint/);
     harness.cluster.removeNode('a');
-    expect(new NodeCheck(harness.cluster).stillFits(harness.profile, assignment!)?.message).toBe('node a is gone');
+    expect(problemOf(harness, assignment!)).toBe('node a is gone');
   });
 
   it('runs no Filter on a node that has not changed since, even if other nodes have', () => {
@@ -69,12 +73,10 @@ describe('the node check of an assumed pod', () => {
     const filters = (): number =>
       [...harness.profile.calls()].filter(({ point }) => point === 'Filter').reduce((sum, { calls }) => sum + calls, 0);
     const before = filters();
-    expect(new NodeCheck(harness.cluster).stillFits(harness.profile, assignment!, since)).toBeUndefined();
+    expect(problemOf(harness, assignment!, since)).toBeUndefined();
     expect(filters()).toBe(before);
     harness.pod({ name: 'there', cpu: 2, nodeName: assignment!.nodeName });
-    expect(new NodeCheck(harness.cluster).stillFits(harness.profile, assignment!, since)?.message).toBe(
-      'Insufficient cpu',
-    );
+    expect(problemOf(harness, assignment!, since)).toBe('Insufficient cpu');
   });
 
   it('rejects a pod that is no longer assumed', () => {
@@ -160,13 +162,41 @@ describe('the node check of an assumed pod', () => {
     const checked = (): (string | undefined)[] => {
       const before = harness.capacities();
       const check = new NodeCheck(harness.cluster);
-      const statuses = planned.map((assignment) => check.stillFits(harness.profile, assignment, -1, planned));
+      const problems = check.problems(harness.profile, planned, -1, planned);
+      for (const each of planned)
+        expect(check.problems(harness.profile, [each], -1, planned).get(each)).toBe(problems.get(each));
       expect(harness.capacities()).toEqual(before);
-      return statuses.map((status) => status?.message);
+      return planned.map((assignment) => problems.get(assignment)?.message);
     };
     expect(checked()).toEqual([undefined, undefined]);
     harness.pod({ name: 'late', cpu: 1, nodeName: 'b', labels });
     expect(checked()).toEqual(["node(s) didn't match pod topology spread constraints", undefined]);
+  });
+
+  it('takes each pod off its node at most twice, however many fit only without siblings that were placed later', () => {
+    const harness = harnessWith();
+    for (const [name, cpu, zone] of [
+      ['a', 90, 'y'],
+      ['b', 2, 'z'],
+    ] as const) {
+      harness.node({ name, cpu, labels: { zone } });
+    }
+    const spread = { maxSkew: 10, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' } as const;
+    const labels = { app: 'w' };
+    const spec = { topologySpreadConstraints: [{ ...spread, labelSelector: { matchLabels: labels } }] };
+    const hard = harness.pods(10, { name: 'hard', cpu: 5, labels, spec });
+    const planned = place(harness, [
+      ...hard,
+      ...harness.pods(10, { name: 'easy', cpu: 1, labels, spec, nodeSelector: { zone: 'y' } }),
+    ]);
+    const takeOff = vi.spyOn(NodeInfo.prototype, 'takeOff');
+    const check = new NodeCheck(harness.cluster);
+    expect(check.problems(harness.profile, planned).size).toBe(hard.length);
+    takeOff.mockClear();
+    expect(check.problems(harness.profile, planned, -1, planned).size).toBe(0);
+    const takenOff = takeOff.mock.calls.reduce((sum, [pods]) => sum + pods.length, 0);
+    takeOff.mockRestore();
+    expect(takenOff).toBe(2 * planned.length);
   });
 
   it('reads nothing about other nodes for a pod without such terms, even if other pods have them', () => {

@@ -1,5 +1,6 @@
 import type { Pod } from '../../../api/pod.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
+import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { Transaction } from '../../../cluster/transaction.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import { notPreselected } from '../../../framework/profile.ts';
@@ -20,68 +21,103 @@ export class NodeCheck {
   }
 
   /**
-   * Returns why an assumed pod no longer passes Filter on its node, not counting its own requests; undefined if it passes. Runs
-   * PreFilter first for plugins that read other nodes. A pod that is no longer assumed, or a missing node, is a reason too.
-   * `since`: the cluster generation at which the pod last passed, so an unchanged node needs no check. Absent: unknown.
-   * `planned`: all assignments of the plan, in the order of placement. As in the plan, a pod need not fit beside members placed after it,
-   * if it fits without them: with another nodeSelector, such a member may exceed the maxSkew of this pod within its own.
+   * Returns which assumed pods no longer pass Filter on their nodes, not counting their own requests, and why. Runs PreFilter first for
+   * plugins that read other nodes. A pod that is no longer assumed, or a missing node, is a reason too.
+   * `since`: the cluster generation at which the pods last passed, so an unchanged node needs no check. Absent: unknown.
+   * `planned`: all assignments of the plan, in the order of placement; `assignments` are some of them, in the same order. As in the plan, a
+   * pod need not fit beside members placed after it, if it fits without them: with another nodeSelector, such a member may exceed the
+   * maxSkew of this pod within its own.
    *
    * During a pause of an attempt, only plugins run that read no other node. The others may have reserved something for the unfinished plan.
    */
-  stillFits(
+  problems(
     profile: Profile,
-    assignment: NodeAssignment,
+    assignments: readonly NodeAssignment[],
     since = -1,
     planned: readonly NodeAssignment[] = [],
-  ): Status | undefined {
-    const { pod, nodeName, state } = assignment;
+  ): ReadonlyMap<NodeAssignment, Status> {
+    const problems = new Map<NodeAssignment, Status>();
+    const rejectedBesideLater: NodeAssignment[] = [];
+    const { isPlanning } = this.#cluster;
+    // The transaction makes no lasting change. While it is open, no other plan can start on this temporary state.
+    const transaction = isPlanning ? undefined : this.#cluster.begin();
+    try {
+      for (const assignment of assignments) {
+        const { pod, state } = assignment;
+        const node = this.#nodeOf(assignment);
+        if (node instanceof Status) {
+          problems.set(assignment, node);
+          continue;
+        }
+        if (node.generation <= since && (isPlanning || profile.skipOthers(pod))) continue;
+        const { pods, before } = node.takeOff([pod]);
+        try {
+          let problem = profile.filter(profile.localFilters, state, pod, node);
+          if (problem === undefined && !isPlanning) {
+            problem = this.#othersReject(profile, assignment);
+            // The order makes no difference between members of one template.
+            const isBeforeOthers = (): boolean =>
+              planned.findLastIndex((other) => other.pod.template !== pod.template) > planned.indexOf(assignment);
+            if (problem !== undefined && isBeforeOthers()) rejectedBesideLater.push(assignment);
+          }
+          if (problem !== undefined) problems.set(assignment, problem);
+        } finally {
+          node.restore(before, { came: pods });
+        }
+      }
+      this.#checkWithoutLater(profile, rejectedBesideLater, planned, problems);
+    } finally {
+      transaction?.rollback();
+    }
+    return problems;
+  }
+
+  /** Returns the node on which the pod is assumed, or a Status if there is none. */
+  #nodeOf({ pod, nodeName }: NodeAssignment): NodeInfo | Status {
     if (!this.#cluster.isAssumed(pod.uid)) {
       return new Status('Unschedulable', `pod ${pod.key} was deleted or bound elsewhere`);
     }
     const node = this.#cluster.node(nodeName);
-    if (node?.pods.has(pod.uid) !== true) return new Status('Unschedulable', `node ${nodeName} is gone`);
-    const { isPlanning } = this.#cluster;
-    if (node.generation <= since && (isPlanning || profile.skipOthers(pod))) return undefined;
-    // The transaction makes no lasting change. While it is open, no other plan can start on this temporary state.
-    const transaction = isPlanning ? undefined : this.#cluster.begin();
-    const { pods, before } = node.takeOff([pod]);
-    try {
-      const rejection = profile.filter(profile.localFilters, state, pod, node);
-      if (rejection !== undefined || isPlanning) return rejection;
-      const othersReject = (): Status | undefined => {
-        // PreFilter's results about other nodes may be outdated, and they count the pod itself.
-        const freshState = new CycleState(state.group);
-        return (
-          profile.preFilters.othersReject(freshState, pod, nodeName) ??
-          profile.filter(profile.otherFilters, freshState, pod, node)
-        );
-      };
-      const answer = othersReject();
-      if (answer === undefined) return undefined;
-      const later = planned.slice(planned.indexOf(assignment) + 1);
-      // The order makes no difference between members of one template.
-      const isOrdered = later.some((other) => other.pod.template !== pod.template);
-      return isOrdered ? this.#without(later, othersReject) : answer;
-    } finally {
-      node.restore(before, { came: pods });
-      transaction?.rollback();
-    }
+    return node?.pods.has(pod.uid) === true ? node : new Status('Unschedulable', `node ${nodeName} is gone`);
   }
 
-  /** Returns what `look` returns while none of the assigned pods is on its node. */
-  #without<T>(assignments: readonly NodeAssignment[], look: () => T): T {
+  /** Runs the plugins that read other nodes. */
+  #othersReject(profile: Profile, { pod, nodeName, state }: NodeAssignment): Status | undefined {
+    // PreFilter's results about other nodes may be outdated, and they count the pod itself.
+    const freshState = new CycleState(state.group);
+    return (
+      profile.preFilters.othersReject(freshState, pod, nodeName) ??
+      profile.filter(profile.otherFilters, freshState, pod, this.#cluster.node(nodeName)!)
+    );
+  }
+
+  /** Checks each assignment again while no member placed after it is on its node. Updates `problems`. */
+  #checkWithoutLater(
+    profile: Profile,
+    assignments: readonly NodeAssignment[],
+    planned: readonly NodeAssignment[],
+    problems: Map<NodeAssignment, Status>,
+  ): void {
     const restores: (() => void)[] = [];
-    for (const [nodeName, there] of Map.groupBy(assignments, (assignment) => assignment.nodeName)) {
-      const node = this.#cluster.node(nodeName);
-      const present = there.map(({ pod }) => pod).filter(({ uid }) => node?.pods.has(uid) === true);
-      if (node === undefined || present.length === 0) continue;
-      const { pods, before } = node.takeOff(present);
-      restores.push(() => node.restore(before, { came: pods }));
-    }
+    let end = planned.length;
     try {
-      return look();
+      // From the last to the first, so that each member is taken off once.
+      for (const assignment of assignments.toReversed()) {
+        const position = planned.indexOf(assignment);
+        for (const [nodeName, there] of Map.groupBy(planned.slice(position, end), (each) => each.nodeName)) {
+          const node = this.#cluster.node(nodeName);
+          const present = there.map(({ pod }) => pod).filter(({ uid }) => node?.pods.has(uid) === true);
+          if (node === undefined || present.length === 0) continue;
+          const { pods, before } = node.takeOff(present);
+          restores.push(() => node.restore(before, { came: pods }));
+        }
+        end = position;
+        const problem = this.#othersReject(profile, assignment);
+        if (problem === undefined) problems.delete(assignment);
+        else problems.set(assignment, problem);
+      }
     } finally {
-      for (const restore of restores) restore();
+      for (const restore of restores.reverse()) restore();
     }
   }
 
