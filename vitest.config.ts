@@ -4,7 +4,7 @@ import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { integration, lanes, propertiesOnly } from './test/lanes/lanes.ts';
 import { LongestFirst } from './test/lanes/longest-first.ts';
 import { hangsMs } from './test/planes/patience.ts';
-import { defectInTests } from './test/simulation/defect-in-tests.ts';
+import { defectInTests, defectVariable } from './test/simulation/defect-in-tests.ts';
 
 /**
  * Unit tests that start threads or servers, or measure the process. Others leave nothing behind in the process that runs them, and do
@@ -73,6 +73,8 @@ export default defineConfig(({ mode }) => ({
       ...project,
     })),
     exclude: [...configDefaults.exclude, 'test/fixtures/**'],
+    // A defect changes what Vitest loads from a file, not the file. The cache would not notice.
+    fsModuleCache: process.env[defectVariable] === undefined,
     // These only end what hangs: no test may pass or fail by how busy the machine is.
     testTimeout: 10 * hangsMs,
     hookTimeout: 10 * hangsMs,

@@ -478,7 +478,7 @@ export const mutations: readonly Mutation[] = [
     // Only a check at the very moment of a plan shows it: about one seed in 30,000.
     test: {
       file: 'src/scheduler/recovery/gang-evictions.test.ts',
-      name: 'a partially bound gang that cannot be completed > is completed if the pod that took the capacity is not bound',
+      name: 'a partially bound gang that the scheduler cannot complete > is completed if the pod that took the capacity is not bound',
     },
   },
   {
