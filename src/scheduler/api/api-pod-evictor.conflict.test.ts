@@ -1,18 +1,46 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Builders } from '../../testkit/builders/builders.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { ConflictError } from '../../client/api-errors.ts';
 import { ApiPodEvictor } from './api-pod-evictor.ts';
 
+const pod = new Builders().projectedPod({ name: 'old', nodeName: 'a' });
+const never = new AbortController().signal;
+
+function conflict(): ConflictError {
+  return Object.assign(Object.create(ConflictError.prototype) as ConflictError, { message: 'conflict' });
+}
+
+describe('a conflict on an eviction', () => {
+  /** The server responds to the first `conflicts` evictions with a conflict. */
+  function release(conflicts: number): { readonly outcome: Promise<string>; sent: () => number } {
+    let sent = 0;
+    const client = {
+      create: () => (++sent <= conflicts ? Promise.reject(conflict()) : Promise.resolve()),
+      get: () => Promise.resolve({ metadata: { uid: pod.uid } }),
+    };
+    const evictor = new ApiPodEvictor({ client: client as never, clock: new VirtualClock(), random: () => 0 });
+    return { outcome: evictor.release(pod, never), sent: () => sent };
+  }
+
+  it('is repeated once, because a proxy may have sent it', async () => {
+    const { outcome, sent } = release(1);
+    expect([await outcome, sent()]).toEqual(['going', 2]);
+  });
+
+  it('fails if it occurs again and the pod is still there, so that the caller does not wait for the deletion of the pod', async () => {
+    const { outcome, sent } = release(Infinity);
+    await expect(outcome).rejects.toBeInstanceOf(ConflictError);
+    expect(sent()).toBe(2);
+  });
+});
+
 it('a conflict on the status patch does not count as a deleted pod', async () => {
   const sent: string[] = [];
-  const conflict = Object.assign(Object.create(ConflictError.prototype) as ConflictError, {
-    message: 'the object has been modified',
-  });
   const client = {
     patch: () => {
       sent.push('patch');
-      return Promise.reject(conflict);
+      return Promise.reject(conflict());
     },
     delete: () => {
       sent.push('delete');
@@ -20,8 +48,7 @@ it('a conflict on the status patch does not count as a deleted pod', async () =>
     },
   };
   const evictor = new ApiPodEvictor({ client: client as never, clock: new VirtualClock(), random: () => 0 });
-  const pod = new Builders().projectedPod({ name: 'old', nodeName: 'a' });
-  const outcome = await evictor.evict(pod, 'pod default/x', new AbortController().signal).then(
+  const outcome = await evictor.evict(pod, 'pod default/x', never).then(
     () => 'done',
     () => 'failed',
   );

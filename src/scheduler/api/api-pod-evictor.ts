@@ -10,7 +10,7 @@ import { retry } from '../../client/retry.ts';
 import type { PodEvictor, ReleaseOutcome } from '../ports.ts';
 
 export interface ApiPodEvictorOptions {
-  readonly client: Pick<KubeClient, 'create' | 'patch' | 'delete'>;
+  readonly client: Pick<KubeClient, 'create' | 'get' | 'patch' | 'delete'>;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -35,7 +35,7 @@ export class ApiPodEvictor implements PodEvictor {
       this.#repeat(() => client.patch(`${path}/status`, 'strategic-merge', mark, call), signal),
     );
     if (!isMarked) return;
-    // The uid is a precondition of the delete, so a conflict means that another pod has the name now.
+    // The uid is a precondition of the delete, so a repeated conflict means that another pod has the name now.
     await this.#unlessReplaced(
       (error) => error instanceof NotFoundError || error instanceof ConflictError,
       () => this.#repeat(() => client.delete(path, { preconditions: { uid: pod.uid } }, call), signal),
@@ -60,12 +60,28 @@ export class ApiPodEvictor implements PodEvictor {
         throw error;
       }
     };
-    let outcome: ReleaseOutcome = 'going';
-    await this.#unlessReplaced(
-      (error) => error instanceof NotFoundError || error instanceof ConflictError,
-      async () => (outcome = await this.#repeat(send, signal)),
-    );
-    return outcome;
+    try {
+      return await this.#repeat(send, signal);
+    } catch (error) {
+      if (error instanceof NotFoundError) return 'going';
+      // The server also responds with a conflict if a disruption budget changes all the time.
+      if (error instanceof ConflictError && (await this.#isReplaced(pod, signal))) return 'going';
+      throw error;
+    }
+  }
+
+  async #isReplaced(pod: Pod, signal: AbortSignal): Promise<boolean> {
+    const { client } = this.#options;
+    const read = async (): Promise<boolean> => {
+      const { metadata } = await client.get<{ metadata: { uid: string } }>(podPath(pod), { lane: 'bind', signal });
+      return metadata.uid !== pod.uid;
+    };
+    try {
+      return await this.#repeat(read, signal);
+    } catch (error) {
+      if (error instanceof NotFoundError) return true;
+      throw error;
+    }
   }
 
   /** Resolves to false if the call failed because the pod is gone or replaced. */
@@ -79,9 +95,16 @@ export class ApiPodEvictor implements PodEvictor {
     }
   }
 
-  #repeat<T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  /** Also repeats a call once after a conflict, because a single one may come from a proxy. */
+  async #repeat<T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const { clock, random } = this.#options;
-    return retry(send, { clock, random, idempotent: true, signal });
+    const repeat = (): Promise<T> => retry(send, { clock, random, idempotent: true, signal });
+    try {
+      return await repeat();
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+      return repeat();
+    }
   }
 
   #mark({ uid, schedulerName }: Pod, beneficiary: string): object {
