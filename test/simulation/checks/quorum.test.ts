@@ -33,6 +33,20 @@ class Story {
     this.#store.add('pods', `default/${name}`, memberOf('red', { name, uid }));
   }
 
+  /** A member that must be spread over the nodes. */
+  spreadPod(name: string): void {
+    const member: any = memberOf('red', { name });
+    const labelSelector = { matchLabels: member.metadata.labels };
+    member.spec.topologySpreadConstraints = [{ topologyKey: 'kubernetes.io/hostname', labelSelector }];
+    this.#store.add('pods', `default/${name}`, member);
+  }
+
+  /** `inMs`: time after the latest change. */
+  addNode(name: string, inMs: number): void {
+    this.#store.at = this.#store.version + inMs;
+    this.#store.add('nodes', `/${name}`, nodeFor(9, name));
+  }
+
   resize(minMember: number): void {
     const red = { metadata: { name: 'red', uid: 'red' }, spec: { minMember } };
     this.#store.change('podgroups.scheduling.x-k8s.io', 'default/red', red);
@@ -201,6 +215,17 @@ describe('QuorumChecker on a plan of which one Binding was never sent', () => {
     const late = withOne();
     late.story.remove('y', 10_000);
     expect(late.story.end()).toEqual([incomplete]);
+  });
+
+  it('excuses a new node while the Bindings go out, if the members are spread over the nodes', () => {
+    const even = withOne();
+    even.story.addNode('b', 1_000);
+    expect(even.story.end()).toEqual([incomplete]);
+    const story = new Story();
+    for (const name of ['x', 'y']) story.spreadPod(name);
+    story.send(process('one'), 'x', 'p');
+    story.addNode('b', 1_000);
+    expect(story.end()).toEqual([]);
   });
 
   it('excuses a rejected Binding, unless it was sent again with success', () => {

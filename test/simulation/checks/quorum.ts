@@ -167,13 +167,16 @@ export class QuorumChecker implements Checker {
     const podChanges = record.changes.filter(({ resource }) => resource === 'pods');
     // Includes members for which no Binding was sent.
     const planned = podChanges.map(({ object }) => plainPod(object)).filter((pod) => pod.group === group);
+    // A new node is a domain without members, from which the others may differ by too many.
+    const spreads = planned.some(({ terms }) => terms.some(({ kind }) => kind === 'spread'));
     const isMoved = record.changes.some((change) => {
       const isNews = change.version > restsOn[watchedOf(change)];
       return (
         isNews &&
         change.by !== process.name &&
         change.at <= until &&
-        mayUpset(change, group, (node) => planned.some((pod) => isOpenTo(pod, record.get('nodes', `/${node}`))))
+        (mayUpset(change, group, (node) => planned.some((pod) => isOpenTo(pod, record.get('nodes', `/${node}`)))) ||
+          (spreads && change.resource === 'nodes' && change.type === 'ADDED'))
       );
     });
     if (isMoved) return this.#evidence.excused('a plan is incomplete: something that it rests on changed');
