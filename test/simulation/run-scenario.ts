@@ -8,6 +8,7 @@ import { groupNamed, podsIn, tallyOf } from './checks/plain-group.ts';
 import { plainGroup, plainPod } from './checks/plain-objects.ts';
 import { PriorityChecker } from './checks/priority.ts';
 import { QuorumChecker } from './checks/quorum.ts';
+import { ReceivedStarts } from './checks/received-starts.ts';
 import { WaitingChecker } from './checks/waiting.ts';
 import { releasesIn } from './checks/plain-gang-evictions.ts';
 import { ReleaseChecker } from './checks/gang-evictions.ts';
@@ -68,11 +69,15 @@ export async function runScenario(
     scenario,
     trace,
     observer: {
-      sent: (call) => checkers.forEach((checker) => checker.sent?.(call)),
+      sent: (call) => {
+        starts.sent(call);
+        checkers.forEach((checker) => checker.sent?.(call));
+      },
       done: (call) => checkers.forEach((checker) => checker.done?.(call)),
     },
   });
   const { record } = world.plane;
+  const starts = new ReceivedStarts(record);
   const settling = (): number => settlingMs(scenario, world.faults.struck);
   const evidence: Evidence = {
     record,
@@ -82,6 +87,7 @@ export async function runScenario(
     lagMs: () => longestLagMs(scenario, world.faults.struck),
     knownFrom: () => world.oldestStart('scheduler'),
     started,
+    isStartMissed: (group) => starts.areMissed(group),
     violated: (invariant, what) => {
       trace?.(`${world.timeline.now.toFixed(0)} VIOLATED ${invariant}: ${what}`);
       violations.push({ invariant, at: world.timeline.now, what });

@@ -67,7 +67,9 @@ export class CapacityOfOthers {
     const until = Math.max(...[...kept, ...barred].map((each) => each.until)) + restMs;
     const open = closed(this.#nodes, barredFor(barred, waiting));
     if (kept.length > 0 && !this.#fitsBeside(kept, waiting, needed, this.#nodes)) {
-      return { why: 'capacity is reserved for lost members', until };
+      const isMissed = kept.some(({ startMissed }) => startMissed);
+      const whose = isMissed ? ' of a group whose bound quorum lists skipped' : '';
+      return { why: `capacity is reserved for lost members${whose}`, until };
     }
     if (barred.length > 0 && !this.#fitsBeside([], waiting, needed, open)) {
       return { why: 'a node has rejected such pods', until };

@@ -1,5 +1,6 @@
 import type { Call } from '../world/call.ts';
 import type { Committed, StoreRecord } from '../world/record.ts';
+import type { PlainGroup } from './plain-objects.ts';
 
 export type Invariant = 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I7' | 'I9' | 'I10' | 'status';
 
@@ -25,6 +26,8 @@ export interface Evidence {
   readonly knownFrom: () => number;
   /** uids of the group objects whose quorum was once bound. */
   readonly started: ReadonlySet<string>;
+  /** Whether a scheduler that runs takes the group, which has started, for one that never did: nothing that it received shows the quorum. */
+  readonly isStartMissed: (group: PlainGroup) => boolean;
   violated(invariant: Invariant, what: string): void;
   /** Records something that looks like a violation but is not, with the reason. The run counts these reasons so that overuse is visible. */
   excused(reason: string): void;

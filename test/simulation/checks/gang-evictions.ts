@@ -18,6 +18,7 @@ import {
 import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
 import { isOnNode, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
+import { ReceivedStarts } from './received-starts.ts';
 
 /** Bindings of a pod to a node that did not succeed. */
 interface FailedBindings {
@@ -56,8 +57,7 @@ export class ReleaseChecker implements Checker {
   readonly #wholeMs = new Map<string, number>();
   /** uid of a group -> version of the pods at which its quorum was first bound */
   readonly #startedIn = new Map<string, number>();
-  /** process -> all versions that it has received */
-  readonly #received = new Map<Call['process'], Call['received']>();
+  readonly #starts: ReceivedStarts;
   /** process and path of evictions that were sent before */
   readonly #sent = new Set<string>();
   /** uid of a pod -> node -> the Bindings that did not succeed */
@@ -69,14 +69,15 @@ export class ReleaseChecker implements Checker {
   /** `isUnclear`: why the checker cannot tell on which nodes the scheduler may count when it decides. */
   constructor(evidence: Evidence, { forbiddenNode, refused = [] }: Obstacles = {}, isUnclear?: string) {
     this.#evidence = evidence;
+    this.#starts = new ReceivedStarts(evidence.record);
     this.#forbiddenNode = forbiddenNode;
     this.#refused = refused;
     this.#isUnclear = isUnclear;
   }
 
   sent(call: Call): void {
-    const { process, of, request, begun, views, received } = call;
-    this.#received.set(process, received);
+    const { process, of, request, begun, views } = call;
+    this.#starts.sent(call);
     if (of === 'bind') {
       const { metadata, target } = JSON.parse(String(request.body));
       const failed = this.#failedOn.get(metadata.uid) ?? new Map<string, FailedBindings>();
@@ -201,25 +202,16 @@ export class ReleaseChecker implements Checker {
 
   /** Returns why the sender cannot know that the group has started; undefined: it knows, or a controller should have recorded it. */
   #whyUnnoted(sender: Call['process'], group: PlainGroup, view: Call['seen']): string | undefined {
-    if (notedStart(group) === true || this.#hasReceivedStart(sender, group)) return undefined;
+    if (notedStart(group) === true || this.#starts.has(sender, group)) return undefined;
     const pods = podsIn(this.#evidence.record, view);
     const isRelabelled = pods.some((pod) => pod.boundFor === group.uid && pod.group !== group.name);
     if (isRelabelled) return 'a member lost its label';
     if (tallyOf(group, pods).isWhole) return undefined;
     const wasWholeBriefly = (this.#wholeMs.get(group.uid) ?? 0) < brieflyMs;
     if (wasWholeBriefly) return 'a member had ended';
-    const controllers = [...this.#received.keys()].filter(({ role }) => role === 'controller');
-    const isMissed = !controllers.some((controller) => this.#hasReceivedStart(controller, group));
+    const controllers = [...this.#starts.processes].filter(({ role }) => role === 'controller');
+    const isMissed = !controllers.some((controller) => this.#starts.has(controller, group));
     return isMissed ? 'lists skipped the bound quorum' : undefined;
-  }
-
-  /** Returns whether the process has received a state in which the quorum of the group was bound. */
-  #hasReceivedStart(process: Call['process'], { name, uid }: PlainGroup): boolean {
-    const { record } = this.#evidence;
-    return this.#received.get(process)!.some((view) => {
-      const group = groupNamed(record, name, view);
-      return group?.uid === uid && tallyOf(group, podsIn(record, view)).isWhole;
-    });
   }
 
   #wasReleasedLately(name: string): boolean {

@@ -4,6 +4,7 @@ import { plainPod } from './plain-objects.ts';
 import { WrittenRecord, memberOf, nodeFor } from './written-record.ts';
 
 const [lagMs, seenBy, knownFrom] = [1_000, 0, 0];
+const isStartMissed = (): boolean => false;
 const group = 'podgroups.scheduling.x-k8s.io';
 
 function withRejection(): WrittenRecord {
@@ -98,8 +99,14 @@ class Lossy {
     store.remove('pods', 'default/r1');
   }
 
-  reserved(now: number, started = ['red'], known = knownFrom): readonly (readonly [number | undefined, number])[] {
-    const reserved = reservedCapacity(this.store.record, new Set(started), { now, seenBy, lagMs, knownFrom: known });
+  reserved(
+    now: number,
+    started = ['red'],
+    known = knownFrom,
+    isMissed = false,
+  ): readonly (readonly [number | undefined, number])[] {
+    const past = { now, seenBy, lagMs, knownFrom: known, isStartMissed: () => isMissed };
+    const reserved = reservedCapacity(this.store.record, new Set(started), past);
     return reserved.map(({ priority, until }) => [priority, until]);
   }
 }
@@ -110,8 +117,9 @@ describe('capacity is reserved for a lost member', () => {
     expect(new Lossy().reserved(32_000)).toEqual([]);
   });
 
-  it('against pods of every priority if the group never started', () => {
+  it('against pods of every priority if the group never started, or the scheduler cannot know that it has', () => {
     expect(new Lossy({ priority: 7 }).reserved(21_000, [])).toEqual([[undefined, 31_000]]);
+    expect(new Lossy({ priority: 7 }).reserved(21_000, ['red'], knownFrom, true)).toEqual([[undefined, 31_000]]);
   });
 
   it('for no longer than the grace period and the maximum of the administrator', () => {
@@ -187,7 +195,7 @@ describe('capacity is reserved for a lost member', () => {
       store.at = at + 10_000;
       for (let i = 1; i < 4; i++) store.remove('pods', `default/${of}-${i}`);
     }
-    const past = { now: 30_500, seenBy, lagMs, knownFrom };
+    const past = { now: 30_500, seenBy, lagMs, knownFrom, isStartMissed };
     expect(reservedCapacity(store.record, new Set(['red', 'blue']), past)).toHaveLength(expected);
   });
 });

@@ -15,10 +15,11 @@ export interface Past {
   readonly lagMs: number;
   /** No scheduler that runs has seen a pod become bound earlier than this. */
   readonly knownFrom: number;
+  readonly isStartMissed: Evidence['isStartMissed'];
 }
 
-export function pastOf({ now, seenBy, lagMs, knownFrom }: Evidence): Past {
-  return { now: now(), seenBy: seenBy(), lagMs: lagMs(), knownFrom: knownFrom() };
+export function pastOf({ now, seenBy, lagMs, knownFrom, isStartMissed }: Evidence): Past {
+  return { now: now(), seenBy: seenBy(), lagMs: lagMs(), knownFrom: knownFrom(), isStartMissed };
 }
 
 /** A member left its node before it succeeded. */
@@ -65,6 +66,8 @@ export interface ReservedCapacity {
   readonly isFixed: boolean;
   /** Pods of a higher priority do not respect it; undefined: all pods do. */
   readonly priority: number | undefined;
+  /** The group has started, but the scheduler cannot know it. */
+  readonly startMissed: boolean;
   readonly until: number;
 }
 
@@ -83,7 +86,7 @@ const longestGraceMs = 300_000;
  * no reservation.
  */
 export function reservedCapacity(record: StoreRecord, started: ReadonlySet<string>, past: Past): ReservedCapacity[] {
-  const { now, seenBy, lagMs, knownFrom } = past;
+  const { now, seenBy, lagMs, knownFrom, isStartMissed } = past;
   const pods = podsIn(record);
   const boundAt = boundTimes(record, knownFrom);
   const losses = lossesIn(record, boundAt).filter(({ boundMs }) => boundMs !== undefined);
@@ -91,7 +94,8 @@ export function reservedCapacity(record: StoreRecord, started: ReadonlySet<strin
   const reserved = [...byGroup].flatMap(([name, ofGroup]): ReservedCapacity[] => {
     const group = name === undefined ? undefined : groupNamed(record, name);
     if (group === undefined) return [];
-    const isStarted = started.has(group.uid);
+    const startMissed = started.has(group.uid) && isStartMissed(group);
+    const isStarted = started.has(group.uid) && !startMissed;
     const graceMs = Math.min(group.graceMs, longestGraceMs);
     if (graceMs === 0 || !isShort(group, pods, isStarted)) return [];
     const own = ofGroup.filter(({ pod }) => pod.boundFor === undefined || pod.boundFor === group.uid);
@@ -111,7 +115,7 @@ export function reservedCapacity(record: StoreRecord, started: ReadonlySet<strin
         const until = Math.max(at, seenBy) + (isBacked ? graceMs : Math.min(graceMs, boundMs! + lagMs));
         const isOver = until <= now || (isFixed && isTaken(record, loss, past));
         const priority = isStarted ? pod.priority : undefined;
-        return { group: group.name, lost: pod, isFixed, priority, until: isOver ? -Infinity : until };
+        return { group: group.name, lost: pod, isFixed, priority, startMissed, until: isOver ? -Infinity : until };
       })
       .filter(({ until }) => until > now)
       .sort((a, b) => b.lost.milliCpu - a.lost.milliCpu)
@@ -135,7 +139,7 @@ export function lostCapacity(record: StoreRecord, started: ReadonlySet<string>):
   return lossesIn(record, new Map()).flatMap(({ pod }): ReservedCapacity[] => {
     const group = pod.group === undefined ? undefined : groupNamed(record, pod.group);
     if (group === undefined || !isShort(group, pods, started.has(group.uid))) return [];
-    return [{ group: group.name, lost: pod, isFixed: false, priority: undefined, until: Infinity }];
+    return [{ group: group.name, lost: pod, isFixed: false, priority: undefined, startMissed: false, until: Infinity }];
   });
 }
 

@@ -49,6 +49,7 @@ export function calmEvidence(parts: Pick<Evidence, 'record' | 'now' | 'violated'
     lagMs: () => 0,
     knownFrom: () => 0,
     started: new Set(),
+    isStartMissed: () => false,
     excused: () => undefined,
     ...parts,
   };

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import type { Call } from '../world/call.ts';
+import { groupNamed } from './plain-group.ts';
+import { ReceivedStarts } from './received-starts.ts';
+import { memberOf, WrittenRecord } from './written-record.ts';
+
+const groups = 'podgroups.scheduling.x-k8s.io';
+
+it('a start is missed if a running scheduler received no state with it, and no controller recorded it', () => {
+  const store = new WrittenRecord();
+  const group = { metadata: { name: 'red', uid: 'red' }, spec: { minMember: 2 } };
+  store.add(groups, 'default/red', group);
+  store.add('pods', 'default/r0', memberOf('red', { name: 'r0', node: 'a' }));
+  const before = store.version;
+  store.add('pods', 'default/r1', memberOf('red', { name: 'r1', node: 'a' }));
+  const start = store.version;
+  store.remove('pods', 'default/r1');
+  const starts = new ReceivedStarts(store.record);
+  const isMissed = (): boolean => starts.areMissed(groupNamed(store.record, 'red')!);
+  const process = { role: 'scheduler', isAlive: true };
+  const received: Call['received'][number][] = [];
+  const receive = (version: number): void => {
+    received.push({ pods: version, nodes: version, podgroups: version });
+    starts.sent({ process, received } as unknown as Call);
+  };
+  receive(before);
+  receive(store.version);
+  expect(isMissed()).toBe(true);
+  process.isAlive = false;
+  expect(isMissed()).toBe(false);
+  process.isAlive = true;
+  receive(start);
+  expect(isMissed()).toBe(false);
+  receive(store.version);
+  expect(isMissed()).toBe(false);
+  const late = new ReceivedStarts(store.record);
+  late.sent({ process, received: [{ pods: before, nodes: before, podgroups: before }] } as unknown as Call);
+  expect(late.areMissed(groupNamed(store.record, 'red')!)).toBe(true);
+  const conditions = [{ type: 'Started', status: 'True' }];
+  store.change(groups, 'default/red', { ...group, status: { conditions } });
+  expect(late.areMissed(groupNamed(store.record, 'red')!)).toBe(false);
+});
