@@ -103,9 +103,12 @@ export class PartialGroupChecker implements Checker {
     if (!isInherited) return undefined;
     const { record } = this.#evidence;
     if (notedStart(group) === undefined) return 'a new leader cannot know whether it has started';
-    const onNodes = podsIn(record).filter((pod) => {
-      return pod.group === group.name && pod.node !== '' && (pod.boundFor === undefined || pod.boundFor === group.uid);
+    // The leader counts once, when it starts: later deletions and bindings change nothing.
+    const wasWhole = this.#writer.views.some((view) => {
+      const ofGroup = podsIn(record, view).filter((pod) => pod.group === group.name && pod.node !== '');
+      const everBound = ofGroup.filter(({ boundFor }) => boundFor === undefined || boundFor === group.uid);
+      return everBound.length >= group.minMember;
     });
-    return onNodes.length >= group.minMember ? 'a new leader assumes that it may have started' : undefined;
+    return wasWhole ? 'a new leader assumes that it may have started' : undefined;
   }
 }

@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+import type { Call } from '../world/call.ts';
+import { PartialGroupChecker } from './partially-bound-gangs.ts';
+import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
+
+const group = {
+  metadata: { name: 'red', uid: 'red' },
+  spec: { minMember: 2 },
+  status: { conditions: [{ type: 'Started', status: 'False' }] },
+};
+
+/**
+ * A member ends before the other one is bound, and is deleted. Returns what the checker finds if the first write of a new leader comes
+ * before or after the deletion.
+ */
+function findings(firstWrite: 'before' | 'after'): { violations: string[]; excuses: string[] } {
+  const found = { violations: [] as string[], excuses: [] as string[] };
+  const store = new WrittenRecord();
+  let now = 0;
+  const checker = new PartialGroupChecker(
+    calmEvidence({
+      record: store.record,
+      now: () => now,
+      violated: (_invariant, what) => found.violations.push(what),
+      excused: (reason) => found.excuses.push(reason),
+    }),
+  );
+  const controlled = (name: string): any => {
+    const pod: any = memberOf('red', { name, node: 'a' });
+    return { ...pod, metadata: { ...pod.metadata, ownerReferences: [{ controller: true }] } };
+  };
+  store.add('nodes', '/a', nodeFor(1));
+  store.add('podgroups.scheduling.x-k8s.io', 'default/red', group);
+  store.add('pods', 'default/r0', { ...controlled('r0'), status: { phase: 'Failed' } });
+  store.add('pods', 'default/r1', controlled('r1'));
+  for (const change of store.record.changes) checker.committed(change);
+  now = 1_000;
+  if (firstWrite === 'after') store.remove('pods', 'default/r0');
+  const { version } = store;
+  checker.sent({
+    process: { role: 'scheduler' },
+    of: 'verdict',
+    request: { method: 'PATCH' },
+    views: [{ pods: version, nodes: version, podgroups: version }],
+  } as unknown as Call);
+  if (firstWrite === 'before') store.remove('pods', 'default/r0');
+  now = 1_000_000;
+  checker.settled();
+  return found;
+}
+
+it('excuses a group of which a new leader found minMember bound members, even if one is gone by now', () => {
+  const why = 'partially bound: a new leader assumes that it may have started';
+  expect(findings('before')).toEqual({ violations: [], excuses: [why] });
+});
+
+it('reports a group of which a new leader found fewer bound members', () => {
+  const what = 'group red has 1 of 2 members bound, cannot be completed, and is not released';
+  expect(findings('after')).toEqual({ violations: [what], excuses: [] });
+});
