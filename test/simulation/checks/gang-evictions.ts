@@ -58,6 +58,8 @@ export class ReleaseChecker implements Checker {
   /** uid of a group -> version of the pods at which its quorum was first bound */
   readonly #startedIn = new Map<string, number>();
   readonly #starts: ReceivedStarts;
+  /** namespace/name of a pod -> uid of its group, as known to the process that sent the first eviction */
+  readonly #evictedFrom = new Map<string, string | undefined>();
   /** process and path of evictions that were sent before */
   readonly #sent = new Set<string>();
   /** uid of a pod -> node -> the Bindings that did not succeed */
@@ -90,6 +92,12 @@ export class ReleaseChecker implements Checker {
     if (this.#sent.has(what)) return;
     this.#sent.add(what);
     const name = podKeyIn(request.path);
+    const known = this.#evidence.record.get('pods', name, begun.seen.pods);
+    const groupName = known && plainPod(known).group;
+    this.#evictedFrom.set(
+      name,
+      groupName === undefined ? undefined : groupNamed(this.#evidence.record, groupName, begun.seen)?.uid,
+    );
     const problems = [begun.seen, ...views].map((view) => this.#problem(process, name, view));
     if (problems.includes(undefined)) return;
     const { record } = this.#evidence;
@@ -112,7 +120,8 @@ export class ReleaseChecker implements Checker {
     const isAsked = previous !== undefined && pod.isLeaving && !plainPod(previous).isLeaving;
     const now = this.#evidence.now();
     if (isAsked && by.startsWith('scheduler')) {
-      const since = this.#onNodesSince.get(group.uid) ?? now;
+      // The sender may not know yet that the group was created again.
+      const since = this.#onNodesSince.get(this.#evictedFrom.get(pod.key) ?? group.uid) ?? now;
       // Condition times have a resolution of one second.
       if (now - since < group.graceMs - 1_000 && !this.#wasReleasedLately(group.name))
         this.#evidence.violated(

@@ -30,6 +30,8 @@ export class PriorityChecker implements Checker {
   readonly #begun = new Set<string>();
   /** Times at which something changed that scheduling reads, other than by a scheduler. */
   readonly #changes: number[] = [];
+  /** uid of a pod -> when its latest Binding was sent */
+  readonly #bindingAt = new Map<string, number>();
   /** All that may cause an attempt; `added`: uid of the pod or name of the group to which a new object belongs. */
   readonly #events: { readonly at: number; readonly added: string | undefined }[] = [];
 
@@ -56,6 +58,7 @@ export class PriorityChecker implements Checker {
     const { record, started } = this.#evidence;
     this.#events.push({ at: this.#evidence.now(), added: undefined });
     const { metadata, target } = JSON.parse(String(call.request.body));
+    this.#bindingAt.set(metadata.uid, this.#evidence.now());
     const plan: string = metadata.annotations?.['tutti.dev/plan'] ?? metadata.uid;
     if (this.#begun.has(plan)) return;
     this.#begun.add(plan);
@@ -98,7 +101,9 @@ export class PriorityChecker implements Checker {
 
   /** Reports whether the entity was in the queue, and in no back-off, when capacity was last released. */
   #isRanked(waiting: readonly PlainPod[], missing: number): boolean {
-    const { record, promptFrom } = this.#evidence;
+    const { record, now, promptFrom } = this.#evidence;
+    // A failed Binding is an error, which costs a back-off even if capacity is released.
+    if (waiting.some(({ uid }) => now() - (this.#bindingAt.get(uid) ?? -Infinity) < rankedMs)) return false;
     const quietFor = (ms: number): number | undefined =>
       this.#changes.findLast((at, i) => at - (this.#changes[i - 1] ?? 0) > ms);
     const onceAt = quietFor(rankedOnceMs);
