@@ -12,21 +12,19 @@ import {
   configMapManifest,
   configMapsPath,
   definitionsPath,
+  entries,
   podManifest,
   podsPath,
   thingDefinition,
   thingManifest,
   thingsPath,
 } from '../src/plane/apiserver/testing/manifests.ts';
+import { median } from './peers/figures.ts';
 
 const runs = Number(process.argv[2] ?? 5);
 
 function list<T extends JsonValue>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));
-}
-
-function map(count: number, key: (index: number) => string, value: JsonValue): JsonObject {
-  return Object.fromEntries(list(count, (index) => [key(index), value]) as unknown as [string, JsonValue][]);
 }
 
 const container = (more: JsonObject): JsonObject => ({ name: 'main', image: 'example.test/app:1', ...more });
@@ -73,12 +71,12 @@ const patches =
 const definition = (schema: JsonObject): Request => creates(definitionsPath, () => thingDefinition({ spec: schema }));
 
 const requests: Readonly<Record<string, Request>> = {
-  'a ConfigMap of 49,000 keys': creates(configMapsPath, () => configMapManifest('a', map(49_000, label, 'v'))),
+  'a ConfigMap of 49,000 keys': creates(configMapsPath, () => configMapManifest('a', entries(49_000, label, 'v'))),
   'a ConfigMap of 1.5 million characters': creates(configMapsPath, () =>
     configMapManifest('a', { a: 'v'.repeat(1_500_000) }),
   ),
-  '49,000 labels of a pod': creates(podsPath, () => pod({}, { labels: map(49_000, label, 'v') })),
-  '49,000 invalid labels of a pod': creates(podsPath, () => pod({}, { labels: map(49_000, (i) => `!${i}`, 'v') })),
+  '49,000 labels of a pod': creates(podsPath, () => pod({}, { labels: entries(49_000, label, 'v') })),
+  '49,000 invalid labels of a pod': creates(podsPath, () => pod({}, { labels: entries(49_000, (i) => `!${i}`, 'v') })),
   '49,000 finalizers': creates(podsPath, () => pod({}, { finalizers: list(49_000, label) })),
   '16,000 environment variables': creates(podsPath, () =>
     inContainer({ env: list(16_000, (i) => ({ name: `E${i}`, value: 'v' })) }),
@@ -91,10 +89,10 @@ const requests: Readonly<Record<string, Request>> = {
   ),
   '16,000 containers': creates(podsPath, () => pod({ containers: list(16_000, (i) => container({ name: `c${i}` })) })),
   '49,000 requests': creates(podsPath, () =>
-    inContainer({ resources: { requests: map(49_000, resource, '1'), limits: {} } }),
+    inContainer({ resources: { requests: entries(49_000, resource, '1'), limits: {} } }),
   ),
   '24,000 requests with limits': creates(podsPath, () =>
-    inContainer({ resources: { requests: map(24_000, resource, '1'), limits: map(24_000, resource, '1') } }),
+    inContainer({ resources: { requests: entries(24_000, resource, '1'), limits: entries(24_000, resource, '1') } }),
   ),
   'a quantity of 1.5 million digits': creates(podsPath, () =>
     inContainer({ resources: { requests: { cpu: '1'.repeat(1_500_000) } } }),
@@ -105,27 +103,27 @@ const requests: Readonly<Record<string, Request>> = {
     metadata: { name: 'a' },
     spec: {
       template: {
-        metadata: { labels: map(49_000, label, 'v') },
+        metadata: { labels: entries(49_000, label, 'v') },
         spec: { restartPolicy: 'Never', containers: [container({})] },
       },
     },
   })),
-  'a merge patch of 49,000 keys': patches('merge', {}, () => ({ data: map(49_000, label, 'v') })),
+  'a merge patch of 49,000 keys': patches('merge', {}, () => ({ data: entries(49_000, label, 'v') })),
   'a JSON patch of 9,999 additions': patches('json', { b: '' }, () =>
     list(9_999, (i) => ({ op: 'add', path: `/data/k${i}`, value: 'v' })),
   ),
   'a JSON patch of 9,999 removals': patches(
     'json',
-    map(40_000, (i) => `k${i}`, 'v'),
+    entries(40_000, (i) => `k${i}`, 'v'),
     () => list(9_999, (i) => ({ op: 'remove', path: `/data/k${i}` })),
   ),
   'a CRD of 20,000 properties': definition({
     type: 'object',
-    properties: map(20_000, (i) => `p${i}`, { type: 'string' }),
+    properties: entries(20_000, (i) => `p${i}`, { type: 'string' }),
   }),
   'a CRD of 1,000 defaults': definition({
     type: 'object',
-    properties: map(1_000, (i) => `p${i}`, { type: 'string', default: 'v' }),
+    properties: entries(1_000, (i) => `p${i}`, { type: 'string', default: 'v' }),
   }),
   'a CRD of 10,000 patterns': definition({
     type: 'object',
@@ -139,7 +137,7 @@ const requests: Readonly<Record<string, Request>> = {
   'an object of 49,000 invalid values': things({ type: 'array', items: { type: 'integer' } }, () =>
     list(49_000, () => 'x'),
   ),
-  'an object of 49,000 unknown fields': things({ type: 'object' }, () => map(49_000, label, 1)),
+  'an object of 49,000 unknown fields': things({ type: 'object' }, () => entries(49_000, label, 1)),
   'texts that the pattern ^(a+)+$ matches for long': things(
     { type: 'string', pattern: '^(a+)+$' },
     () => `${'a'.repeat(30_000)}!`,
@@ -163,7 +161,6 @@ for (const [what, prepare] of Object.entries(requests)) {
     const { user, system } = process.cpuUsage(before);
     taken.push((user + system) / 1_000);
   }
-  taken.sort((one, other) => one - other);
-  const [middle, most] = [taken[Math.floor(taken.length / 2)]!, taken.at(-1)!].map((ms) => ms.toFixed(0));
+  const [middle, most] = [median(taken), Math.max(...taken)].map((ms) => ms.toFixed(0));
   process.stdout.write(`${middle!.padStart(10)} ${most!.padStart(6)}  ${status}     ${what}\n`);
 }

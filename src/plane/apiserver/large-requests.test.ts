@@ -5,16 +5,13 @@ import {
   configMapManifest,
   configMapsPath,
   definitionsPath,
+  entries,
   podManifest,
   podsPath,
   thingDefinition,
   thingManifest,
   thingsPath,
 } from './testing/manifests.ts';
-
-function entries(count: number, name: (index: number) => string, value: JsonObject[string]): JsonObject {
-  return Object.fromEntries(Array.from({ length: count }, (_, index) => [name(index), value]));
-}
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -108,3 +108,8 @@ export function podGroupDefinition(): JsonObject {
 export function podGroupManifest(name: string, spec: JsonObject = { minMember: 2 }): JsonObject {
   return { apiVersion: 'scheduling.x-k8s.io/v1alpha1', kind: 'PodGroup', metadata: { name }, spec };
 }
+
+/** Returns a map with this many keys, all with the same value. */
+export function entries(count: number, name: (index: number) => string, value: JsonObject[string]): JsonObject {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [name(index), value]));
+}

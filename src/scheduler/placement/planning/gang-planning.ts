@@ -49,18 +49,18 @@ export class GangPlanning {
 
   *#plan(): Yielding<Plan> {
     const before = this.#scope.transaction.savepoint();
-    const plan = yield* this.#placeInBothOrders(this.#scope, before);
+    const plan = yield* this.#placeInOrders(this.#scope, before, true);
     if (isFinal(plan)) return plan;
     const within = yield* this.#placeWithinDomains(before);
     return within ?? { ...plan, assignments: this.#assignments };
   }
 
-  /** Places the hardest members first. They may take capacity that is enough for easier ones, so then tries the easiest first. */
-  *#placeInBothOrders(scope: PlanScope, before: Savepoint): Yielding<Plan> {
+  /** Places the hardest members first. They may take capacity that is enough for easier ones; `inBothOrders` then tries the easiest first. */
+  *#placeInOrders(scope: PlanScope, before: Savepoint, inBothOrders: boolean): Yielding<Plan> {
     const { members, needed } = scope.request;
     const hardestFirst = yield* this.#inOrder(scope, yield* this.#contexts());
     const first = yield* this.#place(scope, hardestFirst);
-    if (isFinal(first) || members.length === needed || hardestFirst.length < 2) return first;
+    if (!inBothOrders || isFinal(first) || members.length === needed || hardestFirst.length < 2) return first;
     this.#startOver(before);
     const easiestFirst = hardestFirst.toReversed().map(({ context }) => context);
     const second = yield* this.#place(scope, yield* this.#batchesOf(scope, easiestFirst));
@@ -93,14 +93,10 @@ export class GangPlanning {
     for (const indexes of domainsByFreeCapacity(cluster, open, members, needed)) {
       this.#startOver(before);
       const scope = { ...this.#scope, indexes };
-      const plan = yield* inBothOrders ? this.#placeInBothOrders(scope, before) : this.#placeHardestFirst(scope);
+      const plan = yield* this.#placeInOrders(scope, before, inBothOrders);
       if (isCompleteOrFailed(plan)) return plan;
     }
     return undefined;
-  }
-
-  *#placeHardestFirst(scope: PlanScope): Yielding<Plan> {
-    return yield* this.#place(scope, yield* this.#inOrder(scope, yield* this.#contexts()));
   }
 
   #place(scope: PlanScope, batches: Batch[]): Yielding<Plan> {
