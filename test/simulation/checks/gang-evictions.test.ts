@@ -3,6 +3,7 @@ import type { Call } from '../world/call.ts';
 import { ReleaseChecker } from './gang-evictions.ts';
 import { calmEvidence, memberOf, nodeFor, WrittenRecord } from './written-record.ts';
 
+const noResponse = 'no response';
 const groups = 'podgroups.scheduling.x-k8s.io';
 
 /** A group of two with one bound member, and the findings when a scheduler evicts it. */
@@ -62,8 +63,15 @@ class Story {
     this.#checker.sent({ process: { role: 'scheduler' }, of: 'bind', request: { body } } as unknown as Call);
   }
 
-  /** A process that had received everything up to that version evicts the bound member. `received`: the versions that each process received. */
-  evict(seen = this.store.version, received: { scheduler?: number[]; controller?: number[] } = {}): readonly string[] {
+  /**
+   * A process that had received everything up to that version evicts the bound member. `received`: the versions that each process received.
+   * `response`: the status of the response to the controller's call.
+   */
+  evict(
+    seen = this.store.version,
+    received: { scheduler?: number[]; controller?: number[] } = {},
+    response: number | typeof noResponse = 500,
+  ): readonly string[] {
     this.#commit();
     this.#now = 100_000;
     const viewOf = (version: number): Call['seen'] => ({ pods: version, nodes: version, podgroups: version });
@@ -71,6 +79,8 @@ class Story {
     this.#checker.sent({
       process: { role: 'controller' },
       of: 'status',
+      request: { path: '/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups/red/status' },
+      status: response === noResponse ? undefined : response,
       received: controller.map(viewOf),
     } as unknown as Call);
     this.#checker.sent({
@@ -144,5 +154,16 @@ describe('ReleaseChecker', () => {
       const received = { [role]: [version] };
       expect(known.evict(undefined, received)).toEqual(['one evicts default/r0 of group red, which has started']);
     }
+  });
+
+  it('excuses the eviction of a group that has started while the API server does not respond to the controller', () => {
+    const story = new Story();
+    const controller = [story.start()];
+    expect(story.evict(undefined, { controller }, noResponse)).toEqual([]);
+    expect(new Set(story.excuses)).toEqual(
+      new Set([
+        'a group is released: a status call has no response before any process recorded that the group started',
+      ]),
+    );
   });
 });

@@ -16,7 +16,7 @@ import {
   usableNodes,
 } from './plain-group.ts';
 import { barredFor, barredNodes, pastOf, reservedCapacity } from './plain-losses.ts';
-import { isOnNode, isOpen, plainPod } from './plain-objects.ts';
+import { groupNameIn, isOnNode, isOpen, plainPod } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { ReceivedStarts } from './received-starts.ts';
 
@@ -62,6 +62,8 @@ export class ReleaseChecker implements Checker {
   readonly #evictedFrom = new Map<string, string | undefined>();
   /** process and path of evictions that were sent before */
   readonly #sent = new Set<string>();
+  /** group name -> the last call that writes its status */
+  readonly #statusCalls = new Map<string, Call>();
   /** uid of a pod -> node -> the Bindings that did not succeed */
   readonly #failedOn = new Map<string, Map<string, FailedBindings>>();
   readonly #forbiddenNode: string | undefined;
@@ -86,6 +88,7 @@ export class ReleaseChecker implements Checker {
       const times = (failed.get(target.name)?.times ?? 0) + 1;
       this.#failedOn.set(metadata.uid, failed.set(target.name, { times, latestAt: this.#evidence.now() }));
     }
+    if (of === 'status') this.#statusCalls.set(groupIn(request.path), call);
     // Preemption deletes pods; a release evicts them. The sender decides once, and repeats a call that fails.
     if (of !== 'evict' || process.role !== 'scheduler') return;
     const what = `${process.name} ${request.path}`;
@@ -220,12 +223,21 @@ export class ReleaseChecker implements Checker {
     if (wasWholeBriefly) return 'a member had ended';
     const controllers = [...this.#starts.processes].filter(({ role }) => role === 'controller');
     const isMissed = !controllers.some((controller) => this.#starts.has(controller, group));
-    return isMissed ? 'lists skipped the bound quorum' : undefined;
+    if (isMissed) return 'lists skipped the bound quorum';
+    const write = this.#statusCalls.get(group.name);
+    const isUnanswered = write !== undefined && write.status === undefined && !write.isGivenUp;
+    return isUnanswered ? 'a status call has no response' : undefined;
   }
 
   #wasReleasedLately(name: string): boolean {
     return this.#evidence.now() - (this.#releasedAt.get(name) ?? -Infinity) < lateMs;
   }
+}
+
+/** Returns the name of the group whose status a call writes. */
+function groupIn(path: string): string {
+  const [, namespace, name] = /\/namespaces\/([^/]+)\/podgroups\/([^/]+)\//.exec(path)!;
+  return groupNameIn(namespace, name)!;
 }
 
 /** Records since when a group is in a state; forgets it once it is not. */

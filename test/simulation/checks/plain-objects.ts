@@ -86,7 +86,7 @@ export const reservedTaint = 'reserved';
 const pods = new WeakMap<JsonObject, PlainPod>();
 
 /** Returns the name by which the checkers know a group. */
-function groupNameIn(namespace: string | undefined, name: string | undefined): string | undefined {
+export function groupNameIn(namespace: string | undefined, name: string | undefined): string | undefined {
   return name === undefined || (namespace ?? 'default') === 'default' ? name : `${namespace}/${name}`;
 }
 
