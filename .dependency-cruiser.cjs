@@ -49,7 +49,7 @@ const parts = {
     ],
     ...['intake/', 'preemption/', 'recovery/', 'binding/', 'cycle/', 'files'],
   ],
-  'scheduler/placement': ['cache/', 'planning/'],
+  'scheduler/placement': ['cache/', 'packing/', 'planning/'],
   controller: ['work-queue/', 'files'],
   plane: ['apiserver/', 'nodes/', 'workloads/'],
   'plane/apiserver': [

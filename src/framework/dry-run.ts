@@ -26,7 +26,7 @@ export interface DryRunOptions {
 export interface DryRunResult {
   /** True when enough members find nodes at the same time. */
   readonly fits: boolean;
-  /** Node assignments in the order they were made: all needed ones, or those made before the dry run failed. */
+  /** Node assignments in the order in which they were made: all needed ones, or as many as could be made. */
   readonly plan: readonly Nomination[];
   /** Diagnosis of the most constrained member that fits no node; undefined when the entity fits. */
   readonly blocked: Diagnosis | undefined;

@@ -138,7 +138,7 @@ export class SchedulingCycle {
       const plan = yield* this.#plan(request, transaction, budget);
       const { assignments } = plan;
       if (assignments.length < needed) {
-        this.#undo(profile, assignments, transaction);
+        transaction.rollback();
         if (nodeSubsetOf === undefined) {
           if (extenders === undefined) {
             key ??= yield* keys.of(profile, schedulingEntity, demand, budget, this.#rejectedNamespace(members));
@@ -185,12 +185,9 @@ export class SchedulingCycle {
     const avoided = new Set(request.members.flatMap((pod) => rejections.avoidedBy(pod)));
     if (avoided.size > 0) {
       const nodeSubset = without(avoided, cluster, bindFailed);
-      const savepoint = transaction.savepoint();
       const nodeSubsetOf = intersectSubsets(request.nodeSubsetOf, () => nodeSubset);
       const plan = yield* planner.steps({ ...request, nodeSubsetOf }, transaction, budget);
       if (plan.assignments.length >= request.needed) return plan;
-      planner.unreserve(request.profile, plan.assignments);
-      transaction.rollbackTo(savepoint);
     }
     const nodeSubsetOf = intersectSubsets(request.nodeSubsetOf, this.#barring(request.members));
     return yield* planner.steps({ ...request, nodeSubsetOf }, transaction, budget);

@@ -397,7 +397,7 @@ describe('an attempt in steps', () => {
     expect(coverage.pauses).toBeGreaterThan(runs(5_000));
     expect(coverage.filtered.get('InterPodAffinity')).toBeGreaterThan(runs(1_000));
     expect(coverage.filtered.get('PodTopologySpread')).toBeGreaterThan(runs(1_000));
-    expect(coverage.searched).toBeGreaterThan(runs(10));
+    expect(coverage.searched).toBeGreaterThanOrEqual(runs(5));
     expect(coverage.events).toBeGreaterThan(runs(200));
     expect([...coverage.ends]).toEqual(expect.arrayContaining(['planned', 'rejected']));
   });

@@ -55,7 +55,7 @@ export class Feasibility {
    */
   find(target: PreFilteredPod): number {
     const { nodes, nodeSubset, buffers } = this.#options;
-    this.#begin(target);
+    this.#begin(target, this.#nodeCount);
     buffers.take(this, nodes.length);
     const { indexes } = buffers.order;
     const passing = this.#verdicts.listPassing(indexes);
@@ -72,9 +72,15 @@ export class Feasibility {
     return (buffers.order.size = size);
   }
 
-  #begin(target: PreFilteredPod): void {
+  /** Returns why one node rejects the pod; undefined: it does not. */
+  rejectionOn(node: NodeInfo, target: PreFilteredPod): Status | undefined {
+    this.#begin(target, 1);
+    return this.#verdicts.rejection(node) ?? this.#rejectionByOthers(node);
+  }
+
+  #begin(target: PreFilteredPod, nodeCount: number): void {
     const { profile, spend } = this.#options;
-    spend?.(this.#nodeCount);
+    spend?.(nodeCount);
     this.#target = target;
     this.#dependsOnOthers = false;
     this.#isNarrowed = this.#reserve.size > 0;

@@ -42,6 +42,19 @@ export class Ranking {
     return this.#feasibility.error === undefined ? size : nodes.length;
   }
 
+  /** Returns the indexes of the nodes that the pod fits on, before any placement. Valid until another ranking is used. */
+  feasibleIndexes(): Int32Array {
+    const size = this.count();
+    return this.#options.buffers.order.indexes.subarray(0, size);
+  }
+
+  /** Returns why the node as it is now rejects a pod that the node-local plugins cannot tell apart from the ranking's. An earlier build becomes invalid. */
+  rejectionOn(node: NodeInfo, target: PreFilteredPod): Status | undefined {
+    this.#target = target;
+    this.#isBuilt = false;
+    return this.#feasibility.rejectionOn(node, target);
+  }
+
   /** Filters the nodes as they are now, for `diagnose`. An earlier build becomes invalid. */
   look(): void {
     this.#isBuilt = false;

@@ -8,7 +8,7 @@ import { Status } from '../../../framework/status.ts';
 import { sameNames } from '../cache/ranking.ts';
 import type { Ranking } from '../cache/ranking.ts';
 import { amongOf, batchOf } from './batch.ts';
-import type { Batch } from './batch.ts';
+import type { AdmittedMember, Batch } from './batch.ts';
 import { completePlan, stoppedPlan } from './plan.ts';
 import type { NodeAssignment, Plan, PlanRequest } from './plan.ts';
 import type { PlanScope } from './plan-scope.ts';
@@ -25,10 +25,20 @@ interface Leftover {
   readonly never: boolean;
 }
 
+/** Members of one batch for one node. */
+export interface ChosenNode {
+  /** Position among the batches. */
+  readonly batch: number;
+  readonly node: NodeInfo;
+  readonly count: number;
+}
+
 /** One attempt to place the members: batch by batch in one order, round by round. */
 export class AssignmentPass {
   /** In the order of placement; all members are assumed and reserved. */
   readonly assignments: NodeAssignment[] = [];
+  /** The chosen nodes that the plugins rejected. */
+  readonly rejected: ChosenNode[] = [];
   readonly #scope: PlanScope;
   readonly #request: PlanRequest;
   readonly #batches: Batch[];
@@ -45,8 +55,11 @@ export class AssignmentPass {
     this.#candidates = scope.request.members.length;
   }
 
-  /** Places the batches' members in order, round after round, until enough are placed or a round places none. */
-  *run(): Yielding<Plan> {
+  /**
+   * Places the batches' members in order, round after round, until enough are placed or a round places none. `chosen`: nodes for some of
+   * them, which are placed first.
+   */
+  *run(chosen: readonly ChosenNode[]): Yielding<Plan> {
     const { needed } = this.#request;
     const { assignments } = this;
     const batches = this.#batches;
@@ -56,7 +69,10 @@ export class AssignmentPass {
     /** Diagnosis of the first batch that this round did not place. */
     let blocked: Diagnosis | undefined;
     let neverPlaced = 0;
-    let waiting: readonly number[] = [...batches.keys()];
+    const failure = yield* this.#placeOnChosen(chosen);
+    if (failure !== undefined) return stoppedPlan(assignments, failure);
+    if (assignments.length >= needed) return completePlan(assignments);
+    let waiting: readonly number[] = [...batches.keys()].filter((position) => batches[position]!.pods.length > 0);
     for (let progress = true; progress && waiting.length > 0 && assignments.length < needed;) {
       progress = false;
       blocked = undefined;
@@ -93,6 +109,52 @@ export class AssignmentPass {
       waiting = rejected;
     }
     return yield* this.#incomplete(hopeless ?? blocked, neverPlaced);
+  }
+
+  /** Places members on the nodes that were chosen for them, if the plugins agree. Returns the failure of a plugin. */
+  *#placeOnChosen(chosen: readonly ChosenNode[]): Yielding<Diagnosis | undefined> {
+    const { needed } = this.#request;
+    const { work } = this.#scope;
+    const { assignments } = this;
+    for (const choice of chosen) {
+      const batch = this.#batches[choice.batch]!;
+      const left = [...batch.pods];
+      for (let i = 0; i < choice.count && assignments.length < needed; i++) {
+        if (work.isDue) yield;
+        work.spend(workPerMember);
+        const result = this.#placeOn(choice.node, left[0]!, batch);
+        if (result === undefined) left.shift();
+        else if (failureIn(result) !== undefined) return result;
+        else {
+          this.rejected.push(choice);
+          break;
+        }
+      }
+      this.#batches[choice.batch] = { ...batch, pods: left };
+    }
+    return undefined;
+  }
+
+  /** Places the pod on this node. Returns the rejection, after which nothing has changed. */
+  #placeOn(node: NodeInfo, pod: Pod, batch: Batch): Diagnosis | undefined {
+    const { ranking } = batch;
+    const { state, answer } = this.#admit(pod, batch);
+    if (answer.status !== undefined) return this.#rejection(pod, answer.status);
+    const { nodeNames } = answer;
+    const target = { pod, state: batch.isUniform ? batch.state : state, nodeNames };
+    const rejection = ranking!.rejectionOn(node, target) ?? this.#reserve(node, state, pod);
+    if (rejection !== undefined) return this.#rejection(pod, rejection);
+    this.assignments.push({ pod, nodeName: node.name, state });
+    const failure = this.#follow(pod, node);
+    return failure && this.#rejection(pod, failure);
+  }
+
+  /** Runs PreFilter for a member after others have been placed. */
+  #admit(pod: Pod, { isUniform, state: shared, answer }: Batch): Pick<AdmittedMember, 'state' | 'answer'> {
+    const { profile, groupState } = this.#request;
+    const state = isUniform ? shared.fork() : new CycleState(groupState);
+    const among = isUniform ? amongOf(answer) : undefined;
+    return { state, answer: isUniform ? profile.preFilters.own(state, pod, among) : profile.preFilter(state, pod) };
   }
 
   *#incomplete(blocked: Diagnosis | undefined, neverPlaced: number): Yielding<Plan> {
@@ -132,7 +194,7 @@ export class AssignmentPass {
 
   /** Places as many members as possible. Returns the rest; undefined if all are placed. */
   *#placeBatch(batch: Batch): Yielding<Leftover | undefined> {
-    const { profile, needed, groupState } = this.#request;
+    const { needed } = this.#request;
     const { work } = this.#scope;
     const { assignments } = this;
     const { pods, ranking, isUniform, answer: shared } = batch;
@@ -156,10 +218,7 @@ export class AssignmentPass {
       }
       let { state, answer } = batch.admitted;
       // The result for this very pod is valid, and its plugins need the state that they kept in it at the later extension points.
-      if (isStale || pod !== batch.admitted.pod) {
-        state = isUniform ? batch.state.fork() : new CycleState(groupState);
-        answer = isUniform ? profile.preFilters.own(state, pod, shared.nodeNames) : profile.preFilter(state, pod);
-      }
+      if (isStale || pod !== batch.admitted.pod) ({ state, answer } = this.#admit(pod, batch));
       work.spend(workPerMember);
       if (answer.status !== undefined) {
         const rejection = this.#rejection(pod, answer.status);
@@ -212,18 +271,25 @@ export class AssignmentPass {
   }
 
   #reserveBest(ranking: Ranking, state: CycleState, pod: Pod): NodeInfo | undefined {
-    const { profile } = this.#request;
-    const { transaction } = this.#scope;
     for (let node = ranking.best(); node !== undefined; node = ranking.best()) {
-      const savepoint = transaction.savepoint();
-      transaction.assume(pod, node);
-      const rejection = profile.reserve(state, pod, node);
+      const rejection = this.#reserve(node, state, pod);
       if (rejection === undefined) return node;
-      profile.unreserve(state, pod, node.name);
-      transaction.rollbackTo(savepoint);
       ranking.rejectBest(rejection);
     }
     return undefined;
+  }
+
+  /** Assumes the pod on the node and runs Reserve. Returns the rejection, after which nothing has changed. */
+  #reserve(node: NodeInfo, state: CycleState, pod: Pod): Status | undefined {
+    const { profile } = this.#request;
+    const { transaction } = this.#scope;
+    const savepoint = transaction.savepoint();
+    transaction.assume(pod, node);
+    const rejection = profile.reserve(state, pod, node);
+    if (rejection === undefined) return undefined;
+    profile.unreserve(state, pod, node.name);
+    transaction.rollbackTo(savepoint);
+    return rejection;
   }
 
   /**

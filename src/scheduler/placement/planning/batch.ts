@@ -10,7 +10,7 @@ import type { PlanScope } from './plan-scope.ts';
 import { Ranking } from '../cache/ranking.ts';
 
 /** A member that all PreFilter plugins have checked, with its own state and their result. */
-interface AdmittedMember {
+export interface AdmittedMember {
   readonly pod: Pod;
   readonly state: CycleState;
   readonly answer: PreFilterResult;
@@ -50,13 +50,14 @@ export interface Batch extends Admission {
  * Returns the batch. `pods`: the members of the class without a node. `areAlike`: one PreFilter call may cover all of them.
  */
 export function batchOf(
-  { cluster, buffers, seed, request, work, indexes }: PlanScope,
+  scope: PlanScope,
   context: ClassContext,
   pods: readonly Pod[] = context.podClass.pods,
   areAlike = context.podClass.isUniform,
 ): Batch {
   const { podClass, split } = context;
-  const { profile, isGone, nodeSubsetOf } = request;
+  const { cluster, buffers, seed, request, work, indexes } = scope;
+  const { profile, nodeSubsetOf } = request;
   const admission = admit(request, pods, areAlike);
   const { state, answer, admitted } = admission;
   const batch = { context, sample: pods[0]!, pods, ...admission };
@@ -71,7 +72,7 @@ export function batchOf(
       within: indexes,
       nodeSubset: nodeSubsetOf?.(admitted.pod),
       spend: (steps) => work.spend(steps),
-      hasNoReservation: (uid) => cluster.isAssumed(uid) || isGone?.(uid) === true,
+      hasNoReservation: (uid) => hasNoReservation(scope, uid),
       buffers,
       salt: hashText(`${seed} ${podClass.text}`),
     },
@@ -114,6 +115,11 @@ function admit({ profile, groupState }: PlanRequest, pods: readonly Pod[], areAl
   }
   const answer = { ...rejection!, mayChange };
   return { isUniform, state: classState, answer, admitted: { pod: first, state: classState, answer } };
+}
+
+/** Returns whether a reservation no longer counts, because its owner is on a node already, or gone. */
+export function hasNoReservation({ cluster, request }: PlanScope, uid: string): boolean {
+  return cluster.isAssumed(uid) || request.isGone?.(uid) === true;
 }
 
 function reservedNodes(cluster: Cluster): ReadonlySet<number> {

@@ -82,7 +82,7 @@ export class DryRuns {
         spend,
       };
       const plan = yield* this.#planner.steps(request, transaction, budget);
-      this.#planner.unreserve(profile, plan.assignments);
+      if (plan.blocked === undefined) this.#planner.unreserve(profile, plan.assignments);
       return {
         fits: plan.assignments.length >= needed,
         plan: plan.assignments.map(({ pod, nodeName }) => ({ pod, nodeName })),

@@ -1,5 +1,6 @@
 import type { Pod } from '../../../api/pod.ts';
 import type { CycleState } from '../../../framework/cycle-state.ts';
+import { failureIn } from '../../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../../framework/diagnosis.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import type { NodeSubsetOf } from '../cache/node-subset.ts';
@@ -13,7 +14,10 @@ export interface NodeAssignment {
   readonly state: CycleState;
 }
 
-/** The assignments of members to nodes, in the order of placement. The plan is complete if it has as many assignments as were needed. */
+/**
+ * The assignments of members to nodes, in the order of placement. The plan is complete if it has as many assignments as were needed. If not, it
+ * has those of the pass that placed most, and none of them is in effect.
+ */
 export interface Plan {
   readonly assignments: readonly NodeAssignment[];
   /** Number of members placed in the pass that `blocked` describes. */
@@ -36,6 +40,10 @@ export interface Plan {
    * No other order or domain would have placed more members, because all members are identical and none depends on where the others are.
    */
   readonly isExhaustive: boolean;
+  /** Name of the strategy that placed the members. */
+  readonly strategy?: string | undefined;
+  /** How many placements were tried before the search for a complete plan ended without a proof. Absent: it did not. */
+  readonly searchedPlacements?: number;
 }
 
 /** The input of one plan. */
@@ -89,4 +97,20 @@ export function stoppedPlan(assignments: readonly NodeAssignment[], blocked: Dia
     never: false,
     isExhaustive: false,
   };
+}
+
+/** Returns the plan that placed more members, with the plugins that rejected members in either. */
+export function better(best: Plan, plan: Plan): Plan {
+  const searchedPlacements = plan.searchedPlacements ?? best.searchedPlacements;
+  return {
+    ...(plan.placed > best.placed ? plan : best),
+    unschedulablePlugins: new Set([...best.unschedulablePlugins, ...plan.unschedulablePlugins]),
+    pending: new Set([...best.pending, ...plan.pending]),
+    ...(searchedPlacements !== undefined && { searchedPlacements }),
+  };
+}
+
+/** Returns whether nothing is left to try: the plan is complete, or a plugin failed. */
+export function isCompleteOrFailed({ blocked }: Plan): boolean {
+  return blocked === undefined || failureIn(blocked) !== undefined;
 }

@@ -37,12 +37,13 @@ describe('a plugin that reads other nodes', () => {
     const { harness, calls } = openOnePerNode();
     const large = harness.pods(5, { name: 'large', cpu: 2, labels: { app: 'w' } });
     const small = harness.pods(6, { name: 'small', cpu: 1, labels: { app: 'w' } });
+    expect(dryRun(harness, [...large, ...small.slice(1)]).blocked).toBeUndefined();
+    // AddPod runs for each placement, once per pod class.
+    expect([calls.preFilter, calls.addPod]).toEqual([2, 20]);
     const plan = dryRun(harness, [...large, ...small]);
     expect(plan.assignments).toHaveLength(10);
     expect(plan.blocked!.pod.name).toBe('small-5');
     expect(describeDiagnosis(plan.blocked!)).toBe('0/10 nodes are available: 10 one per node.');
-    // AddPod runs for each placement, once per pod class.
-    expect([calls.preFilter, calls.addPod]).toEqual([2, 20]);
   });
 
   it('that fails in AddPod after a placement ends the plan with an error that names it', () => {

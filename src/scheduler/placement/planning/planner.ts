@@ -35,14 +35,12 @@ export class Planner {
    * as soon as that many are placed or can no longer be reached.
    *
    * A member may be rejected only because siblings have no node yet. It is tried again after others have been placed, until a
-   * round places no member. If too few are placed and there are more members than needed, the planner starts over with the
-   * easiest first. Members that need a common topology domain are then tried within each domain, in both orders. A plugin failure ends the
-   * plan.
+   * round places no member. If too few are placed, further strategies start over, unless they cannot help. A plugin failure ends the plan.
    *
    * The same request on the same cluster state gives the same result, verdict text included, whatever was planned in between.
    *
-   * On return the placed members are assumed in the transaction and reserved. The caller must undo both: `unreserve`, then
-   * rollback. If this throws, no member is reserved any more, but the caller must still roll back.
+   * If the plan is complete, its members are assumed in the transaction and reserved. The caller must undo both: `unreserve`, then
+   * rollback. Otherwise no member is assumed or reserved. If this throws, none is reserved, but the caller must roll back.
    */
   plan(request: PlanRequest, transaction: Transaction): Plan {
     return finish(this.steps(request, transaction, new WorkBudget()));

@@ -1,0 +1,89 @@
+import type { Yielding } from '../../../base/yielding.ts';
+import { workPerMember } from '../../../framework/work-per-member.ts';
+import { largestRequestFirst } from '../packing/largest-request-first.ts';
+import { PackingBudget } from '../packing/packing-budget.ts';
+import { packingSearch } from '../packing/packing-search.ts';
+import type { PackingResult, PackingStrategy } from '../packing/packing-strategy.ts';
+import { scarcestResourceFirst } from '../packing/scarcest-resource-first.ts';
+import { GangPacking } from './gang-packing.ts';
+import type { PlacementStrategy, StrategyInput } from './placement-strategy.ts';
+import { better, isCompleteOrFailed } from './plan.ts';
+import type { Plan } from './plan.ts';
+import type { PlanScope } from './plan-scope.ts';
+
+const strategies: readonly PackingStrategy[] = [packingSearch, scarcestResourceFirst, largestRequestFirst];
+
+/** How many looks take as long as one node check. */
+const looksPerCheck = 16;
+/** Work that every gang may use, in node checks: about a millisecond. */
+const leastWork = 2_000;
+/** Maximum number of looks of one strategy, which cannot be interrupted: a few milliseconds. */
+const maxLooks = 200_000;
+/** Maximum number of packings to try with the plugins. */
+const maxPackings = 4;
+
+/**
+ * Solves the gang as a packing problem in numbers, which costs a fraction of asking the plugins. Then places the members as the packing says, as
+ * far as the plugins agree. Does not consider scores. Takes at most the work of one ordinary plan.
+ */
+export const binPacking: PlacementStrategy = {
+  name: 'BinPacking',
+
+  *place({ scope, order, passes, best }: StrategyInput): Yielding<Plan | undefined> {
+    if (order.length < 2) return undefined;
+    const { cluster, indexes, request } = scope;
+    const { members, needed } = request;
+    let batches = yield* passes.start(scope, order);
+    const gang = yield* GangPacking.of(scope, batches);
+    if (gang === undefined) return undefined;
+    const passWork = order.length + members.length * workPerMember;
+    const nodeCount = indexes?.length ?? cluster.nodes.length;
+    let left = Math.max(leastWork, passWork + order.length * nodeCount);
+    let plan = best;
+    let placements = 0;
+    for (let count = 0; count < maxPackings && left > 0; count++) {
+      const found = yield* packingOf(scope, gang, left);
+      left -= found.work + passWork;
+      placements += found.placements;
+      const isEnough = found.placed >= needed;
+      if (!isEnough && found.isProvedBest) return plan;
+      if (!isEnough && found.placed <= (plan?.placed ?? 0)) break;
+      const next = { ...(yield* passes.run(scope, batches, gang.chosen(found.packing))), strategy: found.strategy };
+      if (isCompleteOrFailed(next)) return next;
+      plan = plan === undefined ? next : better(plan, next);
+      if (!isEnough) break;
+      const { rejected } = passes;
+      batches = yield* passes.start(scope, order);
+      for (const chosen of rejected) gang.rejected(scope, batches, found.packing, chosen);
+    }
+    return plan && { ...plan, searchedPlacements: placements };
+  },
+};
+
+interface FoundPacking extends PackingResult {
+  /** Name of the strategy. */
+  readonly strategy: string;
+  /** Work of all strategies, in node checks. */
+  readonly work: number;
+  /** How many times the strategies have placed members on a node. */
+  readonly placements: number;
+}
+
+/** Returns the first packing with all needed members, or else the one with most; `isProvedBest` only for the last strategy. */
+function* packingOf({ work }: PlanScope, { problem }: GangPacking, maxWork: number): Yielding<FoundPacking> {
+  const budget = new PackingBudget();
+  let most: Omit<FoundPacking, 'work' | 'placements'> | undefined;
+  let spent = 0;
+  for (const { name: strategy, pack } of strategies) {
+    const looks = Math.min(maxLooks, (maxWork - spent) * looksPerCheck);
+    budget.allow(looks);
+    const result = pack(problem, budget);
+    const cost = (looks - budget.looks) / looksPerCheck;
+    spent += cost;
+    work.spend(cost);
+    if (work.isDue) yield;
+    if (most === undefined || result.placed > most.placed || result.isProvedBest) most = { ...result, strategy };
+    if (result.placed >= problem.needed || result.isProvedBest) break;
+  }
+  return { ...most!, work: spent, placements: budget.placements };
+}
