@@ -23,9 +23,9 @@ export interface AmountColumnsView {
   readonly nonZero: NonZeroColumns;
 }
 
-/** Access to the nodes of the cluster cache. */
+/** The nodes to read. */
 export interface ColumnsSource {
-  readonly nodes: readonly NodeInfo[];
+  readonly list: readonly NodeInfo[];
   /** node index -> generation */
   readonly generations: Float64Array;
   readonly generation: number;
@@ -70,7 +70,7 @@ export class AmountColumns implements AmountColumnsView {
   }
 
   #refresh(): void {
-    const { nodes, generations, generation } = this.#source;
+    const { list: nodes, generations, generation } = this.#source;
     if (generation === this.#generation) return;
     this.#generation = generation;
     if (this.#nodeGenerations.length < nodes.length) this.#grow(nodes.length + (nodes.length >> 1));

@@ -6,6 +6,7 @@ import { ImageStates } from './image-states.ts';
 import { NodeInfo } from './node-info.ts';
 import type { PodChangeLog } from './node-info.ts';
 import { FreeCapacity } from './free-capacity.ts';
+import type { GenerationCounter } from './generation-counter.ts';
 import { Topologies } from './topologies.ts';
 import type { Topology } from './topologies.ts';
 
@@ -27,6 +28,7 @@ export class ClusterNodes {
   readonly list: NodeInfo[] = [];
   readonly capacity = new FreeCapacity();
   readonly images = new ImageStates();
+  readonly counter: GenerationCounter;
   readonly #log: PodChangeLog;
   /** node name -> node, including unknown nodes that pods or reservations refer to */
   readonly #byName = new Map<string, NodeInfo>();
@@ -38,7 +40,8 @@ export class ClusterNodes {
   #revision = 0;
 
   /** `log` receives every pod that is added to a node or removed from it. */
-  constructor(log: PodChangeLog) {
+  constructor(counter: GenerationCounter, log: PodChangeLog) {
+    this.counter = counter;
     this.#log = log;
   }
 
@@ -76,6 +79,24 @@ export class ClusterNodes {
     if (info.index < 0) info.index = this.list.push(info) - 1;
     this.#replace(info, node);
     return info;
+  }
+
+  /** Adds or updates a node as another list of nodes has it, without its pods. */
+  follow({ name, node, allocatable, images }: NodeInfo): void {
+    const info = this.named(name);
+    if (info.index < 0) info.index = this.list.push(info) - 1;
+    info.node = node;
+    info.allocatable = allocatable;
+    info.images = images;
+    this.touch(info);
+  }
+
+  /** Removes a node that `follow` added. */
+  unfollow(name: string): void {
+    const info = this.get(name)!;
+    // The other list counts the images.
+    info.images = [];
+    this.remove(info);
   }
 
   /** Removes a known node. */
@@ -134,7 +155,8 @@ export class ClusterNodes {
 
   /** Records a change of the node. */
   touch(info: NodeInfo): void {
-    this.setGeneration(info, ++this.#generation);
+    this.#generation = this.counter.next();
+    this.setGeneration(info, this.#generation);
     this.capacity.update(info);
   }
 

@@ -2,23 +2,23 @@ import type { Node } from '../api/node.ts';
 import { isTerminal, isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
-import { AmountColumns } from './amount-columns.ts';
 import type { AmountColumnsView } from './amount-columns.ts';
 import { assumptionOutcome } from './assumption.ts';
 import type { Assumption, AssumptionOutcome } from './assumption.ts';
 import { AssumedVolumes } from './assumed-volumes.ts';
 import type { Reservation } from './reservation.ts';
-import { ClaimsInUse } from './claims-in-use.ts';
+import type { ClaimsInUse } from './claims-in-use.ts';
+import { ClusterContents } from './cluster-contents.ts';
 import { ClusterGangs } from './cluster-gangs.ts';
-import { ClusterNodes } from './cluster-nodes.ts';
+import type { ClusterNodes } from './cluster-nodes.ts';
 import type { Gang, GangSpec } from './gang.ts';
+import { GenerationCounter } from './generation-counter.ts';
 import type { ImageStates } from './image-states.ts';
 import { AffinityTermIndex } from './affinity-term-index.ts';
 import { ListedObjects } from './listed-objects.ts';
 import type { NodeInfo } from './node-info.ts';
-import type { PodChangeLog } from './node-info.ts';
 import { NodeReservations } from './node-reservations.ts';
-import { PlacedPods } from './placed-pods.ts';
+import type { PlacedPods } from './placed-pods.ts';
 import type { FreeCapacity } from './free-capacity.ts';
 import type { Topology } from './topologies.ts';
 import { Transaction } from './transaction.ts';
@@ -36,37 +36,43 @@ export class Cluster {
   readonly assumedVolumes = new AssumedVolumes(this.listed);
   /** Affinity terms of all pods. */
   readonly affinityTerms = new AffinityTermIndex();
-  readonly #placed: PlacedPods = new PlacedPods(() => this.#nodes.all());
-  readonly #claimsInUse: ClaimsInUse = new ClaimsInUse(
-    () => this.#nodes.all(),
-    () => this.#pods.values(),
-  );
-  readonly #log: PodChangeLog = {
-    added: (node, pods) => {
-      this.#placed.added(node, pods);
-      if (this.#transaction === undefined) this.#placed.settle();
-      this.#claimsInUse.added(node, pods);
-    },
-    removed: (node, pods) => {
-      this.#placed.removed(node, pods);
-      if (this.#transaction === undefined) this.#placed.settle();
-      this.#claimsInUse.removed(node, pods);
-    },
-  };
-  readonly #nodes = new ClusterNodes(this.#log);
-  readonly #amounts = new AmountColumns(this);
   /** uid -> pod that is not terminal, or is a member of a group */
   readonly #pods = new Map<string, Pod>();
   /** uid -> assumption of an unbound pod */
   readonly #assumed = new Map<string, Assumption>();
-  readonly #reservations = new NodeReservations(this.#nodes);
-  readonly #gangs = new ClusterGangs(this.#nodes, this.#assumed);
+  /** The nodes with all pods that are on them. */
+  readonly #full: ClusterContents;
+  /** The same nodes, in the same order, without pods. A dry run may begin here. */
+  readonly #empty: ClusterContents;
+  /** What readers see. */
+  #contents: ClusterContents;
+  readonly #reservations: NodeReservations;
+  readonly #gangs: ClusterGangs;
   #transaction: Transaction | undefined;
+  /** The contents that the open transaction changes. */
+  #planned: ClusterContents;
   /** True while the open transaction is paused and its changes are not hidden yet. */
   #mustHidePlan = false;
 
   constructor(resources: ResourceNames) {
     this.resources = resources;
+    const counter = new GenerationCounter();
+    const contents = (firstVersion: number): ClusterContents =>
+      new ClusterContents({
+        counter,
+        pods: () => this.#pods.values(),
+        isPlanning: () => this.#transaction !== undefined,
+        firstVersion,
+      });
+    this.#full = contents(0);
+    this.#empty = contents(2 ** 52);
+    this.#contents = this.#planned = this.#full;
+    this.#reservations = new NodeReservations(this.#full.nodes);
+    this.#gangs = new ClusterGangs(this.#full.nodes, this.#assumed);
+  }
+
+  get #nodes(): ClusterNodes {
+    return this.#contents.nodes;
   }
 
   // Nodes
@@ -79,25 +85,25 @@ export class Cluster {
 
   /** Images on the nodes. */
   get images(): ImageStates {
-    return this.#nodes.images;
+    return this.#full.nodes.images;
   }
 
   /** Index of the pods on nodes, by class. */
   get placed(): PlacedPods {
     this.hidePlan();
-    return this.#placed;
+    return this.#contents.placed;
   }
 
   /** Allocatable and requested amounts of the nodes, in columns. */
   get amounts(): AmountColumnsView {
     this.hidePlan();
-    return this.#amounts;
+    return this.#contents.amounts;
   }
 
   /** Claims in use by pods on nodes. Counting starts on first use. */
   get claimsInUse(): ClaimsInUse {
     this.hidePlan();
-    return this.#claimsInUse;
+    return this.#contents.claimsInUse;
   }
 
   get nodes(): readonly NodeInfo[] {
@@ -126,18 +132,19 @@ export class Cluster {
 
   /** Changes when a node is added or removed, or when a field that scheduling reads changes. Pods on nodes don't count. */
   get nodesRevision(): number {
-    return this.#nodes.revision;
+    return this.#full.nodes.revision;
   }
 
   /** Returns the nodes grouped by the value of the label. Valid while `nodesRevision` stays the same. */
   topology(key: string): Topology {
-    return this.#nodes.topology(key);
+    return this.#full.nodes.topology(key);
   }
 
   /** Returns the keys of the groups in which a member became stranded or is not stranded anymore. */
   setNode(node: Node): readonly string[] {
     const wasLost = this.#nodes.get(node.name)?.isLost === true;
     const info = this.#nodes.set(node);
+    this.#empty.nodes.follow(info);
     return wasLost || info.isLost ? this.#gangs.updateStranded(info) : [];
   }
 
@@ -146,6 +153,7 @@ export class Cluster {
     const info = this.node(name);
     if (info === undefined) return [];
     this.#nodes.remove(info);
+    this.#empty.nodes.unfollow(name);
     return this.#gangs.updateStranded(info);
   }
 
@@ -194,7 +202,8 @@ export class Cluster {
   /** Returns the node to which the pod is bound or on which it is assumed, even an unknown node; undefined for a terminal pod. */
   nodeOf(pod: Pod): NodeInfo | undefined {
     this.hidePlan();
-    const info = this.#assumed.get(pod.uid)?.node ?? (pod.nodeName === '' ? undefined : this.#nodes.get(pod.nodeName));
+    const name = this.#assumed.get(pod.uid)?.node.name ?? pod.nodeName;
+    const info = name === '' ? undefined : this.#nodes.get(name);
     return info?.pods.has(pod.uid) === true ? info : undefined;
   }
 
@@ -222,7 +231,7 @@ export class Cluster {
     const wasThere = known !== undefined && !isTerminal(known);
     const unmoved = wasThere && occupies && !isTerminal(pod) && known.template === pod.template;
     this.affinityTerms.changed(known, pod);
-    this.#claimsInUse.changed(known, pod);
+    for (const { claimsInUse } of [this.#full, this.#empty]) claimsInUse.changed(known, pod);
     if (known !== undefined && !unmoved) this.#takeOffNode(known);
     if (outcome === 'confirmed' || outcome === 'contradicted') this.#assumed.delete(pod.uid);
     if (isTerminal(pod) && pod.podGroupKey === undefined) this.#pods.delete(pod.uid);
@@ -241,7 +250,7 @@ export class Cluster {
     if (known === undefined) return 'none';
     const assumedOn = this.#assumed.get(uid)?.node;
     this.affinityTerms.changed(known, undefined);
-    this.#claimsInUse.changed(known, undefined);
+    for (const { claimsInUse } of [this.#full, this.#empty]) claimsInUse.changed(known, undefined);
     this.#takeOffNode(known);
     this.#assumed.delete(uid);
     this.#pods.delete(uid);
@@ -315,10 +324,11 @@ export class Cluster {
 
   /**
    * Opens the transaction of a cycle. Only one can be open. Until its commit or rollback no change from the API server may be applied, not
-   * even while it is suspended.
+   * even while it is suspended. `onlyWith`: begin as if no node had any pods but these. Takes no time per node; the caller must roll back.
    */
-  begin(): Transaction {
+  begin({ onlyWith }: { readonly onlyWith?: Iterable<Pod> } = {}): Transaction {
     if (this.#transaction !== undefined) throw new Error('a transaction is already open');
+    const kept = onlyWith === undefined ? [] : this.#beginEmpty(onlyWith);
     const target: TransactionTarget = {
       assume: (pod, node) => {
         if (this.#assumed.has(pod.uid)) throw new Error(`pod ${pod.key} is already assumed`);
@@ -332,12 +342,33 @@ export class Cluster {
       nodeOf: (pod) => this.nodeOf(pod),
       gangOf: (pod) => (pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey)),
       closed: () => {
+        for (const [pod, info] of kept) this.#takeOff(info, pod);
         this.#transaction = undefined;
-        this.#placed.settle();
+        this.#contents.placed.settle();
+        this.#contents = this.#planned = this.#full;
       },
     };
     this.#transaction = new Transaction(this.#nodes, target);
     return this.#transaction;
+  }
+
+  /** Switches to nodes with only these pods. Returns the pods that are on nodes, with these. */
+  #beginEmpty(onlyWith: Iterable<Pod>): readonly (readonly [Pod, NodeInfo])[] {
+    const placed = [...onlyWith].flatMap((pod) => {
+      const info = this.nodeOf(pod);
+      return info === undefined ? [] : [[info.pods.get(pod.uid)!, info.name] as const];
+    });
+    this.#contents = this.#planned = this.#empty;
+    return placed.map(([pod, name]) => {
+      const info = this.#nodes.named(name);
+      this.#putOn(info, pod);
+      return [pod, info] as const;
+    });
+  }
+
+  /** True if the open transaction began with `onlyWith`. */
+  get isEmptied(): boolean {
+    return this.#planned === this.#empty;
   }
 
   /** True if a transaction is open. */
@@ -353,7 +384,9 @@ export class Cluster {
   /** Ends a `pause`. */
   resume(): void {
     this.#mustHidePlan = false;
-    if (this.#transaction?.isSuspended === true) this.#transaction.resume();
+    if (this.#transaction?.isSuspended !== true) return;
+    this.#contents = this.#planned;
+    this.#transaction.resume();
   }
 
   /**
@@ -364,6 +397,7 @@ export class Cluster {
     if (!this.#mustHidePlan) return;
     this.#mustHidePlan = false;
     this.#transaction!.suspend();
+    this.#contents = this.#full;
   }
 
   /** Releases an assumption of a committed transaction. Has no effect if the pod is not assumed. */
@@ -394,7 +428,10 @@ export class Cluster {
     if (isTerminal(pod)) return;
     const info =
       this.#assumed.get(pod.uid)?.node ?? (pod.nodeName === '' ? undefined : this.#nodes.named(pod.nodeName));
-    if (info === undefined) return;
+    if (info !== undefined) this.#putOn(info, pod);
+  }
+
+  #putOn(info: NodeInfo, pod: Pod): void {
     // An unknown node is dropped with its last pod, but an assumption still needs it.
     this.#nodes.keep(info);
     info.addPod(pod);
@@ -403,7 +440,10 @@ export class Cluster {
 
   #takeOffNode(pod: Pod): void {
     const info = this.nodeOf(pod);
-    if (info === undefined) return;
+    if (info !== undefined) this.#takeOff(info, pod);
+  }
+
+  #takeOff(info: NodeInfo, pod: Pod): void {
     info.removePod(info.pods.get(pod.uid)!);
     this.#nodes.touch(info);
     this.#nodes.dropIfUnused(info);

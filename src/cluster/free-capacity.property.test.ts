@@ -79,7 +79,7 @@ it('free capacity equals a recount, and columns equal the nodes, after any chang
             break;
           case 'dry run': {
             const transaction: Transaction = cluster.begin();
-            if (todo.takesOut && !todo.isKept) transaction.takeOutAllBut(new Map());
+            if (todo.takesOut && !todo.isKept) transaction.takeOut(cluster.pods());
             const [pod, node] = [cluster.openPod(todo.assumed), cluster.node(todo.on)];
             if (pod !== undefined && node !== undefined) transaction.assume(pod, node);
             if (todo.isLookedAt) {

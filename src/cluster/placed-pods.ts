@@ -63,11 +63,12 @@ export class PlacedPods implements PlacedPodsView, PodChangeLog {
   #pairCount = 0;
   #changes: Change[] = [];
   /** Version of the first change that is kept. */
-  #firstVersion = 0;
+  #firstVersion: number;
 
   /** `nodes`: all nodes with pods. */
-  constructor(nodes: () => Iterable<NodeInfo>) {
+  constructor(nodes: () => Iterable<NodeInfo>, firstVersion = 0) {
     this.#nodes = nodes;
+    this.#firstVersion = firstVersion;
   }
 
   added(node: NodeInfo, pods: readonly Pod[]): void {
@@ -101,7 +102,7 @@ export class PlacedPods implements PlacedPodsView, PodChangeLog {
 
   changesSince(version: number, visit: PlacedPodVisit): boolean {
     this.#applyPending();
-    if (version < this.#firstVersion) return false;
+    if (version < this.#firstVersion || version > this.version) return false;
     for (let i = version - this.#firstVersion; i < this.#changes.length; i++) {
       const { podClass, node, change } = this.#changes[i]!;
       visit(podClass, node, change);

@@ -39,6 +39,8 @@ type Step = Assumed | TakenOut;
 interface Suspended {
   /** Generation of the whole cluster. */
   readonly generation: number;
+  /** The latest generation. */
+  readonly latest: number;
   /** By step: generation of the node after it. */
   readonly generations: readonly number[];
   /** By step: contents of the node after it, if it took pods out. */
@@ -100,16 +102,6 @@ export class Transaction {
     for (const [node, here] of byNode) this.#takeOff(node, [...here.values()]);
   }
 
-  /** Takes out every pod except these. Faster than listing all the others. */
-  takeOutAllBut(kept: ReadonlyMap<string, Pod>): void {
-    this.#assertOpen();
-    for (const node of this.#nodes.all()) {
-      if (node.pods.size === 0) continue;
-      const here = [...node.pods.values()].filter((pod) => !kept.has(pod.uid));
-      if (here.length > 0) this.#takeOff(node, here);
-    }
-  }
-
   savepoint(): Savepoint {
     this.#assertOpen();
     return this.#steps.length;
@@ -149,7 +141,8 @@ export class Transaction {
    */
   suspend(): void {
     this.#assertOpen();
-    const { generation } = this.#nodes;
+    const { generation, counter } = this.#nodes;
+    const { latest } = counter;
     const generations: number[] = [];
     const contents: (OwnContents | undefined)[] = [];
     const orders = new Map([...this.#orders.keys()].map((gang) => [gang, gang.order]));
@@ -161,12 +154,12 @@ export class Transaction {
     }
     for (const [gang, order] of this.#orders) gang.restoreOrder(order);
     this.#nodes.restoreGeneration(this.#begunAt);
-    this.#suspended = { generation, generations, contents, orders };
+    this.#suspended = { generation, latest, generations, contents, orders };
   }
 
   /** Redoes all changes exactly. Only allowed after `suspend`. */
   resume(): void {
-    const { generation, generations, contents, orders } = this.#suspended!;
+    const { generation, latest, generations, contents, orders } = this.#suspended!;
     this.#suspended = undefined;
     this.#steps.forEach((step, i) => {
       if (step.kind === 'assumed') {
@@ -180,6 +173,7 @@ export class Transaction {
     });
     for (const [gang, order] of orders) gang.restoreOrder(order);
     this.#nodes.restoreGeneration(generation);
+    this.#nodes.counter.latest = latest;
   }
 
   #takeOff(node: NodeInfo, requested: readonly Pod[]): void {

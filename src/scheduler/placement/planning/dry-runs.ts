@@ -65,9 +65,8 @@ export class DryRuns {
     budget: WorkBudget,
     spend?: PlanRequest['spend'],
   ): Yielding<DryRun> {
-    const transaction = this.#begin();
+    const { transaction, isGone } = this.#begin(schedulingEntity, options.without);
     try {
-      const isGone = takeOut(transaction, schedulingEntity, options.without);
       const { members, needed: missing, gang } = demandOf(this.#cluster, schedulingEntity);
       const wanted = options.members && new Set(options.members.map(({ uid }) => uid));
       const needed = options.need ?? missing;
@@ -101,9 +100,8 @@ export class DryRuns {
     nominations: readonly Nomination[],
     without: readonly Pod[],
   ): Status | undefined {
-    const transaction = this.#begin();
+    const { transaction, isGone } = this.#begin(schedulingEntity, without);
     try {
-      const isGone = takeOut(transaction, schedulingEntity, without);
       const groupState = schedulingEntity.kind === 'gang' ? new CycleState() : undefined;
       return new NodeCheck(this.#cluster).placeAs({ profile, groupState, isGone }, nominations, transaction);
     } finally {
@@ -111,9 +109,25 @@ export class DryRuns {
     }
   }
 
-  #begin(): Transaction {
+  /**
+   * Opens a transaction without these pods. `isGone`: returns whether a pod, by uid, is gone: it is then not placed, and its reservation does
+   * not count.
+   */
+  #begin(
+    schedulingEntity: SchedulingEntity,
+    without: DryRunOptions['without'] = [],
+  ): { readonly transaction: Transaction; readonly isGone: (uid: string) => boolean } {
     this.#mustNotBePlanning();
-    return this.#cluster.begin();
+    if (without === 'others') {
+      const own = ownPods(schedulingEntity);
+      return { transaction: this.#cluster.begin({ onlyWith: own.values() }), isGone: (uid) => !own.has(uid) };
+    }
+    const transaction = this.#cluster.begin();
+    const gone = [...without];
+    transaction.takeOut(gone);
+    if (gone.length === 0) return { transaction, isGone: () => false };
+    const uids = new Set(gone.map(({ uid }) => uid));
+    return { transaction, isGone: (uid) => uids.has(uid) };
   }
 
   #mustNotBePlanning(): void {
@@ -122,27 +136,6 @@ export class DryRuns {
       'cannot start a dry run while a plan is in progress; call dryRun in PostFilter or between attempts',
     );
   }
-}
-
-/**
- * Takes pods out of the cluster cache. Returns whether a pod, by uid, is gone: it is then not placed, and its reservation does
- * not count.
- */
-function takeOut(
-  transaction: Transaction,
-  schedulingEntity: SchedulingEntity,
-  without: DryRunOptions['without'] = [],
-): (uid: string) => boolean {
-  if (without === 'others') {
-    const own = ownPods(schedulingEntity);
-    transaction.takeOutAllBut(own);
-    return (uid) => !own.has(uid);
-  }
-  const gone = [...without];
-  transaction.takeOut(gone);
-  if (gone.length === 0) return () => false;
-  const uids = new Set(gone.map(({ uid }) => uid));
-  return (uid) => uids.has(uid);
 }
 
 /**

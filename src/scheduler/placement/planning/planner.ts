@@ -23,6 +23,8 @@ export class Planner {
   readonly #buffers = new RankingBuffers();
   /** profile -> cached results of its plugins */
   readonly #cachedResults = new WeakMap<Profile, CachedResults>();
+  /** The same for nodes without pods, which seldom change. */
+  readonly #cachedResultsWithoutPods = new WeakMap<Profile, CachedResults>();
 
   /** Reads `random` once: each scheduler orders equal nodes differently. */
   constructor(cluster: Cluster, random: Random) {
@@ -68,10 +70,11 @@ export class Planner {
   }
 
   #cachedResultsOf(profile: Profile): CachedResults {
-    let cachedResults = this.#cachedResults.get(profile);
+    const known = this.#cluster.isEmptied ? this.#cachedResultsWithoutPods : this.#cachedResults;
+    let cachedResults = known.get(profile);
     if (cachedResults === undefined) {
       cachedResults = new CachedResults(profile);
-      this.#cachedResults.set(profile, cachedResults);
+      known.set(profile, cachedResults);
     }
     return cachedResults;
   }

@@ -1,0 +1,48 @@
+import type { Pod } from '../api/pod.ts';
+import { AmountColumns } from './amount-columns.ts';
+import { ClaimsInUse } from './claims-in-use.ts';
+import { ClusterNodes } from './cluster-nodes.ts';
+import type { GenerationCounter } from './generation-counter.ts';
+import { PlacedPods } from './placed-pods.ts';
+
+export interface ClusterContentsOptions {
+  readonly counter: GenerationCounter;
+  /** Returns all known pods, on these nodes or not. */
+  readonly pods: () => Iterable<Pod>;
+  /** Returns whether a change may still be reverted. */
+  readonly isPlanning: () => boolean;
+  /** First version of `placed`. Two contents never share a version. */
+  readonly firstVersion: number;
+}
+
+/** The nodes with the pods on them, and indexes of these pods. */
+export class ClusterContents {
+  readonly nodes: ClusterNodes;
+  /** The pods on nodes, by class. */
+  readonly placed: PlacedPods;
+  /** Claims in use by pods on nodes. Counting starts on first use. */
+  readonly claimsInUse: ClaimsInUse;
+  /** Allocatable and requested amounts of the nodes, in columns. */
+  readonly amounts: AmountColumns;
+
+  constructor({ counter, pods, isPlanning, firstVersion }: ClusterContentsOptions) {
+    this.placed = new PlacedPods(() => this.nodes.all(), firstVersion);
+    this.claimsInUse = new ClaimsInUse(() => this.nodes.all(), pods);
+    const settle = (): void => {
+      if (!isPlanning()) this.placed.settle();
+    };
+    this.nodes = new ClusterNodes(counter, {
+      added: (node, added) => {
+        this.placed.added(node, added);
+        settle();
+        this.claimsInUse.added(node, added);
+      },
+      removed: (node, removed) => {
+        this.placed.removed(node, removed);
+        settle();
+        this.claimsInUse.removed(node, removed);
+      },
+    });
+    this.amounts = new AmountColumns(this.nodes);
+  }
+}
