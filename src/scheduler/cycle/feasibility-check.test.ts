@@ -348,17 +348,6 @@ describe('a gang whose feasibility costs too much to check', () => {
     expect(attempt('blue')).toBe('unknown');
   });
 
-  it('waits for `unknown` if it is too large', () => {
-    const { harness, gang, attempt, dryRuns } = open();
-    harness.node({ name: 'a', cpu: 2_450, pods: 10_000 });
-    harness.pod({ name: 'old', cpu: 2_450, nodeName: 'a' });
-    gang({ name: 'red', minMember: 2_400 });
-    expect(attempt('red')).toBe('capacity');
-    gang({ name: 'blue', minMember: 2_500 });
-    expect(attempt('blue')).toBe('unknown');
-    expect(dryRuns()).toBe(2);
-  });
-
   it('still never fits if no dry run is needed to know that', () => {
     const { harness, gang, attempt, dryRuns } = open();
     harness.node({ name: 'a', cpu: 1, pods: 10_000 });
