@@ -5,6 +5,7 @@ import { PackingBudget } from '../packing/packing-budget.ts';
 import { packingSearch } from '../packing/packing-search.ts';
 import type { PackingResult, PackingStrategy } from '../packing/packing-strategy.ts';
 import { scarcestResourceFirst } from '../packing/scarcest-resource-first.ts';
+import { leastRequests } from './domains-by-free-capacity.ts';
 import { GangPacking } from './gang-packing.ts';
 import type { PlacementStrategy, StrategyInput } from './placement-strategy.ts';
 import { better, isCompleteOrFailed } from './plan.ts';
@@ -33,6 +34,8 @@ export const binPacking: PlacementStrategy = {
     if (order.length < 2) return undefined;
     const { cluster, indexes, request } = scope;
     const { members, needed } = request;
+    const { capacity } = cluster;
+    for (const [id, amount] of leastRequests(members, needed)) if (amount > capacity.free(id)) return undefined;
     let batches = yield* passes.start(scope, order);
     const gang = yield* GangPacking.of(scope, batches);
     if (gang === undefined) return undefined;

@@ -52,7 +52,7 @@ function leastName(nodes: readonly NodeView[], indexes: readonly number[]): stri
 }
 
 /** resource id -> least total request of the needed members; resources with no request are left out */
-function leastRequests(members: readonly Pod[], needed: number): ReadonlyMap<number, number> {
+export function leastRequests(members: readonly Pod[], needed: number): ReadonlyMap<number, number> {
   /** resource id -> requests of the members that ask for some of it */
   const requested = new Map<number, number[]>();
   for (const { template } of members) {

@@ -29,13 +29,17 @@ export class GangPacking {
   static *of(scope: PlanScope, batches: readonly Batch[]): Yielding<GangPacking | undefined> {
     const { cluster, request, indexes, work } = scope;
     if (batches.length * (indexes?.length ?? cluster.nodes.length) > maxCells) return undefined;
-    const feasible: Set<number>[] = [];
+    /** batch -> node index -> 1 if a member fits there */
+    const feasible: Uint8Array[] = [];
+    const isUseful = new Uint8Array(cluster.nodes.length);
     for (const { ranking } of batches) {
-      feasible.push(new Set(ranking?.feasibleIndexes()));
+      const fits = new Uint8Array(cluster.nodes.length);
+      for (const index of ranking?.feasibleIndexes() ?? []) fits[index] = isUseful[index] = 1;
+      feasible.push(fits);
       if (work.isDue) yield;
     }
-    const nodes = [...new Set(feasible.flatMap((each) => [...each]))]
-      .map((index) => cluster.nodes[index]!)
+    const nodes = cluster.nodes
+      .filter(({ index }) => isUseful[index] === 1)
       .sort((a, b) => a.nameHash - b.nameHash || (a.name < b.name ? -1 : 1));
     const resources = [...new Set(batches.flatMap(({ sample }) => sample.template.requests.ids))];
     const classes = batches.map(({ pods, sample }, position) => {
@@ -43,7 +47,7 @@ export class GangPacking {
       return {
         count: pods.length,
         requests: resources.map((id) => amounts[ids.indexOf(id)] ?? 0),
-        fits: Uint8Array.from(nodes, ({ index }) => Number(feasible[position]!.has(index))),
+        fits: Uint8Array.from(nodes, ({ index }) => feasible[position]![index]!),
       };
     });
     const free = nodes.map((node) => freeOn(node, resources, scope, batches));
