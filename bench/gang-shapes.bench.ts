@@ -44,6 +44,12 @@ const shapes: Readonly<Record<string, Shape>> = {
   '5,000 identical, too big for any node': { size: 5000, member: same('33'), fits: false },
   // 4,500 nodes have no taint, and each fits one pod.
   '4,501 identical, one too many': { size: 4501, member: same('18'), fits: false },
+  '4,501 in 10 pod classes, one too many': {
+    size: 4501,
+    member: (index) => ({ cpu: `${18_000 + (index % 10)}m`, memory: '1Gi' }),
+    fits: false,
+    times: 5,
+  },
   '1,000 in 10 pod classes': { size: 1000, member: podClasses(10), fits: true },
   '1,000 in 100 pod classes': { size: 1000, member: podClasses(100), fits: true, times: 5 },
   '1,000 in 1,000 pod classes': { size: 1000, member: podClasses(1000), fits: true, times: 3 },
