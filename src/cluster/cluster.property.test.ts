@@ -508,6 +508,16 @@ function nodeState(info: NodeInfo): unknown {
   };
 }
 
+/** Returns the nodes and their pods as they are in the open transaction, without generations and reservations. */
+function contentsOf(cluster: Cluster): unknown {
+  return {
+    nodes: cluster.nodes.map((node) => ({ ...(nodeState(node) as object), generation: 0, reservations: [] })),
+    free: [0, 1, 3].map((id) => [cluster.capacity.free(id), cluster.capacity.largest(id)]),
+    requested: [0, 1, 3].map((id) => [...cluster.amounts.of(id).requested.subarray(0, cluster.nodes.length)]),
+    classes: keptBy(cluster),
+  };
+}
+
 function gangState(gang: Gang): unknown {
   return {
     key: gang.key,
@@ -598,12 +608,46 @@ describe('the cluster cache', () => {
     );
   });
 
+  it('shows the same nodes when a transaction begins with only some pods as when the others are taken out', () => {
+    fc.assert(
+      fc.property(
+        fc.array(change, { maxLength: 50, size: 'max' }),
+        fc.subarray(uids),
+        fc.array(step, { maxLength: 25, size: 'max' }),
+        fc.array(change, { maxLength: 10, size: 'max' }),
+        (changes, kept, steps, later) => {
+          const both = new Both();
+          for (const change of changes) both.apply(change);
+          const before = both.harness();
+          const others = [...both.pods.values()].filter(({ uid }) => !kept.includes(uid));
+          const takenOut = both.cluster.begin();
+          takenOut.takeOut(others);
+          const expected = contentsOf(both.cluster);
+          takenOut.rollback();
+          const transaction = both.cluster.begin({ onlyWith: kept.flatMap((uid) => both.pods.get(uid) ?? []) });
+          expect(contentsOf(both.cluster)).toEqual(expected);
+          both.expectFollowed();
+          both.run(transaction, steps, before);
+          both.expectFollowed();
+          transaction.rollback();
+          expect(both.harness()).toEqual(before);
+          both.expectFollowed();
+          for (const change of later) both.apply(change);
+          both.expectRecount();
+          both.expectFollowed();
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
   it('never gives two states of a node the same generation', () => {
     fc.assert(
       fc.property(
         fc.array(change, { maxLength: 30, size: 'max' }),
         fc.array(step, { maxLength: 15, size: 'max' }),
-        (changes, steps) => {
+        fc.option(fc.subarray(uids)),
+        (changes, steps, onlyWith) => {
           const both = new Both();
           /** generation -> state of the node */
           const seen = new Map<number, unknown>();
@@ -618,7 +662,10 @@ describe('the cluster cache', () => {
             both.apply(change);
             look();
           }
-          const transaction = both.cluster.begin();
+          const transaction = both.cluster.begin(
+            onlyWith === null ? {} : { onlyWith: onlyWith.flatMap((uid) => both.pods.get(uid) ?? []) },
+          );
+          look();
           for (const todo of steps) {
             both.run(transaction, [todo]);
             look();
