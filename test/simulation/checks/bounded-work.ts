@@ -16,7 +16,7 @@ const windowMs = 10_000;
 /**
  * I9: no pod is bound repeatedly without back-off. In a long quiet period the scheduler sends no Binding and no eviction. It writes at most
  * one message per pod and group, because the queue's periodic flush may find a new reason. The flush may also place a group whose members
- * fit, but not in the order in which the planner places them: then the rest of the run is not quiet.
+ * fit, but the planner may not find how: then the rest of the run is not quiet.
  */
 export class BoundedWorkChecker implements Checker {
   readonly #evidence: Evidence;
@@ -38,9 +38,7 @@ export class BoundedWorkChecker implements Checker {
     if (of === 'bind') this.#bound(request.path);
     if (!this.#isQuiet || of === 'lease' || of === 'event' || request.method === 'GET') return;
     if (of === 'bind' && this.#isFoundByChance(request.path)) {
-      this.#evidence.excused(
-        'bound in a quiet period: its members fit, but not in the order in which the planner places them',
-      );
+      this.#evidence.excused('bound in a quiet period: its members fit, but the planner may not find how');
       this.#isQuiet = false;
       return;
     }
@@ -87,7 +85,7 @@ export class BoundedWorkChecker implements Checker {
     const members = pods.filter((each) => isOpen(each) && each.group === group.name);
     const missing = group.minMember - tallyOf(group, pods).bound.length;
     const capacity = new CapacityOfOthers(this.#evidence, this.#obstacles).without(members);
-    return capacity.arrangement(members, missing) === 'fits' && capacity.isFoundInOrder(members, missing) !== true;
+    return capacity.arrangement(members, missing) === 'fits' && capacity.isFound(members, missing) !== true;
   }
 
   #bound(path: string): void {

@@ -100,7 +100,7 @@ export class CapacityOfOthers {
     const [first, ...rest] = kept;
     const used = [...this.#takenBesides(waiting), ...placed];
     if (first === undefined)
-      return new PlainCapacity(nodes, used, this.#surroundings).isFoundInOrder(waiting, needed) === true;
+      return new PlainCapacity(nodes, used, this.#surroundings).isFound(waiting, needed) === true;
     const capacity = new PlainCapacity(this.#nodes, used, this.#surroundings);
     return this.#nodeNames
       .filter((name) => name === first.lost.node || (!first.isFixed && capacity.takes(first.lost, name)))

@@ -192,7 +192,7 @@ export class ReleaseChecker implements Checker {
     const staying = pods.filter((pod) => !open.includes(pod) && !(waits && pod.isLeaving && !isLost(pod.node)));
     const taken = [...takenCapacity(staying), ...this.#keptForFailedBindings(group, pods)];
     const surroundings = { claims: claimsIn(record), refused: this.#refused };
-    return new PlainCapacity(closed(nodes, avoided), taken, surroundings).isFoundInOrder(open, missing) === true;
+    return new PlainCapacity(closed(nodes, avoided), taken, surroundings).isFound(open, missing) === true;
   }
 
   /**

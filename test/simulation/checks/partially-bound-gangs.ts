@@ -16,7 +16,7 @@ const turnMs = 30_000;
 /**
  * I2, once the cluster has settled: a group that never started has its quorum bound, or no member at all. The latter holds at the latest
  * when its grace period has ended, terminating pods are gone and the other groups have had their turn. Excused: cases that the policy or the
- * conditions for a release exclude, and members that fit, but not in the order in which the planner places them.
+ * conditions for a release exclude, and members that fit, but the planner may not find how.
  */
 export class PartialGroupChecker implements Checker {
   readonly #evidence: Evidence;
@@ -55,7 +55,7 @@ export class PartialGroupChecker implements Checker {
       const what = `group ${group.name} has ${bound.length} of ${group.minMember} members bound`;
       const capacity = others.without(open);
       const areEnough = open.length >= missing && !nameSeveralSchedulers(open);
-      if (areEnough && capacity.isFoundInOrder(open, missing) === true) {
+      if (areEnough && capacity.isFound(open, missing) === true) {
         const blocked = others.whyBlocked(open, missing);
         if (blocked === undefined) this.#evidence.violated('I2', `${what}, and the others fit`);
         else {
@@ -74,9 +74,7 @@ export class PartialGroupChecker implements Checker {
       if (now() < end) again = Math.max(again ?? 0, end);
       else if (areEnough && capacity.arrangement(open, missing) !== 'none') {
         // The scheduler may find the arrangement in a dry run, depending on the nodes that it takes first, and keep the group for it.
-        this.#evidence.excused(
-          'partially bound: the missing members fit, but not in the order in which they are placed',
-        );
+        this.#evidence.excused('partially bound: the missing members fit, but the planner may not find how');
       } else this.#evidence.violated('I2', `${what}, cannot be completed, and is not released`);
     }
     return again;

@@ -66,21 +66,26 @@ describe('PlainCapacity', () => {
     ]);
   });
 
-  it('finds the only arrangement that fits, and detects that others do not', () => {
+  it('finds the only arrangement that fits, and holds the planner to it unless the members have terms', () => {
     // 3 + 2 and 4: a pod of 2 on the node of 4 leaves no capacity for the pod of 4.
     const capacity = new PlainCapacity([node('a', 5), node('b', 4)], []);
     const members = [pod(3), pod(2), pod(4)];
     expect(capacity.arrangement(members, 3)).toBe('fits');
-    expect(capacity.isFoundInOrder(members, 3)).toBe(false);
+    expect(capacity.isFound(members, 3)).toBe(true);
+    const terms: readonly PlainTerm[] = [{ kind: 'apart', domain: 'node', group: 'none' }];
+    const withTerms = [pod(3, { terms }), pod(2, { terms }), pod(4, { terms })];
+    expect(capacity.isFound(withTerms, 3)).toBe(false);
     expect(capacity.arrangement([...members, pod(1)], 4)).toBe('none');
-    expect(capacity.isFoundInOrder([pod(2), pod(2), pod(2), pod(2)], 4)).toBe(true);
+    expect(capacity.isFound([pod(2), pod(2), pod(2), pod(2)], 4)).toBe(true);
   });
 
   it('holds the planner to the order hardest first, on whichever nodes, and to the easiest first if some may be left out', () => {
     const capacity = new PlainCapacity([node('a', 4), node('b', 3)], []);
+    const terms: readonly PlainTerm[] = [{ kind: 'apart', domain: 'node', group: 'none' }];
+    const members = (...amounts: readonly number[]): PlainPod[] => amounts.map((amount) => pod(amount, { terms }));
     // Only the pod of 4 may not be placed second.
-    expect(capacity.isFoundInOrder([pod(3), pod(4)], 2)).toBe(true);
-    expect(new PlainCapacity([node('a', 4)], []).isFoundInOrder([pod(4), pod(2), pod(2)], 2)).toBe(true);
+    expect(capacity.isFound(members(3, 4), 2)).toBe(true);
+    expect(new PlainCapacity([node('a', 4)], []).isFound(members(4, 2, 2), 2)).toBe(true);
   });
 
   it('knows where pods must be apart, together or spread', () => {

@@ -127,12 +127,13 @@ export class PlainCapacity {
   }
 
   /**
-   * Reports whether the order that docs/concepts.md promises finds nodes for `needed` of the pods, whichever fitting node it takes for
-   * each. The forms that fit on the fewest nodes come first, then the largest. If not all pods are needed, the planner also tries the
-   * opposite order. For pods that must be together, it tries each zone. Pods of one form cannot be placed wrongly. Undefined: too many cases.
+   * Reports whether the planner finds nodes for `needed` of the pods. It finds each arrangement of pods without terms. For others, reports
+   * whether the order that docs/concepts.md promises is enough, whichever fitting node it takes for each: the forms that fit on the fewest
+   * nodes come first, then the largest. If not all pods are needed, the planner also tries the opposite order. For pods that must be
+   * together, it tries each zone. Undefined: too many cases.
    */
-  isFoundInOrder(pods: readonly PlainPod[], needed: number): boolean | undefined {
-    if (new Set(pods.map(formOf)).size <= 1) {
+  isFound(pods: readonly PlainPod[], needed: number): boolean | undefined {
+    if (new Set(pods.map(formOf)).size <= 1 || pods.every(({ terms }) => terms.length === 0)) {
       const arrangement = this.arrangement(pods, needed);
       return arrangement === 'unknown' ? undefined : arrangement === 'fits';
     }

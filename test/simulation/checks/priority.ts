@@ -81,7 +81,7 @@ export class PriorityChecker implements Checker {
       const open = closed(nodes, barredFor(barred, waiting));
       const others = takenCapacity(pods.filter((pod) => !waiting.includes(pod)));
       const fits = (placed: readonly (readonly [PlainPod, string])[]): boolean =>
-        new PlainCapacity(open, placed, surroundings).isFoundInOrder(waiting, missing) === true;
+        new PlainCapacity(open, placed, surroundings).isFound(waiting, missing) === true;
       if (!fits(others) || fits([...others, [taken, target.name]])) continue;
       const who = name === undefined ? `pod ${waiting[0]!.name}` : `group ${name}`;
       this.#evidence.violated(

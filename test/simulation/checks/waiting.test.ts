@@ -27,6 +27,11 @@ function play({ afterVerdict = ['bound'], isEarly = false, reason = 'Unschedulab
     }),
     { schedulerNames: ['tutti'] },
   );
+  // Without a term, the planner would find the arrangement.
+  const inOneZone = {
+    topologyKey: 'zone',
+    labelSelector: { matchLabels: { 'scheduling.x-k8s.io/pod-group': 'g' } },
+  };
   const sized = (pod: any, milliCpu: number): any => ({
     ...pod,
     spec: { ...pod.spec, containers: [{ resources: { requests: { cpu: `${milliCpu}m` } } }] },
@@ -35,7 +40,8 @@ function play({ afterVerdict = ['bound'], isEarly = false, reason = 'Unschedulab
     ['narrow', '2'],
     ['wide', '9'],
   ] as const) {
-    store.add('nodes', `/${name}`, { metadata: { name }, status: { allocatable: { cpu: '2', memory: '8Gi', pods } } });
+    const metadata = { name, labels: { zone: 'z' } };
+    store.add('nodes', `/${name}`, { metadata, status: { allocatable: { cpu: '2', memory: '8Gi', pods } } });
   }
   store.add('podgroups.scheduling.x-k8s.io', 'default/g', {
     metadata: { name: 'g', uid: 'g' },
@@ -44,6 +50,7 @@ function play({ afterVerdict = ['bound'], isEarly = false, reason = 'Unschedulab
   [1600, 400, 400, 400].forEach((milliCpu, i) => {
     const member: any = memberOf('g', { name: `g-${i}` });
     member.status.conditions[0].reason = reason;
+    member.spec.affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [inOneZone] } };
     store.add('pods', `default/g-${i}`, sized(member, milliCpu));
   });
   store.add('pods', 'default/old', sized(memberOf('', { name: 'old', node: 'narrow' }), 0));

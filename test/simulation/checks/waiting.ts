@@ -97,9 +97,9 @@ export class WaitingChecker implements Checker {
           this.#evidence.excused('waits: a new leader cannot know that it has started');
           continue;
         }
-        if (capacity.isFoundInOrder(members, missing) !== true) {
-          // docs/guarantees.md names this exception. The order that docs/concepts.md names is held to its word.
-          this.#evidence.excused('waits: its members fit, but not in the order in which the planner places them');
+        if (capacity.isFound(members, missing) !== true) {
+          // docs/guarantees.md names this exception.
+          this.#evidence.excused('waits: its members fit, but the planner may not find how');
         } else if (this.#wasMissedByOrder(group!, members, missing)) {
           this.#evidence.excused(
             'waits: its members fit in order only because another pod has taken capacity since their verdict',
@@ -159,7 +159,7 @@ export class WaitingChecker implements Checker {
     const others = podsIn(record, view).filter(({ uid }) => members.every((pod) => pod.uid !== uid));
     const taken = takenCapacity(others, Math.min(...members.map(({ priority }) => priority)));
     const capacity = new PlainCapacity(usableNodes(record, forbiddenNode, view), taken, { refused });
-    return capacity.isFoundInOrder(members, missing) === false;
+    return capacity.isFound(members, missing) === false;
   }
 
   #hasVerdict(pod: PlainPod): void {
