@@ -4,6 +4,9 @@ import type { PackingClass, PackingProblem } from './packing-problem.ts';
 import { PackingState } from './packing-state.ts';
 import type { PackingResult, PackingStrategy } from './packing-strategy.ts';
 
+/** Finding the classes on a node costs as much as a look for so many classes. */
+const classesPerLook = 8;
+
 /** Returns how hard a class is to place; the hardest goes first. `totals`: resource -> total free amount. */
 type Hardness = (packingClass: PackingClass, totals: readonly number[]) => number;
 
@@ -21,6 +24,8 @@ class GreedyPacking {
   readonly #state: PackingState;
   readonly #totals: readonly number[];
   readonly #order: readonly number[];
+  /** The nodes, fullest first when they were last sorted. */
+  readonly #nodes: number[];
 
   constructor(problem: PackingProblem, budget: PackingBudget, hardness: Hardness) {
     this.#problem = problem;
@@ -29,6 +34,7 @@ class GreedyPacking {
     this.#totals = totalFree(problem);
     const values = problem.classes.map((each) => hardness(each, this.#totals));
     this.#order = [...values.keys()].sort((a, b) => values[b]! - values[a]! || a - b);
+    this.#nodes = [...problem.free.keys()];
   }
 
   run(): PackingResult {
@@ -41,7 +47,7 @@ class GreedyPacking {
       const placed = state.counts[index]!.reduce((sum, count) => sum + count, 0);
       this.#place(index, Math.min(needed - state.placed, classes[index]!.count - placed));
     }
-    return { packing: state.counts, placed: state.placed, isProvedBest: state.placed >= needed };
+    return { packing: state.counts, placed: state.placed, isDecided: state.placed >= needed };
   }
 
   /** class -> how many of its members to place: as many as needed in total, those with the smallest requests */
@@ -52,7 +58,7 @@ class GreedyPacking {
     let left = needed;
     for (const index of [...costs.keys()].sort((a, b) => costs[a]! - costs[b]! || a - b)) {
       chosen[index] = Math.min(left, classes[index]!.count);
-      left -= chosen[index]!;
+      left -= chosen[index];
     }
     return chosen;
   }
@@ -60,9 +66,10 @@ class GreedyPacking {
   #place(index: number, members: number): void {
     const state = this.#state;
     let left = members;
-    if (left <= 0) return;
+    if (left <= 0 || this.#budget.isUsedUp) return;
     // A node that gets a member stays the fullest until no more fit.
     for (const node of this.#fullestFirst()) {
+      if (this.#budget.isUsedUp) return;
       const count = state.capacity(index, node, left);
       if (count > 0) state.add(index, node, count);
       left -= count;
@@ -72,8 +79,9 @@ class GreedyPacking {
   }
 
   #fullestFirst(): readonly number[] {
-    const shares = this.#state.free.map((_, node) => this.#freeShare(node));
-    return [...shares.keys()].sort((a, b) => shares[a]! - shares[b]! || a - b);
+    const shares = Float64Array.from(this.#nodes, (_, node) => this.#freeShare(node));
+    // Few nodes have changed since the last time, so that this takes about one step per node.
+    return this.#nodes.sort((a, b) => shares[a]! - shares[b]! || a - b);
   }
 
   /** Returns the node with the smallest share of free resources on which a member of the class fits; -1: none. */
@@ -97,12 +105,18 @@ class GreedyPacking {
     return share;
   }
 
+  /** Returns the classes with members on the node, hardest first. */
+  #classesOn(node: number): readonly number[] {
+    this.#budget.looks -= this.#order.length / classesPerLook;
+    return this.#order.filter((index) => this.#state.counts[index]![node]! > 0);
+  }
+
   /** Places a member of the class on a node that one placed member leaves, by a move or by a swap. */
   #makeSpace(index: number): boolean {
     const state = this.#state;
-    for (let node = 0; node < this.#problem.free.length; node++) {
-      for (const other of this.#order) {
-        if (other === index || state.counts[other]![node] === 0) continue;
+    for (let node = 0; node < this.#problem.free.length && !this.#budget.isUsedUp; node++) {
+      for (const other of this.#classesOn(node)) {
+        if (other === index) continue;
         state.add(other, node, -1);
         if (state.capacity(index, node, 1) > 0) {
           state.add(index, node, 1);
@@ -124,10 +138,10 @@ class GreedyPacking {
       state.add(index, free, 1);
       return true;
     }
-    for (let node = 0; node < this.#problem.free.length; node++) {
+    for (let node = 0; node < this.#problem.free.length && !this.#budget.isUsedUp; node++) {
       if (node === left) continue;
-      for (const other of this.#order) {
-        if (other === index || state.counts[other]![node] === 0) continue;
+      for (const other of this.#classesOn(node)) {
+        if (other === index) continue;
         state.add(other, node, -1);
         if (state.capacity(index, node, 1) > 0) {
           state.add(index, node, 1);
@@ -139,6 +153,7 @@ class GreedyPacking {
           state.add(index, node, -1);
         }
         state.add(other, node, 1);
+        if (this.#budget.isUsedUp) return false;
       }
     }
     return false;

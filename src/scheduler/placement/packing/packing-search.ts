@@ -50,7 +50,7 @@ class PackingSearch {
     this.#isOver = members > maxMembers || classes.length * free.length > maxCells;
     if (members >= needed && !this.#isOver) this.#place(0, members - needed);
     const { counts, placed } = this.#state;
-    return { packing: counts, placed, isProvedBest: !this.#isOver };
+    return { packing: counts, placed, isDecided: !this.#isOver };
   }
 
   /** Places the classes from this position of the order on. `spare`: how many members may stay unplaced. */

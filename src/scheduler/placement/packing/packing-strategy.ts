@@ -1,11 +1,11 @@
 import type { PackingBudget } from './packing-budget.ts';
 import type { Packing, PackingProblem } from './packing-problem.ts';
 
-/** What a strategy found. `isProvedBest`: no packing places more members, as far as the problem describes them. */
+/** What a strategy found. `isDecided`: it placed all needed members, or no packing does. */
 export interface PackingResult {
   readonly packing: Packing;
   readonly placed: number;
-  readonly isProvedBest: boolean;
+  readonly isDecided: boolean;
 }
 
 /** One way to solve a packing problem. Deterministic. */

@@ -49,7 +49,7 @@ export const binPacking: PlacementStrategy = {
       left -= found.work + passWork;
       placements += found.placements;
       const isEnough = found.placed >= needed;
-      if (!isEnough && found.isProvedBest) return plan;
+      if (!isEnough && found.isDecided) return plan;
       if (!isEnough && found.placed <= (plan?.placed ?? 0)) break;
       const next = { ...(yield* passes.run(scope, batches, gang.chosen(found.packing))), strategy: found.strategy };
       if (isCompleteOrFailed(next)) return next;
@@ -72,7 +72,7 @@ interface FoundPacking extends PackingResult {
   readonly placements: number;
 }
 
-/** Returns the first packing with all needed members, or else the one with most; `isProvedBest` only for the last strategy. */
+/** Returns the first packing with all needed members, or else the one with most; `isDecided` only for the last strategy. */
 function* packingOf({ work }: PlanScope, { problem }: GangPacking, maxWork: number): Yielding<FoundPacking> {
   const budget = new PackingBudget();
   let most: Omit<FoundPacking, 'work' | 'placements'> | undefined;
@@ -85,8 +85,8 @@ function* packingOf({ work }: PlanScope, { problem }: GangPacking, maxWork: numb
     spent += cost;
     work.spend(cost);
     if (work.isDue) yield;
-    if (most === undefined || result.placed > most.placed || result.isProvedBest) most = { ...result, strategy };
-    if (result.placed >= problem.needed || result.isProvedBest) break;
+    if (most === undefined || result.placed > most.placed || result.isDecided) most = { ...result, strategy };
+    if (result.placed >= problem.needed || result.isDecided) break;
   }
   return { ...most!, work: spent, placements: budget.placements };
 }
