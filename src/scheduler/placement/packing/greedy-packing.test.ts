@@ -117,9 +117,9 @@ describe.each([scarcestResourceFirst, largestRequestFirst])('$name', (strategy) 
       counts: [1, 1],
       requests: [[3], [2]],
       free: [[3], [4]],
-      fits: [
-        [true, true],
-        [true, false],
+      limits: [
+        [99, 99],
+        [99, 0],
       ],
     });
     expect(nodesOf(pack(strategy, problem))).toEqual([
@@ -135,10 +135,10 @@ describe.each([scarcestResourceFirst, largestRequestFirst])('$name', (strategy) 
       counts: [1, 1, 1],
       requests: [[3], [2], [1]],
       free: [[2], [3], [4]],
-      fits: [
-        [false, true, true],
-        [true, true, false],
-        [true, false, false],
+      limits: [
+        [0, 99, 99],
+        [99, 99, 0],
+        [99, 0, 0],
       ],
     });
     expect(nodesOf(pack(strategy, problem))).toEqual([

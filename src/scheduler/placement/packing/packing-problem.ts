@@ -3,8 +3,8 @@ export interface PackingClass {
   readonly count: number;
   /** resource -> amount that one member requests */
   readonly requests: readonly number[];
-  /** node -> 1 if a member fits on the node before any is placed, 0 otherwise */
-  readonly fits: Uint8Array;
+  /** node -> how many of its members the node takes at most; 0 if it takes none even before any is placed */
+  readonly limits: Uint16Array;
 }
 
 /**

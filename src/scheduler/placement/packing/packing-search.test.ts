@@ -122,9 +122,9 @@ describe('the search', () => {
       counts: [1, 1],
       requests: [[2], [1]],
       free: [[2], [2]],
-      fits: [
-        [true, true],
-        [true, false],
+      limits: [
+        [99, 99],
+        [99, 0],
       ],
     });
     expect(search(problem)).toMatchObject({ placed: 2, isDecided: true });

@@ -137,7 +137,7 @@ class PackingSearch {
     const conflicting = before.filter((index) => rest.some((other) => apart[index]!.has(other)));
     return free.map(
       (amounts, node) =>
-        `${amounts.join()} ${rest.map((index) => classes[index]!.fits[node]).join('')} ${conflicting.map((index) => counts[index]![node]).join()}`,
+        `${amounts.join()} ${rest.map((index) => classes[index]!.limits[node]).join()} ${conflicting.map((index) => counts[index]![node]).join()}`,
     );
   }
 }

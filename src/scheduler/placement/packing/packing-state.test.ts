@@ -35,9 +35,16 @@ describe('PackingState', () => {
 
   it('fits no member on a node that its class may not use', () => {
     const { state } = stateOf(
-      packingProblem({ counts: [1], requests: [[0]], free: [[9], [9]], fits: [[false, true]] }),
+      packingProblem({ counts: [1], requests: [[0]], free: [[9], [9]], limits: [[0, 1]] }),
     );
     expect([0, 1].map((node) => state.capacity(0, node, 1))).toEqual([0, 1]);
+  });
+
+  it('fits no more members on a node than the limit of their class', () => {
+    const { state } = stateOf(packingProblem({ counts: [5], requests: [[1]], free: [[9]], limits: [[3]] }));
+    expect(state.capacity(0, 0, 5)).toBe(3);
+    state.add(0, 0, 2);
+    expect(state.capacity(0, 0, 3)).toBe(1);
   });
 
   it('keeps classes apart in both directions, and a class from itself', () => {

@@ -22,9 +22,9 @@ export class PackingState {
   /** Returns how many more members of the class fit on the node, at most `most`. */
   capacity(index: number, node: number, most: number): number {
     this.#budget.looks--;
-    const { requests, fits } = this.#problem.classes[index]!;
-    if (fits[node] === 0) return 0;
-    let capacity = most;
+    const { requests, limits } = this.#problem.classes[index]!;
+    let capacity = Math.min(most, limits[node]! - this.counts[index]![node]!);
+    if (capacity <= 0) return 0;
     for (const other of this.#problem.apart[index]!) {
       if (this.counts[other]![node]! > 0) return 0;
       if (other === index) capacity = Math.min(capacity, 1);

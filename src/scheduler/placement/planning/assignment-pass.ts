@@ -37,7 +37,7 @@ export interface ChosenNode {
 export class AssignmentPass {
   /** In the order of placement; all members are assumed and reserved. */
   readonly assignments: NodeAssignment[] = [];
-  /** The chosen nodes that the plugins rejected. */
+  /** The chosen nodes that the plugins rejected, with the number of members that they accepted there before. */
   readonly rejected: ChosenNode[] = [];
   readonly #scope: PlanScope;
   readonly #request: PlanRequest;
@@ -126,7 +126,7 @@ export class AssignmentPass {
         if (result === undefined) left.shift();
         else if (failureIn(result) !== undefined) return result;
         else {
-          this.rejected.push(choice);
+          this.rejected.push({ ...choice, count: i });
           break;
         }
       }
@@ -138,11 +138,13 @@ export class AssignmentPass {
   /** Places the pod on this node. Returns the rejection, after which nothing has changed. */
   #placeOn(node: NodeInfo, pod: Pod, batch: Batch): Diagnosis | undefined {
     const { ranking } = batch;
+    // PreFilter may have changed its mind since the node was chosen.
+    if (ranking === undefined) return this.#rejection(pod, batch.answer.status!);
     const { state, answer } = this.#admit(pod, batch);
     if (answer.status !== undefined) return this.#rejection(pod, answer.status);
     const { nodeNames } = answer;
     const target = { pod, state: batch.isUniform ? batch.state : state, nodeNames };
-    const rejection = ranking!.rejectionOn(node, target) ?? this.#reserve(node, state, pod);
+    const rejection = ranking.rejectionOn(node, target) ?? this.#reserve(node, state, pod);
     if (rejection !== undefined) return this.#rejection(pod, rejection);
     this.assignments.push({ pod, nodeName: node.name, state });
     const failure = this.#follow(pod, node);

@@ -49,7 +49,7 @@ export const binPacking: PlacementStrategy = {
       left -= found.work + passWork;
       placements += found.placements;
       const isEnough = found.placed >= needed;
-      if (!isEnough && found.isDecided) return plan;
+      if (!isEnough && found.isDecided && gang.isNecessary) return plan;
       if (!isEnough && found.placed <= (plan?.placed ?? 0)) break;
       const next = { ...(yield* passes.run(scope, batches, gang.chosen(found.packing))), strategy: found.strategy };
       if (isCompleteOrFailed(next)) return next;
@@ -57,7 +57,7 @@ export const binPacking: PlacementStrategy = {
       if (!isEnough) break;
       const { rejected } = passes;
       batches = yield* passes.start(scope, order);
-      for (const chosen of rejected) gang.rejected(scope, batches, found.packing, chosen);
+      for (const chosen of rejected) yield* gang.rejected(scope, batches, found.packing, chosen);
     }
     return plan && { ...plan, searchedPlacements: placements };
   },
@@ -77,16 +77,18 @@ function* packingOf({ work }: PlanScope, { problem }: GangPacking, maxWork: numb
   const budget = new PackingBudget();
   let most: Omit<FoundPacking, 'work' | 'placements'> | undefined;
   let spent = 0;
-  for (const { name: strategy, pack } of strategies) {
+  for (const strategy of strategies) {
     const looks = Math.min(maxLooks, (maxWork - spent) * looksPerCheck);
     budget.allow(looks);
-    const result = pack(problem, budget);
+    const result = strategy.pack(problem, budget);
     const cost = (looks - budget.looks) / looksPerCheck;
     spent += cost;
     work.spend(cost);
     if (work.isDue) yield;
-    if (most === undefined || result.placed > most.placed || result.isDecided) most = { ...result, strategy };
-    if (result.placed >= problem.needed || result.isDecided) break;
+    if (most === undefined || result.placed > most.placed || result.isDecided) {
+      most = { ...result, strategy: strategy.name };
+    }
+    if (result.isDecided) break;
   }
   return { ...most!, work: spent, placements: budget.placements };
 }

@@ -28,7 +28,7 @@ export class PlanPasses {
     return this.#assignments;
   }
 
-  /** The chosen nodes that the plugins rejected in the last pass. */
+  /** See `AssignmentPass.rejected`, of the last pass. */
   get rejected(): readonly ChosenNode[] {
     return this.#rejected;
   }

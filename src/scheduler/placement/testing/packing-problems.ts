@@ -4,13 +4,13 @@ import { placeExactly } from '../../../../test/simulation/checks/exact-placement
 import type { PlacementResult } from '../../../../test/simulation/checks/exact-placement.ts';
 import type { Packing, PackingProblem } from '../packing/packing-problem.ts';
 
-/** Returns a problem from plain lists. `fits`: class -> node -> whether a member fits; absent: all fit. `apart`: pairs of classes. */
+/** Returns a problem from plain lists. `limits`: class -> node -> maximum number of members; absent: no limit. `apart`: pairs of classes. */
 export function packingProblem({
   counts,
   requests,
   free,
   needed = counts.reduce((sum, count) => sum + count, 0),
-  fits,
+  limits,
   apart = [],
 }: {
   readonly counts: readonly number[];
@@ -19,14 +19,14 @@ export function packingProblem({
   /** node -> resource -> amount */
   readonly free: readonly (readonly number[])[];
   readonly needed?: number;
-  readonly fits?: readonly (readonly boolean[])[];
+  readonly limits?: readonly (readonly number[])[];
   readonly apart?: readonly (readonly [number, number])[];
 }): PackingProblem {
   return {
     classes: counts.map((count, index) => ({
       count,
       requests: requests[index]!,
-      fits: Uint8Array.from(free, (_, node) => Number(fits?.[index]![node] ?? true)),
+      limits: Uint16Array.from(free, (_, node) => limits?.[index]![node] ?? 99),
     })),
     free: free.map((amounts) => Float64Array.from(amounts)),
     needed,
@@ -50,13 +50,7 @@ export const packingProblems: Arbitrary<PackingProblem> = fc
       counts: listOf(classes, fc.integer({ min: 1, max: 4 })),
       requests: listOf(classes, listOf(resources, fc.integer({ min: 0, max: 5 }))),
       free: listOf(nodes, listOf(resources, fc.integer({ min: -2, max: 12 }))),
-      fits: listOf(
-        classes,
-        listOf(
-          nodes,
-          fc.integer({ min: 0, max: 9 }).map((draw) => draw > 0),
-        ),
-      ),
+      limits: listOf(classes, listOf(nodes, fc.constantFrom(0, 1, 2, 99, 99, 99, 99, 99))),
       apart: listOf(conflicts, fc.tuple(aClass, aClass)),
       spare: fc.integer({ min: 0, max: 4 }),
     });
@@ -73,14 +67,14 @@ export function packingProblemOf(
   placed: number,
 ): string | undefined {
   let sum = 0;
-  for (const [index, { count, fits }] of classes.entries()) {
+  for (const [index, { count, limits }] of classes.entries()) {
     const counts = [...packing[index]!];
     const members = counts.reduce((total, each) => total + each, 0);
     sum += members;
     if (counts.length !== free.length) return `class ${index} has ${counts.length} nodes`;
     if (counts.some((each) => each < 0)) return `class ${index} has a negative number of members on a node`;
     if (members > count) return `class ${index} has ${members} of ${count} members`;
-    if (counts.some((each, node) => each > 0 && fits[node] === 0)) return `class ${index} is on a node it does not fit`;
+    if (counts.some((each, node) => each > limits[node]!)) return `class ${index} exceeds a limit`;
     for (const [node, each] of counts.entries()) {
       if (each === 0) continue;
       if (apart[index]!.has(index) && each > 1) return `class ${index} shares node ${node} with itself`;
@@ -102,12 +96,13 @@ export function packingProblemOf(
 /** Asks the exact solver of the tests. */
 export function exactPacking({ classes, free, needed, apart }: PackingProblem, maxSteps = 200_000): PlacementResult {
   return placeExactly({
-    kinds: classes.map(({ count, requests, fits }) => ({
+    // Each limit is a resource of its own.
+    kinds: classes.map(({ count, requests, limits }, index) => ({
       count,
-      amounts: requests,
-      mayUse: [...fits].map((each) => each > 0),
+      amounts: [...requests, ...classes.map((_, other) => Number(other === index))],
+      mayUse: [...limits].map((limit) => limit > 0),
     })),
-    free: free.map((amounts) => [...amounts]),
+    free: free.map((amounts, node) => [...amounts, ...classes.map(({ limits }) => limits[node]!)]),
     needed,
     ...(apart.some(({ size }) => size > 0) && {
       accepts: (placement) =>
