@@ -188,11 +188,14 @@ describe('bin packing learns', () => {
 describe('bin packing', () => {
   it('claims no proof if the plugins ignore a resource', () => {
     // A profile without NodeResourcesFit overcommits nodes.
-    const harness = new CoreHarness({
-      plugins: defaultPlugins.filter(({ name }) => name !== 'NodeResourcesFit'),
-      extra: [{ name: 'Picky', sign: () => '', filter: (_state, _pod, { pods }) => (pods.size < 2 ? undefined : no) }],
-    });
-    harness.node({ name: 'a', cpu: 1 });
+    const onePerNode: Plugin = {
+      name: 'One',
+      sign: () => '',
+      filter: (_state, _pod, { pods }) => (pods.size < 1 ? undefined : no),
+    };
+    const plugins = defaultPlugins.filter(({ name }) => name !== 'NodeResourcesFit');
+    const harness = new CoreHarness({ plugins, extra: [onePerNode] });
+    for (const [name, cpu] of Object.entries({ a: 6, b: 2, c: 2, d: 2 })) harness.node({ name, cpu });
     const plan = dryRun(harness, gangIn(harness));
     expect(plan.blocked).toBeDefined();
     expect(plan.searchedPlacements).toBeDefined();
