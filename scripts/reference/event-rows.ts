@@ -33,7 +33,7 @@ export function eventRows(): readonly EventRow[] {
     reason: 'Unschedulable',
     waitsFor: 'capacity',
     message:
-      'PodGroup default/train cannot start: with 2 of 3 members placed, train-2 finds no node: 0/2 nodes are available: 2 Insufficient cpu.',
+      'PodGroup default/train cannot start: 2 of 3 members would fit; train-2 would not: 0/2 nodes are available: 2 Insufficient cpu.',
   };
   const disagreement = events.podGroupDisagreement(pod, { label: 'train', annotation: 'test' });
   /** function that creates Events -> samples of its Events. The type requires an entry for each function. */

@@ -230,7 +230,7 @@ class World {
       expect(verdict, `verdict of ${uid}`).toBeDefined();
       if (schedulingEntity.kind === 'gang')
         expect(verdict!.message).toContain(`PodGroup ${schedulingEntity.gang.key} `);
-      const named = /(\S+) finds no node/.exec(verdict!.message)?.[1];
+      const named = /(\S+) (?:finds no node|would not):/.exec(verdict!.message)?.[1];
       if (named !== undefined) expect(pods, `the pod that ${verdict!.message} names`).toContain(named);
       if (verdict!.cause === undefined) continue;
       const { fits, blocked } = harness.core.dryRun(schedulingEntity);

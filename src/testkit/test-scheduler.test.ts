@@ -62,7 +62,7 @@ describe('TestScheduler', () => {
     scheduler.setPods(2, { name: 'w', group: 'gang', cpu: 1 });
     await scheduler.expectRejected('w-0', { by: 'Coscheduling' });
     scheduler.setPod({ name: 'w-2', group: 'gang', cpu: 1 });
-    await scheduler.expectRejected('w-0', { by: 'NodeResourcesFit', says: 'with 2 of 3 members placed' });
+    await scheduler.expectRejected('w-0', { by: 'NodeResourcesFit', says: '2 of 3 members would fit; w-2 would not' });
     scheduler.setNode({ name: 'b', cpu: 1 });
     for (const name of ['w-0', 'w-1', 'w-2']) await scheduler.expectBound(name);
   });

@@ -283,7 +283,7 @@ describe('A gang with an extender', () => {
     await gang('red', 3, { cpu: 1 });
     await expectMessage(
       'red-0',
-      expect.stringMatching(/^PodGroup default\/red cannot start: with 2 of 3 members placed/),
+      expect.stringMatching(/^PodGroup default\/red cannot start: 2 of 3 members would fit/),
     );
     expect(await bound()).toEqual({});
     // Other gangs are not affected.

@@ -21,7 +21,7 @@ export const extra = {
       const scheduler = await stage.startScheduler();
       await stage.createGroup('train', { minMember: 3 });
       const gang = await stage.createPods('train', 3, { group: 'train', requests: { [gpu]: 4 }, priority: 'high' });
-      const says = ['1 of 3 members placed', `Insufficient ${gpu}`];
+      const says = ['1 of 3 members would fit', `Insufficient ${gpu}`];
       await expectVerdict(stage.record, gang, { reason: 'Unschedulable', says });
       const before = await attemptsOf(scheduler, 'unschedulable');
       // Together they need all 12: no capacity may be reserved.
@@ -47,7 +47,7 @@ export const extra = {
     await stage.startScheduler();
     await stage.createGroup('large', { minMember: 3 });
     const large = await stage.createPods('large', 3, { group: 'large', cpu: 4 });
-    await expectVerdict(stage.record, large, { reason: 'Unschedulable', says: ['2 of 3 members placed'] });
+    await expectVerdict(stage.record, large, { reason: 'Unschedulable', says: ['2 of 3 members would fit'] });
     await stage.createGroup('small', { minMember: 1 });
     await expectBound(stage.record, await stage.createPods('small', 1, { group: 'small', cpu: 3 }));
     return () => expectNeverBound(stage.record, large);
@@ -60,7 +60,7 @@ export const extra = {
       await stage.startScheduler();
       await stage.createGroup('ten', { minMember: 10 });
       const ten = await stage.createPods('ten', 10, { group: 'ten', cpu: 1 });
-      await expectVerdict(stage.record, ten, { reason: 'Unschedulable', says: ['9 of 10 members placed'] });
+      await expectVerdict(stage.record, ten, { reason: 'Unschedulable', says: ['9 of 10 members would fit'] });
       await expectBound(stage.record, await stage.createPods('plain', 9, { cpu: 1 }));
       return () => expectNeverBound(stage.record, ten);
     },
@@ -77,7 +77,7 @@ export const extra = {
       const occupant = await stage.createPod('occupant', { cpu: '1500m', nodeName: taken! });
       await stage.createGroup('pair', { minMember: 2 });
       const pair = await stage.createPods('pair', 2, { group: 'pair', cpu: '1500m' });
-      await expectVerdict(stage.record, pair, { reason: 'Unschedulable', says: ['1 of 2 members placed'] });
+      await expectVerdict(stage.record, pair, { reason: 'Unschedulable', says: ['1 of 2 members would fit'] });
       // The total would suffice, and one node has more than before, so each change is worth an attempt.
       for (let change = 1; change <= 20; change++) {
         const { groups } = await attemptsOf(scheduler, 'unschedulable');
@@ -166,7 +166,7 @@ export const extra = {
       await stage.startScheduler();
       const group = await stage.createGroup('elastic', { minMember: 6 });
       const pods = await stage.createPods('elastic', 6, { group: 'elastic', cpu: 1 });
-      await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: ['4 of 6 members placed'] });
+      await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: ['4 of 6 members would fit'] });
       for (const key of pods.splice(4)) await stage.deletePod(key);
       await expectVerdict(stage.record, pods, { reason: 'WaitingForGang', says: ['has 4 of the 6 members'] });
       expectNeverBound(stage.record, pods);
@@ -180,7 +180,7 @@ export const extra = {
     await stage.startScheduler();
     await stage.createGroup('pair', { minMember: 2 });
     const large = await stage.createPods('large', 2, { group: 'pair', cpu: 3 });
-    await expectVerdict(stage.record, large, { reason: 'Unschedulable', says: ['1 of 2 members placed'] });
+    await expectVerdict(stage.record, large, { reason: 'Unschedulable', says: ['1 of 2 members would fit'] });
     const small = await stage.createPod('small', { group: 'pair', cpu: 1 });
     await expectBound(stage.record, [small]);
     await expectCountBound(stage.record, large, 1);
@@ -192,7 +192,7 @@ export const extra = {
     await stage.createGroup('pair', { minMember: 2 });
     const small = await stage.createPod('small', { group: 'pair', cpu: 1, gates: ['example.com/quota'] });
     const large = await stage.createPods('large', 2, { group: 'pair', cpu: 3 });
-    await expectVerdict(stage.record, large, { reason: 'Unschedulable', says: ['1 of 2 members placed'] });
+    await expectVerdict(stage.record, large, { reason: 'Unschedulable', says: ['1 of 2 members would fit'] });
     await stage.liftGates(small);
     await expectBound(stage.record, [small]);
     await expectCountBound(stage.record, large, 1);
@@ -203,7 +203,7 @@ export const extra = {
     await stage.startScheduler();
     const group = await stage.createGroup('elastic', { minMember: 6 });
     const pods = await stage.createPods('elastic', 6, { group: 'elastic', cpu: 1 });
-    await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: ['4 of 6 members placed'] });
+    await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: ['4 of 6 members would fit'] });
     await stage.patchGroup(group, { spec: { minMember: 4 } });
     await expectCountBound(stage.record, pods, 4);
   }),

@@ -61,7 +61,7 @@ export const places = {
     const member = { cpu: 1, labels: { role: 'rank' }, affinity: beside('rank', zone) };
     await stage.createGroup('ring', { minMember: 6 });
     const ring = await stage.createPods('ring', 6, { ...member, group: 'ring' });
-    const says = ['of 6 members placed', "node(s) didn't match pod affinity rules", 'Insufficient cpu'];
+    const says = ['of 6 members would fit', "node(s) didn't match pod affinity rules", 'Insufficient cpu'];
     await expectVerdict(stage.record, ring, { reason: 'Unschedulable', says });
     return () => expectNeverBound(stage.record, ring);
   }),
@@ -74,7 +74,7 @@ export const places = {
       await stage.createGroup('apart', { minMember: 3 });
       const member = { cpu: 1, labels: { role: 'replica' }, affinity: apart('replica', hostname) };
       const pods = await stage.createPods('apart', 3, { ...member, group: 'apart' });
-      const says = ['2 of 3 members placed', "2 node(s) didn't match pod anti-affinity rules"];
+      const says = ['2 of 3 members would fit', "2 node(s) didn't match pod anti-affinity rules"];
       await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says });
       expectNeverBound(stage.record, pods);
       await stage.addNodes(inZone('three', 'a', 8));
@@ -110,7 +110,7 @@ export const places = {
       },
     ];
     const even = await stage.createPods('even', 4, { group: 'even', cpu: 1, labels: { role: 'even' }, topologySpread });
-    const says = ['3 of 4 members placed', "node(s) didn't match pod topology spread constraints"];
+    const says = ['3 of 4 members would fit', "node(s) didn't match pod topology spread constraints"];
     await expectVerdict(stage.record, even, { reason: 'Unschedulable', says });
     expectNeverBound(stage.record, even);
     const more = await addZones(stage, inZone('wider', 'b', 4));

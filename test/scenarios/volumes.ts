@@ -67,7 +67,7 @@ export const volumes = {
       await stage.startScheduler();
       const made = await store.createClass('made', 'made');
       const { pods, claims } = await createGang(stage, store, 'work', { classes: [made, made, made], cpu: 3 });
-      await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: ['2 of 3 members placed'] });
+      await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: ['2 of 3 members would fit'] });
       await expectBound(stage.record, [await stage.createPod('after', { cpu: '100m', priority: 'last' })]);
       // The scheduler has requested no volumes and has not retried repeatedly.
       const touched = claims.filter((name) => store.claim(name)?.metadata.annotations !== undefined);
@@ -125,7 +125,7 @@ export const volumes = {
       const on = (index: number): { label: string; value: string } => ({ label: hostname, value: nodes[index]! });
       const first = [await store.createVolume('v0', local, on(0)), await store.createVolume('v1', local, on(1))];
       const { pods, claims } = await createGang(stage, store, 'work', { classes: [local, local, local], cpu: 1 });
-      const says = ['2 of 3 members placed', "node(s) didn't find available persistent volumes to bind"];
+      const says = ['2 of 3 members would fit', "node(s) didn't find available persistent volumes to bind"];
       await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says });
       await expectBound(stage.record, [await stage.createPod('after', { cpu: '100m', priority: 'last' })]);
       for (const name of first) {

@@ -9,7 +9,7 @@ import { paintLine } from './styled-line.ts';
 import { textColumns } from './text-columns.ts';
 import { groupOf, nodeOf, podOf } from './testing/observed-objects.ts';
 
-const verdict = 'PodGroup default/blue cannot start: with 1 of 3 members placed, blue-1 finds no node';
+const verdict = 'PodGroup default/blue cannot start: 1 of 3 members would fit; blue-1 would not';
 
 /** Renders a frame in which red is scheduled and blue is pending. */
 function frame(more: Partial<FrameInput> = {}, hasColors = false): string[] {

@@ -21,7 +21,7 @@ describe('volumes on a node', () => {
   it('are counted along the plan of a gang, which waits until the limit grows', async () => {
     world.gang('work', [['c0'], ['c1'], ['c2']]);
     expect(await world.attempt()).toBe('rejected');
-    expect(world.verdictOf('work-0')).toContain('2 of 3 members placed');
+    expect(world.verdictOf('work-0')).toContain('2 of 3 members would fit');
     expect(world.verdictOf('work-0')).toContain('1 node(s) exceed max volume count');
     limit(1);
     expect(world.states()['gang/default/work']).toBe('unschedulable');

@@ -63,7 +63,7 @@ export function rejectedBy(members: readonly Pod[], status: Status, schedulingEn
   };
 }
 
-/** Returns one sentence for all members: which member finds no node and why, with node counts. */
+/** Returns one sentence for all members: how many would fit, and which member would not and why, with node counts. */
 export function describeRejection(
   schedulingEntity: SchedulingEntity,
   diagnosis: Diagnosis,
@@ -73,8 +73,10 @@ export function describeRejection(
   if (schedulingEntity.kind === 'pod') return describeDiagnosis(diagnosis);
   const cannot = `PodGroup ${schedulingEntity.gang.key} cannot start`;
   if (diagnosis.rejection.kind === 'pod') return `${cannot}: ${diagnosis.rejection.status.message}.`;
-  const after = placed === 0 ? '' : `with ${placed} of ${needed} members placed, `;
-  return `${cannot}: ${after}${diagnosis.pod.name} finds no node: ${describeDiagnosis(diagnosis)}`;
+  const { name } = diagnosis.pod;
+  const subject =
+    placed === 0 ? `${name} finds no node` : `${placed} of ${needed} members would fit; ${name} would not`;
+  return `${cannot}: ${subject}: ${describeDiagnosis(diagnosis)}`;
 }
 
 /**

@@ -61,7 +61,7 @@ describe('an attempt for a group', () => {
     expect(verdict).toEqual({
       reason: 'Unschedulable',
       message:
-        'PodGroup default/red cannot start: with 2 of 3 members placed, red-2 finds no node: ' +
+        'PodGroup default/red cannot start: 2 of 3 members would fit; red-2 would not: ' +
         '0/1 nodes are available: 1 Insufficient cpu. It would not fit even if all other pods were gone.',
       waitsFor: 'never',
       cause: 'Insufficient cpu. It would not fit even if all other pods were gone.',

@@ -287,9 +287,7 @@ describe('a gang with extenders', () => {
     expect(await core.attempt()).toBe('rejected');
     expect([core.binds, core.harness.cluster.assumedCount]).toEqual([[], 0]);
     expect(core.harness.written).toHaveLength(4);
-    expect(core.harness.verdicts[0]).toMatch(
-      /PodGroup default\/red cannot start: with 2 of 4 members placed.*too warm/,
-    );
+    expect(core.harness.verdicts[0]).toMatch(/PodGroup default\/red cannot start: 2 of 4 members would fit.*too warm/);
     expect(core.harness.written[0]!.verdict.waitsFor).toBe('unknown');
   });
 

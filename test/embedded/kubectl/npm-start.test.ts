@@ -37,7 +37,7 @@ describe.runIf(hasKubectl)('kubectl with the cluster of npm start', () => {
       section(await kubectl.ok(`describe pod ${pod}`), 'Events').join('\n');
     expect(await events('red-0')).toMatch(/Normal +Scheduled .* tutti +Successfully assigned default\/red-0 to node-/);
     expect(await events('blue-0')).toMatch(
-      /Warning +FailedScheduling .* tutti +PodGroup default\/blue cannot start: with 1 of 3 members placed/,
+      /Warning +FailedScheduling .* tutti +PodGroup default\/blue cannot start: 1 of 3 members would fit/,
     );
   });
 
