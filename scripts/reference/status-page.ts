@@ -12,7 +12,7 @@ const verdictReasons: Readonly<Record<VerdictReason, readonly [waitsFor: readonl
     'The group is not ready: its PodGroup does not exist, or its members are missing, have scheduling gates or name different schedulers. More nodes would not help, so autoscalers add none',
   ],
   Unschedulable: [
-    ['capacity', 'never', 'permit', 'unknown'],
+    ['capacity', 'nodes', 'never', 'permit', 'unknown'],
     'The pod or its group is ready but does not fit. All unbound members have this verdict, so that an autoscaler sees the whole demand',
   ],
   SchedulerError: [
@@ -25,7 +25,10 @@ const waits: Readonly<Record<WaitsFor, string>> = {
   members: 'Members that do not exist yet, or the PodGroup',
   gates: 'The removal of scheduling gates from members',
   capacity: 'Free capacity: it fits once other pods are gone',
-  never: 'A change of the nodes or the group: it would not fit even if all other pods were gone',
+  nodes:
+    'Nodes that are cordoned, not ready, unreachable or under pressure: it would not fit on the others even if all other pods were gone',
+  never:
+    'A change of the nodes or the group: it would not fit even if all nodes were available and all other pods were gone',
   permit: 'A plugin that rejected it, such as a Permit plugin',
   error: 'The end of the error',
   unknown: 'Free capacity or a change of the nodes. The scheduler did not determine which',

@@ -13,11 +13,12 @@ export type VerdictReason = 'WaitingForGang' | 'Unschedulable' | 'SchedulerError
 /**
  * What an unscheduled entity waits for, in one word.
  * - `WaitingForGang`: missing `members`, or scheduling `gates` of existing members.
- * - `Unschedulable`: `capacity` (it fits once other pods are gone), `never` (it would not fit even then on the current nodes), `permit` (a
- *   plugin rejected it), or `unknown` (the scheduler did not determine whether it is `capacity` or `never`).
+ * - `Unschedulable`: `capacity` (it fits once other pods are gone), `nodes` (only once nodes that are cordoned, not ready, unreachable or
+ *   under pressure are available), `never` (it would not fit even then on the current nodes), `permit` (a plugin rejected it), or `unknown`
+ *   (the scheduler did not determine which of the first three it is).
  * - `SchedulerError`: the end of the `error`.
  */
-export type WaitsFor = 'members' | 'gates' | 'capacity' | 'never' | 'permit' | 'error' | 'unknown';
+export type WaitsFor = 'members' | 'gates' | 'capacity' | 'nodes' | 'never' | 'permit' | 'error' | 'unknown';
 
 /** The explanation for an unscheduled entity. For a group, every unbound member gets a copy. */
 export interface Verdict {

@@ -41,8 +41,13 @@ export function failureIn({ rejection }: Diagnosis): Status | undefined {
 /** Returns the cause without counts, so that equal texts mean equal causes. */
 export function describeCause({ rejection }: Diagnosis): string {
   return rejection.kind === 'pod'
-    ? rejection.status.message.replaceAll(/\d+/g, '#')
+    ? withoutNumbers(rejection.status.message)
     : [...rejection.reasons.keys()].sort().join(', ');
+}
+
+/** Replaces the numbers, which may change while the cause stays the same. */
+export function withoutNumbers(text: string): string {
+  return text.replaceAll(/\d+/g, '#');
 }
 
 /** Returns kube-scheduler's message: `0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable.` */

@@ -20,11 +20,12 @@ const otherTexts: Readonly<Record<string, readonly string[]>> = {
   'src/plugins/noderesources/shortage.ts': ['reason'],
   'src/plugins/volumebinding/volume-choice.ts': ['unreachable', 'unmatched', 'noCapacity', 'gone'],
   'src/scheduler/recovery/gang-evictions.ts': ['note', 'why'],
-  'src/scheduler/cycle/scheduling-cycle.ts': ['neverFits'],
+  'src/scheduler/cycle/scheduling-cycle.ts': ['neverFits', 'searchEnded'],
+  'src/scheduler/cycle/node-availability-check.ts': ['neverFits', 'waitsForNodes'],
 };
 /** Functions that create the message of a verdict. */
 const describing = [
-  ...['describeRejection', 'describeDiagnosis'],
+  ...['describeRejection', 'describeDiagnosis', 'describeUnavailable'],
   ...['claimNotFound', 'volumeNotFound', 'classNotFound', 'withoutBindingMode', 'notOwned'],
 ];
 /** Functions that volume plugins call with the text of a Status. */

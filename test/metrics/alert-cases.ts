@@ -175,6 +175,11 @@ export const alertCases: readonly AlertCase[] = [
     silent: { TuttiGroupNeverFits: [60] },
   },
   {
+    title: 'a group waits for cordoned nodes for seven hours: it would fit on them',
+    series: [...healthy(), scheduler('tutti_podgroups_waiting{waits_for="nodes"}', always(2))],
+    fires: {},
+  },
+  {
     title: 'decisions of ten seconds',
     series: fault('scheduler_scheduling_algorithm_duration_seconds_bucket{le="0.001"}', always(0)).map((input) =>
       input.series.includes('algorithm') && input.series.includes('8.192') ? { ...input, values: always(0) } : input,

@@ -205,6 +205,7 @@ describe('ME6 the reasons why groups wait', () => {
       permit: (_state, pod) => (pod.name === 'held-0' ? { waitMs: 60_000 } : undefined),
     });
     core.node({ name: 'a', cpu: 4 });
+    core.node({ name: 'cordoned', cpu: 3, unschedulable: true });
     core.group({ name: 'few', minMember: 2 });
     core.members(1, { group: 'few', cpu: 1 });
     core.group({ name: 'gated', minMember: 2 });
@@ -214,8 +215,10 @@ describe('ME6 the reasons why groups wait', () => {
     await core.attempt();
     core.group({ name: 'large', minMember: 2 });
     core.members(2, { group: 'large', cpu: 2 });
+    core.group({ name: 'larger', minMember: 2 });
+    core.members(2, { group: 'larger', cpu: 3 });
     core.group({ name: 'huge', minMember: 2 });
-    core.members(2, { group: 'huge', cpu: 3 });
+    core.members(2, { group: 'huge', cpu: 5 });
     while ((await core.attempt()) !== undefined);
     core.group({ name: 'new', minMember: 1 });
     core.members(1, { group: 'new', cpu: 1 });
@@ -223,7 +226,7 @@ describe('ME6 the reasons why groups wait', () => {
       await Promise.all(groupWaits.map(async (word) => [word, await waiting(core, word)] as const)),
     );
     expect(words).toEqual({
-      ...{ members: 1, gates: 1, permit: 1, capacity: 1, never: 1, turn: 1 },
+      ...{ members: 1, gates: 1, permit: 1, capacity: 1, nodes: 1, never: 1, turn: 1 },
       ...{ backoff: 0, error: 0, unknown: 0 },
     });
   });

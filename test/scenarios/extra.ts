@@ -1,5 +1,5 @@
 import { expectBound, expectCountBound, expectNeverBound } from '../expect/expect-bound.ts';
-import { expectPhase } from '../expect/expect-phase.ts';
+import { expectGroupCondition, expectPhase } from '../expect/expect-phase.ts';
 import { expectVerdict } from '../expect/expect-verdict.ts';
 import { attemptsOf } from './attempts.ts';
 import { poll } from '../planes/poll.ts';
@@ -207,4 +207,31 @@ export const extra = {
     await stage.patchGroup(group, { spec: { minMember: 4 } });
     await expectCountBound(stage.record, pods, 4);
   }),
+
+  'cordoned-nodes': scenario(
+    'a group that needs cordoned nodes says so, and starts once they are uncordoned',
+    async (stage) => {
+      const nodes = await stage.addNodes(
+        { name: 'one', allocatable: { cpu: '2' } },
+        { name: 'two', allocatable: { cpu: '2' } },
+      );
+      for (const node of nodes) await stage.setNodeSpec(node, { unschedulable: true });
+      await stage.startController();
+      await stage.startScheduler();
+      const group = await stage.createGroup('pair', { minMember: 2 });
+      const pods = await stage.createPods('pair', 2, { group: 'pair', cpu: 2 });
+      const unavailable = '2 of 2 nodes are unavailable (cordoned). The group would fit if all nodes were available.';
+      await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: [unavailable] });
+      const condition = { type: 'Scheduled', status: 'False', reason: 'Unschedulable', says: unavailable };
+      await expectGroupCondition(stage.record, group, condition);
+      await stage.setNodeSpec(nodes[0]!, { unschedulable: null });
+      await expectVerdict(stage.record, pods, {
+        reason: 'Unschedulable',
+        says: ['1 of 2 members would fit', '1 of 2 nodes is unavailable (cordoned)'],
+      });
+      expectNeverBound(stage.record, pods);
+      await stage.setNodeSpec(nodes[1]!, { unschedulable: null });
+      await expectBound(stage.record, pods);
+    },
+  ),
 } as const satisfies Record<string, Scenario>;

@@ -18,6 +18,7 @@ import { AttemptOutcomes } from './attempt-outcomes.ts';
 import { OpenAttempt } from './open-attempt.ts';
 import type { AttemptSubject } from './open-attempt.ts';
 import { FeasibilityCheck } from './feasibility-check.ts';
+import { NodeAvailabilityCheck } from './node-availability-check.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
 import type { CycleResult } from './cycle-result.ts';
 
@@ -74,6 +75,7 @@ export class Attempts {
       ...{ keys, queue, cluster, planner, preemptions, waitingPods, clock, extenders },
       rejections: recovery.rejections,
       feasibilityCheck: new FeasibilityCheck({ cluster, dryRuns, clock }),
+      availabilityCheck: new NodeAvailabilityCheck({ cluster, dryRuns, clock }),
       noteOf: (gang) => recovery.noteOf(gang),
     });
     const metricsSnapshot = new QueueMetricsSnapshot({

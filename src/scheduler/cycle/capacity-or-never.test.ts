@@ -4,6 +4,7 @@ import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Queueing } from '../../testkit/queueing.ts';
+import { Planner } from '../placement/planning/planner.ts';
 
 const verdictOf = (core: Queueing, name: string): { message: string; waitsFor: string } | undefined =>
   core.harness.written.findLast((written) => written.name === name)?.verdict;
@@ -271,5 +272,46 @@ describe('members of more pod classes than the planner keeps tables for', () => 
     for (let i = 5; i < 80; i++)
       core.pod({ name: `red-${i}`, group: 'red', cpu: `${i + 1}m`, nodeSelector: { no: 'where' } });
     expect(core.harness.core.attempt()).not.toMatchObject({ verdict: { waitsFor: 'never' } });
+  });
+});
+
+describe('the end of a search without a proof', () => {
+  /** Every plan reports that its search ended. */
+  function searching(extra: readonly Plugin[] = []): Queueing {
+    const steps = Reflect.get<Planner, 'steps'>(Planner.prototype, 'steps');
+    vi.spyOn(Planner.prototype, 'steps').mockImplementation(function* (this: Planner, ...args) {
+      const plan = yield* steps.apply(this, args);
+      return plan.blocked === undefined ? plan : { ...plan, searchedPlacements: 1234 };
+    });
+    const core = new Queueing({ plugins: defaultPlugins, extra });
+    core.node({ name: 'a', cpu: 2 });
+    return core;
+  }
+
+  it('is reported to a gang that may fit or not, and its number is not part of the cause', () => {
+    const core = searching([{ name: 'Unsigned', filter: () => undefined }]);
+    core.group({ name: 'red', minMember: 3 });
+    core.members(3, { group: 'red', cpu: 1 });
+    expect(core.harness.core.attempt()).toMatchObject({
+      verdict: {
+        waitsFor: 'unknown',
+        message:
+          'PodGroup default/red cannot start: 2 of 3 members would fit; red-2 would not: ' +
+          '0/1 nodes are available: 1 Insufficient cpu. The search ended after 1234 placements.',
+        cause: 'Insufficient cpu. The search ended after # placements.',
+      },
+    });
+  });
+
+  it.each([
+    [2, 'capacity'],
+    [3, 'never'],
+  ])('is not reported to a gang of %i that waits for %s', (count, waitsFor) => {
+    const core = searching();
+    core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
+    core.group({ name: 'red', minMember: count });
+    core.members(count, { group: 'red', cpu: 1 });
+    const message = expect.not.stringContaining('search') as string;
+    expect(core.harness.core.attempt()).toMatchObject({ verdict: { waitsFor, message } });
   });
 });

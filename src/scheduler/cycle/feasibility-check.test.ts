@@ -308,7 +308,6 @@ describe('the feasibility of one gang', () => {
 
   it.each<[string, (harness: CoreHarness) => unknown]>([
     ['is tainted', (harness) => harness.node({ name: 'a', cpu: 4, taints: ['x:NoSchedule'] })],
-    ['is cordoned', (harness) => harness.node({ name: 'a', cpu: 4, unschedulable: true })],
     ['is gone', (harness) => harness.cluster.removeNode('a')],
   ])('is no longer valid once the only node %s, without a dry run', (_what, change) => {
     const { harness, gang, attempt, dryRuns } = full();

@@ -34,7 +34,7 @@ const decidingVolumes = ['PersistentVolume', 'PersistentVolumeClaim', 'StorageCl
 const maxResults = 1_000;
 
 /** The check would take more work than its result is worth. */
-class WorkLimitError extends Error {
+export class WorkLimitError extends Error {
   override readonly name = 'WorkLimitError';
 }
 
@@ -46,7 +46,7 @@ class WorkLimitError extends Error {
  */
 export class FeasibilityCheck {
   readonly #cluster: Cluster;
-  readonly #dryRuns: DryRuns;
+  readonly #dryRuns: Pick<DryRuns, 'steps'>;
   readonly #clock: Clock;
   /** profile and demand -> result, for the nodes as of `#revision` */
   readonly #results = new Map<string, GangFeasibility>();
@@ -57,7 +57,7 @@ export class FeasibilityCheck {
   #ahead = 0;
   #countedAt = 0;
 
-  constructor(options: { readonly cluster: Cluster; readonly dryRuns: DryRuns; readonly clock: Clock }) {
+  constructor(options: { readonly cluster: Cluster; readonly dryRuns: Pick<DryRuns, 'steps'>; readonly clock: Clock }) {
     this.#cluster = options.cluster;
     this.#dryRuns = options.dryRuns;
     this.#clock = options.clock;
@@ -192,6 +192,6 @@ function isAboutCapacity(profile: Profile, { rejection }: Diagnosis): boolean {
   return rejection.kind === 'nodes' || rejection.status.plugin === profile.gangPolicy;
 }
 
-function provesNever(profile: Profile, { isExhaustive, blocked }: DryRun): boolean {
-  return isExhaustive && blocked !== undefined && isAboutCapacity(profile, blocked);
+function provesNever(profile: Profile, { never, isExhaustive, blocked }: DryRun): boolean {
+  return never || (isExhaustive && blocked !== undefined && isAboutCapacity(profile, blocked));
 }

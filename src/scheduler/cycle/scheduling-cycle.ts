@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
-import type { Verdict, WaitsFor } from '../../api/verdict.ts';
+import type { Verdict } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import { WorkBudget } from '../../base/work-budget.ts';
 import { finish } from '../../base/yielding.ts';
@@ -8,7 +8,7 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
-import { describeCause, failureIn, isResolvable } from '../../framework/diagnosis.ts';
+import { describeCause, failureIn, isResolvable, withoutNumbers } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Profile } from '../../framework/profile.ts';
@@ -21,6 +21,8 @@ import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { ExtenderResults, Extenders } from '../extenders/extenders.ts';
 import type { NodeRejections } from '../recovery/node-rejections.ts';
 import type { FeasibilityCheck } from './feasibility-check.ts';
+import type { NodeAvailabilityCheck } from './node-availability-check.ts';
+import type { Prospect } from './prospect.ts';
 import { demandOf } from '../placement/planning/demand.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import { intersectSubsets } from '../placement/cache/node-subset.ts';
@@ -66,6 +68,7 @@ export interface SchedulingCycleOptions {
   readonly cluster: Cluster;
   readonly planner: Planner;
   readonly feasibilityCheck: FeasibilityCheck;
+  readonly availabilityCheck: NodeAvailabilityCheck;
   readonly preemptions: Preemptions;
   readonly waitingPods: WaitingPods;
   readonly clock: Clock;
@@ -258,20 +261,20 @@ export class SchedulingCycle {
       : undefined;
     // If preemption frees enough capacity for all members, no further check is needed.
     const hasNominations = preemption !== undefined && preemption.nominations.length > 0;
-    const waitsFor = hasNominations
-      ? 'capacity'
-      : yield* this.#waitsFor(profile, schedulingEntity, demand, plan, diagnosis, budget);
+    const { waitsFor, note: prospect }: Prospect = hasNominations
+      ? { waitsFor: 'capacity' }
+      : yield* this.#prospect(profile, schedulingEntity, demand, plan, diagnosis, budget);
     const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {
+      const counted = prospect !== undefined && of.kind === 'gang' ? [prospect] : [];
       const notes: string[] = [];
-      if (waitsFor === 'never' && of.kind === 'gang') notes.push(neverFits);
       if (preemption !== undefined) notes.push(preemption.message);
       const note = of.kind === 'gang' ? this.#options.noteOf(of.gang) : undefined;
       if (note !== undefined) notes.push(note);
       return {
         reason: isError ? 'SchedulerError' : 'Unschedulable',
-        message: [describeRejection(of, { ...diagnosis, pod }, plan.placed, needed), ...notes].join(' '),
+        message: [describeRejection(of, { ...diagnosis, pod }, plan.placed, needed), ...counted, ...notes].join(' '),
         waitsFor,
-        cause: [describeCause(diagnosis), ...notes].join('. '),
+        cause: [describeCause(diagnosis), ...counted.map(withoutNumbers), ...notes].join('. '),
       };
     };
     // A plugin may reject a single pod for reasons of that pod alone, so the class does not share it.
@@ -300,26 +303,38 @@ export class SchedulingCycle {
     };
   }
 
-  *#waitsFor(
+  *#prospect(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
     demand: Demand,
     plan: Plan,
     diagnosis: Diagnosis,
     budget: WorkBudget,
-  ): Yielding<WaitsFor> {
-    if (failureIn(diagnosis) !== undefined) return 'error';
-    if (plan.never) return 'never';
-    const feasibility =
-      schedulingEntity.kind === 'gang'
-        ? yield* this.#options.feasibilityCheck.of(profile, schedulingEntity, demand, diagnosis, budget)
+  ): Yielding<Prospect> {
+    if (failureIn(diagnosis) !== undefined) return { waitsFor: 'error' };
+    const { feasibilityCheck, availabilityCheck, extenders } = this.#options;
+    const feasibility = plan.never
+      ? 'never'
+      : schedulingEntity.kind === 'gang'
+        ? yield* feasibilityCheck.of(profile, schedulingEntity, demand, diagnosis, budget)
         : isResolvable(diagnosis)
           ? 'capacity'
           : 'unknown';
     // Even if other pods go, the extender may reject the nodes that the plugins then accept.
-    return feasibility === 'capacity' && this.#options.extenders?.mayReject(demand.members) === true
-      ? 'unknown'
-      : feasibility;
+    const isCertain = extenders?.mayReject(demand.members) !== true;
+    if (feasibility === 'capacity') return { waitsFor: isCertain ? 'capacity' : 'unknown' };
+    const prospect = yield* availabilityCheck.of(profile, schedulingEntity, demand, diagnosis, feasibility, budget);
+    if (prospect?.waitsFor === 'never') return prospect;
+    if (prospect?.waitsFor === 'nodes') {
+      // The node may be one that does not admit the pod.
+      const isAdmitted = this.#rejectedNamespace(demand.members) === undefined;
+      return isCertain && isAdmitted ? prospect : { waitsFor: 'unknown' };
+    }
+    if (feasibility === 'never') return prospect ?? { waitsFor: 'never', note: neverFits };
+    const { searchedPlacements } = plan;
+    if (searchedPlacements === undefined) return { waitsFor: 'unknown' };
+    const searchEnded = `The search ended after ${searchedPlacements} placements.`;
+    return { waitsFor: 'unknown', note: searchEnded };
   }
 }
 

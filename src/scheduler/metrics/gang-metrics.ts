@@ -16,6 +16,7 @@ export const groupWaits: readonly GroupWaitsFor[] = [
   'backoff',
   'permit',
   'capacity',
+  'nodes',
   'never',
   'error',
   'unknown',

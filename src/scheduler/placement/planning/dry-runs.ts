@@ -17,6 +17,7 @@ import type { Plan, Planner, PlanRequest } from './planner.ts';
 /** The result of a dry run, with details of its plan. */
 export interface DryRun extends DryRunResult {
   readonly isExhaustive: Plan['isExhaustive'];
+  readonly never: Plan['never'];
 }
 
 /** What only the core may assume. */
@@ -25,6 +26,8 @@ export interface CoreDryRunOptions extends DryRunOptions {
   readonly arrivals?: readonly Pod[];
   /** The nodes that extenders left to each member. Default: all. */
   readonly nodeSubsetOf?: NodeSubsetOf | undefined;
+  /** Returns what to place instead of a member: a copy of it that the plugins treat differently. Default: the member. */
+  readonly asIf?: (member: Pod) => Pod;
 }
 
 /** Plans that are always rolled back: would the entity fit without these pods, or on these nodes only? */
@@ -70,9 +73,11 @@ export class DryRuns {
       const { members, needed: missing, gang } = demandOf(this.#cluster, schedulingEntity);
       const wanted = options.members && new Set(options.members.map(({ uid }) => uid));
       const needed = options.need ?? missing;
+      const chosen = members.filter(({ uid }) => !isGone(uid) && wanted?.has(uid) !== false);
+      const { asIf } = options;
       const request = {
         profile,
-        members: members.filter(({ uid }) => !isGone(uid) && wanted?.has(uid) !== false),
+        members: asIf === undefined ? chosen : chosen.map(asIf),
         needed,
         groupState: gang === undefined ? undefined : new CycleState(),
         within: options.within,
@@ -87,6 +92,7 @@ export class DryRuns {
         plan: plan.assignments.map(({ pod, nodeName }) => ({ pod, nodeName })),
         blocked: plan.blocked,
         isExhaustive: plan.isExhaustive,
+        never: plan.never,
       };
     } finally {
       transaction.rollback();

@@ -1,0 +1,66 @@
+import type { Node } from '../../api/node.ts';
+import type { Pod, PodTemplate, Toleration } from '../../api/pod.ts';
+import { isTolerated } from '../../api/tolerations.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
+
+/** The taint that Kubernetes sets while a node does not take pods -> the reason in messages. */
+const reasons: Readonly<Record<string, string>> = {
+  'node.kubernetes.io/unschedulable': 'cordoned',
+  'node.kubernetes.io/not-ready': 'not ready',
+  'node.kubernetes.io/unreachable': 'unreachable',
+  'node.kubernetes.io/memory-pressure': 'memory pressure',
+  'node.kubernetes.io/disk-pressure': 'disk pressure',
+  'node.kubernetes.io/pid-pressure': 'PID pressure',
+  'node.kubernetes.io/network-unavailable': 'network unavailable',
+};
+
+const cordonTaint = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' } as const;
+const acceptAll: readonly Toleration[] = Object.keys(reasons).map((key) => ({ key, operator: 'Exists' }));
+
+/**
+ * Returns a sentence about the nodes that are cordoned, not ready, unreachable or under pressure, and therefore reject some of the pods;
+ * undefined if there are none.
+ */
+export function describeUnavailable(nodes: readonly NodeView[], pods: readonly Pod[]): string | undefined {
+  const tolerations = [
+    ...new Map(pods.map(({ template }) => [JSON.stringify(template.tolerations), template.tolerations])).values(),
+  ];
+  const found = new Set<string>();
+  let count = 0;
+  for (const { node } of nodes) {
+    const before = count;
+    for (const reason of reasonsOf(node, tolerations)) {
+      found.add(reason);
+      count = before + 1;
+    }
+  }
+  if (count === 0) return undefined;
+  const why = Object.values(reasons).filter((reason) => found.has(reason));
+  return `${count} of ${nodes.length} nodes ${count === 1 ? 'is' : 'are'} unavailable (${why.join(', ')}).`;
+}
+
+/** Returns why the node rejects pods with some of the tolerations for now. */
+function reasonsOf({ taints, unschedulable }: Node, tolerations: readonly (readonly Toleration[])[]): string[] {
+  if (taints.length === 0 && !unschedulable) return [];
+  const all = unschedulable ? [...taints, cordonTaint] : taints;
+  return all
+    .filter(({ key, effect }) => Object.hasOwn(reasons, key) && effect !== 'PreferNoSchedule')
+    .filter((taint) => tolerations.some((each) => !isTolerated(taint, each)))
+    .map(({ key }) => reasons[key]!);
+}
+
+/** Makes copies of pods to which all nodes are available: they tolerate the taints of nodes that do not take pods for now. */
+export class TolerantPods {
+  /** template -> the same with more tolerations, so that identical pods stay identical */
+  readonly #templates = new WeakMap<PodTemplate, PodTemplate>();
+
+  of(pod: Pod): Pod {
+    const { template } = pod;
+    let tolerant = this.#templates.get(template);
+    if (tolerant === undefined) {
+      tolerant = { ...template, tolerations: [...template.tolerations, ...acceptAll] };
+      this.#templates.set(template, tolerant);
+    }
+    return { ...pod, template: tolerant };
+  }
+}
