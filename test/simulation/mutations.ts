@@ -79,10 +79,14 @@ export const mutations: readonly Mutation[] = [
     name: 'bind-before-quorum',
     why: 'A gang starts with as many members as fit.',
     file: 'scheduler/cycle/scheduling-cycle.ts',
-    find: 'if (assignments.length < needed) {\n        this.#undo(profile, assignments, transaction);\n        if (nodeSubsetOf',
-    replace:
-      'if (assignments.length === 0) {\n        this.#undo(profile, assignments, transaction);\n        if (nodeSubsetOf',
+    find: 'if (assignments.length < needed) {\n        transaction.rollback();\n        if (nodeSubsetOf',
+    replace: 'if (assignments.length === 0) {\n        transaction.rollback();\n        if (nodeSubsetOf',
     and: [
+      {
+        file: 'scheduler/placement/planning/gang-planning.ts',
+        find: 'if (plan.blocked !== undefined) passes.undo();',
+        replace: '',
+      },
       { file: 'plugins/coscheduling/coscheduling.ts', find: 'needed: gang.missing,', replace: 'needed: 1,' },
       {
         file: 'scheduler/binding/still-holds.ts',
