@@ -80,13 +80,11 @@ export const mutations: readonly Mutation[] = [
     why: 'A gang starts with as many members as fit.',
     file: 'scheduler/cycle/scheduling-cycle.ts',
     find: 'if (assignments.length < needed) {\n        transaction.rollback();\n        if (nodeSubsetOf',
-    replace: 'if (assignments.length === 0) {\n        transaction.rollback();\n        if (nodeSubsetOf',
+    replace:
+      // An incomplete plan is not in effect.
+      'if (assignments.length < needed) for (const { pod, nodeName } of assignments) transaction.assume(pod, cluster.node(nodeName)!);\n' +
+      '      if (assignments.length === 0) {\n        transaction.rollback();\n        if (nodeSubsetOf',
     and: [
-      {
-        file: 'scheduler/placement/planning/gang-planning.ts',
-        find: 'if (plan.blocked !== undefined) passes.undo();',
-        replace: '',
-      },
       { file: 'plugins/coscheduling/coscheduling.ts', find: 'needed: gang.missing,', replace: 'needed: 1,' },
       {
         file: 'scheduler/binding/still-holds.ts',
