@@ -259,6 +259,15 @@ describe('a single pod that does not fit on the available nodes', () => {
     expect(rejected(core)).toMatchObject({ waitsFor, message });
   });
 
+  it.each([
+    [2, 'nodes'],
+    [3, 'never'],
+  ])('and requests %i CPU, more than available nodes have, waits for %s', (cpu, waitsFor) => {
+    const core = world({ a: { cpu: 1 }, b: cordoned, c: { cpu: 1 } });
+    core.pod({ name: 'single', cpu });
+    expect(rejected(core)).toMatchObject({ waitsFor });
+  });
+
   it('waits for nodes if other pods would have to go as well', () => {
     const core = world({ a: cordoned });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });

@@ -2,15 +2,16 @@ import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import { failureIn, isResolvable } from '../../framework/diagnosis.ts';
+import { isResolvable } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
+import type { DryRunOptions } from '../../framework/dry-run.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { DryRun, DryRuns } from '../placement/planning/dry-runs.ts';
 import { FeasibilityCheck, WorkLimitError } from './feasibility-check.ts';
 import type { Prospect } from './prospect.ts';
-import { describeUnavailable, TolerantPods } from './unavailable-nodes.ts';
+import { describeUnavailable, TolerantPods, unavailableNodes } from './unavailable-nodes.ts';
 
 /** Maximum number of node checks, besides one pass over the nodes, to find out whether a gang would fit beside all other pods. */
 const workLimit = 20_000;
@@ -43,16 +44,17 @@ export class NodeAvailabilityCheck {
     feasibility: 'never' | 'unknown',
     budget: WorkBudget,
   ): Yielding<Prospect | undefined> {
-    const unavailable = describeUnavailable(this.#cluster.nodes, demand.members);
-    if (unavailable === undefined) return undefined;
+    const nodes = unavailableNodes(this.#cluster.nodes, demand.members);
+    if (nodes.names.size === 0) return undefined;
+    if (schedulingEntity.kind === 'pod') {
+      // The available nodes have rejected the pod already.
+      const now = yield* this.#now(profile, schedulingEntity, budget, { within: nodes.names });
+      if (now?.fits === true || (now?.blocked !== undefined && isResolvable(now.blocked))) return { waitsFor: 'nodes' };
+      return { waitsFor: now?.never === true ? feasibility : 'unknown' };
+    }
+    const unavailable = describeUnavailable(nodes);
     const unknown: Prospect =
       feasibility === 'never' ? { waitsFor: 'unknown', note: unavailable } : { waitsFor: 'unknown' };
-    if (schedulingEntity.kind === 'pod') {
-      const now = yield* this.#now(profile, schedulingEntity, budget);
-      if (now === undefined || (now.blocked !== undefined && failureIn(now.blocked) !== undefined)) return unknown;
-      if (now.never) return { waitsFor: 'never' };
-      return now.fits || isResolvable(now.blocked!) ? { waitsFor: 'nodes' } : unknown;
-    }
     switch (yield* this.#feasibilityCheck.of(profile, schedulingEntity, demand, diagnosis, budget)) {
       case 'never': {
         const { gang } = demand;
@@ -74,13 +76,19 @@ export class NodeAvailabilityCheck {
   }
 
   /** Returns the result of a dry run with all pods where they are; undefined if it takes too much work. */
-  *#now(profile: Profile, schedulingEntity: SchedulingEntity, budget: WorkBudget): Yielding<DryRun | undefined> {
+  *#now(
+    profile: Profile,
+    schedulingEntity: SchedulingEntity,
+    budget: WorkBudget,
+    options: DryRunOptions = {},
+  ): Yielding<DryRun | undefined> {
     let left = workLimit + this.#cluster.nodes.length;
+    const spend = (steps: number): void => {
+      left -= steps;
+      if (left < 0) throw new WorkLimitError();
+    };
     try {
-      return yield* this.#dryRuns.steps(profile, schedulingEntity, {}, budget, (steps) => {
-        left -= steps;
-        if (left < 0) throw new WorkLimitError();
-      });
+      return yield* this.#dryRuns.steps(profile, schedulingEntity, options, budget, spend);
     } catch (error) {
       if (error instanceof WorkLimitError) return undefined;
       throw error;

@@ -17,26 +17,31 @@ const reasons: Readonly<Record<string, string>> = {
 const cordonTaint = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' } as const;
 const acceptAll: readonly Toleration[] = Object.keys(reasons).map((key) => ({ key, operator: 'Exists' }));
 
-/**
- * Returns a sentence about the nodes that are cordoned, not ready, unreachable or under pressure, and therefore reject some of the pods;
- * undefined if there are none.
- */
-export function describeUnavailable(nodes: readonly NodeView[], pods: readonly Pod[]): string | undefined {
+/** Nodes that reject some pods only because they are cordoned, not ready, unreachable, under pressure or without a network. */
+export interface UnavailableNodes {
+  readonly names: ReadonlySet<string>;
+  /** Number of nodes in the cluster. */
+  readonly nodeCount: number;
+  readonly reasons: readonly string[];
+}
+
+export function unavailableNodes(nodes: readonly NodeView[], pods: readonly Pod[]): UnavailableNodes {
   const tolerations = [
     ...new Map(pods.map(({ template }) => [JSON.stringify(template.tolerations), template.tolerations])).values(),
   ];
+  const names = new Set<string>();
   const found = new Set<string>();
-  let count = 0;
-  for (const { node } of nodes) {
-    const before = count;
+  for (const { name, node } of nodes) {
     for (const reason of reasonsOf(node, tolerations)) {
+      names.add(name);
       found.add(reason);
-      count = before + 1;
     }
   }
-  if (count === 0) return undefined;
-  const why = Object.values(reasons).filter((reason) => found.has(reason));
-  return `${count} of ${nodes.length} nodes ${count === 1 ? 'is' : 'are'} unavailable (${why.join(', ')}).`;
+  return { names, nodeCount: nodes.length, reasons: Object.values(reasons).filter((reason) => found.has(reason)) };
+}
+
+export function describeUnavailable({ names: { size }, nodeCount, reasons }: UnavailableNodes): string {
+  return `${size} of ${nodeCount} nodes ${size === 1 ? 'is' : 'are'} unavailable (${reasons.join(', ')}).`;
 }
 
 /** Returns why the node rejects pods with some of the tolerations for now. */
