@@ -82,7 +82,7 @@ describe('a gang that does not fit on the available nodes', () => {
     expect(verdict.message.includes(unavailable)).toBe(waitsFor === 'nodes');
   });
 
-  it('is told if other pods would have to go as well', () => {
+  it('has a verdict that says if other pods would have to go as well', () => {
     const core = world({ a: cordoned, b: cordoned });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
     core.group({ name: 'red', minMember: 4 });
