@@ -15,6 +15,8 @@ export interface FamilyResult {
   readonly dropped: number;
   /** Seeds of feasible instances that the planner rejected. */
   readonly rejected: readonly number[];
+  /** strategy -> number of gangs that it placed */
+  readonly byStrategy: Readonly<Record<string, number>>;
   /** Plans that the plain check rejects, or for instances that are proved not to fit. */
   readonly wrong: readonly string[];
 }
@@ -25,6 +27,7 @@ export const maxSteps = 100_000;
 /** Asks the planner about the instances `from` to `from + count - 1` of the family. */
 export async function measureRefusals(family: Family, from: number, count: number): Promise<FamilyResult> {
   let [feasible, dropped] = [0, 0];
+  const byStrategy: Record<string, number> = {};
   const rejected: number[] = [];
   const wrong: string[] = [];
   for (let seed = from; seed < from + count; seed++) {
@@ -42,8 +45,9 @@ export async function measureRefusals(family: Family, from: number, count: numbe
       if (plan === undefined) rejected.push(seed);
     }
     if (plan === undefined) continue;
-    const problem = problemOf(instance, plan) ?? (exact === 'none' ? 'the gang is proved not to fit' : undefined);
+    byStrategy[plan.strategy] = (byStrategy[plan.strategy] ?? 0) + 1;
+    const problem = problemOf(instance, plan.nodes) ?? (exact === 'none' ? 'the gang is proved not to fit' : undefined);
     if (problem !== undefined) wrong.push(`seed ${seed}: ${problem}`);
   }
-  return { family: family.name, instances: count, feasible, dropped, rejected, wrong };
+  return { family: family.name, instances: count, feasible, dropped, rejected, byStrategy, wrong };
 }

@@ -9,24 +9,46 @@ const groupName = 'gang';
 const kindLabel = 'kind';
 const nodeNameOf = (node: number): string => `node-${node}`;
 
-/** Returns where one attempt of a new scheduler places the members: member -> node; undefined: it rejects the gang. */
-export function planInstance(instance: Instance): ReadonlyMap<number, number> | undefined {
+/** Where the members of an instance are placed. */
+export interface InstancePlan {
+  /** member -> node, in the order of placement */
+  readonly nodes: ReadonlyMap<number, number>;
+  /** Name of the strategy that placed them. */
+  readonly strategy: string;
+}
+
+/** In what order a scheduler hears of the nodes and members. */
+export interface Arrival {
+  readonly nodes: readonly number[];
+  readonly members: readonly number[];
+}
+
+/** Returns where one attempt of a new scheduler places the members; undefined: it rejects the gang. Default: all arrive in order. */
+export function planInstance(
+  instance: Instance,
+  arrival: Arrival = { nodes: [...instance.nodes.keys()], members: [...instance.members.keys()] },
+): InstancePlan | undefined {
   const { members, bound, needed } = instance;
   const scheduler = new Queueing(
     { plugins: defaultPlugins, binder: { bind: () => new Promise(() => undefined) } },
     'listing',
   );
-  addCluster(scheduler, instance);
+  addCluster(scheduler, instance, arrival);
   scheduler.group({ name: groupName, minMember: needed + bound.length });
   bound.forEach(({ kind, node }, i) =>
     scheduler.pod({ ...memberOf(instance, kind), name: `bound-${i}`, nodeName: nodeNameOf(node) }),
   );
-  members.forEach((kind, i) => scheduler.pod({ ...memberOf(instance, kind), name: `member-${i}` }));
+  for (const i of arrival.members) scheduler.pod({ ...memberOf(instance, members[i]!), name: `member-${i}` });
   scheduler.start();
   const result = scheduler.harness.core.attempt();
   switch (result?.kind) {
-    case 'planned':
-      return new Map(result.plan.assignments.map(({ pod, nodeName }) => [numberIn(pod.name), numberIn(nodeName)]));
+    case 'planned': {
+      const { assignments } = result.plan;
+      return {
+        nodes: new Map(assignments.map(({ pod, nodeName }) => [numberIn(pod.name), numberIn(nodeName)])),
+        strategy: assignments[0]!.strategy!,
+      };
+    }
     case 'rejected':
       return undefined;
     default:
@@ -35,9 +57,11 @@ export function planInstance(instance: Instance): ReadonlyMap<number, number> | 
 }
 
 /** Adds the nodes with the pods of others, which the gang must not preempt. */
-function addCluster(scheduler: Queueing, { nodes, reservations }: Instance): void {
+function addCluster(scheduler: Queueing, { nodes, reservations }: Instance, arrival: Arrival): void {
   const others = { schedulerName: 'other', priority: gangPriority + 1 };
-  nodes.forEach(({ allocatable: [milliCpu, mebibytes, gpus], used, zone, isTainted }, node) => {
+  for (const node of arrival.nodes) {
+    const { allocatable, used, zone, isTainted } = nodes[node]!;
+    const [milliCpu, mebibytes, gpus] = allocatable;
     const name = nodeNameOf(node);
     scheduler.node({
       name,
@@ -50,7 +74,7 @@ function addCluster(scheduler: Queueing, { nodes, reservations }: Instance): voi
     if (used.some((amount) => amount > 0)) {
       scheduler.pod({ ...others, ...requestsOf(used), name: `other-${node}`, nodeName: name });
     }
-  });
+  }
   reservations.forEach(({ node, amounts, priority }, i) =>
     scheduler.pod({
       ...others,

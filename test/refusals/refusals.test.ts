@@ -67,7 +67,7 @@ describe('problemOf', () => {
     let checked = 0;
     for (let seed = 1; seed <= runs(20); seed++) {
       const instance = drawInstance(family, seed);
-      const plan = planInstance(instance);
+      const plan = planInstance(instance)?.nodes;
       if (plan === undefined) continue;
       checked++;
       const tooFew = new Map([...plan].slice(0, instance.needed - 1));
@@ -99,7 +99,7 @@ describe('problemOf', () => {
       // More members than nodes: two of them share a node.
       const family: Family = { ...familyOf('mixed'), name, nodes: [2, 2] };
       const changed = change(drawInstance(family, 1));
-      const plan = planInstance(drawInstance(family, 1))!;
+      const plan = planInstance(drawInstance(family, 1))!.nodes;
       expect([name, problemOf(drawInstance(family, 1), plan)]).toEqual([name, undefined]);
       expect([name, problemOf(changed, plan)]).toEqual([name, expect.stringContaining('does not fit')]);
       expect([name, planInstance(changed), solveExactly(changed, maxSteps).kind]).toEqual([name, undefined, 'none']);

@@ -47,6 +47,7 @@ async function measure(chosen: readonly Family[], from: number, count: number): 
   const weights = chosen.reduce((sum, { weight }) => sum + weight, 0);
   const rejected: string[] = [];
   const wrong: string[] = [];
+  const placed: string[] = [];
   printRow('family', 'instances', 'feasible', 'rejected', 'share %', 'dropped', 'wrong', 'ms each');
   for (const family of chosen) {
     const started = performance.now();
@@ -62,9 +63,13 @@ async function measure(chosen: readonly Family[], from: number, count: number): 
       result.wrong.length,
       (ms / result.instances).toFixed(2),
     );
+    const byStrategy = Object.entries(result.byStrategy).map(([strategy, gangs]) => `${strategy} ${gangs}`);
+    placed.push(`${family.name}: ${byStrategy.join(', ')}`);
     if (result.rejected.length > 0) rejected.push(`${family.name}: ${result.rejected.slice(0, 5).join(', ')}`);
     wrong.push(...result.wrong.map((problem) => `${family.name}, ${problem}`));
   }
+  print('\nPlaced by each strategy:');
+  for (const line of placed) print(`  ${line}`);
   if (rejected.length > 0) print(`\nFirst rejected seeds:\n  ${rejected.join('\n  ')}`);
   for (const line of wrong) print(`wrong plan: ${line}`);
   return wrong.length === 0;
@@ -75,7 +80,7 @@ function show(family: Family, seed: number): void {
   print(JSON.stringify(instance, undefined, 1));
   print(`exact: ${JSON.stringify(solveExactly(instance, maxSteps))}`);
   const plan = planInstance(instance);
-  print(plan === undefined ? 'planner: rejected' : `planner: ${JSON.stringify([...plan])}`);
+  print(plan === undefined ? 'planner: rejected' : `planner: ${JSON.stringify([...plan.nodes])} by ${plan.strategy}`);
 }
 
 const named = families.filter(({ name }) => values.family === undefined || name === values.family);

@@ -122,11 +122,13 @@ export class BindingOutcomes {
   #notifyScheduled({ entity, gang, assignments }: BindingPlan, seconds: number): void {
     const { events, logger } = this.#options;
     const nodes = new Set(assignments.map(({ nodeName }) => nodeName));
+    const { nodeName: node, strategy } = assignments[0]!;
     logger.info('scheduled', {
       entity: entity.key,
       attempts: entity.attempts,
       pods: assignments.length,
-      ...(nodes.size === 1 ? { node: assignments[0]!.nodeName } : { nodes: nodes.size }),
+      ...(nodes.size === 1 ? { node } : { nodes: nodes.size }),
+      ...(gang !== undefined && { strategy }),
       seconds: Math.round(seconds * 1000) / 1000,
     });
     const members = assignments.map(({ pod }) => pod);

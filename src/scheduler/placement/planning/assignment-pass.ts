@@ -42,16 +42,18 @@ export class AssignmentPass {
   readonly #scope: PlanScope;
   readonly #request: PlanRequest;
   readonly #batches: Batch[];
+  readonly #strategy: string;
   /** Plugins that rejected members, whether or not the members were placed later. */
   readonly #rejectors = new UnschedulablePluginSet();
   /** How many members are placed or may still be placed. */
   #candidates: number;
 
-  /** Tries the batches in the given order. Replaces entries of the list. */
-  constructor(scope: PlanScope, batches: Batch[]) {
+  /** Tries the batches in the given order. Replaces entries of the list. `strategy`: name of the strategy. */
+  constructor(scope: PlanScope, batches: Batch[], strategy: string) {
     this.#scope = scope;
     this.#request = scope.request;
     this.#batches = batches;
+    this.#strategy = strategy;
     this.#candidates = scope.request.members.length;
   }
 
@@ -70,8 +72,8 @@ export class AssignmentPass {
     let blocked: Diagnosis | undefined;
     let neverPlaced = 0;
     const failure = yield* this.#placeOnChosen(chosen);
-    if (failure !== undefined) return stoppedPlan(assignments, failure);
-    if (assignments.length >= needed) return completePlan(assignments);
+    if (failure !== undefined) return stoppedPlan(this.#strategy, assignments, failure);
+    if (assignments.length >= needed) return completePlan(this.#strategy, assignments);
     let waiting: readonly number[] = [...batches.keys()].filter((position) => batches[position]!.pods.length > 0);
     for (let progress = true; progress && waiting.length > 0 && assignments.length < needed;) {
       progress = false;
@@ -82,10 +84,10 @@ export class AssignmentPass {
         const batch = batches[position]!;
         const left = yield* this.#placeBatch(batch);
         progress ||= assignments.length > before;
-        if (assignments.length >= needed) return completePlan(assignments);
+        if (assignments.length >= needed) return completePlan(this.#strategy, assignments);
         if (left === undefined) continue;
         const { pods, diagnosis, mayChange, never } = left;
-        if (failureIn(diagnosis) !== undefined) return stoppedPlan(assignments, diagnosis);
+        if (failureIn(diagnosis) !== undefined) return stoppedPlan(this.#strategy, assignments, diagnosis);
         blocked ??= diagnosis;
         this.#rejectors.add(diagnosis);
         batches[position] = { ...batch, pods };
@@ -146,7 +148,7 @@ export class AssignmentPass {
     const target = { pod, state: batch.isUniform ? batch.state : state, nodeNames };
     const rejection = ranking.rejectionOn(node, target) ?? this.#reserve(node, state, pod);
     if (rejection !== undefined) return this.#rejection(pod, rejection);
-    this.assignments.push({ pod, nodeName: node.name, state });
+    this.assignments.push({ pod, nodeName: node.name, state, strategy: this.#strategy });
     const failure = this.#follow(pod, node);
     return failure && this.#rejection(pod, failure);
   }
@@ -168,6 +170,7 @@ export class AssignmentPass {
     if (explained !== undefined) rejectors.add(explained);
     const { unschedulablePlugins, pending } = rejectors;
     return {
+      strategy: this.#strategy,
       assignments,
       placed: assignments.length,
       blocked: explained,
@@ -249,7 +252,7 @@ export class AssignmentPass {
         left.push(...pods.slice(i + 1));
         break;
       }
-      assignments.push({ pod, nodeName: node.name, state });
+      assignments.push({ pod, nodeName: node.name, state, strategy: this.#strategy });
       // Only the next member of the batch needs this; later batches see that the node changed.
       if (i + 1 < pods.length && assignments.length < needed) ranking.placedOnBest();
       const failure = ranking.error ?? this.#follow(pod, node);

@@ -53,7 +53,7 @@ export const binPacking: PlacementStrategy = {
       const isEnough = found.placed >= needed;
       if (!isEnough && found.isDecided && gang.isNecessary) return plan;
       if (!isEnough && found.placed <= (plan?.placed ?? 0)) break;
-      const next = { ...(yield* passes.run(scope, batches, gang.chosen(found.packing))), strategy: found.strategy };
+      const next = yield* passes.run(scope, batches, found.strategy, gang.chosen(found.packing));
       if (isCompleteOrFailed(next)) return next;
       plan = plan === undefined ? next : better(plan, next);
       if (!isEnough) break;

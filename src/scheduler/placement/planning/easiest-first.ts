@@ -9,6 +9,6 @@ export const easiestFirst: PlacementStrategy = {
   *place({ scope, order, passes }: StrategyInput): Yielding<Plan | undefined> {
     const { members, needed } = scope.request;
     if (members.length === needed || order.length < 2) return undefined;
-    return yield* passes.run(scope, yield* passes.start(scope, order.toReversed()));
+    return yield* passes.run(scope, yield* passes.start(scope, order.toReversed()), easiestFirst.name);
   },
 };

@@ -7,6 +7,6 @@ export const hardestFirst: PlacementStrategy = {
   name: 'HardestFirst',
 
   place({ scope, batches, passes }: StrategyInput): Yielding<Plan> {
-    return passes.run(scope, batches);
+    return passes.run(scope, batches, hardestFirst.name);
   },
 };

@@ -46,9 +46,12 @@ export class PlanPasses {
     return batches;
   }
 
-  /** Places the members of the batches, which `start` returned. `chosen`: nodes for some of the members; the pass places these first. */
-  *run(scope: PlanScope, batches: Batch[], chosen: readonly ChosenNode[] = []): Yielding<Plan> {
-    const pass = new AssignmentPass(scope, batches);
+  /**
+   * Places the members of the batches, which `start` returned. `strategy`: name of the strategy. `chosen`: nodes for some of the members; the
+   * pass places these first.
+   */
+  *run(scope: PlanScope, batches: Batch[], strategy: string, chosen: readonly ChosenNode[] = []): Yielding<Plan> {
+    const pass = new AssignmentPass(scope, batches, strategy);
     this.#assignments = pass.assignments;
     this.#rejected = pass.rejected;
     return yield* pass.run(chosen);

@@ -12,6 +12,8 @@ export interface NodeAssignment {
   readonly pod: Pod;
   readonly nodeName: string;
   readonly state: CycleState;
+  /** Name of the strategy that placed it. Absent: another part of the scheduler chose the node. */
+  readonly strategy?: string;
 }
 
 /**
@@ -41,7 +43,7 @@ export interface Plan {
    */
   readonly isExhaustive: boolean;
   /** Name of the strategy that placed the members. */
-  readonly strategy?: string | undefined;
+  readonly strategy: string;
   /** How many placements were tried before the search for a complete plan ended without a proof. Absent: it did not. */
   readonly searchedPlacements?: number;
 }
@@ -70,9 +72,10 @@ export interface PlanRequest {
 
 const none: ReadonlySet<string> = new Set();
 
-export function completePlan(assignments: readonly NodeAssignment[]): Plan {
+export function completePlan(strategy: string, assignments: readonly NodeAssignment[]): Plan {
   const placed = assignments.length;
   return {
+    strategy,
     assignments,
     placed,
     blocked: undefined,
@@ -84,11 +87,12 @@ export function completePlan(assignments: readonly NodeAssignment[]): Plan {
 }
 
 /** Returns the plan of a pass that stopped because a plugin failed. */
-export function stoppedPlan(assignments: readonly NodeAssignment[], blocked: Diagnosis): Plan {
+export function stoppedPlan(strategy: string, assignments: readonly NodeAssignment[], blocked: Diagnosis): Plan {
   const rejectors = new UnschedulablePluginSet();
   rejectors.add(blocked);
   const { unschedulablePlugins, pending } = rejectors;
   return {
+    strategy,
     assignments,
     placed: assignments.length,
     blocked,

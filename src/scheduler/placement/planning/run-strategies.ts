@@ -23,9 +23,8 @@ export function* runStrategies(
   for (const strategy of strategies) {
     const plan = yield* strategy.place({ scope, order, batches, passes, best });
     if (plan === undefined) continue;
-    const named = { ...plan, strategy: plan.strategy ?? strategy.name };
-    if (isCompleteOrFailed(plan)) return named;
-    best = best === undefined ? named : better(best, named);
+    if (isCompleteOrFailed(plan)) return plan;
+    best = best === undefined ? plan : better(best, plan);
     if (isFinal(best)) break;
   }
   return best;
