@@ -16,6 +16,7 @@ export interface BatchOutcome {
   readonly failed: readonly FailedSeed[];
   readonly struck: Readonly<Record<string, number>>;
   readonly excused: Readonly<Record<string, number>>;
+  readonly placedBy: Readonly<Record<string, number>>;
   readonly turns: number;
   /** Virtual time. */
   readonly lastedMs: number;

@@ -525,4 +525,27 @@ export const mutations: readonly Mutation[] = [
     replace: 'return',
     within: 500,
   },
+  {
+    name: 'pass-is-not-rolled-back',
+    why: 'The members that one strategy placed stay assumed while the next strategy places them again.',
+    file: 'scheduler/placement/planning/plan-passes.ts',
+    find: 'this.#transaction.rollbackTo(this.#before);',
+    replace: '',
+    // Few gangs of the simulation need a second strategy.
+    test: {
+      file: 'src/scheduler/placement/planning/bin-packing.test.ts',
+      name: 'bin packing > places members that no order by score places',
+    },
+  },
+  {
+    name: 'no-unreserve-between-strategies',
+    why: 'What plugins reserved for the members that one strategy placed stays reserved while the next strategy places them.',
+    file: 'scheduler/placement/planning/plan-passes.ts',
+    find: 'this.unreserve();',
+    replace: 'this.#assignments = [];',
+    test: {
+      file: 'src/scheduler/placement/planning/bin-packing.test.ts',
+      name: 'bin packing of members with volumes > takes the volumes of one node for both, and leaves none assumed',
+    },
+  },
 ];

@@ -28,6 +28,8 @@ export interface Outcome {
   readonly struck: Readonly<Record<string, number>>;
   /** reason -> how often it was used */
   readonly excused: Readonly<Record<string, number>>;
+  /** strategy -> number of plans of gangs that it made and that were bound */
+  readonly placedBy: Readonly<Record<string, number>>;
   /** Calls and watch lines on which a fault can be put. */
   readonly places: FaultPlaces;
   readonly turns: number;
@@ -182,6 +184,7 @@ export async function runScenario(
       digest: record.digest,
       struck: Object.fromEntries(world.faults.struck),
       excused,
+      placedBy: world.placedBy,
       places: world.faults.places,
       turns: world.timeline.count,
       lastedMs: world.timeline.now,

@@ -53,6 +53,7 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
   const failed: FailedSeed[] = [];
   const struck: Record<string, number> = {};
   const excused: Record<string, number> = {};
+  const placedBy: Record<string, number> = {};
   let [runs, turns, lastedMs, printedAt] = [0, 0, 0, begun];
   await pool.run<BatchOutcome>(batches(from, count), (outcome) => {
     runs += outcome.runs;
@@ -61,6 +62,7 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
     failed.push(...outcome.failed);
     addCounts(struck, outcome.struck);
     addCounts(excused, outcome.excused);
+    addCounts(placedBy, outcome.placedBy);
     for (const { seed, violation } of outcome.failed) print(`seed ${seed}: ${violation.invariant}: ${violation.what}`);
     if (performance.now() - printedAt > 30_000) {
       printedAt = performance.now();
@@ -81,6 +83,7 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
     struck,
   );
   table('excused', [], excused);
+  table('gangs placed by', [], placedBy);
   const hours = lastedMs / 3_600_000;
   print(
     `${runs} seeds, ${failed.length} violated; ${seconds.toFixed(0)} s on ${workers} threads (${((seconds * 1000 * workers) / runs).toFixed(1)} ms a seed and thread), ` +

@@ -25,6 +25,7 @@ async function runSeeds({ from, count }: Batch): Promise<BatchOutcome> {
   const failed: FailedSeed[] = [];
   const struck: Record<string, number> = {};
   const excused: Record<string, number> = {};
+  const placedBy: Record<string, number> = {};
   let [turns, lastedMs] = [0, 0];
   for (let seed = from; seed < from + count; seed++) {
     const outcome = await runScenario(drawScenario(seed));
@@ -32,10 +33,11 @@ async function runSeeds({ from, count }: Batch): Promise<BatchOutcome> {
     if (violation !== undefined) failed.push({ seed, violation });
     addCounts(struck, outcome.struck);
     addCounts(excused, outcome.excused);
+    addCounts(placedBy, outcome.placedBy);
     turns += outcome.turns;
     lastedMs += outcome.lastedMs;
   }
-  return { runs: count, failed, struck, excused, turns, lastedMs };
+  return { runs: count, failed, struck, excused, placedBy, turns, lastedMs };
 }
 
 parentPort!.on('message', (task: Task) => {

@@ -1,14 +1,20 @@
 import type { LogFields, Logger } from '../../../src/observability/logger.ts';
 
-/** Passes each line to `write`, to inspect one run; without it, discards them. */
-export function simulatedLogger(write?: (line: string) => void): Logger {
+/** Passes each line to `write`, to inspect one run; without it, discards them. `informed` gets the lines of level info. */
+export function simulatedLogger(
+  informed: (message: string, fields: LogFields) => void,
+  write?: (line: string) => void,
+): Logger {
   const log = (level: string) =>
     write === undefined
       ? () => undefined
       : (message: string, fields?: LogFields) => write(`${level} ${message} ${describe(fields)}`);
   const logger: Logger = {
     debug: log('debug'),
-    info: log('info'),
+    info: (message, fields = {}) => {
+      informed(message, fields);
+      write?.(`info ${message} ${describe(fields)}`);
+    },
     warn: log('warn'),
     error: log('error'),
     child: () => logger,

@@ -1,3 +1,4 @@
+import { addCounts } from '../batch.ts';
 import { hasEnded, isOpen, plainNode, plainPod } from '../checks/plain-objects.ts';
 import { PlainCapacity } from '../checks/plain-fit.ts';
 import { calmFrom, longestAttemptMs, nameOf } from '../scenario.ts';
@@ -48,6 +49,8 @@ export class World {
   readonly faults: Faults;
   /** When the last step and outage of the scenario are over. */
   readonly calmFrom: number;
+  /** strategy -> number of plans of gangs that it made and that were bound */
+  readonly placedBy: Record<string, number> = {};
   readonly #options: WorldOptions;
   readonly #disks: Disks;
   readonly #tenant: Tenant;
@@ -178,6 +181,9 @@ export class World {
       forbiddenPods: scenario.forbiddenPods,
     });
     const logger = simulatedLogger(
+      (message, { strategy }) => {
+        if (message === 'scheduled' && typeof strategy === 'string') addCounts(this.placedBy, { [strategy]: 1 });
+      },
       trace && ((line) => trace(`${timeline.now.toFixed(0)} ${process.name} says ${line}`)),
     );
     const lost = (): void => process.crash();
