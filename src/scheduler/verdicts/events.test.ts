@@ -139,6 +139,11 @@ describe('decisions', () => {
     core.core.attempt();
     await core.core.binding.idle();
     expect(decisions(logs).at(-1)).toEqual(['scheduled', 'gang/default/red', expect.any(Number)]);
+    expect(logs.lines.findLast(({ message }) => message === 'scheduled')!.fields).toMatchObject({
+      pods: 2,
+      nodes: 2,
+      strategy: 'HardestFirst',
+    });
     expect(ofGroup().at(-1)).toEqual(['Scheduled', 'Successfully assigned 2 members to 2 nodes']);
     const ofMembers = logs.lines.filter(({ level, message }) => level === 'debug' && message === 'bound');
     expect(ofMembers.map(({ fields }) => [fields.pod, fields.entity])).toEqual([
