@@ -4,7 +4,7 @@ import type { PackingClass, PackingProblem } from './packing-problem.ts';
 import { PackingState } from './packing-state.ts';
 import type { PackingResult, PackingStrategy } from './packing-strategy.ts';
 
-/** Finding the classes on a node costs as much as a look for so many classes. */
+/** Number of classes that can be searched for members on a node at the cost of one look. */
 const classesPerLook = 8;
 
 /** Returns how hard a class is to place; the hardest goes first. `totals`: resource -> total free amount. */

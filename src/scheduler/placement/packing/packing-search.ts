@@ -86,7 +86,7 @@ class PackingSearch {
     return false;
   }
 
-  /** Returns whether the nodes from `node` on have capacity for so many members of a class. */
+  /** Returns whether the nodes from `node` on have capacity for this number of members of a class. */
   #hasCapacity(index: number, from: number, members: number): boolean {
     let left = members;
     for (let node = from; node < this.#problem.free.length && left > 0; node++) {
