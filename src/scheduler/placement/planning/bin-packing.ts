@@ -25,7 +25,8 @@ const maxPackings = 4;
 
 /**
  * Solves the gang as a packing problem in numbers, which costs a fraction of asking the plugins. Then places the members as the packing says, as
- * far as the plugins agree. Does not consider scores. Takes at most the work of one ordinary plan.
+ * far as the plugins agree. Does not consider scores. Solving takes at most the work of one ordinary plan; so does each of the few packings that
+ * the plugins reject.
  */
 export const binPacking: PlacementStrategy = {
   name: 'BinPacking',
