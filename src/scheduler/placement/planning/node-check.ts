@@ -8,7 +8,7 @@ import type { Profile } from '../../../framework/profile.ts';
 import { Status } from '../../../framework/status.ts';
 import type { Nomination } from '../../../framework/dry-run.ts';
 import { filterWithReservations } from '../cache/filter-with-reservations.ts';
-import type { NodeAssignment, PlanRequest } from './planner.ts';
+import type { NodeAssignment, PlanRequest } from './plan.ts';
 
 /**
  * Checks whether pods fit on nodes that a caller has already chosen. Runs no ranking, no Score; only `placeAs` runs Reserve.
