@@ -34,9 +34,7 @@ describe('PackingState', () => {
   });
 
   it('fits no member on a node that its class may not use', () => {
-    const { state } = stateOf(
-      packingProblem({ counts: [1], requests: [[0]], free: [[9], [9]], limits: [[0, 1]] }),
-    );
+    const { state } = stateOf(packingProblem({ counts: [1], requests: [[0]], free: [[9], [9]], limits: [[0, 1]] }));
     expect([0, 1].map((node) => state.capacity(0, node, 1))).toEqual([0, 1]);
   });
 
