@@ -3,10 +3,16 @@ import type { PodOptions } from '../../src/testkit/builders/pod.ts';
 import { Queueing } from '../../src/testkit/queueing.ts';
 import { gpuResource, groupLabel, hostnameLabel, reservedTaint } from '../simulation/checks/plain-objects.ts';
 import { gangPriority } from './instance.ts';
-import type { Instance, InstanceKind, ResourceAmounts } from './instance.ts';
+import type { Instance, InstanceKind, InstanceNode, ResourceAmounts } from './instance.ts';
 
 const groupName = 'gang';
 const kindLabel = 'kind';
+const zoneAffinity = {
+  requiredDuringSchedulingIgnoredDuringExecution: [
+    { topologyKey: 'zone', labelSelector: { matchLabels: { [groupLabel]: groupName } } },
+  ],
+};
+const withZone = (node: InstanceNode, index: number): InstanceNode => ({ ...node, zone: index % 2 === 0 ? 'a' : 'b' });
 const nodeNameOf = (node: number): string => `node-${node}`;
 
 /** Where the members of an instance are placed. */
@@ -18,27 +24,41 @@ export interface InstancePlan {
 }
 
 /** In what order a scheduler hears of the nodes and members. */
-export interface Arrival {
+interface Arrival {
   readonly nodes: readonly number[];
   readonly members: readonly number[];
 }
 
-/** Returns where one attempt of a new scheduler places the members; undefined: it rejects the gang. Default: all arrive in order. */
+interface PlanInstanceOptions {
+  /** Default: as they are listed. */
+  readonly arrival?: Arrival;
+  /** Every other node is in another zone, and all members must share one. Neither the instance nor its exact solution knows. */
+  readonly sharesZone?: boolean;
+}
+
+/** Returns where one attempt of a new scheduler places the members; undefined: it rejects the gang. */
 export function planInstance(
-  instance: Instance,
-  arrival: Arrival = { nodes: [...instance.nodes.keys()], members: [...instance.members.keys()] },
+  drawn: Instance,
+  { arrival, sharesZone = false }: PlanInstanceOptions = {},
 ): InstancePlan | undefined {
-  const { members, bound, needed } = instance;
+  const instance = sharesZone ? { ...drawn, nodes: drawn.nodes.map(withZone) } : drawn;
+  const { nodes, members, bound, needed } = instance;
+  const podOf = (kind: number): PodOptions => {
+    const pod = memberOf(instance, kind);
+    return sharesZone ? { ...pod, spec: { affinity: { ...pod.spec?.affinity, podAffinity: zoneAffinity } } } : pod;
+  };
   const scheduler = new Queueing(
     { plugins: defaultPlugins, binder: { bind: () => new Promise(() => undefined) } },
     'listing',
   );
-  addCluster(scheduler, instance, arrival);
+  addCluster(scheduler, instance, arrival?.nodes ?? [...nodes.keys()]);
   scheduler.group({ name: groupName, minMember: needed + bound.length });
   bound.forEach(({ kind, node }, i) =>
-    scheduler.pod({ ...memberOf(instance, kind), name: `bound-${i}`, nodeName: nodeNameOf(node) }),
+    scheduler.pod({ ...podOf(kind), name: `bound-${i}`, nodeName: nodeNameOf(node) }),
   );
-  for (const i of arrival.members) scheduler.pod({ ...memberOf(instance, members[i]!), name: `member-${i}` });
+  for (const i of arrival?.members ?? members.keys()) {
+    scheduler.pod({ ...podOf(members[i]!), name: `member-${i}` });
+  }
   scheduler.start();
   const result = scheduler.harness.core.attempt();
   switch (result?.kind) {
@@ -57,9 +77,9 @@ export function planInstance(
 }
 
 /** Adds the nodes with the pods of others, which the gang must not preempt. */
-function addCluster(scheduler: Queueing, { nodes, reservations }: Instance, arrival: Arrival): void {
+function addCluster(scheduler: Queueing, { nodes, reservations }: Instance, order: readonly number[]): void {
   const others = { schedulerName: 'other', priority: gangPriority + 1 };
-  for (const node of arrival.nodes) {
+  for (const node of order) {
     const { allocatable, used, zone, isTainted } = nodes[node]!;
     const [milliCpu, mebibytes, gpus] = allocatable;
     const name = nodeNameOf(node);

@@ -47,7 +47,7 @@ describe('the plan of a gang', () => {
         const plan = planInstance(instance);
         const arrival = { nodes: shuffled(nodes.length, seed), members: shuffled(members.length, seed + 1) };
         const where = [family.name, seed];
-        expect([where, upToExchange(instance, planInstance(instance, arrival))]).toEqual([
+        expect([where, upToExchange(instance, planInstance(instance, { arrival }))]).toEqual([
           where,
           upToExchange(instance, plan),
         ]);
