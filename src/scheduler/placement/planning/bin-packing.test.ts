@@ -75,6 +75,17 @@ describe('bin packing', () => {
     expect(Object.values(countByNode(plan, 'big'))).toEqual([2]);
   });
 
+  it('places large gangs, which no search covers, by best fit', () => {
+    const harness = harnessWith();
+    for (let i = 0; i < 104; i++) harness.node({ name: `n${i}`, cpu: 6 });
+    const members = [...harness.pods(104, { name: 'big', cpu: 3 }), ...harness.pods(156, { name: 'small', cpu: 2 })];
+    expect(dryRun(harness, members)).toMatchObject({
+      placed: 260,
+      blocked: undefined,
+      strategy: 'ScarcestResourceFirst',
+    });
+  });
+
   it('does nothing for identical members', () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 2 });
@@ -262,6 +273,62 @@ describe('the strategies before bin packing', () => {
     const plan = dryRun(harness, gangIn(harness));
     expect(rejections).toBeGreaterThan(2);
     expect(plan).toMatchObject({ placed: 5, blocked: undefined, strategy: 'Search' });
+  });
+});
+
+describe('a plan that bin packing makes', () => {
+  it('leaves nothing reserved or assumed if it is abandoned at any pause, or ends for lack of work', () => {
+    const reserved = new Set<string>();
+    const harness = harnessWith({
+      name: 'Reserving',
+      sign: () => '',
+      reserve: (_state, { name }) => void reserved.add(name),
+      unreserve: (_state, { name }) => void reserved.delete(name),
+    });
+    for (const [name, cpu] of Object.entries({ a: 6, b: 6, c: 3 })) harness.node({ name, cpu });
+    const members = [
+      ...harness.pods(2, { name: 'big', cpu: 3, hostPorts: [80] }),
+      ...harness.pods(3, { name: 'small', cpu: 2 }),
+      ...harness.pods(2, { name: 'tiny', cpu: '1500m' }),
+    ];
+    const { cluster, profile } = harness;
+    const before = cluster.nodes.map(stateOfNode);
+    /** Ends the plan at this pause, or when this work is done. Returns whether it came to an end before. */
+    const plan = (atPause: number, atWork: number): boolean => {
+      const transaction = cluster.begin();
+      const budget = new WorkBudget();
+      let [work, isComplete] = [0, false];
+      const spend = (steps: number): void => {
+        if ((work += steps) > atWork) throw new Error('no work left');
+      };
+      const request = { profile, members, needed: members.length, groupState: new CycleState(), spend };
+      const steps = harness.planner.steps(request, transaction, budget);
+      try {
+        for (let pause = 0; pause < atPause; pause++) {
+          budget.allow(1);
+          const { done, value } = steps.next();
+          if (done !== true) continue;
+          isComplete = true;
+          expect(value.strategy).toBe('Search');
+          harness.planner.unreserve(profile, value.assignments);
+          break;
+        }
+        steps.return(undefined as never);
+      } catch (error) {
+        expect((error as Error).message).toBe('no work left');
+      }
+      expect([atPause, atWork, [...reserved]]).toEqual([atPause, atWork, []]);
+      transaction.rollback();
+      expect(cluster.assumedCount).toBe(0);
+      expect(cluster.nodes.map(stateOfNode)).toEqual(before);
+      return isComplete;
+    };
+    let pauses = 0;
+    while (!plan(pauses, Infinity)) pauses++;
+    expect(pauses).toBeGreaterThan(20);
+    let work = 0;
+    while (!plan(Infinity, work)) work += 20;
+    expect(work).toBeGreaterThan(400);
   });
 });
 
