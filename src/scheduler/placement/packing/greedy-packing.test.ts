@@ -147,4 +147,29 @@ describe.each([scarcestResourceFirst, largestRequestFirst])('$name', (strategy) 
       [1, 0, 0],
     ]);
   });
+  it('puts members back that it has taken off a node in vain', () => {
+    // The first class can only use the second node, the last class only the first. The second class fits on both while they are empty.
+    const problem = packingProblem({
+      counts: [1, 1, 1],
+      requests: [[3], [2], [1]],
+      free: [[2], [3]],
+      limits: [
+        [0, 9],
+        [9, 9],
+        [9, 0],
+      ],
+    });
+    const [first, second, last] = [
+      [0, 1],
+      [1, 0],
+      [0, 0],
+    ];
+    expect(nodesOf(pack(strategy, problem))).toEqual([first, second, last]);
+    // A further class can only use the second node.
+    const { classes } = problem;
+    const further = { ...classes[2]!, limits: classes[0]!.limits };
+    const apart = [...problem.apart, new Set<number>()];
+    const larger = { ...problem, classes: [classes[0]!, classes[1]!, further, classes[2]!], needed: 4, apart };
+    expect(nodesOf(pack(strategy, larger))).toEqual([first, second, last, last]);
+  });
 });
