@@ -16,8 +16,8 @@ const strategies: readonly PackingStrategy[] = [packingSearch, scarcestResourceF
 
 /** How many looks take as long as one node check. */
 const looksPerCheck = 16;
-/** Work that every gang may use, in node checks: about a millisecond. */
-const leastWork = 2_000;
+/** Work that every gang may use, in node checks: about a millisecond and a half. */
+const leastWork = 3_000;
 /** Maximum number of looks of one strategy, which cannot be interrupted: a few milliseconds. */
 const maxLooks = 200_000;
 /** Maximum number of packings to try with the plugins. */
@@ -25,8 +25,8 @@ const maxPackings = 4;
 
 /**
  * Solves the gang as a packing problem in numbers, which costs a fraction of asking the plugins. Then places the members as the packing says, as
- * far as the plugins agree. Does not consider scores. Solving takes at most the work of one ordinary plan; so does each of the few packings that
- * the plugins reject.
+ * far as the plugins agree. Does not consider scores. Solving takes at most half the work of an ordinary plan, and a packing that the plugins
+ * reject about as much as one. A large gang tries one packing, a small one several.
  */
 export const binPacking: PlacementStrategy = {
   name: 'BinPacking',
@@ -42,14 +42,14 @@ export const binPacking: PlacementStrategy = {
     let batches = yield* passes.start(scope, order);
     const gang = yield* GangPacking.of(scope, batches);
     if (gang === undefined) return undefined;
-    const passWork = order.length + members.length * workPerMember;
     const nodeCount = indexes?.length ?? cluster.nodes.length;
-    let left = Math.max(leastWork, passWork + order.length * nodeCount);
+    const ordinaryWork = order.length * (nodeCount + workPerMember) + members.length * workPerMember;
+    let left = Math.max(leastWork, ordinaryWork);
     let plan = best;
     let placements = 0;
     for (let count = 0; count < maxPackings && left > 0; count++) {
-      const found = yield* packingOf(scope, gang, left);
-      left -= found.work + passWork;
+      const found = yield* packingOf(scope, gang, left / 2);
+      left -= found.work + ordinaryWork;
       placements += found.placements;
       const isEnough = found.placed >= needed;
       if (!isEnough && found.isDecided && gang.isNecessary) return plan;
