@@ -14,6 +14,7 @@ import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
 import { resourceDemandOf } from '../../framework/resource-demand.ts';
+import { workPerShortStep } from '../../framework/work-per-member.ts';
 import type { WaitingPod, WaitingPods } from '../../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { EquivalenceKeys } from '../../queue/equivalence/equivalence-keys.ts';
@@ -28,6 +29,7 @@ import type { Demand } from '../placement/planning/demand.ts';
 import { intersectSubsets } from '../placement/cache/node-subset.ts';
 import type { NodeSubset, NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { NodeAssignment, Plan, Planner, PlanRequest } from '../placement/planning/planner.ts';
+import { undoAssignments } from '../placement/planning/undo-assignments.ts';
 import type { Preemptions } from '../preemption/preemptions.ts';
 import type { CycleResult, Rejected } from './cycle-result.ts';
 import {
@@ -153,12 +155,16 @@ export class SchedulingCycle {
           : rejectedByExtenders(schedulingEntity, demand, plan);
       }
       if (extenders !== undefined && nodeSubsetOf === undefined) {
-        this.#undo(profile, assignments, transaction);
+        yield* undoAssignments(profile, assignments, transaction, 0, budget);
+        transaction.rollback();
         return { kind: 'asking', requests: yield* extenders.requests(profile, demand, budget) };
       }
+      yield* this.#pauseBeforePermit(profile, assignments, budget);
       const permit = this.#permit(profile, assignments);
       if (permit.rejected !== undefined) {
-        this.#undo(profile, assignments, transaction);
+        this.#rejectWaiting(assignments);
+        yield* undoAssignments(profile, assignments, transaction, 0, budget);
+        transaction.rollback();
         return rejectedBy(members, permit.rejected, schedulingEntity);
       }
       transaction.commit();
@@ -235,11 +241,21 @@ export class SchedulingCycle {
     return { rejected: undefined, waiting: waiting.filter((pod) => pod.settled === undefined) };
   }
 
-  #undo(profile: Profile, assignments: readonly NodeAssignment[], transaction: Transaction): void {
-    this.#options.planner.unreserve(profile, assignments);
+  /** Permit and the commit are one step, because nobody may see only some of the members wait on Permit. */
+  *#pauseBeforePermit(profile: Profile, assignments: readonly NodeAssignment[], budget: WorkBudget): Yielding<void> {
+    if (!budget.lacks(assignments.length * workPerShortStep)) return;
+    let isAbandoned = true;
+    try {
+      yield;
+      isAbandoned = false;
+    } finally {
+      if (isAbandoned) this.#options.planner.unreserve(profile, assignments);
+    }
+  }
+
+  #rejectWaiting(assignments: readonly NodeAssignment[]): void {
     for (const { pod } of assignments)
       this.#options.waitingPods.get(pod.uid)?.reject('', 'the attempt was rolled back');
-    transaction.rollback();
   }
 
   *#rejected(
@@ -277,6 +293,8 @@ export class SchedulingCycle {
         cause: [describeCause(diagnosis), ...counted.map(withoutNumbers), ...notes].join('. '),
       };
     };
+    const membersWork = members.length * workPerShortStep;
+    if (budget.lacks(membersWork)) yield;
     // A plugin may reject a single pod for reasons of that pod alone, so the class does not share it.
     const isShared = key !== undefined && !isError && preemption === undefined && diagnosis.rejection.kind === 'nodes';
     const counterpart = isShared
@@ -285,6 +303,8 @@ export class SchedulingCycle {
     const verdictFor =
       counterpart &&
       ((of: SchedulingEntity, others: readonly Pod[]): Verdict => verdictOf(of, { pod: counterpart(others) }));
+    // The caller then reports the verdict of every member.
+    if (budget.lacks(membersWork)) yield;
     return {
       kind: 'rejected',
       pods: members,

@@ -38,7 +38,7 @@ export class GangPlanning {
     let isOver = false;
     try {
       const plan = (yield* runStrategies(this.#scope, passes, strategies))!;
-      if (plan.blocked !== undefined) passes.undo();
+      if (plan.blocked !== undefined) yield* passes.undo(this.#scope.work.budget);
       isOver = true;
       return plan;
     } finally {

@@ -1,3 +1,4 @@
+import type { WorkBudget } from '../../../base/work-budget.ts';
 import type { Yielding } from '../../../base/yielding.ts';
 import type { Savepoint, Transaction } from '../../../cluster/transaction.ts';
 import type { Profile } from '../../../framework/profile.ts';
@@ -8,6 +9,7 @@ import { batchOf } from './batch.ts';
 import type { Batch, ClassContext } from './batch.ts';
 import type { NodeAssignment, Plan } from './plan.ts';
 import type { PlanScope } from './plan-scope.ts';
+import { undoAssignments } from './undo-assignments.ts';
 
 /** The passes of one plan. Each begins in the state before the plan, so that none depends on another. */
 export class PlanPasses {
@@ -35,8 +37,8 @@ export class PlanPasses {
 
   /** Undoes the last pass, and returns batches of the classes in this order. */
   *start(scope: PlanScope, order: readonly ClassContext[]): Yielding<Batch[]> {
-    this.undo();
     const { work } = scope;
+    yield* this.undo(work.budget);
     const batches: Batch[] = [];
     for (const context of order) {
       batches.push(batchOf(scope, context));
@@ -58,9 +60,10 @@ export class PlanPasses {
   }
 
   /** Undoes the last pass. */
-  undo(): void {
-    this.unreserve();
-    this.#transaction.rollbackTo(this.#before);
+  *undo(budget: WorkBudget): Yielding<void> {
+    const assignments = this.#assignments;
+    this.#assignments = [];
+    yield* undoAssignments(this.#profile, assignments, this.#transaction, this.#before, budget);
   }
 
   /** Calls Unreserve for all placed members, in reverse order. */

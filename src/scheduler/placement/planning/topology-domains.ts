@@ -34,7 +34,7 @@ export function topologyDomains(
       work.budget.spend(domains.reduce((sum, { length }) => sum + length, 0));
       if (work.isDue) yield;
       // Undo the last pass first, so that it takes no capacity from the next.
-      passes.undo();
+      yield* passes.undo(work.budget);
       for (const indexes of domainsByFreeCapacity(cluster, open, members, needed)) {
         const plan = yield* runStrategies({ ...scope, indexes }, passes, strategies);
         if (plan !== undefined && isCompleteOrFailed(plan)) return plan;
