@@ -37,6 +37,7 @@ export class CrowdedCore {
       logger: silentLogger,
       registry: createMetricRegistry({ processMetrics: false }),
       identity: 'bench',
+      defer: (callback) => void setImmediate(callback),
       onReady: () => undefined,
     });
     this.#build = new Builders({ resources: this.core.cluster.resources });

@@ -54,6 +54,7 @@ const core = new SchedulerCore({
   logger: silentLogger,
   registry: createMetricRegistry({ processMetrics: false }),
   identity: 'bench',
+  defer: (callback) => void setImmediate(callback),
   onReady: () => undefined,
 });
 const build = new Builders({ resources: core.cluster.resources });

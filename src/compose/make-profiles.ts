@@ -28,6 +28,7 @@ export function makeProfiles({ profiles }: SchedulerConfiguration, own: readonly
     logger: silentLogger,
     registry: createMetricRegistry({ processMetrics: false }),
     identity: '',
+    defer: (callback) => void setImmediate(callback),
     onReady: () => undefined,
   });
   return core.profiles.all;

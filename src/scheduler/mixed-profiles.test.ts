@@ -49,6 +49,7 @@ describe('pending pods', () => {
       logger: silentLogger,
       registry,
       identity: 'test',
+      defer: (callback) => void setImmediate(callback),
       onReady: () => undefined,
     });
     const build = new Builders({ resources: core.cluster.resources });

@@ -15,6 +15,7 @@ import { Attempts } from './cycle/attempts.ts';
 import type { Paused } from './cycle/attempts.ts';
 import type { CycleResult } from './cycle/cycle-result.ts';
 import type { SchedulingCycle } from './cycle/scheduling-cycle.ts';
+import { workAtATime as defaultWorkAtATime } from './cycle/work-at-a-time.ts';
 import { Extenders } from './extenders/extenders.ts';
 import type { EntityRouter } from './intake/entity-router.ts';
 import { Intake } from './intake/intake.ts';
@@ -31,6 +32,10 @@ export interface SchedulerCoreOptions extends Omit<IntakeOptions, 'metrics' | 'l
   readonly registry: MetricRegistry;
   /** Identity of this process. It distinguishes the process's plans from those of other schedulers. */
   readonly identity: string;
+  /** Runs the callback after the event loop has served pending I/O: setImmediate in a process. */
+  readonly defer: (callback: () => void) => void;
+  /** Work of one turn of the event loop, in the unit of SchedulerCore.attempt. Default: a value that keeps the process responsive. */
+  readonly workAtATime?: number;
 }
 
 /** How long stop() waits for plugin calls to return. */
@@ -62,7 +67,7 @@ export class SchedulerCore {
 
   /** Throws ProfileError. */
   constructor(options: SchedulerCoreOptions) {
-    const { ports, logger, clock } = options;
+    const { ports, logger, clock, identity, defer, workAtATime = defaultWorkAtATime } = options;
     const lifecycle = this.#lifecycle;
     const metrics = new SchedulerMetrics(options.registry);
     const intake = new Intake({ ...options, metrics, lifecycle });
@@ -70,7 +75,7 @@ export class SchedulerCore {
     const extenders = ports.extenders && new Extenders({ port: ports.extenders, cluster, logger });
     const recovery = new Recovery({ intake, extenders, ports, metrics, logger, lifecycle });
     const parts = { intake, recovery, extenders, metrics, logger, lifecycle };
-    const binding = createBinding({ ...parts, events: ports.events, identity: options.identity });
+    const binding = createBinding({ ...parts, events: ports.events, identity, defer, workAtATime });
     const attempts = new Attempts({ ...parts, binding, ports, clock, onReady: options.onReady });
     this.cluster = cluster;
     this.profiles = intake.profiles;

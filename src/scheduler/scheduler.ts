@@ -26,12 +26,8 @@ import { workAtATime } from './cycle/work-at-a-time.ts';
 
 export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
-  /** Runs the callback after the event loop has served pending I/O: setImmediate in a process. */
-  readonly defer: (callback: () => void) => void;
   /** The administrator's maximum for the grace period of a group. The controller must have the same. Default 5 minutes. */
   readonly maxRepairGraceMs?: number | undefined;
-  /** Work budget of one call, in the unit of SchedulerCore.attempt. Default: a value that keeps the process responsive. */
-  readonly workAtATime?: number;
   /** Called with every decoded node and its raw object, for callers that need fields that the core drops. */
   readonly nodeRead?: ((node: Node, raw: unknown) => void) | undefined;
 }

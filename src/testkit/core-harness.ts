@@ -87,6 +87,7 @@ export class CoreHarness {
       logger: options.logger ?? { ...silentLogger, warn: (message) => void this.warnings.push(message) },
       registry: this.registry,
       identity: 'test',
+      defer: (callback) => void setImmediate(callback),
       onReady: () => this.asked++,
     });
     this.cluster = this.core.cluster;

@@ -29,6 +29,8 @@ interface FixtureOptions {
   readonly misfit?: (plan: BindingPlan, podName: string) => Status | undefined;
   /** How many of the three members make the quorum. Default: all. A lower number means that other members are planned elsewhere. */
   readonly enough?: number;
+  /** Default: more than the plan has. */
+  readonly startsPerTurn?: number;
 }
 
 function fixture(options: FixtureOptions = {}): Fixture {
@@ -67,6 +69,8 @@ function fixture(options: FixtureOptions = {}): Fixture {
       ),
     permitWaited: () => undefined,
     clock: harness.clock,
+    nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
+    startsPerTurn: options.startsPerTurn ?? 100,
     planId: () => `plan-${++plans}`,
     signal: stop.signal,
     bindSignal: new AbortController().signal,
@@ -392,6 +396,62 @@ describe('a Permit plugin that waits', () => {
       await binding.idle();
       expect(sent).toEqual(['red-0', 'red-1']);
       expect(finished(results)).toEqual([{ pod: 'red-2', reason: 'Insufficient cpu' }]);
+    });
+  });
+
+  describe('with more members than may start in one turn', () => {
+    const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+    it('starts some in each turn, and none before it has checked all of them', async () => {
+      const { binding, plan, results, turns, sent } = queuedBindings({ startsPerTurn: 2 });
+      binding.start(plan());
+      await settle();
+      expect(turns).toHaveLength(0);
+      const started: number[] = [];
+      for (let turn = 0; turn < 4; turn++) {
+        await nextTurn();
+        await settle();
+        started.push(turns.length);
+      }
+      expect(started).toEqual([0, 2, 3, 3]);
+      for (const turn of turns) turn();
+      await binding.idle();
+      expect(sent).toEqual(['red-0', 'red-1', 'red-2']);
+      expect(results.map(({ kind }) => kind)).toEqual(['begun', 'bound', 'bound', 'bound', 'finished']);
+    });
+
+    it('starts no member that has failed with its siblings', async () => {
+      let revision = 0;
+      const { binding, plan, results, turns, sent } = queuedBindings({
+        startsPerTurn: 1,
+        revision: () => revision,
+        misfit: (_plan, name) => (name === 'red-2' ? new Status('Unschedulable', 'Insufficient cpu') : undefined),
+      });
+      binding.start(plan());
+      while (turns.length < 1) await nextTurn();
+      revision++;
+      turns[0]!();
+      await binding.idle();
+      expect([turns.length, sent]).toEqual([1, []]);
+      expect(finished(results)).toHaveLength(3);
+    });
+
+    it.each([
+      { after: 0, starts: 0 },
+      { after: 1, starts: 3 },
+    ])('starts $starts members if the scheduler stops after it has sent $after Bindings', async ({ after, starts }) => {
+      const { binding, plan, stop, results, turns, sent } = queuedBindings({ startsPerTurn: 1 });
+      binding.start(plan());
+      while (turns.length < after) await nextTurn();
+      turns[0]?.();
+      await settle();
+      stop.abort(new Error('stopping'));
+      for (let turn = 0; turn < 4; turn++) await nextTurn();
+      for (const turn of turns) turn();
+      await binding.drained();
+      await binding.idle();
+      expect(sent).toHaveLength(starts);
+      expect(finished(results)).toHaveLength(3 - starts);
     });
   });
 

@@ -36,6 +36,10 @@ export interface BindingCycleOptions extends Pick<PluginWaitsOptions, 'clock' | 
   /** Binds pods through an extender. False: no extender binds this pod, so a Bind plugin does. A Status: the binding failed. */
   readonly bindOutside?:
     ((pod: Pod, binding: PodBinding, signal: AbortSignal) => Promise<Status | boolean>) | undefined;
+  /** Resolves in a later turn of the event loop, after pending I/O. */
+  readonly nextTurn: () => Promise<void>;
+  /** Maximum number of Bindings of a plan to start in one turn. */
+  readonly startsPerTurn: number;
   /** Returns a unique plan ID. */
   readonly planId: () => string;
   /** Once aborted, no plan starts to bind. Plans that have sent no Binding are given up. */
@@ -60,7 +64,7 @@ interface Sending {
 
 /**
  * Binds plans behind a barrier: no member is bound before every member has passed Permit and PreBind and still fits. Then all bindings run in
- * parallel. Each Binding is checked again right before it is sent. Before the first Binding that starts a gang, all members are checked.
+ * parallel; those of a large plan start over several turns of the event loop. Each Binding is checked again right before it is sent. Before the first Binding that starts a gang, all members are checked.
  * When the scheduler stops, a plan that has sent a Binding is finished unless `bindSignal` aborts it; other plans are given up. Never throws:
  * every outcome is reported.
  */
@@ -137,6 +141,8 @@ export class BindingCycle {
   }
 
   async #run(plan: BindingPlan): Promise<void> {
+    const { nextTurn, startsPerTurn } = this.#options;
+    const isLarge = plan.assignments.length > startsPerTurn;
     const early = plan.assignments.filter(({ state, pod, nodeName }) =>
       plan.profile.needsPreBind(state, pod, nodeName),
     );
@@ -158,6 +164,7 @@ export class BindingCycle {
       else this.#recheckAll(plan, sending, hasWaited);
       if (hasWaited) sending.revision = this.#options.revision();
     };
+    if (isLarge) await nextTurn();
     // During an attempt, Filter would see half of the attempt's plan.
     if (hasWaited) await this.#options.betweenAttempts(decide);
     else decide();
@@ -165,7 +172,7 @@ export class BindingCycle {
     sending.quorum = quorumOf(plan);
     const annotations = this.#annotations(plan, sending.quorum);
     const remaining = plan.assignments.filter((assignment) => !sending.failures.has(assignment));
-    const binds = Promise.all(remaining.map((assignment) => this.#bind(plan, assignment, annotations, sending)));
+    const binds = this.#bindAll(plan, remaining, annotations, sending);
     this.#binds.add(binds);
     await binds;
     this.#binds.delete(binds);
@@ -279,6 +286,28 @@ export class BindingCycle {
       [planAnnotations.plan]: this.#options.planId(),
       [planAnnotations.quorum]: String(quorum),
     };
+  }
+
+  /** Binds these members of the plan, except those that fail before their turn. */
+  async #bindAll(
+    plan: BindingPlan,
+    assignments: readonly NodeAssignment[],
+    annotations: Readonly<Record<string, string>>,
+    sending: Sending,
+  ): Promise<void> {
+    const { nextTurn, startsPerTurn } = this.#options;
+    const isLarge = assignments.length > startsPerTurn;
+    const binds: Promise<void>[] = [];
+    for (const [i, assignment] of assignments.entries()) {
+      if (isLarge && i % startsPerTurn === 0) {
+        await nextTurn();
+        const stopped = this.#stopped();
+        const isUnsent = !sending.hasBegun && sending.maybeSent.size === 0 && !sending.failures.has(assignment);
+        if (stopped !== undefined && isUnsent) this.#giveUp(plan, sending, stopped);
+      }
+      if (!sending.failures.has(assignment)) binds.push(this.#bind(plan, assignment, annotations, sending));
+    }
+    await Promise.all(binds);
   }
 
   async #bind(

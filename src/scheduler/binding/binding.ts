@@ -20,13 +20,20 @@ export interface BindingOptions {
   readonly metrics: SchedulerMetrics;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
+  /** Runs the callback after the event loop has served pending I/O. */
+  readonly defer: (callback: () => void) => void;
+  /** Work of one turn of the event loop, in the unit of SchedulerCore.attempt. */
+  readonly workAtATime: number;
   /** Identity of this process. It distinguishes the process's plans from those of other schedulers. */
   readonly identity: string;
 }
 
+/** Cost of starting a Binding, in node evaluations. */
+const workPerStart = 200;
+
 /** Creates the third part of the core, which binds plans and handles the results. Returns the binding cycle. */
 export function createBinding(options: BindingOptions): BindingCycle {
-  const { intake, recovery, extenders, events, metrics, logger, lifecycle, identity } = options;
+  const { intake, recovery, extenders, events, metrics, logger, lifecycle, identity, defer, workAtATime } = options;
   const { cluster, router, clock, gate } = intake;
   const signal = lifecycle.stopping;
   const outcomes = new BindingOutcomes({ intake, recovery, events, metrics, logger, signal });
@@ -41,6 +48,8 @@ export function createBinding(options: BindingOptions): BindingCycle {
     bindOutside: extenders && ((pod, podBinding, end) => extenders.bind(pod, podBinding, end)),
     permitWaited: (status, ms) => metrics.plugins.permitWaited(outcomeOf(status), ms),
     clock,
+    nextTurn: () => new Promise(defer),
+    startsPerTurn: Math.max(1, Math.ceil(workAtATime / workPerStart)),
     planId: () => `${identity}-${++plans}`,
     signal,
     bindSignal: lifecycle.bindSignal,
