@@ -38,7 +38,7 @@ export interface FilterPlugin {
 
 /** Combined result of the Permit plugins. `waits`: plugin -> milliseconds; empty when the pod can be bound at once. */
 export type PermitAnswer =
-  { readonly status: Status } | { readonly status: undefined; readonly waits: ReadonlyMap<string, number> };
+  { readonly status: Status } | { readonly status: undefined; readonly waits: Map<string, number> };
 
 /**
  * The enabled plugins of one schedulerName and how each point runs them. If a plugin throws, returns an invalid value or exceeds its

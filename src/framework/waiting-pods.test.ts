@@ -8,6 +8,7 @@ function waitingFor(waits: Record<string, number>): { clock: VirtualClock; pods:
   const clock = new VirtualClock();
   const pods = new WaitingPods(clock);
   const waiting = pods.add(new Builders().projectedPod({ uid: 'x' }), 'a', new Map(Object.entries(waits)));
+  pods.startTimeout(waiting);
   return { clock, pods, waiting };
 }
 
@@ -55,6 +56,16 @@ describe('a pod that waits on Permit', () => {
     expect(waiting.settled?.status?.message).toBe('timed out after 900 s of waiting on Permit');
   });
 
+  it('times out only after its timeout has started, counted from when it was added', () => {
+    const clock = new VirtualClock();
+    const pods = new WaitingPods(clock);
+    const waiting = pods.add(new Builders().projectedPod(), 'a', new Map([['One', 1000]]));
+    clock.advance(400);
+    expect(clock.untilNextTimer()).toBeUndefined();
+    pods.startTimeout(waiting);
+    expect(clock.untilNextTimer()).toBe(600);
+  });
+
   it('can be allowed during an iteration over all waiting pods', () => {
     const { pods } = waitingFor({ One: 1000 });
     pods.add(new Builders().projectedPod({ uid: 'y' }), 'a', new Map([['One', 1000]]));
@@ -68,7 +79,11 @@ describe('pods that wait on Permit', () => {
     const clock = new VirtualClock();
     const pods = new WaitingPods(clock);
     const build = new Builders();
-    const add = (ms: number): WaitingPod => pods.add(build.projectedPod(), 'a', new Map([['One', ms]]));
+    const add = (ms: number): WaitingPod => {
+      const waiting = pods.add(build.projectedPod(), 'a', new Map([['One', ms]]));
+      pods.startTimeout(waiting);
+      return waiting;
+    };
     const [late, early] = [add(3000), add(1000)];
     clock.advance(500);
     const [later, allowed] = [add(4000), add(100)];

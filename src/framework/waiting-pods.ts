@@ -16,7 +16,7 @@ export class WaitingPod {
   readonly pod: Pod;
   readonly nodeName: string;
   /** plugin -> how long it makes the pod wait, in milliseconds */
-  readonly #waits = new Map<string, number>();
+  readonly #waits: Map<string, number>;
   /** Clock.monotonic() */
   readonly #since: number;
   readonly #onSettled: (waiting: WaitingPod) => void;
@@ -26,8 +26,8 @@ export class WaitingPod {
   constructor(options: {
     readonly pod: Pod;
     readonly nodeName: string;
-    /** plugin -> wait in milliseconds */
-    readonly waits: ReadonlyMap<string, number>;
+    /** plugin -> wait in milliseconds. The waiting pod removes plugins from it. */
+    readonly waits: Map<string, number>;
     /** Clock.monotonic() */
     readonly now: number;
     readonly onSettled: (waiting: WaitingPod) => void;
@@ -36,7 +36,7 @@ export class WaitingPod {
     this.nodeName = options.nodeName;
     this.#since = options.now;
     this.#onSettled = options.onSettled;
-    for (const [plugin, ms] of options.waits) this.#waits.set(plugin, Math.min(ms, maxPermitWaitMs));
+    this.#waits = options.waits;
   }
 
   get pendingPlugins(): readonly string[] {
@@ -59,7 +59,7 @@ export class WaitingPod {
 
   /** Time of the first timeout, as Clock.monotonic(). */
   get deadline(): number {
-    let shortestMs = Infinity;
+    let shortestMs = maxPermitWaitMs;
     for (const ms of this.#waits.values()) shortestMs = Math.min(shortestMs, ms);
     return this.#since + shortestMs;
   }
@@ -75,9 +75,9 @@ export class WaitingPod {
 
   /** Rejects the pod if a wait has timed out at `now`. */
   expire(now: number): void {
-    const { deadline } = this;
-    if (deadline > now) return;
-    const [plugin, ms] = [...this.#waits].find(([, waitMs]) => this.#since + waitMs === deadline)!;
+    if (this.deadline > now) return;
+    const [plugin, waitMs] = [...this.#waits].reduce((first, each) => (each[1] < first[1] ? each : first));
+    const ms = Math.min(waitMs, maxPermitWaitMs);
     this.reject(plugin, `timed out after ${Math.round(ms / 1000)} s of waiting on Permit`);
   }
 
@@ -92,19 +92,23 @@ export class WaitingPod {
 /** All pods that wait on Permit. */
 export class WaitingPods {
   readonly #clock: Clock;
-  /** uid -> waiting pod, due when its first wait times out */
-  readonly #waiting: DueTimes<string, WaitingPod>;
+  /** uid -> waiting pod */
+  readonly #waiting = new Map<string, WaitingPod>();
+  /** uid -> waiting pod whose wait can time out, due when it does */
+  readonly #due: DueTimes<string, WaitingPod>;
 
   readonly #remove = (waiting: WaitingPod): void => {
     const { uid } = waiting.pod;
-    if (this.#waiting.get(uid) === waiting) this.#waiting.delete(uid);
+    if (this.#waiting.get(uid) !== waiting) return;
+    this.#waiting.delete(uid);
+    this.#due.delete(uid);
   };
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#waiting = new DueTimes(clock, (uid, waiting) => {
+    this.#due = new DueTimes(clock, (_uid, waiting) => {
       waiting.expire(clock.monotonic());
-      if (waiting.settled === undefined) this.#waiting.set(uid, waiting.deadline, waiting);
+      if (waiting.settled === undefined) this.startTimeout(waiting);
     });
   }
 
@@ -118,13 +122,21 @@ export class WaitingPods {
 
   /** Returns a copy, so that the caller may allow or reject pods while iterating. */
   all(): readonly WaitingPod[] {
-    return this.#waiting.values();
+    return [...this.#waiting.values()];
   }
 
-  add(pod: Pod, nodeName: string, waits: ReadonlyMap<string, number>): WaitingPod {
+  /** Adds a pod, which does not time out before `startTimeout`. It keeps `waits` (plugin -> milliseconds), and changes it. */
+  add(pod: Pod, nodeName: string, waits: Map<string, number>): WaitingPod {
     const now = this.#clock.monotonic();
     const waiting = new WaitingPod({ pod, nodeName, waits, now, onSettled: this.#remove });
-    this.#waiting.set(pod.uid, waiting.deadline, waiting);
+    const replaced = this.#waiting.get(pod.uid);
+    if (replaced !== undefined) this.#remove(replaced);
+    this.#waiting.set(pod.uid, waiting);
     return waiting;
+  }
+
+  /** Lets the pod time out, counted from `add`. In a gang most pods stop waiting before the last one has passed Permit, and need no timeout. */
+  startTimeout(waiting: WaitingPod): void {
+    this.#due.set(waiting.pod.uid, waiting.deadline, waiting);
   }
 }

@@ -141,20 +141,19 @@ export class BindingCycle {
   }
 
   async #run(plan: BindingPlan): Promise<void> {
-    const { nextTurn, startsPerTurn } = this.#options;
-    const isLarge = plan.assignments.length > startsPerTurn;
+    if (plan.startsGang && plan.gang !== undefined) this.#starting.set(plan.gang.key, plan);
+    // Changes that the attempt deferred run in this same turn of the event loop, before this method continues.
+    const revision = this.#options.revision();
+    if (plan.assignments.length > this.#options.startsPerTurn) await this.#options.nextTurn();
     const early = plan.assignments.filter(({ state, pod, nodeName }) =>
       plan.profile.needsPreBind(state, pod, nodeName),
     );
     const hasWaited = plan.waiting.length > 0 || early.length > 0;
-    if (plan.startsGang && plan.gang !== undefined) this.#starting.set(plan.gang.key, plan);
-    // Changes that the attempt deferred run in this same turn of the event loop, before this method continues.
-    const revision = hasWaited ? undefined : this.#options.revision();
     const sending: Sending = {
       hasBegun: false,
       failures: new Map(),
       maybeSent: new Set(),
-      revision,
+      revision: hasWaited ? undefined : revision,
       quorum: undefined,
     };
     const rejected = await this.#waits.pass(plan, early);
@@ -164,7 +163,6 @@ export class BindingCycle {
       else this.#recheckAll(plan, sending, hasWaited);
       if (hasWaited) sending.revision = this.#options.revision();
     };
-    if (isLarge) await nextTurn();
     // During an attempt, Filter would see half of the attempt's plan.
     if (hasWaited) await this.#options.betweenAttempts(decide);
     else decide();

@@ -238,7 +238,9 @@ export class SchedulingCycle {
     }
     const rejected = waiting.find((pod) => pod.settled?.status !== undefined);
     if (rejected !== undefined) return { rejected: rejected.settled!.status! };
-    return { rejected: undefined, waiting: waiting.filter((pod) => pod.settled === undefined) };
+    const unsettled = waiting.filter((pod) => pod.settled === undefined);
+    for (const pod of unsettled) this.#options.waitingPods.startTimeout(pod);
+    return { rejected: undefined, waiting: unsettled };
   }
 
   /** Permit and the commit are one step, because nobody may see only some of the members wait on Permit. */
