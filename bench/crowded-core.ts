@@ -16,6 +16,8 @@ const podsPerNode = 4;
 /** A SchedulerCore with the default plugins and `extra` plugins, on 5,000 nodes with 20,000 pods. Its writes never complete. */
 export class CrowdedCore {
   readonly core: SchedulerCore;
+  /** Number of Bindings sent. */
+  bindings = 0;
   readonly #build: Builders;
   #serial = 0;
 
@@ -26,7 +28,12 @@ export class CrowdedCore {
       profiles: [{ schedulerName: 'default-scheduler', plugins: enabled }],
       plugins: new Map([...pluginRegistry, ...extra.map((plugin) => [plugin.name, () => plugin] as const)]),
       ports: {
-        binder: { bind: unanswered },
+        binder: {
+          bind: () => {
+            this.bindings++;
+            return unanswered();
+          },
+        },
         verdicts: { write: unanswered },
         events: { record: () => undefined },
         evictor: { evict: unanswered, release: unanswered },

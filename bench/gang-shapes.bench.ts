@@ -7,7 +7,6 @@ import process from 'node:process';
 import type { Plugin } from '../src/framework/plugin.ts';
 import { skip } from '../src/framework/status.ts';
 import type { PodOptions } from '../src/testkit/builders/pod.ts';
-import type { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
 import { workAtATime } from '../src/scheduler/cycle/work-at-a-time.ts';
 import { CrowdedCore } from './crowded-core.ts';
 
@@ -41,6 +40,9 @@ const shapes: Readonly<Record<string, Shape>> = {
   '100 identical': { size: 100, member: same('500m'), fits: true, times: 20 },
   '1,000 identical': { size: 1000, member: same('500m'), fits: true },
   '5,000 identical': { size: 5000, member: same('500m'), fits: true },
+  '20,000 identical': { size: 20_000, member: same('500m'), fits: true, times: 3 },
+  // 4,500 nodes have no taint, and most fit three.
+  '20,000 identical, too many': { size: 20_000, member: same('7'), fits: false, times: 3 },
   '5,000 identical, too big for any node': { size: 5000, member: same('33'), fits: false },
   // 4,500 nodes have no taint, and each fits one pod.
   '4,501 identical, one too many': { size: 4501, member: same('18'), fits: false },
@@ -56,6 +58,13 @@ const shapes: Readonly<Record<string, Shape>> = {
   '1,000 in 1,000 pod classes, the last too big': {
     size: 1000,
     member: (index) => (index === 999 ? { cpu: 33, memory: '1Gi' } : podClasses(1000)(index)),
+    fits: false,
+    times: 3,
+  },
+  // The pool has 500 nodes, each of which fits one member.
+  '1,000 in 1,000 pod classes, infeasible': {
+    size: 1000,
+    member: (index) => ({ cpu: `${15_500 + index}m`, memory: '1Gi', nodeSelector: { pool: 'p1' } }),
     fits: false,
     times: 3,
   },
@@ -111,15 +120,29 @@ interface Turn {
   readonly cpu: number;
 }
 
-/** Makes the next attempt and yields as a scheduler process does. The last turn includes the work that the result triggers. */
-async function attempt(core: SchedulerCore): Promise<{ readonly kind: string; readonly turns: readonly Turn[] }> {
+interface Attempt {
+  readonly kind: string;
+  readonly turns: readonly Turn[];
+}
+
+/** Makes the next attempt as a scheduler process does, until the Bindings of the plan have started. The last turns start them. */
+async function attempt(crowd: CrowdedCore, size: number): Promise<Attempt> {
+  const { core, bindings } = crowd;
   const turns: Turn[] = [];
-  for (;;) {
+  const turn = async <T>(work: () => T): Promise<T> => {
     const [startedAt, cpuBefore] = [performance.now(), cpuTime()];
-    const result = core.attempt(workAtATime);
-    await new Promise(setImmediate);
+    // What the work defers runs after this, in a turn of its own.
+    const ended = new Promise(setImmediate);
+    const result = work();
+    await ended;
     turns.push({ ms: performance.now() - startedAt, cpu: cpuTime() - cpuBefore });
-    if (result?.kind !== 'paused') return { kind: String(result?.kind), turns };
+    return result;
+  };
+  for (;;) {
+    const kind = (await turn(() => core.attempt(workAtATime)))?.kind;
+    if (kind === 'paused') continue;
+    while (kind === 'planned' && crowd.bindings < bindings + size) await turn(() => undefined);
+    return { kind: String(kind), turns };
   }
 }
 
@@ -154,7 +177,7 @@ for (const [title, { size, member, fits, plugins = [], times = 9 }] of Object.en
     const gang = crowd.gang(size, member);
     globalThis.gc?.();
     const before = megabytes();
-    const { kind, turns } = await attempt(core);
+    const { kind, turns } = await attempt(crowd, size);
     globalThis.gc?.();
     // The first round is a warm-up.
     if (round > 0) {
