@@ -113,7 +113,7 @@ export class Cluster {
 
   /** Returns the node if the API server has it. */
   node(name: string): NodeInfo | undefined {
-    this.hidePlan();
+    if (this.#mustHidePlan) this.#hidePlanOn(this.#nodes.get(name));
     const info = this.#nodes.get(name);
     return info !== undefined && info.index >= 0 ? info : undefined;
   }
@@ -126,6 +126,7 @@ export class Cluster {
 
   /** Changes with every change to any node, including a rollback. */
   get generation(): number {
+    if (this.#mustHidePlan && !this.isEmptied) return this.#transaction!.begunAt;
     this.hidePlan();
     return this.#nodes.generation;
   }
@@ -201,20 +202,23 @@ export class Cluster {
 
   /** Returns the node to which the pod is bound or on which it is assumed, even an unknown node; undefined for a terminal pod. */
   nodeOf(pod: Pod): NodeInfo | undefined {
-    this.hidePlan();
+    if (this.#mustHidePlan) {
+      this.#hidePlanOn(this.#assumed.get(pod.uid)?.node);
+      this.#hidePlanOn(this.#nodes.get(pod.nodeName));
+    }
     const name = this.#assumed.get(pod.uid)?.node.name ?? pod.nodeName;
     const info = name === '' ? undefined : this.#nodes.get(name);
     return info?.pods.has(pod.uid) === true ? info : undefined;
   }
 
   isAssumed(uid: string): boolean {
-    this.hidePlan();
+    if (this.#mustHidePlan) this.#hidePlanOn(this.#assumed.get(uid)?.node);
     return this.#assumed.has(uid);
   }
 
   /** Returns the current state of the pod if it is unscheduled: known, not bound, not assumed, not terminal and not being deleted. */
   openPod(uid: string): Pod | undefined {
-    this.hidePlan();
+    if (this.#mustHidePlan) this.#hidePlanOn(this.#assumed.get(uid)?.node);
     const pod = this.#pods.get(uid);
     return pod !== undefined && isUnbound(pod) && !this.#assumed.has(uid) ? pod : undefined;
   }
@@ -303,8 +307,10 @@ export class Cluster {
   // Groups
 
   gang(key: string): Gang | undefined {
-    this.hidePlan();
-    return this.#gangs.get(key);
+    const gang = this.#gangs.get(key);
+    if (this.#mustHidePlan && gang !== undefined && (this.isEmptied || this.#transaction!.changes(gang)))
+      this.hidePlan();
+    return gang;
   }
 
   gangs(): Iterable<Gang> {
@@ -398,6 +404,14 @@ export class Cluster {
     this.#mustHidePlan = false;
     this.#transaction!.suspend();
     this.#contents = this.#full;
+  }
+
+  /** Like `hidePlan`, for code that reads only this node, or pods on it. */
+  #hidePlanOn(node: NodeInfo | undefined): void {
+    if (this.isEmptied) this.hidePlan();
+    if (!this.#mustHidePlan || node === undefined) return;
+    this.#mustHidePlan = false;
+    this.#mustHidePlan = !this.#transaction!.suspendOn(node);
   }
 
   /** Releases an assumption of a committed transaction. Has no effect if the pod is not assumed. */

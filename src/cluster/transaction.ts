@@ -41,12 +41,12 @@ interface Suspended {
   readonly generation: number;
   /** The latest generation. */
   readonly latest: number;
-  /** By step: generation of the node after it. */
-  readonly generations: readonly number[];
-  /** By step: contents of the node after it, if it took pods out. */
-  readonly contents: readonly (OwnContents | undefined)[];
-  /** gang -> its order */
-  readonly orders: ReadonlyMap<Gang, GangOrder>;
+  /** By step: generation of the node after it; NaN if the step is still in effect. */
+  readonly generations: Float64Array;
+  /** step -> contents of the node after it, if it took pods out */
+  readonly contents: Map<number, OwnContents>;
+  /** gang -> its order; undefined while only steps on some nodes are undone */
+  orders: ReadonlyMap<Gang, GangOrder> | undefined;
 }
 
 /** Position in the undo list for a rollback. */
@@ -62,9 +62,12 @@ export class Transaction {
   readonly #steps: Step[] = [];
   /** gang -> its order before the first change */
   readonly #orders = new Map<Gang, GangOrder>();
-  /** Generation of the whole cluster when the transaction was opened. */
   readonly #begunAt: number;
   #suspended: Suspended | undefined;
+  /** node -> its steps, for the first `#indexed` steps */
+  readonly #byNode = new Map<NodeInfo, number[]>();
+  #indexed = 0;
+  #hasTakenOut = false;
   #open = true;
 
   constructor(nodes: ClusterNodes, target: TransactionTarget) {
@@ -111,6 +114,10 @@ export class Transaction {
   rollbackTo(savepoint: Savepoint): void {
     this.#assertOpen();
     while (this.#steps.length > savepoint) this.#undo(this.#steps.pop()!);
+    if (this.#indexed > savepoint) {
+      this.#byNode.clear();
+      this.#indexed = 0;
+    }
     // Orders are exact only after a rollback of all steps, or if nothing happened after the savepoint.
     if (savepoint === 0) this.#restoreOrders();
   }
@@ -130,7 +137,12 @@ export class Transaction {
     if (this.#open) this.rollback();
   }
 
-  /** True while the changes are hidden. */
+  /** Generation of the whole cluster before the transaction. */
+  get begunAt(): number {
+    return this.#begunAt;
+  }
+
+  /** True while changes are hidden. */
   get isSuspended(): boolean {
     return this.#suspended !== undefined;
   }
@@ -140,46 +152,89 @@ export class Transaction {
    * but not changed. Costs as much as a rollback.
    */
   suspend(): void {
-    this.#assertOpen();
-    const { generation, counter } = this.#nodes;
-    const { latest } = counter;
-    const generations: number[] = [];
-    const contents: (OwnContents | undefined)[] = [];
-    const orders = new Map([...this.#orders.keys()].map((gang) => [gang, gang.order]));
-    for (let i = this.#steps.length - 1; i >= 0; i--) {
-      const step = this.#steps[i]!;
-      generations[i] = step.node.generation;
-      if (step.kind === 'takenOut') contents[i] = step.node.contents;
-      this.#undo(step);
-    }
+    const suspended = this.#beginSuspension();
+    suspended.orders = new Map([...this.#orders.keys()].map((gang) => [gang, gang.order]));
+    for (let i = this.#steps.length - 1; i >= 0; i--) this.#suspendStep(i, suspended);
     for (const [gang, order] of this.#orders) gang.restoreOrder(order);
     this.#nodes.restoreGeneration(this.#begunAt);
-    this.#suspended = { generation, latest, generations, contents, orders };
   }
 
-  /** Redoes all changes exactly. Only allowed after `suspend`. */
+  /**
+   * Like `suspend`, but only for readers of this node, which costs as much as the steps on it. Returns whether everything is suspended: pods
+   * that were taken out are restored together.
+   */
+  suspendOn(node: NodeInfo): boolean {
+    if (this.#hasTakenOut) {
+      this.suspend();
+      return true;
+    }
+    const steps = this.#stepsOn(node);
+    if (steps.length === 0) return false;
+    const suspended = this.#beginSuspension();
+    for (let i = steps.length - 1; i >= 0; i--) this.#suspendStep(steps[i]!, suspended);
+    return false;
+  }
+
+  /** Returns whether readers of the gang see changes of this transaction. */
+  changes(gang: Gang): boolean {
+    return this.#hasTakenOut || this.#orders.has(gang);
+  }
+
+  /** Redoes all changes exactly. Only allowed after `suspend` or `suspendOn`. */
   resume(): void {
-    const { generation, latest, generations, contents, orders } = this.#suspended!;
+    const suspended = this.#suspended!;
+    const { generation, latest, generations, orders } = suspended;
     this.#suspended = undefined;
-    this.#steps.forEach((step, i) => {
-      if (step.kind === 'assumed') {
-        this.#target.assume(step.pod, step.node);
-        this.#nodes.setGeneration(step.node, generations[i]!);
-      } else {
-        step.node.restore(contents[i]!, { left: step.pods });
-        for (const { gang, uid } of step.members) gang.putInState(uid, 'leaving');
-        this.#restore(step.node, generations[i]!);
-      }
-    });
-    for (const [gang, order] of orders) gang.restoreOrder(order);
+    for (const [i, step] of this.#steps.entries()) if (!Number.isNaN(generations[i])) this.#redo(i, step, suspended);
+    if (orders !== undefined) for (const [gang, order] of orders) gang.restoreOrder(order);
     this.#nodes.restoreGeneration(generation);
     this.#nodes.counter.latest = latest;
+  }
+
+  #beginSuspension(): Suspended {
+    return (this.#suspended ??= {
+      generation: this.#nodes.generation,
+      latest: this.#nodes.counter.latest,
+      generations: new Float64Array(this.#steps.length).fill(NaN),
+      contents: new Map(),
+      orders: undefined,
+    });
+  }
+
+  #suspendStep(i: number, { generations, contents }: Suspended): void {
+    if (!Number.isNaN(generations[i])) return;
+    const step = this.#steps[i]!;
+    generations[i] = step.node.generation;
+    if (step.kind === 'takenOut') contents.set(i, step.node.contents);
+    this.#undo(step);
+  }
+
+  #redo(i: number, step: Step, { generations, contents }: Suspended): void {
+    if (step.kind === 'assumed') {
+      this.#target.assume(step.pod, step.node);
+      this.#nodes.setGeneration(step.node, generations[i]!);
+      return;
+    }
+    step.node.restore(contents.get(i)!, { left: step.pods });
+    for (const { gang, uid } of step.members) gang.putInState(uid, 'leaving');
+    this.#restore(step.node, generations[i]!);
+  }
+
+  /** Returns the positions of the steps on the node. */
+  #stepsOn(node: NodeInfo): readonly number[] {
+    for (; this.#indexed < this.#steps.length; this.#indexed++) {
+      const known = this.#byNode.get(this.#steps[this.#indexed]!.node);
+      if (known === undefined) this.#byNode.set(this.#steps[this.#indexed]!.node, [this.#indexed]);
+      else known.push(this.#indexed);
+    }
+    return this.#byNode.get(node) ?? [];
   }
 
   #takeOff(node: NodeInfo, requested: readonly Pod[]): void {
     const { generation } = node;
     const { pods, before } = node.takeOff(requested);
     this.#nodes.touch(node);
+    this.#hasTakenOut = true;
     this.#steps.push({ kind: 'takenOut', node, generation, contents: before, pods, members: this.#markLeaving(pods) });
   }
 

@@ -31,7 +31,9 @@ export function stillHolds(
   if (node.isLost && isLostTo(pod, node.node)) return rejected(`node ${nodeName} is not ready`);
   const key = known.podGroupKey;
   if (key === undefined || profile.gangPolicy === undefined) return undefined;
-  const group = gang ?? cluster.gang(key);
+  // Also hides an unfinished plan of the gang.
+  const current = cluster.gang(key);
+  const group = gang ?? current;
   const { spec, started = false } = group ?? {};
   if (spec === undefined) return rejected(`PodGroup ${key} was deleted`);
   if (spec.uid !== groupSpec?.uid) return rejected(`PodGroup ${key} was deleted and recreated`);

@@ -6,6 +6,7 @@ import { hashText } from '../../base/hash-text.ts';
 import { seededRandom } from '../../base/random.ts';
 import type { Random } from '../../base/random.ts';
 import { runs } from '../../base/testing/runs.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
 import { keptBy } from '../../cluster/testing/node-assignments.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
@@ -172,6 +173,29 @@ class World {
     };
   }
 
+  /** Returns reads of single objects: name -> read. Each shows one part of the cluster cache. */
+  reads(): ReadonlyMap<string, () => unknown> {
+    const { cluster } = this.core.harness;
+    const reads = new Map<string, () => unknown>([['generation', () => cluster.generation]]);
+    const contentOf = (node: NodeView | undefined): unknown =>
+      node && [node.name, node.generation, [...node.pods.keys()], node.requested.entries()];
+    for (const name of nodeNames) reads.set(`node ${name}`, () => contentOf(cluster.node(name)));
+    for (const key of groupNames.map((name) => `default/${name}`)) {
+      reads.set(key, () => {
+        const gang = cluster.gang(key);
+        return gang && [gang.counted, gang.missing, [...gang.pending.keys()]];
+      });
+    }
+    for (const uid of this.#pods) {
+      const pod = cluster.pod(uid);
+      if (pod === undefined) continue;
+      reads.set(`assumed ${uid}`, () => cluster.isAssumed(uid));
+      reads.set(`open ${uid}`, () => cluster.openPod(uid)?.name);
+      reads.set(`on ${uid}`, () => contentOf(cluster.nodeOf(pod)));
+    }
+    return reads;
+  }
+
   /** Whether the nodes of all reservations exist. */
   get hasReservedNodes(): boolean {
     const { cluster } = this.core.harness;
@@ -317,6 +341,7 @@ const groupOf = (schedulingEntity: SchedulingEntity): string | undefined =>
 async function attempt(seed: number, [inSteps, atOnce]: readonly [World, World], coverage: Coverage): Promise<boolean> {
   const random = seededRandom(seed);
   const before = inSteps.view();
+  const reads = [...inSteps.reads()].map(([name, read]) => ({ name, read, result: read() }));
   // Compare only if no reservation is on a missing node, because the attempt ends such reservations for good.
   const canCompare = inSteps.hasReservedNodes;
   const outsideEvents: OutsideEvent[] = [];
@@ -334,6 +359,13 @@ async function attempt(seed: number, [inSteps, atOnce]: readonly [World, World],
     isDecided = inFlight.length === 0;
     if (isDecided) continue;
     expect(inFlight).toHaveLength(1);
+    if (canCompare && random() < 0.5) {
+      for (let count = Math.floor(random() * 4); count > 0; count--) {
+        const { name, read, result } = reads[Math.floor(random() * reads.length)]!;
+        expect(read(), name).toEqual(result);
+        coverage.reads++;
+      }
+    }
     const compares = canCompare && random() < 0.5;
     if (compares) expect(inSteps.view()).toEqual(before);
     if (random() < 0.9) continue;
@@ -366,11 +398,13 @@ interface Coverage {
   readonly filtered: Map<string, number>;
   /** Gangs that were tried in one topology domain after another. */
   searched: number;
+  /** Reads of single objects during a pause. */
+  reads: number;
 }
 
 describe('an attempt in steps', () => {
   it('ends like an attempt at once, and events during it take effect after it, in order and without loss', async () => {
-    const coverage: Coverage = { pauses: 0, events: 0, ends: new Set(), filtered: new Map(), searched: 0 };
+    const coverage: Coverage = { pauses: 0, events: 0, ends: new Set(), filtered: new Map(), searched: 0, reads: 0 };
     for (let seed = 1; seed <= runs(120); seed++) {
       const worlds = [new World(seed), new World(seed)] as const;
       const [inSteps, atOnce] = worlds;
@@ -395,6 +429,7 @@ describe('an attempt in steps', () => {
       coverage.searched += domainsFor.mock.results.filter(({ value }) => (value as unknown[]).length > 0).length;
     }
     expect(coverage.pauses).toBeGreaterThan(runs(5_000));
+    expect(coverage.reads).toBeGreaterThan(runs(2_000));
     expect(coverage.filtered.get('InterPodAffinity')).toBeGreaterThan(runs(1_000));
     expect(coverage.filtered.get('PodTopologySpread')).toBeGreaterThan(runs(1_000));
     expect(coverage.searched).toBeGreaterThanOrEqual(runs(5));
