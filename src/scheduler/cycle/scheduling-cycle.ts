@@ -243,7 +243,7 @@ export class SchedulingCycle {
     return { rejected: undefined, waiting: unsettled };
   }
 
-  /** Permit and the commit are one step, because nobody may see only some of the members wait on Permit. */
+  /** Permit and the commit are one step, because no code may see only some of the members wait. */
   *#pauseBeforePermit(profile: Profile, assignments: readonly NodeAssignment[], budget: WorkBudget): Yielding<void> {
     if (!budget.lacks(assignments.length * workPerShortStep)) return;
     let isAbandoned = true;
