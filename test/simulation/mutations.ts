@@ -529,8 +529,8 @@ export const mutations: readonly Mutation[] = [
     name: 'pass-is-not-rolled-back',
     why: 'The members that one strategy placed stay assumed while the next strategy places them again.',
     file: 'scheduler/placement/planning/plan-passes.ts',
-    find: 'this.#transaction.rollbackTo(this.#before);',
-    replace: '',
+    find: 'this.#transaction, this.#before, budget);',
+    replace: 'this.#transaction, this.#transaction.savepoint(), budget);',
     // Few gangs of the simulation need a second strategy.
     test: {
       file: 'src/scheduler/placement/planning/bin-packing.test.ts',
@@ -541,8 +541,8 @@ export const mutations: readonly Mutation[] = [
     name: 'no-unreserve-between-strategies',
     why: 'What plugins reserved for the members that one strategy placed stays reserved while the next strategy places them.',
     file: 'scheduler/placement/planning/plan-passes.ts',
-    find: 'this.unreserve();',
-    replace: 'this.#assignments = [];',
+    find: 'yield* undoAssignments(this.#profile, assignments,',
+    replace: 'yield* undoAssignments(this.#profile, [],',
     test: {
       file: 'src/scheduler/placement/planning/bin-packing.test.ts',
       name: 'bin packing of members with volumes > takes the volumes of one node for both, and leaves none assumed',

@@ -44,7 +44,7 @@ function pack(harness: CoreHarness, members: readonly Pod[], options: Partial<Pl
   };
   const plan = finish(runStrategies(scope, passes, [binPacking]));
   if (plan?.blocked === undefined) expect(passes.assignments).toEqual(plan?.assignments ?? []);
-  passes.undo();
+  finish(passes.undo(new WorkBudget()));
   expect(cluster.assumedCount).toBe(0);
   transaction.rollback();
   expect(cluster.nodes.map(stateOfNode)).toEqual(before);

@@ -37,7 +37,7 @@ export const binPacking: PlacementStrategy = {
     const { members, needed } = request;
     const { capacity } = cluster;
     // The members of the last pass take capacity until then.
-    passes.undo();
+    yield* passes.undo(scope.work.budget);
     for (const [id, amount] of leastRequests(members, needed)) if (amount > capacity.free(id)) return undefined;
     let batches = yield* passes.start(scope, order);
     const gang = yield* GangPacking.of(scope, batches);
