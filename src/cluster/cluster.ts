@@ -360,10 +360,12 @@ export class Cluster {
 
   /** Switches to nodes with only these pods. Returns the pods that are on nodes, with these. */
   #beginEmpty(onlyWith: Iterable<Pod>): readonly (readonly [Pod, NodeInfo])[] {
-    const placed = [...onlyWith].flatMap((pod) => {
-      const info = this.nodeOf(pod);
-      return info === undefined ? [] : [[info.pods.get(pod.uid)!, info.name] as const];
-    });
+    const kept = new Map([...onlyWith].map((pod) => [pod.uid, pod]));
+    const infos = new Set([...kept.values()].flatMap((pod) => this.nodeOf(pod) ?? []));
+    // The pods of a node keep their order of arrival.
+    const placed = [...infos].flatMap(({ name, pods }) =>
+      [...pods.values()].flatMap((pod) => (kept.has(pod.uid) ? [[pod, name] as const] : [])),
+    );
     this.#contents = this.#planned = this.#empty;
     return placed.map(([pod, name]) => {
       const info = this.#nodes.named(name);
