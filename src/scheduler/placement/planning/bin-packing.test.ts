@@ -111,6 +111,18 @@ describe('bin packing', () => {
     expect(pack(harness, gangIn(harness))).toBeUndefined();
   });
 
+  it('does nothing for members that request very many resources, even if no node has these', () => {
+    const harness = harnessWith();
+    for (const name of ['a', 'b']) harness.node({ name, cpu: 6 });
+    const spare = (names: number): Pod => {
+      const requests = Object.fromEntries(Array.from({ length: names }, (_, i) => [`example.com/r${i}`, 1]));
+      return harness.pod({ name: 'spare', cpu: 1, requests });
+    };
+    const members = gangIn(harness);
+    expect(isComplete(pack(harness, [...members, spare(10)], { needed: 5 }))).toBe(true);
+    expect(pack(harness, [...members, spare(100)], { needed: 5 })).toBeUndefined();
+  });
+
   it('places as many members of an elastic gang as are needed', () => {
     const harness = harnessWith();
     harness.node({ name: 'a', cpu: 6 });
@@ -183,6 +195,34 @@ describe('bin packing learns', () => {
       [0, 0],
       [0, 0],
     ]);
+  });
+
+  it('no more than its work is worth, with a pause after each question to the plugins', () => {
+    let [calls, sincePause, most] = [0, 0, 0];
+    const harness = harnessWith({
+      name: 'ThreePerNode',
+      readsOtherNodes: true,
+      preFilter: () => {
+        calls++;
+        most = Math.max(most, ++sincePause);
+        return undefined;
+      },
+      filter: (_state, _pod, { pods }) => (pods.size < 3 ? undefined : no),
+    });
+    for (const name of ['a', 'b']) harness.node({ name, cpu: 60, pods: 60 });
+    const members = Array.from({ length: 30 }, (_, i) => harness.pod({ name: `m${i}`, cpu: `${1000 + i}m` }));
+    const transaction = harness.cluster.begin();
+    const budget = new WorkBudget();
+    const request = { profile: harness.profile, members, needed: members.length, groupState: new CycleState() };
+    const steps = harness.planner.steps(request, transaction, budget);
+    for (let isDone = false; !isDone; isDone = steps.next().done === true) {
+      sincePause = 0;
+      budget.allow(1);
+    }
+    transaction.rollback();
+    // Each pair of members on a node would take several hundred.
+    expect(calls).toBeLessThan(300);
+    expect(most).toBeLessThan(10);
   });
 
   it('and then claims no proof', () => {

@@ -58,9 +58,13 @@ export const binPacking: PlacementStrategy = {
       if (isCompleteOrFailed(next)) return next;
       plan = plan === undefined ? next : better(plan, next);
       if (!isEnough) break;
+      if (left <= 0) break;
       const { rejected } = passes;
       batches = yield* passes.start(scope, order);
-      for (const chosen of rejected) yield* gang.rejected(scope, batches, found.packing, chosen);
+      for (const chosen of rejected) {
+        if (left <= 0) break;
+        left -= yield* gang.rejected(scope, batches, found.packing, chosen, left);
+      }
     }
     return plan && { ...plan, searchedPlacements: placements };
   },

@@ -14,6 +14,10 @@ import type { PlanScope } from './plan-scope.ts';
 
 /** Maximum number of classes times nodes. */
 const maxCells = 1_000_000;
+/** Maximum number of different resources. Pods may request any number of them, even ones that no node has. */
+const maxResources = 32;
+/** Work of finding out whether two members can share a node. */
+const workPerPair = 2 * workPerMember;
 /** No node has as many pods. */
 const unlimited = 65_535;
 
@@ -44,6 +48,8 @@ export class GangPacking {
   static *of(scope: PlanScope, batches: readonly Batch[]): Yielding<GangPacking | undefined> {
     const { cluster, request, indexes, work } = scope;
     if (batches.length * (indexes?.length ?? cluster.nodes.length) > maxCells) return undefined;
+    const resources = resourcesOf(scope, batches);
+    if (resources.length > maxResources) return undefined;
     let isNecessary = true;
     const feasible: Int32Array[] = [];
     const isFeasible = new Uint8Array(cluster.nodes.length);
@@ -61,7 +67,6 @@ export class GangPacking {
     /** node index -> position */
     const positions = new Int32Array(cluster.nodes.length);
     for (const [position, { index }] of nodes.entries()) positions[index] = position;
-    const resources = resourcesOf(scope, batches);
     const classes = batches.map(({ pods, sample }) => ({
       count: pods.length,
       requests: amountsOf(sample, resources),
@@ -99,27 +104,34 @@ export class GangPacking {
   /**
    * The plugins accepted `count` members of a batch on a node, and then rejected one that had space. Finds out which batches of the packing
    * cannot share any node with it; if none, this node takes no more members of the batch. The batches must be in the state before the plan.
+   * Returns the work that this took; it ends early, and knows less, if it has taken `maxWork`.
    */
   *rejected(
     scope: PlanScope,
     batches: readonly Batch[],
     packing: Packing,
     { batch, node, count }: ChosenNode,
-  ): Yielding<void> {
+    maxWork: number,
+  ): Yielding<number> {
+    let work = workPerMember;
     const position = this.#nodes.indexOf(node);
     const sharing = [...packing.keys()].filter((other) => packing[other]![position]! > (other === batch ? 1 : 0));
     const others = sharing.length > 0 && canPlace(scope, [batches[batch]!.pods[0]!], node) ? sharing : [];
     let isExplained = false;
     for (const other of others) {
+      if (work >= maxWork) break;
+      if (scope.work.isDue) yield;
+      work += workPerPair;
       if (!this.#apart[batch]!.has(other) && this.#canShare(scope, batches, batch, other, position)) continue;
       this.#apart[batch]!.add(other);
       this.#apart[other]!.add(batch);
       isExplained = true;
-      if (scope.work.isDue) yield;
     }
     const { limits } = this.problem.classes[batch]!;
     if (!isExplained) limits[position] = Math.min(limits[position]!, count);
     this.#isNecessary = false;
+    if (scope.work.isDue) yield;
+    return work;
   }
 
   /** Returns whether members of two batches fit together on this node, or at least on another with space for both. */
