@@ -6,6 +6,8 @@ import type { PackingResult, PackingStrategy } from './packing-strategy.ts';
 
 /** Number of classes that can be searched for members on a node at the cost of one look. */
 const classesPerLook = 8;
+/** Number of nodes that can be sorted again at the cost of one look. */
+const nodesPerLook = 8;
 
 /** Returns how hard a class is to place; the hardest goes first. `totals`: resource -> total free amount. */
 type Hardness = (packingClass: PackingClass, totals: readonly number[]) => number;
@@ -79,6 +81,7 @@ class GreedyPacking {
   }
 
   #fullestFirst(): readonly number[] {
+    this.#budget.looks -= this.#nodes.length / nodesPerLook;
     const shares = Float64Array.from(this.#nodes, (_, node) => this.#freeShare(node));
     // Few nodes have changed since the last time, so that this takes about one step per node.
     return this.#nodes.sort((a, b) => shares[a]! - shares[b]! || a - b);

@@ -15,6 +15,9 @@ import type { PlanScope } from './plan-scope.ts';
 import { UnschedulablePluginSet } from './unschedulable-plugin-set.ts';
 import { workPerMember } from '../../../framework/work-per-member.ts';
 
+/** How many batches follow a placement at the cost of one node check. */
+const batchesPerCheck = 8;
+
 /** The members of a batch without a node; `diagnosis` is that of the first. */
 interface Leftover {
   readonly pods: readonly Pod[];
@@ -267,6 +270,7 @@ export class AssignmentPass {
   #follow(pod: Pod, node: NodeInfo): Status | undefined {
     const { profile } = this.#request;
     if (!profile.preFilters.followsAssignedPods) return undefined;
+    this.#scope.work.budget.spend(this.#batches.length / batchesPerCheck);
     for (const { isUniform, ranking, state, sample } of this.#batches) {
       if (!isUniform || ranking === undefined) continue;
       const failure = profile.preFilters.addPod(state, sample, pod, node);

@@ -16,6 +16,8 @@ import type { PlanScope } from './plan-scope.ts';
 const maxCells = 1_000_000;
 /** Maximum number of different resources. Pods may request any number of them, even ones that no node has. */
 const maxResources = 32;
+/** How many nodes' limits for a class can be computed at the cost of one node check. */
+const nodesPerCheck = 8;
 /** Work of finding out whether two members can share a node. */
 const workPerPair = 2 * workPerMember;
 /** No node has as many pods. */
@@ -89,6 +91,7 @@ export class GangPacking {
         limits[position] =
           reserved.length === 0 ? unlimited : capacityFor(requests, freeBeside(reserved, node, resources));
       }
+      work.budget.spend(feasible[i]!.length / nodesPerCheck);
       if (work.isDue) yield;
     }
     return new GangPacking({ classes, free, needed: request.needed }, nodes, isNecessary);
