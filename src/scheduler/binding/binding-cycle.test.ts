@@ -436,6 +436,18 @@ describe('a Permit plugin that waits', () => {
       expect(finished(results)).toHaveLength(3);
     });
 
+    it('does not wait for Permit if its group changed before it began to wait', async () => {
+      const options = { startsPerTurn: 2, enough: 3, plugins: [{ name: 'Gate', permit: () => ({ waitMs: 60_000 }) }] };
+      const { harness, binding, plan, results, bound } = fixture(options);
+      binding.start(plan());
+      options.enough = 4;
+      binding.reconcile('default/red');
+      await nextTurn();
+      await settle();
+      expect([binding.running, binding.onPermit.size, harness.waitingPods.size, bound]).toEqual([0, 0, 0, []]);
+      expect(finished(results)).toHaveLength(3);
+    });
+
     it.each([
       { after: 0, starts: 0 },
       { after: 1, starts: 3 },

@@ -68,6 +68,9 @@ export class PluginWaits {
     this.#waiting.set(key, ofGroup);
     const waiting = { plan, giveUp: ({ message }: Status) => givenUp.abort(new WithdrawnError(message)) };
     ofGroup.add(waiting);
+    // A large plan begins to wait in a later turn, and the group may have changed in the meantime.
+    const why = this.#options.whyHopeless(plan);
+    if (why !== undefined) waiting.giveUp(why);
     const rejected = (await this.#passPermit(plan, signal)) ?? (await this.#preBind(plan, early, signal));
     ofGroup.delete(waiting);
     if (ofGroup.size === 0) this.#waiting.delete(key);
