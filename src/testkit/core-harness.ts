@@ -35,6 +35,8 @@ export interface CoreHarnessOptions {
   /** Ports that replace the recording ones. */
   readonly ports?: Partial<Omit<SchedulerPorts, 'binder'>>;
   readonly seed?: number;
+  /** See SchedulerCoreOptions. */
+  readonly workAtATime?: number;
   /** Replaces all plugins and profiles above. */
   readonly setup?: Pick<SchedulerCoreOptions, 'profiles' | 'plugins'>;
   /** Default: records warnings. */
@@ -81,6 +83,7 @@ export class CoreHarness {
     this.core = new SchedulerCore({
       ...(options.setup ?? setupOf(options)),
       ...(backoff !== undefined && { backoff }),
+      ...(options.workAtATime !== undefined && { workAtATime: options.workAtATime }),
       ports: { ...this.#ports(), ...ports, binder },
       clock: this.clock,
       random: seededRandom(seed),

@@ -436,6 +436,24 @@ describe('a Permit plugin that waits', () => {
       expect(finished(results)).toHaveLength(3);
     });
 
+    it('starts no member whose plan no longer holds, even if the plugin checks nothing', async () => {
+      const started: string[] = [];
+      const options = {
+        startsPerTurn: 1,
+        enough: 3,
+        bind: ({ name }: PodBinding): Promise<void> => {
+          started.push(name);
+          options.enough = 4;
+          return Promise.resolve();
+        },
+      };
+      const { binding, plan, results } = fixture(options);
+      binding.start(plan());
+      await binding.idle();
+      expect(started).toEqual(['red-0']);
+      expect(finished(results)).toEqual(['red-1', 'red-2'].map((pod) => ({ pod, reason: 'too few members are left' })));
+    });
+
     it('does not wait for Permit if its group changed before it began to wait', async () => {
       const options = { startsPerTurn: 2, enough: 3, plugins: [{ name: 'Gate', permit: () => ({ waitMs: 60_000 }) }] };
       const { harness, binding, plan, results, bound } = fixture(options);

@@ -296,16 +296,28 @@ export class BindingCycle {
     const { nextTurn, startsPerTurn } = this.#options;
     const isLarge = assignments.length > startsPerTurn;
     const binds: Promise<void>[] = [];
-    for (const [i, assignment] of assignments.entries()) {
-      if (isLarge && i % startsPerTurn === 0) {
-        await nextTurn();
-        const stopped = this.#stopped();
-        const isUnsent = !sending.hasBegun && sending.maybeSent.size === 0 && !sending.failures.has(assignment);
-        if (stopped !== undefined && isUnsent) this.#giveUp(plan, sending, stopped);
+    for (let start = 0; start < assignments.length; start += startsPerTurn) {
+      if (isLarge) await nextTurn();
+      const inTurn = assignments
+        .slice(start, start + startsPerTurn)
+        .filter((assignment) => !sending.failures.has(assignment));
+      if (isLarge && inTurn.length > 0) this.#checkTurn(plan, inTurn, sending);
+      for (const assignment of inTurn) {
+        if (!sending.failures.has(assignment)) binds.push(this.#bind(plan, assignment, annotations, sending));
       }
-      if (!sending.failures.has(assignment)) binds.push(this.#bind(plan, assignment, annotations, sending));
     }
     await Promise.all(binds);
+  }
+
+  /** Fails members whose turn comes some time after the barrier: a Bind plugin that sends its own request checks nothing. */
+  #checkTurn(plan: BindingPlan, assignments: readonly NodeAssignment[], sending: Sending): void {
+    const stopped = this.#stopped();
+    if (stopped !== undefined && !sending.hasBegun && sending.maybeSent.size === 0)
+      this.#giveUp(plan, sending, stopped);
+    const open = assignments.filter((assignment) => !sending.failures.has(assignment));
+    const problems = this.#problems(plan, open, false, undefined);
+    const failures = [...problems].map(([assignment, status]): BindingFailure => ({ assignment, status }));
+    if (failures.length > 0) this.#fail(plan, sending, failures);
   }
 
   async #bind(

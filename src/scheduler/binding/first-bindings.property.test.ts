@@ -44,6 +44,7 @@ const action = fc.oneof(
   },
   { weight: 7, arbitrary: fc.record({ kind: fc.constant('volume' as const), index, accepted }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('permit' as const), index, accepted }) },
+  { weight: 15, arbitrary: fc.record({ kind: fc.constant('turn' as const) }) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(100, 1_000, 10_000) }) },
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
@@ -82,9 +83,14 @@ class World {
   #isBlind = false;
   #isOpen = false;
 
-  constructor(behavior: PluginBehavior) {
+  /** A plan binds its members one by one, each in a turn of its own. */
+  readonly #isOneByOne: boolean;
+
+  constructor(behavior: PluginBehavior, isOneByOne: boolean) {
     const plugin = this.#plugin(behavior);
-    this.core = new Scheduling({ plugins: [{ name: plugin.name, factory: () => plugin }, ...defaultPlugins] });
+    this.#isOneByOne = isOneByOne;
+    const plugins = [{ name: plugin.name, factory: () => plugin }, ...defaultPlugins];
+    this.core = new Scheduling({ plugins, ...(isOneByOne && { workAtATime: 1 }) });
     for (let i = 0; i < 3; i++) this.#setNode(`n${i}`, 4);
     this.#setGroup('red', 2, true);
     this.#setGroup('blue', 3, true);
@@ -138,6 +144,9 @@ class World {
         else pod?.reject('Own', 'no');
         break;
       }
+      case 'turn':
+        await this.#turns(1);
+        break;
       case 'wait':
         core.harness.clock.advance(todo.ms);
     }
@@ -153,8 +162,9 @@ class World {
       do await this.#attempt(false);
       while (core.queue.sizes.active > 0);
       for (const pod of core.harness.waitingPods.all()) pod.allow('Own');
+      await this.#turns(1);
       for (const end of volumes.values()) end(undefined);
-      await core.settle();
+      await this.#turns(this.#turnsPerPlan);
       for (let next = this.#unsent()[0]; next !== undefined; next = this.#unsent()[0]) await this.#send(next);
       for (const name of this.sent.keys()) await this.#answer(name, true);
       while (this.unseen.length > 0) this.#watch();
@@ -212,6 +222,18 @@ class World {
     await this.core.settle();
   }
 
+  /** More turns of the event loop than a plan takes to start all its Bindings. */
+  get #turnsPerPlan(): number {
+    return this.#isOneByOne ? 12 : 1;
+  }
+
+  async #turns(count: number): Promise<void> {
+    for (let turn = 0; turn < count; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await this.core.settle();
+    }
+  }
+
   #changed(): void {
     this.#isBlind = this.#isOpen;
   }
@@ -234,8 +256,11 @@ class World {
     expect([pod?.name, this.nodes.has(nodeName)]).toEqual([name, true]);
     expect(this.#usedOn(nodeName), nodeName).toBeLessThanOrEqual(this.nodes.get(nodeName)!);
     if (!isFirst) return;
-    for (const other of this.#unsent()) {
-      if (this.pods.get(other.binding.name)?.group === pod?.group) await this.#isSent(other);
+    for (let turn = 0; turn < this.#turnsPerPlan; turn++) {
+      for (const other of this.#unsent()) {
+        if (this.pods.get(other.binding.name)?.group === pod?.group) await this.#isSent(other);
+      }
+      await this.#turns(1);
     }
     expect(this.#boundMembers(pod?.group).length, pod?.group).toBeGreaterThanOrEqual(gang.spec!.minMember);
   }
@@ -351,9 +376,10 @@ describe('the first binding of a group', () => {
     await fc.assert(
       fc.asyncProperty(
         pluginBehavior,
+        fc.boolean(),
         fc.array(action, { minLength: 40, maxLength: 120, size: 'max' }),
-        async (behavior, actions) => {
-          const world = new World(behavior);
+        async (behavior, isOneByOne, actions) => {
+          const world = new World(behavior, isOneByOne);
           for (const todo of actions) await world.run(todo);
           await world.finish();
         },
