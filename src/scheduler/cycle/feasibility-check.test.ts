@@ -328,6 +328,22 @@ describe('the feasibility of one gang', () => {
 });
 
 describe('a gang whose feasibility costs too much to check', () => {
+  it('is not repeated after a node is added, even if other gangs have used up the budget for checks', () => {
+    const { harness, gang, attempt } = open();
+    for (let i = 0; i < 500; i++) harness.node({ name: `n${i}`, cpu: 4, labels: { red: String(i === 0) } });
+    gang({ name: 'red', minMember: 2 }, { cpu: 3, nodeSelector: { red: 'true' } });
+    expect(attempt('red')).toBe('never');
+    harness.group({ name: 'costly', minMember: 501 });
+    for (let i = 0; i < 501; i++) harness.pod({ name: `costly-${i}`, group: 'costly', cpu: `${3000 + i}m` });
+    expect(attempt('costly')).toBe('unknown');
+    expect(attempt('red')).toBe('never');
+    harness.node({ name: 'more', cpu: 4, labels: { red: 'true' } });
+    harness.pod({ name: 'old', cpu: 4, nodeName: 'more' });
+    expect(attempt('red')).toBe('unknown');
+    harness.clock.advance(60_000);
+    expect(attempt('red')).toBe('capacity');
+  });
+
   it('waits for `unknown` if its members have no signature', () => {
     const { harness, gang, attempt, dryRuns } = open([{ name: 'Mute', filter: () => undefined }]);
     harness.node({ name: 'a', cpu: 1 });

@@ -50,8 +50,8 @@ export class FeasibilityCheck {
   readonly #clock: Clock;
   /** profile and demand -> result, for the nodes as of `#revision` */
   readonly #results = new Map<string, GangFeasibility>();
-  /** gang -> result of the latest check */
-  readonly #latest = new WeakMap<GangView, GangFeasibility>();
+  /** gang -> result of the latest check, and the number of nodes then */
+  readonly #latest = new WeakMap<GangView, { readonly feasibility: GangFeasibility; readonly nodeCount: number }>();
   #revision = -1;
   /** How many steps recent checks are ahead of `stepsPerMs`. */
   #ahead = 0;
@@ -88,10 +88,14 @@ export class FeasibilityCheck {
     if (cached !== undefined) return cached;
     const feasibility = yield* this.#find(profile, schedulingEntity, demand, podClasses, budget);
     const { gang } = demand;
-    // Without budget for a new check, repeat the latest result, so that the verdict does not flap.
-    if (feasibility === undefined) return (gang && this.#latest.get(gang)) ?? 'unknown';
+    const { length: nodeCount } = this.#cluster.nodes;
+    if (feasibility === undefined) {
+      // Without budget for a new check, repeat the latest result, so that the verdict does not flap. New nodes may disprove it.
+      const latest = gang && this.#latest.get(gang);
+      return latest === undefined || nodeCount > latest.nodeCount ? 'unknown' : latest.feasibility;
+    }
     if (key !== undefined) this.#store(key, feasibility);
-    if (gang !== undefined) this.#latest.set(gang, feasibility);
+    if (gang !== undefined) this.#latest.set(gang, { feasibility, nodeCount });
     return feasibility;
   }
 
