@@ -18,7 +18,7 @@ const strategies: readonly PackingStrategy[] = [packingSearch, scarcestResourceF
 const looksPerCheck = 16;
 /** Work that every gang may use, in node checks: about a millisecond and a half. */
 const leastWork = 3_000;
-/** Maximum number of looks of one strategy, which cannot be interrupted: a few milliseconds. */
+/** Maximum number of looks of one strategy, which cannot be interrupted: at most about 30 ms. */
 const maxLooks = 200_000;
 /** Maximum number of packings to try with the plugins. */
 const maxPackings = 4;

@@ -13,7 +13,7 @@ import { NodeCheck } from './node-check.ts';
 import type { PlanScope } from './plan-scope.ts';
 
 /** Maximum number of classes times nodes. */
-const maxCells = 1_000_000;
+const maxCells = 250_000;
 /** Maximum number of different resources. Pods may request any number of them, even ones that no node has. */
 const maxResources = 32;
 /** How many nodes' limits for a class can be computed at the cost of one node check. */
