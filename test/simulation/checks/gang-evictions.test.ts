@@ -21,6 +21,7 @@ class Story {
       excused: (reason) => this.excuses.push(reason),
     }),
   );
+  readonly #controller = { role: 'controller' };
   #now = 0;
   #committed = 0;
 
@@ -63,6 +64,18 @@ class Story {
     this.#checker.sent({ process: { role: 'scheduler' }, of: 'bind', request: { body } } as unknown as Call);
   }
 
+  /** The controller writes the Lease. */
+  lead(at: number): void {
+    this.#commit();
+    this.#now = at;
+    this.#checker.sent({
+      process: this.#controller,
+      of: 'lease',
+      request: { method: 'PUT' },
+      received: [],
+    } as unknown as Call);
+  }
+
   /**
    * A process that had received everything up to that version evicts the bound member. `received`: the versions that each process received.
    * `response`: the status of the response to the controller's call.
@@ -77,7 +90,7 @@ class Story {
     const viewOf = (version: number): Call['seen'] => ({ pods: version, nodes: version, podgroups: version });
     const { scheduler = [], controller = [] } = received;
     this.#checker.sent({
-      process: { role: 'controller' },
+      process: this.#controller,
       of: 'status',
       request: { path: '/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups/red/status' },
       status: response === noResponse ? undefined : response,
@@ -154,6 +167,16 @@ describe('ReleaseChecker', () => {
       const received = { [role]: [version] };
       expect(known.evict(undefined, received)).toEqual(['one evicts default/r0 of group red, which has started']);
     }
+  });
+
+  it.each([
+    ['reports', 1, ['one evicts default/r0 of group red, which has started']],
+    ['excuses', 50_000, []],
+  ] as const)('%s the eviction of a group that has started if a controller leads from %i ms on', (_what, at, found) => {
+    const story = new Story();
+    const controller = [story.start()];
+    story.lead(at);
+    expect(story.evict(undefined, { controller })).toEqual(found);
   });
 
   it('excuses the eviction of a group that has started while the API server does not respond to the controller', () => {

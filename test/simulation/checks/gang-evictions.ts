@@ -53,6 +53,10 @@ export class ReleaseChecker implements Checker {
   readonly #onNodesSince = new Map<string, number>();
   /** uid of a group -> since when its quorum is bound */
   readonly #wholeSince = new Map<string, number>();
+  /** uid of a group -> last time at which its quorum was bound */
+  readonly #wholeUntil = new Map<string, number>();
+  /** controller -> when it first wrote the Lease; without an election there is no Lease */
+  readonly #ledFrom = new Map<Call['process'], number>();
   /** uid of a group -> longest time for which its quorum was bound */
   readonly #wholeMs = new Map<string, number>();
   /** uid of a group -> version of the pods at which its quorum was first bound */
@@ -82,6 +86,9 @@ export class ReleaseChecker implements Checker {
   sent(call: Call): void {
     const { process, of, request, begun, views } = call;
     this.#starts.sent(call);
+    if (of === 'lease' && process.role === 'controller' && request.method === 'PUT' && !this.#ledFrom.has(process)) {
+      this.#ledFrom.set(process, this.#evidence.now());
+    }
     if (of === 'bind') {
       const { metadata, target } = JSON.parse(String(request.body));
       const failed = this.#failedOn.get(metadata.uid) ?? new Map<string, FailedBindings>();
@@ -137,6 +144,7 @@ export class ReleaseChecker implements Checker {
     note(this.#onNodesSince, group.uid, bound.length > 0, now);
     const wholeMs = now - (this.#wholeSince.get(group.uid) ?? now);
     this.#wholeMs.set(group.uid, Math.max(this.#wholeMs.get(group.uid) ?? 0, wholeMs));
+    if (this.#wholeSince.has(group.uid)) this.#wholeUntil.set(group.uid, now);
     note(this.#wholeSince, group.uid, isWhole, now);
     if (this.#evidence.started.has(group.uid) && !this.#startedIn.has(group.uid))
       this.#startedIn.set(group.uid, version);
@@ -222,8 +230,11 @@ export class ReleaseChecker implements Checker {
     const wasWholeBriefly = (this.#wholeMs.get(group.uid) ?? 0) < brieflyMs;
     if (wasWholeBriefly) return 'a member had ended';
     const controllers = [...this.#starts.processes].filter(({ role }) => role === 'controller');
-    const isMissed = !controllers.some((controller) => this.#starts.has(controller, group));
-    if (isMissed) return 'lists skipped the bound quorum';
+    const informed = controllers.filter((controller) => this.#starts.has(controller, group));
+    if (informed.length === 0) return 'lists skipped the bound quorum';
+    const until = this.#wholeUntil.get(group.uid) ?? Infinity;
+    const hasLed = (controller: Call['process']): boolean => (this.#ledFrom.get(controller) ?? Infinity) <= until;
+    if (this.#ledFrom.size > 0 && !informed.some(hasLed)) return 'no controller led';
     const write = this.#statusCalls.get(group.name);
     const isUnanswered = write !== undefined && write.status === undefined && !write.isGivenUp;
     return isUnanswered ? 'a status call has no response' : undefined;
