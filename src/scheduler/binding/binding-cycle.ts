@@ -64,9 +64,9 @@ interface Sending {
 
 /**
  * Binds plans behind a barrier: no member is bound before every member has passed Permit and PreBind and still fits. Then all bindings run in
- * parallel; those of a large plan start over several turns of the event loop. Each Binding is checked again right before it is sent. Before the first Binding that starts a gang, all members are checked.
- * When the scheduler stops, a plan that has sent a Binding is finished unless `bindSignal` aborts it; other plans are given up. Never throws:
- * every outcome is reported.
+ * parallel; those of a large plan start over several turns of the event loop. Each Binding is checked again right before it is sent. Before
+ * the first Binding that starts a gang, all members are checked. When the scheduler stops, a plan that has sent a Binding is finished unless
+ * `bindSignal` aborts it; other plans are given up. Never throws: every outcome is reported.
  */
 export class BindingCycle {
   readonly #options: BindingCycleOptions;

@@ -10,7 +10,7 @@ import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { DryRun, DryRuns } from '../placement/planning/dry-runs.ts';
 import { FeasibilityCheck, WorkLimitError } from './feasibility-check.ts';
-import type { Prospect } from './prospect.ts';
+import type { WaitCause } from './wait-cause.ts';
 import { describeUnavailable, TolerantPods, unavailableNodes } from './unavailable-nodes.ts';
 
 /** Maximum number of node checks, besides one pass over the nodes, to find out whether a gang would fit beside all other pods. */
@@ -43,7 +43,7 @@ export class NodeAvailabilityCheck {
     diagnosis: Diagnosis,
     feasibility: 'never' | 'unknown',
     budget: WorkBudget,
-  ): Yielding<Prospect | undefined> {
+  ): Yielding<WaitCause | undefined> {
     const nodes = unavailableNodes(this.#cluster.nodes, demand.members);
     if (nodes.names.size === 0) return undefined;
     if (schedulingEntity.kind === 'pod') {
@@ -53,7 +53,7 @@ export class NodeAvailabilityCheck {
       return { waitsFor: now?.never === true ? feasibility : 'unknown' };
     }
     const unavailable = describeUnavailable(nodes);
-    const unknown: Prospect =
+    const unknown: WaitCause =
       feasibility === 'never' ? { waitsFor: 'unknown', note: unavailable } : { waitsFor: 'unknown' };
     switch (yield* this.#feasibilityCheck.of(profile, schedulingEntity, demand, diagnosis, budget)) {
       case 'never': {

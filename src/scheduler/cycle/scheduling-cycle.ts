@@ -23,7 +23,7 @@ import type { ExtenderResults, Extenders } from '../extenders/extenders.ts';
 import type { NodeRejections } from '../recovery/node-rejections.ts';
 import type { FeasibilityCheck } from './feasibility-check.ts';
 import type { NodeAvailabilityCheck } from './node-availability-check.ts';
-import type { Prospect } from './prospect.ts';
+import type { WaitCause } from './wait-cause.ts';
 import { demandOf } from '../placement/planning/demand.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import { intersectSubsets } from '../placement/cache/node-subset.ts';
@@ -279,11 +279,11 @@ export class SchedulingCycle {
       : undefined;
     // If preemption frees enough capacity for all members, no further check is needed.
     const hasNominations = preemption !== undefined && preemption.nominations.length > 0;
-    const { waitsFor, note: prospect }: Prospect = hasNominations
+    const { waitsFor, note: waitNote }: WaitCause = hasNominations
       ? { waitsFor: 'capacity' }
-      : yield* this.#prospect(profile, schedulingEntity, demand, plan, diagnosis, budget);
+      : yield* this.#waitCause(profile, schedulingEntity, demand, plan, diagnosis, budget);
     const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {
-      const counted = prospect !== undefined && of.kind === 'gang' ? [prospect] : [];
+      const counted = waitNote !== undefined && of.kind === 'gang' ? [waitNote] : [];
       const notes: string[] = [];
       if (preemption !== undefined) notes.push(preemption.message);
       const note = of.kind === 'gang' ? this.#options.noteOf(of.gang) : undefined;
@@ -325,14 +325,14 @@ export class SchedulingCycle {
     };
   }
 
-  *#prospect(
+  *#waitCause(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
     demand: Demand,
     plan: Plan,
     diagnosis: Diagnosis,
     budget: WorkBudget,
-  ): Yielding<Prospect> {
+  ): Yielding<WaitCause> {
     if (failureIn(diagnosis) !== undefined) return { waitsFor: 'error' };
     const { feasibilityCheck, availabilityCheck, extenders } = this.#options;
     const feasibility = plan.never
@@ -345,14 +345,14 @@ export class SchedulingCycle {
     // Even if other pods go, the extender may reject the nodes that the plugins then accept.
     const isCertain = extenders?.mayReject(demand.members) !== true;
     if (feasibility === 'capacity') return { waitsFor: isCertain ? 'capacity' : 'unknown' };
-    const prospect = yield* availabilityCheck.of(profile, schedulingEntity, demand, diagnosis, feasibility, budget);
-    if (prospect?.waitsFor === 'never') return prospect;
-    if (prospect?.waitsFor === 'nodes') {
+    const cause = yield* availabilityCheck.of(profile, schedulingEntity, demand, diagnosis, feasibility, budget);
+    if (cause?.waitsFor === 'never') return cause;
+    if (cause?.waitsFor === 'nodes') {
       // The node may be one that does not admit the pod.
       const isAdmitted = this.#rejectedNamespace(demand.members) === undefined;
-      return isCertain && isAdmitted ? prospect : { waitsFor: 'unknown' };
+      return isCertain && isAdmitted ? cause : { waitsFor: 'unknown' };
     }
-    if (feasibility === 'never') return prospect ?? { waitsFor: 'never', note: neverFits };
+    if (feasibility === 'never') return cause ?? { waitsFor: 'never', note: neverFits };
     const { searchedPlacements } = plan;
     if (searchedPlacements === undefined) return { waitsFor: 'unknown' };
     const searchEnded = `The search ended after ${searchedPlacements} placements.`;
