@@ -57,8 +57,7 @@ export const binPacking: PlacementStrategy = {
       const next = yield* passes.run(scope, batches, found.strategy, gang.chosen(found.packing));
       if (isCompleteOrFailed(next)) return next;
       plan = plan === undefined ? next : better(plan, next);
-      if (!isEnough) break;
-      if (left <= 0) break;
+      if (!isEnough || left <= 0) break;
       const { rejected } = passes;
       batches = yield* passes.start(scope, order);
       for (const chosen of rejected) {

@@ -9,7 +9,7 @@ import { batchOf } from './batch.ts';
 import type { Batch, ClassContext } from './batch.ts';
 import type { NodeAssignment, Plan } from './plan.ts';
 import type { PlanScope } from './plan-scope.ts';
-import { undoAssignments } from './undo-assignments.ts';
+import { undoAssignments, unreserveAll } from './undo-assignments.ts';
 
 /** The passes of one plan. Each begins in the state before the plan, so that none depends on another. */
 export class PlanPasses {
@@ -68,9 +68,7 @@ export class PlanPasses {
 
   /** Calls Unreserve for all placed members, in reverse order. */
   unreserve(): void {
-    for (const { state, pod, nodeName } of this.#assignments.toReversed()) {
-      this.#profile.unreserve(state, pod, nodeName);
-    }
+    unreserveAll(this.#profile, this.#assignments);
     this.#assignments = [];
   }
 }

@@ -10,6 +10,7 @@ import { GangPlanning } from './gang-planning.ts';
 import type { NodeAssignment, Plan, PlanRequest } from './plan.ts';
 import { PlanWork } from './plan-work.ts';
 import { RankingBuffers } from '../cache/ranking-buffers.ts';
+import { unreserveAll } from './undo-assignments.ts';
 
 export type { NodeAssignment, Plan, PlanRequest } from './plan.ts';
 
@@ -66,7 +67,7 @@ export class Planner {
 
   /** Calls Unreserve for the assignments, in reverse order. */
   unreserve(profile: Profile, assignments: readonly NodeAssignment[]): void {
-    for (const { state, pod, nodeName } of assignments.toReversed()) profile.unreserve(state, pod, nodeName);
+    unreserveAll(profile, assignments);
   }
 
   #cachedResultsOf(profile: Profile): CachedResults {

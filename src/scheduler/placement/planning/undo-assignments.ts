@@ -8,6 +8,11 @@ import type { NodeAssignment } from './plan.ts';
 /** Number of assignments to undo between two checks whether a pause is due. */
 const undoneAtATime = 250;
 
+/** Calls Unreserve for the assignments, in reverse order. */
+export function unreserveAll(profile: Profile, assignments: readonly NodeAssignment[]): void {
+  for (const { state, pod, nodeName } of assignments.toReversed()) profile.unreserve(state, pod, nodeName);
+}
+
 /**
  * Undoes assignments in steps: calls Unreserve for all of them in reverse order, then rolls the transaction back to the savepoint. If it is
  * abandoned, it calls Unreserve for the rest, and the caller must roll back.
