@@ -7,6 +7,7 @@ import { EventHints } from './event-hints.ts';
 import type { Rejection } from './event-hints.ts';
 import type { Plugin } from './plugin.ts';
 import { Profile } from './profile.ts';
+import { resourceDemandOf } from './resource-demand.ts';
 
 const build = new Builders();
 const nodeAdded: ClusterEvent = { resource: 'Node', action: 'Add', old: undefined, new: build.projectedNode() };
@@ -84,6 +85,39 @@ describe('EventHints.retryAfter()', () => {
     expect(hints.retryAfter(nodeAdded, pendingOn('Two'))).toBe('afterBackoff');
     expect(hints.retryAfter(nodeAdded, { ...pendingOn('Two'), rejectedPods: [b] })).toBe('atOnce');
     expect(hints.retryAfter(podDeleted, pendingOn('One', 'Two'))).toBeUndefined();
+  });
+});
+
+describe('EventHints.rulesOut()', () => {
+  const filter: Plugin = { name: 'Fit', filter: () => undefined, rulesOut: () => true };
+  const rulesOut = (...postFilters: readonly Pick<Plugin, 'rulesOut'>[]): boolean => {
+    const plugins: Plugin[] = [
+      { name: 'Core', compare: () => 0, bind: () => Promise.resolve(undefined) },
+      filter,
+      ...postFilters.map((plugin, i) => ({ ...plugin, name: `PostFilter${i}`, postFilter: () => undefined })),
+    ];
+    const registry = new Map(plugins.map((plugin) => [plugin.name, () => plugin]));
+    const profile = new Profile({ schedulerName: 's', enabled: plugins, registry, handle: pluginHandle(build) });
+    const rejection = { ...rejectionBy(new Set(['Fit']), [a]), demand: resourceDemandOf([a], 1) };
+    return new EventHints(profile).rulesOut(rejection);
+  };
+
+  it('is true only if all plugins with PostFilter rule the entity out too', () => {
+    const yes = { rulesOut: () => true };
+    expect([rulesOut(), rulesOut(yes), rulesOut(yes, yes)]).toEqual([true, true, true]);
+    expect([rulesOut({}), rulesOut(yes, {}), rulesOut(yes, { rulesOut: () => false })]).toEqual([false, false, false]);
+  });
+
+  it('is false if a plugin with PostFilter fails', () => {
+    const broken = (): never => {
+      throw new Error('a bug');
+    };
+    expect(rulesOut({ rulesOut: broken })).toBe(false);
+  });
+
+  it('passes the lowest priority of the pods', () => {
+    const pods = [5, 3, 8].map((priority) => build.projectedPod({ priority }));
+    expect(resourceDemandOf(pods, 2).priority).toBe(3);
   });
 });
 

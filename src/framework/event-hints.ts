@@ -61,8 +61,9 @@ export class EventHints {
   readonly #plugins: ReadonlyMap<string, Plugin>;
   /** Names of the plugins whose PreEnqueue result may change after an event that they registered. */
   readonly #gatingPlugins: ReadonlySet<string>;
-  /** Plugins with `rulesOut`. */
-  readonly #pluginsWithRulesOut: readonly Plugin[];
+  /** Plugins with Filter and `rulesOut`. */
+  readonly #filtersWithRulesOut: readonly Plugin[];
+  readonly #postFilters: readonly Plugin[];
   readonly #timing: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter } | undefined;
   readonly #calls = new CallSampler(timedCalls);
 
@@ -70,9 +71,10 @@ export class EventHints {
   constructor(profile: Profile, timing?: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter }) {
     this.#timing = timing;
     this.#plugins = new Map(profile.plugins.map((plugin) => [plugin.name, plugin]));
-    // A PostFilter may free capacity, so a shortage now does not rule out the entity.
-    const filters = profile.hasPostFilter ? [] : [...profile.localFilters, ...profile.otherFilters];
-    this.#pluginsWithRulesOut = filters.map(({ plugin }) => plugin).filter((plugin) => plugin.rulesOut !== undefined);
+    this.#filtersWithRulesOut = [...profile.localFilters, ...profile.otherFilters]
+      .map(({ plugin }) => plugin)
+      .filter((plugin) => plugin.rulesOut !== undefined);
+    this.#postFilters = profile.postFilters;
     for (const plugin of profile.plugins) {
       for (const { resource, actions, hint, concernsGangs = false } of registrationsOf(plugin, profile.schedulerName)) {
         for (const action of actions) {
@@ -148,11 +150,15 @@ export class EventHints {
     return result !== 'QueueSkip';
   }
 
-  /** Returns whether one of the plugins that rejected the entity is certain to reject it again. */
+  /**
+   * Returns whether one of the plugins that rejected the entity is certain to reject it again, whatever capacity the PostFilter plugins
+   * free.
+   */
   rulesOut({ unschedulablePlugins, demand }: Rejection): boolean {
     return (
       demand !== undefined &&
-      this.#pluginsWithRulesOut.some((plugin) => unschedulablePlugins.has(plugin.name) && isRuledOut(plugin, demand))
+      this.#filtersWithRulesOut.some((plugin) => unschedulablePlugins.has(plugin.name) && isRuledOut(plugin, demand)) &&
+      this.#postFilters.every((plugin) => plugin.rulesOut !== undefined && isRuledOut(plugin, demand))
     );
   }
 

@@ -193,6 +193,11 @@ describe('a plugin with an invalid result', () => {
     ['an object without a message', () => ({}), 'it must return undefined or { message }, not an object'],
     ['victims that are not pods', () => ({ message: '', victims: [1] }), 'victims must be a list of pods'],
     [
+      'text for eventsMayHelp',
+      () => ({ message: '', eventsMayHelp: 'yes' }),
+      'eventsMayHelp must be true or false, not "yes"',
+    ],
+    [
       'nominations without pods',
       () => ({ message: '', nominations: [{}] }),
       'nominations must be a list of { pod, nodeName }',

@@ -44,7 +44,7 @@ export function readPermitResult(result: unknown): Status | Wait | undefined {
 export function readPostFilterResult(result: unknown): PostFilterResult | undefined {
   if (result === undefined) return undefined;
   if (!isObject(result) || typeof result.message !== 'string') throw wrong(result, 'undefined or { message }');
-  const { nominations, victims } = result;
+  const { nominations, victims, eventsMayHelp } = result;
   const areNominations =
     nominations === undefined ||
     (Array.isArray(nominations) &&
@@ -52,6 +52,9 @@ export function readPostFilterResult(result: unknown): PostFilterResult | undefi
   if (!areNominations) throw new TypeError('nominations must be a list of { pod, nodeName }');
   if (victims !== undefined && !(Array.isArray(victims) && victims.every(isPod))) {
     throw new TypeError('victims must be a list of pods');
+  }
+  if (eventsMayHelp !== undefined && typeof eventsMayHelp !== 'boolean') {
+    throw new TypeError(`eventsMayHelp must be true or false, not ${describe(eventsMayHelp)}`);
   }
   return result as unknown as PostFilterResult;
 }

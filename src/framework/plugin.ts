@@ -23,10 +23,18 @@ export interface Wait {
 /**
  * Result of PostFilter for an entity that does not fit. With nominations the plugin requests reservations: the scheduler reserves
  * capacity for all nominated members, or for none, while the victims terminate.
+ *
+ * If the plugin signs the pods, a result without nominations also holds for the other entities of the equivalence class, as `undefined`
+ * does, until an event may help them. A result with nominations holds for one entity; the next entity of the class is tried after it.
  */
 export interface PostFilterResult {
-  /** Text that the scheduler appends to the verdict. */
+  /** Text that the scheduler appends to the verdict. Without nominations it must fit all entities of the class, so it names none of them. */
   readonly message: string;
+  /**
+   * True if the events that the plugin registered may change this result: their hints then run for this entity, besides those of the
+   * plugins that rejected its pods. Default false: only the events of those plugins may help.
+   */
+  readonly eventsMayHelp?: boolean;
   /** Node for each member that the entity still needs, as planned by `handle.dryRun`. Absent: no reservation. */
   readonly nominations?: readonly Nomination[];
   /** Pods to evict once the capacity is reserved. Only allowed together with nominations. */
@@ -73,10 +81,11 @@ export interface Plugin {
   readonly asyncDeadlineMs?: number;
 
   /**
-   * Returns the canonical text of everything about the pod that this plugin's PreFilter, Filter, PreScore, Score and hints read. Pods
-   * with equal texts must get equal results. The scheduler caches results by this text, so these points must not depend on anything
-   * else, for example the time. Runs for each pod in each attempt, so it must be cheap. `undefined`: results are not reusable.
-   * While a plugin with Filter or Score has no `sign`, no result is reusable for any pod.
+   * Returns the canonical text of everything about the pod that this plugin's PreFilter, Filter, PostFilter, PreScore, Score, `rulesOut`
+   * and hints read. Pods with equal texts must get equal results. The scheduler caches results by this text, so these points must not
+   * depend on anything else, for example the time. Of a gang, PostFilter may also read how many members it needs and its
+   * minResources. Runs for each pod in each attempt, so it must be cheap. `undefined`: results are not reusable. While a plugin with
+   * Filter or Score has no `sign`, no result is reusable for any pod. While a plugin with PostFilter has none, entities share no rejection.
    */
   sign?(pod: Pod): string | undefined;
 
@@ -115,8 +124,9 @@ export interface Plugin {
 
   /**
    * Returns whether it is certain, without looking at single nodes, that fewer than the needed number of these pods can pass Filter,
-   * whatever nodes they get. Called before the scheduler retries an entity that this plugin rejected; must be cheap. The plugin must
-   * register every event that may turn a `true` into `false`.
+   * whatever nodes they get. For a plugin with PostFilter: whatever pods it evicts. The scheduler does not retry an entity that a plugin
+   * with Filter rejected and rules out, if all plugins with PostFilter rule it out too. Must be cheap. The plugin must register every
+   * event that may turn a `true` into `false`.
    */
   rulesOut?(demand: ResourceDemand): boolean;
 
@@ -137,7 +147,10 @@ export interface Plugin {
    */
   domainsFor?(members: readonly Pod[]): readonly (readonly number[])[] | undefined;
 
-  /** Runs once after the entity failed. The first plugin that returns a result ends the point. */
+  /**
+   * Runs once after the entity failed. The first plugin that returns a result ends the point. If the plugin throws, the entity shares its
+   * rejection with no other.
+   */
   postFilter?(schedulingEntity: SchedulingEntity, diagnosis: Diagnosis): PostFilterResult | undefined;
 
   /**

@@ -13,7 +13,7 @@ const plugin: Plugin = {
   sign: ({ name, priority }) => name.padEnd(priority, '.'),
   filter: () => undefined,
 };
-const at = { filter: [plugin], score: [], preFilter: [] } as unknown as MadePlugins['at'];
+const at = { filter: [plugin], score: [], preFilter: [], postFilter: [] } as unknown as MadePlugins['at'];
 
 it('returns the same object for pods with equal fragments until it reaches a limit', () => {
   const signer = new PodSigner([plugin], at, { failure: failureOf });

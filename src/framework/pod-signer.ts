@@ -15,8 +15,10 @@ export interface PodSignatures {
    * undefined if one of these plugins cannot keep that up to date.
    */
   readonly others: string | undefined;
-  /** Both combined: pods with equal texts are equal to all plugins. Undefined if one of the two is. */
+  /** Both combined: pods with equal texts are equal to all plugins that choose nodes. Undefined if one of the two is. */
   readonly whole: string | undefined;
+  /** `whole` and what the PostFilter plugins sign. Undefined if one of them does not sign the pod. */
+  readonly withPostFilter: string | undefined;
   /**
    * The parts of `local`, in the order of `PodSigner.local`, each with the plugin's `signCluster` text. For cached results. Undefined: the
    * plugin does not sign the pod.
@@ -48,6 +50,8 @@ export class PodSigner {
   /** Plugins that read one node at a time, in the profile's order. */
   readonly local: readonly Plugin[];
   readonly #others: readonly Plugin[];
+  /** PostFilter plugins that run at none of the points above. */
+  readonly #postFilters: readonly Plugin[];
   /** Whether all plugins in `#others` with PreFilter update its results after an assignment, instead of computing them again. */
   readonly #othersUpdatePreFilter: boolean;
   /** Plugins whose fragments are part of the signature. */
@@ -72,7 +76,8 @@ export class PodSigner {
     this.#othersUpdatePreFilter = this.#others.every(
       (plugin) => !at.preFilter.includes(plugin) || hasPreFilterExtensions(plugin),
     );
-    this.#signers = this.#othersUpdatePreFilter ? [...this.local, ...this.#others] : this.local;
+    this.#postFilters = at.postFilter.filter((plugin) => !signs(plugin));
+    this.#signers = this.#othersUpdatePreFilter ? [...this.local, ...this.#others, ...this.#postFilters] : this.local;
     this.#clusterSigners = [...this.local.keys()].filter((i) => this.local[i]!.signCluster !== undefined);
   }
 
@@ -106,12 +111,15 @@ export class PodSigner {
     }
     const own = fragments.slice(0, this.local.length);
     const local = joined(own);
-    const others = this.#othersUpdatePreFilter ? joined(fragments.slice(own.length)) : undefined;
+    const choosers = own.length + this.#others.length;
+    const others = this.#othersUpdatePreFilter ? joined(fragments.slice(own.length, choosers)) : undefined;
     const whole = local === undefined || others === undefined ? undefined : `${others}${local}`;
+    const postFilters = whole === undefined ? undefined : joined(fragments.slice(choosers));
+    const withPostFilter = postFilters === undefined ? undefined : `${postFilters}${whole}`;
     for (const [i, position] of this.#clusterSigners.entries()) {
       if (own[position] !== undefined) own[position] += `\u0001${this.#clusterFragments[i]}`;
     }
-    return { local, others, whole, fragments: own };
+    return { local, others, whole, withPostFilter, fragments: own };
   }
 }
 

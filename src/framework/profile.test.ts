@@ -219,6 +219,22 @@ describe('a signature', () => {
     );
   });
 
+  it('contains what a plugin with only PostFilter signs in `withPostFilter` alone, because PostFilter chooses no nodes', () => {
+    const one: Plugin = { name: 'One', filter: () => undefined, sign: ({ name }) => name };
+    const postFilter: Plugin = { name: 'Two', postFilter: () => undefined, sign: ({ priority }) => `p${priority}` };
+    const signatures = withBasics(postFilter, one).signaturesOf(pod);
+    expect(signatures.withPostFilter).toContain('p0');
+    expect([signatures.local, signatures.whole, signatures.fragments.join()].join()).not.toContain('p0');
+    const { whole, withPostFilter } = withBasics(one).signaturesOf(pod);
+    expect(withPostFilter).toBe(whole);
+  });
+
+  it('without that of a plugin with PostFilter is undefined only in `withPostFilter`', () => {
+    const one: Plugin = { name: 'One', filter: () => undefined, sign: ({ name }) => name };
+    const { whole, withPostFilter } = withBasics(one, { name: 'Two', postFilter: () => undefined }).signaturesOf(pod);
+    expect([whole === undefined, withPostFilter]).toEqual([false, undefined]);
+  });
+
   it('is undefined if a plugin cannot sign the pod', () => {
     expect(withBasics({ name: 'Unsigned', filter: () => undefined }).signaturesOf(pod).local).toBeUndefined();
   });
@@ -324,7 +340,10 @@ describe('PostFilter', () => {
     );
     const rejection = { kind: 'nodes', reasons: new Map<string, number>(), resolvable: false } as const;
     const diagnosis = { pod, nodeCount: 0, rejection, plugins: new Set<string>() };
-    expect(profile.postFilter({ kind: 'pod', pod }, diagnosis)).toEqual({ message: 'two' });
+    expect(profile.postFilter({ kind: 'pod', pod }, diagnosis)).toEqual({
+      plugin: 'Two',
+      result: { message: 'two' },
+    });
   });
 });
 

@@ -40,6 +40,12 @@ export interface FilterPlugin {
 export type PermitAnswer =
   { readonly status: Status } | { readonly status: undefined; readonly waits: Map<string, number> };
 
+/** The first result of PostFilter, with the plugin that returned it. */
+export interface PostFilterAnswer {
+  readonly plugin: string;
+  readonly result: PostFilterResult;
+}
+
 /**
  * The enabled plugins of one schedulerName and how each point runs them. If a plugin throws, returns an invalid value or exceeds its
  * deadline, the point returns an Error status that names the plugin. Methods throw plugin failures only where they say so.
@@ -269,22 +275,22 @@ export class Profile {
     });
   }
 
-  /** True if a plugin may free capacity. */
-  get hasPostFilter(): boolean {
-    return this.#at.postFilter.length > 0;
+  /** Plugins that may free capacity, in order. */
+  get postFilters(): readonly Plugin[] {
+    return this.#at.postFilter;
   }
 
   /** Returns the first result, or a Status when a plugin failed. */
-  postFilter(schedulingEntity: SchedulingEntity, diagnosis: Diagnosis): PostFilterResult | Status | undefined {
-    if (!this.hasPostFilter) return undefined;
+  postFilter(schedulingEntity: SchedulingEntity, diagnosis: Diagnosis): PostFilterAnswer | Status | undefined {
+    if (this.postFilters.length === 0) return undefined;
     const startedAt = this.begin();
-    for (const plugin of this.#at.postFilter) {
+    for (const plugin of this.postFilters) {
       const result = this.#calls.call(plugin, 'PostFilter', () =>
         readPostFilterResult(plugin.postFilter!(schedulingEntity, diagnosis)),
       );
       if (result === undefined) continue;
       this.ran('PostFilter', result instanceof Status ? result.code : 'Success', startedAt);
-      return result;
+      return result instanceof Status ? result : { plugin: plugin.name, result };
     }
     // As in kube-scheduler: no plugin returned a result.
     this.ran('PostFilter', 'Unschedulable', startedAt);

@@ -5,16 +5,20 @@ export interface ResourceDemand {
   /** One pod per pod class, with the number of pods in the class. */
   readonly podClasses: readonly { readonly pod: Pod; readonly count: number }[];
   readonly needed: number;
+  /** Lowest priority of the pods, which bounds whom a preemption for them may evict. */
+  readonly priority: number;
 }
 
 /** Returns the demand of `needed` members. Pods of one template are one pod class. */
 export function resourceDemandOf(members: readonly Pod[], needed: number): ResourceDemand {
   /** template -> pods */
   const podClasses = new Map<Pod['template'], { readonly pod: Pod; count: number }>();
+  let priority = Infinity;
   for (const pod of members) {
+    priority = Math.min(priority, pod.priority);
     const podClass = podClasses.get(pod.template);
     if (podClass === undefined) podClasses.set(pod.template, { pod, count: 1 });
     else podClass.count++;
   }
-  return { podClasses: [...podClasses.values()], needed };
+  return { podClasses: [...podClasses.values()], needed, priority };
 }

@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
+import { cpuId } from '../api/resource-names.ts';
 import { seededRandom } from '../base/random.ts';
 import { runs } from '../base/testing/runs.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import { Queueing } from '../testkit/queueing.ts';
+import type { SchedulerCore } from './scheduler-core.ts';
+import { evictingLower, evictionsFor } from './testing/evicting-lower.ts';
 
 const nodeNames = ['a', 'b'];
 
@@ -176,4 +179,94 @@ it('no gang that fits stays unschedulable', () => {
   }
   expect(lost).toEqual([]);
   expect(unschedulable).toBeGreaterThan(runs(1000));
+});
+
+it('no gang that fits or could preempt stays unschedulable, although equal gangs share results of PostFilter', () => {
+  const lost: string[] = [];
+  const counts = { unschedulable: 0, shared: 0, evicted: 0 };
+  for (let seed = 1; seed <= runs(300) && lost.length === 0; seed++) {
+    const random = seededRandom(seed);
+    const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+    const core = new Queueing({ plugins: [...defaultPlugins, evictingLower], seed });
+    const { cluster, evicted } = core.harness;
+    const { core: scheduler } = core.harness;
+    let serial = 0;
+    const nodes = ['a', 'b', 'c'];
+    for (const name of nodes) core.node({ name, cpu: 2 });
+    const bound = new Set<string>();
+    for (let step = 0; step < 60; step++) {
+      while (scheduler.attempt() !== undefined);
+      core.harness.clock.advance(pick([1_000, 11_000, 11_000]));
+      while (scheduler.attempt() !== undefined);
+      let what = '';
+      switch (Math.floor(random() * 8)) {
+        case 0:
+        case 1: {
+          const group = `g${serial++}`;
+          const count = pick([1, 1, 2]);
+          const cpu = pick([1, 2]);
+          const minResources = random() < 0.2 && { minResources: { cpu: String(count * cpu) } };
+          core.group({ name: group, minMember: count, ...minResources });
+          core.members(count, { group, cpu, priority: pick([5, 5, 10]) });
+          what = 'new group';
+          break;
+        }
+        case 2:
+        case 3:
+        case 4: {
+          const nodeName = pick(nodes);
+          const cpu = pick([1, 2]);
+          const isFull = cpu * 1000 > (cluster.node(nodeName)?.free(cpuId) ?? 0);
+          if (isFull && random() < 0.8) break;
+          bound.add(`x${serial}`);
+          core.pod({ name: `x${serial++}`, cpu, nodeName, priority: pick([0, 0, 5, 10]) });
+          what = 'new bound pod';
+          break;
+        }
+        case 5: {
+          if (bound.size === 0) break;
+          const removed = pick([...bound]);
+          bound.delete(removed);
+          if (random() < 0.5) core.removePod(removed);
+          else core.change(removed, { phase: 'Failed' });
+          what = 'bound pod removed';
+          break;
+        }
+        case 6:
+          core.node({ name: pick(nodes), cpu: pick([1, 2, 4]) });
+          what = 'node changed';
+          break;
+        case 7: {
+          const [name] = evicted.shift()?.split(' ') ?? [];
+          if (name === undefined || !bound.has(name)) break;
+          counts.evicted++;
+          if (random() < 0.5) {
+            core.change(name, { deleting: true });
+            what = 'victim is deleting';
+            break;
+          }
+          bound.delete(name);
+          core.removePod(name);
+          what = 'victim removed';
+        }
+      }
+      for (const entity of core.queue.entities()) {
+        const { key, schedulingEntity } = entity;
+        if (!waitsForEvent(core, entity) || schedulingEntity.kind === 'pod') continue;
+        if (cluster.hasReservationFor(schedulingEntity.gang.key)) continue;
+        counts.unschedulable++;
+        counts.shared += Number(core.queue.classOf(entity)!.size > 1);
+        const dryRun: SchedulerCore['dryRun'] = (of, options) => scheduler.dryRun(of, options);
+        const evictions = evictionsFor(schedulingEntity, { cluster, dryRun });
+        if (evictions?.nominations !== undefined || dryRun(schedulingEntity).fits)
+          lost.push(`${seed}/${step}: ${key} after ${what}`);
+      }
+      if (lost.length > 0) break;
+    }
+    void scheduler.stop();
+  }
+  expect(lost).toEqual([]);
+  expect(counts.unschedulable).toBeGreaterThan(runs(5_000));
+  expect(counts.shared).toBeGreaterThan(runs(1_000));
+  expect(counts.evicted).toBeGreaterThan(runs(200));
 });

@@ -28,13 +28,30 @@ const reader: Plugin = {
   ],
 };
 
+/** May evict pods of lower priority, so it reads only the priority. */
+const preemptor: Plugin = {
+  name: 'Preemptor',
+  sign: ({ priority }) => `${priority}`,
+  postFilter: () => undefined,
+  eventsToRegister: () => [
+    {
+      resource: 'AssignedPod',
+      actions: ['Add'],
+      hint: ({ name, priority }, event) => {
+        hinted.push(name);
+        return event.resource === 'AssignedPod' && event.pod.priority < priority;
+      },
+    },
+  ],
+};
+
 let harness: CoreHarness;
 let classes: EquivalenceClasses;
 
 beforeEach(() => {
   readLabel = 'one';
   hinted = [];
-  harness = new CoreHarness({ plugins: defaultPlugins, extra: [reader] });
+  harness = new CoreHarness({ plugins: defaultPlugins, extra: [reader, preemptor] });
   const { profiles } = harness.core;
   classes = new EquivalenceClasses({ clock: harness.clock, compare: (a, b) => profiles.compare(a, b) });
 });
@@ -42,9 +59,10 @@ beforeEach(() => {
 function park(
   name: string,
   labels: Readonly<Record<string, string>>,
+  { priority = 0, by = 'Reader' }: { readonly priority?: number; readonly by?: string } = {},
 ): { entity: QueuedEntity; joined: EquivalenceClass } {
-  const entity = failedEntity(harness.build.projectedPod({ name, labels }), { failedAt: 0 });
-  entity.rejection = { ...entity.rejection, unschedulablePlugins: new Set(['Reader']) };
+  const entity = failedEntity(harness.build.projectedPod({ name, labels, priority }), { failedAt: 0 });
+  entity.rejection = { ...entity.rejection, unschedulablePlugins: new Set([by]) };
   return { entity, joined: classes.add(entity, {}, harness.core.profiles.hints(entity.schedulingEntity)) };
 }
 
@@ -61,6 +79,18 @@ function addNode(): ReadonlySet<EquivalenceClass> {
 function leave({ entity }: { readonly entity: QueuedEntity }): void {
   if (entity.state.kind === 'unschedulable') classes.leave(entity, entity.state);
 }
+
+describe('a hint of a PostFilter plugin for AssignedPod/Add', () => {
+  it('runs once per signature of the plugin, whatever other plugins sign', () => {
+    const parked = Array.from({ length: 90 }, (_, i) =>
+      park(`p${i}`, { one: `${i}` }, { priority: i % 3, by: 'Preemptor' }),
+    );
+    const pod = harness.build.projectedPod({ nodeName: 'a', priority: 1 });
+    const helped = classes.helpedBy({ resource: 'AssignedPod', action: 'Add', pod });
+    expect(hinted).toEqual(['p0', 'p1', 'p2']);
+    expect(helped).toEqual(new Set(parked.filter((_, i) => i % 3 === 2).map(({ joined }) => joined)));
+  });
+});
 
 describe('after a plugin’s signature of a waiting pod changes', () => {
   it('runs no hint for a pod that has left', () => {

@@ -26,14 +26,15 @@ export interface Joining {
  * - **Which entities share one.** Entities with equal keys (`EquivalenceKeys`): same profile, number of members needed, minResources, and the
  *   same signatures, priority and volumes of the members. Signatures contain the namespace if it matters to the plugin. If nodes have
  *   rejected pods like the members, the key contains the namespace too. An entity without a key gets a class of its own. It has no key if its
- *   result may depend on more: a plugin that does not sign, PostFilter, extenders, bound members, or a reservation for it.
+ *   result may depend on more: a plugin that does not sign, extenders, bound members, or a reservation for it. A rejection with
+ *   nominations by PostFilter is not shared: the entity leaves its class, and the next one follows.
  * - **Joining.** A new entity whose key matches an idle class is rejected without an attempt (`SchedulingQueue.classToJoin`). If nodes have
  *   changed since the last attempt, the entity is tried first, because the cause may differ.
- * - **When the rejection ends.** A queueing hint of a plugin that rejected the class expects an event to help, and none of these plugins
- *   rules the class out (`rulesOut`); or a flush interval has passed (`ClassRetries.flush`). The first entity by rank then leaves as the
- *   *representative* and is tried. If it is rejected with the same key it returns, and the others stay. If it is scheduled, or leaves for
- *   another reason, the next one follows. An entity that joins while the representative waits or backs off sends the representative at
- *   once, so that no later entity overtakes it.
+ * - **When the rejection ends.** A queueing hint of a plugin that rejected the class expects an event to help, and the plugins do not
+ *   rule the class out (`EventHints.rulesOut`); or a flush interval has passed (`ClassRetries.flush`). The first entity by rank then
+ *   leaves as the *representative* and is tried. If it is rejected with the same key it returns, and the others stay. If it is
+ *   scheduled, or leaves for another reason, the next one follows. An entity that joins while the representative waits or backs off
+ *   sends the representative at once, so that no later entity overtakes it.
  * - **Which entities are notified.** Each entity that joins gets the class's verdict, worded for its own members (`ClassReport.verdictFor`).
  *   When the representative is rejected for another cause, `ClassNotifications` notifies all others, 20 per second.
  */

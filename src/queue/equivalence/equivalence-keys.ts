@@ -49,9 +49,8 @@ export class EquivalenceKeys {
     budget: WorkBudget,
     namespace?: string,
   ): Yielding<string | undefined> {
-    // PostFilter, and plugins that evaluate a particular gang, must see each entity.
-    if (profile.judgesUnsigned || profile.hasPostFilter || this.#options.profiles.hints(schedulingEntity).concernsGangs)
-      return undefined;
+    // Plugins that evaluate a particular gang must see each entity.
+    if (profile.judgesUnsigned || this.#options.profiles.hints(schedulingEntity).concernsGangs) return undefined;
     // Bound members and reservations belong to a single entity.
     if (gang !== undefined && (gang.started || gang.counted > 0 || gang.count('leaving') > 0)) return undefined;
     if (this.#hasReservation(members)) return undefined;
@@ -142,13 +141,13 @@ export class EquivalenceKeys {
 
   /** Combines what plugins read of the pod, its priority (which reservations exclude it), and its volumes (which events may help it). */
   #podKey(pod: Pod, signatures: PodSignatures): string | undefined {
-    const { whole } = signatures;
-    if (whole === undefined) return undefined;
+    const { withPostFilter: signature } = signatures;
+    if (signature === undefined) return undefined;
     const { priority, namespace, volumes } = pod;
     // An event on a PersistentVolumeClaim helps only pods that use it, even if the signatures of other pods are equal.
-    if (volumes !== noVolumes) return `${priority}\u0003${JSON.stringify([namespace, volumes])}\u0003${whole}`;
+    if (volumes !== noVolumes) return `${priority}\u0003${JSON.stringify([namespace, volumes])}\u0003${signature}`;
     if (!this.#isLikeLast(pod, signatures))
-      this.#last = { signatures, priority, podKey: `${priority}\u0003\u0003${whole}` };
+      this.#last = { signatures, priority, podKey: `${priority}\u0003\u0003${signature}` };
     return this.#last?.podKey;
   }
 
@@ -157,8 +156,8 @@ export class EquivalenceKeys {
   }
 }
 
-/** Signatures cover neither Permit nor the victims of PostFilter. */
+/** Signatures do not cover Permit. */
 function readsUnsigned(profile: Profile): boolean {
-  if (profile.judgesUnsigned || profile.hasPostFilter) return true;
+  if (profile.judgesUnsigned) return true;
   return profile.plugins.some((plugin) => plugin.permit !== undefined && plugin.name !== profile.gangPolicy);
 }

@@ -30,7 +30,7 @@ import { intersectSubsets } from '../placement/cache/node-subset.ts';
 import type { NodeSubset, NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { NodeAssignment, Plan, Planner, PlanRequest } from '../placement/planning/planner.ts';
 import { undoAssignments } from '../placement/planning/undo-assignments.ts';
-import type { Preemptions } from '../preemption/preemptions.ts';
+import type { Preemption, Preemptions } from '../preemption/preemptions.ts';
 import type { CycleResult, Rejected } from './cycle-result.ts';
 import {
   describeRejection,
@@ -271,7 +271,7 @@ export class SchedulingCycle {
     const { members, needed } = demand;
     const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
     const isError = failureIn(diagnosis) !== undefined;
-    if (profile.hasPostFilter && budget.lacks(this.#options.cluster.nodes.length * postFilterPasses)) yield;
+    if (profile.postFilters.length > 0 && budget.lacks(this.#options.cluster.nodes.length * postFilterPasses)) yield;
     // Do not preempt for pods if an extender may then reject the freed nodes.
     const mayPreempt = !isError && this.#options.extenders?.mayReject(members) !== true;
     const preemption = mayPreempt
@@ -284,8 +284,8 @@ export class SchedulingCycle {
       : yield* this.#waitCause(profile, schedulingEntity, demand, plan, diagnosis, budget);
     const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {
       const counted = waitNote !== undefined && of.kind === 'gang' ? [waitNote] : [];
+      if (preemption !== undefined) counted.push(preemption.message);
       const notes: string[] = [];
-      if (preemption !== undefined) notes.push(preemption.message);
       const note = of.kind === 'gang' ? this.#options.noteOf(of.gang) : undefined;
       if (note !== undefined) notes.push(note);
       return {
@@ -298,7 +298,8 @@ export class SchedulingCycle {
     const membersWork = members.length * workPerShortStep;
     if (budget.lacks(membersWork)) yield;
     // A plugin may reject a single pod for reasons of that pod alone, so the class does not share it.
-    const isShared = key !== undefined && !isError && preemption === undefined && diagnosis.rejection.kind === 'nodes';
+    const isShared =
+      key !== undefined && !isError && preemption?.isShared !== false && diagnosis.rejection.kind === 'nodes';
     const counterpart = isShared
       ? yield* this.#options.keys.counterpart(profile, demand, diagnosis.pod, budget)
       : undefined;
@@ -312,8 +313,7 @@ export class SchedulingCycle {
       pods: members,
       verdict: verdictOf(schedulingEntity, diagnosis),
       failure: {
-        // No plugin knows why a node does not admit a pod, so any event requeues the entity.
-        unschedulablePlugins: plan.unschedulablePlugins.has(notAdmitted.plugin) ? new Set() : plan.unschedulablePlugins,
+        unschedulablePlugins: unschedulablePluginsOf(plan, preemption),
         pending: plan.pending,
         rejectedPods: oneOfEachClass(members),
         demand: resourceDemandOf(members, needed),
@@ -358,6 +358,17 @@ export class SchedulingCycle {
     const searchEnded = `The search ended after ${searchedPlacements} placements.`;
     return { waitsFor: 'unknown', note: searchEnded };
   }
+}
+
+/** Returns the plugins whose events may help the entity; empty: any event may. */
+function unschedulablePluginsOf(
+  { unschedulablePlugins }: Plan,
+  preemption: Preemption | undefined,
+): ReadonlySet<string> {
+  // No plugin knows why a node does not admit a pod.
+  if (unschedulablePlugins.has(notAdmitted.plugin)) return new Set();
+  if (preemption?.unschedulablePlugin === undefined || unschedulablePlugins.size === 0) return unschedulablePlugins;
+  return new Set([...unschedulablePlugins, preemption.unschedulablePlugin]);
 }
 
 function without(avoided: ReadonlySet<string>, { nodes }: Cluster, why: Status): NodeSubset {

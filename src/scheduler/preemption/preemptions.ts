@@ -34,7 +34,14 @@ export interface Preemption {
   /** Nominations for all members that the entity still needs; empty if nothing is preempted. */
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
+  /** True if the plugin preempts nothing, which holds for the whole equivalence class. */
+  readonly isShared: boolean;
+  /** Name of the plugin that returned the result, if events that it registered may change it. */
+  readonly unschedulablePlugin?: string | undefined;
 }
+
+/** A result that preempts nothing, for one entity. */
+const nothing = { nominations: [], victims: [], isShared: false } as const;
 
 /** How long capacity stays reserved while the victims terminate. Extended while a victim is being deleted, up to 15 minutes in total. */
 const keptMs = 60_000;
@@ -62,23 +69,26 @@ export class Preemptions {
     diagnosis: Diagnosis,
   ): Preemption | undefined {
     const awaited = this.#awaited(demand);
-    if (awaited !== undefined) return { message: awaited, nominations: [], victims: [] };
-    if (profile.hasPostFilter) this.#options.metrics.postFilterCalled();
-    const result = profile.postFilter(schedulingEntity, diagnosis);
-    if (result === undefined) return undefined;
-    if (result instanceof Status) {
-      this.#options.logger.error('PostFilter failed', { entity: nameOf(schedulingEntity), error: result.cause });
-      return { message: `${result.message}.`, nominations: [], victims: [] };
+    if (awaited !== undefined) return { ...nothing, message: awaited };
+    if (profile.postFilters.length > 0) this.#options.metrics.postFilterCalled();
+    const answer = profile.postFilter(schedulingEntity, diagnosis);
+    if (answer === undefined) return undefined;
+    if (answer instanceof Status) {
+      this.#options.logger.error('PostFilter failed', { entity: nameOf(schedulingEntity), error: answer.cause });
+      return { ...nothing, message: `${answer.message}.` };
     }
-    const { message, nominations = [] } = result;
+    const { message, nominations = [], eventsMayHelp = false } = answer.result;
+    const unschedulablePlugin = eventsMayHelp ? answer.plugin : undefined;
     // Deduplicate victims.
-    const victims = [...new Map((result.victims ?? []).map((pod) => [pod.uid, pod])).values()];
-    if (nominations.length === 0 && victims.length === 0) return { message, nominations, victims };
-    const problem = this.#problemOf(profile, schedulingEntity, demand, { message, nominations, victims });
-    if (problem === undefined) return { message, nominations, victims };
+    const victims = [...new Map((answer.result.victims ?? []).map((pod) => [pod.uid, pod])).values()];
+    if (nominations.length === 0 && victims.length === 0)
+      return { message, nominations, victims, isShared: true, unschedulablePlugin };
+    const preemption = { message, nominations, victims, isShared: false, unschedulablePlugin };
+    const problem = this.#problemOf(profile, schedulingEntity, demand, preemption);
+    if (problem === undefined) return preemption;
     const entity = nameOf(schedulingEntity);
     this.#options.logger.warn('PostFilter plugin returned invalid victims or nominations', { entity, problem });
-    return { message: `No pod is preempted: ${problem}.`, nominations: [], victims: [] };
+    return { ...nothing, message: `No pod is preempted: ${problem}.`, unschedulablePlugin };
   }
 
   carryOut(schedulingEntity: SchedulingEntity, { message, nominations, victims }: Preemption): void {
