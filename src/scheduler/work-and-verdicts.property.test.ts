@@ -25,6 +25,18 @@ const rejectingPermit: Plugin = {
 /** A PostFilter that never helps. */
 const neverHelping: Plugin = { name: 'NeverHelping', postFilter: () => undefined };
 
+/** A PostFilter that never helps, whose result entities of a class share. */
+const signedPostFilter: Plugin = {
+  name: 'SignedPostFilter',
+  sign: ({ priority }) => `${priority}`,
+  postFilter: (_entity, { nodeCount }) => ({
+    message: `None of ${nodeCount} nodes has a victim.`,
+    eventsMayHelp: true,
+  }),
+  rulesOut: () => true,
+  eventsToRegister: () => [{ resource: 'AssignedPod', actions: ['Add'] }],
+};
+
 /** Signs the label that it reads, and has no hints. */
 const colors: Plugin = {
   name: 'Colors',
@@ -55,6 +67,7 @@ const worlds: readonly WorldOptions[] = [
   { name: 'a plugin that rejects at Permit', extra: [rejectingPermit] },
   { name: 'a plugin that waits at Permit', extra: [waitingPermit] },
   { name: 'a PostFilter', extra: [neverHelping] },
+  { name: 'a PostFilter that signs', extra: [signedPostFilter] },
   { name: 'a Filter that signs', extra: [colors] },
   { name: 'an extender', isExtended: true },
 ];
