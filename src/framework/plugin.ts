@@ -53,7 +53,8 @@ export interface Plugin {
 
   /**
    * True for the plugin that decides what a gang is. In a profile without one, groups have no meaning: the scheduler schedules their
-   * members as single pods.
+   * members as single pods. Once PreEnqueue has accepted two gangs with equal demands (the same minResources, number of members needed
+   * and signatures), its PreFilter must give them the same result.
    */
   readonly decidesGangs?: boolean;
 

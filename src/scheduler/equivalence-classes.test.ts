@@ -178,6 +178,53 @@ describe('members of one equivalence class', () => {
   });
 });
 
+describe('gangs with equal minResources', () => {
+  async function parked(count: number): Promise<Scheduling> {
+    const c = core();
+    c.node({ name: 'a', cpu: 8 });
+    for (const name of ['small', 'large']) c.pod({ name, cpu: name === 'small' ? 2 : 6, nodeName: 'a' });
+    for (let i = 0; i < count; i++) {
+      c.group({ name: `g${i}`, minMember: 2, minResources: { cpu: '6' } });
+      c.members(2, { group: `g${i}`, cpu: 3 });
+    }
+    return c;
+  }
+
+  it('share one attempt and its verdict', async () => {
+    const c = await parked(30);
+    expect(await drain(c)).toEqual(['rejected', ...Array.from({ length: 29 }, () => 'joined')]);
+    expect(c.harness.core.verdictOf('g29-1')?.message).toContain(
+      'PodGroup default/g29 cannot start: its minResources request 6 cpu, but only 0 is free in the whole cluster.',
+    );
+    c.harness.clock.advance(20_000);
+    c.removePod('small');
+    expect(await drain(c)).toEqual([]);
+    c.removePod('large');
+    expect(await drain(c)).toEqual(['planned', 'rejected']);
+    expect(namesOf(c).sort()).toEqual(['g0-0', 'g0-1']);
+  });
+
+  it('are retried by their own minResources after the one that was tried requests more', async () => {
+    const c = await parked(3);
+    await drain(c);
+    c.group({ name: 'g0', minMember: 2, minResources: { cpu: '100' } });
+    await later(c);
+    c.removePod('large');
+    await later(c);
+    expect(namesOf(c).sort()).toEqual(['g1-0', 'g1-1']);
+  });
+
+  it('are not tried after the one that was tried is gone', async () => {
+    const c = await parked(3);
+    await drain(c);
+    c.removeGroup('default/g0');
+    for (const name of ['g0-0', 'g0-1']) c.removePod(name);
+    c.harness.clock.advance(20_000);
+    c.removePod('small');
+    expect(await drain(c)).toEqual([]);
+  });
+});
+
 describe('many entities that an event may help', () => {
   it('do not delay one with higher priority, whatever is added in the meantime', async () => {
     const c = core();

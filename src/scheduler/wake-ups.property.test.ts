@@ -114,24 +114,25 @@ it('no gang that fits stays unschedulable', () => {
     for (const name of existing) core.node({ name, cpu: 2 });
     const bound: string[] = [];
     const groups: string[] = [];
+    /** group -> its minMember */
+    const sizes = new Map<string, number>();
     for (let step = 0; step < 40; step++) {
       while (core.harness.core.attempt() !== undefined);
       core.harness.clock.advance(11_000);
       while (core.harness.core.attempt() !== undefined);
       let what = '';
-      switch (Math.floor(random() * 7)) {
+      switch (Math.floor(random() * 8)) {
         case 0: {
-          const group = `g${serial++}`;
-          groups.push(group);
           const count = pick([1, 2, 3]);
           const cpu = pick([1, 2]);
-          core.group({
-            name: group,
-            minMember: count,
-            ...(random() < 0.5 && { minResources: { cpu: String(count * cpu) } }),
-          });
-          core.members(count, { group, cpu });
-          what = 'new group';
+          const minResources = random() < 0.5 && { minResources: { cpu: String(count * cpu) } };
+          for (const group of pick([[`g${serial++}`], [`g${serial++}`, `g${serial++}`]])) {
+            groups.push(group);
+            sizes.set(group, count);
+            core.group({ name: group, minMember: count, ...minResources });
+            core.members(count, { group, cpu });
+          }
+          what = 'new groups';
           break;
         }
         case 1:
@@ -166,6 +167,15 @@ it('no gang that fits stays unschedulable', () => {
           const [member] = core.harness.cluster.gang(`default/${group}`)?.members.keys() ?? [];
           if (member !== undefined) core.removePod(member);
           what = 'member removed';
+          break;
+        }
+        case 7: {
+          const waiting = groups.filter((name) => core.states()[`gang/default/${name}`] === 'unschedulable');
+          if (waiting.length === 0) break;
+          // The first one of a class was tried last.
+          const name = random() < 0.5 ? waiting[0]! : pick(waiting);
+          core.group({ name, minMember: sizes.get(name)!, minResources: { cpu: pick(['2', '100']) } });
+          what = `minResources of ${name} changed`;
         }
       }
       for (const entity of core.queue.entities()) {

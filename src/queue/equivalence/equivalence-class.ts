@@ -30,8 +30,10 @@ export class EquivalenceClass {
   /** Undefined for a class of one, which no other entity can join. */
   readonly key: string | undefined;
   readonly hints: EventHints;
-  /** Rejection of the latest attempt. */
+  /** Rejection of the latest attempt. Its pods belong to `rejected`. */
   rejection: Rejection;
+  /** The entity that the latest attempt rejected, or another one that waits if that one has left. */
+  rejected: QueuedEntity;
   /** Undefined for a class of one. */
   report: ClassReport | undefined;
   /** The entity that has left the class and is tried on its behalf. */
@@ -57,6 +59,7 @@ export class EquivalenceClass {
     this.key = key;
     this.hints = hints;
     this.rejection = entity.rejection;
+    this.rejected = entity;
     this.#waiting = new Heap((a, b) => compare(a.rank, b.rank));
   }
 

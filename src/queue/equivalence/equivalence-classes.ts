@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { QueueKey } from '../../framework/scheduling-entity.ts';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import type { EventHints } from '../../framework/event-hints.ts';
+import { oneOfEachClass } from '../../framework/one-of-each-class.ts';
 import type { QueuedEntity, UnschedulableState } from '../queued-entity.ts';
 import { EquivalenceClass } from './equivalence-class.ts';
 import { RejectionIndex } from './rejection-index.ts';
@@ -89,6 +90,7 @@ export class EquivalenceClasses implements Iterable<EquivalenceClass> {
     this.#index.remove(joined);
     if (!isStale) joined.since = state.since;
     joined.rejection = entity.rejection;
+    joined.rejected = entity;
     joined.skipsBackoff = false;
     joined.isStale = isStale;
     if (joined.isIdle) this.#index.add(joined);
@@ -101,6 +103,7 @@ export class EquivalenceClasses implements Iterable<EquivalenceClass> {
     const left = this.#classOf.get(entity)!;
     this.#classOf.delete(entity);
     left.leave(state);
+    if (left.rejected === entity) this.#replaceRejected(left);
     this.#dropIfEmpty(left);
   }
 
@@ -141,6 +144,16 @@ export class EquivalenceClasses implements Iterable<EquivalenceClass> {
       each.isStale = true;
     }
     return helped;
+  }
+
+  /** The hints of the gang policy read the gang of a rejected pod, which must be one that still waits for the same. */
+  #replaceRejected(of: EquivalenceClass): void {
+    const next = of.entities().next().value;
+    if (next?.schedulingEntity.kind !== 'gang') return;
+    this.#index.remove(of);
+    of.rejected = next;
+    of.rejection = { ...of.rejection, rejectedPods: oneOfEachClass(next.schedulingEntity.gang.pending.values()) };
+    if (of.isIdle) this.#index.add(of);
   }
 
   #classFor(entity: QueuedEntity, key: string | undefined, hints: EventHints): EquivalenceClass {

@@ -4,6 +4,7 @@ import { describeCause, describeDiagnosis, failureIn, unschedulablePluginsOf } f
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import { outsiders } from '../../framework/event-hints.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { oneOfEachClass } from '../../framework/one-of-each-class.ts';
 import { PluginFailure } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
 import type { Demand } from '../placement/planning/demand.ts';
@@ -77,14 +78,6 @@ export function describeRejection(
   const subject =
     placed === 0 ? `${name} finds no node` : `${placed} of ${needed} members would fit; ${name} would not`;
   return `${cannot}: ${subject}: ${describeDiagnosis(diagnosis)}`;
-}
-
-/**
- * Returns one member per pod class for the queueing hints: capacity for any member may be what the rejected one lacks.
- */
-export function oneOfEachClass(members: readonly Pod[]): readonly Pod[] {
-  // A pod with volumes may wait for its own PersistentVolumeClaims.
-  return [...new Map(members.map((pod) => [pod.volumes.length === 0 ? pod.template : pod, pod])).values()];
 }
 
 export function noDiagnosis(pod: Pod): Diagnosis {

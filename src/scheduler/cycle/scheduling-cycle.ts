@@ -11,6 +11,7 @@ import { CycleState } from '../../framework/cycle-state.ts';
 import { describeCause, failureIn, isResolvable, withoutNumbers } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { oneOfEachClass } from '../../framework/one-of-each-class.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
 import { resourceDemandOf } from '../../framework/resource-demand.ts';
@@ -32,14 +33,7 @@ import type { NodeAssignment, Plan, Planner, PlanRequest } from '../placement/pl
 import { undoAssignments } from '../placement/planning/undo-assignments.ts';
 import type { Preemption, Preemptions } from '../preemption/preemptions.ts';
 import type { CycleResult, Rejected } from './cycle-result.ts';
-import {
-  describeRejection,
-  noDiagnosis,
-  oneOfEachClass,
-  rejectedBy,
-  rejectedByExtenders,
-  statusOf,
-} from './rejection.ts';
+import { describeRejection, noDiagnosis, rejectedBy, rejectedByExtenders, statusOf } from './rejection.ts';
 
 const bindFailed = new Status('Unschedulable', 'node(s) where binding the pod failed');
 const notAdmitted = new Status('Unschedulable', 'node(s) did not admit a pod like this one');
@@ -297,9 +291,11 @@ export class SchedulingCycle {
     };
     const membersWork = members.length * workPerShortStep;
     if (budget.lacks(membersWork)) yield;
-    // A plugin may reject a single pod for reasons of that pod alone, so the class does not share it.
     const isShared =
-      key !== undefined && !isError && preemption?.isShared !== false && diagnosis.rejection.kind === 'nodes';
+      key !== undefined &&
+      !isError &&
+      preemption?.isShared !== false &&
+      holdsForClass(profile, schedulingEntity, diagnosis);
     const counterpart = isShared
       ? yield* this.#options.keys.counterpart(profile, demand, diagnosis.pod, budget)
       : undefined;
@@ -358,6 +354,11 @@ export class SchedulingCycle {
     const searchEnded = `The search ended after ${searchedPlacements} placements.`;
     return { waitsFor: 'unknown', note: searchEnded };
   }
+}
+
+/** A plugin may reject a pod as a whole for reasons of that pod alone. The gang policy rejects the gang. */
+function holdsForClass({ gangPolicy }: Profile, { kind }: SchedulingEntity, { rejection }: Diagnosis): boolean {
+  return rejection.kind === 'nodes' || (kind === 'gang' && rejection.status.plugin === gangPolicy);
 }
 
 /** Returns the plugins whose events may help the entity; empty: any event may. */
