@@ -4,11 +4,12 @@ import type { NodeInfo } from '../../../cluster/node-info.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import { failureIn, unschedulablePluginsOf } from '../../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../../framework/diagnosis.ts';
+import type { PreFilterResult } from '../../../framework/profile.ts';
 import { Status } from '../../../framework/status.ts';
 import { sameNames } from '../cache/ranking.ts';
 import type { Ranking } from '../cache/ranking.ts';
 import { amongOf, batchOf } from './batch.ts';
-import type { AdmittedMember, Batch } from './batch.ts';
+import type { Batch } from './batch.ts';
 import { completePlan, stoppedPlan } from './plan.ts';
 import type { NodeAssignment, Plan, PlanRequest } from './plan.ts';
 import type { PlanScope } from './plan-scope.ts';
@@ -145,7 +146,8 @@ export class AssignmentPass {
     const { ranking } = batch;
     // PreFilter may have changed its mind since the node was chosen.
     if (ranking === undefined) return this.#rejection(pod, batch.answer.status!);
-    const { state, answer } = this.#admit(pod, batch);
+    const state = this.#stateFor(batch);
+    const answer = this.#preFilter(state, pod, batch);
     if (answer.status !== undefined) return this.#rejection(pod, answer.status);
     const { nodeNames } = answer;
     const target = { pod, state: batch.isUniform ? batch.state : state, nodeNames };
@@ -156,12 +158,15 @@ export class AssignmentPass {
     return failure && this.#rejection(pod, failure);
   }
 
+  /** Returns a new state for a member of the batch. */
+  #stateFor({ isUniform, state }: Batch): CycleState {
+    return isUniform ? state.fork() : new CycleState(this.#request.groupState);
+  }
+
   /** Runs PreFilter for a member after others have been placed. */
-  #admit(pod: Pod, { isUniform, state: shared, answer }: Batch): Pick<AdmittedMember, 'state' | 'answer'> {
-    const { profile, groupState } = this.#request;
-    const state = isUniform ? shared.fork() : new CycleState(groupState);
-    const among = isUniform ? amongOf(answer) : undefined;
-    return { state, answer: isUniform ? profile.preFilters.own(state, pod, among) : profile.preFilter(state, pod) };
+  #preFilter(state: CycleState, pod: Pod, { isUniform, answer }: Batch): PreFilterResult {
+    const { profile } = this.#request;
+    return isUniform ? profile.preFilters.own(state, pod, amongOf(answer)) : profile.preFilter(state, pod);
   }
 
   *#incomplete(blocked: Diagnosis | undefined, neverPlaced: number): Yielding<Plan> {
@@ -226,7 +231,10 @@ export class AssignmentPass {
       }
       let { state, answer } = batch.admitted;
       // The result for this very pod is valid, and its plugins need the state that they kept in it at the later extension points.
-      if (isStale || pod !== batch.admitted.pod) ({ state, answer } = this.#admit(pod, batch));
+      if (isStale || pod !== batch.admitted.pod) {
+        state = this.#stateFor(batch);
+        answer = this.#preFilter(state, pod, batch);
+      }
       work.spend(workPerMember);
       if (answer.status !== undefined) {
         const rejection = this.#rejection(pod, answer.status);
