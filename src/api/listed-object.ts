@@ -9,6 +9,8 @@ import { projectPersistentVolumeClaim } from './persistent-volume-claim.ts';
 import type { PersistentVolumeClaim } from './persistent-volume-claim.ts';
 import { projectPersistentVolume } from './persistent-volume.ts';
 import type { PersistentVolume } from './persistent-volume.ts';
+import { projectPodDisruptionBudget } from './pod-disruption-budget.ts';
+import type { PodDisruptionBudget } from './pod-disruption-budget.ts';
 import { selectingProjector } from './selecting-object.ts';
 import type { SelectingKind, SelectingObject } from './selecting-object.ts';
 import { projectStorageClass } from './storage-class.ts';
@@ -25,6 +27,7 @@ export type ListedKinds = { readonly [Kind in SelectingKind]: SelectingObject<Ki
   readonly CSIDriver: CsiDriver;
   readonly CSIStorageCapacity: CsiStorageCapacity;
   readonly VolumeAttachment: VolumeAttachment;
+  readonly PodDisruptionBudget: PodDisruptionBudget;
 };
 
 export type ListedKind = keyof ListedKinds;
@@ -54,6 +57,7 @@ const listings: { readonly [Kind in ListedKind]: Listing<Kind> } = {
   CSIDriver: { path: '/apis/storage.k8s.io/v1/csidrivers', project: projectCsiDriver },
   CSIStorageCapacity: { path: '/apis/storage.k8s.io/v1/csistoragecapacities', project: projectCsiStorageCapacity },
   VolumeAttachment: { path: '/apis/storage.k8s.io/v1/volumeattachments', project: projectVolumeAttachment },
+  PodDisruptionBudget: { path: '/apis/policy/v1/poddisruptionbudgets', project: projectPodDisruptionBudget },
 };
 
 export const listedKinds = Object.keys(listings) as readonly ListedKind[];

@@ -86,6 +86,8 @@ export class PodProjector {
       },
       plannedGroupUid: plannedGroupUidOf(metadata.annotations),
       plannedQuorum: plannedQuorumOf(metadata.annotations),
+      startedAt: status?.startTime === undefined ? 0 : Math.floor(Date.parse(status.startTime) / 1000) || 0,
+      deletionCost: deletionCostOf(metadata.annotations),
       isControlled: metadata.ownerReferences?.some((owner) => owner.controller === true) ?? false,
       failedBecause: status?.phase === 'Failed' && status.reason !== undefined ? safeName(status.reason) : undefined,
       disruptedBy: disruption?.status === 'True' ? safeName(disruption.reason ?? '') : undefined,
@@ -106,6 +108,9 @@ export class PodProjector {
       images: this.#readsImages ? imagesOf(spec) : nothing,
       resourceClaims: spec.resourceClaims?.map(({ name }) => name) ?? nothing,
       neededFeatures: neededFeatures(spec),
+      ...(spec.preemptionPolicy === 'Never' && { neverPreempts: true as const }),
+      ...(isOfDaemonSet(metadata.ownerReferences) && { isOfDaemonSet: true as const }),
+      ...(isStatic(metadata.annotations) && { isStatic: true as const }),
     };
     if (status !== undefined && isBeingResized(spec, status)) return this.#interned(podRequests(spec, status), rest);
     const text = JSON.stringify([requestParts(spec), rest]);
@@ -153,6 +158,25 @@ function controllerOf(owners: RawPod['metadata']['ownerReferences']): PodTemplat
   return Object.hasOwn(selectingControllers, key)
     ? { kind: selectingControllers[key]!, name: safeName(owner.name) }
     : undefined;
+}
+
+function isOfDaemonSet(owners: RawPod['metadata']['ownerReferences']): boolean {
+  return owners?.some(({ kind, controller }) => controller === true && kind === 'DaemonSet') ?? false;
+}
+
+/** The kubelet marks the API server's copies of static pods; it also marks where it read a pod itself. */
+function isStatic(annotations: RawPod['metadata']['annotations']): boolean {
+  if (annotations === undefined) return false;
+  const source = annotations['kubernetes.io/config.source'];
+  return annotations['kubernetes.io/config.mirror'] !== undefined || (source !== undefined && source !== 'api');
+}
+
+/** Ignores values that Kubernetes does not accept: it requires a 32-bit integer. */
+function deletionCostOf(annotations: RawPod['metadata']['annotations']): number {
+  const text = annotations?.['controller.kubernetes.io/pod-deletion-cost'];
+  if (text === undefined || !/^-?\d{1,10}$/.test(text)) return 0;
+  const cost = Number(text);
+  return cost === (cost | 0) ? cost : 0;
 }
 
 function imagesOf({ initContainers, containers, volumes }: RawPod['spec']): readonly string[] {

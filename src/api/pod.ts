@@ -95,6 +95,12 @@ export interface PodTemplate {
   readonly resourceClaims: readonly string[];
   /** Features that the pod requires of the kubelet, in order. */
   readonly neededFeatures: readonly NodeFeature[];
+  /** True if its preemptionPolicy is Never: no pod is evicted for it. */
+  readonly neverPreempts?: true;
+  /** True if a DaemonSet controls it, so that its replacement can run on no other node. */
+  readonly isOfDaemonSet?: true;
+  /** True for a static pod, which the API server cannot stop. */
+  readonly isStatic?: true;
 }
 
 export interface PodScheduledCondition {
@@ -134,6 +140,10 @@ export interface Pod {
   readonly plannedGroupUid: string | undefined;
   /** minMember of that PodGroup when its plan was bound, from the annotation. */
   readonly plannedQuorum: number | undefined;
+  /** When the kubelet accepted the pod, in seconds since the epoch, which take less memory than milliseconds; 0: not yet. */
+  readonly startedAt: number;
+  /** Annotation controller.kubernetes.io/pod-deletion-cost: among pods of equal priority, the one with the lowest cost is evicted first. */
+  readonly deletionCost: number;
   /** Whether a controller owns the pod and recreates it. */
   readonly isControlled: boolean;
   /** status.reason of a failed pod. A node that rejects a pod at admission sets it. */
@@ -241,6 +251,7 @@ export interface RawPod {
     readonly initContainers?: readonly RawContainer[];
     readonly schedulerName?: string;
     readonly priority?: number;
+    readonly preemptionPolicy?: string;
     readonly nodeName?: string;
     readonly schedulingGates?: readonly { readonly name: string }[];
     readonly nodeSelector?: Readonly<Record<string, string>>;
@@ -254,6 +265,7 @@ export interface RawPod {
     readonly phase?: string;
     readonly reason?: string;
     readonly message?: string;
+    readonly startTime?: string;
     readonly nominatedNodeName?: string;
     readonly conditions?: readonly RawCondition[];
   };

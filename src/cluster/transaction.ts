@@ -33,7 +33,12 @@ interface TakenOut {
   readonly members: readonly { readonly gang: Gang; readonly uid: string; readonly state: MemberState }[];
 }
 
-type Step = Assumed | TakenOut;
+/** Pods that were put back on the node from which they had been taken out. */
+interface PutBack extends Omit<TakenOut, 'kind' | 'contents'> {
+  readonly kind: 'putBack';
+}
+
+type Step = Assumed | TakenOut | PutBack;
 
 /** Data for redoing the steps of a suspended transaction. */
 interface Suspended {
@@ -68,6 +73,8 @@ export class Transaction {
   readonly #byNode = new Map<NodeInfo, number[]>();
   #indexed = 0;
   #hasTakenOut = false;
+  /** uid -> the latest step that took the pod out */
+  readonly #out = new Map<string, TakenOut>();
   #open = true;
 
   constructor(nodes: ClusterNodes, target: TransactionTarget) {
@@ -103,6 +110,35 @@ export class Transaction {
       else here.set(pod.uid, pod);
     }
     for (const [node, here] of byNode) this.#takeOff(node, [...here.values()]);
+  }
+
+  /** Puts pods back that were taken out; their groups count them as before. Ignores a pod that is not out. */
+  putBack(pods: Iterable<Pod>): void {
+    this.#assertOpen();
+    /** step that took pods out -> those of the pods that it took out */
+    const byStep = new Map<TakenOut, Pod[]>();
+    for (const { uid } of pods) {
+      const step = this.#out.get(uid);
+      if (step === undefined || step.node.pods.has(uid)) continue;
+      // As the node had it, whatever version the caller has.
+      const pod = step.contents.pods.get(uid)!;
+      const known = byStep.get(step);
+      if (known === undefined) byStep.set(step, [pod]);
+      else known.push(pod);
+    }
+    for (const [{ node, members }, here] of byStep) {
+      const uids = new Set(here.map(({ uid }) => uid));
+      const back = members.filter(({ uid }) => uids.has(uid));
+      this.#putOn({ kind: 'putBack', node, generation: node.generation, pods: here, members: back });
+    }
+  }
+
+  #putOn(step: PutBack): void {
+    const { node, pods, members } = step;
+    this.#steps.push(step);
+    for (const pod of pods) node.addPod(pod);
+    for (const { gang, uid, state } of members) gang.putInState(uid, state);
+    this.#nodes.touch(node);
   }
 
   savepoint(): Savepoint {
@@ -215,8 +251,13 @@ export class Transaction {
       this.#nodes.setGeneration(step.node, generations[i]!);
       return;
     }
-    step.node.restore(contents.get(i)!, { left: step.pods });
-    for (const { gang, uid } of step.members) gang.putInState(uid, 'leaving');
+    if (step.kind === 'takenOut') {
+      step.node.restore(contents.get(i)!, { left: step.pods });
+      for (const { gang, uid } of step.members) gang.putInState(uid, 'leaving');
+    } else {
+      for (const pod of step.pods) step.node.addPod(pod);
+      for (const { gang, uid, state } of step.members) gang.putInState(uid, state);
+    }
     this.#restore(step.node, generations[i]!);
   }
 
@@ -235,7 +276,10 @@ export class Transaction {
     const { pods, before } = node.takeOff(requested);
     this.#nodes.touch(node);
     this.#hasTakenOut = true;
-    this.#steps.push({ kind: 'takenOut', node, generation, contents: before, pods, members: this.#markLeaving(pods) });
+    const members = this.#markLeaving(pods);
+    const step: TakenOut = { kind: 'takenOut', node, generation, contents: before, pods, members };
+    this.#steps.push(step);
+    for (const { uid } of pods) this.#out.set(uid, step);
   }
 
   /** Marks gang members as leaving. Returns their previous states. */
@@ -262,6 +306,11 @@ export class Transaction {
       case 'takenOut':
         step.node.restore(step.contents, { came: step.pods });
         for (const { gang, uid, state } of step.members) gang.putInState(uid, state);
+        this.#restore(step.node, step.generation);
+        break;
+      case 'putBack':
+        for (const pod of step.pods.toReversed()) step.node.removePod(pod);
+        for (const { gang, uid } of step.members) gang.putInState(uid, 'leaving');
         this.#restore(step.node, step.generation);
         break;
     }

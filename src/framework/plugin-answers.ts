@@ -44,7 +44,7 @@ export function readPermitResult(result: unknown): Status | Wait | undefined {
 export function readPostFilterResult(result: unknown): PostFilterResult | undefined {
   if (result === undefined) return undefined;
   if (!isObject(result) || typeof result.message !== 'string') throw wrong(result, 'undefined or { message }');
-  const { nominations, victims, eventsMayHelp } = result;
+  const { nominations, victims, eventsMayHelp, policy } = result;
   const areNominations =
     nominations === undefined ||
     (Array.isArray(nominations) &&
@@ -55,6 +55,9 @@ export function readPostFilterResult(result: unknown): PostFilterResult | undefi
   }
   if (eventsMayHelp !== undefined && typeof eventsMayHelp !== 'boolean') {
     throw new TypeError(`eventsMayHelp must be true or false, not ${describe(eventsMayHelp)}`);
+  }
+  if (policy !== undefined && !(isObject(policy) && typeof policy.describe === 'function')) {
+    throw new TypeError('policy must be a PreemptionPolicy');
   }
   return result as unknown as PostFilterResult;
 }

@@ -8,6 +8,7 @@ import type { Diagnosis } from './diagnosis.ts';
 import type { PluginHandle } from './plugin-handle.ts';
 import type { Status } from './status.ts';
 import type { Nomination } from './dry-run.ts';
+import type { PreemptionPolicy } from './preemption-policy.ts';
 import type { ResourceDemand } from './resource-demand.ts';
 
 /** Result of PreFilter that limits the attempt to these nodes. */
@@ -39,6 +40,8 @@ export interface PostFilterResult {
   readonly nominations?: readonly Nomination[];
   /** Pods to evict once the capacity is reserved. Only allowed together with nominations. */
   readonly victims?: readonly Pod[];
+  /** Instead of nominations: the scheduler searches for victims by this policy, and the policy describes the result. */
+  readonly policy?: PreemptionPolicy;
 }
 
 /**

@@ -6,6 +6,8 @@ import { coschedulingArguments } from './coscheduling/coscheduling-args.ts';
 import { Coscheduling } from './coscheduling/coscheduling.ts';
 import { createDefaultBinder } from './defaultbinder/default-binder.ts';
 import { dynamicResourcesArguments } from './dynamicresources/dynamic-resources-args.ts';
+import { defaultPreemptionArguments } from './defaultpreemption/default-preemption-args.ts';
+import { createDefaultPreemption } from './defaultpreemption/default-preemption.ts';
 import { createDynamicResources } from './dynamicresources/dynamic-resources.ts';
 import { createImageLocality } from './imagelocality/image-locality.ts';
 import { createInterPodAffinity } from './interpodaffinity/inter-pod-affinity.ts';
@@ -175,5 +177,15 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
   },
 ];
 
+/** Preemption. Not enabled by default yet. */
+export const defaultPreemption: DefaultPlugin = {
+  name: 'DefaultPreemption',
+  factory: createDefaultPreemption,
+  points: ['postFilter'],
+  arguments: defaultPreemptionArguments,
+};
+
 /** All plugins that come with Tutti. */
-export const pluginRegistry: PluginRegistry = new Map(defaultPlugins.map(({ name, factory }) => [name, factory]));
+export const ownPlugins: readonly DefaultPlugin[] = [...defaultPlugins, defaultPreemption];
+
+export const pluginRegistry: PluginRegistry = new Map(ownPlugins.map(({ name, factory }) => [name, factory]));

@@ -13,6 +13,7 @@ import { QueueMetricsSnapshot } from '../metrics/queue-metrics-snapshot.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { SchedulerPorts } from '../ports.ts';
 import { Preemptions } from '../preemption/preemptions.ts';
+import { VictimSearch } from '../preemption/search/victim-search.ts';
 import type { Recovery } from '../recovery/recovery.ts';
 import { AttemptOutcomes } from './attempt-outcomes.ts';
 import { OpenAttempt } from './open-attempt.ts';
@@ -69,6 +70,7 @@ export class Attempts {
     const { reservations } = recovery;
     const preemptions = new Preemptions({
       ...{ cluster, dryRuns, reservations, evictor, events, logger, signal },
+      victimSearch: new VictimSearch(cluster, planner),
       metrics: metrics.preemptions,
     });
     this.cycle = new SchedulingCycle({

@@ -269,7 +269,7 @@ export class SchedulingCycle {
     // Do not preempt for pods if an extender may then reject the freed nodes.
     const mayPreempt = !isError && this.#options.extenders?.mayReject(members) !== true;
     const preemption = mayPreempt
-      ? this.#options.preemptions.ask(profile, schedulingEntity, demand, diagnosis)
+      ? yield* this.#options.preemptions.ask(profile, schedulingEntity, demand, diagnosis, budget)
       : undefined;
     // If preemption frees enough capacity for all members, no further check is needed.
     const hasNominations = preemption !== undefined && preemption.nominations.length > 0;

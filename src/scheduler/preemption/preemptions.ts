@@ -1,15 +1,20 @@
 import type { Pod } from '../../api/pod.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
 import type { Reservation } from '../../cluster/reservation.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
+import type { PreemptionPolicy } from '../../framework/preemption-policy.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Profile } from '../../framework/profile.ts';
+import type { PostFilterResult } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { preempted } from '../verdicts/events.ts';
 import type { Reservations } from './reservations.ts';
+import type { VictimSearch } from './search/victim-search.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { DryRuns } from '../placement/planning/dry-runs.ts';
@@ -18,6 +23,7 @@ import type { EventSink, PodEvictor } from '../ports.ts';
 export interface PreemptionsOptions {
   readonly cluster: Cluster;
   readonly dryRuns: DryRuns;
+  readonly victimSearch: VictimSearch;
   readonly reservations: Reservations;
   readonly evictor: Pick<PodEvictor, 'evict'>;
   readonly events: EventSink;
@@ -61,13 +67,17 @@ export class Preemptions {
     this.#options = options;
   }
 
-  /** Calls PostFilter and validates its result; `carryOut` must follow. Undefined if PostFilter has no result. */
-  ask(
+  /**
+   * Calls PostFilter, searches for victims if it returns a policy, and validates the result; `carryOut` must follow. Undefined if PostFilter
+   * has no result. Runs in steps.
+   */
+  *ask(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
     demand: Demand,
     diagnosis: Diagnosis,
-  ): Preemption | undefined {
+    budget: WorkBudget,
+  ): Yielding<Preemption | undefined> {
     const awaited = this.#awaited(demand);
     if (awaited !== undefined) return { ...nothing, message: awaited };
     if (profile.postFilters.length > 0) this.#options.metrics.postFilterCalled();
@@ -77,10 +87,13 @@ export class Preemptions {
       this.#options.logger.error('PostFilter failed', { entity: nameOf(schedulingEntity), error: answer.cause });
       return { ...nothing, message: `${answer.message}.` };
     }
-    const { message, nominations = [], eventsMayHelp = false } = answer.result;
+    const { policy } = answer.result;
+    const result =
+      policy === undefined ? answer.result : yield* this.#search(profile, schedulingEntity, demand, policy, budget);
+    const { message, nominations = [], eventsMayHelp = false } = result;
     const unschedulablePlugin = eventsMayHelp ? answer.plugin : undefined;
     // Deduplicate victims.
-    const victims = [...new Map((answer.result.victims ?? []).map((pod) => [pod.uid, pod])).values()];
+    const victims = [...new Map((result.victims ?? []).map((pod) => [pod.uid, pod])).values()];
     if (nominations.length === 0 && victims.length === 0)
       return { message, nominations, victims, isShared: true, unschedulablePlugin };
     const preemption = { message, nominations, victims, isShared: false, unschedulablePlugin };
@@ -89,6 +102,17 @@ export class Preemptions {
     const entity = nameOf(schedulingEntity);
     this.#options.logger.warn('PostFilter plugin returned invalid victims or nominations', { entity, problem });
     return { ...nothing, message: `No pod is preempted: ${problem}.`, unschedulablePlugin };
+  }
+
+  *#search(
+    profile: Profile,
+    schedulingEntity: SchedulingEntity,
+    demand: Demand,
+    policy: PreemptionPolicy,
+    budget: WorkBudget,
+  ): Yielding<PostFilterResult> {
+    const { outcome, nominations, victims } = yield* this.#options.victimSearch.steps(profile, demand, policy, budget);
+    return { message: policy.describe(outcome, schedulingEntity.kind), nominations, victims, eventsMayHelp: true };
   }
 
   carryOut(schedulingEntity: SchedulingEntity, { message, nominations, victims }: Preemption): void {
@@ -161,7 +185,7 @@ export class Preemptions {
       const isOwn = schedulingEntity.kind === 'gang' && schedulingEntity.gang.members.has(victim.uid);
       if (isOwn) return `victim ${victim.key} belongs to the group itself`;
       if (this.#options.cluster.nodeOf(victim) === undefined) return `victim ${victim.key} is not bound`;
-      if (victim.priority >= lowest) return `the priority of victim ${victim.key} is not lower`;
+      if (victim.priority >= lowest && !victim.deleting) return `the priority of victim ${victim.key} is not lower`;
     }
     const broken = this.#brokenGroup(victims);
     return broken && `PodGroup ${broken.key} would keep fewer members than its minMember: evict all of them or none`;

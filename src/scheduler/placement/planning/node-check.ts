@@ -122,6 +122,31 @@ export class NodeCheck {
   }
 
   /**
+   * Returns why a pod that the open transaction has placed would no longer fit on its node, not counting its own requests. Unlike `problems`
+   * it runs within a plan, and respects reservations.
+   */
+  rejectionOf(
+    { profile, isGone }: Pick<PlanRequest, 'profile' | 'isGone'>,
+    { pod, nodeName, state }: NodeAssignment,
+  ): Status | undefined {
+    const node = this.#cluster.node(nodeName)!;
+    const hasNoReservation = (uid: string): boolean => this.#cluster.isAssumed(uid) || isGone?.(uid) === true;
+    const { pods, before } = node.takeOff([pod]);
+    try {
+      const rejection = filterWithReservations(profile, profile.localFilters, state, pod, node, hasNoReservation);
+      if (rejection !== undefined || profile.otherFilters.length === 0) return rejection;
+      // PreFilter's results about other nodes may be outdated, and they count the pod itself.
+      const fresh = new CycleState(state.group);
+      return (
+        profile.preFilters.othersReject(fresh, pod, nodeName) ??
+        filterWithReservations(profile, profile.otherFilters, fresh, pod, node, hasNoReservation)
+      );
+    } finally {
+      node.restore(before, { came: pods });
+    }
+  }
+
+  /**
    * Places the pods on exactly these nodes, one by one in this order. Assumes each pod that fits in the transaction. Returns why
    * the first pod that does not fit is rejected; undefined if all fit.
    */

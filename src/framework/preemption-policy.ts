@@ -1,0 +1,79 @@
+import type { Pod } from '../api/pod.ts';
+import type { GangView } from '../cluster/gang.ts';
+
+/**
+ * Pods that may be evicted:
+ * - a pod without a group, or
+ * - the bound members of a group. Members beyond the quorum may go one by one; the others only together with all bound members, on all nodes.
+ */
+export interface EvictionUnit {
+  /** Undefined for a pod without a group. */
+  readonly gang: GangView | undefined;
+  /** All pods that go together, the least important first. */
+  readonly pods: readonly Pod[];
+  /** Highest priority of these pods. */
+  readonly priority: number;
+  /** How many pods may go without the others. */
+  readonly surplus: number;
+  /** Whether all pods may go together. */
+  readonly mayGoWhole: boolean;
+}
+
+/** Decides which pods may be evicted for others. */
+export interface PreemptionPolicy {
+  /** Returns why the pod must stay although its priority is lower, such as "that run for less than 10m"; undefined: it may go. */
+  protects(pod: Pod): string | undefined;
+  /** False: no disruption budget exists, and `allowances` need not be called. */
+  readonly hasBudgets: boolean;
+  /** Returns the disruption budgets that match the pod. Victims that exceed them are chosen only if no others help. */
+  allowances(pod: Pod): readonly DisruptionAllowance[];
+  /** Maximum number of plans in one search. */
+  readonly maxPlans: number;
+  /** Returns a text for the verdict. */
+  describe(outcome: PreemptionOutcome): string;
+}
+
+/** How many evictions a disruption budget allows now. */
+export interface DisruptionAllowance {
+  /** namespace/name */
+  readonly budget: string;
+  readonly allowed: number;
+}
+
+/** The result of a search for victims. */
+export type PreemptionOutcome =
+  /** The entity fits once the victims are gone. */
+  | {
+      readonly kind: 'found';
+      /** Pods to evict. */
+      readonly victims: readonly Pod[];
+      /** The groups that are evicted whole, or lose members beyond their quorum. */
+      readonly gangs: readonly GangView[];
+      /** Number of members that get a node. */
+      readonly members: number;
+      /** Number of pods that are already terminating and for whose capacity the entity waits. */
+      readonly terminating: number;
+    }
+  /** No pod of lower priority may be evicted, or it would not help. */
+  | {
+      readonly kind: 'notHelpful';
+      /** How many members would fit without those pods. */
+      readonly placed: number;
+      readonly needed: number;
+      /** Number of pods that might have been evicted. */
+      readonly candidates: number;
+      readonly nodes: NodeCounts;
+    }
+  /** Pods that must stay for this reason may be in the way. */
+  | { readonly kind: 'protected'; readonly why: string }
+  /** The search ended before it found an answer. */
+  | { readonly kind: 'ended'; readonly plans: number };
+
+/** Why preemption does not help on the nodes. */
+export interface NodeCounts {
+  readonly all: number;
+  /** Nodes that would reject the members even without other pods. */
+  readonly unsuitable: number;
+  /** Of the others, nodes without pods that might be evicted. */
+  readonly withoutVictims: number;
+}

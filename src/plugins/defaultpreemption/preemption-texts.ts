@@ -1,0 +1,51 @@
+import type { NodeCounts, PreemptionOutcome } from '../../framework/preemption-policy.ts';
+
+/** Returns the verdict's text about a search for victims, in kube-scheduler's words where it has the case. */
+export function describeOutcome(outcome: PreemptionOutcome): string {
+  return `preemption: ${textOf(outcome)}.`;
+}
+
+function textOf(outcome: PreemptionOutcome): string {
+  switch (outcome.kind) {
+    case 'found':
+      return foundText(outcome);
+    case 'notHelpful':
+      return notHelpfulText(outcome);
+    case 'protected':
+      return `would need pods ${outcome.why}`;
+    case 'ended':
+      return `search cut short after ${outcome.plans} plans`;
+  }
+}
+
+function foundText({ victims, gangs, members, terminating }: Extract<PreemptionOutcome, { kind: 'found' }>): string {
+  if (victims.length === 0) return `waiting for ${counted(terminating, 'pod')} to terminate`;
+  const of = gangs.length === 0 ? '' : ` (${gangs.map(({ key }) => `members of ${key}`).join(', ')})`;
+  return `evicting ${counted(victims.length, 'pod')}${of} to place ${counted(members, 'member')}`;
+}
+
+function notHelpfulText({
+  placed,
+  needed,
+  candidates,
+  nodes,
+}: Extract<PreemptionOutcome, { kind: 'notHelpful' }>): string {
+  if (needed === 1) return countedNodes(nodes);
+  if (candidates === 0) return 'no pods of lower priority';
+  return `not helpful: ${placed} of ${needed} members fit even with ${counted(candidates, 'pod')} of lower priority gone`;
+}
+
+/** kube-scheduler's text for a single pod. */
+function countedNodes({ all, unsuitable, withoutVictims }: NodeCounts): string {
+  const reasons = [
+    [unsuitable, 'Preemption is not helpful for scheduling'],
+    [withoutVictims, 'No preemption victims found for incoming pod'],
+    [all - unsuitable - withoutVictims, 'Insufficient resources without pods of lower priority'],
+  ] as const;
+  const texts = reasons.filter(([count]) => count > 0).map(([count, reason]) => `${count} ${reason}`);
+  return `0/${all} nodes are available: ${texts.sort().join(', ')}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,119 @@
+import type { Pod } from '../../../api/pod.ts';
+import type { Cluster } from '../../../cluster/cluster.ts';
+import type { Gang } from '../../../cluster/gang.ts';
+import type { NodeInfo } from '../../../cluster/node-info.ts';
+import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
+import { leastImportantFirst, mostImportantFirst } from './importance.ts';
+
+/** A pod on a node that may be evicted. */
+export interface EvictablePod {
+  readonly pod: Pod;
+  readonly unit: EvictionUnit;
+  /** It may go without the rest of its unit. */
+  readonly isSpare: boolean;
+}
+
+/** The entity for which pods are evicted. */
+export interface Preemptor {
+  /** Victims must have a lower priority. */
+  readonly priority: number;
+  /** Its own group, whose members are never victims. */
+  readonly groupKey: string | undefined;
+}
+
+const none: readonly EvictablePod[] = [];
+
+/**
+ * The pods that may be evicted for an entity, in units. A group is evicted whole, or it keeps its quorum: so a group is a unit, of which some
+ * pods may go without the others. Pods that are already terminating belong to no unit.
+ */
+export class EvictionUnits {
+  readonly #cluster: Cluster;
+  readonly #preemptor: Preemptor;
+  readonly #policy: PreemptionPolicy;
+  /** group key or pod uid -> unit; undefined: none of its pods may go */
+  readonly #units = new Map<string, EvictionUnit | undefined>();
+  /** uids of the gang members that may go */
+  readonly #evictable = new Set<string>();
+  /** Why pods of lower priority have to stay -> one of them. */
+  readonly protectedPods = new Map<string, Pod>();
+  /** Pods of lower priority whose Bindings are not confirmed yet. */
+  readonly inFlight: Pod[] = [];
+
+  constructor(cluster: Cluster, preemptor: Preemptor, policy: PreemptionPolicy) {
+    this.#cluster = cluster;
+    this.#preemptor = preemptor;
+    this.#policy = policy;
+  }
+
+  /** Returns the pods on the node that may be evicted, the most important first. */
+  on(node: NodeInfo): readonly EvictablePod[] {
+    let found: EvictablePod[] | undefined;
+    /** gang unit -> its pods on this node */
+    let ofGangs: Map<EvictionUnit, Pod[]> | undefined;
+    for (const pod of node.pods.values()) {
+      if (pod.priority >= this.#preemptor.priority || pod.deleting) continue;
+      const unit = this.#unitOf(pod);
+      if (unit === undefined) continue;
+      if (unit.gang === undefined) {
+        (found ??= []).push({ pod, unit, isSpare: true });
+      } else if (this.#evictable.has(pod.uid)) {
+        const pods = (ofGangs ??= new Map<EvictionUnit, Pod[]>()).get(unit);
+        if (pods === undefined) ofGangs.set(unit, [pod]);
+        else pods.push(pod);
+      }
+    }
+    for (const [unit, pods] of ofGangs ?? []) {
+      for (const [i, pod] of pods.sort(leastImportantFirst).entries()) {
+        const isSpare = i < unit.surplus;
+        if (isSpare || unit.mayGoWhole) (found ??= []).push({ pod, unit, isSpare });
+      }
+    }
+    return found?.sort(mostImportantFirst) ?? none;
+  }
+
+  #unitOf(pod: Pod): EvictionUnit | undefined {
+    const { podGroupKey } = pod;
+    const gang = podGroupKey === undefined ? undefined : this.#cluster.gang(podGroupKey);
+    const isMember = gang?.spec !== undefined && gang.stateOf(pod.uid) !== 'former';
+    const key = isMember ? podGroupKey! : pod.uid;
+    if (this.#units.has(key)) return this.#units.get(key);
+    const unit = isMember ? this.#unitOfGang(gang) : this.#unitOfPod(pod);
+    this.#units.set(key, unit);
+    return unit;
+  }
+
+  #unitOfPod(pod: Pod): EvictionUnit | undefined {
+    if (!this.#mayGo(pod)) return undefined;
+    return { gang: undefined, pods: [pod], priority: pod.priority, surplus: 1, mayGoWhole: true };
+  }
+
+  #unitOfGang(gang: Gang): EvictionUnit | undefined {
+    if (gang.key === this.#preemptor.groupKey) return undefined;
+    const bound = [...gang.members.values()].filter(({ uid }) => isLive(gang.stateOf(uid)));
+    const mayGo = bound.filter((pod) => pod.priority < this.#preemptor.priority && this.#mayGo(pod));
+    const mayGoWhole = mayGo.length === bound.length;
+    const surplus = Math.min(mayGo.length, Math.max(0, bound.length - gang.spec!.minMember));
+    if (!mayGoWhole && surplus === 0) return undefined;
+    const pods = mayGo.sort(leastImportantFirst);
+    for (const { uid } of pods) this.#evictable.add(uid);
+    return { gang, pods, priority: Math.max(...pods.map(({ priority }) => priority)), surplus, mayGoWhole };
+  }
+
+  /** Returns whether this pod may be evicted, and remembers why not. */
+  #mayGo(pod: Pod): boolean {
+    // Whether the API server has bound it is unknown.
+    if (this.#cluster.isAssumed(pod.uid)) {
+      this.inFlight.push(pod);
+      return false;
+    }
+    const why = this.#policy.protects(pod);
+    if (why === undefined) return true;
+    if (!this.protectedPods.has(why)) this.protectedPods.set(why, pod);
+    return false;
+  }
+}
+
+function isLive(state: ReturnType<Gang['stateOf']>): boolean {
+  return state === 'bound' || state === 'stranded' || state === 'planned';
+}

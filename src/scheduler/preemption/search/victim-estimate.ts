@@ -1,0 +1,322 @@
+import type { Pod } from '../../../api/pod.ts';
+import { amountOf } from '../../../api/resource-list.ts';
+import type { ResourceId } from '../../../api/resource-names.ts';
+import { Heap } from '../../../base/heap.ts';
+import type { WorkBudget } from '../../../base/work-budget.ts';
+import type { Yielding } from '../../../base/yielding.ts';
+import type { NodeInfo } from '../../../cluster/node-info.ts';
+import { mustRespect } from '../../../cluster/reservation.ts';
+import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
+import { BudgetUse } from './budget-use.ts';
+import { comparePrices, free as nothingGoes, priceOf } from './eviction-price.ts';
+import type { EvictionPrice } from './eviction-price.ts';
+import type { EvictablePod, EvictionUnits } from './eviction-units.ts';
+import { Victims } from './victims.ts';
+
+/** Members that are alike to the plugins. */
+export interface MemberClass {
+  /** One of them. */
+  readonly pod: Pod;
+  readonly count: number;
+  /** The nodes that would take a member if they had no other pods. */
+  readonly nodes: readonly NodeInfo[];
+}
+
+/** The cheapest victims that the estimate found. */
+export interface Estimate {
+  /** How many members would have capacity. */
+  readonly placed: number;
+  /** Names of the nodes that they would use. */
+  readonly nodes: ReadonlySet<string>;
+  readonly victims: Victims;
+  readonly price: EvictionPrice;
+}
+
+/** A node in the estimate. */
+interface Candidate {
+  readonly node: NodeInfo;
+  /** By resource: what members could use without further victims. */
+  readonly free: number[];
+  readonly pods: readonly EvictablePod[];
+  /** Increased by every change of `free`. */
+  version: number;
+}
+
+/** A node with the victims that it takes to place one more member there. */
+interface Offer {
+  readonly candidate: Candidate;
+  readonly version: number;
+  readonly out: readonly EvictablePod[];
+  readonly price: EvictionPrice;
+}
+
+export interface VictimEstimateOptions {
+  readonly classes: readonly MemberClass[];
+  /** How many members must be placed. */
+  readonly needed: number;
+  readonly units: EvictionUnits;
+  readonly policy: PreemptionPolicy;
+  /** Pods on nodes that are terminating, so that their capacity will be free in any case. */
+  readonly isGoing: (pod: Pod) => boolean;
+}
+
+/**
+ * Estimates the cheapest victims by arithmetic on requests: places member by member where the next one costs least. It ignores what else the
+ * plugins check, so a plan must confirm it. But if members of one class do not fit by this estimate, they do not fit at all.
+ */
+export class VictimEstimate {
+  readonly #options: VictimEstimateOptions;
+  readonly #ids: readonly ResourceId[];
+  /** node name -> candidate */
+  readonly #candidates = new Map<string, Candidate>();
+
+  private constructor(options: VictimEstimateOptions) {
+    this.#options = options;
+    const ids = options.classes.flatMap(({ pod }) => pod.template.requests.ids);
+    this.#ids = [...new Set(ids)].sort((a, b) => a - b);
+  }
+
+  static *of(options: VictimEstimateOptions, budget: WorkBudget): Yielding<VictimEstimate> {
+    const estimate = new VictimEstimate(options);
+    for (const { pod, nodes } of options.classes) {
+      for (const node of nodes) {
+        if (estimate.#candidates.has(node.name)) continue;
+        budget.spend(1 + node.pods.size);
+        if (budget.isDue) yield;
+        estimate.#candidates.set(node.name, estimate.#candidate(node, pod));
+      }
+    }
+    return estimate;
+  }
+
+  /** Returns the estimate. After a first one, tries again with the unit that was needed last, and keeps the cheaper result. */
+  *cheapest(budget: WorkBudget): Yielding<Estimate> {
+    const first = yield* this.#run(undefined, budget);
+    const { last } = first;
+    if (first.placed < this.#options.needed || last === undefined || last.pods.length < 2) return first;
+    const second = yield* this.#run(last, budget);
+    return second.placed >= this.#options.needed && comparePrices(second.price, first.price) < 0 ? second : first;
+  }
+
+  /** Number of pods that may be evicted. */
+  get candidateCount(): number {
+    let count = 0;
+    for (const { pods } of this.#candidates.values()) count += pods.length;
+    return count;
+  }
+
+  /** Number of nodes that would take a member if they had no other pods. */
+  get nodeCount(): number {
+    return this.#candidates.size;
+  }
+
+  /** How many of these have no pods that may be evicted. */
+  get withoutVictims(): number {
+    let count = 0;
+    for (const { pods } of this.#candidates.values()) if (pods.length === 0) count++;
+    return count;
+  }
+
+  #candidate(node: NodeInfo, preemptor: Pod): Candidate {
+    const { units, isGoing } = this.#options;
+    const going = [...node.pods.values()].filter(isGoing);
+    const reserved = [...node.reservations.values()].filter((reservation) => mustRespect(preemptor, reservation));
+    const free = this.#ids.map((id) => {
+      let amount = node.free(id);
+      for (const { template } of going) amount += amountOf(template.requests, id);
+      for (const { owner } of reserved) amount -= amountOf(owner.template.requests, id);
+      return amount;
+    });
+    return { node, free, pods: units.on(node), version: 0 };
+  }
+
+  /** `paid`: a unit whose pods cost nothing, because they go in any case. */
+  *#run(paid: EvictionUnit | undefined, budget: WorkBudget): Yielding<Estimate & { readonly last: EvictionUnit | undefined }> {
+    const { needed, policy } = this.#options;
+    for (const candidate of this.#candidates.values()) candidate.version = 0;
+    /** candidate -> free amounts before */
+    const before = [...this.#candidates.values()].map((candidate) => [candidate, [...candidate.free]] as const);
+    const victims = new Victims();
+    const used = new BudgetUse(policy);
+    const nodes = new Set<string>();
+    let placed = 0;
+    let last: EvictionUnit | undefined;
+    let violations = 0;
+    const pay = (pods: readonly Pod[]): readonly Candidate[] => {
+      const freed: Candidate[] = [];
+      for (const pod of pods) {
+        if (used.add(pod)) violations++;
+        const candidate = this.#candidates.get(pod.nodeName);
+        if (candidate === undefined) continue;
+        this.#change(candidate, pod, 1);
+        freed.push(candidate);
+      }
+      return freed;
+    };
+    if (paid !== undefined) pay(victims.addWhole(paid));
+    for (const { pod, count, nodes: allowed } of this.#order()) {
+      const request = this.#ids.map((id) => amountOf(pod.template.requests, id));
+      const names = new Set(allowed.map(({ name }) => name));
+      const offers = new Heap<Offer>(compareOffers);
+      const offer = (candidate: Candidate): void => {
+        const made = this.#offer(candidate, request, victims, used);
+        if (made !== undefined) offers.push(made);
+      };
+      for (const { name } of allowed) {
+        budget.spend(1);
+        if (budget.isDue) yield;
+        offer(this.#candidates.get(name)!);
+      }
+      for (let left = count; left > 0 && placed < needed;) {
+        const best = offers.pop();
+        if (best === undefined) break;
+        const { candidate } = best;
+        budget.spend(1);
+        if (budget.isDue) yield;
+        if (best.version !== candidate.version) {
+          offer(candidate);
+          continue;
+        }
+        for (const { pod: victim, unit } of best.out.toReversed()) {
+          const added = victims.add(victim, unit);
+          if (added.length > 0) last = unit;
+          // The offers of these nodes have become cheaper.
+          for (const freed of pay(added)) if (freed !== candidate && names.has(freed.node.name)) offer(freed);
+        }
+        this.#change(candidate, pod, -1);
+        nodes.add(candidate.node.name);
+        placed++;
+        left--;
+        offer(candidate);
+      }
+    }
+    const kept = this.#reduced(victims);
+    for (const [candidate, amounts] of before) for (const [i, amount] of amounts.entries()) candidate.free[i] = amount;
+    const price = priceOf([...kept].map(({ pod }) => pod), kept.size === victims.size ? violations : countViolations(kept, policy));
+    return { placed, nodes, victims: kept, price, last };
+  }
+
+  /** Larger members first; but if not all are needed, smaller ones first. */
+  #order(): readonly MemberClass[] {
+    const { classes, needed } = this.#options;
+    if (classes.length < 2) return classes;
+    const total = classes.reduce((sum, { count }) => sum + count, 0);
+    const sign = needed < total ? 1 : -1;
+    const sizes = new Map(classes.map((each) => [each, this.#sizeOf(each.pod)]));
+    return classes.toSorted((a, b) => a.nodes.length - b.nodes.length || sign * (sizes.get(a)! - sizes.get(b)!));
+  }
+
+  /** Returns the largest share of a candidate's allocatable that the pod requests. */
+  #sizeOf({ template }: Pod): number {
+    let size = 0;
+    const [candidate] = this.#candidates.values();
+    for (const id of this.#ids) {
+      const allocatable = candidate?.node.allocatable.of(id) ?? 0;
+      if (allocatable > 0) size = Math.max(size, amountOf(template.requests, id) / allocatable);
+    }
+    return size;
+  }
+
+  #offer(candidate: Candidate, request: readonly number[], victims: Victims, used: BudgetUse): Offer | undefined {
+    const { version } = candidate;
+    if (fits(candidate.free, request)) return { candidate, version, out: [], price: nothingGoes };
+    const left = candidate.pods.filter(({ pod, unit }) => !victims.has(pod, unit));
+    if (left.length === 0) return undefined;
+    const available = [...candidate.free];
+    for (const { pod } of left) this.#add(available, pod, 1);
+    if (!fits(available, request)) return undefined;
+    const out: EvictablePod[] = [];
+    for (const each of this.#putBackOrder(left, used)) {
+      this.#add(available, each.pod, -1);
+      if (fits(available, request)) continue;
+      this.#add(available, each.pod, 1);
+      out.push(each);
+    }
+    return { candidate, version, out, price: this.#priceOf(out, victims, used) };
+  }
+
+  /** Pods whose eviction would exceed a budget come first, then the most important ones. */
+  #putBackOrder(pods: readonly EvictablePod[], used: BudgetUse): readonly EvictablePod[] {
+    const { policy } = this.#options;
+    if (!policy.hasBudgets) return pods;
+    const use = used.copy();
+    const exceeding = new Set(pods.toReversed().filter(({ pod }) => use.add(pod)));
+    return [...pods.filter((each) => exceeding.has(each)), ...pods.filter((each) => !exceeding.has(each))];
+  }
+
+  #priceOf(out: readonly EvictablePod[], victims: Victims, used: BudgetUse): EvictionPrice {
+    const pods: Pod[] = [];
+    /** unit -> its pods among `pods`; all of them if the unit goes whole */
+    const ofUnit = new Map<EvictionUnit, number>();
+    for (const { pod, unit } of out.toReversed()) {
+      const count = ofUnit.get(unit) ?? 0;
+      if (count === Infinity) continue;
+      if (count < victims.surplus(unit)) {
+        pods.push(pod);
+        ofUnit.set(unit, count + 1);
+      } else {
+        for (const each of unit.pods) if (!victims.has(each, unit) && !pods.includes(each)) pods.push(each);
+        ofUnit.set(unit, Infinity);
+      }
+    }
+    if (!this.#options.policy.hasBudgets) return priceOf(pods);
+    const use = used.copy();
+    return priceOf(pods, pods.filter((pod) => use.add(pod)).length);
+  }
+
+  /** Returns the victims without units that are not needed after all. */
+  #reduced(victims: Victims): Victims {
+    const units = victims.units();
+    if (units.length < 2) return victims;
+    const needless = new Set<EvictionUnit>();
+    for (const unit of units.toSorted((a, b) => b.priority - a.priority || b.pods.length - a.pods.length)) {
+      const pods = unit.pods.filter((pod) => victims.has(pod, unit));
+      const touched = new Set<Candidate>();
+      for (const pod of pods) {
+        const candidate = this.#candidates.get(pod.nodeName);
+        if (candidate === undefined) continue;
+        this.#change(candidate, pod, -1);
+        touched.add(candidate);
+      }
+      if ([...touched].every(({ free }) => free.every((amount) => amount >= 0))) needless.add(unit);
+      else for (const pod of pods) {
+        const candidate = this.#candidates.get(pod.nodeName);
+        if (candidate !== undefined) this.#change(candidate, pod, 1);
+      }
+    }
+    return needless.size === 0 ? victims : victims.without(needless);
+  }
+
+  #change(candidate: Candidate, pod: Pod, sign: 1 | -1): void {
+    this.#add(candidate.free, pod, sign);
+    candidate.version++;
+  }
+
+  #add(amounts: number[], { template }: Pod, sign: 1 | -1): void {
+    const { requests } = template;
+    for (let i = 0; i < this.#ids.length; i++) amounts[i]! += sign * amountOf(requests, this.#ids[i]!);
+  }
+}
+
+function fits(free: readonly number[], request: readonly number[]): boolean {
+  for (let i = 0; i < request.length; i++) if (request[i]! > 0 && free[i]! < request[i]!) return false;
+  return true;
+}
+
+function countViolations(victims: Victims, policy: PreemptionPolicy): number {
+  const use = new BudgetUse(policy);
+  let violations = 0;
+  for (const { pod } of victims) if (use.add(pod)) violations++;
+  return violations;
+}
+
+/** Among equal prices, nodes without reservations of others come first. */
+function compareOffers(a: Offer, b: Offer): number {
+  const prices = comparePrices(a.price, b.price);
+  if (prices !== 0) return prices;
+  const [nodeA, nodeB] = [a.candidate.node, b.candidate.node];
+  const reservations = nodeA.reservations.size - nodeB.reservations.size;
+  if (reservations !== 0) return reservations;
+  if (nodeA.nameHash !== nodeB.nameHash) return nodeA.nameHash - nodeB.nameHash;
+  return nodeA.name < nodeB.name ? -1 : nodeA.name === nodeB.name ? 0 : 1;
+}

@@ -1,0 +1,214 @@
+import type { Pod } from '../../../api/pod.ts';
+import type { WorkBudget } from '../../../base/work-budget.ts';
+import type { Yielding } from '../../../base/yielding.ts';
+import type { Cluster } from '../../../cluster/cluster.ts';
+import type { Transaction } from '../../../cluster/transaction.ts';
+import { CycleState } from '../../../framework/cycle-state.ts';
+import type { Nomination } from '../../../framework/dry-run.ts';
+import type { PreemptionOutcome, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
+import type { Profile } from '../../../framework/profile.ts';
+import type { Demand } from '../../placement/planning/demand.ts';
+import { feasibleNodes } from '../../placement/planning/feasible-nodes.ts';
+import type { NodeAssignment, Planner, PlanRequest } from '../../placement/planning/planner.ts';
+import { EvictionUnits } from './eviction-units.ts';
+import type { EvictablePod } from './eviction-units.ts';
+import { PutBack } from './put-back.ts';
+import { VictimEstimate } from './victim-estimate.ts';
+import type { MemberClass } from './victim-estimate.ts';
+
+/** What a search found: a plan and its victims, or why there is none. */
+export interface FoundVictims {
+  readonly outcome: PreemptionOutcome;
+  /** A node for each member that the entity still needs; empty if nothing is to be preempted. */
+  readonly nominations: readonly Nomination[];
+  readonly victims: readonly Pod[];
+}
+
+/** One search. */
+interface Search {
+  readonly profile: Profile;
+  readonly demand: Demand;
+  readonly policy: PreemptionPolicy;
+  readonly units: EvictionUnits;
+  readonly budget: WorkBudget;
+  plans: number;
+}
+
+/** A complete plan in the open transaction, without these victims. */
+interface Confirmed {
+  readonly assignments: readonly NodeAssignment[];
+  readonly victims: readonly EvictablePod[];
+}
+
+/** Pods to take out between two checks whether a pause is due. */
+const takenOutAtATime = 500;
+
+/**
+ * Searches for pods whose eviction lets an entity fit as a whole. Every answer is proved by a plan: no pod is a victim unless all members that
+ * the entity needs then fit at once, and no victim could stay.
+ */
+export class VictimSearch {
+  readonly #cluster: Cluster;
+  readonly #planner: Planner;
+
+  constructor(cluster: Cluster, planner: Planner) {
+    this.#cluster = cluster;
+    this.#planner = planner;
+  }
+
+  /**
+   * Runs in steps. Until it ends or is abandoned, nothing else may change the cluster cache; then the cache is as before. Call it after an
+   * ordinary plan has failed.
+   */
+  *steps(profile: Profile, demand: Demand, policy: PreemptionPolicy, budget: WorkBudget): Yielding<FoundVictims> {
+    const { members, gang } = demand;
+    const priority = members.reduce((lowest, pod) => Math.min(lowest, pod.priority), Infinity);
+    const units = new EvictionUnits(this.#cluster, { priority, groupKey: gang?.key }, policy);
+    const search: Search = { profile, demand, policy, units, budget, plans: 0 };
+    const classes = yield* this.#classes(search);
+    const { needed } = demand;
+    const isGoing = (pod: Pod): boolean => this.#isGoing(pod, gang?.key);
+    const estimate = yield* VictimEstimate.of({ classes, needed, units, policy, isGoing }, budget);
+    const cheapest = yield* estimate.cheapest(budget);
+    const { placed } = cheapest;
+    if (classes.length === 1 && placed < needed) return none(this.#negative(search, placed, estimate));
+    const transaction = this.#cluster.begin();
+    try {
+      const going = this.#going(isGoing);
+      const confirmed =
+        placed >= needed
+          ? yield* this.#confirm(search, transaction, going, [...cheapest.victims], cheapest.nodes)
+          : undefined;
+      const found = confirmed ?? (yield* this.#confirmWithoutAll(search, transaction, going));
+      if (typeof found === 'number') return none(this.#negative(search, found, estimate));
+      const { assignments } = found;
+      const putBack = new PutBack({ cluster: this.#cluster, profile, transaction, assignments });
+      const victims = yield* putBack.run(found.victims, budget);
+      this.#planner.unreserve(profile, assignments);
+      const nominations = assignments.map(({ pod, nodeName }) => ({ pod, nodeName }));
+      const gangs = [...new Set(victims.flatMap(({ unit }) => unit.gang ?? []))];
+      const pods = victims.map(({ pod }) => pod);
+      const names = new Set(nominations.map(({ nodeName }) => nodeName));
+      const awaited = going.filter(({ nodeName }) => names.has(nodeName));
+      return {
+        outcome: { kind: 'found', victims: pods, gangs, members: nominations.length, terminating: awaited.length },
+        nominations,
+        victims: [...pods, ...awaited],
+      };
+    } finally {
+      transaction.rollback();
+    }
+  }
+
+  /** Returns the classes of members, with the nodes that would take them if no other pod was there. */
+  *#classes({ profile, demand, budget }: Search): Yielding<readonly MemberClass[]> {
+    const { members, gang, signed } = demand;
+    const signatures = yield* signed.of(profile, budget);
+    /** signature -> members; a member without one is a class of its own */
+    const groups = Map.groupBy(members.keys(), (i) => signatures[i]!.whole ?? members[i]!.uid);
+    const classes: { readonly pod: Pod; readonly count: number; readonly names: readonly string[] }[] = [];
+    const transaction = this.#cluster.begin({ onlyWith: gang?.members.values() ?? [] });
+    try {
+      for (const positions of groups.values()) {
+        const pod = members[positions[0]!]!;
+        // As if it were a member of a gang: what other pods decide is left to the plan.
+        const names = feasibleNodes(this.#cluster, profile, pod, new CycleState()).map(({ name }) => name);
+        classes.push({ pod, count: positions.length, names });
+        budget.spend(this.#cluster.nodes.length);
+        if (budget.isDue) yield;
+      }
+    } finally {
+      transaction.rollback();
+    }
+    return classes.map(({ names, ...each }) => ({ ...each, nodes: names.map((name) => this.#cluster.node(name)!) }));
+  }
+
+  /** Pods that are being deleted, whatever their priority, will be gone. Those on a lost node may never be. */
+  #isGoing(pod: Pod, groupKey: string | undefined): boolean {
+    if (!pod.deleting || (groupKey !== undefined && pod.podGroupKey === groupKey)) return false;
+    return this.#cluster.nodeOf(pod)?.isLost === false;
+  }
+
+  #going(isGoing: (pod: Pod) => boolean): readonly Pod[] {
+    return this.#cluster.nodes.flatMap(({ pods }) => [...pods.values()].filter(isGoing));
+  }
+
+  /** Plans without these pods. Returns undefined if the entity does not fit; then the transaction is as before. */
+  *#confirm(
+    search: Search,
+    transaction: Transaction,
+    going: readonly Pod[],
+    victims: readonly EvictablePod[],
+    within?: ReadonlySet<string>,
+  ): Yielding<Confirmed | undefined> {
+    const plan = yield* this.#plan(search, transaction, going, victims, within);
+    return plan.blocked === undefined ? { assignments: plan.assignments, victims } : undefined;
+  }
+
+  /** Plans without any pod that may be evicted. Returns the number of placed members if too few fit. */
+  *#confirmWithoutAll(
+    search: Search,
+    transaction: Transaction,
+    going: readonly Pod[],
+  ): Yielding<Confirmed | number> {
+    const all = this.#cluster.nodes.flatMap((node) => [...search.units.on(node)]);
+    const levels = [...new Set(all.map(({ unit }) => unit.priority))].sort((a, b) => a - b);
+    const upTo = (level: number): readonly EvictablePod[] => all.filter(({ unit }) => unit.priority <= levels[level]!);
+    const plan = yield* this.#plan(search, transaction, going, all);
+    if (plan.blocked !== undefined) return plan.placed;
+    // Find the lowest priority up to which pods have to go.
+    let [low, high] = [0, levels.length - 1];
+    while (low < high && search.plans < search.policy.maxPlans) {
+      const middle = (low + high) >> 1;
+      const { blocked } = yield* this.#plan(search, transaction, going, upTo(middle));
+      if (blocked === undefined) high = middle;
+      else low = middle + 1;
+    }
+    const { assignments } = yield* this.#plan(search, transaction, going, upTo(high));
+    return { assignments, victims: upTo(high) };
+  }
+
+  /** Plans without these pods, in the transaction as it was before. An incomplete plan changes nothing. */
+  *#plan(
+    search: Search,
+    transaction: Transaction,
+    going: readonly Pod[],
+    victims: readonly EvictablePod[],
+    within?: ReadonlySet<string>,
+  ): ReturnType<Planner['steps']> {
+    const { profile, demand, budget } = search;
+    transaction.rollbackTo(0);
+    search.plans++;
+    yield* takeOut(transaction, [...going, ...victims.map(({ pod }) => pod)], budget);
+    const { members, needed, signed, gang } = demand;
+    const groupState = gang === undefined ? undefined : new CycleState();
+    const request: PlanRequest = { profile, members, needed, signed, groupState, within };
+    return yield* this.#planner.steps(request, transaction, budget);
+  }
+
+  #negative(
+    { units, demand }: Search,
+    placed: number,
+    { candidateCount, nodeCount, withoutVictims }: VictimEstimate,
+  ): PreemptionOutcome {
+    const [why] = units.protectedPods.keys();
+    if (why !== undefined) return { kind: 'protected', why };
+    const all = this.#cluster.nodes.length;
+    const nodes = { all, unsuitable: all - nodeCount, withoutVictims };
+    return { kind: 'notHelpful', placed, needed: demand.needed, candidates: candidateCount, nodes };
+  }
+}
+
+function none(outcome: PreemptionOutcome): FoundVictims {
+  return { outcome, nominations: [], victims: [] };
+}
+
+function* takeOut(transaction: Transaction, pods: readonly Pod[], budget: WorkBudget): Yielding<void> {
+  // Pods of one node together: its contents are then computed once.
+  const byNode = [...Map.groupBy(pods, ({ nodeName }) => nodeName).values()].flat();
+  for (let start = 0; start < byNode.length; start += takenOutAtATime) {
+    transaction.takeOut(byNode.slice(start, start + takenOutAtATime));
+    budget.spend(takenOutAtATime);
+    if (budget.isDue) yield;
+  }
+}
