@@ -122,25 +122,34 @@ export class NodeCheck {
   }
 
   /**
-   * Returns why a pod that the open transaction has placed would no longer fit on its node, not counting its own requests. Unlike `problems`
-   * it runs within a plan, and respects reservations.
+   * Returns why the plugins that read one node at a time, or the reservations there, now reject a pod that the open transaction has placed, not
+   * counting its own requests.
    */
-  rejectionOf(
-    { profile, isGone }: Pick<PlanRequest, 'profile' | 'isGone'>,
-    { pod, nodeName, state }: NodeAssignment,
-  ): Status | undefined {
+  rejectionOf(profile: Profile, assignment: NodeAssignment): Status | undefined {
+    const { pod, state } = assignment;
+    return this.#without(assignment, (node) =>
+      filterWithReservations(profile, profile.localFilters, state, pod, node, (uid) => this.#cluster.isAssumed(uid)),
+    );
+  }
+
+  /** Like `rejectionOf`, for the plugins that read other nodes. */
+  rejectionByOthersOf(profile: Profile, assignment: NodeAssignment): Status | undefined {
+    const { pod, nodeName } = assignment;
+    // PreFilter's results about other nodes may be outdated, and they count the pod itself.
+    const state = new CycleState(assignment.state.group);
+    return this.#without(
+      assignment,
+      (node) =>
+        profile.preFilters.othersReject(state, pod, nodeName) ??
+        filterWithReservations(profile, profile.otherFilters, state, pod, node, (uid) => this.#cluster.isAssumed(uid)),
+    );
+  }
+
+  #without<T>({ pod, nodeName }: NodeAssignment, read: (node: NodeInfo) => T): T {
     const node = this.#cluster.node(nodeName)!;
-    const hasNoReservation = (uid: string): boolean => this.#cluster.isAssumed(uid) || isGone?.(uid) === true;
     const { pods, before } = node.takeOff([pod]);
     try {
-      const rejection = filterWithReservations(profile, profile.localFilters, state, pod, node, hasNoReservation);
-      if (rejection !== undefined || profile.otherFilters.length === 0) return rejection;
-      // PreFilter's results about other nodes may be outdated, and they count the pod itself.
-      const fresh = new CycleState(state.group);
-      return (
-        profile.preFilters.othersReject(fresh, pod, nodeName) ??
-        filterWithReservations(profile, profile.otherFilters, fresh, pod, node, hasNoReservation)
-      );
+      return read(node);
     } finally {
       node.restore(before, { came: pods });
     }

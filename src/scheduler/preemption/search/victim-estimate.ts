@@ -89,12 +89,15 @@ export class VictimEstimate {
     return estimate;
   }
 
-  /** Returns the estimate. After a first one, tries again with the unit that was needed last, and keeps the cheaper result. */
-  *cheapest(budget: WorkBudget): Yielding<Estimate> {
-    const first = yield* this.#run(undefined, budget);
+  /**
+   * Returns the estimate. After a first one, tries again with the unit that was needed last, and keeps the cheaper result. `perNode`: how many
+   * members of one class a node takes at most.
+   */
+  *cheapest(perNode: number, budget: WorkBudget): Yielding<Estimate> {
+    const first = yield* this.#run(undefined, perNode, budget);
     const { last } = first;
     if (first.placed < this.#options.needed || last === undefined || last.pods.length < 2) return first;
-    const second = yield* this.#run(last, budget);
+    const second = yield* this.#run(last, perNode, budget);
     return second.placed >= this.#options.needed && comparePrices(second.price, first.price) < 0 ? second : first;
   }
 
@@ -131,7 +134,11 @@ export class VictimEstimate {
   }
 
   /** `paid`: a unit whose pods cost nothing, because they go in any case. */
-  *#run(paid: EvictionUnit | undefined, budget: WorkBudget): Yielding<Estimate & { readonly last: EvictionUnit | undefined }> {
+  *#run(
+    paid: EvictionUnit | undefined,
+    perNode: number,
+    budget: WorkBudget,
+  ): Yielding<Estimate & { readonly last: EvictionUnit | undefined }> {
     const { needed, policy } = this.#options;
     for (const candidate of this.#candidates.values()) candidate.version = 0;
     /** candidate -> free amounts before */
@@ -162,6 +169,8 @@ export class VictimEstimate {
         const made = this.#offer(candidate, request, victims, used);
         if (made !== undefined) offers.push(made);
       };
+      /** candidate -> number of members of this class there */
+      const taken = new Map<Candidate, number>();
       for (const { name } of allowed) {
         budget.spend(1);
         if (budget.isDue) yield;
@@ -174,20 +183,23 @@ export class VictimEstimate {
         budget.spend(1);
         if (budget.isDue) yield;
         if (best.version !== candidate.version) {
-          offer(candidate);
+          if ((taken.get(candidate) ?? 0) < perNode) offer(candidate);
           continue;
         }
         for (const { pod: victim, unit } of best.out.toReversed()) {
           const added = victims.add(victim, unit);
           if (added.length > 0) last = unit;
           // The offers of these nodes have become cheaper.
-          for (const freed of pay(added)) if (freed !== candidate && names.has(freed.node.name)) offer(freed);
+          for (const freed of pay(added))
+            if (freed !== candidate && names.has(freed.node.name) && (taken.get(freed) ?? 0) < perNode) offer(freed);
         }
         this.#change(candidate, pod, -1);
         nodes.add(candidate.node.name);
         placed++;
         left--;
-        offer(candidate);
+        const there = (taken.get(candidate) ?? 0) + 1;
+        taken.set(candidate, there);
+        if (there < perNode) offer(candidate);
       }
     }
     const kept = this.#reduced(victims);

@@ -69,16 +69,19 @@ export class VictimSearch {
     const { needed } = demand;
     const isGoing = (pod: Pod): boolean => this.#isGoing(pod, gang?.key);
     const estimate = yield* VictimEstimate.of({ classes, needed, units, policy, isGoing }, budget);
-    const cheapest = yield* estimate.cheapest(budget);
-    const { placed } = cheapest;
-    if (classes.length === 1 && placed < needed) return none(this.#negative(search, placed, estimate));
+    const cheapest = yield* estimate.cheapest(Infinity, budget);
+    if (classes.length === 1 && cheapest.placed < needed) return none(this.#negative(search, cheapest.placed, estimate));
     const transaction = this.#cluster.begin();
     try {
       const going = this.#going(isGoing);
-      const confirmed =
-        placed >= needed
-          ? yield* this.#confirm(search, transaction, going, [...cheapest.victims], cheapest.nodes)
-          : undefined;
+      let confirmed: Confirmed | undefined;
+      // The plugins may keep members apart, which the estimate does not know.
+      for (const perNode of [Infinity, 1]) {
+        const { placed, victims, nodes } = perNode === 1 ? yield* estimate.cheapest(perNode, budget) : cheapest;
+        if (placed < needed) continue;
+        confirmed = yield* this.#confirm(search, transaction, going, [...victims], nodes);
+        if (confirmed !== undefined) break;
+      }
       const found = confirmed ?? (yield* this.#confirmWithoutAll(search, transaction, going));
       if (typeof found === 'number') return none(this.#negative(search, found, estimate));
       const { assignments } = found;
