@@ -1,5 +1,6 @@
 import type { Pod } from '../api/pod.ts';
 import type { GangView } from '../cluster/gang.ts';
+import type { SchedulingEntity } from './scheduling-entity.ts';
 
 /**
  * Pods that may be evicted:
@@ -30,7 +31,7 @@ export interface PreemptionPolicy {
   /** Maximum number of plans in one search. */
   readonly maxPlans: number;
   /** Returns a text for the verdict. */
-  describe(outcome: PreemptionOutcome): string;
+  describe(outcome: PreemptionOutcome, of: SchedulingEntity['kind']): string;
 }
 
 /** How many evictions a disruption budget allows now. */

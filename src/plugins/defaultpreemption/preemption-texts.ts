@@ -1,16 +1,17 @@
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { NodeCounts, PreemptionOutcome } from '../../framework/preemption-policy.ts';
 
 /** Returns the verdict's text about a search for victims, in kube-scheduler's words where it has the case. */
-export function describeOutcome(outcome: PreemptionOutcome): string {
-  return `preemption: ${textOf(outcome)}.`;
+export function describeOutcome(outcome: PreemptionOutcome, of: SchedulingEntity['kind']): string {
+  return `preemption: ${textOf(outcome, of)}.`;
 }
 
-function textOf(outcome: PreemptionOutcome): string {
+function textOf(outcome: PreemptionOutcome, of: SchedulingEntity['kind']): string {
   switch (outcome.kind) {
     case 'found':
       return foundText(outcome);
     case 'notHelpful':
-      return notHelpfulText(outcome);
+      return of === 'pod' ? countedNodes(outcome.nodes) : notHelpfulText(outcome);
     case 'protected':
       return `would need pods ${outcome.why}`;
     case 'ended':
@@ -28,9 +29,7 @@ function notHelpfulText({
   placed,
   needed,
   candidates,
-  nodes,
 }: Extract<PreemptionOutcome, { kind: 'notHelpful' }>): string {
-  if (needed === 1) return countedNodes(nodes);
   if (candidates === 0) return 'no pods of lower priority';
   return `not helpful: ${placed} of ${needed} members fit even with ${counted(candidates, 'pod')} of lower priority gone`;
 }
