@@ -2,9 +2,9 @@
  * Measures the cost of gangs that wait on a full cluster. The events are their rejection at the start of the process, the deletion of one pod
  * (capacity for a member, not for a gang), the deletion of ten more pods, and node heartbeats. The benchmark delivers the watch events of all writes.
  *
- *     node --expose-gc bench/parked-gangs.ts [--post-filter] [gangs] [shapes]
+ *     node --expose-gc bench/parked-gangs.ts [--preemption] [gangs] [shapes]
  *
- * With `--post-filter`, a plugin with PostFilter never helps, and rules out that it could.
+ * With `--preemption`, the plugin DefaultPreemption is enabled. No pod has a lower priority than the gangs.
  */
 import process from 'node:process';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -12,34 +12,27 @@ import { parseArgs } from 'node:util';
 import type { Pod } from '../src/api/pod.ts';
 import { seededRandom } from '../src/base/random.ts';
 import { systemClock } from '../src/base/system-clock.ts';
-import type { Plugin } from '../src/framework/plugin.ts';
 import { createMetricRegistry } from '../src/observability/metric-registry.ts';
 import { silentLogger } from '../src/observability/silent-logger.ts';
-import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
+import { defaultPlugins, defaultPreemption, pluginRegistry } from '../src/plugins/registry.ts';
 import { gangSpecOf } from '../src/scheduler/intake/pod-group-adapter.ts';
 import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
 import { Builders } from '../src/testkit/builders/builders.ts';
 
-const { values, positionals } = parseArgs({ options: { 'post-filter': { type: 'boolean' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({ options: { preemption: { type: 'boolean' } }, allowPositionals: true });
 const [gangCount = 10_000, shapes = 1] = positionals.map(Number);
-const postFilter: Plugin = {
-  name: 'NeverHelping',
-  sign: ({ priority }) => `${priority}`,
-  postFilter: () => void counts.postFilters++,
-  rulesOut: () => true,
-};
-const extra = values['post-filter'] === true ? [postFilter] : [];
+const extra = values.preemption === true ? [defaultPreemption] : [];
 const nodeCount = 5_000;
 const members = 4;
 
-const counts = { attempts: 0, postFilters: 0, lookups: 0, verdicts: 0, events: 0, binds: 0 };
+const counts = { attempts: 0, lookups: 0, verdicts: 0, events: 0, binds: 0 };
 /** UID -> pod in its latest watch event */
 const shown = new Map<string, Pod>();
 const echoes: Pod[] = [];
 
 const core = new SchedulerCore({
   profiles: [{ schedulerName: 'default-scheduler', plugins: [...defaultPlugins, ...extra] }],
-  plugins: new Map([...pluginRegistry, ...extra.map((plugin) => [plugin.name, () => plugin] as const)]),
+  plugins: pluginRegistry,
   ports: {
     binder: {
       bind: ({ uid, nodeName }) => {
@@ -125,7 +118,7 @@ async function phase(title: string, act: () => void): Promise<void> {
   globalThis.gc?.();
   const grown = (process.memoryUsage().heapUsed - heap) / 2 ** 20;
   console.log(
-    `${title}: ${of('attempts')} attempts, ${of('postFilters')} calls of PostFilter, ${of('lookups')} lookups, ${of('verdicts')} verdicts and ${of('events')} Events ` +
+    `${title}: ${of('attempts')} attempts, ${of('lookups')} lookups, ${of('verdicts')} verdicts and ${of('events')} Events ` +
       `written, ${of('binds')} bindings; ${((user + system) / 1000).toFixed(1)} ms of CPU time, ${handlerMs.toFixed(3)} ms in the handler; heap grew by ${grown.toFixed(1)} MB`,
   );
 }

@@ -4,6 +4,7 @@ import { ClaimsInUse } from './claims-in-use.ts';
 import { ClusterNodes } from './cluster-nodes.ts';
 import type { GenerationCounter } from './generation-counter.ts';
 import { PlacedPods } from './placed-pods.ts';
+import { RequestedByPriority } from './requested-by-priority.ts';
 
 export interface ClusterContentsOptions {
   readonly counter: GenerationCounter;
@@ -24,6 +25,8 @@ export class ClusterContents {
   readonly claimsInUse: ClaimsInUse;
   /** Allocatable and requested amounts of the nodes, in columns. */
   readonly amounts: AmountColumns;
+  /** Requested amounts of the nodes, by priority. */
+  readonly requestedByPriority: RequestedByPriority;
 
   constructor({ counter, pods, isPlanning, firstVersion }: ClusterContentsOptions) {
     this.placed = new PlacedPods(() => this.nodes.all(), firstVersion);
@@ -44,5 +47,6 @@ export class ClusterContents {
       },
     });
     this.amounts = new AmountColumns(this.nodes);
+    this.requestedByPriority = new RequestedByPriority(this.nodes);
   }
 }

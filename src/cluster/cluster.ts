@@ -19,6 +19,7 @@ import { ListedObjects } from './listed-objects.ts';
 import type { NodeInfo } from './node-info.ts';
 import { NodeReservations } from './node-reservations.ts';
 import type { PlacedPods } from './placed-pods.ts';
+import type { RequestedByPriorityView } from './requested-by-priority.ts';
 import type { FreeCapacity } from './free-capacity.ts';
 import type { Topology } from './topologies.ts';
 import { Transaction } from './transaction.ts';
@@ -98,6 +99,12 @@ export class Cluster {
   get amounts(): AmountColumnsView {
     this.hidePlan();
     return this.#contents.amounts;
+  }
+
+  /** Requested amounts of the nodes, by priority. */
+  get requestedByPriority(): RequestedByPriorityView {
+    this.hidePlan();
+    return this.#contents.requestedByPriority;
   }
 
   /** Claims in use by pods on nodes. Counting starts on first use. */

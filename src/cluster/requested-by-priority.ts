@@ -12,7 +12,7 @@ interface PriorityLevel {
 
 /** Read side of the index. */
 export interface RequestedByPriorityView {
-  /** Returns what the pods on the node that have a lower priority request. */
+  /** Returns what those pods on the node request that have a lower priority or are terminating. */
   below(priority: number, node: { readonly index: number }, id: ResourceId): number;
   /** The same for all nodes together. */
   totalBelow(priority: number, id: ResourceId): number;
@@ -104,7 +104,9 @@ export class RequestedByPriority implements RequestedByPriorityView {
 function levelsOf({ pods }: NodeInfo): readonly PriorityLevel[] {
   /** priority -> level */
   const levels = new Map<number, PriorityLevel>();
-  for (const { priority, template } of pods.values()) {
+  for (const { priority: own, template, deleting } of pods.values()) {
+    // A pod that is terminating makes way for any other.
+    const priority = deleting ? -Infinity : own;
     let level = levels.get(priority);
     if (level === undefined) levels.set(priority, (level = { priority, requested: new Amounts() }));
     level.requested.add(template.requests);

@@ -14,6 +14,7 @@ import type { ImagesView } from '../cluster/image-states.ts';
 import type { NodeView } from '../cluster/node-info.ts';
 import type { PlacedPodsView } from '../cluster/placed-pods.ts';
 import type { FreeCapacityView } from '../cluster/free-capacity.ts';
+import type { RequestedByPriorityView } from '../cluster/requested-by-priority.ts';
 import type { Topology } from '../cluster/topologies.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { SchedulingEntity } from './scheduling-entity.ts';
@@ -78,6 +79,8 @@ export interface ClusterLister {
   readonly capacity: FreeCapacityView;
   /** Allocatable and requested amounts per node, in columns, for `scoreAll`. */
   readonly amounts: AmountColumnsView;
+  /** Requested amounts by the priority of the pods. Built on first use and then kept up to date. */
+  readonly requestedByPriority: RequestedByPriorityView;
   /** Images on nodes; kept if an enabled plugin sets `readsImages`. */
   readonly images: ImagesView;
   node(name: string): NodeView | undefined;

@@ -22,3 +22,19 @@ export function resourceDemandOf(members: readonly Pod[], needed: number): Resou
   }
   return { podClasses: [...podClasses.values()], needed, priority };
 }
+
+/** Returns the sum and the maximum of the `needed` smallest amounts. */
+export function smallestAmounts(
+  amounts: readonly (readonly [amount: number, count: number])[],
+  needed: number,
+): { readonly sum: number; readonly maximum: number } {
+  let [left, sum, maximum] = [needed, 0, 0];
+  for (const [amount, count] of amounts.toSorted(([a], [b]) => a - b)) {
+    if (left <= 0) break;
+    const number = Math.min(left, count);
+    sum += number * amount;
+    maximum = amount;
+    left -= number;
+  }
+  return { sum, maximum };
+}

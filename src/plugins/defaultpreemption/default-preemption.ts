@@ -1,8 +1,11 @@
 import type { Pod } from '../../api/pod.ts';
-import type { EventRegistration } from '../../framework/cluster-event.ts';
+import { amountOf } from '../../api/resource-list.ts';
+import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
-import type { PluginHandle } from '../../framework/plugin-handle.ts';
+import type { ClusterLister, PluginHandle } from '../../framework/plugin-handle.ts';
 import type { PreemptionPolicy } from '../../framework/preemption-policy.ts';
+import { smallestAmounts } from '../../framework/resource-demand.ts';
+import type { ResourceDemand } from '../../framework/resource-demand.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { readDefaultPreemptionArgs } from './default-preemption-args.ts';
 import type { DefaultPreemptionArgs } from './default-preemption-args.ts';
@@ -10,6 +13,8 @@ import { DisruptionBudgets } from './disruption-budgets.ts';
 import { describeOutcome } from './preemption-texts.ts';
 
 const name = 'DefaultPreemption';
+/** Maximum number of skipped pods to remember. */
+const maxSkipped = 10_000;
 const notEligible: PostFilterResult = { message: 'preemption: not eligible due to preemptionPolicy=Never.' };
 
 /**
@@ -19,12 +24,20 @@ const notEligible: PostFilterResult = { message: 'preemption: not eligible due t
 class DefaultPreemption implements Plugin {
   readonly name = name;
   readonly reads = ['PodDisruptionBudget'] as const;
+  readonly #cluster: ClusterLister;
   readonly #policy: PreemptionPolicy;
+  /** uids of pods that a search skipped because they were being bound */
+  #skipped = new Set<string>();
 
   constructor(args: DefaultPreemptionArgs, handle: PluginHandle) {
+    this.#cluster = handle.cluster;
     const budgets = new DisruptionBudgets(handle.cluster.listed);
     this.#policy = {
       protects: (pod) => protection(pod, args, handle.clock.now()),
+      skipped: (pods) => {
+        if (this.#skipped.size > maxSkipped) this.#skipped = new Set();
+        for (const { uid } of pods) this.#skipped.add(uid);
+      },
       get hasBudgets() {
         return budgets.areAny;
       },
@@ -34,9 +47,10 @@ class DefaultPreemption implements Plugin {
     };
   }
 
-  /** The priority is part of every signature. */
-  sign({ template }: Pod): string {
-    return template.neverPreempts === true ? 'Never' : '';
+  /** What a search reads of the pod besides what other plugins read. Also what the hints read. */
+  sign({ priority, template }: Pod): string {
+    const { requests, neverPreempts = false } = template;
+    return `${priority} ${neverPreempts} ${requests.ids.join(',')} ${requests.amounts.join(',')}`;
   }
 
   postFilter(schedulingEntity: SchedulingEntity): PostFilterResult {
@@ -45,9 +59,47 @@ class DefaultPreemption implements Plugin {
     return { message: '', policy: this.#policy };
   }
 
-  eventsToRegister(): readonly EventRegistration[] {
-    return [];
+  /** True if the `needed` smallest requests exceed what is free or requested by pods of lower priority. */
+  rulesOut({ podClasses, needed, priority }: ResourceDemand): boolean {
+    const { capacity, requestedByPriority } = this.#cluster;
+    const ids = new Set(podClasses.flatMap(({ pod }) => pod.template.requests.ids));
+    for (const id of ids) {
+      const amounts = podClasses.map(({ pod, count }) => [amountOf(pod.template.requests, id), count] as const);
+      const { sum } = smallestAmounts(amounts, needed);
+      // Sums of bytes over many nodes may be inexact.
+      if (sum > (capacity.free(id) + requestedByPriority.totalBelow(priority, id)) * (1 + 1e-9)) return true;
+    }
+    return false;
   }
+
+  eventsToRegister(): readonly EventRegistration[] {
+    return [
+      { resource: 'AssignedPod', actions: ['Add'], hint: (pod, event) => this.#isBoundNow(pod, event) },
+      { resource: 'AssignedPod', actions: ['Update', 'Delete'], hint: (pod, event) => this.#fitsWithoutLower(pod, event) },
+      { resource: 'Node', actions: ['Add', 'Update'], hint: (pod, event) => this.#fitsWithoutLower(pod, event) },
+    ];
+  }
+
+  /** A pod that could not be evicted while it was being bound can be evicted now. */
+  #isBoundNow(pod: Pod, event: ClusterEvent): boolean {
+    if (event.resource !== 'AssignedPod' || !this.#skipped.has(event.pod.uid)) return false;
+    return event.pod.priority < pod.priority && this.#fitsWithoutLower(pod, event);
+  }
+
+  /** Returns whether the requests of the pod fit on the event's node beside the pods of equal or higher priority. */
+  #fitsWithoutLower({ priority, template }: Pod, event: ClusterEvent): boolean {
+    const nodeName = nodeNameIn(event);
+    const node = nodeName === undefined ? undefined : this.#cluster.node(nodeName);
+    if (node === undefined) return false;
+    const { ids, amounts } = template.requests;
+    const { requestedByPriority } = this.#cluster;
+    return ids.every((id, i) => amounts[i]! <= node.free(id) + requestedByPriority.below(priority, node, id));
+  }
+}
+
+function nodeNameIn(event: ClusterEvent): string | undefined {
+  if (event.resource === 'AssignedPod') return event.pod.nodeName;
+  return event.resource === 'Node' && event.action !== 'Delete' ? event.new.name : undefined;
 }
 
 /** Returns why the pod must not be evicted now. `now`: milliseconds since the epoch. */

@@ -9,6 +9,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { ClusterLister, PluginHandle } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import type { Status } from '../../framework/status.ts';
+import { smallestAmounts } from '../../framework/resource-demand.ts';
 import type { ResourceDemand } from '../../framework/resource-demand.ts';
 import { latestTemplate } from '../latest-template.ts';
 import { AllocationScore } from './allocation-score.ts';
@@ -47,7 +48,7 @@ class NodeResourcesFit implements Plugin {
     const ids = new Set(requests.flatMap(({ list }) => list.ids));
     const { capacity } = this.#cluster;
     for (const id of ids) {
-      const { sum, maximum } = smallest(
+      const { sum, maximum } = smallestAmounts(
         requests.map(({ list, count }) => [amountOf(list, id), count] as const),
         needed,
       );
@@ -184,22 +185,6 @@ function ignoring({ ignoredResources, ignoredResourceGroups }: FitArguments): ((
     if (!resource.includes('/') || resource.includes('kubernetes.io/')) return false;
     return resources.has(resource) || groups.has(resource.split('/', 1)[0]!);
   };
-}
-
-/** Returns the sum and the maximum of the `needed` smallest amounts. */
-function smallest(
-  amounts: readonly (readonly [amount: number, count: number])[],
-  needed: number,
-): { readonly sum: number; readonly maximum: number } {
-  let [left, sum, maximum] = [needed, 0, 0];
-  for (const [amount, count] of amounts.toSorted(([a], [b]) => a - b)) {
-    if (left <= 0) break;
-    const number = Math.min(left, count);
-    sum += number * amount;
-    maximum = amount;
-    left -= number;
-  }
-  return { sum, maximum };
 }
 
 /** Returns whether any request became smaller. */

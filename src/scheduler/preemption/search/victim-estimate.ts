@@ -172,15 +172,16 @@ export class VictimEstimate {
       /** candidate -> number of members of this class there */
       const taken = new Map<Candidate, number>();
       for (const { name } of allowed) {
-        budget.spend(1);
+        const candidate = this.#candidates.get(name)!;
+        budget.spend(1 + candidate.pods.length);
         if (budget.isDue) yield;
-        offer(this.#candidates.get(name)!);
+        offer(candidate);
       }
       for (let left = count; left > 0 && placed < needed;) {
         const best = offers.pop();
         if (best === undefined) break;
         const { candidate } = best;
-        budget.spend(1);
+        budget.spend(1 + candidate.pods.length);
         if (budget.isDue) yield;
         if (best.version !== candidate.version) {
           if ((taken.get(candidate) ?? 0) < perNode) offer(candidate);

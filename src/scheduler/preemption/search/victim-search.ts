@@ -42,6 +42,8 @@ interface Confirmed {
 
 /** Pods to take out between two checks whether a pause is due. */
 const takenOutAtATime = 500;
+/** How many pods can be read at the cost of one node check. */
+const podsPerCheck = 8;
 
 /**
  * Searches for pods whose eviction lets an entity fit as a whole. Every answer is proved by a plan: no pod is a victim unless all members that
@@ -73,7 +75,7 @@ export class VictimSearch {
     if (classes.length === 1 && cheapest.placed < needed) return none(this.#negative(search, cheapest.placed, estimate));
     const transaction = this.#cluster.begin();
     try {
-      const going = this.#going(isGoing);
+      const going = yield* this.#going(isGoing, budget);
       let confirmed: Confirmed | undefined;
       // The plugins may keep members apart, which the estimate does not know.
       for (const perNode of [Infinity, 1]) {
@@ -132,8 +134,14 @@ export class VictimSearch {
     return this.#cluster.nodeOf(pod)?.isLost === false;
   }
 
-  #going(isGoing: (pod: Pod) => boolean): readonly Pod[] {
-    return this.#cluster.nodes.flatMap(({ pods }) => [...pods.values()].filter(isGoing));
+  *#going(isGoing: (pod: Pod) => boolean, budget: WorkBudget): Yielding<readonly Pod[]> {
+    const going: Pod[] = [];
+    for (const { pods } of this.#cluster.nodes) {
+      budget.spend(pods.size / podsPerCheck);
+      if (budget.isDue) yield;
+      for (const pod of pods.values()) if (pod.deleting && isGoing(pod)) going.push(pod);
+    }
+    return going;
   }
 
   /** Plans without these pods. Returns undefined if the entity does not fit; then the transaction is as before. */
@@ -190,10 +198,11 @@ export class VictimSearch {
   }
 
   #negative(
-    { units, demand }: Search,
+    { units, demand, policy }: Search,
     placed: number,
     { candidateCount, nodeCount, withoutVictims }: VictimEstimate,
   ): PreemptionOutcome {
+    if (units.inFlight.length > 0) policy.skipped(units.inFlight);
     const [why] = units.protectedPods.keys();
     if (why !== undefined) return { kind: 'protected', why };
     const all = this.#cluster.nodes.length;
