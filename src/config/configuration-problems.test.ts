@@ -229,8 +229,8 @@ describe("kube-scheduler's rules", () => {
       `4:37: profiles[0].plugins.multiPoint.enabled[0].name is "MyPlugin", which is not a known plugin; the plugins are ${pluginNames}`,
     ],
     [
-      'plugins: {multiPoint: {enabled: [{name: DefaultPreemption}]}}',
-      '4:37: profiles[0].plugins.multiPoint.enabled[0].name is DefaultPreemption, a plugin of kube-scheduler that Tutti ' +
+      'plugins: {multiPoint: {enabled: [{name: GangScheduling}]}}',
+      '4:37: profiles[0].plugins.multiPoint.enabled[0].name is GangScheduling, a plugin of kube-scheduler that Tutti ' +
         `does not have yet: remove it, or use one of ${pluginNames}`,
     ],
     [
@@ -492,7 +492,7 @@ it('reports all errors of a file at once, in file order, with their positions', 
     '      enabled:',
     '      - name: NodeResourcesFit',
     '        weight: 5',
-    '      - name: DefaultPreemption',
+    '      - name: GangScheduling',
     '        weight: heavy',
     '    queueSort:',
     '      disabled:',
@@ -509,7 +509,7 @@ it('reports all errors of a file at once, in file order, with their positions', 
     '5:3: clientConnection.qps must be a number, not "fast"',
     '6:3: clientConnection.kubeConfig is not a known field; did you mean kubeconfig? ' +
       'The fields are kubeconfig, acceptContentTypes, contentType, qps, burst',
-    '14:9: profiles[0].plugins.score.enabled[1].name is DefaultPreemption, a plugin of kube-scheduler that Tutti does not ' +
+    '14:9: profiles[0].plugins.score.enabled[1].name is GangScheduling, a plugin of kube-scheduler that Tutti does not ' +
       `have yet: remove it, or use one of ${pluginNames}`,
     '15:9: profiles[0].plugins.score.enabled[1].weight must be a whole number from 0 to 2147483647, not "heavy"',
     '16:5: profiles[0].plugins.queueSort must leave exactly one queueSort plugin, not none: enable PrioritySort',

@@ -190,7 +190,7 @@ describe('a warning', () => {
     ],
     [
       'profiles: [{pluginConfig: [{name: DefaultPreemption, args: {minCandidateNodesAbsolute: 60}}]}]',
-      '3:29: profiles[0].pluginConfig[0].name has no effect: it names DefaultPreemption, which Tutti does not have',
+      '3:29: profiles[0].pluginConfig[0].name has no effect: DefaultPreemption is not enabled in this profile',
     ],
     [
       'profiles: [{pluginConfig: [{name: Coschedulling, args: {anything: 1}}]}]',

@@ -5,7 +5,6 @@ import type { FieldPath } from '../plugins/field-path.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
 import type { ReportDiagnostic } from './configuration-document.ts';
 import { configurationGroup, configurationVersions } from './configuration-schema.ts';
-import { foreignArguments } from './foreign-arguments.ts';
 import { isRemoved, whyForeign } from './foreign-plugins.ts';
 import type { KnownPlugins } from './known-plugin.ts';
 import { fieldOf, filledTextOf, listOf } from './raw-value.ts';
@@ -41,7 +40,7 @@ export function readPluginConfig(
     places.set(name, place);
     const given = fieldOf(entry, 'args');
     const plugin = known.get(name);
-    const its = plugin === undefined ? foreignArguments.get(name) : plugin.arguments;
+    const its = plugin?.arguments;
     checkVersion(given, its, [...place, 'args', 'apiVersion'], report);
     const read = its === undefined ? given : readArguments(its, given, [...place, 'args'], report);
     if (plugin !== undefined && read !== undefined && !isDeepStrictEqual(read, {})) args.set(name, read);
