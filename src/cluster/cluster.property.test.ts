@@ -97,6 +97,7 @@ const step = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('takeOut' as const), uid: fc.constantFrom(...uids) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('putBack' as const), uids: fc.subarray([...uids]) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('savepoint' as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('rollbackTo' as const), which: fc.nat(5) }) },
   // A reader uses the index of placed pods.
@@ -265,6 +266,9 @@ class Both {
           if (pod !== undefined) transaction.takeOut([pod]);
           break;
         }
+        case 'putBack':
+          transaction.putBack(todo.uids.flatMap((uid) => this.pods.get(uid) ?? []));
+          break;
         case 'savepoint':
           savepoints.push({ at: transaction.savepoint(), harness: this.harness() });
           break;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { amountOf } from '../api/resource-list.ts';
 import { cpuId, memoryId, podsId } from '../api/resource-names.ts';
 import { Builders } from '../testkit/builders/builders.ts';
 import { Cluster } from './cluster.ts';
@@ -17,6 +18,8 @@ const step = fc.oneof(
     name: fc.constantFrom(...podNames),
     on: fc.constantFrom('', ...nodeNames),
     amount,
+    priority: fc.constantFrom(0, 5),
+    deleting: fc.boolean(),
   }),
   fc.record({ kind: fc.constant('noPod' as const), name: fc.constantFrom(...podNames) }),
   fc.record({
@@ -53,7 +56,21 @@ function expectColumns({ amounts, nodes }: Cluster): void {
   }
 }
 
-it('free capacity equals a recount, and columns equal the nodes, after any changes', () => {
+function expectPriorities({ requestedByPriority, nodes }: Cluster): void {
+  for (const id of [cpuId, memoryId, podsId]) {
+    for (const priority of [-1, 0, 5, 9]) {
+      const below = nodes.map(({ pods }) =>
+        [...pods.values()]
+          .filter((pod) => pod.deleting || pod.priority < priority)
+          .reduce((sum, { template }) => sum + amountOf(template.requests, id), 0),
+      );
+      expect(nodes.map((node) => requestedByPriority.below(priority, node, id))).toEqual(below);
+      expect(requestedByPriority.totalBelow(priority, id)).toBe(below.reduce((sum, each) => sum + each, 0));
+    }
+  }
+}
+
+it('free capacity and requests by priority equal a recount, and columns equal the nodes, after any changes', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
       const build = new Builders();
@@ -70,7 +87,8 @@ it('free capacity equals a recount, and columns equal the nodes, after any chang
             break;
           case 'pod': {
             const { cpu, memory } = todo.amount;
-            const pod = { name: todo.name, uid: todo.name, nodeName: todo.on, cpu, memory: `${memory}k` };
+            const { name, on: nodeName, priority, deleting } = todo;
+            const pod = { name, uid: name, nodeName, cpu, memory: `${memory}k`, priority, deleting };
             cluster.setPod(build.projectedPod(pod));
             break;
           }
@@ -85,6 +103,7 @@ it('free capacity equals a recount, and columns equal the nodes, after any chang
             if (todo.isLookedAt) {
               expectSums(cluster);
               expectColumns(cluster);
+              expectPriorities(cluster);
             }
             if (todo.isKept) transaction.commit();
             else transaction.rollback();
@@ -94,6 +113,7 @@ it('free capacity equals a recount, and columns equal the nodes, after any chang
         if (todo.kind === 'noPod') continue;
         expectSums(cluster);
         expectColumns(cluster);
+        expectPriorities(cluster);
       }
     }),
     { numRuns: 200 },

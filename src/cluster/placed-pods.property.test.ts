@@ -66,6 +66,7 @@ describe('PlacedPods', () => {
               const savepoint = transaction.savepoint();
               if (cluster.openPod(pod.uid) !== undefined) transaction.assume(pod, cluster.node(`n${upTo(3)}`)!);
               else transaction.takeOut([named(pod), named(pods[upTo(pods.length - 1)]!)]);
+              if (random() < 0.3) transaction.putBack(pods.filter(() => random() < 0.3));
               if (random() < 0.3) follow();
               if (random() < 0.3) transaction.rollbackTo(savepoint);
               if (random() < 0.3) {
