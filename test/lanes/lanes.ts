@@ -16,7 +16,7 @@ export const integration = [
 ];
 
 /** Tests that only try many or very large examples. */
-export const propertiesOnly = ['**/*.fuzz.test.ts', 'test/{fuzz,refusals,simulation,soak}/**/*.test.ts'];
+export const propertiesOnly = ['**/*.fuzz.test.ts', 'test/{fuzz,preemption,refusals,simulation,soak}/**/*.test.ts'];
 
 /** Matches both kinds of properties: of fast-check, and loops over seeds. */
 const property = /\bfc\.(assert|check)\(|\bruns\(/;
