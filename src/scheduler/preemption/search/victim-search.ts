@@ -194,7 +194,9 @@ export class VictimSearch {
     const { members, needed, signed, gang } = demand;
     const groupState = gang === undefined ? undefined : new CycleState();
     const request: PlanRequest = { profile, members, needed, signed, groupState, within };
-    return yield* this.#planner.steps(request, transaction, budget);
+    const plan = yield* this.#planner.steps(request, transaction, budget);
+    if (plan.blocked !== undefined) transaction.rollbackTo(0);
+    return plan;
   }
 
   #negative(
