@@ -183,7 +183,7 @@ export class Preemptions {
     const lowest = Math.min(...members.map(({ priority }) => priority));
     for (const victim of victims) {
       const isOwn = schedulingEntity.kind === 'gang' && schedulingEntity.gang.members.has(victim.uid);
-      if (isOwn) return `victim ${victim.key} belongs to the group itself`;
+      if (isOwn && !victim.deleting) return `victim ${victim.key} belongs to the group itself`;
       if (this.#options.cluster.nodeOf(victim) === undefined) return `victim ${victim.key} is not bound`;
       if (victim.priority >= lowest && !victim.deleting) return `the priority of victim ${victim.key} is not lower`;
     }

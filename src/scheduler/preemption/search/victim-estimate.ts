@@ -248,12 +248,19 @@ export class VictimEstimate {
     return { candidate, version, out, price: this.#priceOf(out, victims, used) };
   }
 
-  /** Pods whose eviction would exceed a budget come first, then the most important ones. */
+  /** Pods whose eviction would exceed a budget come first, or that of the gang that would go with them. Then the most important ones come. */
   #putBackOrder(pods: readonly EvictablePod[], used: BudgetUse): readonly EvictablePod[] {
     const { policy } = this.#options;
     if (!policy.hasBudgets) return pods;
     const use = used.copy();
-    const exceeding = new Set(pods.toReversed().filter(({ pod }) => use.add(pod)));
+    /** unit that can only go whole -> whether it exceeds a budget */
+    const whole = new Map<EvictionUnit, boolean>();
+    const exceeds = ({ pod, unit, isSpare }: EvictablePod): boolean => {
+      if (isSpare) return use.add(pod);
+      if (!whole.has(unit)) whole.set(unit, unit.pods.filter((each) => use.add(each)).length > 0);
+      return whole.get(unit)!;
+    };
+    const exceeding = new Set(pods.toReversed().filter(exceeds));
     return [...pods.filter((each) => exceeding.has(each)), ...pods.filter((each) => !exceeding.has(each))];
   }
 

@@ -69,7 +69,7 @@ export class VictimSearch {
     const search: Search = { profile, demand, policy, units, budget, plans: 0 };
     const classes = yield* this.#classes(search);
     const { needed } = demand;
-    const isGoing = (pod: Pod): boolean => this.#isGoing(pod, gang?.key);
+    const isGoing = (pod: Pod): boolean => this.#isGoing(pod);
     const estimate = yield* VictimEstimate.of({ classes, needed, units, policy, isGoing }, budget);
     const cheapest = yield* estimate.cheapest(Infinity, budget);
     if (classes.length === 1 && cheapest.placed < needed) return none(this.#negative(search, cheapest.placed, estimate));
@@ -112,7 +112,8 @@ export class VictimSearch {
     /** signature -> members; a member without one is a class of its own */
     const groups = Map.groupBy(members.keys(), (i) => signatures[i]!.whole ?? members[i]!.uid);
     const classes: { readonly pod: Pod; readonly count: number; readonly names: readonly string[] }[] = [];
-    const transaction = this.#cluster.begin({ onlyWith: gang?.members.values() ?? [] });
+    const own = [...(gang?.members.values() ?? [])].filter((pod) => !this.#isGoing(pod));
+    const transaction = this.#cluster.begin({ onlyWith: own });
     try {
       for (const positions of groups.values()) {
         const pod = members[positions[0]!]!;
@@ -129,9 +130,8 @@ export class VictimSearch {
   }
 
   /** Pods that are being deleted, whatever their priority, will be gone. Those on a lost node may never be. */
-  #isGoing(pod: Pod, groupKey: string | undefined): boolean {
-    if (!pod.deleting || (groupKey !== undefined && pod.podGroupKey === groupKey)) return false;
-    return this.#cluster.nodeOf(pod)?.isLost === false;
+  #isGoing(pod: Pod): boolean {
+    return pod.deleting && this.#cluster.nodeOf(pod)?.isLost === false;
   }
 
   *#going(isGoing: (pod: Pod) => boolean, budget: WorkBudget): Yielding<readonly Pod[]> {
