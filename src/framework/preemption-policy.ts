@@ -10,7 +10,7 @@ import type { SchedulingEntity } from './scheduling-entity.ts';
 export interface EvictionUnit {
   /** Undefined for a pod without a group. */
   readonly gang: GangView | undefined;
-  /** All pods that go together, the least important first. */
+  /** All pods that go together, the least important first. If not all may go together, those that may go without the others. */
   readonly pods: readonly Pod[];
   /** Highest priority of these pods. */
   readonly priority: number;

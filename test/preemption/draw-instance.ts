@@ -142,7 +142,7 @@ class InstanceDraw {
       hostPort: isTaken ? undefined : shape.hostPort,
       ...{ node, priority, group },
       isLeaving: dice.chance(terminating),
-      startedAt: dice.int(0, 5),
+      startedAt: 32 * dice.int(0, 5) + others.length,
       budget: this.#budgets.length > 0 && dice.chance(0.6) ? dice.int(0, this.#budgets.length - 1) : undefined,
     };
   }

@@ -45,7 +45,7 @@ export interface RunningPod extends PodShape {
   readonly group: number | 'own' | undefined;
   /** Is being deleted. */
   readonly isLeaving: boolean;
-  /** When it started, in seconds. */
+  /** When it started, in seconds; different for each pod. */
   readonly startedAt: number;
   /** The disruption budget that selects it. */
   readonly budget: number | undefined;

@@ -1,5 +1,5 @@
 import { lowestPriorityOf } from './instance.ts';
-import type { Instance } from './instance.ts';
+import type { Instance, RunningPod } from './instance.ts';
 import { PlainCluster } from './plain-cluster.ts';
 import type { MemberNodes } from './plain-cluster.ts';
 
@@ -91,17 +91,27 @@ function choicesOf(instance: Instance): number[][] {
   const single = mayGo.filter(([, { group }]) => group === undefined).map(([i]) => [0, 1 << i]);
   const ofGroups = groups.map(({ minMember }, group) => {
     const members = live.filter(([, pod]) => pod.group === group).length;
-    const going = mayGo.filter(([, pod]) => pod.group === group).map(([i]) => i);
+    const going = mayGo.filter(([, pod]) => pod.group === group);
     const surplus = Math.max(0, members - minMember);
+    if (going.length < members) return subsetsOf(leastImportantFirst(going).slice(0, surplus));
+    const whole = maskOf(going);
     const choices = subsetsOf(going).filter((mask) => countOf(mask) <= surplus);
-    const whole = going.reduce((mask, i) => mask | (1 << i), 0);
-    return going.length === members && !choices.includes(whole) ? [...choices, whole] : choices;
+    return choices.includes(whole) ? choices : [...choices, whole];
   });
   return [...single, ...ofGroups];
 }
 
-function subsetsOf(pods: readonly number[]): number[] {
-  return pods.reduce((masks, pod) => [...masks, ...masks.map((mask) => mask | (1 << pod))], [0]);
+/** If a member of a group must stay, only the least important ones beyond the quorum may go: those of the lowest priority, then the newest. */
+function leastImportantFirst(pods: readonly (readonly [number, RunningPod])[]): (readonly [number, RunningPod])[] {
+  return pods.toSorted(([, a], [, b]) => a.priority - b.priority || b.startedAt - a.startedAt);
+}
+
+function maskOf(pods: readonly (readonly [number, RunningPod])[]): number {
+  return pods.reduce((mask, [i]) => mask | (1 << i), 0);
+}
+
+function subsetsOf(pods: readonly (readonly [number, RunningPod])[]): number[] {
+  return pods.reduce<number[]>((masks, [i]) => [...masks, ...masks.map((mask) => mask | (1 << i))], [0]);
 }
 
 function isIn(mask: number, pod: number): boolean {

@@ -25,7 +25,8 @@ const none: readonly EvictablePod[] = [];
 
 /**
  * The pods that may be evicted for an entity, in units. A group is evicted whole, or it keeps its quorum: so a group is a unit, of which some
- * pods may go without the others. Pods that are already terminating belong to no unit.
+ * pods may go without the others. If a member must stay, only the least important members beyond the quorum may go. Pods that are already
+ * terminating belong to no unit.
  */
 export class EvictionUnits {
   readonly #cluster: Cluster;
@@ -65,8 +66,7 @@ export class EvictionUnits {
     }
     for (const [unit, pods] of ofGangs ?? []) {
       for (const [i, pod] of pods.sort(leastImportantFirst).entries()) {
-        const isSpare = i < unit.surplus;
-        if (isSpare || unit.mayGoWhole) (found ??= []).push({ pod, unit, isSpare });
+        (found ??= []).push({ pod, unit, isSpare: i < unit.surplus });
       }
     }
     return found?.sort(mostImportantFirst) ?? none;
@@ -95,7 +95,9 @@ export class EvictionUnits {
     const mayGoWhole = mayGo.length === bound.length;
     const surplus = Math.min(mayGo.length, Math.max(0, bound.length - gang.spec!.minMember));
     if (!mayGoWhole && surplus === 0) return undefined;
-    const pods = mayGo.sort(leastImportantFirst);
+    mayGo.sort(leastImportantFirst);
+    // Which of them stay is decided here: then the search can treat the others as single pods.
+    const pods = mayGoWhole ? mayGo : mayGo.slice(0, surplus);
     for (const { uid } of pods) this.#evictable.add(uid);
     return { gang, pods, priority: Math.max(...pods.map(({ priority }) => priority)), surplus, mayGoWhole };
   }

@@ -47,8 +47,12 @@ interface Offer {
   readonly candidate: Candidate;
   readonly version: number;
   readonly out: readonly EvictablePod[];
+  /** gang among them -> how many of its pods could go without the others */
+  readonly surplus: ReadonlyMap<EvictionUnit, number>;
   readonly price: EvictionPrice;
 }
+
+const noGangs: ReadonlyMap<EvictionUnit, number> = new Map();
 
 export interface VictimEstimateOptions {
   readonly classes: readonly MemberClass[];
@@ -183,7 +187,8 @@ export class VictimEstimate {
         const { candidate } = best;
         budget.spend(1 + candidate.pods.length);
         if (budget.isDue) yield;
-        if (best.version !== candidate.version) {
+        const isOutdated = [...best.surplus].some(([unit, surplus]) => victims.surplus(unit) !== surplus);
+        if (best.version !== candidate.version || isOutdated) {
           if ((taken.get(candidate) ?? 0) < perNode) offer(candidate);
           continue;
         }
@@ -205,7 +210,10 @@ export class VictimEstimate {
     }
     const kept = this.#reduced(victims);
     for (const [candidate, amounts] of before) for (const [i, amount] of amounts.entries()) candidate.free[i] = amount;
-    const price = priceOf([...kept].map(({ pod }) => pod), kept.size === victims.size ? violations : countViolations(kept, policy));
+    const price = priceOf(
+      [...kept].map(({ pod }) => pod),
+      kept.size === victims.size ? violations : countViolations(kept, policy),
+    );
     return { placed, nodes, victims: kept, price, last };
   }
 
@@ -232,7 +240,7 @@ export class VictimEstimate {
 
   #offer(candidate: Candidate, request: readonly number[], victims: Victims, used: BudgetUse): Offer | undefined {
     const { version } = candidate;
-    if (fits(candidate.free, request)) return { candidate, version, out: [], price: nothingGoes };
+    if (fits(candidate.free, request)) return { candidate, version, out: [], surplus: noGangs, price: nothingGoes };
     const left = candidate.pods.filter(({ pod, unit }) => !victims.has(pod, unit));
     if (left.length === 0) return undefined;
     const available = [...candidate.free];
@@ -245,7 +253,9 @@ export class VictimEstimate {
       this.#add(available, each.pod, 1);
       out.push(each);
     }
-    return { candidate, version, out, price: this.#priceOf(out, victims, used) };
+    const gangs = out.flatMap(({ unit }) => (unit.gang === undefined ? [] : unit));
+    const surplus = new Map(gangs.map((unit) => [unit, victims.surplus(unit)]));
+    return { candidate, version, out, surplus, price: this.#priceOf(out, victims, used) };
   }
 
   /** Pods whose eviction would exceed a budget come first, or that of the gang that would go with them. Then the most important ones come. */
@@ -299,10 +309,11 @@ export class VictimEstimate {
         touched.add(candidate);
       }
       if ([...touched].every(({ free }) => free.every((amount) => amount >= 0))) needless.add(unit);
-      else for (const pod of pods) {
-        const candidate = this.#candidates.get(pod.nodeName);
-        if (candidate !== undefined) this.#change(candidate, pod, 1);
-      }
+      else
+        for (const pod of pods) {
+          const candidate = this.#candidates.get(pod.nodeName);
+          if (candidate !== undefined) this.#change(candidate, pod, 1);
+        }
     }
     return needless.size === 0 ? victims : victims.without(needless);
   }

@@ -5,7 +5,7 @@ import type { Cluster } from '../../../cluster/cluster.ts';
 import type { Transaction } from '../../../cluster/transaction.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { Nomination } from '../../../framework/dry-run.ts';
-import type { PreemptionOutcome, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
+import type { EvictionUnit, PreemptionOutcome, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import type { Demand } from '../../placement/planning/demand.ts';
 import { feasibleNodes } from '../../placement/planning/feasible-nodes.ts';
@@ -32,6 +32,8 @@ interface Search {
   readonly units: EvictionUnits;
   readonly budget: WorkBudget;
   plans: number;
+  /** The members for which Reserve was called. */
+  reserved: readonly NodeAssignment[];
 }
 
 /** A complete plan in the open transaction, without these victims. */
@@ -66,7 +68,7 @@ export class VictimSearch {
     const { members, gang } = demand;
     const priority = members.reduce((lowest, pod) => Math.min(lowest, pod.priority), Infinity);
     const units = new EvictionUnits(this.#cluster, { priority, groupKey: gang?.key }, policy);
-    const search: Search = { profile, demand, policy, units, budget, plans: 0 };
+    const search: Search = { profile, demand, policy, units, budget, plans: 0, reserved: [] };
     const classes = yield* this.#classes(search);
     const { needed } = demand;
     const isGoing = (pod: Pod): boolean => this.#isGoing(pod);
@@ -89,7 +91,6 @@ export class VictimSearch {
       const { assignments } = found;
       const putBack = new PutBack({ cluster: this.#cluster, profile, transaction, assignments });
       const victims = yield* putBack.run(found.victims, budget);
-      this.#planner.unreserve(profile, assignments);
       const nominations = assignments.map(({ pod, nodeName }) => ({ pod, nodeName }));
       const gangs = [...new Set(victims.flatMap(({ unit }) => unit.gang ?? []))];
       const pods = victims.map(({ pod }) => pod);
@@ -101,6 +102,7 @@ export class VictimSearch {
         victims: [...pods, ...awaited],
       };
     } finally {
+      this.#undo(search, transaction);
       transaction.rollback();
     }
   }
@@ -157,26 +159,26 @@ export class VictimSearch {
   }
 
   /** Plans without any pod that may be evicted. Returns the number of placed members if too few fit. */
-  *#confirmWithoutAll(
-    search: Search,
-    transaction: Transaction,
-    going: readonly Pod[],
-  ): Yielding<Confirmed | number> {
-    const all = this.#cluster.nodes.flatMap((node) => [...search.units.on(node)]);
-    const levels = [...new Set(all.map(({ unit }) => unit.priority))].sort((a, b) => a - b);
-    const upTo = (level: number): readonly EvictablePod[] => all.filter(({ unit }) => unit.priority <= levels[level]!);
-    const plan = yield* this.#plan(search, transaction, going, all);
+  *#confirmWithoutAll(search: Search, transaction: Transaction, going: readonly Pod[]): Yielding<Confirmed | number> {
+    const units = [...new Set(this.#cluster.nodes.flatMap((node) => search.units.on(node).map(({ unit }) => unit)))];
+    const priorities = new Set(units.flatMap(({ pods }) => pods.map(({ priority }) => priority)));
+    const levels = [-Infinity, ...[...priorities].sort((a, b) => a - b)];
+    let victims = victimsUpTo(levels.at(-1)!, units);
+    let plan = yield* this.#plan(search, transaction, going, victims);
     if (plan.blocked !== undefined) return plan.placed;
     // Find the lowest priority up to which pods have to go.
     let [low, high] = [0, levels.length - 1];
+    let isCurrent = true;
     while (low < high && search.plans < search.policy.maxPlans) {
       const middle = (low + high) >> 1;
-      const { blocked } = yield* this.#plan(search, transaction, going, upTo(middle));
-      if (blocked === undefined) high = middle;
+      const fewer = victimsUpTo(levels[middle]!, units);
+      const next = yield* this.#plan(search, transaction, going, fewer);
+      isCurrent = next.blocked === undefined;
+      if (isCurrent) [high, victims, plan] = [middle, fewer, next];
       else low = middle + 1;
     }
-    const { assignments } = yield* this.#plan(search, transaction, going, upTo(high));
-    return { assignments, victims: upTo(high) };
+    if (!isCurrent) plan = yield* this.#plan(search, transaction, going, victims);
+    return { assignments: plan.assignments, victims };
   }
 
   /** Plans without these pods, in the transaction as it was before. An incomplete plan changes nothing. */
@@ -188,15 +190,22 @@ export class VictimSearch {
     within?: ReadonlySet<string>,
   ): ReturnType<Planner['steps']> {
     const { profile, demand, budget } = search;
-    transaction.rollbackTo(0);
+    this.#undo(search, transaction);
     search.plans++;
     yield* takeOut(transaction, [...going, ...victims.map(({ pod }) => pod)], budget);
     const { members, needed, signed, gang } = demand;
     const groupState = gang === undefined ? undefined : new CycleState();
     const request: PlanRequest = { profile, members, needed, signed, groupState, within };
     const plan = yield* this.#planner.steps(request, transaction, budget);
-    if (plan.blocked !== undefined) transaction.rollbackTo(0);
+    if (plan.blocked === undefined) search.reserved = plan.assignments;
+    else this.#undo(search, transaction);
     return plan;
+  }
+
+  #undo(search: Search, transaction: Transaction): void {
+    this.#planner.unreserve(search.profile, search.reserved);
+    search.reserved = [];
+    transaction.rollbackTo(0);
   }
 
   #negative(
@@ -215,6 +224,15 @@ export class VictimSearch {
 
 function none(outcome: PreemptionOutcome): FoundVictims {
   return { outcome, nominations: [], victims: [] };
+}
+
+/** Returns the pods up to this priority that may go together. */
+function victimsUpTo(priority: number, units: readonly EvictionUnit[]): readonly EvictablePod[] {
+  return units.flatMap((unit): EvictablePod[] => {
+    if (unit.mayGoWhole && unit.priority <= priority) return unit.pods.map((pod) => ({ pod, unit, isSpare: false }));
+    const spare = unit.pods.filter((pod) => pod.priority <= priority).slice(0, unit.surplus);
+    return spare.map((pod) => ({ pod, unit, isSpare: true }));
+  });
 }
 
 function* takeOut(transaction: Transaction, pods: readonly Pod[], budget: WorkBudget): Yielding<void> {
