@@ -26,4 +26,12 @@ export class BudgetUse {
     }
     return exceeds;
   }
+  /** Adds evictions, unless one of them exceeds a budget. Returns whether it added them. */
+  addAll(pods: readonly Pod[]): boolean {
+    const before = new Map(this.#used);
+    if (!pods.map((pod) => this.add(pod)).includes(true)) return true;
+    this.#used.clear();
+    for (const [budget, used] of before) this.#used.set(budget, used);
+    return false;
+  }
 }

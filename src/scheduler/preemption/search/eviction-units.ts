@@ -65,7 +65,8 @@ export class EvictionUnits {
       }
     }
     for (const [unit, pods] of ofGangs ?? []) {
-      for (const [i, pod] of pods.sort(leastImportantFirst).entries()) {
+      pods.sort((a, b) => Number(this.#exceedsBudget(a)) - Number(this.#exceedsBudget(b)) || leastImportantFirst(a, b));
+      for (const [i, pod] of pods.entries()) {
         (found ??= []).push({ pod, unit, isSpare: i < unit.surplus });
       }
     }
@@ -100,6 +101,11 @@ export class EvictionUnits {
     const pods = mayGoWhole ? mayGo : mayGo.slice(0, surplus);
     for (const { uid } of pods) this.#evictable.add(uid);
     return { gang, pods, priority: Math.max(...pods.map(({ priority }) => priority)), surplus, mayGoWhole };
+  }
+
+  /** Returns whether a budget does not allow to evict this pod, even if no other one goes. */
+  #exceedsBudget(pod: Pod): boolean {
+    return this.#policy.hasBudgets && this.#policy.allowances(pod).some(({ allowed }) => allowed < 1);
   }
 
   /** Returns whether this pod may be evicted, and remembers why not. */

@@ -258,7 +258,10 @@ export class VictimEstimate {
     return { candidate, version, out, surplus, price: this.#priceOf(out, victims, used) };
   }
 
-  /** Pods whose eviction would exceed a budget come first, or that of the gang that would go with them. Then the most important ones come. */
+  /**
+   * Pods that would exceed a budget, or whose whole gang would, come first. Then the most important ones come. Those that exceed none are
+   * counted in the order of eviction.
+   */
   #putBackOrder(pods: readonly EvictablePod[], used: BudgetUse): readonly EvictablePod[] {
     const { policy } = this.#options;
     if (!policy.hasBudgets) return pods;
@@ -266,8 +269,8 @@ export class VictimEstimate {
     /** unit that can only go whole -> whether it exceeds a budget */
     const whole = new Map<EvictionUnit, boolean>();
     const exceeds = ({ pod, unit, isSpare }: EvictablePod): boolean => {
-      if (isSpare) return use.add(pod);
-      if (!whole.has(unit)) whole.set(unit, unit.pods.filter((each) => use.add(each)).length > 0);
+      if (isSpare) return !use.addAll([pod]);
+      if (!whole.has(unit)) whole.set(unit, !use.addAll(unit.pods));
       return whole.get(unit)!;
     };
     const exceeding = new Set(pods.toReversed().filter(exceeds));
