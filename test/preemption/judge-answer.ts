@@ -47,6 +47,7 @@ export function judgeAnswer(instance: Instance, { isPlanned, victims, nodes }: A
   for (const smaller of sets.smallerThan(set)) {
     if (sets.sufficesFor(smaller, nodes)) found.add('spare');
     if (!found.has('not minimal') && sets.suffices(smaller)) found.add(smaller.pods === 0 ? 'needless' : 'not minimal');
+    if (found.has('needless')) return { kind, found: ['needless'], extra: set.pods };
   }
   let smallest = set.pods;
   for (const other of sets.all) {

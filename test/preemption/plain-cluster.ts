@@ -63,7 +63,8 @@ export class PlainCluster {
     const reserved = reservations.filter((each) => each.node === node && each.priority >= member.priority);
     for (const i of resourceIndexes) {
       const used = [...here, ...reserved].reduce((sum, { amounts }) => sum + amounts[i], member.amounts[i]);
-      if (used > allocatable[i]) return false;
+      // A reservation may exceed what the node has. That only matters to pods that request the resource.
+      if (member.amounts[i] > 0 && used > allocatable[i]) return false;
     }
     here.push(member);
     return true;
