@@ -44,7 +44,9 @@ export class PutBack {
 
   /** Runs in steps. */
   *run(victims: readonly EvictablePod[], budget: WorkBudget): Yielding<readonly EvictablePod[]> {
-    const units = [...Map.groupBy(victims, ({ unit }) => unit).values()].map((pods) => pods.toSorted(mostImportantFirst));
+    const units = [...Map.groupBy(victims, ({ unit }) => unit).values()].map((pods) =>
+      pods.toSorted(mostImportantFirst),
+    );
     units.sort(([a], [b]) => mostImportantFirst(a!, b!));
     return yield* this.#settle(units, budget);
   }
@@ -66,7 +68,7 @@ export class PutBack {
     }
     if (!isAnyBack || (yield* this.#othersFit(budget))) return left;
     this.#members.transaction.rollbackTo(before);
-    if (units.length === 1) return units[0]!;
+    if (units.length === 1) return yield* this.#refusedByAny(units[0]!, budget);
     const middle = units.length >> 1;
     const first = yield* this.#settle(units.slice(0, middle), budget);
     return [...first, ...(yield* this.#settle(units.slice(middle), budget))];
@@ -74,19 +76,54 @@ export class PutBack {
 
   /** Puts back as many pods of one unit as possible: all, all but some that may go alone, or none. Returns the others. */
   #refused(pods: readonly EvictablePod[]): readonly EvictablePod[] {
+    if (this.#putBack(pods)) return [];
     const { transaction } = this.#members;
     const before = transaction.savepoint();
-    if (this.#putBack(pods)) return [];
-    const { unit } = pods[0]!;
-    const refused: EvictablePod[] = [];
-    for (const each of pods.length === 1 ? [] : pods) {
-      if (this.#putBack([each])) continue;
-      refused.push({ ...each, isSpare: true });
-      if (refused.length > unit.surplus) break;
+    for (const order of this.#ordersOf(pods)) {
+      const refused: EvictablePod[] = [];
+      for (const each of order) if (!this.#putBack([each]) && refused.push(asSpare(each)) > each.unit.surplus) break;
+      if (refused.length <= pods[0]!.unit.surplus) return refused;
+      transaction.rollbackTo(before);
     }
-    if (refused.length > 0 && refused.length <= unit.surplus) return refused;
-    transaction.rollbackTo(before);
     return pods;
+  }
+
+  /** Like `#refused`, but heeds all members. The pods cannot all go back. */
+  *#refusedByAny(pods: readonly EvictablePod[], budget: WorkBudget): Yielding<readonly EvictablePod[]> {
+    const { transaction } = this.#members;
+    const start = transaction.savepoint();
+    for (const order of this.#ordersOf(pods)) {
+      const refused: EvictablePod[] = [];
+      for (const each of order) {
+        const before = transaction.savepoint();
+        if (this.#putBack([each]) && (yield* this.#othersFit(budget))) continue;
+        transaction.rollbackTo(before);
+        if (refused.push(asSpare(each)) > each.unit.surplus) break;
+      }
+      if (refused.length <= pods[0]!.unit.surplus) return refused;
+      transaction.rollbackTo(start);
+    }
+    return pods;
+  }
+
+  /**
+   * Returns the orders in which to put back pods that do not all fit, but of which some may go alone: the most important first. If too many are
+   * then left, the smallest first.
+   */
+  #ordersOf(pods: readonly EvictablePod[]): readonly (readonly EvictablePod[])[] {
+    const { surplus } = pods[0]!.unit;
+    if (surplus === 0 || pods.length === 1) return [];
+    if (surplus >= pods.length) return [pods];
+    const sizes = new Map(pods.map((each) => [each, this.#sizeOf(each)]));
+    return [pods, pods.toSorted((a, b) => sizes.get(a)! - sizes.get(b)!)];
+  }
+
+  /** Returns which share of its node the pod requests, summed over resources; 0 on a node without members. */
+  #sizeOf({ pod: { nodeName, template } }: EvictablePod): number {
+    if (!this.#byNode.has(nodeName)) return 0;
+    const { allocatable } = this.#members.cluster.node(nodeName)!;
+    const { ids, amounts } = template.requests;
+    return ids.reduce((sum, id, i) => sum + amounts[i]! / Math.max(1, allocatable.of(id)), 0);
   }
 
   /** Puts the pods back, unless a member on one of their nodes then no longer fits. */
@@ -119,4 +156,8 @@ export class PutBack {
     for (const { pod } of pods) work += workPerCheck * (this.#byNode.get(pod.nodeName)?.length ?? 0);
     return work;
   }
+}
+
+function asSpare(victim: EvictablePod): EvictablePod {
+  return { ...victim, isSpare: true };
 }
