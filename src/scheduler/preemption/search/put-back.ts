@@ -31,15 +31,12 @@ export class PutBack {
   readonly #check: NodeCheck;
   /** node name -> members placed there */
   readonly #byNode: ReadonlyMap<string, readonly NodeAssignment[]>;
-  /** Members that plugins which read other nodes check, so that any pod may be in their way. */
-  readonly #dependent: readonly NodeAssignment[];
 
   constructor(members: PlacedMembers) {
-    const { cluster, profile, assignments } = members;
+    const { cluster, assignments } = members;
     this.#members = members;
     this.#check = new NodeCheck(cluster);
     this.#byNode = Map.groupBy(assignments, ({ nodeName }) => nodeName);
-    this.#dependent = assignments.filter(({ pod }) => !profile.skipOthers(pod));
   }
 
   /** Runs in steps. */
@@ -141,12 +138,14 @@ export class PutBack {
     return true;
   }
 
-  /** Returns whether all members fit that depend on pods of other nodes. */
+  /** Returns whether all members fit that depend on pods of other nodes. Which do is decided by the pods that are back. */
   *#othersFit(budget: WorkBudget): Yielding<boolean> {
-    for (const assignment of this.#dependent) {
-      budget.spend(workPerDependent);
+    const { profile, assignments } = this.#members;
+    for (const assignment of assignments) {
+      const isDependent = !profile.skipOthers(assignment.pod);
+      budget.spend(isDependent ? workPerDependent : workPerCheck);
       if (budget.isDue) yield;
-      if (this.#check.rejectionByOthersOf(this.#members.profile, assignment) !== undefined) return false;
+      if (isDependent && this.#check.rejectionByOthersOf(profile, assignment) !== undefined) return false;
     }
     return true;
   }

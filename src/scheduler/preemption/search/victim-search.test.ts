@@ -95,6 +95,18 @@ describe('victims of a pod', () => {
     expect(core.preempt({ spec: { affinity: { podAntiAffinity } } })).toEqual(['low']);
   });
 
+  it('PE31 - are pods whose anti-affinity excludes it', () => {
+    const core = new Preempting({ a: 4 });
+    const podAntiAffinity = {
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        { labelSelector: { matchLabels: { app: 'x' } }, topologyKey: 'kubernetes.io/hostname' },
+      ],
+    };
+    core.running('low', 'a', { spec: { affinity: { podAntiAffinity } } });
+    core.running('other', 'a');
+    expect(core.preempt({ labels: { app: 'x' } })).toEqual(['low']);
+  });
+
   it('PE32 - are never pods to which it has a required affinity', () => {
     const core = new Preempting({});
     core.node({ name: 'a', cpu: 1, labels: { 'kubernetes.io/hostname': 'a' } });
