@@ -43,7 +43,12 @@ const cases: Readonly<Record<string, Case>> = {
     victims: 0,
   },
   'single pod, one victim': { running: (node) => ({ priority: node % 7 }), size: 1, member: { cpu: 1 }, victims: 1 },
-  'gang of 100, 100 victims': { running: (node) => ({ priority: node % 7 }), size: 100, member: { cpu: 1 }, victims: 100 },
+  'gang of 100, 100 victims': {
+    running: (node) => ({ priority: node % 7 }),
+    size: 100,
+    member: { cpu: 1 },
+    victims: 100,
+  },
   'gang of 1,000, 1,000 victims': {
     running: (node) => ({ priority: node % 7 }),
     size: 1000,
@@ -119,16 +124,20 @@ function coreWith({ running, gangsOf }: Case): { readonly core: SchedulerCore; r
   let serial = 0;
   for (let n = 0; n < nodeCount; n++) {
     const labels = { 'kubernetes.io/hostname': `node-${n}` };
-    core.handlers.nodes.onAdd(build.projectedNode({ name: `node-${n}`, cpu: podsPerNode, memory: '64Gi', pods: 110, labels }));
+    core.handlers.nodes.onAdd(
+      build.projectedNode({ name: `node-${n}`, cpu: podsPerNode, memory: '64Gi', pods: 110, labels }),
+    );
     for (let i = 0; i < podsPerNode; i++) {
       const group = gangsOf === undefined ? undefined : `low-${Math.floor(serial / gangsOf)}`;
-      if (group !== undefined && serial % gangsOf! === 0) {
+      if (group !== undefined && serial % (gangsOf ?? 1) === 0) {
         const spec = build.projectedPodGroup({ name: group, uid: group, minMember: gangsOf! });
         core.handlers.podGroups.onAdd(gangSpecOf(spec, build.resources));
       }
       const name = `old-${serial++}`;
       const options = { cpu: 1, memory: '1Gi', nodeName: `node-${n}`, ...running(n, i) };
-      core.handlers.pods.onAdd(build.projectedPod({ name, uid: name, ...options, ...(group !== undefined && { group }) }));
+      core.handlers.pods.onAdd(
+        build.projectedPod({ name, uid: name, ...options, ...(group !== undefined && { group }) }),
+      );
     }
   }
   core.begin();
@@ -157,7 +166,10 @@ for (const [title, each] of Object.entries(cases)) {
         ...(each.size > 1 && { group }),
       }),
     );
-    const spec = gangSpecOf(build.projectedPodGroup({ name: group, uid: group, minMember: each.size }), build.resources);
+    const spec = gangSpecOf(
+      build.projectedPodGroup({ name: group, uid: group, minMember: each.size }),
+      build.resources,
+    );
     if (each.size > 1) core.handlers.podGroups.onAdd(spec);
     for (const pod of pods) core.handlers.pods.onAdd(pod);
     globalThis.gc?.();

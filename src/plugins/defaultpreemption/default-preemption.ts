@@ -75,7 +75,11 @@ class DefaultPreemption implements Plugin {
   eventsToRegister(): readonly EventRegistration[] {
     return [
       { resource: 'AssignedPod', actions: ['Add'], hint: (pod, event) => this.#isBoundNow(pod, event) },
-      { resource: 'AssignedPod', actions: ['Update', 'Delete'], hint: (pod, event) => this.#fitsWithoutLower(pod, event) },
+      {
+        resource: 'AssignedPod',
+        actions: ['Update', 'Delete'],
+        hint: (pod, event) => this.#fitsWithoutLower(pod, event),
+      },
       { resource: 'Node', actions: ['Add', 'Update'], hint: (pod, event) => this.#fitsWithoutLower(pod, event) },
     ];
   }

@@ -25,11 +25,7 @@ function foundText({ victims, gangs, members, terminating }: Extract<PreemptionO
   return `evicting ${counted(victims.length, 'pod')}${of} to place ${counted(members, 'member')}`;
 }
 
-function notHelpfulText({
-  placed,
-  needed,
-  candidates,
-}: Extract<PreemptionOutcome, { kind: 'notHelpful' }>): string {
+function notHelpfulText({ placed, needed, candidates }: Extract<PreemptionOutcome, { kind: 'notHelpful' }>): string {
   if (candidates === 0) return 'no pods of lower priority';
   return `not helpful: ${placed} of ${needed} members fit even with ${counted(candidates, 'pod')} of lower priority gone`;
 }

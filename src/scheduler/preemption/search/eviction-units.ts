@@ -3,15 +3,8 @@ import type { Cluster } from '../../../cluster/cluster.ts';
 import type { Gang } from '../../../cluster/gang.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
+import type { EvictablePod } from './evictable-pod.ts';
 import { leastImportantFirst, mostImportantFirst } from './importance.ts';
-
-/** A pod on a node that may be evicted. */
-export interface EvictablePod {
-  readonly pod: Pod;
-  readonly unit: EvictionUnit;
-  /** It may go without the rest of its unit. */
-  readonly isSpare: boolean;
-}
 
 /** The entity for which pods are evicted. */
 export interface Preemptor {

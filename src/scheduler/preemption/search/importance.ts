@@ -1,5 +1,5 @@
 import type { Pod } from '../../../api/pod.ts';
-import type { EvictablePod } from './eviction-units.ts';
+import type { EvictablePod } from './evictable-pod.ts';
 
 /**
  * Orders pods by importance, as they are put back: priority, whether it would take the whole gang to evict the pod, whether the pod belongs to a

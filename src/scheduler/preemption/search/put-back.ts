@@ -5,7 +5,7 @@ import type { Transaction } from '../../../cluster/transaction.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import { NodeCheck } from '../../placement/planning/node-check.ts';
 import type { NodeAssignment } from '../../placement/planning/planner.ts';
-import type { EvictablePod } from './eviction-units.ts';
+import type { EvictablePod } from './evictable-pod.ts';
 import { mostImportantFirst } from './importance.ts';
 
 /** The plan whose members must keep fitting. */

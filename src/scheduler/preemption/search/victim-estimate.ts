@@ -10,7 +10,8 @@ import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preempti
 import { BudgetUse } from './budget-use.ts';
 import { comparePrices, free as nothingGoes, priceOf } from './eviction-price.ts';
 import type { EvictionPrice } from './eviction-price.ts';
-import type { EvictablePod, EvictionUnits } from './eviction-units.ts';
+import type { EvictablePod } from './evictable-pod.ts';
+import type { EvictionUnits } from './eviction-units.ts';
 import { Victims } from './victims.ts';
 
 /** Members that are alike to the plugins. */

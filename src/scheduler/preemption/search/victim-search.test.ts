@@ -34,7 +34,10 @@ class Preempting extends Queueing {
   evictedIn(act: () => void): readonly string[] {
     const before = this.harness.evicted.length;
     act();
-    return this.harness.evicted.slice(before).map((text) => text.split(' ')[0]!).sort();
+    return this.harness.evicted
+      .slice(before)
+      .map((text) => text.split(' ')[0]!)
+      .sort();
   }
 
   get verdict(): string {
@@ -121,7 +124,12 @@ describe('victims of a pod', () => {
 
   it('PE33 - are not DaemonSet pods if others of equal priority would do', () => {
     const core = new Preempting({ a: 2 });
-    const { template, ...rest } = core.harness.build.projectedPod({ name: 'daemon', uid: 'daemon', cpu: 1, nodeName: 'a' });
+    const { template, ...rest } = core.harness.build.projectedPod({
+      name: 'daemon',
+      uid: 'daemon',
+      cpu: 1,
+      nodeName: 'a',
+    });
     core.show({ ...rest, template: { ...template, isOfDaemonSet: true } });
     core.running('lone', 'a');
     expect(core.preempt()).toEqual(['lone']);
@@ -131,7 +139,9 @@ describe('victims of a pod', () => {
     const core = new Preempting({ a: 1 });
     core.running('equal', 'a', { priority: high });
     expect(core.preempt()).toEqual([]);
-    expect(core.verdict).toContain('preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.');
+    expect(core.verdict).toContain(
+      'preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.',
+    );
   });
 
   it('occupy a host port that it needs', () => {
@@ -181,7 +191,9 @@ describe('victims of a gang', () => {
     const core = new Preempting({ a: 5 });
     for (let i = 0; i < 5; i++) core.running(`low-${i}`, 'a');
     expect(core.preemptGang(8, 8)).toEqual([]);
-    expect(core.verdict).toContain('preemption: not helpful: 5 of 8 members fit even with 5 pods of lower priority gone.');
+    expect(core.verdict).toContain(
+      'preemption: not helpful: 5 of 8 members fit even with 5 pods of lower priority gone.',
+    );
   });
 
   it('PE9 - are not needed where capacity is free', () => {

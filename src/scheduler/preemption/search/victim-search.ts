@@ -11,7 +11,7 @@ import type { Demand } from '../../placement/planning/demand.ts';
 import { feasibleNodes } from '../../placement/planning/feasible-nodes.ts';
 import type { NodeAssignment, Planner, PlanRequest } from '../../placement/planning/planner.ts';
 import { EvictionUnits } from './eviction-units.ts';
-import type { EvictablePod } from './eviction-units.ts';
+import type { EvictablePod } from './evictable-pod.ts';
 import { PutBack } from './put-back.ts';
 import { VictimEstimate } from './victim-estimate.ts';
 import type { MemberClass } from './victim-estimate.ts';
@@ -74,7 +74,8 @@ export class VictimSearch {
     const isGoing = (pod: Pod): boolean => this.#isGoing(pod);
     const estimate = yield* VictimEstimate.of({ classes, needed, units, policy, isGoing }, budget);
     const cheapest = yield* estimate.cheapest(Infinity, budget);
-    if (classes.length === 1 && cheapest.placed < needed) return none(this.#negative(search, cheapest.placed, estimate));
+    if (classes.length === 1 && cheapest.placed < needed)
+      return none(this.#negative(search, cheapest.placed, estimate));
     const transaction = this.#cluster.begin();
     try {
       const going = yield* this.#going(isGoing, budget);

@@ -1,6 +1,6 @@
 import type { Pod } from '../../../api/pod.ts';
 import type { EvictionUnit } from '../../../framework/preemption-policy.ts';
-import type { EvictablePod } from './eviction-units.ts';
+import type { EvictablePod } from './evictable-pod.ts';
 
 /** A set of victims: units that go whole, and single pods of others. */
 export class Victims {
