@@ -196,6 +196,17 @@ export class SchedulingCycle {
     return yield* planner.steps({ ...request, nodeSubsetOf }, transaction, budget);
   }
 
+  /** Returns the nodes where no member has failed to be bound, and that have not failed to admit a similar pod; undefined: all nodes. */
+  #usableNodes(members: readonly Pod[]): NodeSubsetOf | undefined {
+    const { cluster, rejections } = this.#options;
+    if (rejections.isEmpty) return undefined;
+    const avoided = new Set(members.flatMap((pod) => rejections.avoidedBy(pod)));
+    const barring = this.#barring(members);
+    if (avoided.size === 0) return barring;
+    const nodeSubset = without(avoided, cluster, bindFailed);
+    return intersectSubsets(barring, () => nodeSubset);
+  }
+
   /** Returns the nodes that have not failed to admit a similar pod; undefined if no node has. */
   #barring(members: readonly Pod[]): NodeSubsetOf | undefined {
     /** pod template -> allowed nodes */
@@ -269,7 +280,10 @@ export class SchedulingCycle {
     // Do not preempt for pods if an extender may then reject the freed nodes.
     const mayPreempt = !isError && this.#options.extenders?.mayReject(members) !== true;
     const preemption = mayPreempt
-      ? yield* this.#options.preemptions.ask(profile, schedulingEntity, demand, diagnosis, budget)
+      ? yield* this.#options.preemptions.ask(
+          { profile, schedulingEntity, demand, diagnosis, nodeSubsetOf: this.#usableNodes(members) },
+          budget,
+        )
       : undefined;
     // If preemption frees enough capacity for all members, no further check is needed.
     const hasNominations = preemption !== undefined && preemption.nominations.length > 0;

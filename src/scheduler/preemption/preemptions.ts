@@ -5,7 +5,6 @@ import type { Reservation } from '../../cluster/reservation.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
-import type { PreemptionPolicy } from '../../framework/preemption-policy.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { PostFilterResult } from '../../framework/plugin.ts';
@@ -14,8 +13,9 @@ import type { Nomination } from '../../framework/dry-run.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { preempted } from '../verdicts/events.ts';
 import type { Reservations } from './reservations.ts';
-import type { VictimSearch } from './search/victim-search.ts';
+import type { VictimSearch, VictimSearchRequest } from './search/victim-search.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
+import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { DryRuns } from '../placement/planning/dry-runs.ts';
 import type { EventSink, PodEvictor } from '../ports.ts';
@@ -31,6 +31,16 @@ export interface PreemptionsOptions {
   readonly logger: Logger;
   /** Once aborted, failures are not logged. */
   readonly signal: AbortSignal;
+}
+
+/** An entity that does not fit. */
+export interface RejectedEntity {
+  readonly profile: Profile;
+  readonly schedulingEntity: SchedulingEntity;
+  readonly demand: Demand;
+  readonly diagnosis: Diagnosis;
+  /** Returns the nodes that a member may use. Undefined: all. */
+  readonly nodeSubsetOf: NodeSubsetOf | undefined;
 }
 
 /** The result of PostFilter for an entity that does not fit. */
@@ -71,13 +81,8 @@ export class Preemptions {
    * Calls PostFilter, searches for victims if it returns a policy, and validates the result; `carryOut` must follow. Undefined if PostFilter
    * has no result. Runs in steps.
    */
-  *ask(
-    profile: Profile,
-    schedulingEntity: SchedulingEntity,
-    demand: Demand,
-    diagnosis: Diagnosis,
-    budget: WorkBudget,
-  ): Yielding<Preemption | undefined> {
+  *ask(rejected: RejectedEntity, budget: WorkBudget): Yielding<Preemption | undefined> {
+    const { profile, schedulingEntity, demand, diagnosis, nodeSubsetOf } = rejected;
     const awaited = this.#awaited(demand);
     if (awaited !== undefined) return { ...nothing, message: awaited };
     if (profile.postFilters.length > 0) this.#options.metrics.postFilterCalled();
@@ -89,7 +94,9 @@ export class Preemptions {
     }
     const { policy } = answer.result;
     const result =
-      policy === undefined ? answer.result : yield* this.#search(profile, schedulingEntity, demand, policy, budget);
+      policy === undefined
+        ? answer.result
+        : yield* this.#search(schedulingEntity, { profile, demand, policy, nodeSubsetOf }, budget);
     const { message, nominations = [], eventsMayHelp = false } = result;
     const unschedulablePlugin = eventsMayHelp ? answer.plugin : undefined;
     // Deduplicate victims.
@@ -105,14 +112,13 @@ export class Preemptions {
   }
 
   *#search(
-    profile: Profile,
     schedulingEntity: SchedulingEntity,
-    demand: Demand,
-    policy: PreemptionPolicy,
+    request: VictimSearchRequest,
     budget: WorkBudget,
   ): Yielding<PostFilterResult> {
-    const { outcome, nominations, victims } = yield* this.#options.victimSearch.steps(profile, demand, policy, budget);
-    return { message: policy.describe(outcome, schedulingEntity.kind), nominations, victims, eventsMayHelp: true };
+    const { outcome, nominations, victims } = yield* this.#options.victimSearch.steps(request, budget);
+    const message = request.policy.describe(outcome, schedulingEntity.kind);
+    return { message, nominations, victims, eventsMayHelp: true };
   }
 
   carryOut(schedulingEntity: SchedulingEntity, { message, nominations, victims }: Preemption): void {

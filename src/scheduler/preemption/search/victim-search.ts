@@ -9,6 +9,7 @@ import type { EvictionUnit, PreemptionOutcome, PreemptionPolicy } from '../../..
 import type { Profile } from '../../../framework/profile.ts';
 import type { Demand } from '../../placement/planning/demand.ts';
 import { feasibleNodes } from '../../placement/planning/feasible-nodes.ts';
+import type { NodeSubsetOf } from '../../placement/cache/node-subset.ts';
 import type { NodeAssignment, Planner, PlanRequest } from '../../placement/planning/planner.ts';
 import { EvictionUnits } from './eviction-units.ts';
 import type { EvictablePod } from './evictable-pod.ts';
@@ -24,14 +25,22 @@ export interface FoundVictims {
   readonly victims: readonly Pod[];
 }
 
-/** One search. */
-interface Search {
+/** The input of a search. */
+export interface VictimSearchRequest {
   readonly profile: Profile;
   readonly demand: Demand;
   readonly policy: PreemptionPolicy;
+  /** Returns the nodes that a member may use. Absent: no restriction. */
+  readonly nodeSubsetOf?: NodeSubsetOf | undefined;
+}
+
+/** One search. */
+interface Search extends VictimSearchRequest {
   readonly units: EvictionUnits;
   readonly budget: WorkBudget;
   plans: number;
+  /** Node checks so far. */
+  work: number;
   /** The members for which Reserve was called. */
   reserved: readonly NodeAssignment[];
 }
@@ -42,6 +51,13 @@ interface Confirmed {
   readonly victims: readonly EvictablePod[];
 }
 
+/** The search would take more work than it may. */
+class WorkLimitError extends Error {
+  override readonly name = 'WorkLimitError';
+}
+
+/** Maximum work of one search, in node checks: about five seconds. */
+const workLimit = 10_000_000;
 /** Pods to take out between two checks whether a pause is due. */
 const takenOutAtATime = 500;
 /** How many pods can be read at the cost of one node check. */
@@ -64,11 +80,30 @@ export class VictimSearch {
    * Runs in steps. Until it ends or is abandoned, nothing else may change the cluster cache; then the cache is as before. Call it after an
    * ordinary plan has failed.
    */
-  *steps(profile: Profile, demand: Demand, policy: PreemptionPolicy, budget: WorkBudget): Yielding<FoundVictims> {
+  *steps(request: VictimSearchRequest, budget: WorkBudget): Yielding<FoundVictims> {
+    let plans = 0;
+    try {
+      const search = this.#begin(request, budget);
+      try {
+        return yield* this.#find(search);
+      } finally {
+        plans = search.plans;
+      }
+    } catch (error) {
+      if (error instanceof WorkLimitError) return none({ kind: 'ended', plans });
+      throw error;
+    }
+  }
+
+  #begin({ demand, policy, ...request }: VictimSearchRequest, budget: WorkBudget): Search {
     const { members, gang } = demand;
     const priority = members.reduce((lowest, pod) => Math.min(lowest, pod.priority), Infinity);
     const units = new EvictionUnits(this.#cluster, { priority, groupKey: gang?.key }, policy);
-    const search: Search = { profile, demand, policy, units, budget, plans: 0, reserved: [] };
+    return { ...request, demand, policy, units, budget, plans: 0, work: 0, reserved: [] };
+  }
+
+  *#find(search: Search): Yielding<FoundVictims> {
+    const { profile, demand, policy, units, budget } = search;
     const classes = yield* this.#classes(search);
     const { needed } = demand;
     const isGoing = (pod: Pod): boolean => this.#isGoing(pod);
@@ -109,7 +144,8 @@ export class VictimSearch {
   }
 
   /** Returns the classes of members, with the nodes that would take them if no other pod was there. */
-  *#classes({ profile, demand, budget }: Search): Yielding<readonly MemberClass[]> {
+  *#classes(search: Search): Yielding<readonly MemberClass[]> {
+    const { profile, demand, budget, nodeSubsetOf } = search;
     const { members, gang, signed } = demand;
     const signatures = yield* signed.of(profile, budget);
     /** signature -> members; a member without one is a class of its own */
@@ -121,8 +157,12 @@ export class VictimSearch {
       for (const positions of groups.values()) {
         const pod = members[positions[0]!]!;
         // As if it were a member of a gang: what other pods decide is left to the plan.
-        const names = feasibleNodes(this.#cluster, profile, pod, new CycleState()).map(({ name }) => name);
+        const allowed = nodeSubsetOf?.(pod)?.allowed;
+        const names = feasibleNodes(this.#cluster, profile, pod, new CycleState())
+          .map(({ name }) => name)
+          .filter((name) => allowed?.has(name) !== false);
         classes.push({ pod, count: positions.length, names });
+        spend(search, this.#cluster.nodes.length);
         budget.spend(this.#cluster.nodes.length);
         if (budget.isDue) yield;
       }
@@ -196,7 +236,11 @@ export class VictimSearch {
     yield* takeOut(transaction, [...going, ...victims.map(({ pod }) => pod)], budget);
     const { members, needed, signed, gang } = demand;
     const groupState = gang === undefined ? undefined : new CycleState();
-    const request: PlanRequest = { profile, members, needed, signed, groupState, within };
+    const request: PlanRequest = {
+      ...{ profile, members, needed, signed, groupState, within },
+      nodeSubsetOf: search.nodeSubsetOf,
+      spend: (steps) => spend(search, steps),
+    };
     const plan = yield* this.#planner.steps(request, transaction, budget);
     if (plan.blocked === undefined) search.reserved = plan.assignments;
     else this.#undo(search, transaction);
@@ -221,6 +265,11 @@ export class VictimSearch {
     const nodes = { all, unsuitable: all - nodeCount, withoutVictims };
     return { kind: 'notHelpful', placed, needed: demand.needed, candidates: candidateCount, nodes };
   }
+}
+
+function spend(search: Search, steps: number): void {
+  search.work += steps;
+  if (search.work > workLimit) throw new WorkLimitError();
 }
 
 function none(outcome: PreemptionOutcome): FoundVictims {
