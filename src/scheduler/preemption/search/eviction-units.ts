@@ -40,6 +40,13 @@ export class EvictionUnits {
     this.#policy = policy;
   }
 
+  /** Number of pods that may be evicted, in the units seen so far. */
+  get podCount(): number {
+    let count = 0;
+    for (const unit of this.#units.values()) count += unit?.pods.length ?? 0;
+    return count;
+  }
+
   /** Returns the pods on the node that may be evicted, the most important first. */
   on(node: NodeInfo): readonly EvictablePod[] {
     let found: EvictablePod[] | undefined;

@@ -106,13 +106,6 @@ export class VictimEstimate {
     return second.placed >= this.#options.needed && comparePrices(second.price, first.price) < 0 ? second : first;
   }
 
-  /** Number of pods that may be evicted. */
-  get candidateCount(): number {
-    let count = 0;
-    for (const { pods } of this.#candidates.values()) count += pods.length;
-    return count;
-  }
-
   /** Number of nodes that would take a member if they had no other pods. */
   get nodeCount(): number {
     return this.#candidates.size;

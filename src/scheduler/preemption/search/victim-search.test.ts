@@ -231,6 +231,23 @@ describe('victims of a gang', () => {
     expect(core.preempt()).toEqual([]);
   });
 
+  it('are found for a gang of many kinds', () => {
+    const core = new Preempting(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`n${i}`, 1])));
+    for (let i = 0; i < 40; i++) core.running(`low-${i}`, `n${i}`);
+    core.group({ name: 'x', minMember: 40 });
+    for (let i = 0; i < 40; i++) core.pod({ name: `x-${i}`, group: 'x', cpu: `${900 + i}m`, priority: high });
+    expect(core.evictedIn(() => core.harness.core.attempt())).toHaveLength(40);
+  });
+
+  it('are none for a gang of many kinds that would not fit even without them', () => {
+    const core = new Preempting(Object.fromEntries(Array.from({ length: 39 }, (_, i) => [`n${i}`, 1])));
+    for (let i = 0; i < 39; i++) core.running(`low-${i}`, `n${i}`);
+    core.group({ name: 'x', minMember: 40 });
+    for (let i = 0; i < 40; i++) core.pod({ name: `x-${i}`, group: 'x', cpu: `${900 + i}m`, priority: high });
+    expect(core.evictedIn(() => core.harness.core.attempt())).toEqual([]);
+    expect(core.verdict).toContain('not helpful: 39 of 40 members fit even with 39 pods of lower priority gone.');
+  });
+
   it('PE36 - are none for surplus members', () => {
     const core = new Preempting({ a: 2, b: 1 });
     core.running('low', 'b');

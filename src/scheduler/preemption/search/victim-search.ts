@@ -58,6 +58,8 @@ class WorkLimitError extends Error {
 
 /** Maximum work of one search, in node checks: about five seconds. */
 const workLimit = 10_000_000;
+/** Maximum number of classes of members for which the cheapest nodes are estimated. */
+const maxClasses = 32;
 /** Pods to take out between two checks whether a pause is due. */
 const takenOutAtATime = 500;
 /** How many pods can be read at the cost of one node check. */
@@ -150,6 +152,8 @@ export class VictimSearch {
     const signatures = yield* signed.of(profile, budget);
     /** signature -> members; a member without one is a class of its own */
     const groups = Map.groupBy(members.keys(), (i) => signatures[i]!.whole ?? members[i]!.uid);
+    // The plan alone decides about gangs of very many kinds.
+    if (groups.size > maxClasses) return [];
     const classes: { readonly pod: Pod; readonly count: number; readonly names: readonly string[] }[] = [];
     const own = [...(gang?.members.values() ?? [])].filter((pod) => !this.#isGoing(pod));
     const transaction = this.#cluster.begin({ onlyWith: own });
@@ -256,14 +260,14 @@ export class VictimSearch {
   #negative(
     { units, demand, policy }: Search,
     placed: number,
-    { candidateCount, nodeCount, withoutVictims }: VictimEstimate,
+    { nodeCount, withoutVictims }: VictimEstimate,
   ): PreemptionOutcome {
     if (units.inFlight.length > 0) policy.skipped(units.inFlight);
     const [why] = units.protectedPods.keys();
     if (why !== undefined) return { kind: 'protected', why };
     const all = this.#cluster.nodes.length;
     const nodes = { all, unsuitable: all - nodeCount, withoutVictims };
-    return { kind: 'notHelpful', placed, needed: demand.needed, candidates: candidateCount, nodes };
+    return { kind: 'notHelpful', placed, needed: demand.needed, candidates: units.podCount, nodes };
   }
 }
 
