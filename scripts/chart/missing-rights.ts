@@ -47,6 +47,8 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   'watch replicasets.apps': notWatched,
   'list statefulsets.apps': notListed,
   'watch statefulsets.apps': notWatched,
+  'list poddisruptionbudgets.policy': notListed,
+  'watch poddisruptionbudgets.policy': notWatched,
   'tutti-controller: list jobs.batch': notNamed,
   'tutti-controller: list deployments.apps': notNamed,
   'tutti-controller: list statefulsets.apps': notNamed,

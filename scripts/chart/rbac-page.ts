@@ -100,7 +100,7 @@ resources that no enabled plugin reads.
 Extenders that bind (\`config.extenders[].bindVerb\`) need this rule:
 
 ${table(extender)}
-A plugin that preempts needs \`rbac.preemption=true\`, which adds this rule:
+A plugin that preempts needs \`rbac.preemption=true\`, which adds these rules:
 
 ${table(preemption)}
 Unless \`scheduler.leaderElect\` is false, the scheduler has this Role in the namespace of the Lease:
