@@ -1,5 +1,5 @@
 import type { FilterPlugin, PodSignatures, Profile } from '../../../framework/profile.ts';
-import type { NodeTable } from './node-table.ts';
+import { NodeTable } from './node-table.ts';
 import { SignatureCache } from './signature-cache.ts';
 
 /** Some of a profile's node-local plugins: those that read one node at a time. */
@@ -33,13 +33,13 @@ const ownTableLimit = 32;
  */
 export class CachedResults {
   readonly #profile: Profile;
-  readonly #cache: SignatureCache;
+  readonly #tables: SignatureCache<NodeTable>;
   /** signers as a mask, one letter each -> their share */
   readonly #shares = new Map<string, PluginShare>();
 
   constructor(profile: Profile) {
     this.#profile = profile;
-    this.#cache = new SignatureCache(profile.scorers.length);
+    this.#tables = new SignatureCache(() => new NodeTable(profile.scorers.length));
   }
 
   /** Returns one split per pod class of a plan, in order. */
@@ -67,7 +67,7 @@ export class CachedResults {
     if (share.filters.length === 0 && share.scorers.length === 0) return undefined;
     let signature = mask;
     for (let i = 0; i < fragments.length; i++) if (includes(i)) signature += `${fragments[i]}\u0000`;
-    return { ...share, table: () => this.#cache.table(signature) };
+    return { ...share, table: () => this.#tables.of(signature) };
   }
 
   #share(includes: (signer: number) => boolean): { readonly share: PluginShare; readonly mask: string } {

@@ -109,7 +109,7 @@ it('cached totals equal totals computed from scratch, to the last bit', () => {
       const harness: CoreHarness = new CoreHarness({ plugins: defaultPlugins, extra: [fewPods, barring, flaky] });
       const { cluster, profile } = harness;
       for (const name of names) harness.node({ name, cpu: 4 });
-      const cache = new SignatureCache(profile.scorers.length, 2);
+      const cache = new SignatureCache(() => new NodeTable(profile.scorers.length), 2);
       const buffers = new RankingBuffers();
       for (const { classIndex, change, gone, barred, placing, failsIn, end, within } of rounds) {
         if (gone !== null) cluster.removeNode(gone);
@@ -154,7 +154,7 @@ it('cached totals equal totals computed from scratch, to the last bit', () => {
           expect(totalsIn(buffers)).toEqual(totalsIn(fresh));
           expect(cached.best()?.name).toBe(uncached.best()?.name);
         };
-        const table = cache.table(signature);
+        const table = cache.of(signature);
         const ranking = rankingWith(() => table, buffers);
         const transaction = cluster.begin();
         ranking.build(target);

@@ -11,7 +11,7 @@ import type { Profile } from '../../../framework/profile.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
 import { CoreHarness } from '../../../testkit/core-harness.ts';
 import { fewPods } from '../testing/few-pods.ts';
-import type { NodeTable } from './node-table.ts';
+import { NodeTable } from './node-table.ts';
 import { Ranking } from './ranking.ts';
 import { RankingBuffers } from './ranking-buffers.ts';
 import { SignatureCache } from './signature-cache.ts';
@@ -130,8 +130,8 @@ describe('a ranking', () => {
           for (const { cpu, on } of running) {
             harness.pod({ cpu, nodeName: harness.cluster.nodes[on % nodes.length]!.name });
           }
-          const cache = new SignatureCache(harness.profile.scorers.length);
-          placeAll(harness, harness.pods(20, podOptions), () => cache.table('one'), true);
+          const cache = new SignatureCache(() => new NodeTable(harness.profile.scorers.length));
+          placeAll(harness, harness.pods(20, podOptions), () => cache.of('one'), true);
         },
       ),
       { numRuns: 60 },
@@ -153,13 +153,13 @@ describe('a ranking', () => {
         (classes, rounds) => {
           const harness = newHarness();
           for (let i = 0; i < 5; i++) harness.node({ name: `n${i}`, cpu: 4 });
-          const cache = new SignatureCache(harness.profile.scorers.length, 2);
+          const cache = new SignatureCache(() => new NodeTable(harness.profile.scorers.length), 2);
           for (const { classIndex, count, undo, change, removed } of rounds) {
             if (removed !== null) harness.cluster.removeNode(removed);
             if (change !== null) harness.node({ ...change.node, name: change.name });
             const pods = harness.pods(count, classes[classIndex]);
             const signature = harness.profile.signaturesOf(pods[0]!).local!;
-            placeAll(harness, pods, () => cache.table(signature), undo);
+            placeAll(harness, pods, () => cache.of(signature), undo);
           }
         },
       ),

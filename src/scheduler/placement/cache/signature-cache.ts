@@ -1,36 +1,34 @@
-import { NodeTable } from './node-table.ts';
-
 /**
- * Node tables by signature. At the limit, a new signature reuses the least recently used table, so a stream of new signatures
- * allocates nothing.
+ * Cached results by signature. At the limit, a new signature reuses the object of the least recently used one, so a stream of new
+ * signatures allocates nothing.
  */
-export class SignatureCache {
-  readonly #scorerCount: number;
+export class SignatureCache<Results extends { clear(): void }> {
+  readonly #make: () => Results;
   readonly #limit: number;
-  /** signature -> table, least recently used first */
-  readonly #tables = new Map<string, NodeTable>();
+  /** signature -> its results, least recently used first */
+  readonly #bySignature = new Map<string, Results>();
 
-  constructor(scorerCount: number, limit = 64) {
-    this.#scorerCount = scorerCount;
+  constructor(make: () => Results, limit = 64) {
+    this.#make = make;
     this.#limit = limit;
   }
 
   /**
-   * Returns the table of this signature, cleared if new. It is valid until the tables of `limit - 1` other signatures have been
+   * Returns the results of this signature, cleared if new. The object is valid until those of `limit - 1` other signatures have been
    * requested.
    */
-  table(signature: string): NodeTable {
-    let table = this.#tables.get(signature);
-    if (table !== undefined) this.#tables.delete(signature);
-    else table = this.#tables.size < this.#limit ? new NodeTable(this.#scorerCount) : this.#evictOldest();
-    this.#tables.set(signature, table);
-    return table;
+  of(signature: string): Results {
+    let results = this.#bySignature.get(signature);
+    if (results !== undefined) this.#bySignature.delete(signature);
+    else results = this.#bySignature.size < this.#limit ? this.#make() : this.#evictOldest();
+    this.#bySignature.set(signature, results);
+    return results;
   }
 
-  #evictOldest(): NodeTable {
-    const [signature, table] = this.#tables.entries().next().value!;
-    this.#tables.delete(signature);
-    table.clear();
-    return table;
+  #evictOldest(): Results {
+    const [signature, results] = this.#bySignature.entries().next().value!;
+    this.#bySignature.delete(signature);
+    results.clear();
+    return results;
   }
 }
