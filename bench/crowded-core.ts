@@ -87,6 +87,14 @@ export class CrowdedCore {
     }
   }
 
+  /** Reserves capacity on each of the first nodes for one pod of another scheduler. */
+  reserve(count: number, options: PodOptions): void {
+    for (let i = 0; i < count; i++) {
+      const nominated = { name: `nominated-${i}`, nominatedNodeName: `node-${i}`, schedulerName: 'other' };
+      this.core.handlers.pods.onAdd(this.#build.projectedPod({ ...options, ...nominated }));
+    }
+  }
+
   /** Deletes a gang and its members. */
   remove({ spec, members }: Gang): void {
     const { handlers } = this.core;
