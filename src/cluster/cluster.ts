@@ -18,6 +18,7 @@ import { AffinityTermIndex } from './affinity-term-index.ts';
 import { ListedObjects } from './listed-objects.ts';
 import type { NodeInfo } from './node-info.ts';
 import { NodeReservations } from './node-reservations.ts';
+import type { ReservedNode } from './node-reservations.ts';
 import type { PlacedPods } from './placed-pods.ts';
 import type { RequestedByPriorityView } from './requested-by-priority.ts';
 import type { FreeCapacity } from './free-capacity.ts';
@@ -68,7 +69,7 @@ export class Cluster {
     this.#full = contents(0);
     this.#empty = contents(2 ** 52);
     this.#contents = this.#planned = this.#full;
-    this.#reservations = new NodeReservations(this.#full.nodes);
+    this.#reservations = new NodeReservations(this.#full.nodes, (uid) => this.#assumed.has(uid));
     this.#gangs = new ClusterGangs(this.#full.nodes, this.#assumed);
   }
 
@@ -247,7 +248,7 @@ export class Cluster {
     this.affinityTerms.changed(known, pod);
     for (const { claimsInUse } of [this.#full, this.#empty]) claimsInUse.changed(known, pod);
     if (known !== undefined && !unmoved) this.#takeOffNode(known);
-    if (outcome === 'confirmed' || outcome === 'contradicted') this.#assumed.delete(pod.uid);
+    if (outcome === 'confirmed' || outcome === 'contradicted') this.#endAssumption(pod.uid);
     if (isTerminal(pod) && pod.podGroupKey === undefined) this.#pods.delete(pod.uid);
     else this.#pods.set(pod.uid, pod);
     if (unmoved) this.nodeOf(pod)?.changePod(pod);
@@ -266,7 +267,7 @@ export class Cluster {
     this.affinityTerms.changed(known, undefined);
     for (const { claimsInUse } of [this.#full, this.#empty]) claimsInUse.changed(known, undefined);
     this.#takeOffNode(known);
-    this.#assumed.delete(uid);
+    this.#endAssumption(uid);
     this.#pods.delete(uid);
     this.endReservation(uid);
     this.#gangs.leave(known);
@@ -298,6 +299,14 @@ export class Cluster {
   /** Returns the reservations on a node, even an unknown one. */
   reservationsOn(nodeName: string): Iterable<Reservation> {
     return this.#reservations.on(nodeName);
+  }
+
+  /**
+   * Returns the nodes with reservations that the pod must respect, even unknown nodes. Leaves out assumed owners. The same list until it has
+   * to change. Empty in a transaction that began with `onlyWith`.
+   */
+  reservedFor(pod: Pod): readonly ReservedNode[] {
+    return this.isEmptied ? [] : this.#reservations.respectedBy(pod);
   }
 
   /** Returns all reservations in arbitrary order. */
@@ -351,6 +360,7 @@ export class Cluster {
         const { podGroupKey: groupKey } = pod;
         const groupUid = groupKey === undefined ? undefined : this.#gangs.get(groupKey)?.spec?.uid;
         this.#assumed.set(pod.uid, { node, groupKey, groupUid });
+        this.#reservations.assumptionChanged(pod.uid);
         this.#putOnNode(pod);
         this.#gangs.join(pod);
       },
@@ -432,10 +442,15 @@ export class Cluster {
     if (assumption === undefined) return;
     const known = this.#pods.get(pod.uid);
     this.#takeOffNode(known ?? pod);
-    this.#assumed.delete(pod.uid);
+    this.#endAssumption(pod.uid);
     this.#nodes.forgetIfUnused(assumption.node.name);
     if (known === undefined) this.#gangs.leave(pod);
     else this.#gangs.join(known);
+  }
+
+  #endAssumption(uid: string): void {
+    this.#assumed.delete(uid);
+    this.#reservations.assumptionChanged(uid);
   }
 
   /** Creates a nomination for a pod with nominatedNodeName. Ends the reservation if the pod is on a node or gone. */

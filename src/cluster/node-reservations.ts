@@ -1,6 +1,28 @@
 import { addCount } from '../base/add-count.ts';
-import type { Reservation } from './reservation.ts';
+import type { Pod } from '../api/pod.ts';
 import type { ClusterNodes } from './cluster-nodes.ts';
+import type { NodeInfo } from './node-info.ts';
+import { mustRespect } from './reservation.ts';
+import type { Reservation } from './reservation.ts';
+
+/** A node with reservations that some pod must respect. */
+export interface ReservedNode {
+  readonly node: NodeInfo;
+  /** The owners of these reservations. */
+  readonly owners: readonly Pod[];
+}
+
+/** The nodes with reservations that some pods must respect. */
+interface RespectedList {
+  /** One of these pods. */
+  readonly pod: Pod;
+  readonly nodes: readonly ReservedNode[];
+}
+
+const none: readonly ReservedNode[] = [];
+
+/** Maximum number of cached lists; beyond it the cache starts over. */
+const maxLists = 64;
 
 /** Reservations, indexed by owner and group, and stored on their nodes. An owner has at most one. */
 export class NodeReservations {
@@ -9,9 +31,13 @@ export class NodeReservations {
   readonly #byOwner = new Map<string, Reservation>();
   /** group key -> number of its reservations */
   readonly #counts = new Map<string, number>();
+  /** what `mustRespect` reads of a pod -> the list for such pods; without lists that a change of reservations made outdated */
+  readonly #respected = new Map<string, RespectedList>();
+  readonly #isAssumed: (uid: string) => boolean;
 
-  constructor(nodes: ClusterNodes) {
+  constructor(nodes: ClusterNodes, isAssumed: (uid: string) => boolean) {
     this.#nodes = nodes;
+    this.#isAssumed = isAssumed;
   }
 
   get size(): number {
@@ -32,6 +58,54 @@ export class NodeReservations {
     return this.#nodes.get(nodeName)?.reservations.values() ?? [];
   }
 
+  /**
+   * Returns the nodes with reservations that the pod must respect, even unknown nodes. Leaves out assumed owners. The same list until it has
+   * to change.
+   */
+  respectedBy(pod: Pod): readonly ReservedNode[] {
+    if (this.#byOwner.size === 0) return none;
+    const key = this.#keyOf(pod);
+    const known = this.#respected.get(key);
+    if (known !== undefined) return known.nodes;
+    if (this.#respected.size >= maxLists) this.#respected.clear();
+    const nodes = this.#listRespected(pod);
+    this.#respected.set(key, { pod, nodes });
+    return nodes;
+  }
+
+  /** Call it after a pod was assumed, or is no longer. */
+  assumptionChanged(uid: string): void {
+    const reservation = this.#byOwner.get(uid);
+    if (reservation !== undefined) this.#forgetLists(reservation);
+  }
+
+  /** Drops the lists that contain the reservation, or would if its owner were not assumed. */
+  #forgetLists(reservation: Reservation): void {
+    for (const [key, { pod }] of this.#respected) if (mustRespect(pod, reservation)) this.#respected.delete(key);
+  }
+
+  #listRespected(pod: Pod): readonly ReservedNode[] {
+    /** node -> owners of its reservations, in the node's order */
+    const owners = new Map<NodeInfo, Pod[]>();
+    for (const reservation of this.#byOwner.values()) {
+      if (!mustRespect(pod, reservation) || this.#isAssumed(reservation.owner.uid)) continue;
+      const node = this.#nodes.get(reservation.nodeName)!;
+      const known = owners.get(node);
+      if (known === undefined) owners.set(node, [reservation.owner]);
+      else known.push(reservation.owner);
+    }
+    return Array.from(owners, ([node, here]) => ({ node, owners: here }));
+  }
+
+  /** Returns what `mustRespect` reads of a pod, as text. */
+  #keyOf({ uid, priority, podGroupKey }: Pod): string {
+    const groupKey = podGroupKey !== undefined && this.isFor(podGroupKey) ? podGroupKey : '';
+    const own = this.#byOwner.get(uid);
+    // A member does not respect its own group's reservations anyway.
+    const isOwnOfGroup = groupKey !== '' && own?.owner.podGroupKey === groupKey;
+    return `${priority} ${groupKey} ${own === undefined || isOwnOfGroup ? '' : uid}`;
+  }
+
   /** Returns all reservations in arbitrary order. */
   all(): Iterable<Reservation> {
     return this.#byOwner.values();
@@ -41,6 +115,8 @@ export class NodeReservations {
   set(reservation: Reservation): void {
     const { uid, podGroupKey } = reservation.owner;
     this.release(uid);
+    // All, because the pod of a list may be the new owner, or of its group.
+    this.#respected.clear();
     this.#byOwner.set(uid, reservation);
     if (podGroupKey !== undefined) addCount(this.#counts, podGroupKey, 1);
     const info = this.#nodes.named(reservation.nodeName);
@@ -53,6 +129,7 @@ export class NodeReservations {
     const reservation = this.#byOwner.get(owner);
     if (reservation === undefined) return undefined;
     this.#byOwner.delete(owner);
+    this.#forgetLists(reservation);
     const { podGroupKey } = reservation.owner;
     if (podGroupKey !== undefined) addCount(this.#counts, podGroupKey, -1);
     const info = this.#nodes.named(reservation.nodeName);
