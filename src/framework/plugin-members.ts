@@ -8,6 +8,7 @@ const members: Readonly<Record<keyof Plugin, boolean>> = {
   decidesGangs: false,
   readsOtherNodes: false,
   dependsOnAssignedPods: true,
+  dependsOnPod: true,
   reads: false,
   readsImages: false,
   asyncDeadlineMs: false,

@@ -75,6 +75,13 @@ export interface Plugin {
    */
   dependsOnAssignedPods?(state: CycleState, pod: Pod): boolean;
 
+  /**
+   * For a plugin that reads other nodes, called after PreFilter: returns whether assigning `other` to a node may change the result of
+   * Filter for `pod` on that node. False for the owner of a reservation: the scheduler does not call Filter again as if the owner ran
+   * there. Must be cheap, and may depend only on the two pods. Absent: true.
+   */
+  dependsOnPod?(state: CycleState, pod: Pod, other: Pod): boolean;
+
   /** Kinds that the plugin reads through `handle.cluster.listed`. Tutti watches a kind only if an enabled plugin reads it. Default: none. */
   readonly reads?: readonly ListedKind[];
 

@@ -138,6 +138,11 @@ export class Profile {
     );
   }
 
+  /** Returns whether the result of one of these filters, which read other nodes, may change when `other` is assigned to the node. */
+  dependOnPod(filters: readonly FilterPlugin[], state: CycleState, pod: Pod, other: Pod): boolean {
+    return filters.some(({ plugin }) => dependsOnPod(plugin, state, pod, other));
+  }
+
   /** Name of the QueueSort plugin. */
   get queueSort(): string {
     return this.#queueSort.name;
@@ -367,6 +372,16 @@ function dependsOnAssignedPods(plugin: Plugin, state: CycleState, pod: Pod): boo
   try {
     // Any value other than false counts as true.
     return (plugin.dependsOnAssignedPods(state, pod) as unknown) !== false;
+  } catch {
+    return true;
+  }
+}
+
+/** Treats a failure as true. */
+function dependsOnPod(plugin: Plugin, state: CycleState, pod: Pod, other: Pod): boolean {
+  if (plugin.dependsOnPod === undefined) return true;
+  try {
+    return (plugin.dependsOnPod(state, pod, other) as unknown) !== false;
   } catch {
     return true;
   }

@@ -1,4 +1,5 @@
 import type { Labels } from '../../api/label-selector.ts';
+import type { Pod } from '../../api/pod.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import type { PodClass } from '../../cluster/placed-pods.ts';
 import type { Topology } from '../../cluster/topologies.ts';
@@ -61,6 +62,8 @@ export class AffinityState {
   #existingAntiAffinity = new Map<string, Tally>();
   #scores = new Map<string, Tally>();
   #effects = new WeakMap<PodClass, Effect>();
+  /** labels -> whether the latest pod with them, of this namespace and with these rules, affects the verdict on its node */
+  #filteredBy = new WeakMap<Labels, Pick<PodClass, 'namespace' | 'affinity'> & { readonly isFiltered: boolean }>();
   /** Counts of `#affinity` for each required term. */
   #affinityByTerm: readonly Tally[] = [];
   #antiAffinityList: readonly Tally[] = [];
@@ -108,6 +111,19 @@ export class AffinityState {
       this.#countAll();
     }
     this.#version = cluster.placed.version;
+  }
+
+  /** Returns whether assigning this pod to a node may change the verdict on that node. */
+  isFilteredBy({ namespace, labels, template }: Pod): boolean {
+    const affinity = template.podAffinity;
+    let known = this.#filteredBy.get(labels);
+    if (known?.namespace !== namespace || known.affinity !== affinity) {
+      const { matchesAffinity, antiAffinity, existingAntiAffinity } = this.#findEffect({ namespace, labels, affinity });
+      const isFiltered = matchesAffinity || antiAffinity.length + existingAntiAffinity.length > 0;
+      known = { namespace, affinity, isFiltered };
+      this.#filteredBy.set(labels, known);
+    }
+    return known.isFiltered;
   }
 
   /** Allocates nothing. */
@@ -163,6 +179,7 @@ export class AffinityState {
       tallies.clear();
     this.#antiAffinityList = this.#existingAntiAffinityList = this.#scoreList = [];
     this.#effects = new WeakMap();
+    this.#filteredBy = new WeakMap();
     this.#affinityByTerm = rules.affinity.map((term) => this.#tally(this.#affinity, term));
     for (const term of rules.antiAffinity) this.#tally(this.#antiAffinity, term);
     const countClass = (podClass: PodClass): void =>
@@ -212,7 +229,7 @@ export class AffinityState {
     return effect;
   }
 
-  #findEffect(podClass: PodClass): Effect {
+  #findEffect(podClass: Pick<PodClass, 'namespace' | 'labels' | 'affinity'>): Effect {
     const { namespace, labels, rules } = this.#incoming;
     const { labelsOf, rulesOf, hardPodAffinityWeight } = this.#context;
     const matchesOwn = (term: AffinityTerm): boolean =>

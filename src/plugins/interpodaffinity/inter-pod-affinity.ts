@@ -124,6 +124,10 @@ class InterPodAffinity implements Plugin {
     return preFilterStateOf(state).keepFitting(indexes, size);
   }
 
+  dependsOnPod(state: CycleState, _pod: Pod, other: Pod): boolean {
+    return preFilterStateOf(state).isFilteredBy(other);
+  }
+
   /** Returns the domains of each topology in which the members' required affinity keeps them together. */
   domainsFor(members: readonly Pod[]): readonly (readonly number[])[] | undefined {
     const { labelsOf } = this.#context;

@@ -108,6 +108,10 @@ class PodTopologySpread implements Plugin {
     return state.read<SpreadState>(preFilterStateKey)!.keepFitting(indexes, size);
   }
 
+  dependsOnPod(state: CycleState, _pod: Pod, other: Pod): boolean {
+    return state.read<SpreadState>(preFilterStateKey)!.isFilteredBy(other);
+  }
+
   preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
     const { spreading, text } = this.#spreadingOf(pod);
     if (spreading instanceof SelectorError || spreading.soft.length === 0) return skip;

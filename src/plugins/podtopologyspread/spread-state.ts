@@ -1,4 +1,5 @@
 import type { Node } from '../../api/node.ts';
+import type { Pod } from '../../api/pod.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import type { PodClass } from '../../cluster/placed-pods.ts';
 import type { Topology } from '../../cluster/topologies.ts';
@@ -98,6 +99,12 @@ export class SpreadState {
     }
     this.#version = placed.version;
     for (const tally of this.#hard) if (!tally.isMinKnown) computeMin(tally);
+  }
+
+  /** Returns whether assigning this pod to a node may change the verdict on that node. */
+  isFilteredBy({ namespace, labels }: Pod): boolean {
+    if (namespace !== this.#incoming.namespace) return false;
+    return this.#hard.some(({ constraint }) => !constraint.countsNone && constraint.selects(labels));
   }
 
   /** Evaluates the hard constraints. Allocates nothing. */

@@ -104,6 +104,11 @@ class VolumeBinding implements Plugin {
     return state.read<VolumeChoice>(choiceKey)?.dependsOnAssignedPods === true;
   }
 
+  /** Filter reads assumed volumes, not pods. */
+  dependsOnPod(): boolean {
+    return false;
+  }
+
   preScore(state: CycleState): Status | undefined {
     const choice = state.read<VolumeChoice>(choiceKey);
     return choice === undefined || choice.isBound || choice.isUnscorable ? skip : undefined;

@@ -87,6 +87,10 @@ class VolumeRestrictions implements Plugin {
     return state.read<ExclusiveRequest>(requestKey)!.isInUse ? claimInUse : undefined;
   }
 
+  dependsOnPod(_state: CycleState, _pod: Pod, { volumes }: Pod): boolean {
+    return volumes !== noVolumes;
+  }
+
   eventsToRegister(): readonly EventRegistration[] {
     return [
       { resource: 'AssignedPod', actions: ['Delete'], hint: afterPod },

@@ -138,6 +138,8 @@ export interface NeighborRule {
   readonly learns: 'inFilter' | 'inPreFilter' | 'notified';
   readonly skips: boolean;
   readonly scores: boolean;
+  /** The plugin says which pods its Filter depends on. */
+  readonly selects: boolean;
 }
 
 /** Returns whether the rule applies to the pod: it has the `app` label. */
@@ -201,6 +203,10 @@ export function neighbors(nodes: () => readonly NodeInfo[], rule: NeighborRule):
       const occupancy = rule.learns === 'inFilter' ? occupancyOf(nodes()) : state.read<Occupancy>(occupancyKey)!;
       return isBlocked(rule, pod, node, nodes(), occupancy) ? no : undefined;
     },
+    ...(rule.selects && {
+      dependsOnPod: (_state: CycleState, pod: Pod, other: Pod) =>
+        isUnderRule(pod) && other.labels.app === (rule.kind === 'nearLeader' ? 'leader' : pod.labels.app),
+    }),
     ...(rule.scores && {
       preScore: (_state: CycleState, pod: Pod) => (isUnderRule(pod) ? undefined : skip),
       score: (_state: CycleState, pod: Pod, { name }: NodeView) => {

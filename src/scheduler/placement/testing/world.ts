@@ -103,6 +103,7 @@ export class World extends WorldDraws {
       learns: this.pick(['inFilter', 'inPreFilter', 'notified']),
       skips: this.flag(0.5),
       scores: this.flag(0.5),
+      selects: this.flag(0.5),
     };
   }
 
