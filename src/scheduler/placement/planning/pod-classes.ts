@@ -30,19 +30,21 @@ export function* podClassesOf(cluster: Cluster, request: PlanRequest, budget: Wo
   const known = new Map<string, PodClass>();
   /** extenders' result -> its number */
   const nodeSubsets = new Map<NodeSubset | undefined, number>();
-  const needsFullKey = nodeSubsetOf !== undefined || cluster.hasReservations;
+  const { hasReservations } = cluster;
   let last: PodClass | undefined;
   for (const [i, pod] of members.entries()) {
     const signatures = signaturesOf[i]!;
-    if (last?.signatures === signatures && signatures.local !== undefined && !needsFullKey) {
-      last.pods.push(pod);
-      continue;
+    if (last?.signatures === signatures && signatures.local !== undefined && nodeSubsetOf === undefined) {
+      if (!hasReservations || respectTheSame(cluster, pod, last.pods.at(-1)!)) {
+        last.pods.push(pod);
+        continue;
+      }
     }
     budget.spend(workPerMember);
     if (budget.isDue) yield;
     const text = textOf(signatures);
     let key = text;
-    if (needsFullKey) key += ownerKeyOf(cluster, pod);
+    if (hasReservations || nodeSubsetOf !== undefined) key += ownerKeyOf(cluster, pod);
     if (nodeSubsetOf !== undefined) key += numberOf(nodeSubsetOf(pod), nodeSubsets);
     const existing = signatures.local === undefined ? undefined : known.get(key);
     if (existing !== undefined) {
@@ -64,6 +66,13 @@ function textOf({ whole, local, fragments }: PodSignatures): string {
 /** Returns all that `mustRespect` reads of a pod. */
 function ownerKeyOf(cluster: Cluster, { uid, priority, podGroupKey = '' }: Pod): string {
   return `\u0003${priority} ${podGroupKey} ${cluster.reservationOf(uid) === undefined ? '' : uid}`;
+}
+
+/** Returns whether it is certain that both have the same owner key. */
+function respectTheSame(cluster: Cluster, one: Pod, other: Pod): boolean {
+  const { priority, podGroupKey } = other;
+  if (one.priority !== priority || one.podGroupKey !== podGroupKey) return false;
+  return cluster.reservationOf(one.uid) === undefined && cluster.reservationOf(other.uid) === undefined;
 }
 
 function numberOf(nodeSubset: NodeSubset | undefined, numbers: Map<NodeSubset | undefined, number>): string {
