@@ -121,10 +121,10 @@ export class PreFilterPoint {
     return this.#withExtensions.length > 0;
   }
 
-  /** Updates the PreFilter results of `pod` after `added` was assigned to `node`. Returns a failure. */
-  addPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): Status | undefined {
+  /** Updates the PreFilter results of `pod` after `added` was assigned to `node`. Returns a failure. `names`: of the only plugins to call. */
+  addPod(state: CycleState, pod: Pod, added: Pod, node: NodeView, names?: ReadonlySet<string>): Status | undefined {
     for (const plugin of this.#withExtensions) {
-      if (state.skippedFilters.has(plugin.name)) continue;
+      if (state.skippedFilters.has(plugin.name) || names?.has(plugin.name) === false) continue;
       const status = this.#calls.guarded(plugin, 'AddPod', () =>
         readRejection(plugin.preFilterAddPod!(state, pod, added, node)),
       );
@@ -134,9 +134,15 @@ export class PreFilterPoint {
   }
 
   /** Reverts `addPod`. Returns a failure. */
-  removePod(state: CycleState, pod: Pod, removed: Pod, node: NodeView): Status | undefined {
+  removePod(
+    state: CycleState,
+    pod: Pod,
+    removed: Pod,
+    node: NodeView,
+    names?: ReadonlySet<string>,
+  ): Status | undefined {
     for (const plugin of this.#withExtensions) {
-      if (state.skippedFilters.has(plugin.name)) continue;
+      if (state.skippedFilters.has(plugin.name) || names?.has(plugin.name) === false) continue;
       const status = this.#calls.guarded(plugin, 'RemovePod', () =>
         readRejection(plugin.preFilterRemovePod!(state, pod, removed, node)),
       );

@@ -1,5 +1,6 @@
 import type { FilterPlugin, PodSignatures, Profile } from '../../../framework/profile.ts';
 import { NodeTable } from './node-table.ts';
+import { OwnerVerdicts } from './owner-verdicts.ts';
 import { SignatureCache } from './signature-cache.ts';
 
 /** Some of a profile's node-local plugins: those that read one node at a time. */
@@ -22,6 +23,8 @@ export interface PluginSplit {
   readonly cached: readonly CachedShare[];
   /** Plugins that run every time: they sign nothing, or their results are not worth caching. */
   readonly uncached: PluginShare;
+  /** Returns cached verdicts of all node-local filters on nodes with reservations. Call it again like `table`. Undefined: not cached. */
+  readonly ownerVerdicts: (() => OwnerVerdicts) | undefined;
 }
 
 /** With more pod classes than this, tables of one class would evict those of other classes and other gangs. */
@@ -34,6 +37,7 @@ const ownTableLimit = 32;
 export class CachedResults {
   readonly #profile: Profile;
   readonly #tables: SignatureCache<NodeTable>;
+  readonly #ownerVerdicts = new SignatureCache(() => new OwnerVerdicts());
   /** signers as a mask, one letter each -> their share */
   readonly #shares = new Map<string, PluginShare>();
 
@@ -57,7 +61,9 @@ export class CachedResults {
       const mayCache = (i: number): boolean => cacheOwn && podClass.fragments[i] !== undefined;
       const own = this.#cached((i) => !common[i]! && mayCache(i), podClass);
       const cached = [shared, own].filter((share) => share !== undefined);
-      return { cached, uncached: this.#share((i) => !common[i]! && !mayCache(i)).share };
+      const { share: uncached } = this.#share((i) => !common[i]! && !mayCache(i));
+      const isCached = uncached.filters.length === 0;
+      return { cached, uncached, ownerVerdicts: isCached ? this.#ownerVerdictsOf(podClass) : undefined };
     });
   }
 
@@ -68,6 +74,11 @@ export class CachedResults {
     let signature = mask;
     for (let i = 0; i < fragments.length; i++) if (includes(i)) signature += `${fragments[i]}\u0000`;
     return { ...share, table: () => this.#tables.of(signature) };
+  }
+
+  #ownerVerdictsOf({ fragments }: PodSignatures): () => OwnerVerdicts {
+    let signature: string | undefined;
+    return () => this.#ownerVerdicts.of((signature ??= fragments.join('\u0000')));
   }
 
   #share(includes: (signer: number) => boolean): { readonly share: PluginShare; readonly mask: string } {

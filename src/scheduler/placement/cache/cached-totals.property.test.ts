@@ -129,10 +129,11 @@ it('cached totals equal totals computed from scratch, to the last bit', () => {
             profile,
             nodes: cluster.nodes,
             generations: () => cluster.generations,
-            reservedNodes: () => new Set<number>(),
+            reservedFor: () => [],
             split: {
               cached: [{ filters: profile.localFilters, scorers, table }],
               uncached: { filters: [], scorers: [] },
+              ownerVerdicts: undefined,
             },
             within: within?.flatMap((name) => cluster.node(name)?.index ?? []),
             hasNoReservation: (uid: string) => cluster.isAssumed(uid),

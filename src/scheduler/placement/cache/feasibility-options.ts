@@ -1,5 +1,6 @@
 import type { Pod } from '../../../api/pod.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
+import type { ReservedNode } from '../../../cluster/node-reservations.ts';
 import type { CycleState } from '../../../framework/cycle-state.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import type { PluginSplit } from './cached-results.ts';
@@ -25,8 +26,8 @@ export interface FeasibilityOptions {
   readonly nodeSubset?: NodeSubset | undefined;
   /** Returns node index -> current generation of the node. */
   readonly generations: () => Float64Array;
-  /** Returns the indexes of the nodes with reservations. */
-  readonly reservedNodes: () => ReadonlySet<number>;
+  /** Returns the nodes with reservations that count and that the pod must respect, even unknown nodes. The same list until it has to change. */
+  readonly reservedFor: (pod: Pod) => readonly ReservedNode[];
   /** Called with the number of nodes before each pass over them; may throw. */
   readonly spend?: ((steps: number) => void) | undefined;
   /** Returns whether a reservation no longer counts, because its owner is on a node already, or gone. */

@@ -4,9 +4,9 @@ import type { FilterPlugin } from '../../../framework/profile.ts';
 import type { Status } from '../../../framework/status.ts';
 import type { PreFilteredPod, FeasibilityOptions } from './feasibility-options.ts';
 import { copyAt, fillAt, keepFlagged, listAll, listFlagged, listOutdated, listOutdatedOfAll } from './columns.ts';
-import { filterWithOwners } from './filter-with-reservations.ts';
 import type { CachedShare } from './cached-results.ts';
 import type { NodeTable } from './node-table.ts';
+import { ReservedNodes } from './reserved-nodes.ts';
 
 /** A cached share, applied to one pod. */
 export interface ActiveShare {
@@ -25,6 +25,7 @@ const manyNodes = 4;
  */
 export class NodeVerdicts {
   readonly #options: FeasibilityOptions;
+  readonly #reserved: ReservedNodes;
   #target: PreFilteredPod;
   #active: readonly ActiveShare[] = [];
   /** Filters without cached verdicts. */
@@ -33,6 +34,7 @@ export class NodeVerdicts {
 
   constructor(options: FeasibilityOptions, target: PreFilteredPod) {
     this.#options = options;
+    this.#reserved = new ReservedNodes(options, target);
     this.#target = target;
   }
 
@@ -48,6 +50,7 @@ export class NodeVerdicts {
     const { nodes, split } = this.#options;
     const { state } = target;
     this.#target = target;
+    this.#reserved.begin(target);
     this.#error = undefined;
     this.#uncached = filtersFor(state, split.uncached.filters);
     this.#active = split.cached.map((share) => {
@@ -66,7 +69,7 @@ export class NodeVerdicts {
       if (table.fits[index] === 0) return table.statuses[index];
     }
     const status = this.#uncached.length === 0 ? undefined : this.#filter(this.#uncached, node);
-    return this.#recordFailure(status ?? this.#filterWithOwners(this.#options.profile.localFilters, node));
+    return this.#recordFailure(status ?? this.#reserved.rejection(node));
   }
 
   /** Like `rejection`. If several filters reject the node, returns the rejection of the first one in the profile. */
@@ -81,7 +84,7 @@ export class NodeVerdicts {
 
   /** Lists the nodes that pass all node-local filters. Returns how many; after a failure the result is meaningless. */
   listPassing(indexes: Int32Array): number {
-    const { nodes, within, generations, buffers, profile } = this.#options;
+    const { nodes, within, generations, buffers } = this.#options;
     const { outdated } = buffers;
     const now = generations();
     const [first] = this.#active;
@@ -106,13 +109,14 @@ export class NodeVerdicts {
       size = isAll ? listFlagged(indexes, size, fits) : keepFlagged(indexes, size, fits);
     }
     size = this.#keepWithoutOwners(this.#uncached, indexes, size);
-    return this.#keepWithOwners(profile.localFilters, indexes, size);
+    return this.#reserved.keep(indexes, size, this.#isRejected, this.#recordFailure);
   }
 
   /** Runs these filters and moves the nodes that pass to the front. Returns how many. Caches nothing. */
   keep(filters: readonly FilterPlugin[], indexes: Int32Array, size: number): number {
     if (filters.length === 0) return size;
-    return this.#keepWithOwners(filters, indexes, this.#keepWithoutOwners(filters, indexes, size));
+    const left = this.#keepWithoutOwners(filters, indexes, size);
+    return this.#reserved.keepUncached(filters, indexes, left, this.#recordFailure);
   }
 
   /** Like `keep`, but without regard to reservations. */
@@ -134,23 +138,9 @@ export class NodeVerdicts {
     return left;
   }
 
-  /** Drops nodes that these filters reject only because of reservations. */
-  #keepWithOwners(filters: readonly FilterPlugin[], indexes: Int32Array, size: number): number {
-    const { nodes } = this.#options;
-    const reserved = this.#options.reservedNodes();
-    if (reserved.size === 0) return size;
-    let left = 0;
-    for (let i = 0; i < size; i++) {
-      const index = indexes[i]!;
-      if (reserved.has(index) && this.#recordFailure(this.#filterWithOwners(filters, nodes[index]!))) continue;
-      indexes[left++] = index;
-    }
-    return left;
-  }
-
   /** Runs these filters on the node, with and without the owners of reservations. Caches nothing. */
   filterUncached(filters: readonly FilterPlugin[], node: NodeInfo): Status | undefined {
-    return this.#recordFailure(this.#filter(filters, node) ?? this.#filterWithOwners(filters, node));
+    return this.#recordFailure(this.#filter(filters, node) ?? this.#reserved.filterUncached(filters, node));
   }
 
   /**
@@ -209,10 +199,16 @@ export class NodeVerdicts {
     return left;
   }
 
-  #recordFailure(status: Status | undefined): Status | undefined {
+  /** Returns whether the verdicts that `listPassing` brought up to date reject the node. */
+  readonly #isRejected = (index: number): boolean => {
+    for (let i = 0; i < this.#active.length; i++) if (this.#active[i]!.table.fits[index] === 0) return true;
+    return false;
+  };
+
+  readonly #recordFailure = (status: Status | undefined): Status | undefined => {
     if (status?.code === 'Error') this.#error ??= status;
     return status;
-  }
+  };
 
   #note(table: NodeTable, node: NodeInfo, status: Status | undefined): void {
     table.setStatus(node.index, status);
@@ -222,13 +218,6 @@ export class NodeVerdicts {
   #filter(filters: readonly FilterPlugin[], node: NodeInfo): Status | undefined {
     const { state, pod } = this.#target;
     return this.#options.profile.filterAll(filters, state, pod, node);
-  }
-
-  /** Never cached, because signatures do not cover which reservations a pod must respect. */
-  #filterWithOwners(filters: readonly FilterPlugin[], node: NodeInfo): Status | undefined {
-    const { profile, hasNoReservation } = this.#options;
-    const { state, pod } = this.#target;
-    return filterWithOwners(profile, filters, state, pod, node, hasNoReservation);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Pod } from '../../../api/pod.ts';
-import type { Cluster } from '../../../cluster/cluster.ts';
+import type { ReservedNode } from '../../../cluster/node-reservations.ts';
 import { hashText } from '../../../base/hash-text.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { PreFilterResult } from '../../../framework/profile.ts';
@@ -67,7 +67,7 @@ export function batchOf(
       profile,
       nodes: cluster.nodes,
       generations: () => cluster.generations,
-      reservedNodes: () => reservedNodes(cluster),
+      reservedFor: reservedFor(scope),
       split,
       within: indexes,
       nodeSubset: nodeSubsetOf?.(admitted.pod),
@@ -122,10 +122,18 @@ export function hasNoReservation({ cluster, request }: PlanScope, uid: string): 
   return cluster.isAssumed(uid) || request.isGone?.(uid) === true;
 }
 
-function reservedNodes(cluster: Cluster): ReadonlySet<number> {
-  const indexes = new Set<number>();
-  for (const { nodeName } of cluster.reservations()) indexes.add(cluster.node(nodeName)?.index ?? -1);
-  return indexes;
+/** Returns a function that lists the nodes with reservations that count and that a pod must respect; the same list until it has to change. */
+function reservedFor({ cluster, request: { isGone } }: PlanScope): (pod: Pod) => readonly ReservedNode[] {
+  if (isGone === undefined) return (pod) => cluster.reservedFor(pod);
+  let all: readonly ReservedNode[] | undefined;
+  let counted: readonly ReservedNode[] = [];
+  return (pod) => {
+    const latest = cluster.reservedFor(pod);
+    if (latest === all) return counted;
+    all = latest;
+    const left = latest.map(({ node, owners }) => ({ node, owners: owners.filter(({ uid }) => !isGone(uid)) }));
+    return (counted = left.filter(({ owners }) => owners.length > 0));
+  };
 }
 
 export function amongOf(answer: PreFilterResult): ReadonlySet<string> | undefined {

@@ -6,6 +6,8 @@ import { Cluster } from '../../../cluster/cluster.ts';
 import type { Pod } from '../../../api/pod.ts';
 import { Profile } from '../../../framework/profile.ts';
 import { defaultPlugins, pluginRegistry } from '../../../plugins/registry.ts';
+import type { Plugin } from '../../../framework/plugin.ts';
+import { dryRun, harnessWith } from '../testing/planning.ts';
 import { Planner } from './planner.ts';
 import type { Plan } from './planner.ts';
 
@@ -112,5 +114,52 @@ describe('members of a gang that differ only in priority', () => {
     cluster.setNode(build.projectedNode({ name: 'a', cpu: 1 }));
     const members = [10, 0].map((priority) => build.projectedPod({ cpu: 1, priority }));
     expect(plan(members).isExhaustive).toBe(true);
+  });
+});
+
+describe('Filter on nodes with reservations', () => {
+  /** Logs each call as `node pods`. */
+  const logging = (calls: string[], more: Partial<Plugin> = {}): Plugin => ({
+    name: 'Logging',
+    sign: () => '',
+    preFilter: () => undefined,
+    preFilterAddPod: () => undefined,
+    preFilterRemovePod: () => undefined,
+    filter: (_state, _pod, { name, pods }) => {
+      calls.push(`${name} ${pods.size}`);
+      return undefined;
+    },
+    ...more,
+  });
+  const reserve = (harness: ReturnType<typeof harnessWith>, nodeName: string): Pod =>
+    harness.pod({ name: `owner-of-${nodeName}`, cpu: 1, nominatedNodeName: nodeName });
+
+  it('does not run again for an identical pod until the node or its owners change', () => {
+    const calls: string[] = [];
+    const harness = harnessWith(logging(calls));
+    for (const name of ['a', 'b', 'c']) harness.node({ name, cpu: 4 });
+    for (const name of ['a', 'b']) reserve(harness, name);
+    const plan = (priority = 0): string[] => {
+      calls.length = 0;
+      dryRun(harness, [harness.pod({ cpu: 1, priority })]);
+      return calls.splice(0);
+    };
+    expect(plan()).toEqual(['a 0', 'b 0', 'c 0', 'a 1', 'b 1']);
+    expect(plan()).toEqual([]);
+    reserve(harness, 'c');
+    expect(plan()).toEqual(['c 0', 'c 1']);
+    // A pod of a higher priority respects none of them.
+    expect(plan(1)).toEqual([]);
+    expect(plan()).toEqual([]);
+  });
+
+  it('runs as if the owner were there only if the plugin, which reads other nodes, depends on the owner', () => {
+    const calls: string[] = [];
+    const dependsOnPod: Plugin['dependsOnPod'] = (_state, _pod, { name }) => name === 'owner-of-b';
+    const harness = harnessWith(logging(calls, { readsOtherNodes: true, dependsOnPod }));
+    for (const name of ['a', 'b', 'c']) harness.node({ name, cpu: 4 });
+    for (const name of ['a', 'b']) reserve(harness, name);
+    dryRun(harness, [harness.pod({ cpu: 1 })]);
+    expect(calls).toEqual(['a 0', 'b 0', 'c 0', 'b 1']);
   });
 });
