@@ -13,6 +13,7 @@ import { extra } from './extra.ts';
 import { gangs } from './gangs.ts';
 import { places } from './places.ts';
 import { losses } from './losses.ts';
+import { preemption } from './preemption.ts';
 import { playOn } from './play.ts';
 import { volumes } from './volumes.ts';
 
@@ -35,8 +36,23 @@ describe.skipIf(programs.state === 'missing')('Scenarios on a real kube-apiserve
     playOn('real', () => rights.plane, scenarios);
   }
 
+  describe('with rbac.preemption', () => {
+    let preempting: InstalledRights;
+
+    beforeAll(async () => {
+      preempting = await InstalledRights.install(plane(), 'tutti-preempting', { rbac: { preemption: true } });
+    });
+
+    afterAll(async () => {
+      await preempting?.close();
+    });
+
+    playOn('real', () => preempting.plane, preemption);
+  });
+
   it("the API server rejected no request of the chart's two ServiceAccounts for missing permissions in any of these scenarios", async () => {
-    const calls = await new ApiAudit(plane()).callsFrom('tutti-system');
+    const audit = new ApiAudit(plane());
+    const calls = [...(await audit.callsFrom('tutti-system')), ...(await audit.callsFrom('tutti-preempting'))];
     const count = (account: string): number => calls.filter(({ user }) => user.endsWith(`:tutti-${account}`)).length;
     process.stderr.write(
       `\nwith the chart's RBAC permissions: ${count('scheduler')} calls of the scheduler, ${count('controller')} of the controller\n`,
