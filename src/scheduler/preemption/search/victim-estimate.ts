@@ -12,6 +12,7 @@ import { comparePrices, free as nothingGoes, priceOf } from './eviction-price.ts
 import type { EvictionPrice } from './eviction-price.ts';
 import type { EvictablePod } from './evictable-pod.ts';
 import type { EvictionUnits } from './eviction-units.ts';
+import { mostImportantFirst } from './importance.ts';
 import { Victims } from './victims.ts';
 
 /** Members that are alike to the plugins. */
@@ -137,13 +138,15 @@ export class VictimEstimate {
     perNode: number,
     budget: WorkBudget,
   ): Yielding<Estimate & { readonly last: EvictionUnit | undefined }> {
-    const { needed, policy } = this.#options;
+    const { classes, needed, policy } = this.#options;
     for (const candidate of this.#candidates.values()) candidate.version = 0;
     /** candidate -> free amounts before */
     const before = [...this.#candidates.values()].map((candidate) => [candidate, [...candidate.free]] as const);
     const victims = new Victims();
     const used = new BudgetUse(policy);
-    const nodes = new Set<string>();
+    const nodes = new Set<Candidate>();
+    /** candidate -> number of members of the current class there */
+    const taken = new Map<Candidate, number>();
     let placed = 0;
     let last: EvictionUnit | undefined;
     let violations = 0;
@@ -167,8 +170,7 @@ export class VictimEstimate {
         const made = this.#offer(candidate, request, victims, used);
         if (made !== undefined) offers.push(made);
       };
-      /** candidate -> number of members of this class there */
-      const taken = new Map<Candidate, number>();
+      taken.clear();
       for (const { name } of allowed) {
         const candidate = this.#candidates.get(name)!;
         budget.spend(1 + candidate.pods.length);
@@ -194,7 +196,7 @@ export class VictimEstimate {
             if (freed !== candidate && names.has(freed.node.name) && (taken.get(freed) ?? 0) < perNode) offer(freed);
         }
         this.#change(candidate, pod, -1);
-        nodes.add(candidate.node.name);
+        nodes.add(candidate);
         placed++;
         left--;
         const there = (taken.get(candidate) ?? 0) + 1;
@@ -202,13 +204,34 @@ export class VictimEstimate {
         if (there < perNode) offer(candidate);
       }
     }
-    const kept = this.#reduced(victims);
+    let kept = victims;
+    if (classes.length > 1)
+      kept = this.#reduced(victims, ({ free }) => (free.every((amount) => amount >= 0) ? 0 : -1), 0);
+    else if (placed >= needed) {
+      // The members are alike, so they need not stay where they were placed.
+      const slots = this.#slotsOf(classes[0]!.pod, taken, perNode);
+      for (const { pod } of victims)
+        if (this.#candidates.has(pod.nodeName)) nodes.add(this.#candidates.get(pod.nodeName)!);
+      kept = this.#reduced(victims, slots, sum(nodes, slots) - needed);
+    }
     for (const [candidate, amounts] of before) for (const [i, amount] of amounts.entries()) candidate.free[i] = amount;
     const price = priceOf(
       [...kept].map(({ pod }) => pod),
       kept.size === victims.size ? violations : countViolations(kept, policy),
     );
-    return { placed, nodes, victims: kept, price, last };
+    return { placed, nodes: new Set([...nodes].map(({ node }) => node.name)), victims: kept, price, last };
+  }
+
+  /** Returns how many members like the pod a node has capacity for, with those placed there. */
+  #slotsOf(pod: Pod, taken: ReadonlyMap<Candidate, number>, perNode: number): (candidate: Candidate) => number {
+    const request = this.#ids.map((id) => amountOf(pod.template.requests, id));
+    return (candidate) => {
+      let more = perNode === Infinity ? this.#options.needed : perNode;
+      for (const [i, amount] of request.entries()) {
+        if (amount > 0) more = Math.min(more, Math.floor(candidate.free[i]! / amount));
+      }
+      return Math.max(0, Math.min(perNode, (taken.get(candidate) ?? 0) + more));
+    };
   }
 
   /** Larger members first; but if not all are needed, smaller ones first. */
@@ -291,28 +314,50 @@ export class VictimEstimate {
     return priceOf(pods, pods.filter((pod) => use.add(pod)).length);
   }
 
-  /** Returns the victims without units that are not needed after all. */
-  #reduced(victims: Victims): Victims {
-    const units = victims.units();
-    if (units.length < 2) return victims;
-    const needless = new Set<EvictionUnit>();
-    for (const unit of units.toSorted((a, b) => b.priority - a.priority || b.pods.length - a.pods.length)) {
-      const pods = unit.pods.filter((pod) => victims.has(pod, unit));
-      const touched = new Set<Candidate>();
-      for (const pod of pods) {
-        const candidate = this.#candidates.get(pod.nodeName);
-        if (candidate === undefined) continue;
-        this.#change(candidate, pod, -1);
-        touched.add(candidate);
+  /**
+   * Returns the victims without those that are not needed after all, although they were when a member was placed. `slots`: how many members
+   * a node has capacity for. `spare`: how many slots may be lost.
+   */
+  #reduced(victims: Victims, slots: (candidate: Candidate) => number, spare: number): Victims {
+    const choices = this.#putBackOrder(victims.choices().sort(mostImportantFirst), new BudgetUse(this.#options.policy));
+    if (victims.size < 2) return victims;
+    const needless = new Set<Pod>();
+    let left = spare;
+    /** Puts pods back unless that takes too many slots. */
+    const putBack = (pods: readonly Pod[]): boolean => {
+      const touched = new Set(pods.flatMap(({ nodeName }) => this.#candidates.get(nodeName) ?? []));
+      const before = sum(touched, slots);
+      this.#changeAll(pods, -1);
+      const lost = before - sum(touched, slots);
+      const isNeedless = lost <= left;
+      if (isNeedless) left -= lost;
+      else this.#changeAll(pods, 1);
+      return isNeedless;
+    };
+    /** Puts all pods of a unit back but some that may go alone. */
+    const putMostBack = ({ pods, surplus }: EvictionUnit): readonly Pod[] => {
+      for (const order of surplus === 0 ? [] : [pods.toReversed(), pods]) {
+        const leftBefore = left;
+        const back = order.filter((pod) => putBack([pod]));
+        if (back.length >= pods.length - surplus) return back;
+        this.#changeAll(back, 1);
+        left = leftBefore;
       }
-      if ([...touched].every(({ free }) => free.every((amount) => amount >= 0))) needless.add(unit);
-      else
-        for (const pod of pods) {
-          const candidate = this.#candidates.get(pod.nodeName);
-          if (candidate !== undefined) this.#change(candidate, pod, 1);
-        }
+      return [];
+    };
+    for (const { pod, unit, isSpare } of choices) {
+      const pods = isSpare ? [pod] : unit.pods;
+      const back = putBack(pods) ? pods : isSpare ? [] : putMostBack(unit);
+      for (const each of back) needless.add(each);
     }
     return needless.size === 0 ? victims : victims.without(needless);
+  }
+
+  #changeAll(pods: readonly Pod[], sign: 1 | -1): void {
+    for (const pod of pods) {
+      const candidate = this.#candidates.get(pod.nodeName);
+      if (candidate !== undefined) this.#change(candidate, pod, sign);
+    }
   }
 
   #change(candidate: Candidate, pod: Pod, sign: 1 | -1): void {
@@ -329,6 +374,12 @@ export class VictimEstimate {
 function fits(free: readonly number[], request: readonly number[]): boolean {
   for (let i = 0; i < request.length; i++) if (request[i]! > 0 && free[i]! < request[i]!) return false;
   return true;
+}
+
+function sum(candidates: Iterable<Candidate>, count: (candidate: Candidate) => number): number {
+  let total = 0;
+  for (const candidate of candidates) total += count(candidate);
+  return total;
 }
 
 function countViolations(victims: Victims, policy: PreemptionPolicy): number {

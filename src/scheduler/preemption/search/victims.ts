@@ -35,21 +35,31 @@ export class Victims {
     return added;
   }
 
-  /** Returns the victims without these units. */
-  without(units: ReadonlySet<EvictionUnit>): Victims {
+  /** Returns the victims without these pods. Of a unit that went whole, the others go alone. */
+  without(pods: ReadonlySet<Pod>): Victims {
     const copy = new Victims();
-    for (const unit of this.#whole) if (!units.has(unit)) copy.#whole.add(unit);
-    for (const [unit, pods] of this.#single) if (!units.has(unit)) copy.#single.set(unit, pods);
+    for (const unit of this.#whole) {
+      const left = unit.pods.filter((pod) => !pods.has(pod));
+      if (left.length === unit.pods.length) copy.#whole.add(unit);
+      else if (left.length > 0) copy.#single.set(unit, new Set(left));
+    }
+    for (const [unit, single] of this.#single) {
+      const left = [...single].filter((pod) => !pods.has(pod));
+      if (left.length > 0) copy.#single.set(unit, new Set(left));
+    }
     return copy;
+  }
+
+  /** Returns the pods that go alone, and one of each unit that goes whole. */
+  choices(): EvictablePod[] {
+    const whole = [...this.#whole].map((unit) => ({ pod: unit.pods.at(-1)!, unit, isSpare: false }));
+    const single = [...this.#single].flatMap(([unit, pods]) => [...pods].map((pod) => ({ pod, unit, isSpare: true })));
+    return [...whole, ...single];
   }
 
   *[Symbol.iterator](): Iterator<EvictablePod> {
     for (const unit of this.#whole) for (const pod of unit.pods) yield { pod, unit, isSpare: false };
     for (const [unit, pods] of this.#single) for (const pod of pods) yield { pod, unit, isSpare: true };
-  }
-
-  units(): readonly EvictionUnit[] {
-    return [...this.#whole, ...this.#single.keys()];
   }
 
   get size(): number {
