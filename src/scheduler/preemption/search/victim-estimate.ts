@@ -75,6 +75,8 @@ export class VictimEstimate {
   readonly #ids: readonly ResourceId[];
   /** node name -> candidate */
   readonly #candidates = new Map<string, Candidate>();
+  /** Pods of this priority or a higher one are no victims. */
+  #below = Infinity;
 
   private constructor(options: VictimEstimateOptions) {
     this.#options = options;
@@ -96,15 +98,39 @@ export class VictimEstimate {
   }
 
   /**
-   * Returns the estimate. After a first one, tries again with the unit that was needed last, and keeps the cheaper result. `perNode`: how many
-   * members of one class a node takes at most.
+   * Returns the estimate. `perNode`: how many members of one class a node takes at most. `below`: pods of this priority or a higher one stay.
    */
-  *cheapest(perNode: number, budget: WorkBudget): Yielding<Estimate> {
+  *cheapest(perNode: number, budget: WorkBudget, below = Infinity): Yielding<Estimate> {
+    const { needed } = this.#options;
+    let best = yield* this.#cheaperOfTwo(perNode, below, budget);
+    // Placing members one by one may otherwise miss that pods of lower priority are enough.
+    while (best.placed >= needed && best.price.top > -Infinity && this.#mayBeLower(best)) {
+      const lower = yield* this.#cheaperOfTwo(perNode, best.price.top, budget);
+      if (lower.placed < needed || comparePrices(lower.price, best.price) >= 0) break;
+      best = lower;
+    }
+    return best;
+  }
+
+  /** After a first estimate, tries again with the unit that was needed last, and keeps the cheaper result. */
+  *#cheaperOfTwo(perNode: number, below: number, budget: WorkBudget): Yielding<Estimate> {
+    this.#below = below;
     const first = yield* this.#run(undefined, perNode, budget);
     const { last } = first;
-    if (first.placed < this.#options.needed || last === undefined || last.pods.length < 2) return first;
+    if (first.placed < this.#options.needed || last === undefined || last.pods.length < 2 || last.priority >= below)
+      return first;
     const second = yield* this.#run(last, perNode, budget);
     return second.placed >= this.#options.needed && comparePrices(second.price, first.price) < 0 ? second : first;
+  }
+
+  #mayBeLower({ victims }: Estimate): boolean {
+    if (this.#options.classes.length > 1) return true;
+    return [...victims].some(({ unit }) => unit.pods[0]!.priority < unit.priority);
+  }
+
+  /** Whether members that have no capacity by this estimate do not fit at all. */
+  get isBound(): boolean {
+    return this.#options.classes.length === 1;
   }
 
   /** Number of nodes that would take a member if they had no other pods. */
@@ -258,7 +284,7 @@ export class VictimEstimate {
   #offer(candidate: Candidate, request: readonly number[], victims: Victims, used: BudgetUse): Offer | undefined {
     const { version } = candidate;
     if (fits(candidate.free, request)) return { candidate, version, out: [], surplus: noGangs, price: nothingGoes };
-    const left = candidate.pods.filter(({ pod, unit }) => !victims.has(pod, unit));
+    const left = candidate.pods.filter((each) => this.#mayGo(each, victims));
     if (left.length === 0) return undefined;
     const available = [...candidate.free];
     for (const { pod } of left) this.#add(available, pod, 1);
@@ -273,6 +299,12 @@ export class VictimEstimate {
     const gangs = out.flatMap(({ unit }) => (unit.gang === undefined ? [] : unit));
     const surplus = new Map(gangs.map((unit) => [unit, victims.surplus(unit)]));
     return { candidate, version, out, surplus, price: this.#priceOf(out, victims, used) };
+  }
+
+  /** Returns whether the pod, and those that have to go with it, are no victims yet but may be. */
+  #mayGo({ pod, unit, isSpare }: EvictablePod, victims: Victims): boolean {
+    if (victims.has(pod, unit)) return false;
+    return (isSpare && victims.surplus(unit) > 0 ? pod : unit).priority < this.#below;
   }
 
   /**

@@ -60,6 +60,9 @@ class WorkLimitError extends Error {
 const workLimit = 10_000_000;
 /** Maximum number of classes of members for which the cheapest nodes are estimated. */
 const maxClasses = 32;
+/** Maximum number of victims without which a search plans again. */
+const maxFewer = 8;
+
 /** Pods to take out between two checks whether a pause is due. */
 const takenOutAtATime = 500;
 /** How many pods can be read at the cost of one node check. */
@@ -105,30 +108,25 @@ export class VictimSearch {
   }
 
   *#find(search: Search): Yielding<FoundVictims> {
-    const { profile, demand, policy, units, budget } = search;
+    const { demand, policy, units, budget } = search;
     const classes = yield* this.#classes(search);
     const { needed } = demand;
     const isGoing = (pod: Pod): boolean => this.#isGoing(pod);
     const estimate = yield* VictimEstimate.of({ classes, needed, units, policy, isGoing }, budget);
     const cheapest = yield* estimate.cheapest(Infinity, budget);
-    if (classes.length === 1 && cheapest.placed < needed)
-      return none(this.#negative(search, cheapest.placed, estimate));
+    if (estimate.isBound && cheapest.placed < needed) return none(this.#negative(search, cheapest.placed, estimate));
     const transaction = this.#cluster.begin();
     try {
       const going = yield* this.#going(isGoing, budget);
-      let confirmed: Confirmed | undefined;
-      // The plugins may keep members apart, which the estimate does not know.
-      for (const perNode of [Infinity, 1]) {
-        const { placed, victims, nodes } = perNode === 1 ? yield* estimate.cheapest(perNode, budget) : cheapest;
-        if (placed < needed) continue;
-        confirmed = yield* this.#confirm(search, transaction, going, [...victims], nodes);
-        if (confirmed !== undefined) break;
-      }
-      const found = confirmed ?? (yield* this.#confirmWithoutAll(search, transaction, going));
+      const first =
+        cheapest.placed >= needed
+          ? yield* this.#confirm(search, transaction, going, [...cheapest.victims], cheapest.nodes)
+          : undefined;
+      let found: Confirmed | number;
+      if (first !== undefined && estimate.isBound) found = yield* this.#putBack(search, transaction, first);
+      else found = yield* this.#withoutEstimate(search, transaction, going, estimate, first);
       if (typeof found === 'number') return none(this.#negative(search, found, estimate));
-      const { assignments } = found;
-      const putBack = new PutBack({ cluster: this.#cluster, profile, transaction, assignments });
-      const victims = yield* putBack.run(found.victims, budget);
+      const { assignments, victims } = found;
       const nominations = assignments.map(({ pod, nodeName }) => ({ pod, nodeName }));
       const gangs = [...new Set(victims.flatMap(({ unit }) => unit.gang ?? []))];
       const pods = victims.map(({ pod }) => pod);
@@ -203,11 +201,80 @@ export class VictimSearch {
     return plan.blocked === undefined ? { assignments: plan.assignments, victims } : undefined;
   }
 
-  /** Plans without any pod that may be evicted. Returns the number of placed members if too few fit. */
-  *#confirmWithoutAll(search: Search, transaction: Transaction, going: readonly Pod[]): Yielding<Confirmed | number> {
+  /**
+   * Finds victims if the estimate is not exact: members are of several classes, or plugins keep pods apart. `confirmed`: what the estimate
+   * found. Returns the number of placed members if too few fit.
+   */
+  *#withoutEstimate(
+    search: Search,
+    transaction: Transaction,
+    going: readonly Pod[],
+    estimate: VictimEstimate,
+    confirmed: Confirmed | undefined,
+  ): Yielding<Confirmed | number> {
+    const { needed } = search.demand;
+    let found = confirmed && (yield* this.#putBack(search, transaction, confirmed));
+    if (found === undefined) {
+      const { placed, victims, nodes } = yield* estimate.cheapest(1, search.budget);
+      const apart =
+        placed >= needed ? yield* this.#confirm(search, transaction, going, [...victims], nodes) : undefined;
+      found = apart && (yield* this.#putBack(search, transaction, apart));
+    }
+    try {
+      const top = found === undefined ? Infinity : topOf(found.victims);
+      if (found === undefined || (yield* this.#mayBeLower(search, estimate, top))) {
+        const lower = yield* this.#confirmBelow(search, transaction, going, top);
+        if (typeof lower !== 'number') found = yield* this.#putBack(search, transaction, lower);
+        else if (found === undefined) return lower;
+      }
+      return yield* this.#withFewer(search, transaction, going, found);
+    } catch (error) {
+      if (found === undefined || !(error instanceof WorkLimitError)) throw error;
+      return found;
+    }
+  }
+
+  /** Returns false if the entity has no capacity without more pods than those below this priority. */
+  *#mayBeLower({ demand, budget }: Search, estimate: VictimEstimate, top: number): Yielding<boolean> {
+    if (top === -Infinity) return false;
+    return !estimate.isBound || (yield* estimate.cheapest(Infinity, budget, top)).placed >= demand.needed;
+  }
+
+  /** Tries to do without one victim after another, on whatever nodes. */
+  *#withFewer(search: Search, transaction: Transaction, going: readonly Pod[], found: Confirmed): Yielding<Confirmed> {
+    let current = found;
+    let left = maxFewer;
+    for (const { pod, unit, isSpare } of found.victims) {
+      const isInWay = (victim: EvictablePod): boolean => (isSpare ? victim.pod === pod : victim.unit === unit);
+      const fewer = current.victims.filter((victim) => !isInWay(victim));
+      if (fewer.length === current.victims.length) continue;
+      if (left-- === 0 || search.plans >= search.policy.maxPlans) break;
+      const next = yield* this.#confirm(search, transaction, going, fewer);
+      if (next !== undefined) current = yield* this.#putBack(search, transaction, next);
+    }
+    return current;
+  }
+
+  /** Returns the same plan with only the victims that it needs. */
+  *#putBack(
+    { profile, budget }: Search,
+    transaction: Transaction,
+    { assignments, victims }: Confirmed,
+  ): Yielding<Confirmed> {
+    const putBack = new PutBack({ cluster: this.#cluster, profile, transaction, assignments });
+    return { assignments, victims: yield* putBack.run(victims, budget) };
+  }
+
+  /** Plans without any pod of a lower priority that may be evicted. Returns the number of placed members if too few fit. */
+  *#confirmBelow(
+    search: Search,
+    transaction: Transaction,
+    going: readonly Pod[],
+    below: number,
+  ): Yielding<Confirmed | number> {
     const units = [...new Set(this.#cluster.nodes.flatMap((node) => search.units.on(node).map(({ unit }) => unit)))];
     const priorities = new Set(units.flatMap(({ pods }) => pods.map(({ priority }) => priority)));
-    const levels = [-Infinity, ...[...priorities].sort((a, b) => a - b)];
+    const levels = [-Infinity, ...[...priorities].filter((level) => level < below).sort((a, b) => a - b)];
     let victims = victimsUpTo(levels.at(-1)!, units);
     let plan = yield* this.#plan(search, transaction, going, victims);
     if (plan.blocked !== undefined) return plan.placed;
@@ -278,6 +345,10 @@ function spend(search: Search, steps: number): void {
 
 function none(outcome: PreemptionOutcome): FoundVictims {
   return { outcome, nominations: [], victims: [] };
+}
+
+function topOf(victims: readonly EvictablePod[]): number {
+  return victims.reduce((top, { pod }) => Math.max(top, pod.priority), -Infinity);
 }
 
 /** Returns the pods up to this priority that may go together. */
