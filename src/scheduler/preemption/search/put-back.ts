@@ -2,9 +2,11 @@ import type { WorkBudget } from '../../../base/work-budget.ts';
 import type { Yielding } from '../../../base/yielding.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import type { Transaction } from '../../../cluster/transaction.ts';
+import type { PreemptionPolicy } from '../../../framework/preemption-policy.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import { NodeCheck } from '../../placement/planning/node-check.ts';
 import type { NodeAssignment } from '../../placement/planning/planner.ts';
+import { BudgetUse } from './budget-use.ts';
 import type { EvictablePod } from './evictable-pod.ts';
 import { mostImportantFirst } from './importance.ts';
 
@@ -14,6 +16,7 @@ interface PlacedMembers {
   readonly profile: Profile;
   readonly transaction: Transaction;
   readonly assignments: readonly NodeAssignment[];
+  readonly policy: PreemptionPolicy;
 }
 
 /** Work to check a member on its node, and of one that depends on pods of other nodes. */
@@ -45,7 +48,16 @@ export class PutBack {
       pods.toSorted(mostImportantFirst),
     );
     units.sort(([a], [b]) => mostImportantFirst(a!, b!));
-    return yield* this.#settle(units, budget);
+    return yield* this.#settle(this.#exceedingFirst(units), budget);
+  }
+
+  /** Moves units to the front whose eviction exceeds a disruption budget, after those that exceed none and are less important. */
+  #exceedingFirst(units: readonly (readonly EvictablePod[])[]): readonly (readonly EvictablePod[])[] {
+    const { policy } = this.#members;
+    if (!policy.hasBudgets) return units;
+    const use = new BudgetUse(policy);
+    const allowed = new Set(units.toReversed().filter((pods) => use.addAll(pods.map(({ pod }) => pod))));
+    return [...units.filter((each) => !allowed.has(each)), ...units.filter((each) => allowed.has(each))];
   }
 
   /**

@@ -11,6 +11,9 @@ import type { Demand } from '../../placement/planning/demand.ts';
 import { feasibleNodes } from '../../placement/planning/feasible-nodes.ts';
 import type { NodeSubsetOf } from '../../placement/cache/node-subset.ts';
 import type { NodeAssignment, Planner, PlanRequest } from '../../placement/planning/planner.ts';
+import { BudgetUse } from './budget-use.ts';
+import { comparePrices, priceOf } from './eviction-price.ts';
+import type { EvictionPrice } from './eviction-price.ts';
 import { EvictionUnits } from './eviction-units.ts';
 import type { EvictablePod } from './evictable-pod.ts';
 import { PutBack } from './put-back.ts';
@@ -224,7 +227,8 @@ export class VictimSearch {
       const top = found === undefined ? Infinity : topOf(found.victims);
       if (found === undefined || (yield* this.#mayBeLower(search, estimate, top))) {
         const lower = yield* this.#confirmBelow(search, transaction, going, top);
-        if (typeof lower !== 'number') found = yield* this.#putBack(search, transaction, lower);
+        if (typeof lower !== 'number')
+          found = cheaper(search.policy, found, yield* this.#putBack(search, transaction, lower));
         else if (found === undefined) return lower;
       }
       return yield* this.#withFewer(search, transaction, going, found);
@@ -257,11 +261,11 @@ export class VictimSearch {
 
   /** Returns the same plan with only the victims that it needs. */
   *#putBack(
-    { profile, budget }: Search,
+    { profile, policy, budget }: Search,
     transaction: Transaction,
     { assignments, victims }: Confirmed,
   ): Yielding<Confirmed> {
-    const putBack = new PutBack({ cluster: this.#cluster, profile, transaction, assignments });
+    const putBack = new PutBack({ cluster: this.#cluster, profile, transaction, assignments, policy });
     return { assignments, victims: yield* putBack.run(victims, budget) };
   }
 
@@ -345,6 +349,17 @@ function spend(search: Search, steps: number): void {
 
 function none(outcome: PreemptionOutcome): FoundVictims {
   return { outcome, nominations: [], victims: [] };
+}
+
+/** The second may violate more disruption budgets, although its victims have lower priorities. */
+function cheaper(policy: PreemptionPolicy, first: Confirmed | undefined, second: Confirmed): Confirmed {
+  return first !== undefined && comparePrices(price(policy, first), price(policy, second)) <= 0 ? first : second;
+}
+
+function price(policy: PreemptionPolicy, { victims }: Confirmed): EvictionPrice {
+  const pods = victims.map(({ pod }) => pod);
+  const use = new BudgetUse(policy);
+  return priceOf(pods, pods.filter((pod) => use.add(pod)).length);
 }
 
 function topOf(victims: readonly EvictablePod[]): number {
