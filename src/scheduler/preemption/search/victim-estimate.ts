@@ -75,6 +75,8 @@ export class VictimEstimate {
   readonly #ids: readonly ResourceId[];
   /** node name -> candidate */
   readonly #candidates = new Map<string, Candidate>();
+  /** Whether a gang has members of different priorities. */
+  #mixesPriorities = false;
   /** Pods of this priority or a higher one are no victims. */
   #below = Infinity;
 
@@ -104,7 +106,7 @@ export class VictimEstimate {
     const { needed } = this.#options;
     let best = yield* this.#cheaperOfTwo(perNode, below, budget);
     // Placing members one by one may otherwise miss that pods of lower priority are enough.
-    while (best.placed >= needed && best.price.top > -Infinity && this.#mayBeLower(best)) {
+    while (best.placed >= needed && this.#mayBeLower(best)) {
       const lower = yield* this.#cheaperOfTwo(perNode, best.price.top, budget);
       if (lower.placed < needed || comparePrices(lower.price, best.price) >= 0) break;
       best = lower;
@@ -123,9 +125,8 @@ export class VictimEstimate {
     return second.placed >= this.#options.needed && comparePrices(second.price, first.price) < 0 ? second : first;
   }
 
-  #mayBeLower({ victims }: Estimate): boolean {
-    if (this.#options.classes.length > 1) return true;
-    return [...victims].some(({ unit }) => unit.pods[0]!.priority < unit.priority);
+  #mayBeLower({ price }: Estimate): boolean {
+    return price.top > -Infinity && (this.#mixesPriorities || this.#options.classes.length > 1);
   }
 
   /** Whether members that have no capacity by this estimate do not fit at all. */
@@ -155,7 +156,9 @@ export class VictimEstimate {
       for (const { owner } of reserved) amount -= amountOf(owner.template.requests, id);
       return amount;
     });
-    return { node, free, pods: units.on(node), version: 0 };
+    const pods = units.on(node);
+    this.#mixesPriorities ||= pods.some(({ unit }) => unit.pods[0]!.priority < unit.priority);
+    return { node, free, pods, version: 0 };
   }
 
   /** `paid`: a unit whose pods cost nothing, because they go in any case. */
@@ -302,9 +305,9 @@ export class VictimEstimate {
   }
 
   /** Returns whether the pod, and those that have to go with it, are no victims yet but may be. */
-  #mayGo({ pod, unit, isSpare }: EvictablePod, victims: Victims): boolean {
+  #mayGo({ pod, unit }: EvictablePod, victims: Victims): boolean {
     if (victims.has(pod, unit)) return false;
-    return (isSpare && victims.surplus(unit) > 0 ? pod : unit).priority < this.#below;
+    return (victims.surplus(unit) > 0 ? pod : unit).priority < this.#below;
   }
 
   /**

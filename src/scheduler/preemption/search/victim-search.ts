@@ -63,7 +63,7 @@ class WorkLimitError extends Error {
 const workLimit = 10_000_000;
 /** Maximum number of classes of members for which the cheapest nodes are estimated. */
 const maxClasses = 32;
-/** Maximum number of victims without which a search plans again. */
+/** Maximum number of victims, in units, without one of which a search plans again. */
 const maxFewer = 8;
 
 /** Pods to take out between two checks whether a pause is due. */
@@ -247,14 +247,23 @@ export class VictimSearch {
   /** Tries to do without one victim after another, on whatever nodes. */
   *#withFewer(search: Search, transaction: Transaction, going: readonly Pod[], found: Confirmed): Yielding<Confirmed> {
     let current = found;
-    let left = maxFewer;
-    for (const { pod, unit, isSpare } of found.victims) {
-      const isInWay = (victim: EvictablePod): boolean => (isSpare ? victim.pod === pod : victim.unit === unit);
-      const fewer = current.victims.filter((victim) => !isInWay(victim));
-      if (fewer.length === current.victims.length) continue;
-      if (left-- === 0 || search.plans >= search.policy.maxPlans) break;
-      const next = yield* this.#confirm(search, transaction, going, fewer);
-      if (next !== undefined) current = yield* this.#putBack(search, transaction, next);
+    const choices = new Map(found.victims.map((each) => [each.isSpare ? each.pod : each.unit, each]));
+    // Among very many victims, a few plans would make no difference.
+    if (choices.size > maxFewer) return found;
+    for (const { pod, unit, isSpare } of choices.values()) {
+      const others = current.victims.filter((each) => (isSpare ? each.pod !== pod : each.unit !== unit));
+      if (others.length === current.victims.length) continue;
+      const spare = isSpare ? [] : unit.pods.slice(0, unit.surplus).map((each) => ({ pod: each, unit, isSpare: true }));
+      // Without the unit, or at least without its quorum.
+      for (const fewer of spare.length === 0 || spare.length === unit.pods.length
+        ? [others]
+        : [others, [...others, ...spare]]) {
+        if (search.plans >= search.policy.maxPlans) return current;
+        const next = yield* this.#confirm(search, transaction, going, fewer);
+        if (next === undefined) continue;
+        current = yield* this.#putBack(search, transaction, next);
+        break;
+      }
     }
     return current;
   }
@@ -276,6 +285,8 @@ export class VictimSearch {
     going: readonly Pod[],
     below: number,
   ): Yielding<Confirmed | number> {
+    // Pods that are out would be missing.
+    this.#undo(search, transaction);
     const units = [...new Set(this.#cluster.nodes.flatMap((node) => search.units.on(node).map(({ unit }) => unit)))];
     const priorities = new Set(units.flatMap(({ pods }) => pods.map(({ priority }) => priority)));
     const levels = [-Infinity, ...[...priorities].filter((level) => level < below).sort((a, b) => a - b)];
