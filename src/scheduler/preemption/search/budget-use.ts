@@ -26,12 +26,30 @@ export class BudgetUse {
     }
     return exceeds;
   }
-  /** Adds evictions, unless one of them exceeds a budget. Returns whether it added them. */
-  addAll(pods: readonly Pod[]): boolean {
-    const before = new Map(this.#used);
-    if (!pods.map((pod) => this.add(pod)).includes(true)) return true;
-    this.#used.clear();
-    for (const [budget, used] of before) this.#used.set(budget, used);
-    return false;
+
+  /**
+   * Returns the items with those at the front whose pods exceed a budget, those with most such pods first. Counts the pods of the others, from
+   * the last item to the first. `podsOf`: returns the same array for items that go together.
+   */
+  exceedingFirst<T>(items: readonly T[], podsOf: (item: T) => readonly Pod[]): readonly T[] {
+    /** pods that go together -> how many exceed a budget */
+    const known = new Map<readonly Pod[], number>();
+    const excess = new Map<T, number>();
+    for (const item of items.toReversed()) {
+      const pods = podsOf(item);
+      const count = known.get(pods) ?? this.#addUnlessExceeding(pods);
+      known.set(pods, count);
+      excess.set(item, count);
+    }
+    return items.toSorted((a, b) => excess.get(b)! - excess.get(a)!);
+  }
+
+  /** Returns how many of the evictions exceed a budget. Adds all of them if none does. */
+  #addUnlessExceeding(pods: readonly Pod[]): number {
+    const excess = pods.filter((pod) => this.add(pod)).length;
+    if (excess === 0) return 0;
+    const budgets = pods.flatMap((pod) => this.#policy.allowances(pod).map(({ budget }) => budget));
+    for (const budget of budgets) this.#used.set(budget, this.#used.get(budget)! - 1);
+    return excess;
   }
 }

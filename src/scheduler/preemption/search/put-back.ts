@@ -1,3 +1,4 @@
+import type { Pod } from '../../../api/pod.ts';
 import type { WorkBudget } from '../../../base/work-budget.ts';
 import type { Yielding } from '../../../base/yielding.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
@@ -48,16 +49,10 @@ export class PutBack {
       pods.toSorted(mostImportantFirst),
     );
     units.sort(([a], [b]) => mostImportantFirst(a!, b!));
-    return yield* this.#settle(this.#exceedingFirst(units), budget);
-  }
-
-  /** Moves units to the front whose eviction exceeds a disruption budget, after those that exceed none and are less important. */
-  #exceedingFirst(units: readonly (readonly EvictablePod[])[]): readonly (readonly EvictablePod[])[] {
     const { policy } = this.#members;
-    if (!policy.hasBudgets) return units;
-    const use = new BudgetUse(policy);
-    const allowed = new Set(units.toReversed().filter((pods) => use.addAll(pods.map(({ pod }) => pod))));
-    return [...units.filter((each) => !allowed.has(each)), ...units.filter((each) => allowed.has(each))];
+    const podsOf = (unit: readonly EvictablePod[]): readonly Pod[] => unit.map(({ pod }) => pod);
+    const ordered = policy.hasBudgets ? new BudgetUse(policy).exceedingFirst(units, podsOf) : units;
+    return yield* this.#settle(ordered, budget);
   }
 
   /**

@@ -317,16 +317,7 @@ export class VictimEstimate {
   #putBackOrder(pods: readonly EvictablePod[], used: BudgetUse): readonly EvictablePod[] {
     const { policy } = this.#options;
     if (!policy.hasBudgets) return pods;
-    const use = used.copy();
-    /** unit that can only go whole -> whether it exceeds a budget */
-    const whole = new Map<EvictionUnit, boolean>();
-    const exceeds = ({ pod, unit, isSpare }: EvictablePod): boolean => {
-      if (isSpare) return !use.addAll([pod]);
-      if (!whole.has(unit)) whole.set(unit, !use.addAll(unit.pods));
-      return whole.get(unit)!;
-    };
-    const exceeding = new Set(pods.toReversed().filter(exceeds));
-    return [...pods.filter((each) => exceeding.has(each)), ...pods.filter((each) => !exceeding.has(each))];
+    return used.copy().exceedingFirst(pods, ({ pod, unit, isSpare }) => (isSpare ? [pod] : unit.pods));
   }
 
   #priceOf(out: readonly EvictablePod[], victims: Victims, used: BudgetUse): EvictionPrice {
