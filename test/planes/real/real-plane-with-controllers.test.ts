@@ -30,6 +30,46 @@ describe.skipIf(programs.state === 'missing')('Real plane with kube-controller-m
     expect(items[0]).not.toHaveProperty('spec.taints');
   });
 
+  it('lets a deleted pod end at once, or after its grace period if its preStop hook sleeps', async () => {
+    const pods = '/api/v1/namespaces/default/pods';
+    const create = async (name: string, lifecycle?: object): Promise<void> => {
+      await plane().client.create(pods, {
+        metadata: { name },
+        spec: {
+          nodeName: 'first',
+          terminationGracePeriodSeconds: 600,
+          containers: [{ name: 'main', image: 'main', ...(lifecycle && { lifecycle }) }],
+        },
+      });
+      await plane().client.delete(`${pods}/${name}`);
+    };
+    await create('sleeps', { preStop: { sleep: { seconds: 599 } } });
+    await create('ends');
+    await poll(async () => {
+      const { items } = await plane().client.list(pods);
+      const names = (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+      return names.includes('ends') ? `there are ${names.join(', ')}` : undefined;
+    }, 'the pod without a hook is gone');
+    expect(await plane().client.get(`${pods}/sleeps`)).toHaveProperty('metadata.deletionTimestamp');
+    await plane().client.delete(`${pods}/sleeps`, { gracePeriodSeconds: 0 });
+  });
+
+  it('adds an extended resource of the capacity to what is allocatable, and removes it', async () => {
+    const path = '/api/v1/nodes/first';
+    const hasAllocatable = (amount: string | undefined): Promise<void> =>
+      poll(
+        async () => {
+          const { status } = await plane().client.get<{ status: { allocatable: Record<string, string> } }>(path);
+          return status.allocatable['example.com/device'] === amount ? undefined : JSON.stringify(status.allocatable);
+        },
+        `${amount ?? 'nothing'} is allocatable`,
+      );
+    await plane().client.patch(`${path}/status`, 'merge', { status: { capacity: { 'example.com/device': '5' } } });
+    await hasAllocatable('5');
+    await plane().client.patch(`${path}/status`, 'merge', { status: { capacity: { 'example.com/device': null } } });
+    await hasAllocatable(undefined);
+  });
+
   it('runs a Job to its end through another scheduler', async () => {
     await plane().startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
     const jobs = '/apis/batch/v1/namespaces/default/jobs';
