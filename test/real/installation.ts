@@ -11,6 +11,8 @@ export interface ProcessOptions {
   readonly through?: ApiProxy;
   /** Flags for leader election. Default: no election. */
   readonly election?: readonly string[];
+  /** Other flags. */
+  readonly parameters?: readonly string[];
 }
 
 /** Tutti as an operator runs it on a plane: `tutti scheduler` and `tutti controller`, each as a separate process. */
@@ -81,9 +83,9 @@ export class Installation {
   }
 
   async #start(command: 'scheduler' | 'controller', options: ProcessOptions): Promise<TestProcess> {
-    const { through, election = ['--leader-elect=false'] } = options;
+    const { through, election = ['--leader-elect=false'], parameters = [] } = options;
     const kubeconfig = through === undefined ? this.#plane.kubeconfigPath : await this.#kubeconfigFor(through);
-    const process = new TestProcess([command, '--kubeconfig', kubeconfig, ...serverFlags, ...election]);
+    const process = new TestProcess([command, '--kubeconfig', kubeconfig, ...serverFlags, ...election, ...parameters]);
     this.#processes.push(process);
     return process;
   }

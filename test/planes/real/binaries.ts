@@ -27,6 +27,11 @@ export const binaries = {
     package: 'tutti.test/planes/fidelity',
     variables: kubernetesVariables(kubernetesVersion),
   },
+  'e2e-scheduling': {
+    module: 'e2e-scheduling',
+    package: 'tutti.test/planes/e2e-scheduling',
+    variables: kubernetesVariables(kubernetesVersion),
+  },
   promtool: { module: 'prometheus', package: 'github.com/prometheus/prometheus/cmd/promtool', variables: {} },
   'scheduler-plugins-scheduler': schedulerPlugins('scheduler'),
   'scheduler-plugins-controller': schedulerPlugins('controller'),
