@@ -253,4 +253,27 @@ describe('victims of a gang', () => {
     core.running('low', 'b');
     expect(core.preemptGang(3, 2)).toEqual([]);
   });
+
+  it('are none if terminating members of its own group make way', () => {
+    const core = new Preempting({ a: 2, b: 2 });
+    for (const i of [0, 1]) core.running(`old-${i}`, 'a', { group: 'x', priority: high, deleting: true });
+    for (const i of [0, 1]) core.running(`low-${i}`, 'b');
+    expect(core.preemptGang(2, 2)).toEqual([]);
+    expect(['x-0', 'x-1'].map((uid) => core.harness.cluster.reservationOf(uid)?.nodeName)).toEqual(['a', 'a']);
+  });
+
+  it('are not in vain if a later victim frees enough for all members', () => {
+    const core = new Preempting({ a: 4, b: 8 });
+    core.running('small', 'a', { cpu: 4, ...started(1) });
+    core.running('large', 'b', { cpu: 8, ...started(0) });
+    expect(core.preemptGang(6, 6)).toEqual(['large']);
+  });
+
+  it('are only the surplus of a gang although its least important members do not suffice', () => {
+    const core = new Preempting({ a: 4 });
+    core.group({ name: 'low', minMember: 2 });
+    core.running('low-0', 'a', { group: 'low', cpu: 2, ...started(0) });
+    for (const i of [1, 2]) core.running(`low-${i}`, 'a', { group: 'low', ...started(i) });
+    expect(core.preemptGang(2, 2)).toEqual(['low-0']);
+  });
 });
