@@ -248,6 +248,41 @@ describe('victims of a gang', () => {
     expect(core.verdict).toContain('not helpful: 39 of 40 members fit even with 39 pods of lower priority gone.');
   });
 
+  it('have the lowest possible priority if the members are of several kinds', () => {
+    const core = new Preempting({});
+    for (const [name, cpu, memory] of [
+      ['a', '1', '2Gi'],
+      ['b', '4500m', '8Gi'],
+      ['c', '1', '2Gi'],
+      ['d', '2', '6Gi'],
+    ] as const)
+      core.node({ name, cpu, memory });
+    for (const [i, minMember] of [1, 1, 1, 2].entries()) core.group({ name: `g${i}`, minMember });
+    for (const [i, [nodeName, cpu, memory, priority, group]] of (
+      [
+        ['d', '500m', '1Gi', 0, 'g0'],
+        ['b', '500m', '1Gi', 0, undefined],
+        ['c', '500m', '1Gi', 10, undefined],
+        ['b', '500m', '3Gi', 0, 'g1'],
+        ['d', '500m', '3Gi', 0, 'g1'],
+        ['d', '1', '1Gi', 70, 'g1'],
+        ['b', '1', '1Gi', 10, 'g2'],
+        ['b', '1500m', '1Gi', 20, 'g3'],
+      ] as const
+    ).entries())
+      core.running(`p${i}`, nodeName, { cpu, memory, priority, ...(group && { group }), ...started(i) });
+    core.group({ name: 'x', minMember: 3 });
+    for (const [i, [cpu, memory]] of (
+      [
+        ['500m', '3Gi'],
+        ['1', '4Gi'],
+        ['500m', '3Gi'],
+      ] as const
+    ).entries())
+      core.pod({ name: `x-${i}`, group: 'x', cpu, memory, priority: i === 1 ? 50 : 60 });
+    expect(core.evictedIn(() => core.harness.core.attempt())).toEqual(['p0', 'p1', 'p3', 'p4']);
+  });
+
   it('PE36 - are none for surplus members', () => {
     const core = new Preempting({ a: 2, b: 1 });
     core.running('low', 'b');
