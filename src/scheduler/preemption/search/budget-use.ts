@@ -4,23 +4,26 @@ import type { PreemptionPolicy } from '../../../framework/preemption-policy.ts';
 /** Counts evictions against disruption budgets. */
 export class BudgetUse {
   readonly #policy: Pick<PreemptionPolicy, 'allowances'>;
-  /** budget -> number of evictions */
-  readonly #used: Map<string, number>;
+  readonly #before: BudgetUse | undefined;
+  /** budget -> number of evictions, if they differ from those in `#before` */
+  readonly #used = new Map<string, number>();
 
-  constructor(policy: Pick<PreemptionPolicy, 'allowances'>, used: ReadonlyMap<string, number> = new Map()) {
+  /** `before`: earlier evictions, which must not change while this object is in use. */
+  constructor(policy: Pick<PreemptionPolicy, 'allowances'>, before?: BudgetUse) {
     this.#policy = policy;
-    this.#used = new Map(used);
+    this.#before = before;
   }
 
+  /** Returns a copy to count further evictions. No evictions may be added here while it is in use. */
   copy(): BudgetUse {
-    return new BudgetUse(this.#policy, this.#used);
+    return new BudgetUse(this.#policy, this);
   }
 
   /** Adds an eviction. Returns whether it exceeds a budget. */
   add(pod: Pod): boolean {
     let exceeds = false;
     for (const { budget, allowed } of this.#policy.allowances(pod)) {
-      const used = (this.#used.get(budget) ?? 0) + 1;
+      const used = this.#of(budget) + 1;
       this.#used.set(budget, used);
       exceeds ||= used > allowed;
     }
@@ -51,5 +54,11 @@ export class BudgetUse {
     const budgets = pods.flatMap((pod) => this.#policy.allowances(pod).map(({ budget }) => budget));
     for (const budget of budgets) this.#used.set(budget, this.#used.get(budget)! - 1);
     return excess;
+  }
+
+  #of(budget: string): number {
+    const used = this.#used.get(budget);
+    if (used !== undefined) return used;
+    return this.#before === undefined ? 0 : this.#before.#of(budget);
   }
 }

@@ -32,6 +32,19 @@ export function priceOf(pods: readonly Pod[], violations = 0): EvictionPrice {
   return { violations, top, sum, pods: pods.length, since };
 }
 
+/** Returns the price of both. */
+export function totalOf(a: EvictionPrice, b: EvictionPrice): EvictionPrice {
+  const top = Math.max(a.top, b.top);
+  const since = Math.min(a.top === top ? a.since : Infinity, b.top === top ? b.since : Infinity);
+  return {
+    violations: a.violations + b.violations,
+    top,
+    sum: a.sum + b.sum,
+    pods: a.pods + b.pods,
+    since,
+  };
+}
+
 /** Negative if `a` is cheaper. */
 export function comparePrices(a: EvictionPrice, b: EvictionPrice): number {
   if (a.violations !== b.violations) return a.violations - b.violations;

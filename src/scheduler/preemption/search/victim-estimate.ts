@@ -8,7 +8,7 @@ import type { NodeInfo } from '../../../cluster/node-info.ts';
 import { mustRespect } from '../../../cluster/reservation.ts';
 import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
 import { BudgetUse } from './budget-use.ts';
-import { comparePrices, free as nothingGoes, priceOf } from './eviction-price.ts';
+import { comparePrices, free as nothingGoes, priceOf, totalOf } from './eviction-price.ts';
 import type { EvictionPrice } from './eviction-price.ts';
 import type { EvictablePod } from './evictable-pod.ts';
 import type { EvictionUnits } from './eviction-units.ts';
@@ -77,6 +77,8 @@ export class VictimEstimate {
   readonly #candidates = new Map<string, Candidate>();
   /** Whether a gang has members of different priorities. */
   #mixesPriorities = false;
+  /** unit -> price of its pods that are no victims yet, and how many of them could go without the others */
+  readonly #restPrices = new Map<EvictionUnit, { readonly surplus: number; readonly price: EvictionPrice }>();
   /** Pods of this priority or a higher one are no victims. */
   #below = Infinity;
 
@@ -169,6 +171,7 @@ export class VictimEstimate {
   ): Yielding<Estimate & { readonly last: EvictionUnit | undefined }> {
     const { classes, needed, policy } = this.#options;
     for (const candidate of this.#candidates.values()) candidate.version = 0;
+    this.#restPrices.clear();
     /** candidate -> free amounts before */
     const before = [...this.#candidates.values()].map((candidate) => [candidate, [...candidate.free]] as const);
     const victims = new Victims();
@@ -321,23 +324,32 @@ export class VictimEstimate {
   }
 
   #priceOf(out: readonly EvictablePod[], victims: Victims, used: BudgetUse): EvictionPrice {
-    const pods: Pod[] = [];
-    /** unit -> its pods among `pods`; all of them if the unit goes whole */
-    const ofUnit = new Map<EvictionUnit, number>();
+    /** unit -> its pods that would go alone; undefined: all that are no victims yet */
+    const ofUnit = new Map<EvictionUnit, Pod[] | undefined>();
     for (const { pod, unit } of out.toReversed()) {
-      const count = ofUnit.get(unit) ?? 0;
-      if (count === Infinity) continue;
-      if (count < victims.surplus(unit)) {
-        pods.push(pod);
-        ofUnit.set(unit, count + 1);
-      } else {
-        for (const each of unit.pods) if (!victims.has(each, unit) && !pods.includes(each)) pods.push(each);
-        ofUnit.set(unit, Infinity);
-      }
+      const alone = ofUnit.has(unit) ? ofUnit.get(unit) : [];
+      if (alone === undefined) continue;
+      const isAlone = alone.length < victims.surplus(unit);
+      if (isAlone) alone.push(pod);
+      ofUnit.set(unit, isAlone ? alone : undefined);
     }
-    if (!this.#options.policy.hasBudgets) return priceOf(pods);
+    if (!this.#options.policy.hasBudgets) {
+      const prices = [...ofUnit].map(([unit, alone]) => (alone ? priceOf(alone) : this.#restPriceOf(unit, victims)));
+      return prices.reduce(totalOf, nothingGoes);
+    }
+    const pods = [...ofUnit].flatMap(([unit, alone]) => alone ?? unit.pods.filter((pod) => !victims.has(pod, unit)));
     const use = used.copy();
     return priceOf(pods, pods.filter((pod) => use.add(pod)).length);
+  }
+
+  /** Returns the price of the pods of a unit that are no victims yet, without budgets. */
+  #restPriceOf(unit: EvictionUnit, victims: Victims): EvictionPrice {
+    const surplus = victims.surplus(unit);
+    const known = this.#restPrices.get(unit);
+    if (known?.surplus === surplus) return known.price;
+    const price = priceOf(unit.pods.filter((pod) => !victims.has(pod, unit)));
+    this.#restPrices.set(unit, { surplus, price });
+    return price;
   }
 
   /**
