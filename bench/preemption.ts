@@ -62,6 +62,13 @@ const cases: Readonly<Record<string, Case>> = {
     gangsOf: 10,
     victims: 100,
   },
+  'gang of 100, victims in gangs of 10,000': {
+    running: (node) => ({ priority: node % 7 }),
+    size: 100,
+    member: { cpu: 1 },
+    gangsOf: 10_000,
+    victims: 10_000,
+  },
   'gang of 100 apart by hostname, 100 victims': {
     running: (node) => ({ priority: node % 7 }),
     size: 100,
