@@ -24,8 +24,11 @@ export interface EvictionUnit {
 export interface PreemptionPolicy {
   /** Returns why the pod must stay although its priority is lower, such as "that run for less than 10m"; undefined: it may go. */
   protects(pod: Pod): string | undefined;
-  /** Called with pods that may not be evicted yet, because their Bindings are not confirmed. The search treats them as if they had to stay. */
-  skipped(pods: readonly Pod[]): void;
+  /**
+   * Called after a search that found no victims, with what it treated as if it had to stay. `pods`: their Bindings are not confirmed yet.
+   * `groups`: some members must stay, so that others of lower priority stay as well. A change to a group may change that.
+   */
+  skipped(pods: readonly Pod[], groups: readonly GangView[]): void;
   /** False: no disruption budget exists, and `allowances` need not be called. */
   readonly hasBudgets: boolean;
   /** Returns the disruption budgets that match the pod. Victims that exceed them are chosen only if no others help. */

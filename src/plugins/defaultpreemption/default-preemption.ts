@@ -13,7 +13,7 @@ import { DisruptionBudgets } from './disruption-budgets.ts';
 import { describeOutcome } from './preemption-texts.ts';
 
 const name = 'DefaultPreemption';
-/** Maximum number of skipped pods to remember. */
+/** Maximum number of skipped pods to remember, and of groups. */
 const maxSkipped = 10_000;
 const notEligible: PostFilterResult = { message: 'preemption: not eligible due to preemptionPolicy=Never.' };
 
@@ -28,15 +28,19 @@ class DefaultPreemption implements Plugin {
   readonly #policy: PreemptionPolicy;
   /** uids of pods that a search skipped because they were being bound */
   #skipped = new Set<string>();
+  /** keys of groups of which a search could not evict pods because others must stay */
+  #held = new Set<string>();
 
   constructor(args: DefaultPreemptionArgs, handle: PluginHandle) {
     this.#cluster = handle.cluster;
     const budgets = new DisruptionBudgets(handle.cluster.listed);
     this.#policy = {
       protects: (pod) => protection(pod, args, handle.clock.now()),
-      skipped: (pods) => {
+      skipped: (pods, groups) => {
         if (this.#skipped.size > maxSkipped) this.#skipped = new Set();
         for (const { uid } of pods) this.#skipped.add(uid);
+        if (this.#held.size > maxSkipped) this.#held = new Set();
+        for (const { key } of groups) this.#held.add(key);
       },
       get hasBudgets() {
         return budgets.areAny;
@@ -78,16 +82,24 @@ class DefaultPreemption implements Plugin {
       {
         resource: 'AssignedPod',
         actions: ['Update', 'Delete'],
-        hint: (pod, event) => this.#fitsWithoutLower(pod, event),
+        hint: (pod, event) => this.#mayRelease(event) || this.#fitsWithoutLower(pod, event),
       },
+      { resource: 'PodGroup', actions: ['Update', 'Delete'], hint: (_pod, event) => this.#mayRelease(event) },
       { resource: 'Node', actions: ['Add', 'Update'], hint: (pod, event) => this.#fitsWithoutLower(pod, event) },
     ];
   }
 
   /** A pod that could not be evicted while it was being bound can be evicted now. */
   #isBoundNow(pod: Pod, event: ClusterEvent): boolean {
+    if (this.#mayRelease(event)) return true;
     if (event.resource !== 'AssignedPod' || !this.#skipped.has(event.pod.uid)) return false;
     return event.pod.priority < pod.priority && this.#fitsWithoutLower(pod, event);
+  }
+
+  /** Members may be evicted now if the group has more members, needs fewer, or lost those that must stay. */
+  #mayRelease(event: ClusterEvent): boolean {
+    const key = event.resource === 'AssignedPod' ? event.pod.podGroupKey : keyOfGroup(event);
+    return key !== undefined && this.#held.has(key);
   }
 
   /** Returns whether the requests of the pod fit on the event's node beside the pods of equal or higher priority. */
@@ -99,6 +111,10 @@ class DefaultPreemption implements Plugin {
     const { requestedByPriority } = this.#cluster;
     return ids.every((id, i) => amounts[i]! <= node.free(id) + requestedByPriority.below(priority, node, id));
   }
+}
+
+function keyOfGroup(event: ClusterEvent): string | undefined {
+  return event.resource === 'PodGroup' ? event.gang.key : undefined;
 }
 
 function nodeNameIn(event: ClusterEvent): string | undefined {

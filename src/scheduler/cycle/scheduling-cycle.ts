@@ -382,8 +382,10 @@ function unschedulablePluginsOf(
 ): ReadonlySet<string> {
   // No plugin knows why a node does not admit a pod.
   if (unschedulablePlugins.has(notAdmitted.plugin)) return new Set();
-  if (preemption?.unschedulablePlugin === undefined || unschedulablePlugins.size === 0) return unschedulablePlugins;
-  return new Set([...unschedulablePlugins, preemption.unschedulablePlugin]);
+  const { unschedulablePlugins: others = [] } = preemption ?? {};
+  return others.length === 0 || unschedulablePlugins.size === 0
+    ? unschedulablePlugins
+    : new Set([...unschedulablePlugins, ...others]);
 }
 
 function without(avoided: ReadonlySet<string>, { nodes }: Cluster, why: Status): NodeSubset {

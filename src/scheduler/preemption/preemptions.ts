@@ -52,8 +52,8 @@ export interface Preemption {
   readonly victims: readonly Pod[];
   /** True if the plugin preempts nothing, which holds for the whole equivalence class. */
   readonly isShared: boolean;
-  /** Name of the plugin that returned the result, if events that it registered may change it. */
-  readonly unschedulablePlugin?: string | undefined;
+  /** Names of the plugins whose registered events may change the result. */
+  readonly unschedulablePlugins?: readonly string[];
 }
 
 /** A result that preempts nothing, for one entity. */
@@ -93,32 +93,34 @@ export class Preemptions {
       return { ...nothing, message: `${answer.message}.` };
     }
     const { policy } = answer.result;
-    const result =
-      policy === undefined
-        ? answer.result
-        : yield* this.#search(schedulingEntity, { profile, demand, policy, nodeSubsetOf }, budget);
+    const searched =
+      policy && (yield* this.#search(schedulingEntity, { profile, demand, policy, nodeSubsetOf }, budget));
+    const result = searched?.result ?? answer.result;
     const { message, nominations = [], eventsMayHelp = false } = result;
-    const unschedulablePlugin = eventsMayHelp ? answer.plugin : undefined;
+    const unschedulablePlugins = eventsMayHelp ? [answer.plugin, ...(searched?.unschedulablePlugins ?? [])] : [];
     // Deduplicate victims.
     const victims = [...new Map((result.victims ?? []).map((pod) => [pod.uid, pod])).values()];
     if (nominations.length === 0 && victims.length === 0)
-      return { message, nominations, victims, isShared: true, unschedulablePlugin };
-    const preemption = { message, nominations, victims, isShared: false, unschedulablePlugin };
+      return { message, nominations, victims, isShared: true, unschedulablePlugins };
+    const preemption = { message, nominations, victims, isShared: false, unschedulablePlugins };
     const problem = this.#problemOf(profile, schedulingEntity, demand, preemption);
     if (problem === undefined) return preemption;
     const entity = nameOf(schedulingEntity);
     this.#options.logger.warn('PostFilter plugin returned invalid victims or nominations', { entity, problem });
-    return { ...nothing, message: `No pod is preempted: ${problem}.`, unschedulablePlugin };
+    return { ...nothing, message: `No pod is preempted: ${problem}.`, unschedulablePlugins };
   }
 
   *#search(
     schedulingEntity: SchedulingEntity,
     request: VictimSearchRequest,
     budget: WorkBudget,
-  ): Yielding<PostFilterResult> {
-    const { outcome, nominations, victims } = yield* this.#options.victimSearch.steps(request, budget);
+  ): Yielding<{ readonly result: PostFilterResult; readonly unschedulablePlugins: ReadonlySet<string> }> {
+    const { outcome, nominations, victims, unschedulablePlugins } = yield* this.#options.victimSearch.steps(
+      request,
+      budget,
+    );
     const message = request.policy.describe(outcome, schedulingEntity.kind);
-    return { message, nominations, victims, eventsMayHelp: true };
+    return { result: { message, nominations, victims, eventsMayHelp: true }, unschedulablePlugins };
   }
 
   carryOut(schedulingEntity: SchedulingEntity, { message, nominations, victims }: Preemption): void {

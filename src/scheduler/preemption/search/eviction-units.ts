@@ -32,7 +32,9 @@ export class EvictionUnits {
   /** Why pods of lower priority have to stay -> one of them. */
   readonly protectedPods = new Map<string, Pod>();
   /** Pods of lower priority whose Bindings are not confirmed yet. */
-  readonly inFlight: Pod[] = [];
+  readonly #inFlight: Pod[] = [];
+  /** Groups of which some members have to stay, so that others of lower priority have to stay as well. */
+  readonly #held: Gang[] = [];
 
   constructor(cluster: Cluster, preemptor: Preemptor, policy: PreemptionPolicy) {
     this.#cluster = cluster;
@@ -45,6 +47,11 @@ export class EvictionUnits {
     let count = 0;
     for (const unit of this.#units.values()) count += unit?.pods.length ?? 0;
     return count;
+  }
+
+  /** Reports pods and groups that may be evictable later, without any other change, to the policy. */
+  reportSkipped(): void {
+    if (this.#inFlight.length > 0 || this.#held.length > 0) this.#policy.skipped(this.#inFlight, this.#held);
   }
 
   /** Returns the pods on the node that may be evicted, the most important first. */
@@ -94,7 +101,9 @@ export class EvictionUnits {
     const bound = [...gang.members.values()].filter(({ uid }) => isLive(gang.stateOf(uid)));
     const mayGo = bound.filter((pod) => pod.priority < this.#preemptor.priority && this.#mayGo(pod));
     const mayGoWhole = mayGo.length === bound.length;
-    const surplus = Math.min(mayGo.length, Math.max(0, bound.length - gang.spec!.minMember));
+    const beyondQuorum = Math.max(0, bound.length - gang.spec!.minMember);
+    if (!mayGoWhole && mayGo.length > beyondQuorum) this.#held.push(gang);
+    const surplus = Math.min(mayGo.length, beyondQuorum);
     if (!mayGoWhole && surplus === 0) return undefined;
     mayGo.sort(leastImportantFirst);
     // Which of them stay is decided here: then the search can treat the others as single pods.
@@ -112,7 +121,7 @@ export class EvictionUnits {
   #mayGo(pod: Pod): boolean {
     // Whether the API server has bound it is unknown.
     if (this.#cluster.isAssumed(pod.uid)) {
-      this.inFlight.push(pod);
+      this.#inFlight.push(pod);
       return false;
     }
     const why = this.#policy.protects(pod);

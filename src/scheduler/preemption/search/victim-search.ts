@@ -26,6 +26,8 @@ export interface FoundVictims {
   /** A node for each member that the entity still needs; empty if nothing is to be preempted. */
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
+  /** Names of the plugins that rejected members in the search's plans, although pods were gone. */
+  readonly unschedulablePlugins: ReadonlySet<string>;
 }
 
 /** The input of a search. */
@@ -42,6 +44,8 @@ interface Search extends VictimSearchRequest {
   readonly units: EvictionUnits;
   readonly budget: WorkBudget;
   plans: number;
+  /** Names of the plugins that rejected members in these plans. */
+  readonly unschedulablePlugins: Set<string>;
   /** Node checks so far. */
   work: number;
   /** The members for which Reserve was called. */
@@ -89,25 +93,33 @@ export class VictimSearch {
    * ordinary plan has failed.
    */
   *steps(request: VictimSearchRequest, budget: WorkBudget): Yielding<FoundVictims> {
-    let plans = 0;
+    const search = this.#begin(request, budget);
+    let found: FoundVictims;
     try {
-      const search = this.#begin(request, budget);
-      try {
-        return yield* this.#find(search);
-      } finally {
-        plans = search.plans;
-      }
+      found = yield* this.#find(search);
     } catch (error) {
-      if (error instanceof WorkLimitError) return none({ kind: 'ended', plans });
-      throw error;
+      if (!(error instanceof WorkLimitError)) throw error;
+      found = none(search, { kind: 'ended', plans: search.plans });
     }
+    if (found.nominations.length === 0) search.units.reportSkipped();
+    return found;
   }
 
   #begin({ demand, policy, ...request }: VictimSearchRequest, budget: WorkBudget): Search {
     const { members, gang } = demand;
     const priority = members.reduce((lowest, pod) => Math.min(lowest, pod.priority), Infinity);
     const units = new EvictionUnits(this.#cluster, { priority, groupKey: gang?.key }, policy);
-    return { ...request, demand, policy, units, budget, plans: 0, work: 0, reserved: [] };
+    return {
+      ...request,
+      demand,
+      policy,
+      units,
+      budget,
+      plans: 0,
+      unschedulablePlugins: new Set(),
+      work: 0,
+      reserved: [],
+    };
   }
 
   *#find(search: Search): Yielding<FoundVictims> {
@@ -117,7 +129,8 @@ export class VictimSearch {
     const isGoing = (pod: Pod): boolean => this.#isGoing(pod);
     const estimate = yield* VictimEstimate.of({ classes, needed, units, policy, isGoing }, budget);
     const cheapest = yield* estimate.cheapest(Infinity, budget);
-    if (estimate.isBound && cheapest.placed < needed) return none(this.#negative(search, cheapest.placed, estimate));
+    if (estimate.isBound && cheapest.placed < needed)
+      return none(search, this.#negative(search, cheapest.placed, estimate));
     const transaction = this.#cluster.begin();
     try {
       const going = yield* this.#going(isGoing, budget);
@@ -128,7 +141,7 @@ export class VictimSearch {
       let found: Confirmed | number;
       if (first !== undefined && estimate.isBound) found = yield* this.#putBack(search, transaction, first);
       else found = yield* this.#withoutEstimate(search, transaction, going, estimate, first);
-      if (typeof found === 'number') return none(this.#negative(search, found, estimate));
+      if (typeof found === 'number') return none(search, this.#negative(search, found, estimate));
       const { assignments, victims } = found;
       const nominations = assignments.map(({ pod, nodeName }) => ({ pod, nodeName }));
       const gangs = [...new Set(victims.flatMap(({ unit }) => unit.gang ?? []))];
@@ -139,6 +152,7 @@ export class VictimSearch {
         outcome: { kind: 'found', victims: pods, gangs, members: nominations.length, terminating: awaited.length },
         nominations,
         victims: [...pods, ...awaited],
+        unschedulablePlugins: search.unschedulablePlugins,
       };
     } finally {
       this.#undo(search, transaction);
@@ -330,6 +344,7 @@ export class VictimSearch {
     const plan = yield* this.#planner.steps(request, transaction, budget);
     if (plan.blocked === undefined) search.reserved = plan.assignments;
     else this.#undo(search, transaction);
+    if (plan.blocked !== undefined) for (const name of plan.unschedulablePlugins) search.unschedulablePlugins.add(name);
     return plan;
   }
 
@@ -340,11 +355,10 @@ export class VictimSearch {
   }
 
   #negative(
-    { units, demand, policy }: Search,
+    { units, demand }: Search,
     placed: number,
     { nodeCount, withoutVictims }: VictimEstimate,
   ): PreemptionOutcome {
-    if (units.inFlight.length > 0) policy.skipped(units.inFlight);
     const [why] = units.protectedPods.keys();
     if (why !== undefined) return { kind: 'protected', why };
     const all = this.#cluster.nodes.length;
@@ -358,8 +372,8 @@ function spend(search: Search, steps: number): void {
   if (search.work > workLimit) throw new WorkLimitError();
 }
 
-function none(outcome: PreemptionOutcome): FoundVictims {
-  return { outcome, nominations: [], victims: [] };
+function none({ unschedulablePlugins }: Search, outcome: PreemptionOutcome): FoundVictims {
+  return { outcome, nominations: [], victims: [], unschedulablePlugins };
 }
 
 /** The second may violate more disruption budgets, although its victims have lower priorities. */
