@@ -86,6 +86,19 @@ describe('victims of a pod', () => {
     expect(core.harness.cluster.reservationOf('x')?.nodeName).toBe('a');
   });
 
+  it('are found beside a terminating pod on another node, for which the entity has to wait', () => {
+    const core = new Preempting({});
+    for (const name of ['a', 'b']) core.node({ name, cpu: name === 'a' ? 2 : 1, labels: { zone: 'z' } });
+    core.running('low', 'a', { cpu: 2 });
+    core.running('ending', 'b', { deleting: true, priority: 5000, labels: { app: 'apart' } });
+    const podAntiAffinity = {
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        { labelSelector: { matchLabels: { app: 'apart' } }, topologyKey: 'zone' },
+      ],
+    };
+    expect(core.preempt({ cpu: 2, spec: { affinity: { podAntiAffinity } } })).toEqual(['low']);
+  });
+
   it('PE31 - are pods that its anti-affinity excludes', () => {
     const core = new Preempting({ a: 4 });
     core.running('low', 'a', { labels: { app: 'low' } });

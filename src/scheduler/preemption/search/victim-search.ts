@@ -56,6 +56,8 @@ interface Search extends VictimSearchRequest {
 interface Confirmed {
   readonly assignments: readonly NodeAssignment[];
   readonly victims: readonly EvictablePod[];
+  /** Pods that are terminating and were taken out too; after put-back, those for which the members must wait. */
+  readonly going: readonly Pod[];
 }
 
 /** The search would take more work than it may. */
@@ -142,12 +144,10 @@ export class VictimSearch {
       if (first !== undefined && estimate.isBound) found = yield* this.#putBack(search, transaction, first);
       else found = yield* this.#withoutEstimate(search, transaction, going, estimate, first);
       if (typeof found === 'number') return none(search, this.#negative(search, found, estimate));
-      const { assignments, victims } = found;
+      const { assignments, victims, going: awaited } = found;
       const nominations = assignments.map(({ pod, nodeName }) => ({ pod, nodeName }));
       const gangs = [...new Set(victims.flatMap(({ unit }) => unit.gang ?? []))];
       const pods = victims.map(({ pod }) => pod);
-      const names = new Set(nominations.map(({ nodeName }) => nodeName));
-      const awaited = going.filter(({ nodeName }) => names.has(nodeName));
       return {
         outcome: { kind: 'found', victims: pods, gangs, members: nominations.length, terminating: awaited.length },
         nominations,
@@ -215,7 +215,7 @@ export class VictimSearch {
     within?: ReadonlySet<string>,
   ): Yielding<Confirmed | undefined> {
     const plan = yield* this.#plan(search, transaction, going, victims, within);
-    return plan.blocked === undefined ? { assignments: plan.assignments, victims } : undefined;
+    return plan.blocked === undefined ? { assignments: plan.assignments, victims, going } : undefined;
   }
 
   /**
@@ -282,14 +282,16 @@ export class VictimSearch {
     return current;
   }
 
-  /** Returns the same plan with only the victims that it needs. */
+  /** Returns the same plan with only the victims and terminating pods that it needs to be gone. */
   *#putBack(
     { profile, policy, budget }: Search,
     transaction: Transaction,
-    { assignments, victims }: Confirmed,
+    { assignments, victims, going }: Confirmed,
   ): Yielding<Confirmed> {
     const putBack = new PutBack({ cluster: this.#cluster, profile, transaction, assignments, policy });
-    return { assignments, victims: yield* putBack.run(victims, budget) };
+    const left = yield* putBack.run(victims, budget);
+    const awaited = yield* putBack.run(going.map(asVictim), budget);
+    return { assignments, victims: left, going: awaited.map(({ pod }) => pod) };
   }
 
   /** Plans without any pod of a lower priority that may be evicted. Returns the number of placed members if too few fit. */
@@ -319,7 +321,7 @@ export class VictimSearch {
       else low = middle + 1;
     }
     if (!isCurrent) plan = yield* this.#plan(search, transaction, going, victims);
-    return { assignments: plan.assignments, victims };
+    return { assignments: plan.assignments, victims, going };
   }
 
   /** Plans without these pods, in the transaction as it was before. An incomplete plan changes nothing. */
@@ -385,6 +387,12 @@ function price(policy: PreemptionPolicy, { victims }: Confirmed): EvictionPrice 
   const pods = victims.map(({ pod }) => pod);
   const use = new BudgetUse(policy);
   return priceOf(pods, pods.filter((pod) => use.add(pod)).length);
+}
+
+/** Terminating pods are put back like pods without a group. */
+function asVictim(pod: Pod): EvictablePod {
+  const unit = { gang: undefined, pods: [pod], priority: pod.priority, surplus: 1, mayGoWhole: true };
+  return { pod, unit, isSpare: true };
 }
 
 function topOf(victims: readonly EvictablePod[]): number {
