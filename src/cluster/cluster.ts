@@ -251,7 +251,7 @@ export class Cluster {
     if (outcome === 'confirmed' || outcome === 'contradicted') this.#endAssumption(pod.uid);
     if (isTerminal(pod) && pod.podGroupKey === undefined) this.#pods.delete(pod.uid);
     else this.#pods.set(pod.uid, pod);
-    if (unmoved) this.nodeOf(pod)?.changePod(pod);
+    if (unmoved) this.#changeOnNode(known, pod);
     else this.#putOnNode(pod);
     this.#followNomination(pod);
     if (known !== undefined && known.podGroupKey !== pod.podGroupKey) this.#gangs.leave(known);
@@ -477,6 +477,13 @@ export class Cluster {
     this.#nodes.keep(info);
     info.addPod(pod);
     this.#nodes.touch(info);
+  }
+
+  /** The template is the same, so the node keeps its generation. */
+  #changeOnNode(known: Pod, pod: Pod): void {
+    const info = this.nodeOf(pod);
+    info?.changePod(pod);
+    if (info !== undefined && known.deleting !== pod.deleting) this.#full.requestedByPriority.invalidate(info);
   }
 
   #takeOffNode(pod: Pod): void {

@@ -38,6 +38,12 @@ export class RequestedByPriority implements RequestedByPriorityView {
     this.#nodes = nodes;
   }
 
+  /** A pod on the node is terminating now, which does not change the node's generation. */
+  invalidate({ index }: { readonly index: number }): void {
+    if (index < this.#generations.length) this.#generations[index] = NaN;
+    this.#generation = NaN;
+  }
+
   below(priority: number, { index }: { readonly index: number }, id: ResourceId): number {
     this.#update();
     let sum = 0;

@@ -34,6 +34,20 @@ describe('an entity for which preemption did not help is retried when', () => {
     expect(core.evicted()).toEqual(['low']);
   });
 
+  it('a pod of higher priority starts to terminate', () => {
+    const core = new Waiting();
+    core.pod({ name: 'ending', cpu: 1, priority: 5000, nodeName: 'a' });
+    core.pod({ name: 'low', cpu: 1, priority: 0, nodeName: 'a' });
+    core.pod({ name: 'x', cpu: 2, priority: 1000 });
+    expect(core.evicted()).toEqual([]);
+    // Its hint reads sums that include this node.
+    core.pod({ name: 'other', cpu: 1, priority: 5000, nodeName: 'b' });
+    core.removePod('other');
+    expect(core.evicted()).toEqual([]);
+    core.change('ending', { deleting: true });
+    expect(core.evicted()).toEqual(['low']);
+  });
+
   it.each<[string, (core: Waiting) => void]>([
     ['gets another member', (core) => core.pod({ name: 'm-2', group: 'm', cpu: 1, priority: 5000, nodeName: 'c' })],
     ['needs fewer members', (core) => core.group({ name: 'm', minMember: 1 })],
