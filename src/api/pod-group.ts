@@ -46,6 +46,9 @@ export const podGroupConditions = {
   repairGraceLimited: 'RepairGraceLimited',
 } as const;
 
+/** Reasons of the condition Started once a life of the group has ended: a preemption ended it, or something else. */
+export const endReasons = ['Preempted', 'Ended'] as const;
+
 /** minMember if the field is absent. scheduler-plugins uses 0, so that a group without pods is finished. */
 export const defaultMinMember = 1;
 
@@ -177,21 +180,33 @@ export function podGroupPhaseOf(status: PodGroupStatus): PodGroupPhase | undefin
   return podGroupPhases.find((known) => known === phase) ?? 'Unknown';
 }
 
-/** Returns whether the Started condition is True: the quorum was once bound. */
+/** Returns whether the Started condition is True: in its present life, the group's quorum was once bound. */
 export function hasStarted(status: PodGroupStatus): boolean {
-  const conditions: unknown = status.conditions;
-  if (!Array.isArray(conditions)) return false;
-  return conditions.some(
-    (condition: Partial<Condition> | null) =>
-      condition?.type === podGroupConditions.started && condition.status === 'True',
-  );
+  return startedSince(status) !== undefined;
+}
+
+/** Returns when the Started condition became True, as the API shows it; undefined if it is not True. */
+export function startedSince(status: PodGroupStatus): string | undefined {
+  const condition = startedCondition(status);
+  return condition?.status === 'True' ? String(condition.lastTransitionTime) : undefined;
+}
+
+/** Returns whether the Started condition shows that a life of the group has ended and the next one has not started. */
+export function startsAnew(status: PodGroupStatus): boolean {
+  const { status: value, reason } = startedCondition(status) ?? {};
+  return value === 'False' && endReasons.some((known) => known === reason);
 }
 
 /** Returns whether the status has a Started condition, True or False. */
 export function confirmsStart(status: PodGroupStatus): boolean {
-  const conditions: unknown = status.conditions;
-  if (!Array.isArray(conditions)) return false;
-  return conditions.some((condition: Partial<Condition> | null) => condition?.type === podGroupConditions.started);
+  return startedCondition(status) !== undefined;
+}
+
+function startedCondition({ conditions }: PodGroupStatus): Partial<Condition> | undefined {
+  const list: unknown = conditions;
+  if (!Array.isArray(list)) return undefined;
+  const found = list.find((condition: Partial<Condition> | null) => condition?.type === podGroupConditions.started);
+  return found as Partial<Condition> | undefined;
 }
 
 /** A prefix of 253 characters, a slash, and a name of 63. */

@@ -185,6 +185,11 @@ export function isTerminal(pod: { readonly phase: PodPhase }): boolean {
   return pod.phase === 'Succeeded' || pod.phase === 'Failed';
 }
 
+/** Returns whether the pod succeeded by itself. A pod that had to leave its node may exit with 0 during its grace period, too. */
+export function succeededByItself(pod: Pick<Pod, 'phase' | 'deleting' | 'disruptedBy'>): boolean {
+  return pod.phase === 'Succeeded' && !pod.deleting && pod.disruptedBy === undefined;
+}
+
 /**
  * Returns whether a bound or terminal pod was bound for a group object with another UID: an earlier group of the same name, or the group
  * that its label named then. Returns false for pods that Tutti did not bind.

@@ -116,6 +116,8 @@ interface AssumptionModel {
 interface GroupModel {
   spec: GangSpec | undefined;
   started: boolean;
+  /** `startedSince` of a life that has ended. */
+  outdated: string | undefined;
 }
 
 /** The cluster cache and a model that stores only the changes and recounts everything on each read. */
@@ -164,7 +166,7 @@ class Both {
       case 'setGang': {
         const spec = gangSpec(change.name, change);
         const group = this.#group(spec.key);
-        if (group.spec?.uid !== spec.uid) group.started = false;
+        if (group.spec?.uid !== spec.uid) Object.assign(group, { started: false, outdated: undefined });
         group.spec = spec;
         this.cluster.setGang(spec);
         break;
@@ -172,7 +174,7 @@ class Both {
       case 'removeGang': {
         const group = this.#group(`default/${change.name}`);
         group.spec = undefined;
-        group.started = false;
+        Object.assign(group, { started: false, outdated: undefined });
         this.cluster.removeGang(`default/${change.name}`);
         break;
       }
@@ -440,8 +442,8 @@ class Both {
   }
 
   #stateOf(pod: Pod): (typeof memberStates)[number] {
-    if (pod.phase === 'Failed') return 'failed';
-    if (pod.deleting && pod.phase !== 'Succeeded') return 'leaving';
+    if (pod.phase === 'Failed' || (pod.phase === 'Succeeded' && pod.deleting)) return 'failed';
+    if (pod.deleting) return 'leaving';
     const assumption = this.assumed.get(pod.uid);
     const hasPlace = assumption !== undefined || pod.nodeName !== '' || pod.phase === 'Succeeded';
     const plannedFor = assumption === undefined ? pod.plannedGroupUid : assumption.groupUid;
@@ -458,17 +460,20 @@ class Both {
 
   #group(key: string): GroupModel {
     let group = this.groups.get(key);
-    if (group === undefined) this.groups.set(key, (group = { spec: undefined, started: false }));
+    if (group === undefined) this.groups.set(key, (group = { spec: undefined, started: false, outdated: undefined }));
     return group;
   }
 
   #noteStarts(): void {
     for (const [key, group] of this.groups) {
-      if (group.spec === undefined || group.started) continue;
+      if (group.spec === undefined) continue;
       const done = [...this.pods.values()].filter(
         (pod) => pod.podGroupKey === key && ['bound', 'stranded', 'succeeded'].includes(this.#stateOf(pod)),
       );
-      group.started = group.spec.started || done.length >= group.spec.minMember;
+      if (done.length === 0 && group.started) group.outdated = group.spec.startedSince;
+      const { startedSince, minMember } = group.spec;
+      const isConfirmed = startedSince !== undefined && startedSince !== group.outdated;
+      group.started = done.length > 0 && (group.started || isConfirmed || done.length >= minMember);
     }
   }
 }
@@ -485,8 +490,12 @@ function apartFrom(app: string): NonNullable<RawPod['spec']['affinity']> {
 }
 
 function gangSpec(name: string, options: { uid: string; minMember: number; started: boolean }): GangSpec {
+  const { uid, minMember, started } = options;
   return {
-    ...options,
+    uid,
+    minMember,
+    startedSince: started ? '2026-01-01T00:00:00Z' : undefined,
+    startsAnew: false,
     key: `default/${name}`,
     creationTimestamp: 0,
     minResources: undefined,

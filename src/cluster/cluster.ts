@@ -168,7 +168,7 @@ export class Cluster {
 
   /**
    * Called when everything has been listed: unknown nodes with pods are gone, and the annotations of bound members show which groups an
-   * earlier process has left partially bound.
+   * earlier process has left partially bound. Groups without live members start anew.
    */
   allListed(): void {
     for (const info of this.#nodes.all()) {
@@ -176,7 +176,10 @@ export class Cluster {
       this.#nodes.markGone(info);
       this.#gangs.updateStranded(info);
     }
-    for (const gang of this.#gangs.all()) if (gang.incomplete) gang.trustListed();
+    for (const gang of this.#gangs.all()) {
+      gang.allListed();
+      if (gang.incomplete) gang.trustListed();
+    }
   }
 
   // Pods

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import type { PodOptions } from '../testkit/builders/pod.ts';
 import { planAnnotations } from '../api/pod.ts';
+import type { Pod } from '../api/pod.ts';
 import { Gang } from './gang.ts';
 
 const build = new Builders();
@@ -15,7 +16,8 @@ function gangOf(uid: string, minMember: number): Gang {
     confirmsStart: true,
     releases: false,
     repairGraceMs: 60_000,
-    started: false,
+    startedSince: undefined,
+    startsAnew: false,
   };
   gang.setSpec({ uid, key, creationTimestamp, minMember, ...rest });
   return gang;
@@ -139,6 +141,83 @@ describe('a gang', () => {
     const gang = gangOf('only', 2);
     gang.putInState('stranger', 'leaving');
     expect([gang.count('leaving'), gang.stateOf('stranger')]).toEqual([0, undefined]);
+  });
+
+  describe('whose members are all gone', () => {
+    const since = '2026-01-01T00:00:00Z';
+    const named = (names: readonly string[], options: PodOptions = {}): Pod[] =>
+      names.map((name) => build.projectedPod({ name, uid: name, group: 'pair', nodeName: 'a', ...options }));
+
+    function endedGang(started?: string): Gang {
+      const gang = gangOf('only', 2);
+      for (const pod of named(['a', 'b'])) gang.setMember(pod);
+      gang.setSpec({ ...gang.spec!, startedSince: started });
+      for (const pod of named(['a', 'b'], { deleting: true })) gang.setMember(pod);
+      return gang;
+    }
+
+    it('starts anew: its life goes on until the last bound, stranded or succeeded member has to leave', () => {
+      const gang = gangOf('only', 2);
+      const [a, b, c] = named(['a', 'b', 'c']);
+      for (const pod of [a!, b!]) gang.setMember(pod);
+      gang.setMember(c!, undefined, true);
+      gang.setMember({ ...a!, phase: 'Succeeded' });
+      gang.setMember({ ...b!, deleting: true });
+      expect(gang.started).toBe(true);
+      gang.removeMember('a');
+      expect([gang.started, gang.startsAnew]).toEqual([true, false]);
+      gang.setMember({ ...c!, deleting: true }, undefined, true);
+      expect([gang.started, gang.startsAnew, gang.counted, gang.missing]).toEqual([false, true, 0, 2]);
+      gang.setMember({ ...c!, deleting: true, phase: 'Succeeded' });
+      gang.setMember({ ...b!, disruptedBy: 'PreemptionByScheduler', phase: 'Succeeded' });
+      expect([gang.started, gang.count('succeeded')]).toEqual([false, 0]);
+    });
+
+    it('is gated by its quorum again, and partially bound below it, although the condition is late', () => {
+      const gang = endedGang(since);
+      expect(gang.started).toBe(false);
+      gang.setMember(named(['c'])[0]!);
+      expect([gang.started, gang.incomplete]).toEqual([false, true]);
+      gang.setSpec({ ...gang.spec!, startedSince: undefined, startsAnew: true });
+      expect([gang.started, gang.startsAnew]).toEqual([false, true]);
+      gang.setMember(named(['d'])[0]!);
+      expect([gang.started, gang.startsAnew]).toEqual([true, false]);
+    });
+
+    it('takes a later condition for the start of the next life', () => {
+      const gang = endedGang(since);
+      gang.setMember(named(['c'])[0]!);
+      gang.setSpec({ ...gang.spec!, startedSince: '2026-01-01T00:10:00Z' });
+      expect(gang.started).toBe(true);
+    });
+
+    it('starts anew under a new leader, which only has the condition', () => {
+      const gang = gangOf('only', 2);
+      gang.setSpec({ ...gang.spec!, startedSince: since });
+      for (const pod of named(['a', 'b'], { deleting: true })) gang.setMember(pod);
+      gang.allListed();
+      gang.setMember(named(['c'])[0]!);
+      expect([gang.started, gang.startsAnew]).toEqual([false, true]);
+    });
+
+    it('has started under a new leader if the condition says so and a member is left', () => {
+      const gang = gangOf('only', 2);
+      gang.setSpec({ ...gang.spec!, startedSince: since });
+      gang.setMember(named(['a'])[0]!);
+      gang.allListed();
+      expect(gang.started).toBe(true);
+    });
+
+    it('is another one than a gang that a dry run has taken out', () => {
+      const gang = gangOf('only', 2);
+      for (const pod of named(['a', 'b'])) gang.setMember(pod);
+      for (const uid of ['a', 'b']) gang.putInState(uid, 'leaving');
+      const [waits] = named(['c'], { nodeName: '' });
+      gang.setMember(waits!);
+      gang.setMember(waits!, { groupKey: 'default/pair', groupUid: 'only' });
+      gang.setMember(waits!);
+      expect(gang.started).toBe(true);
+    });
   });
 
   it('restores the order of its pending members', () => {

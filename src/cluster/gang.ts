@@ -1,4 +1,4 @@
-import { isBoundForAnother, isTerminal } from '../api/pod.ts';
+import { isBoundForAnother, isTerminal, succeededByItself } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceList } from '../api/resource-list.ts';
 import { addCount } from '../base/add-count.ts';
@@ -16,8 +16,10 @@ export interface GangSpec {
   readonly minResources: ResourceList | undefined;
   /** Longest wait of a member on Permit; undefined: the plugin's argument applies. */
   readonly scheduleTimeoutSeconds: number | undefined;
-  /** The sticky condition: the quorum was once bound. */
-  readonly started: boolean;
+  /** When the condition Started became True, as the API shows it; undefined if it is not True. */
+  readonly startedSince: string | undefined;
+  /** The condition shows that a life of the group has ended and the next one has not started. */
+  readonly startsAnew: boolean;
   /** True if a component maintains this condition, whatever its value. */
   readonly confirmsStart: boolean;
   /** Whether to evict the members if the group never started and the scheduler cannot complete it within the grace period. */
@@ -31,7 +33,7 @@ export interface GangSpec {
  * - `pending`: can be scheduled now. `gated`: has scheduling gates.
  * - `planned`: assumed on a node, not confirmed yet. `bound`: runs or will run on its node.
  * - `stranded`: on a node that is gone or does not run pods.
- * - `succeeded`, `failed`: terminal. `leaving`: being deleted.
+ * - `succeeded`, `failed`: terminal. A member that had to leave its node has failed, whatever its exit code. `leaving`: being deleted.
  * - `former`: planned, bound or succeeded for another group object than the current one, or planned while in no group. Does not
  *   count for the current group.
  */
@@ -49,7 +51,7 @@ export const memberStates = [
   'former',
 ] as const;
 
-/** States of members that together prove that the quorum was bound. */
+/** States of members that together prove that the quorum was bound. While a member is in one of them, the group's life goes on. */
 const quorumStates: ReadonlySet<MemberState> = new Set(['bound', 'stranded', 'succeeded']);
 
 /** Data of a member that is assumed on a node. */
@@ -72,8 +74,13 @@ export interface GangView {
   readonly pending: ReadonlyMap<string, Pod>;
   /** schedulerName -> number of pending members with it */
   readonly pendingBySchedulerName: ReadonlyMap<string, number>;
-  /** True once the quorum has been bound. Stays true for the same group object. */
+  /**
+   * True once the quorum has been bound, until the group's life ends: no member is bound, stranded or succeeded any more. The group then
+   * starts anew, with its quorum. Only the API ends a life, neither a plan nor a dry run.
+   */
   readonly started: boolean;
+  /** True if a life of this group object has ended. */
+  readonly startsAnew: boolean;
   /**
    * Number of members that count toward the quorum: bound and planned ones, and once the group has started also succeeded and stranded
    * ones. Giving up stranded members is Kubernetes' task.
@@ -113,6 +120,12 @@ export class Gang implements GangView {
   readonly pending = new Map<string, Pod>();
   readonly pendingBySchedulerName = new Map<string, number>();
   started = false;
+  /** uids of members that the API shows as bound or succeeded, whatever state a dry run has put them in */
+  readonly #live = new Set<string>();
+  /** A life has ended while this process looked. */
+  #hasEnded = false;
+  /** `startedSince` of a life that has ended: the controller may be late with the condition. */
+  #outdated: string | undefined;
   /** uid -> state, for members */
   readonly #states = new Map<string, MemberState>();
   /** uid -> plan of a member that is assumed on a node */
@@ -161,6 +174,10 @@ export class Gang implements GangView {
     return state === 'bound' || state === 'planned';
   }
 
+  get startsAnew(): boolean {
+    return !this.started && (this.#hasEnded || this.spec?.startsAnew === true);
+  }
+
   get missing(): number {
     return Math.max(0, (this.spec?.minMember ?? 0) - this.counted);
   }
@@ -181,6 +198,11 @@ export class Gang implements GangView {
   /** Returns whether the watch showed the member first unbound and then bound. */
   hasSeenBinding(uid: string): boolean {
     return this.#seenBinding.has(uid);
+  }
+
+  /** Called once everything is listed: a group without live members, of which the condition says that it has started, starts anew. */
+  allListed(): void {
+    if (this.#live.size === 0 && this.spec?.startedSince !== undefined) this.#endLife(this.spec);
   }
 
   /** Called once all pods are listed: trusts the annotations of members that are already bound, until `distrustListed`. */
@@ -217,8 +239,13 @@ export class Gang implements GangView {
     if (isReplaced && this.spec !== undefined) this.#seenBinding.clear();
     this.spec = spec;
     if (isReplaced) {
-      this.started = false;
-      for (const pod of this.members.values()) this.putInState(pod.uid, this.#stateOf(pod));
+      this.started = this.#hasEnded = false;
+      this.#outdated = undefined;
+      for (const pod of this.members.values()) {
+        const state = this.#stateOf(pod);
+        this.putInState(pod.uid, state);
+        this.#note(pod.uid, state);
+      }
     }
     this.#updateStarted();
   }
@@ -235,6 +262,7 @@ export class Gang implements GangView {
     const state = this.#stateOf(pod);
     this.members.set(pod.uid, pod);
     this.#states.set(pod.uid, state);
+    this.#note(pod.uid, state);
     this.#count(pod, state, 1);
     if (state === 'pending') this.#setPending(pod);
     this.#updateStarted();
@@ -248,6 +276,8 @@ export class Gang implements GangView {
     this.#stranded.delete(uid);
     this.#seenBinding.delete(uid);
     this.#listedAsOurs.delete(uid);
+    this.#live.delete(uid);
+    this.#updateStarted();
   }
 
   stateOf(uid: string): MemberState | undefined {
@@ -290,6 +320,11 @@ export class Gang implements GangView {
     addCount(this.#boundByQuorum, plannedQuorum, change);
   }
 
+  #note(uid: string, state: MemberState): void {
+    if (quorumStates.has(state)) this.#live.add(uid);
+    else this.#live.delete(uid);
+  }
+
   #setPending(pod: Pod): void {
     this.pending.set(pod.uid, pod);
     addCount(this.pendingBySchedulerName, pod.schedulerName, 1);
@@ -297,12 +332,25 @@ export class Gang implements GangView {
 
   /**
    * Only state confirmed by the API server starts a group; a plan does not. The quorum at binding time counts as well as the current one,
-   * because the watch may deliver a raised quorum before the bound members.
+   * because the watch may deliver a raised quorum before the bound members. The condition counts only while a member is live, and not if an
+   * ended life has left it behind.
    */
   #updateStarted(): void {
-    if (this.started || this.spec === undefined) return;
+    const { spec } = this;
+    if (spec === undefined || this.started === this.#live.size > 0) return;
+    if (this.started) {
+      this.#endLife(spec);
+      return;
+    }
     const { bound, stranded, succeeded } = this.#counts;
-    this.started = this.spec.started || bound + stranded + succeeded >= this.spec.minMember || this.#hasHadQuorum();
+    const isConfirmed = spec.startedSince !== undefined && spec.startedSince !== this.#outdated;
+    this.started = isConfirmed || bound + stranded + succeeded >= spec.minMember || this.#hasHadQuorum();
+  }
+
+  #endLife({ startedSince }: GangSpec): void {
+    this.started = false;
+    this.#hasEnded = true;
+    this.#outdated = startedSince;
   }
 
   #hasHadQuorum(): boolean {
@@ -311,7 +359,7 @@ export class Gang implements GangView {
   }
 
   #stateOf(pod: Pod): MemberState {
-    if (pod.phase === 'Failed') return 'failed';
+    if (isTerminal(pod) && !succeededByItself(pod)) return 'failed';
     if (pod.deleting && !isTerminal(pod)) return 'leaving';
     const plan = this.#plans.get(pod.uid);
     if (this.spec !== undefined && belongsToOther(pod, plan, this.spec.uid)) return 'former';

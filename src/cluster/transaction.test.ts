@@ -96,7 +96,8 @@ describe('a gang taken out', () => {
       confirmsStart: true,
       releases: false,
       repairGraceMs: 60_000,
-      started: false,
+      startedSince: undefined,
+      startsAnew: false,
     });
     const nodeNames = ['a', 'a', 'b', ''];
     nodeNames.forEach((nodeName, i) => {

@@ -199,6 +199,8 @@ export class PodGroupController {
       isUnnamed: named.length === 0,
       maxRepairGraceMs: this.#options.maxRepairGraceMs,
     });
+    // Its members have ended before the start could be written.
+    if (!hasStarted(derived)) this.#seenStarted.delete(key);
     this.#options.workloads?.lacksMembers(group.namespace, group.name, derived.phase === 'Pending');
     const patch = statusPatch(group.status, derived);
     if (patch === undefined) return 'unchanged';

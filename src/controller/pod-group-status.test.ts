@@ -247,12 +247,34 @@ describe('the Started and Ready conditions', () => {
   it('keep Started True when the quorum is lost again', () => {
     const started = derive(2, running(2));
     expect(conditionOf(started, 'Started')).toMatchObject({ status: 'True', reason: 'QuorumReached' });
-    const lost = derive(2, pending(1), started, now + 60_000);
+    const lost = derive(2, running(1), started, now + 60_000);
     expect(conditionOf(lost, 'Started')).toEqual(conditionOf(started, 'Started'));
     expect(conditionOf(lost, 'Scheduled')).toMatchObject({
       status: 'False',
       lastTransitionTime: '2026-01-01T00:02:00Z',
     });
+  });
+
+  it('end Started with its reason when no member is bound or has succeeded, until the quorum is bound again', () => {
+    const startedOf = (status: DerivedStatus): string => {
+      const { status: value, reason } = conditionOf(status, 'Started');
+      return `${value} ${reason}`;
+    };
+    const first = derive(2, running(2));
+    const evicted = { deleting: true, disruptedBy: 'PreemptionByScheduler' };
+    const preempted = derive(2, [...running(2, evicted), ...pending(2)], first);
+    expect(conditionOf(preempted, 'Started')).toMatchObject({
+      status: 'False',
+      reason: 'Preempted',
+      message: 'the group starts anew: 0 members are scheduled, 2 are needed',
+    });
+    expect(startedOf(derive(2, [...running(1, evicted), ...running(1)], first))).toBe('True QuorumReached');
+    expect(startedOf(derive(2, running(2, { ...evicted, phase: 'Succeeded' }), first))).toBe('False Preempted');
+    expect(startedOf(derive(2, pending(2), first))).toBe('False Ended');
+    expect(startedOf(derive(2, [...succeeded(1), ...pending(1)], first))).toBe('True QuorumReached');
+    const partly = derive(2, [...running(1), ...pending(1)], preempted);
+    expect(startedOf(partly)).toBe('False Preempted');
+    expect(startedOf(derive(2, running(2), partly))).toBe('True QuorumReached');
   });
 
   it('set Started when the bound members were the quorum at their binding, even if minMember was raised since', () => {

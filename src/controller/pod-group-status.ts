@@ -1,9 +1,10 @@
 import { isAdmissionRejection } from '../api/admission-rejection.ts';
 import { mergeConditions } from '../api/condition.ts';
 import type { Condition, ConditionState } from '../api/condition.ts';
-import { defaultMaxRepairGraceMs, hasStarted, podGroupConditions, podGroupPhaseOf } from '../api/pod-group.ts';
+import { defaultMaxRepairGraceMs, endReasons, hasStarted, podGroupConditions, podGroupPhaseOf } from '../api/pod-group.ts';
 import { ignoredFields, podGroupProblem } from '../api/pod-group-problem.ts';
 import type { PodGroup, PodGroupPhase, PodGroupStatus } from '../api/pod-group.ts';
+import { succeededByItself } from '../api/pod.ts';
 import { podGroupLabel } from '../api/pod-group-membership.ts';
 import type { VerdictReason } from '../api/verdict.ts';
 import type { MemberPod } from './member-pod.ts';
@@ -44,12 +45,13 @@ interface Tally {
 }
 
 /**
- * Derives the status from the current members. It uses only three facts of the previous status. Started is sticky. Conditions keep
+ * Derives the status from the current members. It uses only three facts of the previous status. Started is sticky while a member is bound
+ * or has succeeded. Conditions keep
  * their transition times. The counts of a finished group stay when its pods are cleaned up. `now` (milliseconds) only dates
  * conditions, so the same members yield the same status.
  *
  * Phases, first match, with m = minMember; R, S, F = running, succeeded, failed members; P = usable members that do not run yet
- * (not gated). A member that is being deleted counts only in S and F.
+ * (not gated). A member that is being deleted counts only in F. A member that had to leave its node has not succeeded.
  *
  * | phase      | when                                            | meaning                                              |
  * | ---------- | ----------------------------------------------- | ---------------------------------------------------- |
@@ -76,14 +78,15 @@ export function derivePodGroupStatus(
   const tally = settle(tallyOf(members), isSettled ? previous : undefined);
   const { minMember } = group;
   const isWhole = tally.bound + tally.succeeded >= minMember || hadQuorum(members);
-  const started = seenStarted || hasStarted(previous) || isWhole;
+  const isAlive = tally.bound + tally.succeeded > 0;
+  const started = isAlive && (seenStarted || hasStarted(previous) || isWhole);
   const finished = started ? tally.succeeded : 0;
   const counts = { ...tally, scheduled: tally.bound + finished, minMember, started };
   const derived = phaseOf(tally, minMember);
   const phase = isSettled && tally.unfinished === 0 && derived !== 'Finished' ? before : derived;
   const states = [
     scheduledCondition(counts, members, podGroupProblem(group), missingLabel, isUnnamed ? group.name : undefined),
-    startedCondition(counts),
+    startedCondition(counts, started ? undefined : endOf(previous, members)),
     readyCondition(counts, phase),
     incompleteCondition(counts, members, phase),
     ...specAcceptedCondition(group),
@@ -112,7 +115,7 @@ function hadQuorum(members: readonly MemberPod[]): boolean {
   const counts = new Map<number, number>();
   for (const member of members) {
     const { plannedQuorum: quorum, phase } = member;
-    const isThere = phase === 'Succeeded' || (phase !== 'Failed' && !member.deleting && isBound(member));
+    const isThere = succeededByItself(member) || (phase !== 'Failed' && !member.deleting && isBound(member));
     if (quorum === undefined || !isThere) continue;
     const count = (counts.get(quorum) ?? 0) + 1;
     if (count >= quorum) return true;
@@ -126,7 +129,8 @@ function tallyOf(members: readonly MemberPod[]): Tally {
   let unfinished = 0;
   let ready = 0;
   for (const member of members) {
-    if (member.phase === 'Succeeded') tally.succeeded++;
+    if (succeededByItself(member)) tally.succeeded++;
+    else if (member.phase === 'Succeeded') continue;
     else if (member.phase === 'Failed') tally.failed++;
     else {
       unfinished++;
@@ -213,11 +217,25 @@ function scheduledCondition(
   return { type, status: 'False', reason: 'WaitingForScheduler', message };
 }
 
-/** Returns the Started condition. True: QuorumReached, from then on forever. False: QuorumNotReached. */
-function startedCondition({ started, scheduled, minMember }: Counts): State {
+/**
+ * Returns the Started condition. True: QuorumReached, until no member is bound or has succeeded any more. False: why that was (`end`), or
+ * QuorumNotReached.
+ */
+function startedCondition({ started, scheduled, minMember }: Counts, end: string | undefined): State {
   const type = podGroupConditions.started;
   if (started) return { type, status: 'True', reason: 'QuorumReached', message: 'the quorum was scheduled' };
-  return { type, status: 'False', reason: 'QuorumNotReached', message: needed('scheduled', scheduled, minMember) };
+  const message = needed('scheduled', scheduled, minMember);
+  if (end === undefined) return { type, status: 'False', reason: 'QuorumNotReached', message };
+  return { type, status: 'False', reason: end, message: `the group starts anew: ${message}` };
+}
+
+/** Returns why the latest life of a group ended that does not live now; undefined if it never started. */
+function endOf(previous: PodGroupStatus, members: readonly MemberPod[]): (typeof endReasons)[number] | undefined {
+  if (hasStarted(previous)) {
+    return members.some(({ disruptedBy }) => disruptedBy === 'PreemptionByScheduler') ? 'Preempted' : 'Ended';
+  }
+  const before = readConditions(previous).find(({ type }) => type === podGroupConditions.started);
+  return endReasons.find((reason) => reason === before?.reason);
 }
 
 /**

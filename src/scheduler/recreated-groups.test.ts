@@ -202,13 +202,69 @@ describe('a plan with a slow PreBind', () => {
     const core = scheduling([plugin]);
     core.group({ name: 'red', uid: 'first', minMember: 3 });
     runningSinceFirstRun(core, 3);
+    core.removePod('old-0');
+    core.members(1, { group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('planned');
+    core.removePod('old-1');
+    finishPreBind();
+    await core.settle();
+    expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0']);
+  });
+
+  it('binds no replacement if meanwhile the last member has to leave, so that the group starts anew', async () => {
+    const { plugin, finishPreBind } = slow();
+    const core = scheduling([plugin]);
+    core.group({ name: 'red', uid: 'first', minMember: 3 });
+    runningSinceFirstRun(core, 3);
     for (const name of ['old-0', 'old-1']) core.removePod(name);
     core.members(2, { group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
-    core.removePod('old-2');
+    core.change('old-2', { deleting: true });
     finishPreBind();
     await core.settle();
-    expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0', 'red-1']);
+    expect(core.binds).toEqual([]);
+    const { started, startsAnew, incomplete } = core.harness.cluster.gang(red)!;
+    expect({ started, startsAnew, incomplete }).toEqual({ started: false, startsAnew: true, incomplete: false });
+  });
+});
+
+describe('a started group whose members are all deleted and recreated by their owner', () => {
+  async function restarted(): Promise<Scheduling> {
+    const core = scheduling();
+    const conditions = [
+      { type: 'Started', status: 'True', reason: 'QuorumReached', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+    ] as const;
+    core.group({ name: 'red', uid: 'first', minMember: 4, status: { conditions } });
+    runningSinceFirstRun(core, 4);
+    for (let i = 0; i < 4; i++) core.change(`old-${i}`, { deleting: true });
+    core.members(4, { group: 'red', cpu: 1 });
+    return core;
+  }
+
+  it('binds none of them until its quorum fits', async () => {
+    const core = await restarted();
+    expect(await attemptAll(core)).toEqual([]);
+    for (const name of ['old-0', 'old-1', 'old-2']) core.removePod(name);
+    core.harness.clock.advance(10_000);
+    expect(await attemptAll(core)).toEqual([]);
+    core.removePod('old-3');
+    core.harness.clock.advance(10_000);
+    expect(await attemptAll(core)).toEqual(['red-0', 'red-1', 'red-2', 'red-3']);
+  });
+
+  it('is a group that never started while a Binding of its new members has failed, whatever the late condition says', async () => {
+    const core = await restarted();
+    for (let i = 0; i < 4; i++) core.removePod(`old-${i}`);
+    await attemptAll(core);
+    for (const name of ['red-0', 'red-1']) {
+      await core.accept(name);
+      core.change(name, { nodeName: 'a' });
+    }
+    await core.reject('red-2', 'refused');
+    await core.reject('red-3', 'refused');
+    const { started, incomplete, missing } = core.harness.cluster.gang(red)!;
+    expect({ started, incomplete, missing }).toEqual({ started: false, incomplete: true, missing: 2 });
+    expect(core.states()).toMatchObject({ 'gang/default/red': expect.any(String) as string });
   });
 });
 

@@ -194,9 +194,14 @@ export async function runScenario(
   }
 }
 
-/** Records that a group has started once its quorum was bound: the current quorum, or the one at the time its members were bound. */
+/**
+ * Records that a group has started once its quorum was bound: the current quorum, or the one at the time its members were bound. The group
+ * starts anew once no member is bound or has succeeded.
+ */
 function noteStart(record: StoreRecord, name: string, started: Set<string>): void {
   const group = groupNamed(record, name);
-  if (group === undefined || started.has(group.uid)) return;
-  if (tallyOf(group, podsIn(record)).isWhole) started.add(group.uid);
+  if (group === undefined) return;
+  const { bound, succeeded, isWhole } = tallyOf(group, podsIn(record));
+  if (isWhole) started.add(group.uid);
+  else if (bound.length + succeeded === 0) started.delete(group.uid);
 }

@@ -61,6 +61,26 @@ describe('group members', () => {
     expect(q.states()).toEqual({ 'pod/red-3': 'active' });
   });
 
+  it('are one entity again, at their old place, once all members have ended: none is queued before the quorum exists', () => {
+    const q = queueing();
+    q.node({ name: 'a' });
+    q.group({ name: 'red', minMember: 2, createdAt: q.harness.clock.now() });
+    for (const name of ['red-0', 'red-1']) q.pod({ name, group: 'red', nodeName: 'a' });
+    q.harness.clock.advance(60_000);
+    q.pod({ name: 'lone' });
+    q.pod({ name: 'red-2', group: 'red' });
+    q.pod({ name: 'red-3', group: 'red' });
+    expect(q.states()).toEqual({ 'pod/lone': 'active', 'pod/red-2': 'active', 'pod/red-3': 'active' });
+    q.removePod('red-3');
+    q.change('red-0', { deleting: true });
+    expect(q.states()).toEqual({ 'pod/lone': 'active', 'gang/default/red': 'active' });
+    q.change('red-1', { deleting: true });
+    expect(q.states()).toEqual({ 'pod/lone': 'active', 'gang/default/red': 'gated' });
+    q.pod({ name: 'red-4', group: 'red' });
+    q.pod({ name: 'red-5', group: 'red' });
+    expect(q.popAll()).toEqual(['gang/default/red', 'pod/lone']);
+  });
+
   it('follow changes of minMember', () => {
     const q = queueing();
     q.group({ name: 'red', minMember: 4 });

@@ -1,4 +1,4 @@
-import { confirmsStart, defaultMaxRepairGraceMs, hasStarted, repairGraceMsOf } from '../../api/pod-group.ts';
+import { confirmsStart, defaultMaxRepairGraceMs, repairGraceMsOf, startedSince, startsAnew } from '../../api/pod-group.ts';
 import type { PodGroup } from '../../api/pod-group.ts';
 import { amountIn, toResourceList } from '../../api/resource-list.ts';
 import type { ResourceList, ResourceSum } from '../../api/resource-list.ts';
@@ -18,7 +18,8 @@ export function gangSpecOf(
     minMember: podGroup.minMember,
     minResources: minResourcesOf(podGroup, names),
     scheduleTimeoutSeconds: podGroup.scheduleTimeoutSeconds,
-    started: hasStarted(podGroup.status),
+    startedSince: startedSince(podGroup.status),
+    startsAnew: startsAnew(podGroup.status),
     confirmsStart: confirmsStart(podGroup.status),
     releases: podGroup.repairPolicy === 'Release',
     repairGraceMs: repairGraceMsOf(podGroup, maxRepairGraceMs),

@@ -1,8 +1,8 @@
 import type { GangView } from '../../cluster/gang.ts';
 
-/** Returns whether the gang has a member that is bound, stranded, being deleted or succeeded. A gang without one starts from scratch. */
+/** Returns whether the gang has a member that is bound, stranded or succeeded. A gang without one starts from scratch. */
 export function hasBoundMembers(gang: GangView): boolean {
-  const states = ['bound', 'stranded', 'leaving', 'succeeded'] as const;
+  const states = ['bound', 'stranded', 'succeeded'] as const;
   return states.some((state) => gang.count(state) > 0);
 }
 

@@ -24,7 +24,7 @@ export interface Evidence {
   readonly lagMs: () => number;
   /** Start of the scheduler process that has run longest of those that run now. */
   readonly knownFrom: () => number;
-  /** uids of the group objects whose quorum was once bound. */
+  /** uids of the group objects whose quorum was bound in their present life, which ends once no member is bound or has succeeded. */
   readonly started: ReadonlySet<string>;
   /** Whether a scheduler that runs takes the group, which has started, for one that never did: nothing that it received shows the quorum. */
   readonly isStartMissed: (group: PlainGroup) => boolean;

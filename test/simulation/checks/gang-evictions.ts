@@ -59,7 +59,7 @@ export class ReleaseChecker implements Checker {
   readonly #ledFrom = new Map<Call['process'], number>();
   /** uid of a group -> longest time for which its quorum was bound */
   readonly #wholeMs = new Map<string, number>();
-  /** uid of a group -> version of the pods at which its quorum was first bound */
+  /** uid of a group -> version of the pods at which its quorum was first bound in its present life */
   readonly #startedIn = new Map<string, number>();
   readonly #starts: ReceivedStarts;
   /** namespace/name of a pod -> uid of its group, as known to the process that sent the first eviction */
@@ -146,8 +146,8 @@ export class ReleaseChecker implements Checker {
     this.#wholeMs.set(group.uid, Math.max(this.#wholeMs.get(group.uid) ?? 0, wholeMs));
     if (this.#wholeSince.has(group.uid)) this.#wholeUntil.set(group.uid, now);
     note(this.#wholeSince, group.uid, isWhole, now);
-    if (this.#evidence.started.has(group.uid) && !this.#startedIn.has(group.uid))
-      this.#startedIn.set(group.uid, version);
+    if (!this.#evidence.started.has(group.uid)) this.#startedIn.delete(group.uid);
+    else if (!this.#startedIn.has(group.uid)) this.#startedIn.set(group.uid, version);
   }
 
   /** Returns what is wrong with the eviction of a pod by one view of the store; undefined: nothing. */

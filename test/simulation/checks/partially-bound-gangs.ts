@@ -6,7 +6,7 @@ import { CapacityOfOthers } from './capacity-of-others.ts';
 import type { Obstacles } from './capacity-of-others.ts';
 import { groupNamed, groupsIn, nameSeveralSchedulers, notedStart, podsIn, tallyOf } from './plain-group.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
-import { plainGroup, plainPod } from './plain-objects.ts';
+import { isOnNode, plainGroup, plainPod } from './plain-objects.ts';
 
 /** Minimum time to wait for terminating pods, in addition to the grace period. */
 const terminationMs = 60_000;
@@ -105,6 +105,7 @@ export class PartialGroupChecker implements Checker {
     const wasWhole = this.#writer.views.some((view) => {
       const ofGroup = podsIn(record, view).filter((pod) => pod.group === group.name && pod.node !== '');
       const everBound = ofGroup.filter(({ boundFor }) => boundFor === undefined || boundFor === group.uid);
+      if (!everBound.some((pod) => isOnNode(pod) && !pod.isLeaving)) return false;
       return everBound.length >= group.minMember;
     });
     return wasWhole ? 'a new leader assumes that it may have started' : undefined;

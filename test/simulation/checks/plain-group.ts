@@ -79,7 +79,8 @@ export interface Tally {
 export function tallyOf({ name, uid, minMember }: PlainGroup, pods: readonly PlainPod[]): Tally {
   const members = pods.filter((pod) => pod.group === name && (pod.boundFor === undefined || pod.boundFor === uid));
   const bound = members.filter((pod) => isOnNode(pod) && !pod.isLeaving);
-  const succeeded = members.filter(({ phase }) => phase === 'Succeeded');
+  // A pod that has to leave may exit with 0, too.
+  const succeeded = members.filter(({ phase, isLeaving }) => phase === 'Succeeded' && !isLeaving);
   const there = [...bound, ...succeeded];
   return {
     bound,

@@ -4,7 +4,7 @@ import type { Committed } from '../world/record.ts';
 import type { WatchedResource } from '../scenario.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { hasEnded, isOnNode, plainGroup, plainNode, plainPod } from './plain-objects.ts';
-import type { PlainPod } from './plain-objects.ts';
+import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
 
 interface Plan {
@@ -40,6 +40,8 @@ export class QuorumChecker implements Checker {
   readonly #plans = new Map<string, Plan>();
   /** process name -> uids of pods for which it has sent a Binding that was not rejected */
   readonly #sent = new Map<string, Set<string>>();
+  /** uids of groups that have ever started */
+  readonly #everStarted = new Set<string>();
   readonly #togetherMs: () => number;
 
   /** `areDelayed`: returns whether calls may wait before they are sent. */
@@ -73,7 +75,7 @@ export class QuorumChecker implements Checker {
     const quorum = Number(metadata.annotations?.['tutti.dev/quorum'] ?? group.minMember);
     const begun = this.#plans.get(planId);
     // A plan keeps its Bindings even if the group starts while they go out, for example because minMember is lowered.
-    if (begun === undefined && this.#evidence.started.has(group.uid)) return;
+    if (begun === undefined && this.#hasStarted(group, view)) return;
     const needed = views.map((each) => groupNamed(this.#evidence.record, group.name, each)?.minMember);
     if (begun === undefined && !needed.includes(quorum)) {
       const what = `plan ${planId} records a quorum of ${quorum}, and its sender had seen that group ${group.name}`;
@@ -91,7 +93,7 @@ export class QuorumChecker implements Checker {
 
   /** Returns what is wrong with a Binding by one view of the store; undefined: nothing. */
   #problem({ namespace, name, uid: named, annotations }: any, node: string, view: Call['seen']): string | undefined {
-    const { record, started } = this.#evidence;
+    const { record } = this.#evidence;
     const object = record.get('pods', `${namespace}/${name}`, view.pods);
     const pod = object && plainPod(object);
     // A Binding without a uid applies to any pod of that name; the checker sees the effect once it has been carried out.
@@ -106,8 +108,19 @@ export class QuorumChecker implements Checker {
     if (boundFor !== group.uid) return `it is for ${boundFor}, and it had seen that the group is ${group.uid} now`;
     const { bound, open } = tallyOf(group, podsIn(record, view));
     const able = bound.length + open.length;
-    if (started.has(group.uid) || able >= group.minMember) return undefined;
+    if (this.#hasStarted(group, view) || able >= group.minMember) return undefined;
     return `${able} members are bound or schedulable, but it needs ${group.minMember}`;
+  }
+
+  /** Returns whether the group has started by this view: its quorum was bound, and some member still is or has succeeded. */
+  #hasStarted(group: PlainGroup, view: Call['seen']): boolean {
+    if (!this.#everStarted.has(group.uid)) return false;
+    const { bound, succeeded } = tallyOf(group, podsIn(this.#evidence.record, view));
+    return bound.length + succeeded > 0;
+  }
+
+  committed(): void {
+    for (const uid of this.#evidence.started) this.#everStarted.add(uid);
   }
 
   done(call: Call): void {
