@@ -1,7 +1,13 @@
 import { isAdmissionRejection } from '../api/admission-rejection.ts';
 import { mergeConditions } from '../api/condition.ts';
 import type { Condition, ConditionState } from '../api/condition.ts';
-import { defaultMaxRepairGraceMs, endReasons, hasStarted, podGroupConditions, podGroupPhaseOf } from '../api/pod-group.ts';
+import {
+  defaultMaxRepairGraceMs,
+  endReasons,
+  hasStarted,
+  podGroupConditions,
+  podGroupPhaseOf,
+} from '../api/pod-group.ts';
 import { ignoredFields, podGroupProblem } from '../api/pod-group-problem.ts';
 import type { PodGroup, PodGroupPhase, PodGroupStatus } from '../api/pod-group.ts';
 import { succeededByItself } from '../api/pod.ts';

@@ -232,7 +232,13 @@ describe('a started group whose members are all deleted and recreated by their o
   async function restarted(): Promise<Scheduling> {
     const core = scheduling();
     const conditions = [
-      { type: 'Started', status: 'True', reason: 'QuorumReached', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+      {
+        type: 'Started',
+        status: 'True',
+        reason: 'QuorumReached',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      },
     ] as const;
     core.group({ name: 'red', uid: 'first', minMember: 4, status: { conditions } });
     runningSinceFirstRun(core, 4);

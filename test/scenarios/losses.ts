@@ -98,6 +98,33 @@ export const losses = {
     return () => expectNeverBound(stage.record, [equal]);
   }),
 
+  'second-life': scenario(
+    'a started gang that is deleted whole and recreated starts anew: no member is bound until all fit',
+    async (stage) => {
+      await stage.startController();
+      const [, small] = await stage.addNodes(
+        { name: 'large', allocatable: { cpu: '2' } },
+        { name: 'small', allocatable: { cpu: '1' } },
+      );
+      await stage.startScheduler();
+      await stage.createGroup('gang', { minMember: 3 });
+      const first = await stage.createPods('gang', 3, { group: 'gang', cpu: 1 });
+      await expectBound(stage.record, first);
+      const startedIs = async (status: 'True' | 'False', reason: string): Promise<void> =>
+        expectGroupCondition(stage.record, `${stage.namespace}/gang`, { type: 'Started', status, reason });
+      await startedIs('True', 'QuorumReached');
+      await stage.setNodeSpec(small!, { unschedulable: true });
+      for (const key of first) await stage.deletePod(key);
+      await startedIs('False', 'Ended');
+      const second = await stage.createPods('gang-again', 3, { group: 'gang', cpu: 1 });
+      await expectVerdict(stage.record, second, { reason: 'Unschedulable' });
+      expectNeverBound(stage.record, second);
+      await stage.addNodes({ name: 'other', allocatable: { cpu: '1' } });
+      await expectBound(stage.record, second);
+      await startedIs('True', 'QuorumReached');
+    },
+  ),
+
   'rejected-member': scenario(
     'a node that rejects a member gets no more similar pods, and the replacement is bound to another node',
     async (stage) => {

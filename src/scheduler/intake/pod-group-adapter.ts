@@ -1,4 +1,10 @@
-import { confirmsStart, defaultMaxRepairGraceMs, repairGraceMsOf, startedSince, startsAnew } from '../../api/pod-group.ts';
+import {
+  confirmsStart,
+  defaultMaxRepairGraceMs,
+  repairGraceMsOf,
+  startedSince,
+  startsAnew,
+} from '../../api/pod-group.ts';
 import type { PodGroup } from '../../api/pod-group.ts';
 import { amountIn, toResourceList } from '../../api/resource-list.ts';
 import type { ResourceList, ResourceSum } from '../../api/resource-list.ts';
