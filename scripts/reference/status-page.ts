@@ -76,11 +76,11 @@ const conditions: Readonly<
   Started: [
     ['True', 'QuorumReached', 'The quorum was bound, and some member still is, or has succeeded'],
     ['False', 'QuorumNotReached', 'The quorum was never bound'],
-    ['False', 'Preempted', 'The group had started and was preempted as a whole. It starts anew, with its quorum'],
+    ['False', 'Preempted', 'The group had started and was preempted as a whole. It starts over, with its quorum'],
     [
       'False',
       'Ended',
-      'The group had started, and no member is bound or has succeeded any more. It starts anew, with its quorum',
+      'The group had started, and no member is bound or has succeeded any more. It starts over, with its quorum',
     ],
   ],
   Ready: [

@@ -205,7 +205,7 @@ export function confirmsStart(status: PodGroupStatus): boolean {
 function startedCondition({ conditions }: PodGroupStatus): Partial<Condition> | undefined {
   const list: unknown = conditions;
   if (!Array.isArray(list)) return undefined;
-  const found = list.find((condition: Partial<Condition> | null) => condition?.type === podGroupConditions.started);
+  const found: unknown = list.find((each: Partial<Condition> | null) => each?.type === podGroupConditions.started);
   return found as Partial<Condition> | undefined;
 }
 

@@ -168,7 +168,7 @@ export class Cluster {
 
   /**
    * Called when everything has been listed: unknown nodes with pods are gone, and the annotations of bound members show which groups an
-   * earlier process has left partially bound. Groups without live members start anew.
+   * earlier process has left partially bound. Groups without live members start over.
    */
   allListed(): void {
     for (const info of this.#nodes.all()) {

@@ -156,7 +156,7 @@ describe('a gang', () => {
       return gang;
     }
 
-    it('starts anew: its life goes on until the last bound, stranded or succeeded member has to leave', () => {
+    it('starts over: its life goes on until the last bound, stranded or succeeded member has to leave', () => {
       const gang = gangOf('only', 2);
       const [a, b, c] = named(['a', 'b', 'c']);
       for (const pod of [a!, b!]) gang.setMember(pod);
@@ -191,7 +191,7 @@ describe('a gang', () => {
       expect(gang.started).toBe(true);
     });
 
-    it('starts anew under a new leader, which only has the condition', () => {
+    it('starts over under a new leader, which only has the condition', () => {
       const gang = gangOf('only', 2);
       gang.setSpec({ ...gang.spec!, startedSince: since });
       for (const pod of named(['a', 'b'], { deleting: true })) gang.setMember(pod);

@@ -76,7 +76,7 @@ export interface GangView {
   readonly pendingBySchedulerName: ReadonlyMap<string, number>;
   /**
    * True once the quorum has been bound, until the group's life ends: no member is bound, stranded or succeeded any more. The group then
-   * starts anew, with its quorum. Only the API ends a life, neither a plan nor a dry run.
+   * starts over, with its quorum. Only the API ends a life, neither a plan nor a dry run.
    */
   readonly started: boolean;
   /** True if a life of this group object has ended. */
@@ -200,7 +200,7 @@ export class Gang implements GangView {
     return this.#seenBinding.has(uid);
   }
 
-  /** Called once everything is listed: a group without live members, of which the condition says that it has started, starts anew. */
+  /** Called once everything is listed: a group without live members, of which the condition says that it has started, starts over. */
   allListed(): void {
     if (this.#live.size === 0 && this.spec?.startedSince !== undefined) this.#endLife(this.spec);
   }

@@ -266,7 +266,7 @@ describe('the Started and Ready conditions', () => {
     expect(conditionOf(preempted, 'Started')).toMatchObject({
       status: 'False',
       reason: 'Preempted',
-      message: 'the group starts anew: 0 members are scheduled, 2 are needed',
+      message: 'the group starts over: 0 members are scheduled, 2 are needed',
     });
     expect(startedOf(derive(2, [...running(1, evicted), ...running(1)], first))).toBe('True QuorumReached');
     expect(startedOf(derive(2, running(2, { ...evicted, phase: 'Succeeded' }), first))).toBe('False Preempted');

@@ -52,9 +52,8 @@ interface Tally {
 
 /**
  * Derives the status from the current members. It uses only three facts of the previous status. Started is sticky while a member is bound
- * or has succeeded. Conditions keep
- * their transition times. The counts of a finished group stay when its pods are cleaned up. `now` (milliseconds) only dates
- * conditions, so the same members yield the same status.
+ * or has succeeded. Conditions keep their transition times. The counts of a finished group stay when its pods are cleaned up. `now`
+ * (milliseconds) only dates conditions, so the same members yield the same status.
  *
  * Phases, first match, with m = minMember; R, S, F = running, succeeded, failed members; P = usable members that do not run yet
  * (not gated). A member that is being deleted counts only in F. A member that had to leave its node has not succeeded.
@@ -232,7 +231,7 @@ function startedCondition({ started, scheduled, minMember }: Counts, end: string
   if (started) return { type, status: 'True', reason: 'QuorumReached', message: 'the quorum was scheduled' };
   const message = needed('scheduled', scheduled, minMember);
   if (end === undefined) return { type, status: 'False', reason: 'QuorumNotReached', message };
-  return { type, status: 'False', reason: end, message: `the group starts anew: ${message}` };
+  return { type, status: 'False', reason: end, message: `the group starts over: ${message}` };
 }
 
 /** Returns why the latest life of a group ended that does not live now; undefined if it never started. */

@@ -211,7 +211,7 @@ describe('a plan with a slow PreBind', () => {
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0']);
   });
 
-  it('binds no replacement if meanwhile the last member has to leave, so that the group starts anew', async () => {
+  it('binds no replacement if meanwhile the last member has to leave, so that the group starts over', async () => {
     const { plugin, finishPreBind } = slow();
     const core = scheduling([plugin]);
     core.group({ name: 'red', uid: 'first', minMember: 3 });

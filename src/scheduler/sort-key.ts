@@ -1,7 +1,7 @@
 import type { SchedulingEntity, QueueKey } from '../framework/scheduling-entity.ts';
 
 /**
- * Returns the key of the entity for QueueSort. A gang has the lowest priority among its unbound members. One that starts anew keeps its place
+ * Returns the key of the entity for QueueSort. A gang has the lowest priority among its unbound members. One that starts over keeps its place
  * among equals. The API no longer shows when it was first ready, so the creation of its group counts.
  */
 export function sortKeyOf(schedulingEntity: SchedulingEntity, readySince: number): QueueKey {

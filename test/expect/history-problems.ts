@@ -120,6 +120,7 @@ class Replay {
     if (group === undefined) return;
     const bound = this.#bound(key);
     if (bound >= group.minMember) group.started = true;
+    else if (!this.#isAlive(key)) group.started = false;
     if (!group.started && bound > 0) {
       group.partialSince ??= at;
       return;
@@ -129,6 +130,12 @@ class Replay {
     if (lasted > this.#rules.partialForMs) {
       this.#problems.add(`PodGroup ${key} was partially bound for ${Math.round(lasted)} ms`);
     }
+  }
+
+  /** Returns whether a member is on a node or has succeeded. Otherwise, the group starts over. */
+  #isAlive(group: string): boolean {
+    const pods = [...this.#pods.values()];
+    return pods.some((pod) => pod.podGroupKey === group && pod.nodeName !== '' && pod.phase !== 'Failed');
   }
 
   #bound(group: string): number {

@@ -99,7 +99,7 @@ export const losses = {
   }),
 
   'second-life': scenario(
-    'a started gang that is deleted whole and recreated starts anew: no member is bound until all fit',
+    'a started gang that is deleted whole and recreated starts over: no member is bound until all fit',
     async (stage) => {
       await stage.startController();
       const [, small] = await stage.addNodes(

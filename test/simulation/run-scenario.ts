@@ -196,7 +196,7 @@ export async function runScenario(
 
 /**
  * Records that a group has started once its quorum was bound: the current quorum, or the one at the time its members were bound. The group
- * starts anew once no member is bound or has succeeded.
+ * starts over once no member is bound or has succeeded.
  */
 function noteStart(record: StoreRecord, name: string, started: Set<string>): void {
   const group = groupNamed(record, name);

@@ -350,9 +350,11 @@ class World {
     }).length;
   }
 
-  /** A group without bound members starts from scratch, unless a controller maintains its Started condition. */
+  /** A group without bound members starts over, whatever its Started condition still says. */
   #noteEnd(group: GroupName | undefined): void {
-    if (group !== undefined && !this.hasController && this.#countOf(group) === 0) this.started.delete(group);
+    if (group === undefined || this.#countOf(group) > 0 || !this.started.delete(group)) return;
+    const { core } = this;
+    if (this.hasController) this.unseen.push(() => core === this.core && this.#showGroup(group));
   }
 
   #noteStart(group: GroupName | undefined): void {
