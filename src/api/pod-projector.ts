@@ -9,7 +9,7 @@ import { podVolumesOf } from './pod-volume.ts';
 import { LabelInterner } from './label-interner.ts';
 import { safeName } from '../base/safe-text.ts';
 import { WeakInterner } from '../base/weak-interner.ts';
-import { conditionTextsOf, plannedGroupUidOf, plannedQuorumOf } from './pod.ts';
+import { conditionTextsOf, plannedGroupUidOf, plannedQuorumOf, preemptionReason } from './pod.ts';
 import type {
   HostPort,
   Pod,
@@ -17,6 +17,8 @@ import type {
   PodAffinityTerms,
   PodPhase,
   PodTemplate,
+  PreemptionMark,
+  RawCondition,
   RawPod,
   SelectingController,
 } from './pod.ts';
@@ -27,6 +29,19 @@ function sinceOf(condition: { readonly status: string; readonly lastTransitionTi
   return Number.isNaN(since) ? {} : { since };
 }
 
+/** kube-scheduler's message, and ours, begins with the name of the scheduler. */
+function preemptionMarkOf(condition: RawCondition): PreemptionMark | undefined {
+  const { status, reason, message = '', lastTransitionTime = '' } = condition;
+  if (status !== 'True' || reason !== preemptionReason) return undefined;
+  const end = message.indexOf(': preempting ');
+  return {
+    schedulerName: end < 0 ? '' : safeName(message.slice(0, end)),
+    since: Date.parse(lastTransitionTime) || 0,
+  };
+}
+
+/** The API server's default, which every pod from it has. */
+const defaultGracePeriodSeconds = 30;
 const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 const nothing: readonly never[] = Object.freeze([]);
 /** Number of spec texts that the projector remembers, and the maximum length of such a text in characters. */
@@ -91,6 +106,7 @@ export class PodProjector {
       isControlled: metadata.ownerReferences?.some((owner) => owner.controller === true) ?? false,
       failedBecause: status?.phase === 'Failed' && status.reason !== undefined ? safeName(status.reason) : undefined,
       disruptedBy: disruption?.status === 'True' ? safeName(disruption.reason ?? '') : undefined,
+      preemptionMark: disruption && preemptionMarkOf(disruption),
       volumes: podVolumesOf(metadata.name, spec.volumes),
       template: this.#template(raw),
     };
@@ -108,9 +124,7 @@ export class PodProjector {
       images: this.#readsImages ? imagesOf(spec) : nothing,
       resourceClaims: spec.resourceClaims?.map(({ name }) => name) ?? nothing,
       neededFeatures: neededFeatures(spec),
-      ...(spec.preemptionPolicy === 'Never' && { neverPreempts: true as const }),
-      ...(isOfDaemonSet(metadata.ownerReferences) && { isOfDaemonSet: true as const }),
-      ...(isStatic(metadata.annotations) && { isStatic: true as const }),
+      terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds,
     };
     if (status !== undefined && isBeingResized(spec, status)) return this.#interned(podRequests(spec, status), rest);
     const text = JSON.stringify([requestParts(spec), rest]);

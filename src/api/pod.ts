@@ -95,12 +95,7 @@ export interface PodTemplate {
   readonly resourceClaims: readonly string[];
   /** Features that the pod requires of the kubelet, in order. */
   readonly neededFeatures: readonly NodeFeature[];
-  /** True if its preemptionPolicy is Never: no pod is evicted for it. */
-  readonly neverPreempts?: true;
-  /** True if a DaemonSet controls it, so that its replacement can run on no other node. */
-  readonly isOfDaemonSet?: true;
-  /** True for a static pod, which the API server cannot stop. */
-  readonly isStatic?: true;
+  readonly terminationGracePeriodSeconds: number;
 }
 
 export interface PodScheduledCondition {
@@ -109,6 +104,14 @@ export interface PodScheduledCondition {
   readonly message: string;
   /** Transition time, in milliseconds since the epoch. Only for bound members of a group. */
   readonly since?: number;
+}
+
+/** The mark of a preemption on its victim: the condition DisruptionTarget with status True and reason PreemptionByScheduler. */
+export interface PreemptionMark {
+  /** The scheduler that set it, according to the message. Empty if the message names none. */
+  readonly schedulerName: string;
+  /** Transition time, in milliseconds since the epoch; 0 if the condition has none. */
+  readonly since: number;
 }
 
 /** The scheduler's projection of a pod: only the fields that it reads. */
@@ -150,10 +153,15 @@ export interface Pod {
   readonly failedBecause: string | undefined;
   /** Reason of the condition DisruptionTarget, if the condition is True. */
   readonly disruptedBy: string | undefined;
+  /** Set while the pod carries the mark of a preemption. */
+  readonly preemptionMark: PreemptionMark | undefined;
   /** Volumes that affect scheduling. Not in the template, because otherwise identical pods often have their own claims. */
   readonly volumes: readonly PodVolume[];
   readonly template: PodTemplate;
 }
+
+/** Reason of the condition DisruptionTarget on the victims of a preemption. */
+export const preemptionReason = 'PreemptionByScheduler';
 
 /** Annotations that a Binding sets on the pod, so that the record of a plan survives the scheduler. */
 export const planAnnotations = {
@@ -265,6 +273,7 @@ export interface RawPod {
     readonly tolerations?: readonly Toleration[];
     readonly resourceClaims?: readonly { readonly name: string }[] | null;
     readonly volumes?: readonly RawPodVolume[] | null;
+    readonly terminationGracePeriodSeconds?: number;
   };
   readonly status?: Omit<RawRequestStatus, 'conditions'> & {
     readonly phase?: string;
@@ -276,7 +285,7 @@ export interface RawPod {
   };
 }
 
-interface RawCondition {
+export interface RawCondition {
   readonly type: string;
   readonly status: string;
   readonly reason?: string;
