@@ -36,7 +36,7 @@ export class CrowdedCore {
         },
         verdicts: { write: unanswered },
         events: { record: () => undefined },
-        evictor: { evict: unanswered, release: unanswered },
+        evictor: { mark: unanswered, unmark: unanswered, evict: unanswered, release: unanswered },
         volumes: { bind: unanswered, provision: unanswered },
       },
       clock: systemClock,

@@ -51,7 +51,12 @@ const core = new SchedulerCore({
       },
     },
     events: { record: () => counts.events++ },
-    evictor: { evict: () => Promise.resolve(), release: () => Promise.resolve('going') },
+    evictor: {
+      mark: () => Promise.resolve(true),
+      unmark: () => Promise.resolve(),
+      evict: () => Promise.resolve(),
+      release: () => Promise.resolve('going'),
+    },
     volumes: { bind: () => Promise.resolve('1'), provision: () => Promise.resolve('1') },
   },
   clock: systemClock,

@@ -48,7 +48,7 @@ function schedulerRegistry(): MetricRegistry {
       binder: { bind: never },
       verdicts: { write: never },
       events: { record: () => undefined },
-      evictor: { evict: never, release: never },
+      evictor: { mark: never, unmark: never, evict: never, release: never },
       volumes: { bind: never, provision: never },
     },
     profiles: [{ schedulerName: 'tutti', plugins: defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight })) }],

@@ -78,7 +78,47 @@ export function eventRows(): readonly EventRow[] {
       ],
     ],
     membersStranded: [['Nodes of members are gone or not ready', events.membersStranded(gang, [onNode])]],
-    preempted: [['A pod with higher priority needs its capacity', events.preempted(onNode, 'default/train')]],
+    preempted: [
+      [
+        'A pod or group of higher priority needs its capacity',
+        events.preempted(onNode, 'Preempted by podgroup u on node node-1 (default/train, priority 1000; pod)'),
+      ],
+    ],
+    groupPreempted: [
+      [
+        'The group makes way as a whole for a pod or group of higher priority',
+        events.groupPreempted(gang, pod, 'Preempted by gang default/urgent (priority 1000) on 4 nodes'),
+      ],
+    ],
+    ofPreemptor: [
+      [
+        'Pods of lower priority are evicted for the group',
+        events.ofPreemptor(
+          { kind: 'gang', gang },
+          pod,
+          'PreemptionStarted',
+          'evicting 3 pods to place 3 members, until 12:03:20Z at the latest',
+        ),
+      ],
+      [
+        'They did not terminate in time',
+        events.ofPreemptor(
+          { kind: 'gang', gang },
+          pod,
+          'PreemptionExpired',
+          'gave up after 90 s: pod default/old-0 is still terminating on node node-1',
+        ),
+      ],
+      [
+        'An entity of higher priority took the capacity',
+        events.ofPreemptor(
+          { kind: 'gang', gang },
+          pod,
+          'PreemptionDisplaced',
+          'displaced by gang default/urgent (priority 2000)',
+        ),
+      ],
+    ],
     podGroupDisagreement: [['The label and the annotation of the pod name different groups', disagreement]],
   };
   const group = { namespace: 'default', name: 'train', uid: 'u' };

@@ -18,7 +18,7 @@ import { AffinityTermIndex } from './affinity-term-index.ts';
 import { ListedObjects } from './listed-objects.ts';
 import type { NodeInfo } from './node-info.ts';
 import { NodeReservations } from './node-reservations.ts';
-import type { ReservedNode } from './node-reservations.ts';
+import { OwnNominations } from './own-nominations.ts';
 import type { PlacedPods } from './placed-pods.ts';
 import type { RequestedByPriorityView } from './requested-by-priority.ts';
 import type { FreeCapacity } from './free-capacity.ts';
@@ -38,6 +38,8 @@ export class Cluster {
   readonly assumedVolumes = new AssumedVolumes(this.listed);
   /** Affinity terms of all pods. */
   readonly affinityTerms = new AffinityTermIndex();
+  /** Nominations that do not reserve capacity by themselves. */
+  readonly ownNominations = new OwnNominations();
   /** uid -> pod that is not terminal, or is a member of a group */
   readonly #pods = new Map<string, Pod>();
   /** uid -> assumption of an unbound pod */
@@ -272,6 +274,7 @@ export class Cluster {
     this.#takeOffNode(known);
     this.#endAssumption(uid);
     this.#pods.delete(uid);
+    this.ownNominations.forget(uid);
     this.endReservation(uid);
     this.#gangs.leave(known);
     this.#nodes.forgetIfUnused(assumedOn?.name ?? known.nodeName);
@@ -320,10 +323,21 @@ export class Cluster {
   /** Releases the owner's reservation. Returns false if it had none. */
   endReservation(owner: string): boolean {
     const reservation = this.#reservations.release(owner);
-    // The pod's nominatedNodeName applies again after our own reservation ends.
+    // A nomination by another component applies again after our own reservation ends.
     const known = reservation?.isKept === true ? this.#pods.get(owner) : undefined;
     if (known !== undefined) this.#followNomination(known);
     return reservation !== undefined;
+  }
+
+  /**
+   * Returns the nominatedNodeName that the pod's status should get: its node in the plan of a preemption, or empty if it still has an own
+   * nomination without a reservation. Undefined: it stays as it is.
+   */
+  nominationFor({ uid, nominatedNodeName }: Pod): string | undefined {
+    const reservation = this.#reservations.of(uid);
+    const wanted = reservation?.plan === undefined ? '' : reservation.nodeName;
+    if (wanted === nominatedNodeName) return undefined;
+    return wanted !== '' || this.ownNominations.has(uid, nominatedNodeName) ? wanted : undefined;
   }
 
   // Groups
@@ -461,11 +475,16 @@ export class Cluster {
     const known = this.#reservations.of(pod.uid);
     const isWaiting = isUnbound(pod);
     if (isWaiting && known?.isKept === true) return;
-    if (isWaiting && pod.nominatedNodeName !== '') {
+    if (!isWaiting) this.ownNominations.forget(pod.uid);
+    if (isWaiting && this.#isNominatedByOthers(pod)) {
       this.reservation({ kind: 'nomination', owner: pod, nodeName: pod.nominatedNodeName });
     } else {
       this.endReservation(pod.uid);
     }
+  }
+
+  #isNominatedByOthers({ uid, nominatedNodeName }: Pod): boolean {
+    return nominatedNodeName !== '' && !this.ownNominations.has(uid, nominatedNodeName);
   }
 
   #putOnNode(pod: Pod): void {

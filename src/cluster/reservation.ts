@@ -1,16 +1,22 @@
 import type { Pod } from '../api/pod.ts';
 
+/** What the reservations of one plan share. They begin and end together. */
+export interface ReservationPlan {
+  /** The priority with which its reservations exclude other pods, whatever the priority of the owners: that of the plan's entity. */
+  readonly priority: number;
+}
+
 /**
  * Capacity on a node that is reserved for an owner. For other pods, Filter treats the node as if the owner already ran there. An owner has at
  * most one reservation.
- * - `nomination`: capacity that is being freed for a pod, by Tutti or, according to its nominatedNodeName, by another scheduler. Excludes
+ * - `nomination`: capacity that is being freed for a pod, by Tutti or, according to its nominatedNodeName, by another component. Excludes
  *   pods of equal or lower priority.
  * - `repair`: capacity for a gang whose other members are bound, after a member failed to bind or was lost. Excludes pods outside the gang
  *   of equal or lower priority; all of them if it is exclusive. The name of the replacement may not be known yet; then the owner is a
  *   placeholder, not an existing pod.
  *
- * A reservation ends when its pod is on a node or gone. One of Tutti's own also ends when its time is over. One that follows the pod's
- * nominatedNodeName ends when that is cleared.
+ * A reservation ends when its pod is on a node or gone. One of Tutti's own also ends when its time is over, and together with the others of
+ * its plan. One that follows the pod's nominatedNodeName ends when that is cleared.
  */
 export interface Reservation {
   readonly kind: 'nomination' | 'repair';
@@ -21,11 +27,19 @@ export interface Reservation {
   readonly isExclusive?: boolean;
   /** True if its creator ends it in time; absent: it follows the pod's nominatedNodeName. */
   readonly isKept?: true;
+  /** The plan of a preemption that it is part of. */
+  readonly plan?: ReservationPlan;
+}
+
+/** Returns the highest priority of pods that the reservation excludes; Infinity if it excludes all. */
+export function reservedPriority({ owner, plan, isExclusive = false }: Reservation): number {
+  return isExclusive ? Infinity : (plan?.priority ?? owner.priority);
 }
 
 /** Returns whether the reservation excludes `pod`. Members of one gang are planned together and do not exclude each other. */
-export function mustRespect(pod: Pod, { owner, isExclusive = false }: Reservation): boolean {
+export function mustRespect(pod: Pod, reservation: Reservation): boolean {
+  const { owner } = reservation;
   if (owner.uid === pod.uid) return false;
   if (owner.podGroupKey !== undefined && owner.podGroupKey === pod.podGroupKey) return false;
-  return isExclusive || owner.priority >= pod.priority;
+  return reservedPriority(reservation) >= pod.priority;
 }

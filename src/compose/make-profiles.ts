@@ -20,7 +20,7 @@ export function makeProfiles({ profiles }: SchedulerConfiguration, own: readonly
       binder: { bind: noCluster },
       verdicts: { write: noCluster },
       events: { record: () => undefined },
-      evictor: { evict: noCluster, release: noCluster },
+      evictor: { mark: noCluster, unmark: noCluster, evict: noCluster, release: noCluster },
       volumes: { bind: noCluster, provision: noCluster },
     },
     clock: systemClock,

@@ -17,6 +17,9 @@ export interface BackoffStoreOptions {
 /** Number of outdated entries that the heap may hold beyond the number of current ones. */
 const slack = 64;
 
+/** Time between two attempts of an entity that waits for pods to terminate. */
+const paceMs = 1_000;
+
 /** An entity that entered the store with this state and that the queue may take early. */
 interface Early {
   readonly entity: QueuedEntity;
@@ -27,7 +30,7 @@ interface Early {
 
 /**
  * Entities in backoff, which grows with each failure. The queue may take rejected entities early, by rank. Entities that failed with an
- * error wait for the whole backoff.
+ * error wait for the whole backoff, and those that wait for pods to terminate for a second.
  */
 export class BackoffStore {
   readonly #options: BackoffStoreOptions;
@@ -49,12 +52,14 @@ export class BackoffStore {
   /** Adds the entity for the rest of its backoff. Returns false, without effect, if the backoff is over. */
   add(entity: QueuedEntity, afterError: boolean): boolean {
     const { clock, policy } = this.#options;
-    const until = entity.failedAt + backoffDelay(policy, afterError ? entity.errors : entity.rejections);
+    const isPaced = entity.awaited !== undefined && !afterError;
+    const delay = isPaced ? paceMs : backoffDelay(policy, afterError ? entity.errors : entity.rejections);
+    const until = entity.failedAt + delay;
     if (until <= clock.monotonic()) return false;
     const state: BackoffState = { kind: 'backoff', until };
     entity.state = state;
     this.#ends.set(state, until, entity);
-    if (afterError) return true;
+    if (afterError || isPaced) return true;
     this.#early.push({ entity, state, rank: entity.sortKey });
     // Outdated entries leave the heap only when they reach the top, which may never happen in a busy scheduler.
     if (this.#early.size > 2 * this.size + slack) this.#early.retain((entry) => this.#ends.has(entry.state));

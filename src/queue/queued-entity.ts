@@ -63,6 +63,8 @@ export interface QueuedEntity {
   failedAt: number;
   /** Rejection of the last attempt. */
   rejection: Rejection;
+  /** See Failure.awaited. */
+  awaited: ReadonlySet<string> | undefined;
   /** True if a failed attempt must be retried: since the entity was popped, its demand has changed or it was activated. */
   triesAgain: boolean;
   /** True if a plugin activated the entity: earlier rejections of it, or of its class, must not prevent the attempt. */
@@ -94,6 +96,7 @@ export function newEntity(
     erredAt: 0,
     failedAt: 0,
     rejection: rejectionOf(schedulingEntity, { unschedulablePlugins: noPlugins, rejectedPods: [] }),
+    awaited: undefined,
     triesAgain: false,
     isActivated: false,
     isFlushed: false,

@@ -255,11 +255,12 @@ export class SchedulingQueue {
 
   /** Reports that the entity in flight failed. */
   failed(entity: QueuedEntity, failure: Failure): void {
+    entity.awaited = failure.awaited;
     this.#failed(entity, rejectionOf(entity.schedulingEntity, failure), failure);
   }
 
   #failed(entity: QueuedEntity, rejection: Rejection, failure: Joining & Pick<Failure, 'error'>): void {
-    const events = this.#stores.underWay.end(entity);
+    const events = this.#stores.underWay.end(entity).filter((event) => !isAwaited(entity, event));
     if (this.#entities.get(entity.key) !== entity) return;
     entity.failedAt = this.#clock.monotonic();
     countFailure(entity, failure.error, entity.failedAt, this.#errorsHoldMs);
@@ -355,7 +356,12 @@ export class SchedulingQueue {
     const { classes, retries } = this.#stores;
     if (classes.size === 0) return;
     const helped = classes.helpedBy(event);
-    if (helped.size > 0) retries.wake(helped, label);
+    if (helped.size === 0) return;
+    // An entity that waits for pods shares its rejection with no other.
+    retries.wake(
+      [...helped].filter(({ first }) => first === undefined || !isAwaited(first, event)),
+      label,
+    );
   }
 
   /** event -> number of events stored for attempts in progress */
@@ -406,4 +412,9 @@ export class SchedulingQueue {
 
 function isPartiallyBound(schedulingEntity: SchedulingEntity): boolean {
   return schedulingEntity.kind === 'gang' && schedulingEntity.gang.comesFirst;
+}
+
+/** Returns whether the event is about a pod that the entity waits for. */
+function isAwaited({ awaited }: QueuedEntity, event: ClusterEvent): boolean {
+  return awaited !== undefined && event.resource === 'AssignedPod' && awaited.has(event.pod.uid);
 }

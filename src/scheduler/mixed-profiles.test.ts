@@ -41,7 +41,7 @@ describe('pending pods', () => {
         binder: { bind: nothing },
         verdicts: { write: nothing },
         events: { record: () => undefined },
-        evictor: { evict: nothing, release: () => Promise.resolve('going') },
+        evictor: { mark: nothing, unmark: nothing, evict: nothing, release: () => Promise.resolve('going') },
         volumes: { bind: nothing, provision: nothing },
       },
       clock: new VirtualClock(),

@@ -38,13 +38,19 @@ export interface VerdictUrgency {
   readonly since: number;
 }
 
+/** A verdict for one pod. */
+export interface PodVerdict extends Verdict {
+  /** The nomination to write with it; empty: to clear. Absent: it stays as it is. */
+  readonly nominatedNodeName?: string;
+}
+
 /** Writes verdicts to pods, as the PodScheduled condition. */
 export interface VerdictSink {
   /**
    * Writes the verdict if the pod is still as `pod` shows it, and retries transient errors. Rejects on a permanent error, or with the
    * signal's reason.
    */
-  write(pod: Pod, verdict: Verdict, urgency: VerdictUrgency, signal: AbortSignal): Promise<VerdictOutcome>;
+  write(pod: Pod, verdict: PodVerdict, urgency: VerdictUrgency, signal: AbortSignal): Promise<VerdictOutcome>;
 }
 
 export interface EventSink {
@@ -59,13 +65,24 @@ export interface EventSink {
  */
 export type ReleaseOutcome = 'going' | 'protected';
 
-/** Evicts bound pods. */
+/** When a request may be sent, and what ends it. */
+export interface RequestTerms {
+  /** Called right before the request is sent, again before each retry. If it throws a WithdrawnError, nothing is sent. */
+  readonly mayBeSent: () => void;
+  readonly signal: AbortSignal;
+}
+
+/** Evicts bound pods. A call rejects if the request fails for good, is withdrawn or is aborted; transient errors are retried a few times. */
 export interface PodEvictor {
   /**
-   * Adds a DisruptionTarget condition that names `beneficiary`, then deletes the pod with its own grace period. A pod that is gone or was
-   * replaced counts as evicted. Rejects if the pod cannot be deleted.
+   * Sets the condition DisruptionTarget with this message, so that other components know why the pod will be deleted. Resolves to false if
+   * the pod is gone or was replaced.
    */
-  evict(pod: Pod, beneficiary: string, signal: AbortSignal): Promise<void>;
+  mark(pod: Pod, message: string, terms: RequestTerms): Promise<boolean>;
+  /** Sets the status of the condition to False. A pod that is gone or was replaced needs none. */
+  unmark(pod: Pod, message: string, terms: RequestTerms): Promise<void>;
+  /** Deletes the pod with its own grace period. A pod that is gone or was replaced counts as evicted. */
+  evict(pod: Pod, terms: RequestTerms): Promise<void>;
   /**
    * Evicts the pod through the eviction API, within its disruption budgets and with its own grace period. A pod that is gone or was
    * replaced counts as going. Rejects if the scheduler lacks permission or the request fails.

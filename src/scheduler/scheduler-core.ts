@@ -98,11 +98,17 @@ export class SchedulerCore {
     return this.#lifecycle.isRunning;
   }
 
+  /** True while the core settles what an earlier process left unfinished. No attempt is made until then. */
+  get isSettling(): boolean {
+    return this.#attempts.preemptions.isSettling;
+  }
+
   /** Fills the queue from the complete cache and starts it. Later calls do nothing. */
   begin(): void {
     if (!this.#lifecycle.begin()) return;
     this.#intake.begin();
     this.#recovery.begin();
+    this.#attempts.begin();
     this.queue.start();
   }
 
@@ -194,6 +200,10 @@ export class SchedulerCore {
         partial: () => partial.count,
         partialSeconds: () => partial.seconds,
         repairs: () => partial.repairs,
+      },
+      preemptions: {
+        inFlight: () => this.#attempts.preemptions.inFlight,
+        stuckVictims: () => this.#attempts.preemptions.stuckVictims,
       },
     };
   }

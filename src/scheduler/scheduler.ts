@@ -181,7 +181,7 @@ export class Scheduler {
 
   /** Returns for how many milliseconds the loop's next turn is overdue; 0 while the loop has no work. */
   get overdueMs(): number {
-    const hasWork = this.#looping || this.#core.queue.sizes.active > 0;
+    const hasWork = this.#looping || (this.#core.queue.sizes.active > 0 && !this.#core.isSettling);
     return this.isReady && hasWork ? this.#clock.monotonic() - this.#turnedAt : 0;
   }
 

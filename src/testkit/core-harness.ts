@@ -19,7 +19,7 @@ import { createMetricRegistry } from '../observability/metric-registry.ts';
 import { silentLogger } from '../observability/silent-logger.ts';
 import { Planner } from '../scheduler/placement/planning/planner.ts';
 import { gangSpecOf } from '../scheduler/intake/pod-group-adapter.ts';
-import type { SchedulerPorts } from '../scheduler/ports.ts';
+import type { PodEvictor, RequestTerms, SchedulerPorts } from '../scheduler/ports.ts';
 import { SchedulerCore } from '../scheduler/scheduler-core.ts';
 import type { SchedulerCoreOptions } from '../scheduler/scheduler-core.ts';
 
@@ -33,7 +33,7 @@ export interface CoreHarnessOptions {
   readonly binder?: PodBinder;
   readonly backoff?: BackoffPolicy;
   /** Ports that replace the recording ones. */
-  readonly ports?: Partial<Omit<SchedulerPorts, 'binder'>>;
+  readonly ports?: Partial<Omit<SchedulerPorts, 'binder' | 'evictor'>> & { readonly evictor?: Partial<PodEvictor> };
   readonly seed?: number;
   /** See SchedulerCoreOptions. */
   readonly workAtATime?: number;
@@ -68,8 +68,10 @@ export class CoreHarness {
   readonly written: Written[] = [];
   /** `reason name`, in order. */
   readonly events: string[] = [];
-  /** `name for beneficiary`, in order. */
+  /** Names of the pods that a preemption has deleted, in order. */
   readonly evicted: string[] = [];
+  /** `+name` for each pod that got the mark of a preemption, `-name` for each that lost it, in order. */
+  readonly marks: string[] = [];
   /** Names of the pods whose groups were released, in order. */
   readonly released: string[] = [];
   /** Logged warnings, in order. */
@@ -80,11 +82,12 @@ export class CoreHarness {
 
   constructor(options: CoreHarnessOptions) {
     const { binder = noBinder, backoff, ports = {}, seed = 1 } = options;
+    const recording = this.#ports();
     this.core = new SchedulerCore({
       ...(options.setup ?? setupOf(options)),
       ...(backoff !== undefined && { backoff }),
       ...(options.workAtATime !== undefined && { workAtATime: options.workAtATime }),
-      ports: { ...this.#ports(), ...ports, binder },
+      ports: { ...recording, ...ports, binder, evictor: { ...recording.evictor, ...ports.evictor } },
       clock: this.clock,
       random: seededRandom(seed),
       logger: options.logger ?? { ...silentLogger, warn: (message) => void this.warnings.push(message) },
@@ -136,6 +139,15 @@ export class CoreHarness {
     });
   }
 
+  /** Sends a request at once, unless it is withdrawn. */
+  #request<T>(send: () => T, { mayBeSent, signal }: RequestTerms): Promise<T> {
+    return Promise.resolve().then(() => {
+      signal.throwIfAborted();
+      mayBeSent();
+      return send();
+    });
+  }
+
   #ports(): Omit<SchedulerPorts, 'binder'> {
     return {
       verdicts: {
@@ -146,10 +158,9 @@ export class CoreHarness {
       },
       events: { record: ({ reason, regarding }) => void this.events.push(`${reason} ${regarding.name}`) },
       evictor: {
-        evict: (pod, beneficiary) => {
-          this.evicted.push(`${pod.name} for ${beneficiary}`);
-          return Promise.resolve();
-        },
+        mark: (pod, _message, terms) => this.#request(() => (this.marks.push(`+${pod.name}`), true), terms),
+        unmark: (pod, _message, terms) => this.#request(() => void this.marks.push(`-${pod.name}`), terms),
+        evict: (pod, terms) => this.#request(() => void this.evicted.push(pod.name), terms),
         release: (pod) => {
           this.released.push(pod.name);
           return Promise.resolve('going');

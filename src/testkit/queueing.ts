@@ -91,6 +91,11 @@ export class Queueing {
     this.harness.core.handlers.podGroups.onDelete(spec, false);
   }
 
+  /** Runs everything that waits for neither a timer nor an answer. */
+  async settle(): Promise<void> {
+    for (let i = 0; i < 40; i++) await Promise.resolve();
+  }
+
   /** Returns the queue state of each entity: `pod/<uid>` or `gang/<namespace>/<name>` -> state */
   states(): Record<string, string> {
     return Object.fromEntries([...this.queue.entities()].map(({ key, state }) => [key, state.kind]));

@@ -36,11 +36,6 @@ export class Scheduling extends Queueing {
     return result?.kind;
   }
 
-  /** Runs everything that waits for neither a timer nor an answer. */
-  async settle(): Promise<void> {
-    for (let i = 0; i < 40; i++) await Promise.resolve();
-  }
-
   /** Accepts the Binding of this pod. Does not deliver a watch event. */
   async accept(name: string): Promise<void> {
     this.#take(name).accept();

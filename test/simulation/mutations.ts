@@ -242,8 +242,8 @@ export const mutations: readonly Mutation[] = [
     name: 'reservation-dropped-silently',
     why: 'When the reservation for a member ends, no waiting pod is requeued.',
     file: 'scheduler/preemption/reservations.ts',
-    find: '    this.#release(reservation);\n    // The owner no longer',
-    replace: '    this.#cluster.endReservation(reservation.owner.uid);\n    // The owner no longer',
+    find: '    this.#release(reservation);\n    this.#queue.wake(',
+    replace: '    this.#cluster.endReservation(reservation.owner.uid);\n    this.#queue.wake(',
     within: 8_000,
   },
   {

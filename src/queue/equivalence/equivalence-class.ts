@@ -85,6 +85,11 @@ export class EquivalenceClass {
     this.#present.delete(state);
   }
 
+  /** The first waiting entity that joined. */
+  get first(): QueuedEntity | undefined {
+    return this.entities().next().value;
+  }
+
   /** Returns the waiting entities in joining order, including those that join during the iteration. */
   entities(): Iterator<QueuedEntity, undefined> {
     return this.#present.values();

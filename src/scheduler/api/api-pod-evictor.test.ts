@@ -6,7 +6,7 @@ import { PodProjector } from '../../api/pod-projector.ts';
 import type { Pod } from '../../api/pod.ts';
 import { ResourceNames } from '../../api/resource-names.ts';
 import { systemClock } from '../../base/system-clock.ts';
-import { ForbiddenError, NotFoundError } from '../../client/api-errors.ts';
+import { ForbiddenError, NotFoundError, WithdrawnError } from '../../client/api-errors.ts';
 import { HttpTransport } from '../../client/http/http-transport.ts';
 import { KubeClient } from '../../client/kube-client.ts';
 import { ApiPodEvictor } from './api-pod-evictor.ts';
@@ -68,6 +68,13 @@ async function running(name = `victim-${pods++}`): Promise<Pod> {
   return projector.project(await plane.client.get(`${podsPath}/${name}`));
 }
 
+/** Marks and evicts the pod, as a preemption does. */
+async function evict(pod: Pod, signal = never): Promise<void> {
+  const terms = { mayBeSent: () => undefined, signal };
+  const message = 'tutti: preempting to accommodate a higher priority pod (default/x)';
+  if (await evictor.mark(pod, message, terms)) await evictor.evict(pod, terms);
+}
+
 function stored({ name }: Pod): Promise<Stored> {
   return plane.client.get<Stored>(`${podsPath}/${name}`);
 }
@@ -80,13 +87,13 @@ function remove({ name }: Pod): Promise<unknown> {
 describe('an evicted pod', () => {
   it('gets a DisruptionTarget condition that names the beneficiary and keeps its other conditions', async () => {
     const pod = await running();
-    await evictor.evict(pod, 'PodGroup default/red', never);
+    await evict(pod);
     const { status } = await stored(pod);
     const conditions = Object.fromEntries(status.conditions!.map((condition) => [condition.type, condition]));
     expect(conditions.DisruptionTarget).toMatchObject({
       status: 'True',
       reason: 'PreemptionByScheduler',
-      message: 'tutti: preempting to accommodate PodGroup default/red',
+      message: 'tutti: preempting to accommodate a higher priority pod (default/x)',
       lastTransitionTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/) as string,
     });
     expect(conditions.Ready).toMatchObject({ status: 'True' });
@@ -95,7 +102,7 @@ describe('an evicted pod', () => {
 
   it('gets the condition first, then is deleted with its own grace period', async () => {
     const pod = await running();
-    await evictor.evict(pod, 'pod default/x', never);
+    await evict(pod);
     expect(sent).toEqual([`PATCH ${podsPath}/${pod.name}/status`, `DELETE ${podsPath}/${pod.name}`]);
     const { metadata } = await stored(pod);
     expect(metadata.deletionTimestamp).toBeDefined();
@@ -104,9 +111,9 @@ describe('an evicted pod', () => {
 
   it('can be evicted again while it terminates, without effect', async () => {
     const pod = await running();
-    await evictor.evict(pod, 'pod default/x', never);
+    await evict(pod);
     const { metadata, status } = await stored(pod);
-    await evictor.evict(pod, 'pod default/x', never);
+    await evict(pod);
     const again = await stored(pod);
     expect(again.metadata.deletionTimestamp).toBe(metadata.deletionTimestamp);
     expect(again.status.conditions).toHaveLength(status.conditions!.length);
@@ -115,7 +122,7 @@ describe('an evicted pod', () => {
   it('counts as evicted if it is already gone', async () => {
     const pod = await running();
     await remove(pod);
-    await evictor.evict(pod, 'pod default/x', never);
+    await evict(pod);
     expect(sent).toHaveLength(1);
   });
 
@@ -125,7 +132,7 @@ describe('an evicted pod', () => {
       if (method === 'DELETE') await remove(pod);
       return undefined;
     };
-    await evictor.evict(pod, 'pod default/x', never);
+    await evict(pod);
     await expect(stored(pod)).rejects.toThrow(NotFoundError);
   });
 });
@@ -136,7 +143,7 @@ describe('another pod with the same name', () => {
     await remove(pod);
     const replacement = await running(pod.name);
     expect(replacement.uid).not.toBe(pod.uid);
-    await evictor.evict(pod, 'pod default/x', never);
+    await evict(pod);
     const { metadata, status } = await stored(replacement);
     expect([metadata.uid, metadata.deletionTimestamp]).toEqual([replacement.uid, undefined]);
     expect(status.conditions!.map(({ type }) => type)).toEqual(['Ready']);
@@ -148,7 +155,7 @@ describe('another pod with the same name', () => {
       if (method === 'DELETE') await remove(pod).then(() => running(pod.name));
       return undefined;
     };
-    await evictor.evict(pod, 'pod default/x', never);
+    await evict(pod);
     const { metadata } = await stored(pod);
     expect(metadata.uid).not.toBe(pod.uid);
     expect(metadata.deletionTimestamp).toBeUndefined();
@@ -160,7 +167,7 @@ describe('an eviction that fails', () => {
     const pod = await running();
     proxy.fault = ({ method }) =>
       method === rejected ? statusAnswer(403, 'Forbidden', 'pods is forbidden') : undefined;
-    await expect(evictor.evict(pod, 'pod default/x', never)).rejects.toThrow(ForbiddenError);
+    await expect(evict(pod)).rejects.toThrow(ForbiddenError);
     expect((await stored(pod)).metadata.deletionTimestamp).toBeUndefined();
   });
 
@@ -174,7 +181,7 @@ describe('an eviction that fails', () => {
       await forward();
       throw new Error('the connection is lost');
     };
-    await evictor.evict(pod, 'pod default/x', never);
+    await evict(pod);
     expect(sent.filter((what) => what === method)).toHaveLength(2);
     expect((await stored(pod)).metadata.deletionTimestamp).toBeDefined();
   });
@@ -186,8 +193,47 @@ describe('an eviction that fails', () => {
       stop.abort(new Error('stopping'));
       return statusAnswer(503, 'ServiceUnavailable', 'not now');
     };
-    await expect(evictor.evict(pod, 'pod default/x', stop.signal)).rejects.toThrow('stopping');
+    await expect(evict(pod, stop.signal)).rejects.toThrow('stopping');
     expect((await stored(pod)).metadata.deletionTimestamp).toBeUndefined();
+  });
+});
+
+describe('a marked pod', () => {
+  const terms = { mayBeSent: () => undefined, signal: never };
+
+  it('shows the scheduler and the time in its projection, until the mark is taken back', async () => {
+    const pod = await running();
+    expect(await evictor.mark(pod, 'tutti: preempting to accommodate a higher priority pod (default/x)', terms)).toBe(
+      true,
+    );
+    const marked = projector.project(await stored(pod));
+    expect(marked.preemptionMark?.schedulerName).toBe('tutti');
+    expect(Math.abs(marked.preemptionMark!.since - Date.now())).toBeLessThan(10_000);
+    await evictor.unmark(pod, 'tutti: the preemption was given up', terms);
+    const unmarked = await stored(pod);
+    expect(projector.project(unmarked).preemptionMark).toBeUndefined();
+    expect(unmarked.status.conditions!.find(({ type }) => type === 'DisruptionTarget')).toMatchObject({
+      status: 'False',
+      message: 'tutti: the preemption was given up',
+    });
+    expect(unmarked.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('needs no mark to be taken back if it is gone', async () => {
+    const pod = await running();
+    await remove(pod);
+    await evictor.unmark(pod, 'tutti: the preemption was given up', terms);
+  });
+
+  it.each(['mark', 'evict'] as const)('is left alone if the %s is withdrawn right before it is sent', async (call) => {
+    const pod = await running();
+    const mayBeSent = (): never => {
+      throw new WithdrawnError('given up');
+    };
+    const withdrawn = { mayBeSent, signal: never };
+    const outcome = call === 'mark' ? evictor.mark(pod, 'tutti: …', withdrawn) : evictor.evict(pod, withdrawn);
+    await expect(outcome).rejects.toThrow(WithdrawnError);
+    expect(sent).toEqual([]);
   });
 });
 

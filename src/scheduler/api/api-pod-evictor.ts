@@ -1,5 +1,6 @@
 import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import { podPath } from '../../api/pod-path.ts';
+import { preemptionReason } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
@@ -7,7 +8,7 @@ import { safeMessage } from '../../base/safe-text.ts';
 import { ConflictError, InvalidError, NotFoundError, TooManyRequestsError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
-import type { PodEvictor, ReleaseOutcome } from '../ports.ts';
+import type { PodEvictor, ReleaseOutcome, RequestTerms } from '../ports.ts';
 
 export interface ApiPodEvictorOptions {
   readonly client: Pick<KubeClient, 'create' | 'get' | 'patch' | 'delete'>;
@@ -16,7 +17,7 @@ export interface ApiPodEvictorOptions {
 }
 
 /**
- * Preempts like kube-scheduler: first the condition DisruptionTarget, then a delete with the pod's uid as precondition. Releases like
+ * Preempts like kube-scheduler: with the condition DisruptionTarget, and a delete, which has the pod's uid as precondition. Releases like
  * `kubectl drain`: with an Eviction. The server then does both and checks disruption budgets.
  */
 export class ApiPodEvictor implements PodEvictor {
@@ -26,19 +27,22 @@ export class ApiPodEvictor implements PodEvictor {
     this.#options = options;
   }
 
-  async evict(pod: Pod, beneficiary: string, signal: AbortSignal): Promise<void> {
+  mark(pod: Pod, message: string, terms: RequestTerms): Promise<boolean> {
+    return this.#setCondition(pod, 'True', message, terms);
+  }
+
+  async unmark(pod: Pod, message: string, terms: RequestTerms): Promise<void> {
+    await this.#setCondition(pod, 'False', message, terms);
+  }
+
+  async evict(pod: Pod, terms: RequestTerms): Promise<void> {
     const { client } = this.#options;
-    const path = podPath(pod);
-    const call = { lane: 'bind', discardAnswer: true, signal } as const;
-    const mark = this.#mark(pod, beneficiary);
-    const isMarked = await this.#unlessReplaced(isOfAnotherPod, () =>
-      this.#repeat(() => client.patch(`${path}/status`, 'strategic-merge', mark, call), signal),
-    );
-    if (!isMarked) return;
+    const call = { lane: 'bind', discardAnswer: true, ...terms } as const;
+    const deleteOptions = { preconditions: { uid: pod.uid } };
     // The uid is a precondition of the delete, so a repeated conflict means that another pod has the name now.
     await this.#unlessReplaced(
       (error) => error instanceof NotFoundError || error instanceof ConflictError,
-      () => this.#repeat(() => client.delete(path, { preconditions: { uid: pod.uid } }, call), signal),
+      () => this.#repeat(() => client.delete(podPath(pod), deleteOptions, call), terms.signal),
     );
   }
 
@@ -107,15 +111,21 @@ export class ApiPodEvictor implements PodEvictor {
     }
   }
 
-  #mark({ uid, schedulerName }: Pod, beneficiary: string): object {
+  /** Resolves to false if the pod is gone or was replaced. */
+  #setCondition(pod: Pod, status: 'True' | 'False', message: string, terms: RequestTerms): Promise<boolean> {
+    const { client, clock } = this.#options;
     const condition = {
       type: 'DisruptionTarget',
-      status: 'True',
-      reason: 'PreemptionByScheduler',
-      message: safeMessage(`${schedulerName}: preempting to accommodate ${beneficiary}`),
-      lastTransitionTime: toKubernetesTime(this.#options.clock.now()),
+      status,
+      reason: preemptionReason,
+      message: safeMessage(message),
+      lastTransitionTime: toKubernetesTime(clock.now()),
     };
-    return { metadata: { uid }, status: { conditions: [condition] } };
+    const patch = { metadata: { uid: pod.uid }, status: { conditions: [condition] } };
+    const call = { lane: 'bind', discardAnswer: true, ...terms } as const;
+    return this.#unlessReplaced(isOfAnotherPod, () =>
+      this.#repeat(() => client.patch(`${podPath(pod)}/status`, 'strategic-merge', patch, call), terms.signal),
+    );
   }
 }
 

@@ -1,13 +1,12 @@
 import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import { podPath } from '../../api/pod-path.ts';
 import type { Pod } from '../../api/pod.ts';
-import type { Verdict } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { ConflictError, NotFoundError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
-import type { VerdictOutcome, VerdictSink, VerdictUrgency } from '../ports.ts';
+import type { PodVerdict, VerdictOutcome, VerdictSink, VerdictUrgency } from '../ports.ts';
 
 export interface ApiVerdictSinkOptions {
   readonly client: Pick<KubeClient, 'patch'>;
@@ -25,7 +24,7 @@ export class ApiVerdictSink implements VerdictSink {
 
   async write(
     pod: Pod,
-    verdict: Verdict,
+    verdict: PodVerdict,
     { isFirst, since }: VerdictUrgency,
     signal: AbortSignal,
   ): Promise<VerdictOutcome> {
@@ -50,7 +49,7 @@ export class ApiVerdictSink implements VerdictSink {
     }
   }
 
-  #patchOf(pod: Pod, { reason, message }: Verdict): object {
+  #patchOf(pod: Pod, { reason, message, nominatedNodeName }: PodVerdict): object {
     const now = toKubernetesTime(this.#options.clock.now());
     const condition = {
       type: 'PodScheduled',
@@ -61,7 +60,13 @@ export class ApiVerdictSink implements VerdictSink {
     };
     return {
       metadata: { uid: pod.uid, resourceVersion: pod.resourceVersion },
-      status: { conditions: [condition] },
+      status: {
+        conditions: [condition],
+        // Null deletes the field.
+        ...(nominatedNodeName !== undefined && {
+          nominatedNodeName: nominatedNodeName === '' ? null : nominatedNodeName,
+        }),
+      },
     };
   }
 }

@@ -17,7 +17,7 @@ import type { CycleResult } from './cycle-result.ts';
 export interface AttemptOutcomesOptions {
   readonly intake: Pick<Intake, 'clock' | 'cluster' | 'queue' | 'router' | 'verdicts'>;
   readonly binding: Pick<BindingCycle, 'start'>;
-  readonly preemptions: Pick<Preemptions, 'carryOut'>;
+  readonly preemptions: Pick<Preemptions, 'awaitedBy' | 'carryOut' | 'committed'>;
   readonly metricsSnapshot: Pick<QueueMetricsSnapshot, 'rejected'>;
   readonly metrics: Pick<SchedulerMetrics, 'attempts'>;
   readonly logger: Logger;
@@ -58,6 +58,7 @@ export class AttemptOutcomes {
       case 'planned':
         queue.done(entity);
         this.#route(entity.schedulingEntity, 'Planned');
+        preemptions.committed(entity.key, entity.schedulingEntity, result.plan.assignments);
         binding.start(result.plan);
         return;
       case 'ruledOut':
@@ -76,7 +77,7 @@ export class AttemptOutcomes {
         this.#count(entity, profile, result, startedAt);
         if (result.preemption !== undefined) preemptions.carryOut(entity.schedulingEntity, result.preemption);
         metricsSnapshot.rejected(entity, result.verdict.waitsFor);
-        queue.failed(entity, result.failure);
+        queue.failed(entity, { ...result.failure, awaited: preemptions.awaitedBy(entity.key) });
         this.#reportToClass(entity, result);
         this.#reportVerdict(entity, result);
         return;

@@ -50,6 +50,7 @@ const workPerChange = 500;
 export class Attempts {
   readonly metricsSnapshot: QueueMetricsSnapshot;
   readonly cycle: SchedulingCycle;
+  readonly preemptions: Preemptions;
   readonly #intake: Intake;
   readonly #recovery: Recovery;
   readonly #outcomes: AttemptOutcomes;
@@ -59,6 +60,7 @@ export class Attempts {
   readonly #metrics: SchedulerMetrics;
   readonly #clock: Clock;
   readonly #lifecycle: Lifecycle;
+  readonly #ready: () => void;
   /** Set from the attempt's first step until the changes that it deferred have run. */
   #open: OpenAttempt | undefined;
 
@@ -67,15 +69,15 @@ export class Attempts {
     const { cluster, queue, profiles, planner, dryRuns, waitingPods, keys, clock } = intake;
     const signal = lifecycle.stopping;
     const { evictor, events } = ports;
-    const { reservations } = recovery;
+    const { reservations, rejections } = recovery;
     const preemptions = new Preemptions({
-      ...{ cluster, dryRuns, reservations, evictor, events, logger, signal },
-      victimSearch: new VictimSearch(cluster, planner),
+      ...{ intake, reservations, rejections, evictor, events, logger, signal },
       metrics: metrics.preemptions,
     });
+    this.preemptions = preemptions;
     this.cycle = new SchedulingCycle({
       ...{ keys, queue, cluster, planner, preemptions, waitingPods, clock, extenders },
-      rejections: recovery.rejections,
+      rejections,
       feasibilityCheck: new FeasibilityCheck({ cluster, dryRuns, clock }),
       availabilityCheck: new NodeAvailabilityCheck({ cluster, dryRuns, clock }),
       noteOf: (gang) => recovery.noteOf(gang),
@@ -89,9 +91,10 @@ export class Attempts {
     this.metricsSnapshot = metricsSnapshot;
     this.#outcomes = new AttemptOutcomes({ intake, binding, preemptions, metricsSnapshot, metrics, logger });
     this.#extenders = extenders;
-    const ready = (): void => {
+    this.#ready = () => {
       if (lifecycle.isRunning) onReady();
     };
+    const ready = this.#ready;
     this.#extenderRequests = extenders && new ExtenderRequests({ extenders, queue, clock, ready, signal });
     this.#intake = intake;
     this.#recovery = recovery;
@@ -102,7 +105,7 @@ export class Attempts {
 
   /** See SchedulerCore.attempt. */
   attempt(work: number): CycleResult | Paused | undefined {
-    if (!this.#lifecycle.isRunning) return undefined;
+    if (!this.#lifecycle.isRunning || this.preemptions.isSettling) return undefined;
     if (this.#open === undefined) {
       const subject = this.#next();
       if (subject === undefined) return undefined;
@@ -134,7 +137,13 @@ export class Attempts {
     this.#catchUp(Infinity);
   }
 
+  /** The cache has synced, and the queue was filled from it. The first attempt follows once the marks of an earlier process are settled. */
+  begin(): void {
+    this.preemptions.begin(() => this.#ready());
+  }
+
   stop(): void {
+    this.preemptions.stop();
     this.#outcomes.stop();
   }
 

@@ -139,7 +139,8 @@ export class WatchHandlers {
     },
   };
 
-  #setPod(old: Pod | undefined, pod: Pod): void {
+  #setPod(known: Pod | undefined, pod: Pod): void {
+    const old = known && this.#withOwnNomination(known, pod);
     if (old !== undefined && podsEqualForScheduling(old, pod) && !this.#mayAskElse(old, pod)) {
       this.#cluster.setPod(pod);
       if (this.#options.hasSynced()) this.#options.podSeen(pod.uid, pod);
@@ -187,6 +188,14 @@ export class WatchHandlers {
     this.#options.podSeen(pod.uid, pod);
     if (old?.podGroupKey !== undefined && old.podGroupKey !== pod.podGroupKey) this.#options.groupSeen(old.podGroupKey);
     if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
+  }
+
+  /** Returns the pod before the change; with the nomination after it if the scheduler has written or cleared that itself. */
+  #withOwnNomination(old: Pod, { uid, nominatedNodeName }: Pod): Pod {
+    if (old.nominatedNodeName === nominatedNodeName) return old;
+    const { ownNominations } = this.#cluster;
+    const isOurs = (nodeName: string): boolean => nodeName === '' || ownNominations.has(uid, nodeName);
+    return isOurs(old.nominatedNodeName) && isOurs(nominatedNodeName) ? { ...old, nominatedNodeName } : old;
   }
 
   /** `wrongNode`: the node on which the pod had been assumed if it is bound elsewhere. A pod leaves a node with the labels that it had there. */

@@ -6,7 +6,8 @@ import { registerCacheMetrics } from './cache-metrics.ts';
 import type { CacheSources } from './cache-metrics.ts';
 import { PluginMetrics, registerPluginCounter } from './plugin-metrics.ts';
 import type { CountedProfile } from './plugin-metrics.ts';
-import { PreemptionMetrics } from './preemption-metrics.ts';
+import { PreemptionMetrics, registerPreemptionGauges } from './preemption-metrics.ts';
+import type { PreemptionSources } from './preemption-metrics.ts';
 import { QueueMetrics, registerQueueGauges } from './queue-metrics.ts';
 import type { QueueSources } from './queue-metrics.ts';
 
@@ -16,6 +17,7 @@ export interface MetricSources {
   readonly queue: QueueSources;
   readonly cache: CacheSources;
   readonly gangs: GangSources;
+  readonly preemptions: PreemptionSources;
 }
 
 /** The metrics of the scheduler core, by area. They have kube-scheduler's names where the meaning is the same. */
@@ -41,4 +43,5 @@ export function registerGauges(registry: MetricRegistry, sources: MetricSources)
   registerPluginCounter(registry, sources.profiles);
   registerCacheMetrics(registry, sources.cache);
   registerGangGauges(registry, sources.gangs);
+  registerPreemptionGauges(registry, sources.preemptions);
 }

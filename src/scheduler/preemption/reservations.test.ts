@@ -50,7 +50,7 @@ function reserved(): Record<string, string> {
 
 describe('reserved capacity', () => {
   it('is freed when the time ends; only then are waiting entities and the owner notified', () => {
-    reservations.keep([nomination(pod('x'), 'a')], 60 * second);
+    reservations.keep(nomination(pod('x'), 'a'), 60 * second);
     clock.advance(60 * second - 1);
     expect([reserved(), notifications]).toEqual([{ x: 'a' }, []]);
     clock.advance(1);
@@ -58,7 +58,8 @@ describe('reserved capacity', () => {
   });
 
   it('is freed for each of several pods', () => {
-    reservations.keep([nomination(pod('x'), 'a'), nomination(pod('y'), 'b')], second);
+    reservations.keep(nomination(pod('x'), 'a'), second);
+    reservations.keep(nomination(pod('y'), 'b'), second);
     expect(reserved()).toEqual({ x: 'a', y: 'b' });
     clock.advance(second);
     expect(reserved()).toEqual({});
@@ -67,7 +68,7 @@ describe('reserved capacity', () => {
 
   it('changes the generation of its node at its start and its end', () => {
     const { generation } = cluster.node('a')!;
-    reservations.keep([nomination(pod('x'), 'a')], second);
+    reservations.keep(nomination(pod('x'), 'a'), second);
     const during = cluster.node('a')!.generation;
     clock.advance(second);
     expect(new Set([generation, during, cluster.node('a')!.generation]).size).toBe(3);
@@ -75,9 +76,9 @@ describe('reserved capacity', () => {
 
   it('replaces the earlier reservation of its owner, whose timer no longer ends it', () => {
     const x = pod('x');
-    reservations.keep([nomination(x, 'a')], 60 * second);
+    reservations.keep(nomination(x, 'a'), 60 * second);
     clock.advance(30 * second);
-    reservations.keep([nomination(x, 'b')], 60 * second);
+    reservations.keep(nomination(x, 'b'), 60 * second);
     clock.advance(30 * second);
     expect(reserved()).toEqual({ x: 'b' });
     // For the replaced reservation.
@@ -88,9 +89,9 @@ describe('reserved capacity', () => {
 
   it('lasts for the whole new time if it is renewed on the same node', () => {
     const reservation = nomination(pod('x'), 'a');
-    reservations.keep([reservation], 60 * second);
+    reservations.keep(reservation, 60 * second);
     clock.advance(30 * second);
-    reservations.keep([reservation], 60 * second);
+    reservations.keep(reservation, 60 * second);
     clock.advance(59 * second);
     expect(reserved()).toEqual({ x: 'a' });
     clock.advance(second);
@@ -101,7 +102,7 @@ describe('reserved capacity', () => {
     ['is deleted', () => cluster.removePod('x')],
     ['is bound', () => void cluster.setPod(build.projectedPod({ name: 'x', uid: 'x', cpu: 1, nodeName: 'b' }))],
   ])('is freed at once when its owner %s, and its timer then has no effect', (_change, apply) => {
-    reservations.keep([nomination(pod('x'), 'a')], second);
+    reservations.keep(nomination(pod('x'), 'a'), second);
     apply();
     expect(reserved()).toEqual({});
     clock.advance(second);
@@ -109,7 +110,7 @@ describe('reserved capacity', () => {
   });
 
   it('stays on its node, whatever nomination the API shows for its owner', () => {
-    reservations.keep([nomination(pod('x'), 'a')], second);
+    reservations.keep(nomination(pod('x'), 'a'), second);
     pod('x', { nominatedNodeName: 'b' });
     pod('x');
     expect(reserved()).toEqual({ x: 'a' });
@@ -129,14 +130,15 @@ describe('reserved capacity', () => {
     const wake = (): undefined => undefined;
     reservations = new Reservations({ cluster, queue: { moveOnEvent: wake, wake }, clock: counting });
     const endOf = (owner: string): void => reservations.end(cluster.reservationOf(owner)!);
-    reservations.keep([nomination(pod('x'), 'a'), nomination(pod('y'), 'b')], second);
+    reservations.keep(nomination(pod('x'), 'a'), second);
+    reservations.keep(nomination(pod('y'), 'b'), second);
     endOf('x');
     expect(running).toBe(1);
-    reservations.keep([nomination(pod('y'), 'a')], second);
+    reservations.keep(nomination(pod('y'), 'a'), second);
     expect(running).toBe(1);
     endOf('y');
     expect(running).toBe(0);
-    reservations.keep([nomination(pod('z'), 'a')], second);
+    reservations.keep(nomination(pod('z'), 'a'), second);
     reservations.stop();
     expect(running).toBe(0);
   });

@@ -5,23 +5,20 @@ import type { Reservation } from '../../cluster/reservation.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { capacityFreed } from '../../framework/cluster-event.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import type { PlanReservations } from './plan-reservations.ts';
 
-/** Reservations that were made together, for the same time. */
-interface Batch {
-  readonly reservations: readonly Reservation[];
-  readonly ms: number;
-  readonly isNeeded: () => boolean;
-}
-
-/** Reserves capacity for pods for a limited time. When the time ends, the capacity is freed and the queue wakes entities that wait for it. */
+/**
+ * Reserves capacity for pods for a limited time: for a lost member alone, or for all members of a plan together. When a reservation ends,
+ * the capacity is freed and the queue wakes entities that wait for it.
+ */
 export class Reservations {
   /** A reservation that was made here has ended; its owner has no other one. Called before the queue wakes entities. */
   readonly ended = new Listeners<[Reservation]>();
   readonly #cluster: Cluster;
   readonly #queue: Pick<SchedulingQueue, 'moveOnEvent' | 'wake'>;
   readonly #clock: Clock;
-  /** reservation -> its batch; a reservation that ended elsewhere is removed when the batch's time ends */
-  readonly #ends: DueTimes<Reservation, Batch>;
+  /** reservation outside a plan, due when it ends; one that ended elsewhere stays until then */
+  readonly #ends: DueTimes<Reservation>;
   /** reservation -> Clock.monotonic() since which its owner has had capacity reserved on the node */
   readonly #since = new WeakMap<Reservation, number>();
 
@@ -33,24 +30,41 @@ export class Reservations {
     this.#cluster = options.cluster;
     this.#queue = options.queue;
     this.#clock = options.clock;
-    this.#ends = new DueTimes(options.clock, (_reservation, batch) => this.#onTimeEnded(batch));
+    this.#ends = new DueTimes(options.clock, (reservation) => this.end(reservation));
   }
 
-  /**
-   * Creates the reservations, replacing earlier ones of their owners. They last for `ms` milliseconds and are extended by the same time as
-   * long as `isNeeded` returns true.
-   */
-  keep(reservations: readonly Omit<Reservation, 'isKept'>[], ms: number, isNeeded: () => boolean = () => false): void {
-    const kept = reservations.map((reservation): Reservation => ({ ...reservation, isKept: true }));
-    for (const reservation of kept) {
-      const before = this.#cluster.reservationOf(reservation.owner.uid);
-      const isSameNode = before?.nodeName === reservation.nodeName;
-      this.#since.set(reservation, (isSameNode ? this.#since.get(before) : undefined) ?? this.#clock.monotonic());
-      this.#cluster.reservation(reservation);
-      if (before !== undefined) this.#ends.delete(before);
-      if (before !== undefined && before.nodeName !== reservation.nodeName) this.#notify(before);
+  /** Creates a reservation, or replaces the owner's earlier one. It lasts for `ms` milliseconds. */
+  keep(reservation: Omit<Reservation, 'isKept' | 'plan'>, ms: number): void {
+    const kept: Reservation = { ...reservation, isKept: true };
+    this.#set(kept);
+    this.#ends.set(kept, this.#clock.monotonic() + ms, undefined);
+  }
+
+  /** Creates the reservations of a plan, and replaces earlier ones of their owners. They last until `endPlan`. */
+  keepPlan(plan: PlanReservations): void {
+    for (const { pod, nodeName } of plan.nominations) {
+      const before = this.#cluster.reservationOf(pod.uid);
+      // A repair may be exclusive, and must not become weaker.
+      const { kind, isExclusive } = before?.kind === 'repair' ? before : ({ kind: 'nomination' } as const);
+      // Another component may have nominated it there before.
+      if (this.#cluster.pod(pod.uid)?.nominatedNodeName !== nodeName)
+        this.#cluster.ownNominations.add(pod.uid, nodeName);
+      this.#set({ kind, owner: pod, nodeName, isKept: true, plan, ...(isExclusive === true && { isExclusive }) });
     }
-    this.#start({ reservations: kept, ms, isNeeded });
+  }
+
+  /** Ends all reservations of the plan that still exist: one event per node and kind of pod. Does not wake the owner. */
+  endPlan(plan: PlanReservations): void {
+    const standing = plan.nominations.flatMap(({ pod }) => {
+      const reservation = this.#cluster.reservationOf(pod.uid);
+      return reservation?.plan === plan ? [reservation] : [];
+    });
+    for (const { owner } of standing) this.#cluster.endReservation(owner.uid);
+    for (const reservation of standing) this.ended.emit(reservation);
+    for (const onNode of Map.groupBy(standing, ({ nodeName }) => nodeName).values()) {
+      const byTemplate = new Map(onNode.map((reservation) => [reservation.owner.template, reservation]));
+      for (const reservation of byTemplate.values()) this.#notify(reservation);
+    }
   }
 
   /** kind -> age in seconds of the oldest reservation that was made here; 0 if there is none */
@@ -69,29 +83,28 @@ export class Reservations {
     this.#ends.stop();
   }
 
-  #start(batch: Batch): void {
-    const end = this.#clock.monotonic() + batch.ms;
-    for (const reservation of batch.reservations) this.#ends.set(reservation, end, batch);
-  }
-
-  #onTimeEnded(batch: Batch): void {
-    for (const reservation of batch.reservations) this.#ends.delete(reservation);
-    const standing = batch.reservations.filter(
-      (reservation) => this.#cluster.reservationOf(reservation.owner.uid) === reservation,
-    );
-    if (standing.length > 0 && batch.isNeeded()) this.#start({ ...batch, reservations: standing });
-    else for (const reservation of standing) this.#end(reservation);
-  }
-
-  /** Ends a reservation early and wakes its owner. */
+  /** Ends a reservation outside a plan early and wakes its owner, which no longer needs to wait for this capacity and may fit elsewhere. */
   end(reservation: Reservation): void {
-    if (this.#cluster.reservationOf(reservation.owner.uid) === reservation) this.#end(reservation);
+    const isStanding = this.#cluster.reservationOf(reservation.owner.uid) === reservation;
+    if (!isStanding || reservation.plan !== undefined) return;
+    this.#release(reservation);
+    this.#queue.wake(reservation.owner, 'ReservationEnded');
   }
 
-  /** Ends the pod's reservation if it is of this kind and no longer has a reason. Does not wake the pod. */
+  /** Ends the pod's reservation if it is of this kind, outside a plan, and no longer has a reason. Does not wake the pod. */
   drop(uid: string, kind: Reservation['kind']): void {
     const reservation = this.#cluster.reservationOf(uid);
-    if (reservation?.kind === kind) this.#release(reservation);
+    if (reservation?.kind === kind && reservation.plan === undefined) this.#release(reservation);
+  }
+
+  #set(reservation: Reservation): void {
+    const before = this.#cluster.reservationOf(reservation.owner.uid);
+    const isSameNode = before?.nodeName === reservation.nodeName;
+    this.#since.set(reservation, (isSameNode ? this.#since.get(before) : undefined) ?? this.#clock.monotonic());
+    this.#cluster.reservation(reservation);
+    if (before === undefined) return;
+    this.#ends.delete(before);
+    if (!isSameNode) this.#notify(before);
   }
 
   #release(reservation: Reservation): void {
@@ -99,12 +112,6 @@ export class Reservations {
     this.#cluster.endReservation(reservation.owner.uid);
     this.ended.emit(reservation);
     this.#notify(reservation);
-  }
-
-  #end(reservation: Reservation): void {
-    this.#release(reservation);
-    // The owner no longer needs to wait for this capacity and may fit elsewhere.
-    this.#queue.wake(reservation.owner, 'ClaimEnded');
   }
 
   #notify({ owner, nodeName }: Reservation): void {

@@ -1,20 +1,19 @@
 import { isAdmissionRejection } from '../../api/admission-rejection.ts';
-import { isBoundForAnother } from '../../api/pod.ts';
+import { isBoundForAnother, preemptionReason } from '../../api/pod.ts';
 import type { Pod, PodTemplate } from '../../api/pod.ts';
 import { minResources } from '../../api/resource-list.ts';
 import type { ResourceList } from '../../api/resource-list.ts';
-import { isTolerated } from '../../api/tolerations.ts';
 import { addCount } from '../../base/add-count.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Amounts } from '../../cluster/amounts.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Gang, GangView } from '../../cluster/gang.ts';
-import { isLostTo } from '../../cluster/lost-node.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
 import type { Reservation } from '../../cluster/reservation.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { memberLost, membersStranded } from '../verdicts/events.ts';
 import type { Reservations } from '../preemption/reservations.ts';
+import { isUsableFor } from '../preemption/usable-node.ts';
 import type { GroupRecord, GroupRecords, ReservedCapacity } from './group-records.ts';
 import { NamespaceLimits } from './namespace-limits.ts';
 import type { NodeRejections } from './node-rejections.ts';
@@ -110,7 +109,7 @@ export class MemberLosses {
     if (gang.spec === undefined || ms <= 0) return;
     const record = this.#records.of(gang.key);
     record.failed = (record.failed ?? new Set()).add(owner.uid);
-    this.#options.reservations.keep([{ kind: 'repair', owner, nodeName, isExclusive: true }], ms);
+    this.#options.reservations.keep({ kind: 'repair', owner, nodeName, isExclusive: true }, ms);
   }
 
   /** This scheduler has bound the pod. Ends repairs that the pod displaces: it did not have to respect them, and has left too little. */
@@ -158,7 +157,7 @@ export class MemberLosses {
     const { clock } = this.#options;
     const binding = this.#seen.of(pod.uid);
     // The capacity of a preemption victim belongs to the preemptor.
-    if (binding?.groupKey !== gang.key || pod.disruptedBy === 'PreemptionByScheduler') return undefined;
+    if (binding?.groupKey !== gang.key || pod.disruptedBy === preemptionReason) return undefined;
     const lost: Pod = { ...pod, template: binding.template };
     const template = withRequests(binding.template, minResources(binding.requests, pod.template.requests));
     const isWithinLimit = this.#limits.allows(pod.namespace, template.requests);
@@ -235,7 +234,7 @@ export class MemberLosses {
     const { reservations, clock } = this.#options;
     const { owner, until } = capacity;
     const isExclusive = !gang.started;
-    reservations.keep([{ kind: 'repair', owner, nodeName, isExclusive }], until - clock.monotonic());
+    reservations.keep({ kind: 'repair', owner, nodeName, isExclusive }, until - clock.monotonic());
     if (this.#reserved.has(owner.uid)) return;
     this.#reserved.set(owner.uid, capacity);
     this.#limits.reserve(owner.namespace, owner.template.requests);
@@ -256,13 +255,7 @@ export class MemberLosses {
   /** Returns whether a replacement of the lost member could use the capacity that it left on the node. */
   #isUsable(nodeName: string, lost: Pod): boolean {
     const { cluster, rejections } = this.#options;
-    const info = cluster.node(nodeName);
-    if (info === undefined || isLostTo(lost, info.node) || rejections.barredFor(lost).has(nodeName)) return false;
-    const { node } = info;
-    if (node.unschedulable) return false;
-    return node.taints.every(
-      (taint) => taint.effect === 'PreferNoSchedule' || isTolerated(taint, lost.template.tolerations),
-    );
+    return isUsableFor(lost, cluster.node(nodeName)) && !rejections.barredFor(lost).has(nodeName);
   }
 
   /** Returns the capacity that is reserved for lost members of the group. */

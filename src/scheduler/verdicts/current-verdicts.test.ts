@@ -39,7 +39,7 @@ class Writing {
       sink: new ApiVerdictSink({ client, clock, random: () => 0 }),
       events: { record: () => undefined },
       metrics: { verdictReached: () => undefined, verdictWrittenAfter: () => undefined },
-      cluster: { openPod: (uid) => this.#pods.get(uid) },
+      cluster: { openPod: (uid) => this.#pods.get(uid), nominationFor: () => undefined },
       clock,
       logger: silentLogger,
       signal: new AbortController().signal,

@@ -65,7 +65,7 @@ describe('Events', () => {
     });
     expect(notScheduled(pod, { ...noCapacity, reason: 'SchedulerError' }).reason).toBe('FailedScheduling');
     expect(notScheduled(pod, { ...noCapacity, reason: 'WaitingForGang' }).reason).toBe('WaitingForGang');
-    expect(preempted({ ...pod, nodeName: 'a' }, 'default/blue')).toMatchObject({
+    expect(preempted({ ...pod, nodeName: 'a' }, 'Preempted by default/blue on node a')).toMatchObject({
       type: 'Normal',
       reason: 'Preempted',
       action: 'Preempting',

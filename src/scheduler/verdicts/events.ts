@@ -4,6 +4,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { EventToRecord } from '../../client/event-recorder.ts';
 import type { GangSpec, GangView } from '../../cluster/gang.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 
 /** Builds all Events of the scheduler, one function per Event. */
 
@@ -39,10 +40,27 @@ function rejection({ reason, message }: Verdict): Pick<EventToRecord, 'type' | '
   };
 }
 
-/** The pod is evicted to free capacity for `beneficiary`, a pod or a group. */
-export function preempted(victim: Pod, beneficiary: string): EventToRecord {
-  const note = `Preempted by ${beneficiary} on node ${victim.nodeName}`;
+/** The pod is evicted to free capacity for an entity of higher priority. */
+export function preempted(victim: Pod, note: string): EventToRecord {
   return { ...regardingPod(victim), type: 'Normal', reason: 'Preempted', action: 'Preempting', note };
+}
+
+/** The group is evicted as a whole for an entity of higher priority. Undefined if it has no PodGroup object. */
+export function groupPreempted(gang: GangView, member: Pod, note: string): EventToRecord | undefined {
+  const group = regardingGroup(gang, member);
+  return group && { ...group, type: 'Normal', reason: 'Preempted', action: 'Preempting', note };
+}
+
+/** What happens to a preemption, on the entity that it is for. `pod` is one of its pods. */
+export function ofPreemptor(
+  schedulingEntity: SchedulingEntity,
+  pod: Pod,
+  reason: 'PreemptionStarted' | 'PreemptionExpired' | 'PreemptionDisplaced',
+  note: string,
+): EventToRecord {
+  const group = schedulingEntity.kind === 'gang' ? regardingGroup(schedulingEntity.gang, pod) : undefined;
+  const type = reason === 'PreemptionStarted' ? 'Normal' : 'Warning';
+  return { ...(group ?? regardingPod(pod)), type, reason, action: 'Preempting', note };
 }
 
 /** The scheduler could not complete the group within its grace period, and evicts these members. */

@@ -64,7 +64,7 @@ async function runScenario(seed: number): Promise<void> {
     },
     events: { record: () => undefined },
     metrics: { verdictReached: () => undefined, verdictWrittenAfter: () => undefined },
-    cluster: { openPod: (uid) => (assumed.has(uid) ? undefined : shown.get(uid)) },
+    cluster: { openPod: (uid) => (assumed.has(uid) ? undefined : shown.get(uid)), nominationFor: () => undefined },
     clock,
     logger: silentLogger,
     signal: new AbortController().signal,

@@ -28,6 +28,8 @@ const details = { status: 0, reason: '', request: '', causes: [] };
 let clock: VirtualClock;
 let build: Builders;
 let pods: Map<string, Pod>;
+/** uid -> nomination that its next patch writes */
+let nominations: Map<string, string>;
 let calls: Call[];
 let events: EventToRecord[];
 let warnings: string[];
@@ -40,6 +42,7 @@ beforeEach(() => {
   clock = new VirtualClock();
   build = new Builders();
   pods = new Map();
+  nominations = new Map();
   calls = [];
   events = [];
   warnings = [];
@@ -62,7 +65,7 @@ beforeEach(() => {
     },
     clock,
     logger: { ...silentLogger, warn: (message) => void warnings.push(message) },
-    cluster: { openPod: (uid) => pods.get(uid) },
+    cluster: { openPod: (uid) => pods.get(uid), nominationFor: (pod) => nominations.get(pod.uid) },
     signal: stop.signal,
   });
 });

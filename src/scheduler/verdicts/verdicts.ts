@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import { safeVerdict } from '../../api/verdict.ts';
-import type { Verdict } from '../../api/verdict.ts';
+import type { Verdict, VerdictReason } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
@@ -15,7 +15,7 @@ export interface VerdictsOptions {
   readonly sink: VerdictSink;
   readonly events: EventSink;
   readonly metrics: Pick<GangMetrics, 'verdictReached' | 'verdictWrittenAfter'>;
-  readonly cluster: Pick<Cluster, 'openPod'>;
+  readonly cluster: Pick<Cluster, 'openPod' | 'nominationFor'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Once aborted, nothing is written any more. */
@@ -35,6 +35,8 @@ interface WantedVerdict {
 
 /** How long the counts of a verdict may be out of date while its cause stays the same. */
 const recountMs = 60_000;
+/** How long after its reservation's end a nomination is cleared. The next verdict usually does that in the same patch. */
+const clearMs = 1_000;
 
 /**
  * Shows users why their pods are not scheduled: through the PodScheduled condition and an Event, also on the group. Every member gets the
@@ -42,6 +44,8 @@ const recountMs = 60_000;
  *
  * This class knows which verdict each pod should carry; `VerdictWrites` decides when it is written. A write carries the verdict and the
  * pod's version of the moment in which it starts. So a verdict that another one replaces while it waits is never written.
+ *
+ * A pod's nomination is written or cleared in the same patch, so that no other component sees an unschedulable pod without the nomination.
  *
  * An unchanged verdict is not written again. If only its counts change, it is written at most once a minute, without an Event. A write that
  * meets a conflict is retried when the watch delivers the pod's new version. If none arrives, or on any other error, it is retried from
@@ -82,10 +86,12 @@ export class Verdicts {
       const isSame = known !== undefined && sameVerdict(known.verdict, verdict);
       if (isSame && (known.isFirst || !isFirst)) {
         known.isFirst = isFirst;
+        this.#writeNomination(pod.uid);
         return;
       }
       if (known !== undefined && (isSame || sameCause(known.verdict, verdict))) {
         this.#recount(pod.uid, verdict, isFirst, known);
+        this.#writeNomination(pod.uid);
         return;
       }
       isNews = true;
@@ -97,6 +103,18 @@ export class Verdicts {
       this.#writes.add(pod.uid);
     });
     return isNews;
+  }
+
+  /** The reservations of these pods have ended. Clears their nominations, with the next verdict or by itself. */
+  nominationsEnded(pods: readonly Pod[]): void {
+    const at = this.#options.clock.monotonic() + clearMs;
+    for (const { uid } of pods) {
+      const pod = this.#options.cluster.openPod(uid);
+      if (pod === undefined) continue;
+      const verdict = this.#wanted.has(uid) ? undefined : verdictOn(pod);
+      if (verdict !== undefined) this.#wanted.set(uid, { verdict, isFirst: false, since: at, isReported: true });
+      this.#writes.addAt(uid, at);
+    }
   }
 
   /** Returns the verdict that the pod carries or is about to get; undefined if this process has given it none. */
@@ -141,8 +159,15 @@ export class Verdicts {
     this.#writes.addAt(uid, since);
   }
 
+  /** A nomination does not wait until the verdict's counts are old enough. */
+  #writeNomination(uid: string): void {
+    const pod = this.#options.cluster.openPod(uid);
+    if (pod !== undefined && this.#options.cluster.nominationFor(pod) !== undefined) this.#writes.add(uid);
+  }
+
   /** Returns whether a write now would change the pod. */
   #isToWrite(pod: Pod, wanted: WantedVerdict): boolean {
+    if (this.#options.cluster.nominationFor(pod) !== undefined) return true;
     if (!carries(pod, wanted.verdict)) return wanted.since <= this.#options.clock.monotonic();
     wanted.isReported = true;
     return false;
@@ -154,8 +179,10 @@ export class Verdicts {
     const pod = cluster.openPod(uid);
     if (pod === undefined) this.#forget(uid);
     if (pod === undefined || wanted === undefined || !this.#isToWrite(pod, wanted)) return undefined;
+    const nominatedNodeName = cluster.nominationFor(pod);
+    const verdict = nominatedNodeName === undefined ? wanted.verdict : { ...wanted.verdict, nominatedNodeName };
     return sink
-      .write(pod, wanted.verdict, wanted, signal)
+      .write(pod, verdict, wanted, signal)
       .then((outcome) => () => this.#ended(uid, outcome, wanted, pod.resourceVersion));
   }
 
@@ -187,4 +214,11 @@ function sameCause(a: Verdict, b: Verdict): boolean {
 function carries(pod: Pod, verdict: Verdict): boolean {
   const condition = pod.podScheduled;
   return condition?.status === 'False' && condition.reason === verdict.reason && condition.message === verdict.message;
+}
+
+/** Returns the verdict that the pod already carries, from an earlier process. */
+function verdictOn({ podScheduled }: Pod): Verdict | undefined {
+  if (podScheduled?.status !== 'False') return undefined;
+  const { reason, message } = podScheduled;
+  return { reason: reason as VerdictReason, message, waitsFor: 'unknown' };
 }

@@ -1,0 +1,119 @@
+import { isTerminal } from '../../api/pod.ts';
+import type { Pod } from '../../api/pod.ts';
+import { sameLabels } from '../../api/same-labels.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { GangSpec } from '../../cluster/gang.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { entityKeyOf } from '../../queue/queued-entity.ts';
+import type { EntityKey } from '../../queue/queued-entity.ts';
+import type { PlanReservations } from './plan-reservations.ts';
+import type { VictimUnit } from './victim-unit.ts';
+
+/**
+ * How a preemption ended:
+ * - `bound`: the entity was bound as planned. `elsewhere`: it found other capacity before all victims were gone.
+ * - `displaced`: an entity of higher priority took the capacity. `expired`: victims did not terminate in time.
+ * - `abandoned`: the entity or a node of the plan changed or is gone, a victim could not be evicted, or the plan no longer fits.
+ */
+export type PreemptionOutcome = 'bound' | 'elsewhere' | 'displaced' | 'expired' | 'abandoned';
+
+/**
+ * The states of a preemption:
+ * - `marking`: the victims get their marks; nothing has been deleted.
+ * - `evicting`: all victims are marked and are deleted; the entity waits until they are gone. Also without victims of its own.
+ * - `ended`: its reservations and nominations are gone, and what was not sent will not be.
+ */
+export type PreemptionState =
+  { readonly kind: 'marking' | 'evicting' } | { readonly kind: 'ended'; readonly outcome: PreemptionOutcome };
+
+/** A moment on both clocks: Clock.monotonic(), and milliseconds since the epoch. */
+export interface Moment {
+  readonly monotonic: number;
+  readonly now: number;
+}
+
+/** One preemption: what an entity has reserved, and for which pods it waits. */
+export class OngoingPreemption {
+  readonly key: EntityKey;
+  readonly schedulingEntity: SchedulingEntity;
+  readonly plan: PlanReservations;
+  /** uids of the pods that must leave, also of those that terminate for another reason */
+  readonly victimUids: ReadonlySet<string>;
+  /** Those of them that are still in the cluster cache. */
+  readonly waitingUids: Set<string>;
+  /** The victims that this preemption evicts. */
+  readonly units: readonly VictimUnit[];
+  readonly message: string;
+  readonly startedAt: number;
+  /** When it is given up. */
+  readonly deadline: Moment;
+  state: PreemptionState;
+  readonly #cluster: Cluster;
+  readonly #spec: GangSpec | undefined;
+
+  constructor(
+    cluster: Cluster,
+    options: Pick<OngoingPreemption, 'schedulingEntity' | 'plan' | 'units' | 'message' | 'startedAt' | 'deadline'> & {
+      readonly victims: readonly Pod[];
+    },
+  ) {
+    this.key = entityKeyOf(options.schedulingEntity);
+    this.schedulingEntity = options.schedulingEntity;
+    this.plan = options.plan;
+    this.victimUids = new Set(options.victims.map(({ uid }) => uid));
+    this.waitingUids = new Set(this.victimUids);
+    this.units = options.units;
+    this.message = options.message;
+    this.startedAt = options.startedAt;
+    this.deadline = options.deadline;
+    this.state = { kind: options.units.length > 0 ? 'marking' : 'evicting' };
+    this.#cluster = cluster;
+    const { schedulingEntity } = options;
+    this.#spec = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.spec : undefined;
+  }
+
+  /** True once all victims have left the cluster cache. */
+  get isAlone(): boolean {
+    return this.waitingUids.size === 0;
+  }
+
+  /** Number of victims that were evicted for it. */
+  get evictedCount(): number {
+    return this.units.reduce((sum, { evictedCount }) => sum + evictedCount, 0);
+  }
+
+  /** `bound` if the entity has what it asked for, `changed` if it no longer asks for the same, otherwise `waiting`. */
+  get demand(): 'bound' | 'changed' | 'waiting' {
+    const { schedulingEntity, plan } = this;
+    if (schedulingEntity.kind === 'gang') {
+      const { spec, missing } = this.#cluster.gang(schedulingEntity.gang.key) ?? {};
+      if (spec === undefined || spec.uid !== this.#spec?.uid || spec.minMember !== this.#spec.minMember)
+        return 'changed';
+      if (missing === 0) return schedulingEntity.gang.count('planned') > 0 ? 'waiting' : 'bound';
+    } else if (this.#isBound(plan.owner)) return 'bound';
+    return plan.nominations.every(({ pod }) => this.#isSame(pod)) ? 'waiting' : 'changed';
+  }
+
+  /** True if a member is assumed on a node. */
+  get isBeingBound(): boolean {
+    return this.plan.nominations.some(({ pod }) => this.#cluster.isAssumed(pod.uid));
+  }
+
+  #isBound({ uid }: Pod): boolean {
+    const pod = this.#cluster.pod(uid);
+    return pod !== undefined && pod.nodeName !== '' && !isTerminal(pod);
+  }
+
+  /** Returns whether the pod asks for the same as when it was nominated, or has been bound. */
+  #isSame(before: Pod): boolean {
+    const now = this.#cluster.pod(before.uid);
+    if (now === undefined || isTerminal(now) || now.deleting || now.podGroupKey !== before.podGroupKey) return false;
+    if (now.nodeName !== '') return true;
+    return (
+      now.template === before.template &&
+      now.priority === before.priority &&
+      now.schedulingGates.length === 0 &&
+      sameLabels(now.labels, before.labels)
+    );
+  }
+}

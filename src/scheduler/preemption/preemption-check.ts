@@ -1,0 +1,97 @@
+import type { Pod } from '../../api/pod.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { GangView } from '../../cluster/gang.ts';
+import type { Nomination } from '../../framework/dry-run.ts';
+import type { Profile } from '../../framework/profile.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import type { Demand } from '../placement/planning/demand.ts';
+import type { DryRuns } from '../placement/planning/dry-runs.ts';
+
+export interface PreemptionCheckOptions {
+  readonly cluster: Cluster;
+  readonly dryRuns: DryRuns;
+  /** Returns whether the entity must not wait for this pod again. */
+  readonly isStuck: (schedulingEntity: SchedulingEntity, uid: string) => boolean;
+  /** Returns for which priority the pod is being evicted; undefined: it is not. */
+  readonly promisedTo: (uid: string) => number | undefined;
+}
+
+/** The result of PostFilter that is checked. */
+export interface Proposal {
+  readonly nominations: readonly Nomination[];
+  readonly victims: readonly Pod[];
+}
+
+/** Checks what PostFilter proposes: the whole entity must fit, and nothing else may be harmed than lower priorities. */
+export class PreemptionCheck {
+  readonly #options: PreemptionCheckOptions;
+
+  constructor(options: PreemptionCheckOptions) {
+    this.#options = options;
+  }
+
+  /** Returns why the preemption is invalid; undefined if the whole entity fits as PostFilter proposes. */
+  problemOf(
+    profile: Profile,
+    schedulingEntity: SchedulingEntity,
+    { members, needed }: Demand,
+    { nominations, victims }: Proposal,
+  ): string | undefined {
+    const nominated = new Set(nominations.map(({ pod }) => pod.uid));
+    if (nominated.size < needed) return `only ${nominated.size} of ${needed} required members are nominated`;
+    const known = new Set(members.map(({ uid }) => uid));
+    const stranger = nominations.find(({ pod }) => !known.has(pod.uid));
+    if (stranger !== undefined) return `${stranger.pod.key} is nominated but is not part of this attempt`;
+    if (nominated.size < nominations.length) return 'a member is nominated twice';
+    const problem = this.#problemWith(schedulingEntity, members, victims);
+    if (problem !== undefined) return problem;
+    const rejection = this.#options.dryRuns.rejectionOf(profile, schedulingEntity, nominations, victims);
+    return rejection && `it would not fit on the nominated nodes even without the victims (${rejection.message})`;
+  }
+
+  #problemWith(
+    schedulingEntity: SchedulingEntity,
+    members: readonly Pod[],
+    victims: readonly Pod[],
+  ): string | undefined {
+    const { cluster, isStuck, promisedTo } = this.#options;
+    const lowest = Math.min(...members.map(({ priority }) => priority));
+    for (const victim of victims) {
+      const isOwn = schedulingEntity.kind === 'gang' && schedulingEntity.gang.members.has(victim.uid);
+      const isTerminating = cluster.pod(victim.uid)?.deleting === true;
+      if (isOwn && !isTerminating) return `victim ${victim.key} belongs to the group itself`;
+      if (cluster.nodeOf(victim) === undefined) return `victim ${victim.key} is not bound`;
+      if (isStuck(schedulingEntity, victim.uid)) return `victim ${victim.key} did not terminate in time before`;
+      // A pod that terminates anyway is only awaited.
+      if (isTerminating) continue;
+      if (victim.priority >= lowest) return `the priority of victim ${victim.key} is not lower`;
+      const promised = promisedTo(victim.uid);
+      if (promised !== undefined && promised >= lowest)
+        return `victim ${victim.key} already makes way for another entity`;
+    }
+    const broken = this.#brokenGroup(victims);
+    return broken && `PodGroup ${broken.key} would keep fewer members than its minMember: evict all of them or none`;
+  }
+
+  /** Returns a group that would keep bound members, but fewer than its quorum. */
+  #brokenGroup(victims: readonly Pod[]): GangView | undefined {
+    /** group -> number of its members among the victims */
+    const evicted = new Map<GangView, number>();
+    for (const { uid, podGroupKey } of victims) {
+      const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
+      // A pod that is already being deleted, or belongs to a former run, does not count.
+      if (gang?.counts(uid) === true) evicted.set(gang, (evicted.get(gang) ?? 0) + 1);
+    }
+    const uids = new Set(victims.map(({ uid }) => uid));
+    for (const [gang, chosen] of evicted) {
+      // Members that already make way for others still count as bound.
+      const promised = [...gang.members.keys()].filter(
+        (uid) => !uids.has(uid) && gang.counts(uid) && this.#options.promisedTo(uid) !== undefined,
+      );
+      const count = chosen + promised.length;
+      const stay = gang.count('bound') + gang.count('planned') - count;
+      if (stay > 0 && gang.counted - count < (gang.spec?.minMember ?? 0)) return gang;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,243 @@
+import { isTerminal } from '../../api/pod.ts';
+import type { Pod } from '../../api/pod.ts';
+import { backoffDelay } from '../../base/backoff.ts';
+import type { Clock } from '../../base/clock.ts';
+import { toError } from '../../base/to-error.ts';
+import { ApiError, ServerError, WithdrawnError } from '../../client/api-errors.ts';
+import { wait } from '../../client/wait.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { PodEvictor, RequestTerms } from '../ports.ts';
+
+/** What a preemption wants to hear of its victims. */
+export interface VictimObserver {
+  /** The pod will be deleted: the API server has accepted it, or the pod is gone. */
+  readonly evicted: (pod: Pod, unit: VictimUnit) => void;
+  /** A delete has failed after its retries. It is sent again later. */
+  readonly failed: (error: Error) => void;
+}
+
+export interface VictimUnitOptions {
+  readonly cluster: Pick<Cluster, 'pod'>;
+  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Once aborted, nothing is sent any more. The next leader continues from the marks. */
+  readonly signal: AbortSignal;
+  readonly pods: readonly Pod[];
+  /** The group that would fall below its quorum without these pods; undefined: one pod that goes alone. */
+  readonly gangKey: string | undefined;
+  /** Name of the scheduler, for the marks. */
+  readonly schedulerName: string;
+  /** For whom the pods make way: `a higher priority pod (default/x)`. */
+  readonly beneficiary: string;
+  readonly observer: VictimObserver;
+  /** A request has ended. */
+  readonly changed: (unit: VictimUnit) => void;
+  /** Returns whether another unit is about to evict the pod, so that its mark must stay. */
+  readonly isWantedElsewhere: (uid: string, unit: VictimUnit) => boolean;
+  /** An earlier process has marked the pods; `evicting`: and has begun to evict the group. */
+  readonly found?: 'marked' | 'evicting' | undefined;
+}
+
+/**
+ * What was sent for a victim:
+ * - `live`: nothing that has an effect. `marked`: the mark is written, or may be.
+ * - `deleting`: a delete is on its way. `evicted`: the server accepted it, or the pod is gone.
+ * - `unmarked`: the mark was taken back, or has no meaning any more.
+ */
+type VictimState = 'live' | 'marked' | 'deleting' | 'evicted' | 'unmarked';
+
+interface Victim {
+  readonly pod: Pod;
+  state: VictimState;
+  /** Settles when the request for the mark has ended. Never rejects. */
+  marking: Promise<unknown>;
+}
+
+/** Pause before a request is sent again after all its own retries have failed. */
+const again = { initialMs: 10_000, maxMs: 300_000 };
+/** How often a mark is taken back that cannot be. Kubernetes' disruption controller resets it as well. */
+const maxUndos = 10;
+
+/**
+ * Victims that go together or not at all: the members of a group that would fall below its quorum, or one pod. First all get a mark, then
+ * all are deleted. `cancel` takes the marks back. Once a delete is on its way, a group is evicted to its end, whatever happens to the
+ * plan, so that it is never left between 0 and minMember.
+ */
+export class VictimUnit {
+  readonly gangKey: string | undefined;
+  readonly #options: VictimUnitOptions;
+  /** uid -> victim */
+  readonly #victims: ReadonlyMap<string, Victim>;
+  #isCancelled = false;
+
+  constructor(options: VictimUnitOptions) {
+    this.#options = options;
+    this.gangKey = options.gangKey;
+    const state = options.found === undefined ? 'live' : 'marked';
+    this.#victims = new Map(options.pods.map((pod) => [pod.uid, { pod, state, marking: Promise.resolve() }]));
+  }
+
+  get uids(): Iterable<string> {
+    return this.#victims.keys();
+  }
+
+  get pods(): readonly Pod[] {
+    return this.#options.pods;
+  }
+
+  /** Number of pods whose eviction the server has accepted. */
+  get evictedCount(): number {
+    return [...this.#victims.values()].filter(({ state }) => state === 'evicted').length;
+  }
+
+  /** True while a member of a group that goes is not being deleted yet, so that a replacement would join it. */
+  get isTearing(): boolean {
+    if (this.gangKey === undefined || this.#isWithdrawn) return false;
+    return this.pods.some(({ uid }) => this.#isLive(uid));
+  }
+
+  /** True once all pods have left the cluster cache, or all marks are taken back. */
+  get isOver(): boolean {
+    const victims = [...this.#victims.values()];
+    if (this.#isWithdrawn && victims.every(({ state }) => state !== 'marked' && state !== 'deleting')) return true;
+    return victims.every(({ pod }) => !this.#isPresent(pod.uid));
+  }
+
+  /** True if a member of the group is being deleted because of this unit. */
+  get #hasBegun(): boolean {
+    if (this.gangKey === undefined) return false;
+    if (this.#options.found === 'evicting') return true;
+    return [...this.#victims.values()].some(
+      ({ pod, state }) => state === 'deleting' || state === 'evicted' || (state === 'marked' && !this.#isLive(pod.uid)),
+    );
+  }
+
+  get #isWithdrawn(): boolean {
+    return this.#isCancelled && !this.#hasBegun;
+  }
+
+  /** Marks all pods. Resolves to the first error if a mark cannot be written. */
+  async mark(): Promise<Error | undefined> {
+    const errors = await Promise.all([...this.#victims.values()].map((victim) => this.#mark(victim)));
+    return errors.find((error) => error !== undefined);
+  }
+
+  /** Deletes all pods. Resolves once each delete has succeeded, or failed with all its retries. The failed ones are sent again later. */
+  async evict(): Promise<void> {
+    const victims = [...this.#victims.values()].filter(({ state }) => state !== 'evicted');
+    await Promise.all(victims.map((victim) => this.#delete(victim, 1)));
+  }
+
+  /**
+   * Takes the marks back, unless the eviction of a group has begun. Deletes that wait to be sent are withdrawn. Resolves once each request
+   * has ended.
+   */
+  async cancel(): Promise<void> {
+    this.#isCancelled = true;
+    if (this.#isWithdrawn) await Promise.all([...this.#victims.values()].map((victim) => this.#undo(victim, 1)));
+  }
+
+  #isPresent(uid: string): boolean {
+    const pod = this.#options.cluster.pod(uid);
+    return pod !== undefined && !isTerminal(pod);
+  }
+
+  #isLive(uid: string): boolean {
+    return this.#isPresent(uid) && !this.#options.cluster.pod(uid)!.deleting;
+  }
+
+  #mark(victim: Victim): Promise<Error | undefined> {
+    const { evictor, schedulerName, beneficiary, changed } = this.#options;
+    const send = async (): Promise<Error | undefined> => {
+      try {
+        const message = `${schedulerName}: preempting to accommodate ${beneficiary}`;
+        if (await evictor.mark(victim.pod, message, this.#terms())) victim.state = 'marked';
+        else this.#setEvicted(victim);
+        return undefined;
+      } catch (error) {
+        // Otherwise the server may have written the mark all the same.
+        const isRefused =
+          error instanceof WithdrawnError || (error instanceof ApiError && !(error instanceof ServerError));
+        if (!isRefused) victim.state = 'marked';
+        return toError(error);
+      } finally {
+        changed(this);
+      }
+    };
+    const marking = send();
+    victim.marking = marking;
+    return marking;
+  }
+
+  async #delete(victim: Victim, times: number): Promise<void> {
+    const { evictor, signal, logger, observer, changed } = this.#options;
+    try {
+      await evictor.evict(
+        victim.pod,
+        this.#terms(() => (victim.state = 'deleting')),
+      );
+      this.#setEvicted(victim);
+    } catch (error) {
+      if (victim.state === 'deleting') victim.state = 'marked';
+      if (signal.aborted) return;
+      if (this.#isWithdrawn) {
+        await this.#undo(victim, 1);
+        return;
+      }
+      if (!(error instanceof WithdrawnError)) {
+        logger.warn('could not evict a pod', { pod: victim.pod.key, error });
+        observer.failed(toError(error));
+      }
+      void this.#later(times, () => this.#delete(victim, times + 1));
+    } finally {
+      changed(this);
+    }
+  }
+
+  /** Takes the mark back, unless the pod is gone or being deleted after all. */
+  async #undo(victim: Victim, times: number): Promise<void> {
+    const { evictor, signal, schedulerName, logger, isWantedElsewhere, changed } = this.#options;
+    await victim.marking;
+    if (victim.state !== 'marked' || signal.aborted) return;
+    const { pod } = victim;
+    try {
+      if (this.#isLive(pod.uid) && !isWantedElsewhere(pod.uid, this)) {
+        const terms = { mayBeSent: () => undefined, signal };
+        await evictor.unmark(pod, `${schedulerName}: the preemption was given up`, terms);
+      }
+      victim.state = 'unmarked';
+    } catch (error) {
+      if (signal.aborted) return;
+      logger.warn('could not take back the mark of a preemption', { pod: pod.key, error });
+      if (times < maxUndos) void this.#later(times, () => this.#undo(victim, times + 1));
+      else victim.state = 'unmarked';
+    } finally {
+      changed(this);
+    }
+  }
+
+  async #later(times: number, send: () => Promise<void>): Promise<void> {
+    const { clock, signal } = this.#options;
+    try {
+      await wait(clock, backoffDelay(again, times), signal);
+    } catch {
+      return;
+    }
+    await send();
+  }
+
+  #setEvicted(victim: Victim): void {
+    victim.state = 'evicted';
+    this.#options.observer.evicted(victim.pod, this);
+  }
+
+  #terms(onSend?: () => void): RequestTerms {
+    const mayBeSent = (): void => {
+      if (this.#isWithdrawn) throw new WithdrawnError('the preemption was given up');
+      onSend?.();
+    };
+    return { mayBeSent, signal: this.#options.signal };
+  }
+}

@@ -1,0 +1,197 @@
+import { isTerminal } from '../../api/pod.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { Gang, GangView } from '../../cluster/gang.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { Intake } from '../intake/intake.ts';
+import type { PodEvictor } from '../ports.ts';
+import { VictimUnit } from './victim-unit.ts';
+import type { VictimObserver, VictimUnitOptions } from './victim-unit.ts';
+
+export interface VictimsOptions {
+  readonly intake: Pick<Intake, 'cluster' | 'clock' | 'gate' | 'profiles' | 'router'>;
+  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict'>;
+  readonly logger: Logger;
+  /** Once aborted, nothing is sent any more. */
+  readonly signal: AbortSignal;
+}
+
+/** For whom victims make way, and who hears of them. */
+export interface VictimTerms extends Pick<VictimUnitOptions, 'schedulerName' | 'beneficiary'> {
+  /** Called between attempts. */
+  readonly observer: VictimObserver;
+}
+
+const noObserver: VictimObserver = { evicted: () => undefined, failed: () => undefined };
+
+/**
+ * All pods that are being preempted, in units. While a group is torn down, its replacements are not scheduled.
+ *
+ * The marks are the only record of a preemption in the API. A mark of this scheduler that belongs to no unit was left by an earlier process,
+ * or was written after the preemption had been given up. It is settled by two rules, from the API's state alone:
+ * - If a part of a group was evicted and the rest is below the quorum, the rest is evicted as well.
+ * - Any other pod that is not being deleted loses its mark.
+ */
+export class Victims {
+  readonly #options: VictimsOptions;
+  /** uid -> the latest unit of this victim, until the unit is over */
+  readonly #unitOf = new Map<string, VictimUnit>();
+  /** key of a group -> the unit that tears it down */
+  readonly #torn = new Map<string, VictimUnit>();
+  #isSettling = false;
+
+  constructor(options: VictimsOptions) {
+    this.#options = options;
+    options.intake.router.holdWhile((key) => this.#torn.has(key));
+  }
+
+  /** True while the marks of an earlier process are settled. Nothing may be bound until then. */
+  get isSettling(): boolean {
+    return this.#isSettling;
+  }
+
+  /** Returns whether the pod is about to be evicted, or leaves after an eviction. */
+  has(uid: string): boolean {
+    return this.#unitOf.has(uid);
+  }
+
+  /** Number of victims that have not left yet. */
+  get count(): number {
+    return this.#unitOf.size;
+  }
+
+  /** Settles the marks of an earlier process, and then calls `settled`. */
+  begin(settled: () => void): void {
+    const { cluster, gate } = this.#options.intake;
+    const marked = [...cluster.pods()].filter(({ preemptionMark }) => preemptionMark !== undefined);
+    const settling = this.#settle(marked, true);
+    if (settling.length === 0) {
+      settled();
+      return;
+    }
+    this.#isSettling = true;
+    void Promise.all(settling).then(() =>
+      gate.run(() => {
+        this.#isSettling = false;
+        settled();
+      }),
+    );
+  }
+
+  /** Returns units of these pods: the pods of a group that would fall below its quorum go together, each other pod alone. */
+  unite(pods: readonly Pod[], terms: VictimTerms): readonly VictimUnit[] {
+    const { cluster } = this.#options.intake;
+    const alone: Pod[] = [];
+    /** group -> its members among the pods */
+    const byGang = new Map<GangView, Pod[]>();
+    for (const pod of pods) {
+      const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
+      if (gang?.counts(pod.uid) !== true) alone.push(pod);
+      else byGang.set(gang, [...(byGang.get(gang) ?? []), pod]);
+    }
+    const units: VictimUnit[] = [];
+    for (const [gang, members] of byGang) {
+      const leaving = [...gang.members.keys()].filter((uid) => gang.counts(uid) && this.#unitOf.has(uid)).length;
+      const keepsQuorum = gang.counted - leaving - members.length >= (gang.spec?.minMember ?? 0);
+      if (keepsQuorum) alone.push(...members);
+      else units.push(this.#unit(members, gang.key, terms));
+    }
+    return [...units, ...alone.map((pod) => this.#unit([pod], undefined, terms))];
+  }
+
+  /** Takes back what is not on its way, for a plan that has ended. */
+  cancel(units: readonly VictimUnit[]): void {
+    for (const unit of units) {
+      void unit.cancel();
+      this.#reconcile(unit);
+    }
+  }
+
+  /** Handles a pod as the API now shows it; undefined: it was deleted. */
+  podSeen(uid: string, pod: Pod | undefined): void {
+    const unit = this.#unitOf.get(uid);
+    if (unit !== undefined) this.#reconcile(unit);
+    else if (pod?.preemptionMark !== undefined) this.#settle([pod], false);
+  }
+
+  #unit(
+    pods: readonly Pod[],
+    gangKey: string | undefined,
+    { observer, ...terms }: VictimTerms,
+    found?: VictimUnitOptions['found'],
+  ): VictimUnit {
+    const { intake, evictor, logger, signal } = this.#options;
+    const { cluster, clock, gate } = intake;
+    const unit = new VictimUnit({
+      ...{ cluster, evictor, clock, logger, signal, pods, gangKey, found, ...terms },
+      observer: {
+        evicted: (pod, of) => gate.run(() => observer.evicted(pod, of)),
+        failed: (error) => gate.run(() => observer.failed(error)),
+      },
+      changed: (of) => gate.run(() => this.#reconcile(of)),
+      isWantedElsewhere: (uid, of) => (this.#unitOf.get(uid) ?? of) !== of,
+    });
+    for (const uid of unit.uids) this.#unitOf.set(uid, unit);
+    if (gangKey !== undefined) {
+      this.#torn.set(gangKey, unit);
+      this.#route(gangKey);
+    }
+    return unit;
+  }
+
+  #reconcile(unit: VictimUnit): void {
+    if (unit.isOver) for (const uid of unit.uids) if (this.#unitOf.get(uid) === unit) this.#unitOf.delete(uid);
+    const { gangKey } = unit;
+    if (gangKey === undefined || unit.isTearing || this.#torn.get(gangKey) !== unit) return;
+    this.#torn.delete(gangKey);
+    this.#route(gangKey);
+  }
+
+  #route(gangKey: string): void {
+    const { router, clock } = this.#options.intake;
+    router.groupChanged(gangKey, 'Preempted', clock.now());
+  }
+
+  /** Returns promises of the first round of requests. `isTakeover`: another process may have deleted members without a trace. */
+  #settle(marked: readonly Pod[], isTakeover: boolean): Promise<unknown>[] {
+    const { cluster, profiles } = this.#options.intake;
+    const ours = marked.filter(
+      (pod) => pod.nodeName !== '' && !isTerminal(pod) && profiles.isOurs(pod.preemptionMark!.schedulerName),
+    );
+    /** group of which a part was evicted -> what is left of it */
+    const broken = new Map<string, readonly Pod[]>();
+    for (const pod of ours) {
+      const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
+      const rest = gang !== undefined && (isTakeover || pod.deleting) ? restOf(gang, pod) : [];
+      if (rest.length > 0) broken.set(gang!.key, rest);
+    }
+    const terms = ({ preemptionMark }: Pod): VictimTerms => {
+      const { schedulerName } = preemptionMark!;
+      return { schedulerName, beneficiary: 'a higher priority pod', observer: noObserver };
+    };
+    const stray = ours.filter(({ deleting, podGroupKey }) => !deleting && !broken.has(podGroupKey ?? ''));
+    return [
+      ...[...broken].map(async ([key, rest]) => {
+        const mark = ours.find(({ podGroupKey }) => podGroupKey === key)!;
+        const unit = this.#unit(rest, key, terms(mark), 'evicting');
+        await unit.mark();
+        await unit.evict();
+      }),
+      ...stray.map((pod) => this.#unit([pod], undefined, terms(pod), 'marked').cancel()),
+    ];
+  }
+}
+
+/**
+ * Returns the bound members of a group below its quorum, if some of them lived when `marked` got its mark. Later ones start the group
+ * anew.
+ */
+function restOf(gang: Gang, marked: Pod): readonly Pod[] {
+  if (gang.spec === undefined || gang.counted >= gang.spec.minMember) return [];
+  if (gang.stateOf(marked.uid) === 'former') return [];
+  const bound = [...gang.members.values()].filter(({ uid, nodeName }) => {
+    const state = gang.stateOf(uid);
+    return nodeName !== '' && (state === 'bound' || state === 'stranded');
+  });
+  const { since } = marked.preemptionMark!;
+  return bound.some(({ creationTimestamp }) => since === 0 || creationTimestamp <= since) ? bound : [];
+}
