@@ -331,13 +331,13 @@ export class Cluster {
 
   /**
    * Returns the nominatedNodeName that the pod's status should get: its node in the plan of a preemption, or empty if it still has an own
-   * nomination without a reservation. Undefined: it stays as it is.
+   * nomination without a reservation. Undefined: it stays as it is, like any nomination by another component.
    */
   nominationFor({ uid, nominatedNodeName }: Pod): string | undefined {
+    if (nominatedNodeName !== '' && !this.ownNominations.has(uid, nominatedNodeName)) return undefined;
     const reservation = this.#reservations.of(uid);
     const wanted = reservation?.plan === undefined ? '' : reservation.nodeName;
-    if (wanted === nominatedNodeName) return undefined;
-    return wanted !== '' || this.ownNominations.has(uid, nominatedNodeName) ? wanted : undefined;
+    return wanted === nominatedNodeName ? undefined : wanted;
   }
 
   // Groups

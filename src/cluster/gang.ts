@@ -1,4 +1,4 @@
-import { isBoundForAnother, isTerminal, succeededByItself } from '../api/pod.ts';
+import { isBoundForAnother, isTerminal, preemptionReason } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceList } from '../api/resource-list.ts';
 import { addCount } from '../base/add-count.ts';
@@ -359,7 +359,9 @@ export class Gang implements GangView {
   }
 
   #stateOf(pod: Pod): MemberState {
-    if (isTerminal(pod) && !succeededByItself(pod)) return 'failed';
+    if (pod.phase === 'Failed') return 'failed';
+    // A pod that was told to terminate may exit with success, whatever it has achieved.
+    if (pod.phase === 'Succeeded' && (pod.deleting || pod.disruptedBy === preemptionReason)) return 'failed';
     if (pod.deleting && !isTerminal(pod)) return 'leaving';
     const plan = this.#plans.get(pod.uid);
     if (this.spec !== undefined && belongsToOther(pod, plan, this.spec.uid)) return 'former';

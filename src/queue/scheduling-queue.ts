@@ -141,6 +141,7 @@ export class SchedulingQueue {
   wake(pod: Pod, event: string): void {
     const entity = this.#entityOf(pod);
     if (entity?.state.kind !== 'unschedulable') return;
+    entity.awaited = undefined;
     this.#stores.leave(entity);
     this.#stores.backOff(entity, event, false);
   }

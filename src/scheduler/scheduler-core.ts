@@ -21,6 +21,7 @@ import type { EntityRouter } from './intake/entity-router.ts';
 import { Intake } from './intake/intake.ts';
 import type { IntakeOptions } from './intake/intake.ts';
 import { Lifecycle } from './lifecycle.ts';
+import type { Preemptions } from './preemption/preemptions.ts';
 import { SchedulerMetrics, registerGauges } from './metrics/scheduler-metrics.ts';
 import type { MetricSources } from './metrics/scheduler-metrics.ts';
 import type { Profiles } from './profiles.ts';
@@ -96,6 +97,11 @@ export class SchedulerCore {
   /** Returns true after `begin` and before `stop`. */
   get isRunning(): boolean {
     return this.#lifecycle.isRunning;
+  }
+
+  /** The preemptions that wait for their victims. */
+  get preemptions(): Pick<Preemptions, 'inFlight' | 'stuckFor'> {
+    return this.#attempts.preemptions;
   }
 
   /** True while the core settles what an earlier process left unfinished. No attempt is made until then. */

@@ -70,9 +70,10 @@ export class Queueing {
     return this.show({ ...this.#pods.get(name)!, ...change });
   }
 
-  removePod(name: string): void {
-    const pod = this.#pods.get(name)!;
-    this.#pods.delete(name);
+  /** Removes the pod with this uid, which is the name of a pod that `pod` has added. */
+  removePod(uid: string): void {
+    const pod = this.#pods.get(uid)!;
+    this.#pods.delete(uid);
     this.harness.core.handlers.pods.onDelete(pod, false);
   }
 

@@ -47,13 +47,18 @@ export class OngoingPreemption {
   readonly startedAt: number;
   /** When it is given up. */
   readonly deadline: Moment;
+  /** True if an earlier process began it, so that only its nominations are known. */
+  readonly isRecovered: boolean;
   state: PreemptionState;
   readonly #cluster: Cluster;
   readonly #spec: GangSpec | undefined;
 
   constructor(
     cluster: Cluster,
-    options: Pick<OngoingPreemption, 'schedulingEntity' | 'plan' | 'units' | 'message' | 'startedAt' | 'deadline'> & {
+    options: Pick<
+      OngoingPreemption,
+      'schedulingEntity' | 'plan' | 'units' | 'message' | 'startedAt' | 'deadline' | 'isRecovered'
+    > & {
       readonly victims: readonly Pod[];
     },
   ) {
@@ -66,6 +71,7 @@ export class OngoingPreemption {
     this.message = options.message;
     this.startedAt = options.startedAt;
     this.deadline = options.deadline;
+    this.isRecovered = options.isRecovered;
     this.state = { kind: options.units.length > 0 ? 'marking' : 'evicting' };
     this.#cluster = cluster;
     const { schedulingEntity } = options;

@@ -44,9 +44,9 @@ export interface VictimUnitOptions {
  * What was sent for a victim:
  * - `live`: nothing that has an effect. `marked`: the mark is written, or may be.
  * - `deleting`: a delete is on its way. `evicted`: the server accepted it, or the pod is gone.
- * - `unmarked`: the mark was taken back, or has no meaning any more.
+ * - `unmarking`: the mark is being taken back. `unmarked`: it was, or has no meaning any more.
  */
-type VictimState = 'live' | 'marked' | 'deleting' | 'evicted' | 'unmarked';
+type VictimState = 'live' | 'marked' | 'deleting' | 'evicted' | 'unmarking' | 'unmarked';
 
 interface Victim {
   readonly pod: Pod;
@@ -101,7 +101,7 @@ export class VictimUnit {
   /** True once all pods have left the cluster cache, or all marks are taken back. */
   get isOver(): boolean {
     const victims = [...this.#victims.values()];
-    if (this.#isWithdrawn && victims.every(({ state }) => state !== 'marked' && state !== 'deleting')) return true;
+    if (this.#isWithdrawn && victims.every(({ state }) => isSettled(state))) return true;
     return victims.every(({ pod }) => !this.#isPresent(pod.uid));
   }
 
@@ -136,7 +136,11 @@ export class VictimUnit {
    */
   async cancel(): Promise<void> {
     this.#isCancelled = true;
-    if (this.#isWithdrawn) await Promise.all([...this.#victims.values()].map((victim) => this.#undo(victim, 1)));
+    if (this.#isWithdrawn) await this.#undoAll();
+  }
+
+  async #undoAll(): Promise<void> {
+    await Promise.all([...this.#victims.values()].map((victim) => this.#undo(victim, 1)));
   }
 
   #isPresent(uid: string): boolean {
@@ -183,7 +187,8 @@ export class VictimUnit {
       if (victim.state === 'deleting') victim.state = 'marked';
       if (signal.aborted) return;
       if (this.#isWithdrawn) {
-        await this.#undo(victim, 1);
+        // While deletes of other members were on their way, it looked as if the eviction had begun.
+        await this.#undoAll();
         return;
       }
       if (!(error instanceof WithdrawnError)) {
@@ -202,6 +207,7 @@ export class VictimUnit {
     await victim.marking;
     if (victim.state !== 'marked' || signal.aborted) return;
     const { pod } = victim;
+    victim.state = 'unmarking';
     try {
       if (this.#isLive(pod.uid) && !isWantedElsewhere(pod.uid, this)) {
         const terms = { mayBeSent: () => undefined, signal };
@@ -209,10 +215,10 @@ export class VictimUnit {
       }
       victim.state = 'unmarked';
     } catch (error) {
+      victim.state = times < maxUndos ? 'marked' : 'unmarked';
       if (signal.aborted) return;
       logger.warn('could not take back the mark of a preemption', { pod: pod.key, error });
-      if (times < maxUndos) void this.#later(times, () => this.#undo(victim, times + 1));
-      else victim.state = 'unmarked';
+      void this.#later(times, () => this.#undo(victim, times + 1));
     } finally {
       changed(this);
     }
@@ -240,4 +246,8 @@ export class VictimUnit {
     };
     return { mayBeSent, signal: this.#options.signal };
   }
+}
+
+function isSettled(state: VictimState): boolean {
+  return state === 'live' || state === 'evicted' || state === 'unmarked';
 }

@@ -110,7 +110,7 @@ export class Victims {
   podSeen(uid: string, pod: Pod | undefined): void {
     const unit = this.#unitOf.get(uid);
     if (unit !== undefined) this.#reconcile(unit);
-    else if (pod?.preemptionMark !== undefined) this.#settle([pod], false);
+    else if (pod?.preemptionMark !== undefined) void Promise.all(this.#settle([pod], false));
   }
 
   #unit(

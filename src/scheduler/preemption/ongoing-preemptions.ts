@@ -1,0 +1,313 @@
+import { isTerminal } from '../../api/pod.ts';
+import type { Pod } from '../../api/pod.ts';
+import { DueTimes } from '../../base/due-times.ts';
+import { toError } from '../../base/to-error.ts';
+import { ForbiddenError, NotLeadingError } from '../../client/api-errors.ts';
+import { mustRespect } from '../../cluster/reservation.ts';
+import type { Nomination } from '../../framework/dry-run.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { EntityKey } from '../../queue/queued-entity.ts';
+import type { Intake } from '../intake/intake.ts';
+import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
+import type { EventSink, PodEvictor } from '../ports.ts';
+import { sortKeyOf } from '../sort-key.ts';
+import { OngoingPreemption } from './ongoing-preemption.ts';
+import type { Moment, PreemptionOutcome } from './ongoing-preemption.ts';
+import { PlanReservations } from './plan-reservations.ts';
+import { PreemptionEvents } from './preemption-events.ts';
+import { PreemptionHistory } from './preemption-history.ts';
+import { beneficiaryOf, couldNotEvict, gaveUpOn, markedFor, nameOf } from './preemption-texts.ts';
+import type { Reservations } from './reservations.ts';
+import { isUsableFor } from './usable-node.ts';
+import { Victims } from './victims.ts';
+
+export interface OngoingPreemptionsOptions {
+  readonly intake: Intake;
+  readonly reservations: Reservations;
+  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict'>;
+  readonly events: EventSink;
+  readonly metrics: Pick<PreemptionMetrics, 'ended'>;
+  readonly logger: Logger;
+  /** Once aborted, nothing is sent or logged any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What an entity has reserved, and what it waits for. */
+export interface StartedPreemption {
+  /** What PostFilter says of it. */
+  readonly message: string;
+  readonly nominations: readonly Nomination[];
+  readonly victims: readonly Pod[];
+  readonly deadline: Moment;
+  /** True if an earlier process began it. */
+  readonly isRecovered: boolean;
+}
+
+/** How a preemption ends. */
+export interface PreemptionEnd {
+  readonly outcome: PreemptionOutcome;
+  /** A part of a sentence for the verdict. */
+  readonly note?: string;
+  /** True if a repetition may fail in the same way, so that the entity must pause. */
+  readonly isFailure?: boolean;
+  /** Pods that it must not wait for again. */
+  readonly stuck?: readonly Pod[];
+}
+
+/** How long the capacity stays reserved for an entity that is being bound when its time is over. */
+const bindingMs = 60_000;
+
+/** All preemptions, from their reservations to their end. Whatever happens in the cluster that ends one is noticed here. */
+export class OngoingPreemptions {
+  readonly history = new PreemptionHistory();
+  readonly victims: Victims;
+  readonly #options: OngoingPreemptionsOptions;
+  readonly #events: PreemptionEvents;
+  /** entity -> its preemption */
+  readonly #ongoing = new Map<EntityKey, OngoingPreemption>();
+  /** uid of a nominated pod -> the preemption for it */
+  readonly #byMember = new Map<string, OngoingPreemption>();
+  /** uid of a victim -> the preemptions that wait for it */
+  readonly #byVictim = new Map<string, Set<OngoingPreemption>>();
+  /** preemption, due at its deadline */
+  readonly #deadlines: DueTimes<OngoingPreemption>;
+  /** entity -> a pod of it to wake when it may preempt again */
+  readonly #pauses: DueTimes<EntityKey, Pod>;
+
+  constructor(options: OngoingPreemptionsOptions) {
+    this.#options = options;
+    const { intake, evictor, events, logger, signal } = options;
+    const { cluster, clock, queue } = intake;
+    this.victims = new Victims({ intake, evictor, logger, signal });
+    this.#events = new PreemptionEvents({ cluster, events });
+    this.#deadlines = new DueTimes(clock, (ongoing) => this.#expire(ongoing));
+    this.#pauses = new DueTimes(clock, (_key, pod) => queue.wake(pod, 'PreemptionAllowed'));
+    intake.podSeen.add((uid, pod) => this.#podSeen(uid, pod));
+    intake.groupSeen.add((key) => this.#groupSeen(key));
+    intake.nodeChanged.add((name) => this.#nodeChanged(name));
+  }
+
+  get count(): number {
+    return this.#ongoing.size;
+  }
+
+  /** Returns the entity's preemption. */
+  of(key: EntityKey): OngoingPreemption | undefined {
+    return this.#ongoing.get(key);
+  }
+
+  /** Returns the highest priority for which the pod is being evicted; undefined: it is not. Others of equal or lower priority must not choose it. */
+  promisedTo(uid: string): number | undefined {
+    const ongoing = this.#byVictim.get(uid);
+    if (ongoing !== undefined) return Math.max(...[...ongoing].map(({ plan }) => plan.priority));
+    return this.victims.has(uid) ? Infinity : undefined;
+  }
+
+  /** Number of victims that are still there although their preemption has ended. */
+  get stuckVictims(): number {
+    return this.victims.count - this.#byVictim.size;
+  }
+
+  /** Reserves the capacity, and ends the preemptions that this displaces. Nothing is sent yet. */
+  start(schedulingEntity: SchedulingEntity, started: StartedPreemption): OngoingPreemption {
+    const { nominations, victims, deadline } = started;
+    const { intake, reservations } = this.#options;
+    const { cluster, clock } = intake;
+    const { priority } = sortKeyOf(schedulingEntity, 0);
+    const plan = new PlanReservations({ priority, nominations });
+    reservations.keepPlan(plan);
+    const toEvict = victims.filter(({ uid }) => cluster.pod(uid)?.deleting === false);
+    const { schedulerName } = plan.owner;
+    const units = this.victims.unite(toEvict, {
+      schedulerName,
+      beneficiary: markedFor(schedulingEntity),
+      observer: {
+        evicted: (pod, unit) => this.#events.evicted(ongoing, pod, unit),
+        failed: (error) => {
+          if (error instanceof ForbiddenError) this.#endForError(ongoing, error);
+        },
+      },
+    });
+    const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {
+      ...started,
+      ...{ schedulingEntity, plan, units },
+      startedAt: clock.monotonic(),
+    });
+    this.#ongoing.set(ongoing.key, ongoing);
+    for (const { pod } of nominations) this.#byMember.set(pod.uid, ongoing);
+    for (const { uid } of victims) {
+      const waiting = this.#byVictim.get(uid);
+      if (waiting === undefined) this.#byVictim.set(uid, new Set([ongoing]));
+      else waiting.add(ongoing);
+    }
+    this.#deadlines.set(ongoing, deadline.monotonic, undefined);
+    this.displace(nominations, ongoing.key, beneficiaryOf(schedulingEntity, priority));
+    return ongoing;
+  }
+
+  /** Sends the marks, and then the deletes. Without victims, the entity is tried again. */
+  async carryOut(ongoing: OngoingPreemption): Promise<void> {
+    this.#events.started(ongoing);
+    if (ongoing.units.length === 0) {
+      if (ongoing.isAlone) this.#wakeForCapacity(ongoing);
+      return;
+    }
+    const errors = await Promise.all(ongoing.units.map((unit) => unit.mark()));
+    this.#options.intake.gate.run(() => {
+      if (ongoing.state.kind === 'ended') return;
+      const error = errors.find((each) => each !== undefined);
+      if (error !== undefined) {
+        this.#endForError(ongoing, error);
+        return;
+      }
+      ongoing.state = { kind: 'evicting' };
+      for (const unit of ongoing.units) void unit.evict();
+    });
+  }
+
+  /** Ends the preemptions of lower priority whose plan no longer fits beside these pods. */
+  displace(assignments: readonly Nomination[], ownKey: EntityKey, by: string): void {
+    const { cluster } = this.#options.intake;
+    const hit = new Set<OngoingPreemption>();
+    for (const { pod, nodeName } of assignments) {
+      for (const reservation of cluster.reservationsOn(nodeName)) {
+        const ongoing = this.#byMember.get(reservation.owner.uid);
+        if (ongoing === undefined || ongoing.plan !== reservation.plan || ongoing.key === ownKey) continue;
+        if (!mustRespect(pod, reservation)) hit.add(ongoing);
+      }
+    }
+    for (const ongoing of hit) {
+      if (ongoing.isBeingBound || this.#stillFits(ongoing)) continue;
+      this.end(ongoing, { outcome: 'displaced', note: `displaced by ${by}` });
+    }
+  }
+
+  /** Ends everything that belongs to the preemption, in one step. */
+  end(ongoing: OngoingPreemption, { outcome, note = '', isFailure = false, stuck = [] }: PreemptionEnd): void {
+    if (ongoing.state.kind === 'ended') return;
+    ongoing.state = { kind: 'ended', outcome };
+    const { intake, reservations, metrics, logger } = this.#options;
+    const { clock, queue, verdicts } = intake;
+    const { key, plan, units, schedulingEntity } = ongoing;
+    this.#ongoing.delete(key);
+    this.#deadlines.delete(ongoing);
+    for (const { pod } of plan.nominations) this.#byMember.delete(pod.uid);
+    for (const uid of [...ongoing.waitingUids]) {
+      const others = this.#byVictim.get(uid)!;
+      others.delete(ongoing);
+      if (others.size === 0) this.#byVictim.delete(uid);
+    }
+    this.victims.cancel(units);
+    if (isFailure) {
+      const uids = stuck.map(({ uid }) => uid);
+      const notBefore = this.history.failed(schedulingEntity, clock.monotonic(), note, uids);
+      this.#pauses.set(key, notBefore, plan.owner);
+    }
+    const wasted = outcome === 'bound' ? 0 : ongoing.evictedCount;
+    metrics.ended(outcome, wasted, (clock.monotonic() - ongoing.startedAt) / 1000);
+    logger.info('a preemption ended', { entity: key, outcome, note, wasted });
+    this.#events.ended(ongoing, outcome, note);
+    verdicts.nominationsEnded(plan.nominations.map(({ pod }) => pod));
+    reservations.endPlan(plan);
+    // The owner no longer needs to wait for this capacity and may fit elsewhere.
+    queue.wake(plan.owner, 'ReservationEnded');
+  }
+
+  stop(): void {
+    this.#deadlines.stop();
+    this.#pauses.stop();
+  }
+
+  #endForError(ongoing: OngoingPreemption, error: Error): void {
+    const { signal, logger } = this.#options;
+    // The next leader continues from the marks.
+    if (signal.aborted || error instanceof NotLeadingError) return;
+    logger.warn('gave up a preemption', { entity: ongoing.key, error });
+    this.end(ongoing, { outcome: 'abandoned', note: couldNotEvict(error), isFailure: true });
+  }
+
+  #podSeen(uid: string, pod: Pod | undefined): void {
+    this.victims.podSeen(uid, pod);
+    const isGone = pod === undefined || isTerminal(pod);
+    if (isGone) for (const ongoing of [...(this.#byVictim.get(uid) ?? [])]) this.#victimLeft(ongoing, uid);
+    if (isGone || pod.nodeName !== '') this.#forget(`pod/${uid}`);
+    const own = this.#byMember.get(uid);
+    if (own !== undefined) this.#reconcile(own);
+  }
+
+  #groupSeen(groupKey: string): void {
+    const key = `gang/${groupKey}`;
+    const gang = this.#options.intake.cluster.gang(groupKey);
+    const own = this.#ongoing.get(key);
+    if (own !== undefined) this.#reconcile(own);
+    if (gang?.spec === undefined || (gang.missing === 0 && gang.count('planned') === 0)) this.#forget(key);
+  }
+
+  #nodeChanged(name: string): void {
+    const { cluster } = this.#options.intake;
+    for (const { plan, owner } of [...cluster.reservationsOn(name)]) {
+      const ongoing = this.#byMember.get(owner.uid);
+      if (plan === undefined || ongoing?.plan !== plan || ongoing.state.kind === 'ended') continue;
+      if (isUsableFor(owner, cluster.node(name))) continue;
+      this.end(ongoing, { outcome: 'abandoned', note: `node ${name} is gone or takes no pods` });
+    }
+  }
+
+  #victimLeft(ongoing: OngoingPreemption, uid: string): void {
+    this.#byVictim.get(uid)!.delete(ongoing);
+    if (this.#byVictim.get(uid)!.size === 0) this.#byVictim.delete(uid);
+    ongoing.waitingUids.delete(uid);
+    if (ongoing.isAlone) this.#wakeForCapacity(ongoing);
+  }
+
+  #wakeForCapacity({ plan }: OngoingPreemption): void {
+    const { cluster, queue } = this.#options.intake;
+    for (const { pod } of plan.nominations) {
+      const open = cluster.openPod(pod.uid);
+      if (open === undefined) continue;
+      queue.activate(open);
+      return;
+    }
+  }
+
+  #reconcile(ongoing: OngoingPreemption): void {
+    const { demand } = ongoing;
+    if (demand === 'bound') this.end(ongoing, { outcome: 'bound' });
+    if (demand === 'changed') this.end(ongoing, { outcome: 'abandoned', note: 'what it asked for has changed' });
+  }
+
+  #expire(ongoing: OngoingPreemption): void {
+    const { clock, cluster } = this.#options.intake;
+    if (ongoing.isAlone && ongoing.isBeingBound) {
+      this.#deadlines.set(ongoing, clock.monotonic() + bindingMs, undefined);
+      return;
+    }
+    const stuck = [...ongoing.waitingUids].map((uid) => cluster.pod(uid)!);
+    const waitedMs = clock.monotonic() - ongoing.startedAt;
+    const note = stuck.length > 0 ? gaveUpOn(stuck, waitedMs) : `gave up after ${Math.round(waitedMs / 1000)} s`;
+    this.end(ongoing, { outcome: 'expired', note, isFailure: true, stuck });
+  }
+
+  #stillFits({ schedulingEntity, plan, waitingUids }: OngoingPreemption): boolean {
+    const { intake, logger } = this.#options;
+    const { cluster, dryRuns, profiles } = intake;
+    const nominations = plan.nominations.flatMap(({ pod: { uid }, nodeName }) => {
+      const pod = cluster.openPod(uid);
+      return pod === undefined ? [] : [{ pod, nodeName }];
+    });
+    const without = [...waitingUids].flatMap((uid) => cluster.pod(uid) ?? []);
+    try {
+      return dryRuns.rejectionOf(profiles.of(schedulingEntity), schedulingEntity, nominations, without) === undefined;
+    } catch (error) {
+      logger.warn('could not check a reserved plan', { entity: nameOf(schedulingEntity), error: toError(error) });
+      return true;
+    }
+  }
+
+  /** The entity is bound or gone. */
+  #forget(key: EntityKey): void {
+    this.history.forget(key);
+    this.#pauses.delete(key);
+  }
+}

@@ -1,0 +1,226 @@
+import type { Pod } from '../../api/pod.ts';
+import type { Verdict } from '../../api/verdict.ts';
+import type { Plugin, PostFilterResult } from '../../framework/plugin.ts';
+import type { PluginHandle } from '../../framework/plugin-handle.ts';
+import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import type { NodeOptions } from '../../testkit/builders/node.ts';
+import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
+import type { PodOptions } from '../../testkit/builders/pod.ts';
+import { Scheduling } from '../../testkit/scheduling.ts';
+import type { PodEvictor, PodVerdict, RequestTerms } from '../ports.ts';
+
+export type Verb = 'mark' | 'unmark' | 'delete';
+
+/** Chooses the victims of an entity among all bound pods. Undefined: it preempts nothing. */
+export type ChooseVictims = (
+  schedulingEntity: SchedulingEntity,
+  bound: readonly Pod[],
+  handle: PluginHandle,
+) => readonly Pod[] | undefined;
+
+/** All bound pods of lower priority. */
+export const lowerPriority: ChooseVictims = (schedulingEntity, bound) => {
+  const pods = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
+  const lowest = Math.min(...pods.map(({ priority }) => priority));
+  const own = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.members : undefined;
+  return bound.filter(({ uid, priority }) => priority < lowest && own?.has(uid) !== true);
+};
+
+/**
+ * A scheduler with a PostFilter plugin of the test, and an API that keeps what the scheduler writes about victims and nominations. Victims
+ * terminate when the test says so.
+ */
+export class PreemptionStory {
+  core: Scheduling;
+  /** Requests that the API has carried out: `mark old`, `delete old`, `unmark old`, in order. */
+  readonly sent: string[] = [];
+  /** Number of PostFilter calls. */
+  asked = 0;
+  /** Whether a request waits at the client, so that it may still be withdrawn. Default: none does. */
+  holds: (verb: Verb, name: string) => boolean = () => false;
+  /** The error with which the API answers. Default: none. */
+  fails: (verb: Verb, name: string) => Error | undefined = () => undefined;
+  /** Called before the API carries out a request. If it returns false, the scheduler process has died: nothing happens any more. */
+  lives: (verb: Verb | 'verdict', name: string) => boolean = () => true;
+  readonly #choose: ChooseVictims;
+  readonly #nodes = new Map<string, NodeOptions>();
+  readonly #groups: PodGroupOptions[] = [];
+  /** name -> pod as the API has it */
+  readonly #pods = new Map<string, Pod>();
+  #held: (() => void)[] = [];
+
+  constructor(choose: ChooseVictims = lowerPriority) {
+    this.#choose = choose;
+    this.core = this.#newCore('running');
+  }
+
+  /** Another process takes over. It sees the state of the API, and no event of before. */
+  takeOver(): void {
+    this.lives = () => true;
+    this.#held = [];
+    this.core = this.#newCore('listing');
+    for (const node of this.#nodes.values()) this.core.node(node);
+    for (const group of this.#groups) this.core.group(group);
+    for (const pod of this.#pods.values()) this.core.show(pod);
+    this.core.start();
+  }
+
+  node(name: string, cpu: number | string, options: NodeOptions = {}): void {
+    this.#nodes.set(name, { name, cpu, ...options });
+    this.core.node({ name, cpu, ...options });
+  }
+
+  removeNode(name: string): void {
+    this.#nodes.delete(name);
+    this.core.removeNode(name);
+  }
+
+  group(name: string, minMember: number): void {
+    this.#groups.push({ name, minMember });
+    this.core.group({ name, minMember });
+  }
+
+  /** Adds a pod of one core. */
+  pod(name: string, options: PodOptions = {}): Pod {
+    const pod = this.core.harness.build.projectedPod({ name, uid: `${name}-${this.#pods.size}`, cpu: 1, ...options });
+    this.#pods.set(name, pod);
+    return this.core.show(pod);
+  }
+
+  /** Adds `count` members of a group, named `<group>-0` and so on. */
+  members(group: string, count: number, options: PodOptions = {}): void {
+    for (let i = 0; i < count; i++) this.pod(`${group}-${i}`, { group, ...options });
+  }
+
+  change(name: string, change: Partial<Pod>): void {
+    const pod = { ...this.#pods.get(name)!, ...change };
+    this.#pods.set(name, pod);
+    this.core.show(pod);
+  }
+
+  /** The pod is gone from the API. */
+  remove(name: string): void {
+    this.core.removePod(this.#pods.get(name)!.uid);
+    this.#pods.delete(name);
+  }
+
+  /** The kubelets terminate all pods that are being deleted. */
+  terminateAll(): void {
+    for (const [name, { deleting }] of [...this.#pods]) if (deleting) this.remove(name);
+  }
+
+  stored(name: string): Pod | undefined {
+    return this.#pods.get(name);
+  }
+
+  get pods(): readonly Pod[] {
+    return [...this.#pods.values()];
+  }
+
+  /** Sends the requests that wait at the client. */
+  async release(): Promise<void> {
+    this.holds = () => false;
+    for (const send of this.#held.splice(0)) send();
+    await this.core.settle();
+  }
+
+  /** Makes attempts until none is due. Every Binding succeeds. Resolves to the results of the attempts. */
+  async run(): Promise<string[]> {
+    const results: string[] = [];
+    for (let result = await this.core.attempt(); result !== undefined; result = await this.core.attempt()) {
+      results.push(result);
+      for (const { binding } of [...this.core.binds]) {
+        await this.core.accept(binding.name);
+        this.change(binding.name, { nodeName: binding.nodeName, nominatedNodeName: '', phase: 'Running' });
+      }
+    }
+    return results;
+  }
+
+  async after(seconds: number): Promise<string[]> {
+    this.core.harness.clock.advance(seconds * 1000);
+    await this.core.settle();
+    return this.run();
+  }
+
+  /** pod -> node that is reserved for it */
+  get reserved(): Record<string, string> {
+    const all = [...this.core.harness.cluster.reservations()];
+    return Object.fromEntries(all.map(({ owner, nodeName }) => [owner.name, nodeName]));
+  }
+
+  /** The latest verdict on this pod. */
+  verdictOn(name: string): string {
+    return this.core.harness.core.verdictOf(this.#pods.get(name)!.uid)?.message ?? '';
+  }
+
+  /** pod -> node, for bound pods that are not being deleted */
+  get bound(): Record<string, string> {
+    const bound = this.pods.filter(({ nodeName, deleting }) => nodeName !== '' && !deleting);
+    return Object.fromEntries(bound.map(({ name, nodeName }) => [name, nodeName]));
+  }
+
+  metric(name: string): Promise<readonly { readonly value: number; readonly labels: object }[]> {
+    return this.core.harness.registry
+      .getSingleMetric(name)!
+      .get()
+      .then(({ values }) => values);
+  }
+
+  #newCore(phase: 'listing' | 'running'): Scheduling {
+    const factory = (_args: unknown, handle: PluginHandle): Plugin => ({
+      name: 'Preempting',
+      postFilter: (schedulingEntity) => this.#postFilter(schedulingEntity, handle),
+    });
+    const plugins = [...defaultPlugins, { name: 'Preempting', factory }];
+    const verdicts = { write: (pod: Pod, verdict: PodVerdict) => this.#write(pod, verdict) };
+    return new Scheduling({ plugins, ports: { evictor: this.#evictor(), verdicts } }, phase);
+  }
+
+  #postFilter(schedulingEntity: SchedulingEntity, handle: PluginHandle): PostFilterResult | undefined {
+    this.asked++;
+    const bound = [...handle.cluster.pods()].filter((pod) => handle.cluster.nodeOf(pod) !== undefined);
+    const victims = this.#choose(schedulingEntity, bound, handle);
+    if (victims === undefined) return undefined;
+    const { fits, plan } = handle.dryRun(schedulingEntity, { without: victims });
+    if (!fits) return { message: 'Preemption does not help.' };
+    return { message: 'Preempts pods.', nominations: plan, victims };
+  }
+
+  #evictor(): Partial<PodEvictor> {
+    return {
+      mark: async (pod, message, terms) => {
+        const preemptionMark = { schedulerName: message.slice(0, message.indexOf(':')), since: Date.UTC(2100, 0) };
+        await this.#request('mark', pod, terms, { preemptionMark, disruptedBy: 'PreemptionByScheduler' });
+        return this.#pods.get(pod.name)?.uid === pod.uid;
+      },
+      unmark: (pod, _message, terms) =>
+        this.#request('unmark', pod, terms, { preemptionMark: undefined, disruptedBy: undefined }),
+      evict: (pod, terms) => this.#request('delete', pod, terms, { deleting: true }),
+    };
+  }
+
+  async #request(verb: Verb, { name, uid }: Pod, terms: RequestTerms, change: Partial<Pod>): Promise<void> {
+    const { core } = this;
+    if (this.holds(verb, name)) await new Promise<void>((resolve) => this.#held.push(resolve));
+    else await Promise.resolve();
+    terms.signal.throwIfAborted();
+    terms.mayBeSent();
+    if (core !== this.core || !this.lives(verb, name)) await new Promise(() => undefined);
+    const error = this.fails(verb, name);
+    if (error !== undefined) throw error;
+    if (this.#pods.get(name)?.uid !== uid) return;
+    this.sent.push(`${verb} ${name}`);
+    this.change(name, change);
+  }
+
+  async #write(pod: Pod, { reason, message, nominatedNodeName }: PodVerdict): Promise<'written'> {
+    await Promise.resolve();
+    if (!this.lives('verdict', pod.name)) await new Promise(() => undefined);
+    if (this.#pods.get(pod.name)?.uid !== pod.uid) return 'written';
+    const podScheduled = { status: 'False', reason, message } satisfies Pod['podScheduled'] & Partial<Verdict>;
+    this.change(pod.name, { podScheduled, ...(nominatedNodeName !== undefined && { nominatedNodeName }) });
+    return 'written';
+  }
+}
