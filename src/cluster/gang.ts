@@ -360,7 +360,7 @@ export class Gang implements GangView {
 
   #stateOf(pod: Pod): MemberState {
     if (pod.phase === 'Failed') return 'failed';
-    // A pod that was told to terminate may exit with success, whatever it has achieved.
+    // A pod that has to terminate may exit with success, whatever it has achieved.
     if (pod.phase === 'Succeeded' && (pod.deleting || pod.disruptedBy === preemptionReason)) return 'failed';
     if (pod.deleting && !isTerminal(pod)) return 'leaving';
     const plan = this.#plans.get(pod.uid);

@@ -71,7 +71,7 @@ describe('victims', () => {
     expect(story.reserved).toEqual({ 'high-0': 'b' });
   });
 
-  it('PE13: the capacity of a victim that is gone is not lost to its replacement, which wakes nobody', async () => {
+  it('PE13: the capacity of a victim that is gone is not lost to its replacement, which wakes no entity', async () => {
     const story = await twoNodes();
     await story.run();
     story.remove('old-a');
@@ -337,7 +337,7 @@ describe('a preemption that ends early', () => {
     expect(story.sent.filter((sent) => sent.startsWith('delete'))).toEqual([]);
   });
 
-  it('ends if the entity is bound elsewhere, and what was not sent is not sent', async () => {
+  it('ends if the entity is bound elsewhere, and no further request is sent', async () => {
     const story = await twoNodes();
     story.holds = (verb) => verb === 'delete';
     await story.run();

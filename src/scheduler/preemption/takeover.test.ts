@@ -6,7 +6,7 @@ function live(story: PreemptionStory, group: string): number {
   return Object.keys(story.bound).filter((name) => name.startsWith(`${group}-`)).length;
 }
 
-/** Pods that carry a mark although nobody deletes them. */
+/** Pods that carry a mark although they are not being deleted. */
 function strayMarks(story: PreemptionStory): string[] {
   return story.pods
     .filter(({ preemptionMark, deleting }) => preemptionMark !== undefined && !deleting)

@@ -182,8 +182,8 @@ export class Victims {
 }
 
 /**
- * Returns the bound members of a group below its quorum, if some of them lived when `marked` got its mark. Later ones start the group
- * anew.
+ * Returns the bound members of a group below its quorum, if some of them lived when `marked` got its mark. Later ones belong to a
+ * new life of the group.
  */
 function restOf(gang: Gang, marked: Pod): readonly Pod[] {
   if (gang.spec === undefined || gang.counted >= gang.spec.minMember) return [];

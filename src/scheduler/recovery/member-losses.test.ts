@@ -592,6 +592,28 @@ describe('what a user can reserve by deleting members', () => {
     expect(binds(core)).toEqual(['other on a']);
   });
 
+  it('ends for all lost members of the group when a higher priority takes the capacity for one of them', async () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    for (const [name, cpu] of [
+      ['a', 1],
+      ['b', 1],
+      ['c', 2],
+    ] as const)
+      core.node({ name, cpu });
+    core.group({ name: 'red', minMember: 4, repairGraceSeconds: 60 });
+    core.members(4, { group: 'red', cpu: 1 });
+    for (const [i, node] of ['a', 'b', 'c', 'c'].entries()) bind(core, `red-${i}`, node);
+    await advance(core, 60 * second);
+    for (const name of ['red-0', 'red-1']) core.removePod(name);
+    expect(reservations(core)).toEqual(['repair on a', 'repair on b']);
+    core.pod({ name: 'important', cpu: 1, priority: 1 });
+    await attemptAll(core);
+    const [{ binding }] = core.binds as [(typeof core.binds)[0]];
+    await core.accept('important');
+    bind(core, 'important', binding.nodeName);
+    expect(reservations(core)).toEqual([]);
+  });
+
   it('excludes all other pods while the group has never started, but not after its grace period', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 3 });

@@ -112,22 +112,33 @@ export class MemberLosses {
     this.#options.reservations.keep({ kind: 'repair', owner, nodeName, isExclusive: true }, ms);
   }
 
-  /** This scheduler has bound the pod. Ends repairs that the pod displaces: it did not have to respect them, and has left too little. */
+  /**
+   * This scheduler has bound the pod. Ends repairs that the pod displaces: it did not have to respect them, and has left too little. The
+   * other repairs of the same group end with them, because together they were to complete it.
+   */
   bound(pod: Pod, nodeName: string): void {
-    const { cluster, reservations } = this.#options;
+    const { cluster } = this.#options;
     const info = cluster.hasReservations ? cluster.node(nodeName) : undefined;
     if (info === undefined || info.reservations.size === 0) return;
     const assumed = [...info.pods.values()].filter(({ uid }) => cluster.isAssumed(uid));
     const isInUse = ({ podGroupKey }: Pod): boolean =>
       podGroupKey === pod.podGroupKey || assumed.some((other) => other.podGroupKey === podGroupKey);
-    const repairs = [...info.reservations.values()].filter(({ kind, owner }) => kind === 'repair' && !isInUse(owner));
+    const repairs = [...info.reservations.values()].filter(
+      ({ kind, owner, plan }) => kind === 'repair' && plan === undefined && !isInUse(owner),
+    );
     const reserved = new Amounts();
     for (const reservation of repairs.sort((a, b) => b.owner.priority - a.owner.priority)) {
       const { ids, amounts } = reservation.owner.template.requests;
       const fits = ids.every((id, i) => info.free(id) - reserved.of(id) >= amounts[i]!);
       if (fits || mustRespect(pod, reservation)) reserved.add(reservation.owner.template.requests);
-      else reservations.end(reservation);
+      else this.#endAllOf(reservation);
     }
+  }
+
+  #endAllOf(displaced: Reservation): void {
+    const standing = [...this.#standing(displaced.owner.podGroupKey!)];
+    this.#options.reservations.end(displaced);
+    for (const { owner } of standing) this.#end(owner.uid);
   }
 
   /** The group or one of its members has changed. */
