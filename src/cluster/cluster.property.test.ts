@@ -451,7 +451,7 @@ class Both {
     const isPlannedElse = assumption !== undefined && assumption.groupKey !== pod.podGroupKey;
     const isForAnother = isPlannedElse || (plannedFor !== undefined && plannedFor !== present);
     if (hasPlace && present !== undefined && isForAnother) return 'former';
-    if (pod.phase === 'Succeeded') return 'succeeded';
+    if (pod.phase === 'Succeeded') return pod.deleting ? 'failed' : 'succeeded';
     const { nodeName } = pod;
     if (nodeName !== '') return this.gone.has(nodeName) || this.notReady.has(nodeName) ? 'stranded' : 'bound';
     if (assumption !== undefined) return 'planned';

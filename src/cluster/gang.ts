@@ -33,7 +33,7 @@ export interface GangSpec {
  * - `pending`: can be scheduled now. `gated`: has scheduling gates.
  * - `planned`: assumed on a node, not confirmed yet. `bound`: runs or will run on its node.
  * - `stranded`: on a node that is gone or does not run pods.
- * - `succeeded`, `failed`: terminal. A member that had to leave its node has failed, whatever its exit code. `leaving`: being deleted.
+ * - `succeeded`, `failed`: terminal. A member that succeeds after it was preempted or deleted counts as failed. `leaving`: being deleted.
  * - `former`: planned, bound or succeeded for another group object than the current one, or planned while in no group. Does not
  *   count for the current group.
  */
@@ -360,12 +360,13 @@ export class Gang implements GangView {
 
   #stateOf(pod: Pod): MemberState {
     if (pod.phase === 'Failed') return 'failed';
-    // A pod that has to terminate may exit with success, whatever it has achieved.
-    if (pod.phase === 'Succeeded' && (pod.deleting || pod.disruptedBy === preemptionReason)) return 'failed';
     if (pod.deleting && !isTerminal(pod)) return 'leaving';
     const plan = this.#plans.get(pod.uid);
     if (this.spec !== undefined && belongsToOther(pod, plan, this.spec.uid)) return 'former';
-    if (pod.phase === 'Succeeded') return 'succeeded';
+    if (pod.phase === 'Succeeded') {
+      // A pod that has to terminate may exit with success, whatever it has achieved.
+      return pod.deleting || pod.disruptedBy === preemptionReason ? 'failed' : 'succeeded';
+    }
     if (pod.nodeName !== '') return this.#stranded.has(pod.uid) ? 'stranded' : 'bound';
     if (plan !== undefined) return 'planned';
     return pod.schedulingGates.length > 0 ? 'gated' : 'pending';

@@ -8,7 +8,8 @@ import type { Profiles } from '../profiles.ts';
 /**
  * How the unbound members of a group are queued:
  * - `together`: as one entity, while the quorum is missing;
- * - `settling`: not at all, while the quorum is planned but not bound. No member is bound beyond a quorum that may still fail;
+ * - `settling`: not at all, while the quorum is planned but not bound, or is being evicted. No member is bound beyond a quorum that may
+ *   still fail, or joins one that goes;
  * - `singly`: as pods with their own ready time, once the group has started.
  */
 type Mode = 'together' | 'settling' | 'singly';
@@ -26,6 +27,7 @@ export class EntityRouter {
   readonly #queue: SchedulingQueue;
   readonly #profiles: Profiles;
   readonly #holds: ((groupKey: string) => boolean)[] = [];
+  readonly #bars: ((groupKey: string) => boolean)[] = [];
   /** group key -> how its members are queued now */
   readonly #routed = new Map<string, Routed>();
 
@@ -38,6 +40,11 @@ export class EntityRouter {
   /** While `isHeld` returns true for a group, its members are not queued together. */
   holdWhile(isHeld: (groupKey: string) => boolean): void {
     this.#holds.push(isHeld);
+  }
+
+  /** While `isBarred` returns true for a group, none of its members is queued. */
+  barWhile(isBarred: (groupKey: string) => boolean): void {
+    this.#bars.push(isBarred);
   }
 
   /** Fills the queue from the cluster cache. Ready times derive from creation times, so a restart keeps the order. */
@@ -60,7 +67,7 @@ export class EntityRouter {
   /** The group or one of its members was added, changed or deleted. */
   groupChanged(key: string, event: string, since: number, asksElse = false, member?: Pod): void {
     const gang = this.#cluster.gang(key);
-    const mode = modeOf(gang);
+    const mode = this.#bars.some((isBarred) => isBarred(key)) ? 'settling' : modeOf(gang);
     const before = this.#routed.get(key);
     const schedulers = gang?.pendingBySchedulerName.size ?? 0;
     if (gang === undefined) this.#routed.delete(key);

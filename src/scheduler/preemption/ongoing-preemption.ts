@@ -92,10 +92,10 @@ export class OngoingPreemption {
   get demand(): 'bound' | 'changed' | 'waiting' {
     const { schedulingEntity, plan } = this;
     if (schedulingEntity.kind === 'gang') {
-      const { spec, missing } = this.#cluster.gang(schedulingEntity.gang.key) ?? {};
-      if (spec === undefined || spec.uid !== this.#spec?.uid || spec.minMember !== this.#spec.minMember)
-        return 'changed';
-      if (missing === 0) return schedulingEntity.gang.count('planned') > 0 ? 'waiting' : 'bound';
+      const gang = this.#cluster.gang(schedulingEntity.gang.key);
+      const { spec } = gang ?? {};
+      if (spec?.uid !== this.#spec?.uid || spec?.minMember !== this.#spec?.minMember) return 'changed';
+      if (gang === undefined || gang.missing === 0) return gang?.count('planned') === 0 ? 'bound' : 'waiting';
     } else if (this.#isBound(plan.owner)) return 'bound';
     return plan.nominations.every(({ pod }) => this.#isSame(pod)) ? 'waiting' : 'changed';
   }

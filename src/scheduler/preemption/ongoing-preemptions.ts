@@ -106,7 +106,9 @@ export class OngoingPreemptions {
 
   /** Number of victims that are still there although their preemption has ended. */
   get stuckVictims(): number {
-    return this.victims.count - this.#byVictim.size;
+    let count = 0;
+    for (const uid of this.victims.uids) if (!this.#byVictim.has(uid)) count++;
+    return count;
   }
 
   /** Reserves the capacity, and ends the preemptions that this displaces. Nothing is sent yet. */

@@ -100,9 +100,10 @@ export class VictimUnit {
 
   /** True once all pods have left the cluster cache, or all marks are taken back. */
   get isOver(): boolean {
-    const victims = [...this.#victims.values()];
-    if (this.#isWithdrawn && victims.every(({ state }) => isSettled(state))) return true;
-    return victims.every(({ pod }) => !this.#isPresent(pod.uid));
+    const isWithdrawn = this.#isWithdrawn;
+    return [...this.#victims.values()].every(
+      ({ pod, state }) => !this.#isPresent(pod.uid) || (isWithdrawn && (state === 'live' || state === 'unmarked')),
+    );
   }
 
   /** True if a member of the group is being deleted because of this unit. */
@@ -246,8 +247,4 @@ export class VictimUnit {
     };
     return { mayBeSent, signal: this.#options.signal };
   }
-}
-
-function isSettled(state: VictimState): boolean {
-  return state === 'live' || state === 'evicted' || state === 'unmarked';
 }

@@ -37,16 +37,17 @@ export class Victims {
   readonly #unitOf = new Map<string, VictimUnit>();
   /** key of a group -> the unit that tears it down */
   readonly #torn = new Map<string, VictimUnit>();
-  #isSettling = false;
+  /** `waiting`: the marks of an earlier process are not known yet. */
+  #state: 'waiting' | 'settling' | 'running' = 'waiting';
 
   constructor(options: VictimsOptions) {
     this.#options = options;
-    options.intake.router.holdWhile((key) => this.#torn.has(key));
+    options.intake.router.barWhile((key) => this.#torn.has(key));
   }
 
   /** True while the marks of an earlier process are settled. Nothing may be bound until then. */
   get isSettling(): boolean {
-    return this.#isSettling;
+    return this.#state === 'settling';
   }
 
   /** Returns whether the pod is about to be evicted, or leaves after an eviction. */
@@ -54,9 +55,9 @@ export class Victims {
     return this.#unitOf.has(uid);
   }
 
-  /** Number of victims that have not left yet. */
-  get count(): number {
-    return this.#unitOf.size;
+  /** uids of the victims that have not left yet */
+  get uids(): Iterable<string> {
+    return this.#unitOf.keys();
   }
 
   /** Settles the marks of an earlier process, and then calls `settled`. */
@@ -64,14 +65,14 @@ export class Victims {
     const { cluster, gate } = this.#options.intake;
     const marked = [...cluster.pods()].filter(({ preemptionMark }) => preemptionMark !== undefined);
     const settling = this.#settle(marked, true);
+    this.#state = settling.length === 0 ? 'running' : 'settling';
     if (settling.length === 0) {
       settled();
       return;
     }
-    this.#isSettling = true;
     void Promise.all(settling).then(() =>
       gate.run(() => {
-        this.#isSettling = false;
+        this.#state = 'running';
         settled();
       }),
     );
@@ -108,6 +109,7 @@ export class Victims {
 
   /** Handles a pod as the API now shows it; undefined: it was deleted. */
   podSeen(uid: string, pod: Pod | undefined): void {
+    if (this.#state === 'waiting') return;
     const unit = this.#unitOf.get(uid);
     if (unit !== undefined) this.#reconcile(unit);
     else if (pod?.preemptionMark !== undefined) void Promise.all(this.#settle([pod], false));
