@@ -32,7 +32,7 @@ export interface Reservation {
 }
 
 /** Returns the highest priority of pods that the reservation excludes; Infinity if it excludes all. */
-export function reservedPriority({ owner, plan, isExclusive = false }: Reservation): number {
+function reservedPriority({ owner, plan, isExclusive = false }: Reservation): number {
   return isExclusive ? Infinity : (plan?.priority ?? owner.priority);
 }
 

@@ -233,7 +233,7 @@ export class OngoingPreemptions {
     this.victims.podSeen(uid, pod);
     const isGone = pod === undefined || isTerminal(pod);
     if (isGone) for (const ongoing of [...(this.#byVictim.get(uid) ?? [])]) this.#victimLeft(ongoing, uid);
-    if (isGone || pod.nodeName !== '') this.#forget(`pod/${uid}`);
+    if (!this.history.isEmpty && (isGone || pod.nodeName !== '')) this.#forget(`pod/${uid}`);
     const own = this.#byMember.get(uid);
     if (own !== undefined) this.#reconcile(own);
   }

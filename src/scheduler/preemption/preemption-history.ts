@@ -26,6 +26,10 @@ export class PreemptionHistory {
   /** entity -> its latest failure */
   readonly #failures = new Map<EntityKey, FailedPreemption>();
 
+  get isEmpty(): boolean {
+    return this.#failures.size === 0;
+  }
+
   /** A new object of the same name has no history. */
   of(schedulingEntity: SchedulingEntity): FailedPreemption | undefined {
     const failure = this.#failures.get(entityKeyOf(schedulingEntity));

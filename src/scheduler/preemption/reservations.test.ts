@@ -4,8 +4,10 @@ import type { PodOptions } from '../../testkit/builders/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
+import { mustRespect } from '../../cluster/reservation.ts';
 import type { Reservation } from '../../cluster/reservation.ts';
 import { Cluster } from '../../cluster/cluster.ts';
+import { PlanReservations } from './plan-reservations.ts';
 import { Reservations } from './reservations.ts';
 
 const second = 1000;
@@ -141,5 +143,52 @@ describe('reserved capacity', () => {
     reservations.keep(nomination(pod('z'), 'a'), second);
     reservations.stop();
     expect(running).toBe(0);
+  });
+});
+
+describe('the reservations of a plan', () => {
+  function plan(priority: number, nominations: Record<string, string>, options: PodOptions = {}): PlanReservations {
+    const nominated = Object.entries(nominations).map(([name, nodeName]) => ({ pod: pod(name, options), nodeName }));
+    const made = new PlanReservations({ priority, nominations: nominated });
+    reservations.keepPlan(made);
+    return made;
+  }
+
+  it('last until the plan ends, and then end together with one event for each node', () => {
+    const made = plan(0, { x: 'a', y: 'a', z: 'b' });
+    clock.advance(3600 * second);
+    expect(reserved()).toEqual({ x: 'a', y: 'a', z: 'b' });
+    reservations.endPlan(made);
+    expect(reserved()).toEqual({});
+    expect(notifications).toEqual([
+      expect.stringMatching(/^AssignedPod Delete [xy], reserved: no node$/),
+      'AssignedPod Delete z, reserved: no node',
+    ]);
+  });
+
+  it('do not end one by one', () => {
+    plan(0, { x: 'a', y: 'b' });
+    reservations.end(cluster.reservationOf('x')!);
+    reservations.drop('x', 'nomination');
+    expect(reserved()).toEqual({ x: 'a', y: 'b' });
+  });
+
+  it("have the priority of the plan, not their owners' own", () => {
+    plan(5, { x: 'a' }, { priority: 10 });
+    const reservation = cluster.reservationOf('x')!;
+    const isKeptOut = (priority: number): boolean => mustRespect(pod('other', { priority }), reservation);
+    expect([4, 5, 6, 10].map(isKeptOut)).toEqual([true, true, false, false]);
+  });
+
+  it('are the only reservation for a nomination of this scheduler, but not for that of another component', () => {
+    const made = plan(0, { x: 'a', y: 'a' });
+    pod('x', { nominatedNodeName: 'a' });
+    pod('y', { nominatedNodeName: 'b' });
+    expect(cluster.nominationFor(cluster.pod('x')!)).toBeUndefined();
+    expect(cluster.nominationFor(cluster.pod('y')!)).toBeUndefined();
+    reservations.endPlan(made);
+    expect(reserved()).toEqual({ y: 'b' });
+    expect(cluster.nominationFor(cluster.pod('x')!)).toBe('');
+    expect(cluster.nominationFor(cluster.pod('y')!)).toBeUndefined();
   });
 });

@@ -11,7 +11,7 @@ import type { PodEvictor, RequestTerms } from '../ports.ts';
 
 /** What a preemption wants to hear of its victims. */
 export interface VictimObserver {
-  /** The pod will be deleted: the API server has accepted it, or the pod is gone. */
+  /** The API server has accepted the delete, or the pod is gone. */
   readonly evicted: (pod: Pod, unit: VictimUnit) => void;
   /** A delete has failed after its retries. It is sent again later. */
   readonly failed: (error: Error) => void;
@@ -43,10 +43,10 @@ export interface VictimUnitOptions {
 /**
  * What was sent for a victim:
  * - `live`: nothing that has an effect. `marked`: the mark is written, or may be.
- * - `deleting`: a delete is on its way. `evicted`: the server accepted it, or the pod is gone.
+ * - `deleting`: a delete is on its way. `evicted`: the server accepted it. `gone`: the pod was gone before.
  * - `unmarking`: the mark is being taken back. `unmarked`: it was, or has no meaning any more.
  */
-type VictimState = 'live' | 'marked' | 'deleting' | 'evicted' | 'unmarking' | 'unmarked';
+type VictimState = 'live' | 'marked' | 'deleting' | 'evicted' | 'gone' | 'unmarking' | 'unmarked';
 
 interface Victim {
   readonly pod: Pod;
@@ -102,7 +102,8 @@ export class VictimUnit {
   get isOver(): boolean {
     const isWithdrawn = this.#isWithdrawn;
     return [...this.#victims.values()].every(
-      ({ pod, state }) => !this.#isPresent(pod.uid) || (isWithdrawn && (state === 'live' || state === 'unmarked')),
+      ({ pod, state }) =>
+        !this.#isPresent(pod.uid) || (isWithdrawn && (state === 'live' || state === 'gone' || state === 'unmarked')),
     );
   }
 
@@ -127,7 +128,7 @@ export class VictimUnit {
 
   /** Deletes all pods. Resolves once each delete has succeeded, or failed with all its retries. The failed ones are sent again later. */
   async evict(): Promise<void> {
-    const victims = [...this.#victims.values()].filter(({ state }) => state !== 'evicted');
+    const victims = [...this.#victims.values()].filter(({ state }) => state !== 'gone');
     await Promise.all(victims.map((victim) => this.#delete(victim, 1)));
   }
 
@@ -158,8 +159,7 @@ export class VictimUnit {
     const send = async (): Promise<Error | undefined> => {
       try {
         const message = `${schedulerName}: preempting to accommodate ${beneficiary}`;
-        if (await evictor.mark(victim.pod, message, this.#terms())) victim.state = 'marked';
-        else this.#setEvicted(victim);
+        victim.state = (await evictor.mark(victim.pod, message, this.#terms())) ? 'marked' : 'gone';
         return undefined;
       } catch (error) {
         // Otherwise the server may have written the mark all the same.
@@ -183,7 +183,8 @@ export class VictimUnit {
         victim.pod,
         this.#terms(() => (victim.state = 'deleting')),
       );
-      this.#setEvicted(victim);
+      victim.state = 'evicted';
+      observer.evicted(victim.pod, this);
     } catch (error) {
       if (victim.state === 'deleting') victim.state = 'marked';
       if (signal.aborted) return;
@@ -233,11 +234,6 @@ export class VictimUnit {
       return;
     }
     await send();
-  }
-
-  #setEvicted(victim: Victim): void {
-    victim.state = 'evicted';
-    this.#options.observer.evicted(victim.pod, this);
   }
 
   #terms(onSend?: () => void): RequestTerms {

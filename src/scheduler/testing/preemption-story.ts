@@ -20,7 +20,7 @@ export type ChooseVictims = (
 ) => readonly Pod[] | undefined;
 
 /** All bound pods of lower priority. */
-export const lowerPriority: ChooseVictims = (schedulingEntity, bound) => {
+const lowerPriority: ChooseVictims = (schedulingEntity, bound) => {
   const pods = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
   const lowest = Math.min(...pods.map(({ priority }) => priority));
   const own = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.members : undefined;

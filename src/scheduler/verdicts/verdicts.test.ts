@@ -413,3 +413,58 @@ describe('a verdict', () => {
     expect(events[0]).toMatchObject({ type: 'Warning', reason: 'WaitingForGang', note: 'too few' });
   });
 });
+
+describe('a nomination', () => {
+  const nominationIn = ({ body }: Call): unknown =>
+    (body as { status: { nominatedNodeName?: unknown } }).status.nominatedNodeName;
+
+  it('is written in the patch of the verdict', () => {
+    const [a, b] = openPods(2);
+    nominations.set(a!.uid, 'node-1');
+    writer.report([a!, b!], doesNotFit);
+    expect(calls.map(nominationIn)).toEqual(['node-1', undefined]);
+  });
+
+  it('does not wait although the verdict is the same, or differs only in its counts', async () => {
+    const [pod] = openPods(1);
+    const counted = { ...doesNotFit, message: '0/1 nodes', cause: 'nodes' };
+    writer.report([pod!], counted);
+    calls[0]!.respond();
+    await settle();
+    const written = shown(pod!, counted);
+    nominations.set(pod!.uid, 'node-1');
+    writer.report([written], { ...counted, message: '0/2 nodes' });
+    expect(calls.slice(1).map(nominationIn)).toEqual(['node-1']);
+    calls[1]!.respond();
+    await settle();
+    nominations.set(pod!.uid, 'node-2');
+    writer.report([written], { ...counted, message: '0/2 nodes' });
+    expect(calls.slice(2).map(nominationIn)).toEqual(['node-2']);
+  });
+
+  it('is cleared with the next verdict, or by itself a second after its reservation has ended', async () => {
+    const [pod] = openPods(1);
+    nominations.set(pod!.uid, 'node-1');
+    writer.report([pod!], doesNotFit);
+    calls[0]!.respond();
+    await settle();
+    nominations.delete(pod!.uid);
+    const nominated = shown(pod!, doesNotFit);
+    nominations.set(pod!.uid, '');
+    writer.nominationsEnded([nominated]);
+    expect(calls).toHaveLength(1);
+    clock.advance(1_000);
+    expect(calls.slice(1).map(nominationIn)).toEqual([null]);
+    expect(calls[1]!.body).toMatchObject({ status: { conditions: [{ message: doesNotFit.message }] } });
+  });
+
+  it('of an earlier process is cleared with the verdict that the pod carries', () => {
+    const [pod] = openPods(1);
+    const nominated = shown(pod!, doesNotFit);
+    nominations.set(pod!.uid, '');
+    writer.nominationsEnded([nominated]);
+    clock.advance(1_000);
+    expect(calls.map(nominationIn)).toEqual([null]);
+    expect(calls[0]!.body).toMatchObject({ status: { conditions: [{ message: doesNotFit.message }] } });
+  });
+});
