@@ -141,7 +141,24 @@ export class Preemptions {
     }
     const entity = nameOf(schedulingEntity);
     this.#options.logger.warn('PostFilter plugin returned invalid victims or nominations', { entity, problem });
-    return { message: `No pod is preempted: ${problem}.`, ...nothing };
+    // What it proposes may become valid, for example when another preemption ends.
+    return { ...nothing, message: `No pod is preempted: ${problem}.`, unschedulablePlugin: answer.plugin };
+  }
+
+  *#search(
+    profile: Profile,
+    schedulingEntity: SchedulingEntity,
+    demand: Demand,
+    policy: PreemptionPolicy,
+    budget: WorkBudget,
+  ): Yielding<PostFilterResult> {
+    const stuck = this.stuckFor(schedulingEntity);
+    const { priority } = sortKeyOf(schedulingEntity, 0);
+    const { outcome, nominations, victims } = yield* this.#options.victimSearch.steps(profile, demand, policy, budget, {
+      isStuck: ({ uid }) => stuck.has(uid),
+      makesWay: ({ uid }) => (this.promisedTo(uid) ?? -Infinity) >= priority,
+    });
+    return { message: policy.describe(outcome, schedulingEntity.kind), nominations, victims, eventsMayHelp: true };
   }
 
   carryOut(schedulingEntity: SchedulingEntity, preemption: Preemption): void {

@@ -36,6 +36,8 @@ export interface VictimUnitOptions {
   readonly changed: (unit: VictimUnit) => void;
   /** Returns whether another unit is about to evict the pod, so that its mark must stay. */
   readonly isWantedElsewhere: (uid: string, unit: VictimUnit) => boolean;
+  /** Earlier units of the same pods, whose marks may still be on their way back. */
+  readonly earlier: readonly VictimUnit[];
   /** An earlier process has marked the pods; `evicting`: and has begun to evict the group. */
   readonly found?: 'marked' | 'evicting' | undefined;
 }
@@ -71,6 +73,7 @@ export class VictimUnit {
   /** uid -> victim */
   readonly #victims: ReadonlyMap<string, Victim>;
   #isCancelled = false;
+  #undone: Promise<void> | undefined;
 
   constructor(options: VictimUnitOptions) {
     this.#options = options;
@@ -94,13 +97,13 @@ export class VictimUnit {
 
   /** True while a member of a group that goes is not being deleted yet, so that a replacement would join it. */
   get isTearing(): boolean {
-    if (this.gangKey === undefined || this.#isWithdrawn) return false;
+    if (this.gangKey === undefined || this.isWithdrawn) return false;
     return this.pods.some(({ uid }) => this.#isLive(uid));
   }
 
   /** True once all pods have left the cluster cache, or all marks are taken back. */
   get isOver(): boolean {
-    const isWithdrawn = this.#isWithdrawn;
+    const isWithdrawn = this.isWithdrawn;
     return [...this.#victims.values()].every(
       ({ pod, state }) =>
         !this.#isPresent(pod.uid) || (isWithdrawn && (state === 'live' || state === 'gone' || state === 'unmarked')),
@@ -116,12 +119,15 @@ export class VictimUnit {
     );
   }
 
-  get #isWithdrawn(): boolean {
+  /** True if the pods stay: the plan has ended before the eviction of the group began, or before the pod was deleted. */
+  get isWithdrawn(): boolean {
     return this.#isCancelled && !this.#hasBegun;
   }
 
   /** Marks all pods. Resolves to the first error if a mark cannot be written. */
   async mark(): Promise<Error | undefined> {
+    const undone = this.#options.earlier.flatMap((unit) => unit.#undone ?? []);
+    if (undone.length > 0) await Promise.all(undone);
     const errors = await Promise.all([...this.#victims.values()].map((victim) => this.#mark(victim)));
     return errors.find((error) => error !== undefined);
   }
@@ -138,7 +144,8 @@ export class VictimUnit {
    */
   async cancel(): Promise<void> {
     this.#isCancelled = true;
-    if (this.#isWithdrawn) await this.#undoAll();
+    if (this.isWithdrawn) this.#undone = this.#undoAll();
+    await this.#undone;
   }
 
   async #undoAll(): Promise<void> {
@@ -188,7 +195,7 @@ export class VictimUnit {
     } catch (error) {
       if (victim.state === 'deleting') victim.state = 'marked';
       if (signal.aborted) return;
-      if (this.#isWithdrawn) {
+      if (this.isWithdrawn) {
         // While deletes of other members were on their way, it looked as if the eviction had begun.
         await this.#undoAll();
         return;
@@ -238,7 +245,7 @@ export class VictimUnit {
 
   #terms(onSend?: () => void): RequestTerms {
     const mayBeSent = (): void => {
-      if (this.#isWithdrawn) throw new WithdrawnError('the preemption was given up');
+      if (this.isWithdrawn) throw new WithdrawnError('the preemption was given up');
       onSend?.();
     };
     return { mayBeSent, signal: this.#options.signal };

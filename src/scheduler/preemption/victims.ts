@@ -52,7 +52,7 @@ export class Victims {
 
   /** Returns whether the pod is about to be evicted, or leaves after an eviction. */
   has(uid: string): boolean {
-    return this.#unitOf.has(uid);
+    return this.#unitOf.get(uid)?.isWithdrawn === false;
   }
 
   /** uids of the victims that have not left yet */
@@ -91,7 +91,7 @@ export class Victims {
     }
     const units: VictimUnit[] = [];
     for (const [gang, members] of byGang) {
-      const leaving = [...gang.members.keys()].filter((uid) => gang.counts(uid) && this.#unitOf.has(uid)).length;
+      const leaving = [...gang.members.keys()].filter((uid) => gang.counts(uid) && this.has(uid)).length;
       const keepsQuorum = gang.counted - leaving - members.length >= (gang.spec?.minMember ?? 0);
       if (keepsQuorum) alone.push(...members);
       else units.push(this.#unit(members, gang.key, terms));
@@ -123,8 +123,9 @@ export class Victims {
   ): VictimUnit {
     const { intake, evictor, logger, signal } = this.#options;
     const { cluster, clock, gate } = intake;
+    const earlier = [...new Set(pods.flatMap(({ uid }) => this.#unitOf.get(uid) ?? []))];
     const unit = new VictimUnit({
-      ...{ cluster, evictor, clock, logger, signal, pods, gangKey, found, ...terms },
+      ...{ cluster, evictor, clock, logger, signal, pods, gangKey, found, earlier, ...terms },
       observer: {
         evicted: (pod, of) => gate.run(() => observer.evicted(pod, of)),
         failed: (error) => gate.run(() => observer.failed(error)),
