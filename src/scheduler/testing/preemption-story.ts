@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
-import type { Plugin, PostFilterResult } from '../../framework/plugin.ts';
+import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
@@ -18,6 +18,12 @@ export type ChooseVictims = (
   bound: readonly Pod[],
   handle: PluginHandle,
 ) => readonly Pod[] | undefined;
+
+/** A plugin and its name. */
+interface EnabledFactory {
+  readonly name: string;
+  readonly factory: PluginFactory;
+}
 
 /** All bound pods of lower priority. */
 const lowerPriority: ChooseVictims = (schedulingEntity, bound) => {
@@ -44,14 +50,17 @@ export class PreemptionStory {
   /** Called before the API carries out a request. If it returns false, the scheduler process has died: nothing happens any more. */
   lives: (verb: Verb | 'verdict', name: string) => boolean = () => true;
   readonly #choose: ChooseVictims;
+  readonly #plugin: EnabledFactory | undefined;
   readonly #nodes = new Map<string, NodeOptions>();
   readonly #groups: PodGroupOptions[] = [];
   /** name -> pod as the API has it */
   readonly #pods = new Map<string, Pod>();
   #held: (() => void)[] = [];
 
-  constructor(choose: ChooseVictims = lowerPriority) {
+  /** `plugin`: takes the place of the plugin of the test. */
+  constructor(choose: ChooseVictims = lowerPriority, plugin?: EnabledFactory) {
     this.#choose = choose;
+    this.#plugin = plugin;
     this.core = this.#newCore('running');
   }
 
@@ -173,7 +182,7 @@ export class PreemptionStory {
       name: 'Preempting',
       postFilter: (schedulingEntity) => this.#postFilter(schedulingEntity, handle),
     });
-    const plugins = [...defaultPlugins, { name: 'Preempting', factory }];
+    const plugins = [...defaultPlugins, this.#plugin ?? { name: 'Preempting', factory }];
     const verdicts = { write: (pod: Pod, verdict: PodVerdict) => this.#write(pod, verdict) };
     return new Scheduling({ plugins, ports: { evictor: this.#evictor(), verdicts } }, phase);
   }
