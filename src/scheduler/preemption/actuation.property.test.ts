@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { seededRandom } from '../../base/random.ts';
 import { runs } from '../../base/testing/runs.ts';
 import { ServerError } from '../../client/api-errors.ts';
+import { defaultPreemption } from '../../plugins/registry.ts';
 import type { Pod } from '../../api/pod.ts';
 import { PreemptionStory } from '../testing/preemption-story.ts';
 
@@ -16,14 +17,17 @@ class Story {
 
   constructor(seed: number) {
     this.#random = seededRandom(seed);
-    this.story = new PreemptionStory((schedulingEntity, bound) => {
-      const pods =
-        schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
-      const lowest = Math.min(...pods.map(({ priority }) => priority));
-      const stuck = this.story.core.harness.core.preemptions.stuckFor(schedulingEntity);
-      const lower = bound.filter(({ uid, priority }) => priority < lowest && !stuck.has(uid));
-      return this.#below(3) === 0 ? lower : lower.filter(() => this.#below(3) > 0);
-    });
+    this.story = new PreemptionStory(
+      (schedulingEntity, bound) => {
+        const pods =
+          schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
+        const lowest = Math.min(...pods.map(({ priority }) => priority));
+        const stuck = this.story.core.harness.core.preemptions.stuckFor(schedulingEntity);
+        const lower = bound.filter(({ uid, priority }) => priority < lowest && !stuck.has(uid));
+        return this.#below(3) === 0 ? lower : lower.filter(() => this.#below(3) > 0);
+      },
+      seed % 2 === 0 ? defaultPreemption : undefined,
+    );
     for (const name of ['a', 'b', 'c']) this.story.node(name, 3);
     for (const group of groups) {
       this.story.group(group, minMember);
@@ -99,6 +103,15 @@ class Story {
         await story.after(1);
     }
     await story.run();
+    this.#expectNoNodeOverCommitted();
+  }
+
+  #expectNoNodeOverCommitted(): void {
+    for (const node of ['a', 'b', 'c']) {
+      const there = this.story.pods.filter(({ nodeName }) => nodeName === node);
+      const cpu = there.reduce((sum, { template }) => sum + template.nonZeroMilliCpu, 0);
+      expect(cpu, `millicores requested on ${node}`).toBeLessThanOrEqual(3_000);
+    }
   }
 
   /** Faults end, victims terminate, and everything comes to rest. */
