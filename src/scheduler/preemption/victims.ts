@@ -86,8 +86,13 @@ export class Victims {
     const byGang = new Map<GangView, Pod[]>();
     for (const pod of pods) {
       const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
-      if (gang?.counts(pod.uid) !== true) alone.push(pod);
-      else byGang.set(gang, [...(byGang.get(gang) ?? []), pod]);
+      if (gang?.counts(pod.uid) !== true) {
+        alone.push(pod);
+        continue;
+      }
+      const members = byGang.get(gang);
+      if (members === undefined) byGang.set(gang, [pod]);
+      else members.push(pod);
     }
     const units: VictimUnit[] = [];
     for (const [gang, members] of byGang) {
