@@ -32,6 +32,18 @@ export interface Moment {
   readonly now: number;
 }
 
+/** How long an entity waits beyond the grace period of a victim, and the longest wait in total. */
+const slackMs = 60_000;
+const maxWaitMs = 15 * 60_000;
+
+/** Returns when an entity that waits since `since` (Clock.monotonic()) gives up, if these victims are deleted now. */
+export function deadlineFor(victims: readonly Pod[], now: Moment, since: number = now.monotonic): Moment {
+  let graceMs = 0;
+  for (const { template } of victims) graceMs = Math.max(graceMs, template.terminationGracePeriodSeconds * 1_000);
+  const ms = Math.min(graceMs + slackMs, since + maxWaitMs - now.monotonic);
+  return { monotonic: now.monotonic + ms, now: now.now + ms };
+}
+
 /** One preemption: what an entity has reserved, and for which pods it waits. */
 export class OngoingPreemption {
   readonly key: EntityKey;
@@ -45,8 +57,8 @@ export class OngoingPreemption {
   readonly units: readonly VictimUnit[];
   readonly message: string;
   readonly startedAt: number;
-  /** When it is given up. */
-  readonly deadline: Moment;
+  /** When it is given up. Moves if a delete takes long. */
+  deadline: Moment;
   /** True if an earlier process began it, so that only its nominations are known. */
   readonly isRecovered: boolean;
   state: PreemptionState;

@@ -12,15 +12,16 @@ import type { Intake } from '../intake/intake.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
 import type { EventSink, PodEvictor } from '../ports.ts';
 import { sortKeyOf } from '../sort-key.ts';
-import { OngoingPreemption } from './ongoing-preemption.ts';
-import type { Moment, PreemptionOutcome } from './ongoing-preemption.ts';
+import { deadlineFor, OngoingPreemption } from './ongoing-preemption.ts';
+import type { Moment, PreemptionResult } from './ongoing-preemption.ts';
 import { PlanReservations } from './plan-reservations.ts';
 import { PreemptionEvents } from './preemption-events.ts';
 import { PreemptionHistory } from './preemption-history.ts';
 import { beneficiaryOf, couldNotEvict, gaveUpOn, markedFor, nameOf } from './preemption-texts.ts';
 import type { Reservations } from './reservations.ts';
 import { isUsableFor } from './usable-node.ts';
-import { Victims } from './victims.ts';
+import type { VictimUnit } from './victim-unit.ts';
+import { VictimUnits } from './victim-units.ts';
 
 export interface OngoingPreemptionsOptions {
   readonly intake: Intake;
@@ -125,7 +126,7 @@ export class OngoingPreemptions {
       schedulerName,
       beneficiary: markedFor(schedulingEntity),
       observer: {
-        evicted: (pod, unit) => this.#events.evicted(ongoing, pod, unit),
+        evicted: (pod, unit) => this.#evicted(ongoing, pod, unit),
         failed: (error) => {
           if (error instanceof ForbiddenError) this.#endForError(ongoing, error);
         },
@@ -219,6 +220,18 @@ export class OngoingPreemptions {
   stop(): void {
     this.#deadlines.stop();
     this.#pauses.stop();
+  }
+
+  /** The grace period begins now, which may be long after the start if many pods are evicted. */
+  #evicted(ongoing: OngoingPreemption, pod: Pod, unit: VictimUnit): void {
+    this.#events.evicted(ongoing, pod, unit);
+    if (ongoing.state.kind === 'ended') return;
+    const { clock } = this.#options.intake;
+    const now = { monotonic: clock.monotonic(), now: clock.now() };
+    const deadline = deadlineFor([pod], now, ongoing.startedAt);
+    if (deadline.monotonic <= ongoing.deadline.monotonic) return;
+    ongoing.deadline = deadline;
+    this.#deadlines.set(ongoing, deadline.monotonic, undefined);
   }
 
   #endForError(ongoing: OngoingPreemption, error: Error): void {

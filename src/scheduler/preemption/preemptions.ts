@@ -10,6 +10,8 @@ import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
 import type { NodeSubsetOf } from '../placement/cache/node-subset.ts';
 import type { Demand } from '../placement/planning/demand.ts';
+import { sortKeyOf } from '../sort-key.ts';
+import { deadlineFor } from './ongoing-preemption.ts';
 import type { Moment } from './ongoing-preemption.ts';
 import { OngoingPreemptions } from './ongoing-preemptions.ts';
 import type { OngoingPreemptionsOptions } from './ongoing-preemptions.ts';
@@ -49,10 +51,8 @@ export interface Preemption {
   readonly isOwn?: boolean;
 }
 
-/** How long an entity waits beyond the longest grace period of its victims, and the longest wait. */
-const slackMs = 60_000;
-const maxWaitMs = 15 * 60_000;
-const nothing = { nominations: [], victims: [] } as const;
+/** A result that preempts nothing, for one entity. */
+const nothing = { nominations: [], victims: [], isShared: false } as const;
 
 /**
  * Carries out the preemption that PostFilter proposes, but only if the whole entity then fits. First all its capacity is reserved, then all
@@ -93,14 +93,13 @@ export class Preemptions {
   /** Continues or undoes what an earlier process has left. Calls `settled` once pods may be bound. */
   begin(settled: () => void): void {
     const { intake } = this.#options;
-    const { cluster, clock, verdicts } = intake;
+    const { cluster, verdicts } = intake;
     const { whole, stale } = nominationsOfEarlierProcess(intake);
     for (const { pod, nodeName } of [...whole.flatMap(({ nominations }) => nominations), ...stale])
       cluster.ownNominations.add(pod.uid, nodeName);
     for (const { schedulingEntity, nominations, victims } of whole) {
-      const now = { monotonic: clock.monotonic(), now: clock.now() };
       const message = 'A preemption continues.';
-      const deadline = later(now, slackMs);
+      const deadline = deadlineFor([], this.#now);
       this.#ongoing.start(schedulingEntity, { message, nominations, victims, deadline, isRecovered: true });
     }
     for (const { pod } of stale) cluster.endReservation(pod.uid);
@@ -135,7 +134,7 @@ export class Preemptions {
     if (nominations.length === 0 && victims.length === 0) return { message, nominations, victims };
     const problem = this.#check.problemOf(profile, schedulingEntity, demand, { nominations, victims });
     if (problem === undefined) {
-      const until = this.#deadlineFor(victims);
+      const until = deadlineFor(victims, this.#now);
       const whole = `${message} ${waitingFor(victims.length, victims.length, until.now)}`;
       return { message: whole, proposal: message, cause: withoutNumbers(whole), nominations, victims };
     }
@@ -165,7 +164,7 @@ export class Preemptions {
     const { message: whole, proposal: message = whole, nominations, victims } = preemption;
     if (nominations.length === 0) return;
     if (victims.length > 0) this.#options.metrics.preempted(victims.length);
-    const deadline = this.#deadlineFor(victims);
+    const deadline = deadlineFor(victims, this.#now);
     const started = { message, nominations, victims, deadline, isRecovered: false };
     void this.#ongoing.carryOut(this.#ongoing.start(schedulingEntity, started));
   }
@@ -234,14 +233,8 @@ export class Preemptions {
     return { message: `preemption: ${failure.note}; next try not before ${timeOf(intake.clock.now() + pauseMs)}.` };
   }
 
-  #deadlineFor(victims: readonly Pod[]): Moment {
+  get #now(): Moment {
     const { clock } = this.#options.intake;
-    const grace = Math.max(0, ...victims.map(({ template }) => template.terminationGracePeriodSeconds)) * 1000;
-    const now = { monotonic: clock.monotonic(), now: clock.now() };
-    return later(now, Math.min(grace + slackMs, maxWaitMs));
+    return { monotonic: clock.monotonic(), now: clock.now() };
   }
-}
-
-function later({ monotonic, now }: Moment, ms: number): Moment {
-  return { monotonic: monotonic + ms, now: now + ms };
 }
