@@ -286,8 +286,8 @@ export class SchedulingCycle {
         )
       : undefined;
     // If preemption frees enough capacity for all members, no further check is needed.
-    const hasNominations = preemption !== undefined && preemption.nominations.length > 0;
-    const { waitsFor, note: waitNote }: WaitCause = hasNominations
+    const willFit = preemption !== undefined && (preemption.nominations.length > 0 || preemption.isWaiting === true);
+    const { waitsFor, note: waitNote }: WaitCause = willFit
       ? { waitsFor: 'capacity' }
       : yield* this.#waitCause(profile, schedulingEntity, demand, plan, diagnosis, budget);
     const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {

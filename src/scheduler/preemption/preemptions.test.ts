@@ -210,6 +210,7 @@ describe('while capacity is reserved for an entity', () => {
     expect(core.harness.evicted).toHaveLength(2);
     const waiting = ` ${message} Waiting for 2 of 2 victims to terminate, ${untilLatest}`;
     expect(verdictOn('red-0')!.endsWith(waiting)).toBe(true);
+    expect(core.harness.core.verdictOf('red-0')!.waitsFor).toBe('capacity');
   });
 
   it('the end of a victim does not wake the entity, but that of the last one does, without a delay', async () => {

@@ -47,8 +47,12 @@ export interface Preemption {
   readonly nominations: readonly Nomination[];
   /** Pods that must leave. Those that terminate already are only awaited. */
   readonly victims: readonly Pod[];
-  /** True if it follows from an earlier preemption of the same entity, so that it holds for no other. */
-  readonly isOwn?: boolean;
+  /** True while the entity waits for the victims of an earlier preemption, so that it will fit. */
+  readonly isWaiting?: boolean;
+  /** True if the plugin preempts nothing, which holds for the whole equivalence class. */
+  readonly isShared: boolean;
+  /** Name of the plugin that returned the result, if events that it registered may change it. */
+  readonly unschedulablePlugin?: string | undefined;
 }
 
 /** A result that preempts nothing, for one entity. */
@@ -207,7 +211,7 @@ export class Preemptions {
   }
 
   /** Returns what the verdict must say because of an earlier preemption, if no other may begin now. */
-  #earlier(schedulingEntity: SchedulingEntity): Pick<Preemption, 'message'> | undefined {
+  #earlier(schedulingEntity: SchedulingEntity): Pick<Preemption, 'message' | 'isWaiting'> | undefined {
     const { rejections, intake } = this.#options;
     const key = entityKeyOf(schedulingEntity);
     const ongoing = this.#ongoing.of(key);
@@ -221,7 +225,8 @@ export class Preemptions {
         });
       } else if (!ongoing.isAlone) {
         const { message, victimUids, waitingUids, deadline } = ongoing;
-        return { message: `${message} ${waitingFor(waitingUids.size, victimUids.size, deadline.now)}` };
+        const sentence = waitingFor(waitingUids.size, victimUids.size, deadline.now);
+        return { message: `${message} ${sentence}`, isWaiting: true };
       } else {
         const note = 'the victims are gone, but the reserved capacity is no longer sufficient';
         this.#ongoing.end(ongoing, { outcome: 'abandoned', note, isFailure: !ongoing.isRecovered });
