@@ -108,6 +108,20 @@ describe('a pod change', () => {
     expect(recorded.at(-1)).toBe('AssignedPod Delete x');
   });
 
+  it('that is only a nomination by this scheduler is no event, and reserves nothing', () => {
+    const { q, recorded } = listening();
+    q.pod({ name: 'x' });
+    const { cluster } = q.harness;
+    cluster.ownNominations.add('x', 'a');
+    q.change('x', { nominatedNodeName: 'a', resourceVersion: '1001' });
+    expect([cluster.pod('x')!.nominatedNodeName, cluster.reservationOf('x')]).toEqual(['a', undefined]);
+    q.change('x', { nominatedNodeName: '', resourceVersion: '1002' });
+    expect(recorded).toEqual(['UnscheduledPod Add x']);
+    q.change('x', { nominatedNodeName: 'b', resourceVersion: '1003' });
+    expect(recorded).toEqual(['UnscheduledPod Add x', 'UnscheduledPod Update x']);
+    expect(cluster.reservationOf('x')?.nodeName).toBe('b');
+  });
+
   it('that removes the nomination frees the reserved capacity', () => {
     const { q, recorded } = listening();
     q.pod({ name: 'x', nominatedNodeName: 'a' });

@@ -190,12 +190,16 @@ export class WatchHandlers {
     if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
   }
 
-  /** Returns the pod before the change; with the nomination after it if the scheduler has written or cleared that itself. */
-  #withOwnNomination(old: Pod, { uid, nominatedNodeName }: Pod): Pod {
+  /**
+   * Returns the pod before the change. If the scheduler itself has written or cleared the nomination, the pod already has it, and the version
+   * of that write.
+   */
+  #withOwnNomination(old: Pod, { uid, nominatedNodeName, resourceVersion }: Pod): Pod {
     if (old.nominatedNodeName === nominatedNodeName) return old;
     const { ownNominations } = this.#cluster;
     const isOurs = (nodeName: string): boolean => nodeName === '' || ownNominations.has(uid, nodeName);
-    return isOurs(old.nominatedNodeName) && isOurs(nominatedNodeName) ? { ...old, nominatedNodeName } : old;
+    const isOwnWrite = isOurs(old.nominatedNodeName) && isOurs(nominatedNodeName);
+    return isOwnWrite ? { ...old, nominatedNodeName, resourceVersion } : old;
   }
 
   /** `wrongNode`: the node on which the pod had been assumed if it is bound elsewhere. A pod leaves a node with the labels that it had there. */
