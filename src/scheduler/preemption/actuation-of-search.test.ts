@@ -76,3 +76,19 @@ it('PE30: waits for pods that terminate already, and evicts none', async () => {
   await story.run();
   expect(story.bound).toMatchObject({ high: 'a' });
 });
+
+it('PE21: the second of two entities finds victims while the first one is being bound in its reserved capacity', async () => {
+  const story = open();
+  story.node('a', 4);
+  story.group('low', 1);
+  story.members('low', 4, { nodeName: 'a' });
+  story.group('one', 2);
+  story.members('one', 2, { priority: 1000 });
+  await story.run();
+  story.terminateAll();
+  expect(await story.core.attempt()).toBe('planned');
+  story.group('two', 2);
+  story.members('two', 2, { priority: 1000 });
+  expect(await story.core.attempt()).toBe('rejected');
+  expect(story.verdictOn('two-0')).toContain('preemption: evicting 2 pods');
+});

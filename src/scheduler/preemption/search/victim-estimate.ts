@@ -151,7 +151,10 @@ export class VictimEstimate {
   #candidate(node: NodeInfo, preemptor: Pod): Candidate {
     const { units, isGoing } = this.#options;
     const going = [...node.pods.values()].filter(isGoing);
-    const reserved = [...node.reservations.values()].filter((reservation) => mustRespect(preemptor, reservation));
+    // An owner that is assumed on the node already counts among its pods.
+    const reserved = [...node.reservations.values()].filter(
+      (reservation) => !node.pods.has(reservation.owner.uid) && mustRespect(preemptor, reservation),
+    );
     const free = this.#ids.map((id) => {
       let amount = node.free(id);
       for (const { template } of going) amount += amountOf(template.requests, id);
