@@ -111,10 +111,12 @@ function coreWith({ running, gangsOf }: Case): { readonly core: SchedulerCore; r
       verdicts: { write: unanswered },
       events: { record: () => undefined },
       evictor: {
-        evict: () => {
+        mark: () => {
           evictions++;
           return unanswered();
         },
+        unmark: unanswered,
+        evict: unanswered,
         release: unanswered,
       },
       volumes: { bind: unanswered, provision: unanswered },

@@ -125,6 +125,9 @@ export class PodProjector {
       resourceClaims: spec.resourceClaims?.map(({ name }) => name) ?? nothing,
       neededFeatures: neededFeatures(spec),
       terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? defaultGracePeriodSeconds,
+      ...(spec.preemptionPolicy === 'Never' && { neverPreempts: true as const }),
+      ...(isOfDaemonSet(metadata.ownerReferences) && { isOfDaemonSet: true as const }),
+      ...(isStatic(metadata.annotations) && { isStatic: true as const }),
     };
     if (status !== undefined && isBeingResized(spec, status)) return this.#interned(podRequests(spec, status), rest);
     const text = JSON.stringify([requestParts(spec), rest]);

@@ -96,6 +96,12 @@ export interface PodTemplate {
   /** Features that the pod requires of the kubelet, in order. */
   readonly neededFeatures: readonly NodeFeature[];
   readonly terminationGracePeriodSeconds: number;
+  /** True if its preemptionPolicy is Never: no pod is evicted for it. */
+  readonly neverPreempts?: true;
+  /** True if a DaemonSet controls it, so that its replacement can run on no other node. */
+  readonly isOfDaemonSet?: true;
+  /** True for a static pod, which the API server cannot stop. */
+  readonly isStatic?: true;
 }
 
 export interface PodScheduledCondition {

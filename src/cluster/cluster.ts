@@ -18,6 +18,7 @@ import { AffinityTermIndex } from './affinity-term-index.ts';
 import { ListedObjects } from './listed-objects.ts';
 import type { NodeInfo } from './node-info.ts';
 import { NodeReservations } from './node-reservations.ts';
+import type { ReservedNode } from './node-reservations.ts';
 import { OwnNominations } from './own-nominations.ts';
 import type { PlacedPods } from './placed-pods.ts';
 import type { RequestedByPriorityView } from './requested-by-priority.ts';

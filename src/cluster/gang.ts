@@ -1,4 +1,4 @@
-import { isBoundForAnother, isTerminal, preemptionReason } from '../api/pod.ts';
+import { isBoundForAnother, isTerminal, succeededByItself } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceList } from '../api/resource-list.ts';
 import { addCount } from '../base/add-count.ts';
@@ -33,7 +33,7 @@ export interface GangSpec {
  * - `pending`: can be scheduled now. `gated`: has scheduling gates.
  * - `planned`: assumed on a node, not confirmed yet. `bound`: runs or will run on its node.
  * - `stranded`: on a node that is gone or does not run pods.
- * - `succeeded`, `failed`: terminal. A member that succeeds after it was preempted or deleted counts as failed. `leaving`: being deleted.
+ * - `succeeded`, `failed`: terminal. A member that had to leave its node has failed, whatever its exit code. `leaving`: being deleted.
  * - `former`: planned, bound or succeeded for another group object than the current one, or planned while in no group. Does not
  *   count for the current group.
  */
@@ -359,14 +359,11 @@ export class Gang implements GangView {
   }
 
   #stateOf(pod: Pod): MemberState {
-    if (pod.phase === 'Failed') return 'failed';
+    if (isTerminal(pod) && !succeededByItself(pod)) return 'failed';
     if (pod.deleting && !isTerminal(pod)) return 'leaving';
     const plan = this.#plans.get(pod.uid);
     if (this.spec !== undefined && belongsToOther(pod, plan, this.spec.uid)) return 'former';
-    if (pod.phase === 'Succeeded') {
-      // A pod that has to terminate may exit with success, whatever it has achieved.
-      return pod.deleting || pod.disruptedBy === preemptionReason ? 'failed' : 'succeeded';
-    }
+    if (pod.phase === 'Succeeded') return 'succeeded';
     if (pod.nodeName !== '') return this.#stranded.has(pod.uid) ? 'stranded' : 'bound';
     if (plan !== undefined) return 'planned';
     return pod.schedulingGates.length > 0 ? 'gated' : 'pending';

@@ -198,7 +198,7 @@ it('no gang that fits or could preempt stays unschedulable, although equal gangs
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
     const core = new Queueing({ plugins: [...defaultPlugins, evictingLower], seed });
-    const { cluster, evicted } = core.harness;
+    const { cluster, preempted: evicted } = core.harness;
     const { core: scheduler } = core.harness;
     let serial = 0;
     const nodes = ['a', 'b', 'c'];

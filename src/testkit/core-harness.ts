@@ -68,6 +68,8 @@ export class CoreHarness {
   readonly written: Written[] = [];
   /** `reason name`, in order. */
   readonly events: string[] = [];
+  /** `name for default/x` for each pod that a preemption has chosen, when it asks for the mark, in order. */
+  readonly preempted: string[] = [];
   /** Names of the pods that a preemption has deleted, in order. */
   readonly evicted: string[] = [];
   /** `+name` for each pod that got the mark of a preemption, `-name` for each that lost it, in order. */
@@ -158,7 +160,10 @@ export class CoreHarness {
       },
       events: { record: ({ reason, regarding }) => void this.events.push(`${reason} ${regarding.name}`) },
       evictor: {
-        mark: (pod, _message, terms) => this.#request(() => (this.marks.push(`+${pod.name}`), true), terms),
+        mark: (pod, message, terms) => {
+          this.preempted.push(`${pod.name} for ${/\((.*)\)/.exec(message)![1]!}`);
+          return this.#request(() => (this.marks.push(`+${pod.name}`), true), terms);
+        },
         unmark: (pod, _message, terms) => this.#request(() => void this.marks.push(`-${pod.name}`), terms),
         evict: (pod, terms) => this.#request(() => void this.evicted.push(pod.name), terms),
         release: (pod) => {

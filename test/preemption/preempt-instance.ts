@@ -43,7 +43,7 @@ export function preemptInstance(instance: Instance): Answer {
   const nodes = names.map((name) => harness.cluster.reservationOf(name)?.nodeName);
   return {
     isPlanned: result.kind === 'planned',
-    victims: harness.evicted.map((text) => numberIn(text.split(' ')[0]!)),
+    victims: harness.preempted.map((text) => numberIn(text.split(' ')[0]!)),
     nodes: new Map(nodes.flatMap((name, i) => (name === undefined ? [] : [[i, numberIn(name)] as const]))),
     message: harness.core.verdictOf(names[0]!)?.message ?? '',
   };

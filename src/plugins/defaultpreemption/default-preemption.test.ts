@@ -12,9 +12,9 @@ class Waiting extends Queueing {
   /** Runs all attempts, after every backoff. Returns the names of the evicted pods. */
   evicted(): readonly string[] {
     this.harness.clock.advance(20_000);
-    const before = this.harness.evicted.length;
+    const before = this.harness.preempted.length;
     while (this.harness.core.attempt() !== undefined);
-    return this.harness.evicted.slice(before).map((text) => text.split(' ')[0]!);
+    return this.harness.preempted.slice(before).map((text) => text.split(' ')[0]!);
   }
 }
 

@@ -72,6 +72,7 @@ export class Attempts {
     const { reservations, rejections } = recovery;
     const preemptions = new Preemptions({
       ...{ intake, reservations, rejections, evictor, events, logger, signal },
+      victimSearch: new VictimSearch(cluster, planner),
       metrics: metrics.preemptions,
     });
     this.preemptions = preemptions;

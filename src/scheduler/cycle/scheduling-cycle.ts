@@ -292,15 +292,15 @@ export class SchedulingCycle {
       : yield* this.#waitCause(profile, schedulingEntity, demand, plan, diagnosis, budget);
     const verdictOf = (of: SchedulingEntity, { pod }: { readonly pod: Pod }): Verdict => {
       const counted = waitNote !== undefined && of.kind === 'gang' ? [waitNote] : [];
+      if (preemption !== undefined) counted.push(preemption.message);
+      const notes: string[] = [];
       const note = of.kind === 'gang' ? this.#options.noteOf(of.gang) : undefined;
-      const ownNotes = note === undefined ? [] : [note];
-      const notes = preemption === undefined ? ownNotes : [preemption.message, ...ownNotes];
-      const causes = preemption === undefined ? ownNotes : [preemption.cause ?? preemption.message, ...ownNotes];
+      if (note !== undefined) notes.push(note);
       return {
         reason: isError ? 'SchedulerError' : 'Unschedulable',
         message: [describeRejection(of, { ...diagnosis, pod }, plan.placed, needed), ...counted, ...notes].join(' '),
         waitsFor,
-        cause: [describeCause(diagnosis), ...counted.map(withoutNumbers), ...causes].join('. '),
+        cause: [describeCause(diagnosis), ...counted.map(withoutNumbers), ...notes].join('. '),
       };
     };
     const membersWork = members.length * workPerShortStep;

@@ -15,7 +15,7 @@ import type { VictimUnit } from './victim-unit.ts';
  * - `displaced`: an entity of higher priority took the capacity. `expired`: victims did not terminate in time.
  * - `abandoned`: the entity or a node of the plan changed or is gone, a victim could not be evicted, or the plan no longer fits.
  */
-export type PreemptionOutcome = 'bound' | 'elsewhere' | 'displaced' | 'expired' | 'abandoned';
+export type PreemptionResult = 'bound' | 'elsewhere' | 'displaced' | 'expired' | 'abandoned';
 
 /**
  * The states of a preemption:
@@ -24,7 +24,7 @@ export type PreemptionOutcome = 'bound' | 'elsewhere' | 'displaced' | 'expired' 
  * - `ended`: its reservations and nominations are gone, and what was not sent will not be.
  */
 export type PreemptionState =
-  { readonly kind: 'marking' | 'evicting' } | { readonly kind: 'ended'; readonly outcome: PreemptionOutcome };
+  { readonly kind: 'marking' | 'evicting' } | { readonly kind: 'ended'; readonly outcome: PreemptionResult };
 
 /** A moment on both clocks: Clock.monotonic(), and milliseconds since the epoch. */
 export interface Moment {

@@ -47,7 +47,7 @@ export interface StartedPreemption {
 
 /** How a preemption ends. */
 export interface PreemptionEnd {
-  readonly outcome: PreemptionOutcome;
+  readonly outcome: PreemptionResult;
   /** A part of a sentence for the verdict. */
   readonly note?: string;
   /** True if a repetition may fail in the same way, so that the entity must pause. */
@@ -62,7 +62,7 @@ const bindingMs = 60_000;
 /** All preemptions, from their reservations to their end. Whatever happens in the cluster that ends one is noticed here. */
 export class OngoingPreemptions {
   readonly history = new PreemptionHistory();
-  readonly victims: Victims;
+  readonly victims: VictimUnits;
   readonly #options: OngoingPreemptionsOptions;
   readonly #events: PreemptionEvents;
   /** entity -> its preemption */
@@ -80,7 +80,7 @@ export class OngoingPreemptions {
     this.#options = options;
     const { intake, evictor, events, logger, signal } = options;
     const { cluster, clock, queue } = intake;
-    this.victims = new Victims({ intake, evictor, logger, signal });
+    this.victims = new VictimUnits({ intake, evictor, logger, signal });
     this.#events = new PreemptionEvents({ cluster, events });
     this.#deadlines = new DueTimes(clock, (ongoing) => this.#expire(ongoing));
     this.#pauses = new DueTimes(clock, (_key, pod) => queue.wake(pod, 'PreemptionAllowed'));

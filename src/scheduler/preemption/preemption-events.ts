@@ -2,7 +2,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { EventSink } from '../ports.ts';
 import { groupPreempted, ofPreemptor, preempted } from '../verdicts/events.ts';
-import type { OngoingPreemption, PreemptionOutcome } from './ongoing-preemption.ts';
+import type { OngoingPreemption, PreemptionResult } from './ongoing-preemption.ts';
 import { beneficiaryOf, timeOf } from './preemption-texts.ts';
 import type { VictimUnit } from './victim-unit.ts';
 
@@ -45,7 +45,7 @@ export class PreemptionEvents {
     if (ofGroup !== undefined) this.#events.record(ofGroup);
   }
 
-  ended({ schedulingEntity, plan }: OngoingPreemption, outcome: PreemptionOutcome, note: string): void {
+  ended({ schedulingEntity, plan }: OngoingPreemption, outcome: PreemptionResult, note: string): void {
     if (outcome !== 'expired' && outcome !== 'displaced') return;
     const reason = outcome === 'expired' ? 'PreemptionExpired' : 'PreemptionDisplaced';
     this.#events.record(ofPreemptor(schedulingEntity, plan.owner, reason, note));

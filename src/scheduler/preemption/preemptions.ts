@@ -1,7 +1,9 @@
 import type { Pod } from '../../api/pod.ts';
-import { withoutNumbers } from '../../framework/diagnosis.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
+import type { PostFilterResult } from '../../framework/plugin.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { Status } from '../../framework/status.ts';
@@ -18,8 +20,10 @@ import type { OngoingPreemptionsOptions } from './ongoing-preemptions.ts';
 import { PreemptionCheck } from './preemption-check.ts';
 import { beneficiaryOf, nameOf, timeOf, waitingFor } from './preemption-texts.ts';
 import { nominationsOfEarlierProcess } from './recovered-nominations.ts';
+import type { VictimSearch, VictimSearchRequest } from './search/victim-search.ts';
 
 export interface PreemptionsOptions extends OngoingPreemptionsOptions {
+  readonly victimSearch: VictimSearch;
   readonly metrics: Pick<PreemptionMetrics, 'ended' | 'postFilterCalled' | 'preempted'>;
   /** Returns the names of the nodes where the pod could not be bound. */
   readonly rejections: { avoidedBy(pod: Pod): readonly string[]; readonly isEmpty: boolean };
@@ -41,8 +45,6 @@ export interface Preemption {
   readonly message: string;
   /** The part of the message that PostFilter wrote. Absent: all of it. */
   readonly proposal?: string;
-  /** The message without its counts and times. Absent: the message itself. */
-  readonly cause?: string;
   /** Nominations for all members that the entity still needs; empty if nothing is preempted. */
   readonly nominations: readonly Nomination[];
   /** Pods that must leave. Those that terminate already are only awaited. */
@@ -51,8 +53,8 @@ export interface Preemption {
   readonly isWaiting?: boolean;
   /** True if the plugin preempts nothing, which holds for the whole equivalence class. */
   readonly isShared: boolean;
-  /** Name of the plugin that returned the result, if events that it registered may change it. */
-  readonly unschedulablePlugin?: string | undefined;
+  /** Names of the plugins whose registered events may change the result. */
+  readonly unschedulablePlugins?: readonly string[];
 }
 
 /** A result that preempts nothing, for one entity. */
@@ -63,7 +65,7 @@ const nothing = { nominations: [], victims: [], isShared: false } as const;
  * victims are marked, then all are evicted. Victims must have a lower priority, and no group may keep fewer members than its quorum.
  *
  * An entity has at most one preemption at a time, and PostFilter is not called for it meanwhile. The preemption ends as a whole: see
- * `PreemptionOutcome`. The entity is tried again when its last victim has left. After a preemption that failed, it must pause before the
+ * `PreemptionResult`. The entity is tried again when its last victim has left. After a preemption that failed, it must pause before the
  * next one, but its ordinary attempts continue.
  */
 export class Preemptions {
@@ -111,57 +113,70 @@ export class Preemptions {
     this.#ongoing.victims.begin(settled);
   }
 
-  /** Calls PostFilter and validates its result; `carryOut` must follow. Undefined if PostFilter has no result. */
-  ask(
-    profile: Profile,
-    schedulingEntity: SchedulingEntity,
-    demand: Demand,
-    diagnosis: Diagnosis,
-  ): Preemption | undefined {
+  /**
+   * Calls PostFilter, searches for victims if it returns a policy, and validates the result; `carryOut` must follow. Undefined if PostFilter
+   * has no result. Runs in steps.
+   */
+  *ask(rejected: RejectedEntity, budget: WorkBudget): Yielding<Preemption | undefined> {
+    const { profile, schedulingEntity, demand, diagnosis, nodeSubsetOf } = rejected;
     const earlier = this.#earlier(schedulingEntity);
-    if (earlier !== undefined) return { ...earlier, ...nothing, cause: withoutNumbers(earlier.message), isOwn: true };
-    if (profile.hasPostFilter) this.#options.metrics.postFilterCalled();
-    const result = profile.postFilter(schedulingEntity, diagnosis);
-    if (result === undefined) return undefined;
-    if (result instanceof Status) {
-      this.#options.logger.error('PostFilter failed', { entity: nameOf(schedulingEntity), error: result.cause });
-      return { message: `${result.message}.`, ...nothing };
+    if (earlier !== undefined) return { ...nothing, ...earlier };
+    if (profile.postFilters.length > 0) this.#options.metrics.postFilterCalled();
+    const answer = profile.postFilter(schedulingEntity, diagnosis);
+    if (answer === undefined) return undefined;
+    if (answer instanceof Status) {
+      this.#options.logger.error('PostFilter failed', { entity: nameOf(schedulingEntity), error: answer.cause });
+      return { ...nothing, message: `${answer.message}.` };
     }
     const { policy } = answer.result;
     const searched =
-      policy && (yield* this.#search(schedulingEntity, { profile, demand, policy, nodeSubsetOf }, budget));
+      policy &&
+      (yield* this.#search(
+        schedulingEntity,
+        { profile, demand, policy, nodeSubsetOf, earlier: this.#earlierOf(schedulingEntity) },
+        budget,
+      ));
     const result = searched?.result ?? answer.result;
     const { message, nominations = [], eventsMayHelp = false } = result;
     const unschedulablePlugins = eventsMayHelp ? [answer.plugin, ...(searched?.unschedulablePlugins ?? [])] : [];
     // Deduplicate victims.
     const victims = [...new Map((result.victims ?? []).map((pod) => [pod.uid, pod])).values()];
-    if (nominations.length === 0 && victims.length === 0) return { message, nominations, victims };
+    if (nominations.length === 0 && victims.length === 0) {
+      const isShared = this.stuckFor(schedulingEntity).size === 0;
+      return { message, nominations, victims, isShared, unschedulablePlugins };
+    }
     const problem = this.#check.problemOf(profile, schedulingEntity, demand, { nominations, victims });
     if (problem === undefined) {
       const until = deadlineFor(victims, this.#now);
       const whole = `${message} ${waitingFor(victims.length, victims.length, until.now)}`;
-      return { message: whole, proposal: message, cause: withoutNumbers(whole), nominations, victims };
+      return { message: whole, proposal: message, nominations, victims, isShared: false, unschedulablePlugins };
     }
     const entity = nameOf(schedulingEntity);
     this.#options.logger.warn('PostFilter plugin returned invalid victims or nominations', { entity, problem });
     // What it proposes may become valid, for example when another preemption ends.
-    return { ...nothing, message: `No pod is preempted: ${problem}.`, unschedulablePlugin: answer.plugin };
+    return { ...nothing, message: `No pod is preempted: ${problem}.`, unschedulablePlugins: [answer.plugin] };
   }
 
   *#search(
-    profile: Profile,
     schedulingEntity: SchedulingEntity,
-    demand: Demand,
-    policy: PreemptionPolicy,
+    request: VictimSearchRequest,
     budget: WorkBudget,
-  ): Yielding<PostFilterResult> {
+  ): Yielding<{ readonly result: PostFilterResult; readonly unschedulablePlugins: ReadonlySet<string> }> {
+    const { outcome, nominations, victims, unschedulablePlugins } = yield* this.#options.victimSearch.steps(
+      request,
+      budget,
+    );
+    const message = request.policy.describe(outcome, schedulingEntity.kind);
+    return { result: { message, nominations, victims, eventsMayHelp: true }, unschedulablePlugins };
+  }
+
+  #earlierOf(schedulingEntity: SchedulingEntity): VictimSearchRequest['earlier'] {
     const stuck = this.stuckFor(schedulingEntity);
     const { priority } = sortKeyOf(schedulingEntity, 0);
-    const { outcome, nominations, victims } = yield* this.#options.victimSearch.steps(profile, demand, policy, budget, {
+    return {
       isStuck: ({ uid }) => stuck.has(uid),
       makesWay: ({ uid }) => (this.promisedTo(uid) ?? -Infinity) >= priority,
-    });
-    return { message: policy.describe(outcome, schedulingEntity.kind), nominations, victims, eventsMayHelp: true };
+    };
   }
 
   carryOut(schedulingEntity: SchedulingEntity, preemption: Preemption): void {

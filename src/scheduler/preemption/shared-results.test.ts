@@ -115,7 +115,7 @@ describe('equal gangs that preempt', () => {
   }
   const lower = (c: Scheduling, i: number): void => void c.change(`v${i}`, { priority: 0 });
   const stateOf = (c: Scheduling, name: string): string | undefined => c.states()[`gang/default/${name}`];
-  const owners = (c: Scheduling): string[] => c.harness.evicted.map((text) => text.replace(/.*\//, ''));
+  const owners = (c: Scheduling): string[] => c.harness.preempted.map((text) => text.replace(/.*\//, ''));
 
   it('do so one after the other, each with its own victims, until one of them cannot', async () => {
     const c = await fullNodes(5);
@@ -123,7 +123,7 @@ describe('equal gangs that preempt', () => {
     for (let i = 0; i < 3; i++) lower(c, i);
     expect(await later(c)).toEqual(['rejected', 'rejected', 'rejected', 'rejected']);
     expect(owners(c)).toEqual(['g0', 'g1', 'g2']);
-    expect(new Set(c.harness.evicted.map((text) => text.slice(0, 2)))).toEqual(new Set(['v0', 'v1', 'v2']));
+    expect(new Set(c.harness.preempted.map((text) => text.slice(0, 2)))).toEqual(new Set(['v0', 'v1', 'v2']));
     for (let i = 0; i < 3; i++) c.removePod(`v${i}`);
     await later(c);
     expect(c.binds.map(({ binding }) => binding.name).sort()).toEqual(['g0-0', 'g1-0', 'g2-0']);

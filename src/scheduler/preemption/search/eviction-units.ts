@@ -25,6 +25,7 @@ export class EvictionUnits {
   readonly #cluster: Cluster;
   readonly #preemptor: Preemptor;
   readonly #policy: PreemptionPolicy;
+  readonly #makesWay: (pod: Pod) => boolean;
   /** group key or pod uid -> unit; undefined: none of its pods may go */
   readonly #units = new Map<string, EvictionUnit | undefined>();
   /** uids of the gang members that may go */
@@ -36,10 +37,12 @@ export class EvictionUnits {
   /** Groups of which some members have to stay, so that others of lower priority have to stay as well. */
   readonly #held: Gang[] = [];
 
-  constructor(cluster: Cluster, preemptor: Preemptor, policy: PreemptionPolicy) {
+  /** `makesWay`: returns whether the pod is about to be evicted for another entity. */
+  constructor(cluster: Cluster, preemptor: Preemptor, policy: PreemptionPolicy, makesWay: (pod: Pod) => boolean) {
     this.#cluster = cluster;
     this.#preemptor = preemptor;
     this.#policy = policy;
+    this.#makesWay = makesWay;
   }
 
   /** Number of pods that may be evicted, in the units seen so far. */
@@ -124,7 +127,7 @@ export class EvictionUnits {
       this.#inFlight.push(pod);
       return false;
     }
-    const why = this.#policy.protects(pod);
+    const why = this.#makesWay(pod) ? 'that make way for another entity' : this.#policy.protects(pod);
     if (why === undefined) return true;
     if (!this.protectedPods.has(why)) this.protectedPods.set(why, pod);
     return false;

@@ -32,9 +32,9 @@ class Preempting extends Queueing {
   }
 
   evictedIn(act: () => void): readonly string[] {
-    const before = this.harness.evicted.length;
+    const before = this.harness.preempted.length;
     act();
-    return this.harness.evicted
+    return this.harness.preempted
       .slice(before)
       .map((text) => text.split(' ')[0]!)
       .sort();

@@ -30,11 +30,21 @@ export interface FoundVictims {
   readonly unschedulablePlugins: ReadonlySet<string>;
 }
 
+/** What earlier preemptions mean for a search. */
+export interface EarlierPreemptions {
+  /** Returns whether the entity has waited for this pod in vain, so that it must not wait for it again. */
+  isStuck(pod: Pod): boolean;
+  /** Returns whether the pod is about to be evicted for an entity of equal or higher priority. */
+  makesWay(pod: Pod): boolean;
+}
+
 /** The input of a search. */
 export interface VictimSearchRequest {
   readonly profile: Profile;
   readonly demand: Demand;
   readonly policy: PreemptionPolicy;
+  /** Absent: there is none. */
+  readonly earlier?: EarlierPreemptions;
   /** Returns the nodes that a member may use. Absent: no restriction. */
   readonly nodeSubsetOf?: NodeSubsetOf | undefined;
 }
@@ -110,7 +120,12 @@ export class VictimSearch {
   #begin({ demand, policy, ...request }: VictimSearchRequest, budget: WorkBudget): Search {
     const { members, gang } = demand;
     const priority = members.reduce((lowest, pod) => Math.min(lowest, pod.priority), Infinity);
-    const units = new EvictionUnits(this.#cluster, { priority, groupKey: gang?.key }, policy);
+    const units = new EvictionUnits(
+      this.#cluster,
+      { priority, groupKey: gang?.key },
+      policy,
+      (pod) => request.earlier?.makesWay(pod) === true,
+    );
     return {
       ...request,
       demand,
@@ -125,10 +140,10 @@ export class VictimSearch {
   }
 
   *#find(search: Search): Yielding<FoundVictims> {
-    const { demand, policy, units, budget } = search;
+    const { demand, policy, units, budget, earlier } = search;
     const classes = yield* this.#classes(search);
     const { needed } = demand;
-    const isGoing = (pod: Pod): boolean => this.#isGoing(pod);
+    const isGoing = (pod: Pod): boolean => this.#isGoing(pod) && earlier?.isStuck(pod) !== true;
     const estimate = yield* VictimEstimate.of({ classes, needed, units, policy, isGoing }, budget);
     const cheapest = yield* estimate.cheapest(Infinity, budget);
     if (estimate.isBound && cheapest.placed < needed)

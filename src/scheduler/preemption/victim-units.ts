@@ -7,7 +7,7 @@ import type { PodEvictor } from '../ports.ts';
 import { VictimUnit } from './victim-unit.ts';
 import type { VictimObserver, VictimUnitOptions } from './victim-unit.ts';
 
-export interface VictimsOptions {
+export interface VictimUnitsOptions {
   readonly intake: Pick<Intake, 'cluster' | 'clock' | 'gate' | 'profiles' | 'router'>;
   readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict'>;
   readonly logger: Logger;
@@ -31,8 +31,8 @@ const noObserver: VictimObserver = { evicted: () => undefined, failed: () => und
  * - If a part of a group was evicted and the rest is below the quorum, the rest is evicted as well.
  * - Any other pod that is not being deleted loses its mark.
  */
-export class Victims {
-  readonly #options: VictimsOptions;
+export class VictimUnits {
+  readonly #options: VictimUnitsOptions;
   /** uid -> the latest unit of this victim, until the unit is over */
   readonly #unitOf = new Map<string, VictimUnit>();
   /** key of a group -> the unit that tears it down */
@@ -40,7 +40,7 @@ export class Victims {
   /** `waiting`: the marks of an earlier process are not known yet. */
   #state: 'waiting' | 'settling' | 'running' = 'waiting';
 
-  constructor(options: VictimsOptions) {
+  constructor(options: VictimUnitsOptions) {
     this.#options = options;
     options.intake.router.barWhile((key) => this.#torn.has(key));
   }
