@@ -131,11 +131,15 @@ export class NodeInfo implements NodeView {
     }
   }
 
-  /** Removes pods from the node in one step, whatever version of them the caller has. */
+  /** Removes pods from the node in one step, whatever version of them the caller has. Throws, without effect, if one is not there. */
   takeOff(requested: readonly Pod[]): TakenOff {
     const before = this.contents;
     const { pods } = before;
-    const gone = requested.map(({ uid }) => pods.get(uid)!);
+    const gone = requested.map(({ uid, key }) => {
+      const pod = pods.get(uid);
+      if (pod === undefined) throw new Error(`pod ${key} is not on node ${this.name}`);
+      return pod;
+    });
     this.requested = new Amounts();
     this.nonZeroMilliCpu = 0;
     this.nonZeroMemory = 0;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
+import { seededRandom } from '../../../base/random.ts';
+import { Status } from '../../../framework/status.ts';
 import { defaultPlugins, defaultPreemption } from '../../../plugins/registry.ts';
 import { Queueing } from '../../../testkit/queueing.ts';
 
@@ -323,5 +325,22 @@ describe('victims of a gang', () => {
     core.running('low-0', 'a', { group: 'low', cpu: 2, ...started(0) });
     for (const i of [1, 2]) core.running(`low-${i}`, 'a', { group: 'low', ...started(i) });
     expect(core.preemptGang(2, 2)).toEqual(['low-0']);
+  });
+});
+
+describe('a search with a plugin that answers differently from call to call', () => {
+  it.each([0.1, 0.2, 0.4])('leaves all pods on their nodes (rejecting a share of %d)', (share) => {
+    for (let seed = 1; seed <= 40; seed++) {
+      const random = seededRandom(seed);
+      const filter = (): Status | undefined => (random() < share ? new Status('Unschedulable', 'unsteady') : undefined);
+      const extra = [{ name: 'Unsteady', sign: (): string => '', filter }];
+      const core = new Queueing({ plugins: [...defaultPlugins, defaultPreemption], extra });
+      core.node({ name: 'a', cpu: 8 });
+      for (let i = 0; i < 8; i++) core.pod({ name: `low-${i}`, cpu: 1, priority: 10 * i, nodeName: 'a' });
+      core.group({ name: 'x', minMember: 3 });
+      for (const [i, cpu] of [1, 2, 2].entries()) core.pod({ name: `x-${i}`, group: 'x', cpu, priority: high });
+      core.harness.core.attempt();
+      expect(core.harness.cluster.node('a')!.pods.size).toBe(8);
+    }
   });
 });

@@ -336,6 +336,8 @@ export class VictimSearch {
       else low = middle + 1;
     }
     if (!isCurrent) plan = yield* this.#plan(search, transaction, going, victims);
+    // A plugin may answer differently the second time.
+    if (plan.blocked !== undefined) return plan.placed;
     return { assignments: plan.assignments, victims, going };
   }
 
