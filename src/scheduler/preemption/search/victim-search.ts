@@ -318,7 +318,7 @@ export class VictimSearch {
   ): Yielding<Confirmed | number> {
     // Pods that are out would be missing.
     this.#undo(search, transaction);
-    const units = [...new Set(this.#cluster.nodes.flatMap((node) => search.units.on(node).map(({ unit }) => unit)))];
+    const units = yield* this.#allUnits(search);
     const priorities = new Set(units.flatMap(({ pods }) => pods.map(({ priority }) => priority)));
     const levels = [-Infinity, ...[...priorities].filter((level) => level < below).sort((a, b) => a - b)];
     let victims = victimsUpTo(levels.at(-1)!, units);
@@ -339,6 +339,16 @@ export class VictimSearch {
     // A plugin may answer differently the second time.
     if (plan.blocked !== undefined) return plan.placed;
     return { assignments: plan.assignments, victims, going };
+  }
+
+  *#allUnits({ units, budget }: Search): Yielding<readonly EvictionUnit[]> {
+    const found = new Set<EvictionUnit>();
+    for (const node of this.#cluster.nodes) {
+      budget.spend(node.pods.size);
+      if (budget.isDue) yield;
+      for (const { unit } of units.on(node)) found.add(unit);
+    }
+    return [...found];
   }
 
   /** Plans without these pods, in the transaction as it was before. An incomplete plan changes nothing. */
