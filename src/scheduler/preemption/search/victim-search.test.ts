@@ -137,6 +137,27 @@ describe('victims of a pod', () => {
     expect(core.preempt({ spec: { affinity: { podAffinity } } })).toEqual([]);
   });
 
+  it.each([
+    [0, 10],
+    [10, 0],
+  ])(
+    'are found where it has an affinity to a pod of lower priority that stays (%d there, %d elsewhere)',
+    (there, elsewhere) => {
+      const core = new Preempting({});
+      for (const [name, zone] of Object.entries({ a: 'z1', b: 'z1', c: 'z2' }))
+        core.node({ name, cpu: 1, labels: { zone } });
+      core.running('there', 'a', { priority: there });
+      core.running('wanted', 'b', { priority: 20, labels: { app: 'wanted' } });
+      core.running('elsewhere', 'c', { priority: elsewhere });
+      const podAffinity = {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          { labelSelector: { matchLabels: { app: 'wanted' } }, topologyKey: 'zone' },
+        ],
+      };
+      expect(core.preempt({ spec: { affinity: { podAffinity } } })).toEqual(['there']);
+    },
+  );
+
   it('PE33 - are not DaemonSet pods if others of equal priority would do', () => {
     const core = new Preempting({ a: 2 });
     const { template, ...rest } = core.harness.build.projectedPod({

@@ -2,6 +2,7 @@ import type { Pod } from '../../../api/pod.ts';
 import type { WorkBudget } from '../../../base/work-budget.ts';
 import type { Yielding } from '../../../base/yielding.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
+import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { Transaction } from '../../../cluster/transaction.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { Nomination } from '../../../framework/dry-run.ts';
@@ -18,7 +19,7 @@ import { EvictionUnits } from './eviction-units.ts';
 import type { EvictablePod } from './evictable-pod.ts';
 import { PutBack } from './put-back.ts';
 import { VictimEstimate } from './victim-estimate.ts';
-import type { MemberClass } from './victim-estimate.ts';
+import type { Estimate, MemberClass } from './victim-estimate.ts';
 
 /** What a search found: a plan and its victims, or why there is none. */
 export interface FoundVictims {
@@ -144,7 +145,9 @@ export class VictimSearch {
     const classes = yield* this.#classes(search);
     const { needed } = demand;
     const isGoing = (pod: Pod): boolean => this.#isGoing(pod) && earlier?.isStuck(pod) !== true;
-    const estimate = yield* VictimEstimate.of({ classes, needed, units, policy, isGoing }, budget);
+    const estimateFor = (some: readonly MemberClass[]): Yielding<VictimEstimate> =>
+      VictimEstimate.of({ classes: some, needed, units, policy, isGoing }, budget);
+    const estimate = yield* estimateFor(classes);
     const cheapest = yield* estimate.cheapest(Infinity, budget);
     if (estimate.isBound && cheapest.placed < needed)
       return none(search, this.#negative(search, cheapest.placed, estimate));
@@ -157,7 +160,13 @@ export class VictimSearch {
           : undefined;
       let found: Confirmed | number;
       if (first !== undefined && estimate.isBound) found = yield* this.#putBack(search, transaction, first);
-      else found = yield* this.#withoutEstimate(search, transaction, going, estimate, first);
+      else {
+        const accepted = this.#accepted(search, transaction, going, classes);
+        const estimateNow = (function* (): Yielding<VictimEstimate> {
+          return yield* estimateFor(yield* accepted);
+        })();
+        found = yield* this.#withoutEstimate(search, transaction, going, estimate, first, estimateNow);
+      }
       if (typeof found === 'number') return none(search, this.#negative(search, found, estimate));
       const { assignments, victims, going: awaited } = found;
       const nominations = assignments.map(({ pod, nodeName }) => ({ pod, nodeName }));
@@ -235,7 +244,7 @@ export class VictimSearch {
 
   /**
    * Finds victims if the estimate is not exact: members are of several classes, or plugins keep pods apart. `confirmed`: what the estimate
-   * found. Returns the number of placed members if too few fit.
+   * found. `estimateNow`: returns the estimate among the nodes that `#accepted` returns. Returns the number of placed members if too few fit.
    */
   *#withoutEstimate(
     search: Search,
@@ -243,15 +252,21 @@ export class VictimSearch {
     going: readonly Pod[],
     estimate: VictimEstimate,
     confirmed: Confirmed | undefined,
+    estimateNow: Yielding<VictimEstimate>,
   ): Yielding<Confirmed | number> {
     const { needed } = search.demand;
+    const confirm = function* (
+      this: VictimSearch,
+      { placed, victims, nodes }: Estimate,
+    ): Yielding<Confirmed | undefined> {
+      if (placed < needed) return undefined;
+      const plan = yield* this.#confirm(search, transaction, going, [...victims], nodes);
+      return plan && (yield* this.#putBack(search, transaction, plan));
+    }.bind(this);
     let found = confirmed && (yield* this.#putBack(search, transaction, confirmed));
-    if (found === undefined) {
-      const { placed, victims, nodes } = yield* estimate.cheapest(1, search.budget);
-      const apart =
-        placed >= needed ? yield* this.#confirm(search, transaction, going, [...victims], nodes) : undefined;
-      found = apart && (yield* this.#putBack(search, transaction, apart));
-    }
+    found ??= yield* confirm(yield* estimate.cheapest(1, search.budget));
+    if (found === undefined && search.demand.members.some((pod) => !search.profile.skipOthers(pod)))
+      found = yield* confirm(yield* (yield* estimateNow).cheapest(Infinity, search.budget));
     try {
       const top = found === undefined ? Infinity : topOf(found.victims);
       if (found === undefined || (yield* this.#mayBeLower(search, estimate, top))) {
@@ -265,6 +280,33 @@ export class VictimSearch {
       if (found === undefined || !(error instanceof WorkLimitError)) throw error;
       return found;
     }
+  }
+
+  /**
+   * Returns the classes with only those nodes that the plugins which read other nodes accept now. Members may need pods of lower priority on
+   * other nodes, such as by affinity, so they may fit only if those pods stay.
+   */
+  *#accepted(
+    search: Search,
+    transaction: Transaction,
+    going: readonly Pod[],
+    classes: readonly MemberClass[],
+  ): Yielding<readonly MemberClass[]> {
+    const { profile, budget } = search;
+    this.#undo(search, transaction);
+    yield* takeOut(transaction, going, budget);
+    const accepted: MemberClass[] = [];
+    for (const each of classes) {
+      const state = new CycleState();
+      const isRejected = profile.preFilter(state, each.pod).status !== undefined;
+      const accepts = (node: NodeInfo): boolean =>
+        profile.filter(profile.otherFilters, state, each.pod, node) === undefined;
+      accepted.push({ ...each, nodes: isRejected ? [] : each.nodes.filter(accepts) });
+      spend(search, each.nodes.length);
+      budget.spend(each.nodes.length);
+      if (budget.isDue) yield;
+    }
+    return accepted;
   }
 
   /** Returns false if the entity has no capacity without more pods than those below this priority. */
