@@ -284,6 +284,18 @@ describe('victims of a gang', () => {
     expect(core.verdict).toContain('not helpful: 39 of 40 members fit even with 39 pods of lower priority gone.');
   });
 
+  it.each([
+    [100, 1000],
+    [1000, 100],
+  ])('are found if only some members must respect a reservation (priorities %d and %d)', (...priorities) => {
+    const core = new Preempting({ a: 1, b: 1 });
+    core.running('low', 'a');
+    core.pod({ name: 'other', cpu: 1, priority: 500, nominatedNodeName: 'b', schedulerName: 'other' });
+    core.group({ name: 'x', minMember: 2 });
+    for (const [i, priority] of priorities.entries()) core.pod({ name: `x-${i}`, group: 'x', cpu: 1, priority });
+    expect(core.evictedIn(() => core.harness.core.attempt())).toEqual(['low']);
+  });
+
   it('have the lowest possible priority if the members are of several kinds', () => {
     const core = new Preempting({});
     for (const [name, cpu, memory] of [

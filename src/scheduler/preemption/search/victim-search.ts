@@ -189,8 +189,10 @@ export class VictimSearch {
     const { profile, demand, budget, nodeSubsetOf } = search;
     const { members, gang, signed } = demand;
     const signatures = yield* signed.of(profile, budget);
-    /** signature -> members; a member without one is a class of its own */
-    const groups = Map.groupBy(members.keys(), (i) => signatures[i]!.whole ?? members[i]!.uid);
+    // Which reservations a member must respect depends on its priority.
+    const ofPriority = (i: number): string => (this.#cluster.hasReservations ? `${members[i]!.priority} ` : '');
+    /** signature, with the priority if it matters -> members; a member without a signature is a class of its own */
+    const groups = Map.groupBy(members.keys(), (i) => ofPriority(i) + (signatures[i]!.whole ?? members[i]!.uid));
     // The plan alone decides about gangs of very many kinds.
     if (groups.size > maxClasses) return [];
     const classes: { readonly pod: Pod; readonly count: number; readonly names: readonly string[] }[] = [];
