@@ -20,7 +20,8 @@ import type { OngoingPreemptionsOptions } from './ongoing-preemptions.ts';
 import { PreemptionCheck } from './preemption-check.ts';
 import { beneficiaryOf, nameOf, timeOf, waitingFor } from './preemption-texts.ts';
 import { nominationsOfEarlierProcess } from './recovered-nominations.ts';
-import type { VictimSearch, VictimSearchRequest } from './search/victim-search.ts';
+import type { VictimSearch } from './search/victim-search.ts';
+import type { VictimSearchRequest } from './search/victim-search-request.ts';
 
 export interface PreemptionsOptions extends OngoingPreemptionsOptions {
   readonly victimSearch: VictimSearch;

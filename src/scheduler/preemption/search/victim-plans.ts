@@ -1,0 +1,138 @@
+import type { Pod } from '../../../api/pod.ts';
+import type { WorkBudget } from '../../../base/work-budget.ts';
+import type { Yielding } from '../../../base/yielding.ts';
+import type { Cluster } from '../../../cluster/cluster.ts';
+import type { NodeInfo } from '../../../cluster/node-info.ts';
+import type { Transaction } from '../../../cluster/transaction.ts';
+import { CycleState } from '../../../framework/cycle-state.ts';
+import type { NodeAssignment, Plan, Planner, PlanRequest } from '../../placement/planning/planner.ts';
+import type { EvictablePod } from './evictable-pod.ts';
+import { PutBack } from './put-back.ts';
+import type { SearchWork } from './search-work.ts';
+import type { MemberClass } from './victim-estimate.ts';
+import type { VictimSearchRequest } from './victim-search-request.ts';
+
+/** A complete plan without these victims. */
+export interface ConfirmedVictims {
+  readonly assignments: readonly NodeAssignment[];
+  readonly victims: readonly EvictablePod[];
+  /** Terminating pods that must be gone too. */
+  readonly going: readonly Pod[];
+}
+
+export interface VictimPlansOptions {
+  readonly cluster: Cluster;
+  readonly planner: Planner;
+  readonly request: VictimSearchRequest;
+  /** Open; the caller rolls it back after `undo`. */
+  readonly transaction: Transaction;
+  /** Pods that are terminating. No plan counts on their staying. */
+  readonly going: readonly Pod[];
+  readonly work: SearchWork;
+}
+
+/** Pods to take out between two checks whether a pause is due. */
+const takenOutAtATime = 500;
+
+/** The plans of one search. Each begins in the state before the search, so that none depends on another; the last one may be in effect. */
+export class VictimPlans {
+  readonly #options: VictimPlansOptions;
+  readonly #budget: WorkBudget;
+  /** The members of the last plan, for which Reserve was called. */
+  #reserved: readonly NodeAssignment[] = [];
+
+  constructor(options: VictimPlansOptions) {
+    this.#options = options;
+    this.#budget = options.work.budget;
+  }
+
+  /** True if no further plan may be made. */
+  get areExhausted(): boolean {
+    return this.#options.work.plans >= this.#options.request.policy.maxPlans;
+  }
+
+  /** Plans without these pods, on these nodes only. An incomplete plan changes nothing. */
+  *plan(victims: readonly EvictablePod[], within?: ReadonlySet<string>): Yielding<Plan> {
+    const { planner, request, transaction, going, work } = this.#options;
+    const { profile, demand, nodeSubsetOf } = request;
+    const { members, needed, signed, gang } = demand;
+    this.undo();
+    work.plans++;
+    yield* takeOut(transaction, [...going, ...victims.map(({ pod }) => pod)], this.#budget);
+    const planRequest: PlanRequest = {
+      ...{ profile, members, needed, signed, within, nodeSubsetOf },
+      groupState: gang === undefined ? undefined : new CycleState(),
+      spend: (steps) => work.spend(steps),
+    };
+    const plan = yield* planner.steps(planRequest, transaction, this.#budget);
+    if (plan.blocked === undefined) this.#reserved = plan.assignments;
+    else {
+      this.undo();
+      for (const name of plan.unschedulablePlugins) work.unschedulablePlugins.add(name);
+    }
+    return plan;
+  }
+
+  /** Like `plan`, and then puts victims back that the plan does not need. Returns undefined if the entity does not fit. */
+  *confirm(victims: readonly EvictablePod[], within?: ReadonlySet<string>): Yielding<ConfirmedVictims | undefined> {
+    const { blocked, assignments } = yield* this.plan(victims, within);
+    return blocked === undefined ? yield* this.putBack(victims, assignments) : undefined;
+  }
+
+  /** Puts back the victims, and the terminating pods, that the last plan does not need to be gone. Returns the rest. */
+  *putBack(victims: readonly EvictablePod[], assignments: readonly NodeAssignment[]): Yielding<ConfirmedVictims> {
+    const { cluster, request, transaction, going } = this.#options;
+    const { profile, policy } = request;
+    const putBack = new PutBack({ cluster, profile, transaction, assignments, policy });
+    const left = yield* putBack.run(victims, this.#budget);
+    const awaited = yield* putBack.run(going.map(asVictim), this.#budget);
+    return { assignments, victims: left, going: awaited.map(({ pod }) => pod) };
+  }
+
+  /**
+   * Returns the classes with only those nodes that the plugins which read other nodes accept now. Members may need pods of lower priority on
+   * other nodes, such as by affinity, so they may fit only if those pods stay.
+   */
+  *acceptedNow(classes: readonly MemberClass[]): Yielding<readonly MemberClass[]> {
+    const { request, transaction, going, work } = this.#options;
+    const { profile } = request;
+    this.undo();
+    yield* takeOut(transaction, going, this.#budget);
+    const accepted: MemberClass[] = [];
+    for (const each of classes) {
+      const state = new CycleState();
+      const isRejected = profile.preFilter(state, each.pod).status !== undefined;
+      const accepts = (node: NodeInfo): boolean =>
+        profile.filter(profile.otherFilters, state, each.pod, node) === undefined;
+      accepted.push({ ...each, nodes: isRejected ? [] : each.nodes.filter(accepts) });
+      work.spend(each.nodes.length);
+      this.#budget.spend(each.nodes.length);
+      if (this.#budget.isDue) yield;
+    }
+    return accepted;
+  }
+
+  /** Restores the state before the search: undoes the last plan, and puts all pods back. */
+  undo(): void {
+    const { planner, request, transaction } = this.#options;
+    planner.unreserve(request.profile, this.#reserved);
+    this.#reserved = [];
+    transaction.rollbackTo(0);
+  }
+}
+
+/** Terminating pods are put back like pods without a group. */
+function asVictim(pod: Pod): EvictablePod {
+  const unit = { gang: undefined, pods: [pod], priority: pod.priority, surplus: 1, mayGoWhole: true };
+  return { pod, unit, isSpare: true };
+}
+
+function* takeOut(transaction: Transaction, pods: readonly Pod[], budget: WorkBudget): Yielding<void> {
+  // Pods of one node together: its contents are then computed once.
+  const byNode = [...Map.groupBy(pods, ({ nodeName }) => nodeName).values()].flat();
+  for (let start = 0; start < byNode.length; start += takenOutAtATime) {
+    transaction.takeOut(byNode.slice(start, start + takenOutAtATime));
+    budget.spend(takenOutAtATime);
+    if (budget.isDue) yield;
+  }
+}
