@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import { NotFoundError } from '../../src/client/api-errors.ts';
 import { runController } from '../../src/compose/controller.ts';
-import { enableOwn } from '../../src/compose/own-plugins.ts';
 import type { RunningProcess } from '../../src/compose/running-process.ts';
 import { runScheduler } from '../../src/compose/scheduler.ts';
 import {
@@ -15,7 +14,7 @@ import {
   defaultProfile,
 } from '../../src/config/scheduler-configuration.ts';
 import type { LeaderElectionConfiguration } from '../../src/config/scheduler-configuration.ts';
-import type { OwnPlugin } from '../../src/plugins/own-plugin.ts';
+import { defaultPreemption } from '../../src/plugins/registry.ts';
 import { defaultSecureServing } from '../../src/serving/secure-serving-options.ts';
 import { httpsGet } from '../../src/serving/testing/https-get.ts';
 import { expectBound, nodeOf } from '../expect/expect-bound.ts';
@@ -39,22 +38,6 @@ export function allRights(namespace: string): object {
     config: { extenders: [{ urlPrefix: 'http://extender', bindVerb: 'bind' }] },
   };
 }
-
-/** Tutti has no default plugin that preempts; this one does, for one pod. */
-const preemptCheapest: OwnPlugin = {
-  name: 'PreemptCheapest',
-  factory: (_args, handle) => ({
-    name: 'PreemptCheapest',
-    postFilter: (candidate) => {
-      if (candidate.kind !== 'pod' || candidate.pod.name !== 'greedy') return undefined;
-      const victims = [...handle.cluster.pods()].filter(
-        ({ name, namespace, deleting }) => name === 'modest' && namespace === candidate.pod.namespace && !deleting,
-      );
-      const { plan } = handle.dryRun(candidate, { without: victims });
-      return { message: 'Capacity is being freed.', nominations: plan, victims };
-    },
-  }),
-};
 
 /**
  * A scenario in which Tutti needs every permission that the chart grants its two ServiceAccounts. There are two schedulers and two
@@ -198,8 +181,9 @@ export class RightsStory {
     };
     const ports = await freePorts(4);
     const serving = { kind: 'secure', ...defaultSecureServing, bindAddress: '127.0.0.1' } as const;
+    const profile = defaultProfile(schedulerName);
     const configuration = defaultConfiguration({
-      profiles: enableOwn([defaultProfile(schedulerName)], [preemptCheapest]),
+      profiles: [{ ...profile, plugins: [...profile.plugins, { name: defaultPreemption.name }] }],
       clientConnection: { qps: 0, burst: 1 },
       leaderElection: election('tutti-scheduler', namespace),
       podBackoff: { initialMs: 50, maxMs: 200 },
@@ -220,7 +204,6 @@ export class RightsStory {
       const scheduler = await runScheduler({
         endpoint: proxy.endpoint,
         configuration,
-        plugins: [preemptCheapest],
         serving: { ...serving, securePort: ports[index]! },
         logger,
       });

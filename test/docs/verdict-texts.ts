@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
+import { endReasons } from '../../src/api/pod-group.ts';
 
 /** Texts that a process may report about a pod or a group, read from the sources. `…` stands for variable parts. */
 export interface VerdictTexts {
@@ -20,12 +21,15 @@ const otherTexts: Readonly<Record<string, readonly string[]>> = {
   'src/plugins/noderesources/shortage.ts': ['reason'],
   'src/plugins/volumebinding/volume-choice.ts': ['unreachable', 'unmatched', 'noCapacity', 'gone'],
   'src/scheduler/recovery/gang-evictions.ts': ['note', 'why'],
+  'src/scheduler/preemption/preemptions.ts': ['note'],
+  'src/scheduler/preemption/ongoing-preemptions.ts': ['note'],
   'src/scheduler/cycle/scheduling-cycle.ts': ['neverFits', 'searchEnded'],
   'src/scheduler/cycle/node-availability-check.ts': ['neverFits', 'waitsForNodes'],
 };
 /** Functions that create the message of a verdict. */
 const describing = [
   ...['describeRejection', 'describeDiagnosis', 'describeUnavailable'],
+  ...['waitingFor', 'gaveUpOn', 'couldNotEvict'],
   ...['claimNotFound', 'volumeNotFound', 'classNotFound', 'withoutBindingMode', 'notOwned'],
 ];
 /** Functions that volume plugins call with the text of a Status. */
@@ -36,10 +40,12 @@ export function verdictTexts(): VerdictTexts {
   return {
     reasons: unionOf('src/api/verdict.ts', 'VerdictReason'),
     waitsFor: unionOf('src/api/verdict.ts', 'WaitsFor'),
-    conditionReasons: propertiesOf('src/controller/pod-group-status.ts', 'reason'),
-    eventReasons: ['src/scheduler/verdicts/events.ts', 'src/controller/label-missing.ts'].flatMap((file) =>
-      propertiesOf(file, 'reason'),
-    ),
+    conditionReasons: [...propertiesOf('src/controller/pod-group-status.ts', 'reason'), ...endReasons],
+    eventReasons: [
+      'src/scheduler/verdicts/events.ts',
+      'src/scheduler/preemption/preemption-events.ts',
+      'src/controller/label-missing.ts',
+    ].flatMap((file) => propertiesOf(file, 'reason')),
     messages: [
       ...new Set(
         files

@@ -1,3 +1,4 @@
+import type { BackoffPolicy } from '../../src/base/backoff.ts';
 import { expectBound, expectCountBound, expectNeverBound, nodeOf } from '../expect/expect-bound.ts';
 import { expectGroupCondition } from '../expect/expect-phase.ts';
 import { expectVerdict, expectWarning } from '../expect/expect-verdict.ts';
@@ -38,7 +39,10 @@ export const losses = {
   'kept-trying': scenario(
     'a group with policy KeepTrying stays partially bound, and its members come first among pods of their priority',
     async (stage) => {
-      const { gang, rivals } = await partiallyBoundGang(stage, { repairGraceSeconds: 1, repairPolicy: 'KeepTrying' });
+      // With a longer backoff, a pod of higher priority may be in backoff when the capacity is freed, and the gang not.
+      const podBackoff = { initialMs: 1, maxMs: 1 };
+      const policy = { repairGraceSeconds: 1, repairPolicy: 'KeepTrying' } as const;
+      const { gang, rivals } = await partiallyBoundGang(stage, policy, true, podBackoff);
       await expectWarning(stage.record, [`${stage.namespace}/gang`], {
         reason: 'NotReleased',
         says: ['its repairPolicy is KeepTrying'],
@@ -55,6 +59,7 @@ export const losses = {
       });
       const equal = await stage.createPod('equal', { cpu: 1 });
       const important = await stage.createPod('important', { cpu: 2, priority: 'high' });
+      await expectVerdict(stage.record, [important], { reason: 'Unschedulable' });
       await stage.deletePod(rivals[0]!);
       await expectBound(stage.record, [important]);
       await stage.deletePod(important);
@@ -233,6 +238,7 @@ async function partiallyBoundGang(
   stage: Stage,
   policy: { readonly repairGraceSeconds: number; readonly repairPolicy?: 'KeepTrying' },
   isControlled = true,
+  podBackoff?: BackoffPolicy,
 ): Promise<{ gang: string[]; rivals: string[] }> {
   stage.partialForMs = 60_000;
   await stage.startController();
@@ -256,6 +262,6 @@ async function partiallyBoundGang(
   await proxy.cut();
   await first.stop();
   const rivals = [await stage.createPod('rival', { cpu: 2, nodeName: node!, schedulerName: 'another' })];
-  await stage.startScheduler();
+  await stage.startScheduler({ ...(podBackoff !== undefined && { podBackoff }) });
   return { gang, rivals };
 }

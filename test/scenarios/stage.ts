@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { podGroupPath } from '../../src/api/pod-group.ts';
+import type { BackoffPolicy } from '../../src/base/backoff.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { AlreadyExistsError, NotFoundError } from '../../src/client/api-errors.ts';
 import type { KubeClient } from '../../src/client/kube-client.ts';
@@ -119,6 +120,8 @@ export class Stage {
       readonly through?: ApiProxy;
       /** plugin -> its arguments */
       readonly args?: Readonly<Record<string, object>>;
+      /** Default: that of kube-scheduler. */
+      readonly podBackoff?: BackoffPolicy;
       /** Enables DefaultPreemption. */
       readonly preempts?: boolean;
     } = {},
@@ -138,6 +141,7 @@ export class Stage {
         profiles: [{ ...profile, plugins }],
         clientConnection: { qps: 0, burst: 1, kubeconfig: this.#accountOf('scheduler').kubeconfigPath },
         leaderElection: noLeaderElection,
+        ...(options.podBackoff !== undefined && { podBackoff: options.podBackoff }),
       }),
       logger: this.logs,
     });

@@ -222,8 +222,9 @@ class World {
       }),
       binds: binds.map(({ binding }) => `${binding.name} ${binding.nodeName} ${JSON.stringify(binding.annotations)}`),
       verdicts: harness.written,
-      events: harness.events,
-      evicted: harness.evicted,
+      events: harness.events.filter((event) => event !== 'Preempted old'),
+      // The deletes follow the marks, so a change that arrived during the attempt may withdraw them.
+      preempted: harness.preempted,
       warnings: harness.warnings,
       reserved: [...this.reserved],
       preBinds: this.preBinds.map(({ pod }) => pod),

@@ -25,7 +25,8 @@ export class PreemptionEvents {
     const what = units.length === 0 ? `waiting for ${pods} to terminate` : `evicting ${pods}${ofGroups}`;
     const members = counted(plan.nominations.length, schedulingEntity.kind === 'gang' ? 'member' : 'pod');
     const note = `${what} to place ${members}, until ${timeOf(deadline.now)} at the latest`;
-    this.#events.record(ofPreemptor(schedulingEntity, plan.owner, 'PreemptionStarted', note));
+    const reason = 'PreemptionStarted';
+    this.#events.record(ofPreemptor(schedulingEntity, plan.owner, reason, note));
   }
 
   /** The pod will be deleted. */
