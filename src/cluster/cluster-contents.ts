@@ -10,8 +10,6 @@ export interface ClusterContentsOptions {
   readonly counter: GenerationCounter;
   /** Returns all known pods, on these nodes or not. */
   readonly pods: () => Iterable<Pod>;
-  /** Returns whether a change may still be reverted. */
-  readonly isPlanning: () => boolean;
   /** First version of `placed`. Two contents never share a version. */
   readonly firstVersion: number;
 }
@@ -28,21 +26,21 @@ export class ClusterContents {
   /** Requested amounts of the nodes, by priority. */
   readonly requestedByPriority: RequestedByPriority;
 
-  constructor({ counter, pods, isPlanning, firstVersion }: ClusterContentsOptions) {
+  /** True while a transaction may still revert changes. */
+  isPlanning = false;
+
+  constructor({ counter, pods, firstVersion }: ClusterContentsOptions) {
     this.placed = new PlacedPods(() => this.nodes.all(), firstVersion);
     this.claimsInUse = new ClaimsInUse(() => this.nodes.all(), pods);
-    const settle = (): void => {
-      if (!isPlanning()) this.placed.settle();
-    };
     this.nodes = new ClusterNodes(counter, {
       added: (node, added) => {
         this.placed.added(node, added);
-        settle();
+        if (!this.isPlanning) this.placed.settle();
         this.claimsInUse.added(node, added);
       },
       removed: (node, removed) => {
         this.placed.removed(node, removed);
-        settle();
+        if (!this.isPlanning) this.placed.settle();
         this.claimsInUse.removed(node, removed);
       },
     });

@@ -66,7 +66,6 @@ export class Cluster {
       new ClusterContents({
         counter,
         pods: () => this.#pods.values(),
-        isPlanning: () => this.#transaction !== undefined,
         firstVersion,
       });
     this.#full = contents(0);
@@ -388,10 +387,12 @@ export class Cluster {
       closed: () => {
         for (const [pod, info] of kept) this.#takeOff(info, pod);
         this.#transaction = undefined;
+        this.#contents.isPlanning = false;
         this.#contents.placed.settle();
         this.#contents = this.#planned = this.#full;
       },
     };
+    this.#contents.isPlanning = true;
     this.#transaction = new Transaction(this.#nodes, target);
     return this.#transaction;
   }

@@ -63,10 +63,10 @@ export function planInstance(
   const result = scheduler.harness.core.attempt();
   switch (result?.kind) {
     case 'planned': {
-      const { assignments } = result.plan;
+      const { assignments, strategy } = result.plan;
       return {
         nodes: new Map(assignments.map(({ pod, nodeName }) => [numberIn(pod.name), numberIn(nodeName)])),
-        strategy: assignments[0]!.strategy!,
+        strategy: strategy!,
       };
     }
     case 'rejected':

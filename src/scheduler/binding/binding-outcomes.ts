@@ -119,10 +119,10 @@ export class BindingOutcomes {
     }
   }
 
-  #notifyScheduled({ entity, gang, assignments }: BindingPlan, seconds: number): void {
+  #notifyScheduled({ entity, gang, assignments, strategy }: BindingPlan, seconds: number): void {
     const { events, logger } = this.#options;
     const nodes = new Set(assignments.map(({ nodeName }) => nodeName));
-    const { nodeName: node, strategy } = assignments[0]!;
+    const { nodeName: node } = assignments[0]!;
     logger.info('scheduled', {
       entity: entity.key,
       attempts: entity.attempts,

@@ -17,6 +17,8 @@ export interface BindingPlan {
   /** The group had not started when the plan was made. The plan starts it. */
   readonly startsGang: boolean;
   readonly assignments: readonly NodeAssignment[];
+  /** Name of the placement strategy that chose the nodes. Absent: another part of the scheduler did. */
+  readonly strategy?: string;
   /** Members that wait on Permit. */
   readonly waiting: readonly WaitingPod[];
   /** Clock.monotonic() when the attempt began. */

@@ -167,7 +167,17 @@ export class SchedulingCycle {
       const groupSpec = (gang ?? cluster.gang(members[0]!.podGroupKey ?? ''))?.spec;
       return {
         kind: 'planned',
-        plan: { profile, entity, gang, groupSpec, startsGang, assignments, waiting, startedAt },
+        plan: {
+          profile,
+          entity,
+          gang,
+          groupSpec,
+          startsGang,
+          assignments,
+          strategy: plan.strategy,
+          waiting,
+          startedAt,
+        },
       };
     } catch (error) {
       transaction.abandon();

@@ -153,7 +153,7 @@ export class AssignmentPass {
     const target = { pod, state: batch.isUniform ? batch.state : state, nodeNames };
     const rejection = ranking.rejectionOn(node, target) ?? this.#reserve(node, state, pod);
     if (rejection !== undefined) return this.#rejection(pod, rejection);
-    this.assignments.push({ pod, nodeName: node.name, state, strategy: this.#strategy });
+    this.assignments.push({ pod, nodeName: node.name, state });
     const failure = this.#follow(pod, node);
     return failure && this.#rejection(pod, failure);
   }
@@ -263,7 +263,7 @@ export class AssignmentPass {
         left.push(...pods.slice(i + 1));
         break;
       }
-      assignments.push({ pod, nodeName: node.name, state, strategy: this.#strategy });
+      assignments.push({ pod, nodeName: node.name, state });
       // Only the next member of the batch needs this; later batches see that the node changed.
       if (i + 1 < pods.length && assignments.length < needed) ranking.placedOnBest();
       const failure = ranking.error ?? this.#follow(pod, node);

@@ -12,8 +12,6 @@ export interface NodeAssignment {
   readonly pod: Pod;
   readonly nodeName: string;
   readonly state: CycleState;
-  /** Name of the strategy that placed it. Absent: another part of the scheduler chose the node. */
-  readonly strategy?: string;
 }
 
 /**
