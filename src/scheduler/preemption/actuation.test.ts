@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PreemptionStory } from '../testing/preemption-story.ts';
+import { oneGang, PreemptionStory } from '../testing/preemption-story.ts';
 
 /** Gang `high` of two needs nodes a and b, where a low pod runs on each. */
 async function twoNodes(): Promise<PreemptionStory> {
@@ -10,15 +10,6 @@ async function twoNodes(): Promise<PreemptionStory> {
   }
   story.group('high', 2);
   story.members('high', 2, { priority: 1000 });
-  return story;
-}
-
-/** Gang `low` of four runs on one node, which the lone pod `high` needs. */
-function oneGang(minMember = 4): PreemptionStory {
-  const story = new PreemptionStory();
-  story.node('a', 4);
-  story.group('low', minMember);
-  story.members('low', 4, { nodeName: 'a' });
   return story;
 }
 

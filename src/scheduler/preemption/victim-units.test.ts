@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ForbiddenError, ServerError } from '../../client/api-errors.ts';
-import { PreemptionStory } from '../testing/preemption-story.ts';
+import { oneGang } from '../testing/preemption-story.ts';
 
 function forbidden(verb: string, resource: string): ForbiddenError {
   const message = `pods "old" is forbidden: User "tutti" cannot ${verb} resource "${resource}" in API group "" in the namespace "default"`;
@@ -9,15 +9,6 @@ function forbidden(verb: string, resource: string): ForbiddenError {
 
 function unavailable(): ServerError {
   return new ServerError('try later', { status: 500, reason: 'InternalError', request: '', causes: [] });
-}
-
-/** Gang `low` of four runs on one node, which the lone pod `high` needs. */
-function oneGang(minMember = 4): PreemptionStory {
-  const story = new PreemptionStory();
-  story.node('a', 4);
-  story.group('low', minMember);
-  story.members('low', 4, { nodeName: 'a' });
-  return story;
 }
 
 describe('a mark that is refused', () => {

@@ -233,3 +233,12 @@ export class PreemptionStory {
     return 'written';
   }
 }
+
+/** Gang `low` of four runs on one node. */
+export function oneGang(minMember = 4): PreemptionStory {
+  const story = new PreemptionStory();
+  story.node('a', 4);
+  story.group('low', minMember);
+  story.members('low', 4, { nodeName: 'a' });
+  return story;
+}

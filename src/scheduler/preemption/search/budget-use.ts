@@ -30,6 +30,11 @@ export class BudgetUse {
     return exceeds;
   }
 
+  /** Adds evictions. Returns how many of them exceed a budget. */
+  addAll(pods: readonly Pod[]): number {
+    return pods.filter((pod) => this.add(pod)).length;
+  }
+
   /**
    * Returns the items with those at the front whose pods exceed a budget, those with most such pods first. Counts the pods of the others, from
    * the last item to the first. `podsOf`: returns the same array for items that go together.
@@ -49,7 +54,7 @@ export class BudgetUse {
 
   /** Returns how many of the evictions exceed a budget. Adds all of them if none does. */
   #addUnlessExceeding(pods: readonly Pod[]): number {
-    const excess = pods.filter((pod) => this.add(pod)).length;
+    const excess = this.addAll(pods);
     if (excess === 0) return 0;
     const budgets = pods.flatMap((pod) => this.#policy.allowances(pod).map(({ budget }) => budget));
     for (const budget of budgets) this.#used.set(budget, this.#used.get(budget)! - 1);

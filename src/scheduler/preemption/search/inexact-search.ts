@@ -146,8 +146,7 @@ function cheaper(
 
 function price(policy: PreemptionPolicy, { victims }: ConfirmedVictims): EvictionPrice {
   const pods = victims.map(({ pod }) => pod);
-  const use = new BudgetUse(policy);
-  return priceOf(pods, pods.filter((pod) => use.add(pod)).length);
+  return priceOf(pods, new BudgetUse(policy).addAll(pods));
 }
 
 function topOf(victims: readonly EvictablePod[]): number {

@@ -250,10 +250,8 @@ export class VictimEstimate {
       kept = this.#reduced(victims, slots, sum(nodes, slots) - needed);
     }
     for (const [candidate, amounts] of before) for (const [i, amount] of amounts.entries()) candidate.free[i] = amount;
-    const price = priceOf(
-      [...kept].map(({ pod }) => pod),
-      kept.size === victims.size ? violations : countViolations(kept, policy),
-    );
+    const pods = [...kept].map(({ pod }) => pod);
+    const price = priceOf(pods, kept.size === victims.size ? violations : new BudgetUse(policy).addAll(pods));
     return { placed, nodes: new Set([...nodes].map(({ node }) => node.name)), victims: kept, price, last };
   }
 
@@ -341,8 +339,7 @@ export class VictimEstimate {
       return prices.reduce(totalOf, nothingGoes);
     }
     const pods = [...ofUnit].flatMap(([unit, alone]) => alone ?? unit.pods.filter((pod) => !victims.has(pod, unit)));
-    const use = used.copy();
-    return priceOf(pods, pods.filter((pod) => use.add(pod)).length);
+    return priceOf(pods, used.copy().addAll(pods));
   }
 
   /** Returns the price of the pods of a unit that are no victims yet, without budgets. */
@@ -421,13 +418,6 @@ function sum(candidates: Iterable<Candidate>, count: (candidate: Candidate) => n
   let total = 0;
   for (const candidate of candidates) total += count(candidate);
   return total;
-}
-
-function countViolations(victims: Victims, policy: PreemptionPolicy): number {
-  const use = new BudgetUse(policy);
-  let violations = 0;
-  for (const { pod } of victims) if (use.add(pod)) violations++;
-  return violations;
 }
 
 /** Among equal prices, nodes without reservations of others come first. */
