@@ -104,6 +104,8 @@ export function controllerManagerArguments(
     // Pods need it to trust the API server.
     `--root-ca-file=${apiServerCertificate(folder)}`,
     `--controllers=*${nodesAreAlive ? '' : ',-node-lifecycle-controller'}`,
+    // By default, a quota of a CRD that the quota controller found late has no usage for five minutes.
+    '--resource-quota-sync-period=10s',
     '--leader-elect=false',
     '--kube-api-qps=1000',
     '--kube-api-burst=2000',
