@@ -56,7 +56,7 @@ export const preemption = {
 
   PE9: scenario('PE9 - a gang uses free capacity and preempts only what it lacks', async (stage) => {
     await stage.addSimulatedNodes({ name: 'a', allocatable: { cpu: '2' } }, { name: 'b', allocatable: { cpu: '2' } });
-    await stage.startScheduler({ preempts: true });
+    await stage.startScheduler();
     const low = await stage.createPods('low', 2, { cpu: '900m' });
     await expectBound(stage.record, low);
     await stage.createGroup('high', { minMember: 3 });
@@ -80,7 +80,7 @@ export const preemption = {
 /** Starts a preempting scheduler, and a gang of four that fills the only node. Returns its members. */
 async function fullNode(stage: Stage, spec: { readonly minMember: number }): Promise<string[]> {
   await stage.addSimulatedNodes({ name: 'node', allocatable: { cpu: '4' } });
-  await stage.startScheduler({ preempts: true });
+  await stage.startScheduler();
   await stage.createGroup('low', spec);
   const low = await stage.createPods('low', 4, { group: 'low', cpu: 1 });
   await expectBound(stage.record, low);

@@ -9,7 +9,6 @@ import type { RunningProcess } from '../../src/compose/running-process.ts';
 import { runController } from '../../src/compose/controller.ts';
 import { defaultConfiguration, defaultProfile, noLeaderElection } from '../../src/config/scheduler-configuration.ts';
 import { runScheduler } from '../../src/compose/scheduler.ts';
-import { defaultPreemption } from '../../src/plugins/registry.ts';
 import { nodeObject } from '../../src/plane/nodes/node-object.ts';
 import type { SimulatedNodeSpec } from '../../src/plane/nodes/node-object.ts';
 import { SimulatedNodes } from '../../src/plane/nodes/simulated-nodes.ts';
@@ -122,14 +121,11 @@ export class Stage {
       readonly args?: Readonly<Record<string, object>>;
       /** Default: that of kube-scheduler. */
       readonly podBackoff?: BackoffPolicy;
-      /** Enables DefaultPreemption. */
-      readonly preempts?: boolean;
     } = {},
   ): Promise<RunningProcess> {
     this.#schedules = true;
     const profile = defaultProfile(schedulerName);
-    const enabled = options.preempts === true ? [...profile.plugins, defaultPreemption] : profile.plugins;
-    const plugins = enabled.map(({ name, weight }) => {
+    const plugins = profile.plugins.map(({ name, weight }) => {
       const plugin = { name, ...(weight !== undefined && { weight }) };
       const args = options.args?.[name];
       return args === undefined ? plugin : { ...plugin, args };

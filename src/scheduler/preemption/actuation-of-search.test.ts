@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { defaultPreemption } from '../../plugins/registry.ts';
 import { PreemptionStory } from '../testing/preemption-story.ts';
 
 /** A story in which DefaultPreemption and the scheduler's search choose the victims. */
 function open(): PreemptionStory {
-  return new PreemptionStory(undefined, defaultPreemption);
+  return new PreemptionStory('DefaultPreemption');
 }
 
 it('the verdict names the victims and until when the pod waits for them', async () => {
@@ -91,4 +90,21 @@ it('PE21: the second of two entities finds victims while the first one is being 
   story.members('two', 2, { priority: 1000 });
   expect(await story.core.attempt()).toBe('rejected');
   expect(story.verdictOn('two-0')).toContain('preemption: evicting 2 pods');
+});
+
+it('starts before its last victim is gone if other capacity became free meanwhile', async () => {
+  const story = open();
+  story.node('a', 2);
+  // Another scheduler has over-committed the node.
+  for (const name of ['old-0', 'old-1']) story.pod(name, { nodeName: 'a', deleting: true });
+  story.pod('important', { nodeName: 'a', priority: 2000 });
+  story.pod('high', { priority: 1000 });
+  await story.run();
+  expect(story.verdictOn('high')).toContain('Waiting for 2 of 2 victims to terminate');
+  story.remove('important');
+  await story.after(1);
+  expect(story.bound).toEqual({});
+  story.remove('old-0');
+  await story.after(1);
+  expect(story.bound).toEqual({ high: 'a' });
 });

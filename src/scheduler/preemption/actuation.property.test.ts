@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { seededRandom } from '../../base/random.ts';
 import { runs } from '../../base/testing/runs.ts';
 import { ServerError } from '../../client/api-errors.ts';
-import { defaultPreemption } from '../../plugins/registry.ts';
 import type { Pod } from '../../api/pod.ts';
 import { PreemptionStory } from '../testing/preemption-story.ts';
+import type { ChooseVictims } from '../testing/preemption-story.ts';
 
 const groups = ['blue', 'green'] as const;
 const minMember = 2;
@@ -17,17 +17,15 @@ class Story {
 
   constructor(seed: number) {
     this.#random = seededRandom(seed);
-    this.story = new PreemptionStory(
-      (schedulingEntity, bound) => {
-        const pods =
-          schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
-        const lowest = Math.min(...pods.map(({ priority }) => priority));
-        const stuck = this.story.core.harness.core.preemptions.stuckFor(schedulingEntity);
-        const lower = bound.filter(({ uid, priority }) => priority < lowest && !stuck.has(uid));
-        return this.#below(3) === 0 ? lower : lower.filter(() => this.#below(3) > 0);
-      },
-      seed % 2 === 0 ? defaultPreemption : undefined,
-    );
+    const choose: ChooseVictims = (schedulingEntity, bound) => {
+      const pods =
+        schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
+      const lowest = Math.min(...pods.map(({ priority }) => priority));
+      const stuck = this.story.core.harness.core.preemptions.stuckFor(schedulingEntity);
+      const lower = bound.filter(({ uid, priority }) => priority < lowest && !stuck.has(uid));
+      return this.#below(3) === 0 ? lower : lower.filter(() => this.#below(3) > 0);
+    };
+    this.story = new PreemptionStory(seed % 2 === 0 ? 'DefaultPreemption' : choose);
     for (const name of ['a', 'b', 'c']) this.story.node(name, 3);
     for (const group of groups) {
       this.story.group(group, minMember);

@@ -62,6 +62,8 @@ export class OngoingPreemption {
   /** True if an earlier process began it, so that only its nominations are known. */
   readonly isRecovered: boolean;
   state: PreemptionState;
+  /** True once something else has woken the entity in vain. With what that freed, it may fit before the last victim is gone. */
+  mayFitEarlier = false;
   readonly #cluster: Cluster;
   readonly #spec: GangSpec | undefined;
 

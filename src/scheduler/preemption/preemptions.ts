@@ -59,6 +59,7 @@ export interface Preemption {
 }
 
 /** A result that preempts nothing, for one entity. */
+const none: ReadonlySet<string> = new Set();
 const nothing = { nominations: [], victims: [], isShared: false } as const;
 
 /**
@@ -202,9 +203,10 @@ export class Preemptions {
     this.#ongoing.displace(assignments, key, beneficiaryOf(schedulingEntity, priority));
   }
 
-  /** Returns the uids of the pods whose end must not wake the entity, because it waits for the last of them. */
+  /** Returns the uids of the pods whose end must not wake the entity, because it waits for the last of them. Undefined: it waits for none. */
   awaitedBy(key: EntityKey): ReadonlySet<string> | undefined {
-    return this.#ongoing.of(key)?.victimUids;
+    const ongoing = this.#ongoing.of(key);
+    return ongoing?.mayFitEarlier === true ? none : ongoing?.victimUids;
   }
 
   /** Returns the uids of pods that did not terminate in time for this entity. It must not choose them again. */
@@ -240,6 +242,7 @@ export class Preemptions {
           note: `node ${avoided.nodeName} rejects ${avoided.pod.name}`,
         });
       } else if (!ongoing.isAlone) {
+        ongoing.mayFitEarlier = true;
         const { message, victimUids, waitingUids, deadline } = ongoing;
         const sentence = waitingFor(waitingUids.size, victimUids.size, deadline.now);
         return { message: `${message} ${sentence}`, isWaiting: true };
