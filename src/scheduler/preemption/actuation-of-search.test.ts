@@ -92,3 +92,24 @@ it('PE21: the second of two entities finds victims while the first one is being 
   expect(await story.core.attempt()).toBe('rejected');
   expect(story.verdictOn('two-0')).toContain('preemption: evicting 2 pods');
 });
+
+it.each(['b', 'c', 'd', 'e', 'f', 'g'])(
+  'PE45: a higher priority takes node %s, which is equal to a node with capacity reserved for another gang',
+  async (equal) => {
+    const story = open();
+    for (const name of ['v', 'w']) {
+      story.node(name, 1);
+      story.pod(`old-${name}`, { nodeName: name });
+    }
+    story.node('a', 1);
+    story.group('mid', 3);
+    story.members('mid', 3, { priority: 100 });
+    await story.run();
+    expect(Object.values(story.reserved).sort()).toEqual(['a', 'v', 'w']);
+    story.node(equal, 1);
+    story.pod('high', { priority: 1000 });
+    await story.run();
+    expect(story.bound.high).toBe(equal);
+    expect(Object.values(story.reserved).sort()).toEqual(['a', 'v', 'w']);
+  },
+);
