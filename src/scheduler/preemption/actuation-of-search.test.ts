@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { defaultPreemption } from '../../plugins/registry.ts';
 import { PreemptionStory } from '../testing/preemption-story.ts';
 
@@ -113,3 +113,59 @@ it.each(['b', 'c', 'd', 'e', 'f', 'g'])(
     expect(Object.values(story.reserved).sort()).toEqual(['a', 'v', 'w']);
   },
 );
+
+/** Gang mid has reserved capacity on node v, where a pod terminates, and on node a, where pod high preempts a pod beside it. */
+async function besideHigher(): Promise<PreemptionStory> {
+  const story = open();
+  story.node('v', 1);
+  story.pod('slow', { nodeName: 'v' });
+  story.node('a', 4);
+  story.pod('large', { cpu: '2500m', nodeName: 'a', priority: 100 });
+  story.group('mid', 2);
+  story.members('mid', 2, { priority: 100 });
+  await story.run();
+  expect(Object.values(story.reserved).sort()).toEqual(['a', 'v']);
+  story.holds = (verb, name) => verb === 'delete' && name === 'large';
+  story.pod('high', { cpu: 3, priority: 1000 });
+  await story.run();
+  expect(story.reserved).toMatchObject({ high: 'a' });
+  return story;
+}
+
+describe('PE46: a plan that fits beside that of a higher priority', () => {
+  it('stays, and waits for the victims of both', async () => {
+    const story = await besideHigher();
+    expect(Object.keys(story.reserved).sort()).toEqual(['high', 'mid-0', 'mid-1']);
+    story.terminateAll();
+    await story.run();
+    expect(Object.keys(story.bound)).toEqual(['large']);
+    await story.release();
+    story.terminateAll();
+    await story.run();
+    expect(Object.keys(story.bound).sort()).toEqual(['high', 'mid-0', 'mid-1']);
+  });
+
+  it('no longer waits for the victims of the higher priority if that gives up', async () => {
+    const story = await besideHigher();
+    story.terminateAll();
+    await story.run();
+    story.remove('high');
+    await story.release();
+    await story.run();
+    expect(story.sent.slice(-1)).toEqual(['unmark large']);
+    expect(Object.keys(story.bound).sort()).toEqual(['large', 'mid-0', 'mid-1']);
+  });
+
+  it('ends as a whole if it does not fit', async () => {
+    const story = await besideHigher();
+    await story.release();
+    story.remove('large');
+    await story.run();
+    expect(story.bound).toMatchObject({ high: 'a' });
+    story.pod('higher', { priority: 1000 });
+    await story.run();
+    expect(story.bound).toMatchObject({ higher: 'a' });
+    expect(story.reserved).toEqual({});
+    expect(story.core.harness.events).toContain('PreemptionDisplaced mid');
+  });
+});
