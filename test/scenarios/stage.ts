@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import type { BackoffPolicy } from '../../src/base/backoff.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { AlreadyExistsError, NotFoundError } from '../../src/client/api-errors.ts';
 import type { KubeClient } from '../../src/client/kube-client.ts';
@@ -20,7 +21,7 @@ import { historyProblems } from '../expect/history-problems.ts';
 import { ApiProxy } from '../planes/api-proxy.ts';
 import type { ProcessAccount, TestPlane } from '../planes/plane.ts';
 import { LogLines } from './log-lines.ts';
-import { podManifest, priorities, schedulerName } from './pod-manifest.ts';
+import { neverPreempts, podManifest, priorities, schedulerName } from './pod-manifest.ts';
 import type { PodOwner, PodSpec } from './pod-manifest.ts';
 
 /**
@@ -57,7 +58,7 @@ export class Stage {
   static async open(plane: TestPlane): Promise<Stage> {
     const stage = new Stage(plane, await ClusterRecord.open(plane.client));
     try {
-      for (const [name, value] of Object.entries(priorities)) await stage.#createPriorityClass(name, value);
+      await Promise.all(Object.entries(priorities).map(([name, value]) => stage.#createPriorityClass(name, value)));
       await stage.#createNamespace(stage.namespace);
       return stage;
     } catch (error) {
@@ -124,6 +125,8 @@ export class Stage {
       readonly podBackoff?: BackoffPolicy;
       /** Enables DefaultPreemption. */
       readonly preempts?: boolean;
+      /** Default: the process's real clock. */
+      readonly clock?: Clock;
     } = {},
   ): Promise<RunningProcess> {
     this.#schedules = true;
@@ -144,6 +147,7 @@ export class Stage {
         ...(options.podBackoff !== undefined && { podBackoff: options.podBackoff }),
       }),
       logger: this.logs,
+      ...(options.clock !== undefined && { clock: options.clock }),
     });
     this.#started.push(() => process.stop());
     return process;
@@ -297,7 +301,9 @@ export class Stage {
   }
 
   async #createPriorityClass(name: string, value: number): Promise<void> {
-    const object = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value };
+    const preemptionPolicy = name === neverPreempts ? 'Never' : 'PreemptLowerPriority';
+    const metadata = { name };
+    const object = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata, value, preemptionPolicy };
     await unlessExists(this.client.create('/apis/scheduling.k8s.io/v1/priorityclasses', object));
   }
 
