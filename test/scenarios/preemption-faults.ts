@@ -215,7 +215,7 @@ export const preemptionFaults = {
 } as const;
 
 /**
- * A scheduler dies after so many requests about the four members of a gang that it preempts: marks first, then deletes. Returns the one
+ * A scheduler dies after this number of requests about the four members of a gang that it preempts: marks first, then deletes. Returns the one
  * that takes over.
  */
 async function dieAfter(stage: Stage, requests: number): Promise<RunningProcess> {

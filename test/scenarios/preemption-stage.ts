@@ -12,7 +12,7 @@ import type { Stage } from './stage.ts';
 
 const hostname = 'kubernetes.io/hostname';
 
-/** A node with so many CPUs. */
+/** A node with this number of CPUs. */
 export function cpus(name: string, cpu: number, more: Readonly<Record<string, string>> = {}): SimulatedNodeSpec {
   return { name, allocatable: { cpu: String(cpu), ...more } };
 }
@@ -57,7 +57,7 @@ export async function createGang(
   return stage.createPods(name, count, { cpu: 1, priority: 'high', ...spec, group: name });
 }
 
-/** Creates a PodDisruptionBudget for the pods with these labels, which allows so many disruptions now. */
+/** Creates a PodDisruptionBudget for the pods with these labels, which allows this number of disruptions now. */
 export async function createBudget(
   { client, namespace }: Stage,
   name: string,
@@ -93,7 +93,7 @@ function isLeaving({ metadata }: WatchedPod): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null;
 }
 
-/** Waits until exactly these of the pods are marked and terminating, or gone. */
+/** Waits until the expected pods are terminating or gone. The others must be untouched. */
 export async function expectEvicted(stage: Stage, pods: readonly string[], expected: readonly string[]): Promise<void> {
   await stage.record.until(`${expected.join(', ')} are evicted`, hangsMs, () => {
     const left = expected.filter((key) => !isEvicted(stage, key));
@@ -117,7 +117,7 @@ export function expectMarkedFirst({ record }: Stage, pods: readonly string[]): v
   }
 }
 
-/** Waits until so many of the pods are marked and terminating, or gone, and returns them. */
+/** Waits until `count` of the pods are terminating or gone, and returns them. */
 export async function expectCountEvicted(stage: Stage, pods: readonly string[], count: number): Promise<string[]> {
   const evicted = (): string[] => pods.filter((key) => isEvicted(stage, key));
   await stage.record.until(`${count} pods are evicted`, hangsMs, () =>

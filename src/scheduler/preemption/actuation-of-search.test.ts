@@ -23,7 +23,7 @@ it('the verdict names the victims and until when the pod waits for them', async 
   expect(story.bound.high).toBe('a');
 });
 
-it('PE15: a victim that did not terminate is neither chosen nor awaited again, and others are', async () => {
+it('PE15 - a victim that did not terminate is neither chosen nor awaited again, and others are', async () => {
   const story = open();
   for (const name of ['a', 'b']) {
     story.node(name, 1);
@@ -43,7 +43,7 @@ it('PE15: a victim that did not terminate is neither chosen nor awaited again, a
   expect(Object.keys(story.bound)).toContain('high');
 });
 
-it('PE21: the second of two entities takes other victims, or waits', async () => {
+it('PE21 - the second of two entities takes other victims, or waits', async () => {
   const story = open();
   for (const name of ['a', 'b']) {
     story.node(name, 1);
@@ -63,7 +63,7 @@ it('PE21: the second of two entities takes other victims, or waits', async () =>
   expect(Object.keys(story.bound).sort()).toEqual(['first-0', 'second-0']);
 });
 
-it('PE30: waits for pods that terminate already, and evicts none', async () => {
+it('PE30 - waits for pods that terminate already, and evicts none', async () => {
   const story = open();
   for (const name of ['a', 'b']) {
     story.node(name, 1);
@@ -77,7 +77,7 @@ it('PE30: waits for pods that terminate already, and evicts none', async () => {
   expect(story.bound).toMatchObject({ high: 'a' });
 });
 
-it('PE21: the second of two entities finds victims while the first one is being bound in its reserved capacity', async () => {
+it('PE21 - the second of two entities finds victims while the first one is being bound in its reserved capacity', async () => {
   const story = open();
   story.node('a', 4);
   story.group('low', 1);
@@ -94,7 +94,7 @@ it('PE21: the second of two entities finds victims while the first one is being 
 });
 
 it.each(['b', 'c', 'd', 'e', 'f', 'g'])(
-  'PE45: a higher priority takes node %s, which is equal to a node with capacity reserved for another gang',
+  'PE45 - a higher priority takes node %s, which is equal to a node with capacity reserved for another gang',
   async (equal) => {
     const story = open();
     for (const name of ['v', 'w']) {
@@ -132,8 +132,8 @@ async function besideHigher(): Promise<PreemptionStory> {
   return story;
 }
 
-describe('PE46: a plan that fits beside that of a higher priority', () => {
-  it('stays, and waits for the victims of both', async () => {
+describe('a plan beside that of a higher priority', () => {
+  it('PE46 - stays if it fits, and waits for the victims of both', async () => {
     const story = await besideHigher();
     expect(Object.keys(story.reserved).sort()).toEqual(['high', 'mid-0', 'mid-1']);
     story.terminateAll();
@@ -145,7 +145,7 @@ describe('PE46: a plan that fits beside that of a higher priority', () => {
     expect(Object.keys(story.bound).sort()).toEqual(['high', 'mid-0', 'mid-1']);
   });
 
-  it('no longer waits for the victims of the higher priority if that gives up', async () => {
+  it('PE46 - no longer waits for the victims of the higher priority if that gives up', async () => {
     const story = await besideHigher();
     story.terminateAll();
     await story.run();
@@ -156,7 +156,7 @@ describe('PE46: a plan that fits beside that of a higher priority', () => {
     expect(Object.keys(story.bound).sort()).toEqual(['large', 'mid-0', 'mid-1']);
   });
 
-  it('ends as a whole if it does not fit', async () => {
+  it('PE46 - ends as a whole if it does not fit', async () => {
     const story = await besideHigher();
     await story.release();
     story.remove('large');

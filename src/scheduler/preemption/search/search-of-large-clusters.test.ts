@@ -6,7 +6,7 @@ import { Queueing } from '../../../testkit/queueing.ts';
 
 const high = 1000;
 
-/** A cluster of nodes with 4 CPUs and a search that makes at most so many plans. */
+/** A cluster of nodes with 4 CPUs, where a search makes `maxPlans` plans at most. */
 function cluster(names: readonly string[], maxPlans: number): Queueing {
   const { name: plugin, factory } = defaultPreemption;
   const limited = { name: plugin, factory: (_: unknown, handle: PluginHandle) => factory({ maxPlans }, handle) };
