@@ -17,6 +17,7 @@ import {
   expectMarkedFirst,
   expectNotDeleted,
   expectNotNominated,
+  expectOutcome,
   expectSpared,
   expectUnmarked,
   expectUntouched,
@@ -142,7 +143,7 @@ export const preemptionFaults = {
       const clock = new AdvancingClock();
       const proxy = await stage.openProxy();
       const [node] = await stage.addNodes(cpus('node', 4));
-      await stage.startScheduler({ preempts: true, through: proxy, clock });
+      const scheduler = await stage.startScheduler({ preempts: true, through: proxy, clock });
       const first = await boundGang(stage, 'first', { minMember: 2 }, [node!, node!]);
       const second = await boundGang(stage, 'second', { minMember: 2 }, [node!, node!]);
       let isGone = false;
@@ -158,6 +159,7 @@ export const preemptionFaults = {
         stage.record.pods.current.has(first[0]!) ? 'it is not' : undefined,
       );
       for (const key of high) await stage.deletePod(key);
+      await expectOutcome(scheduler, 'abandoned', 1);
       await expectUnmarked(stage, second);
       isGone = true;
       clock.advance(10_000);

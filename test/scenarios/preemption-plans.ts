@@ -13,9 +13,13 @@ import {
   expectEvent,
   expectEvicted,
   expectNominated,
+  expectNotDeleted,
   expectNotNominated,
+  expectOutcome,
+  expectUnmarked,
   expectUntouched,
   fullNode,
+  holdMarks,
 } from './preemption-stage.ts';
 import { scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
@@ -121,20 +125,22 @@ export const preemptionPlans = {
   }),
 
   PE38: scenario(
-    'PE38 - a gang that finds other capacity while it waits is bound there and reserves nothing more',
+    'PE38 - a gang that finds other capacity before victims were deleted is bound there, and spares them',
     async (stage) => {
       const [a] = await stage.addNodes(cpus('a', 2));
-      const low = await stage.createPods('low', 2, { ...slow, nodeName: a! });
-      await stage.startScheduler({ preempts: true });
+      const low = await stage.createPods('low', 2, { cpu: 1, nodeName: a! });
+      const proxy = await stage.openProxy();
+      const { held, release } = holdMarks(proxy, low[1]!);
+      const scheduler = await stage.startScheduler({ preempts: true, through: proxy });
       const high = await createGang(stage, 'high', { minMember: 2 });
-      await expectNominated(stage, high);
-      await expectEvicted(stage, low, low);
+      await held;
       const [b] = await stage.addNodes(cpus('b', 2));
       await expectBound(stage.record, high);
       for (const key of high) if (nodeOf(stage.record, key) !== b) throw new Error(`${key} is not bound to ${b}`);
-      for (const key of low) await stage.deletePod(key);
-      const next = await stage.createPods('next', 2, { cpu: 1 });
-      await expectBound(stage.record, next);
+      release();
+      await expectOutcome(scheduler, 'elsewhere', 1);
+      await expectUnmarked(stage, low);
+      return () => expectNotDeleted(stage, low);
     },
   ),
 

@@ -1,4 +1,3 @@
-import { deferred } from '../../src/base/deferred.ts';
 import { expectBound, expectNeverBound, nodeOf } from '../expect/expect-bound.ts';
 import {
   cpus,
@@ -9,10 +8,11 @@ import {
   expectNominated,
   expectNotDeleted,
   expectNotNominated,
+  expectOutcome,
   expectUnmarked,
   fullNode,
+  holdMarks,
   onlyOn,
-  requestFor,
 } from './preemption-stage.ts';
 import { scenario } from './scenario.ts';
 
@@ -24,27 +24,21 @@ export const preemptionRivals = {
       const [a, free] = await stage.addNodes(cpus('a', 1), cpus('free', 1));
       const low = await stage.createPod('low', { cpu: 1, nodeName: a! });
       const proxy = await stage.openProxy();
-      const marking = deferred<void>();
-      const released = deferred<void>();
-      proxy.fault = async (request) => {
-        if (requestFor(low, request) !== 'mark') return undefined;
-        marking.resolve();
-        await released.promise;
-        return undefined;
-      };
-      await stage.startScheduler({ preempts: true, through: proxy });
+      const { held, release } = holdMarks(proxy, low);
+      const scheduler = await stage.startScheduler({ preempts: true, through: proxy });
       const high = await createGang(stage, 'high', { minMember: 2 });
-      await marking.promise;
+      await held;
       const highest = await stage.createPod('highest', { cpu: 1, priority: 'highest' });
       await expectBound(stage.record, [highest]);
       if (nodeOf(stage.record, highest) !== free) throw new Error('it did not take the free node');
-      released.resolve();
+      release();
       await expectEvent(
         stage,
         `${stage.namespace}/high`,
         'PreemptionDisplaced',
         `displaced by pod ${highest} (priority 2000)`,
       );
+      await expectOutcome(scheduler, 'displaced', 1);
       await expectUnmarked(stage, [low]);
       await expectNotNominated(stage, high);
       return () => {

@@ -1,3 +1,8 @@
+import { deferred } from '../../src/base/deferred.ts';
+import type { RunningProcess } from '../../src/compose/running-process.ts';
+import type { PreemptionResult } from '../../src/scheduler/preemption/ongoing-preemption.ts';
+import type { ApiProxy } from '../planes/api-proxy.ts';
+import { poll } from '../planes/poll.ts';
 import { preemptionReason } from '../../src/api/pod.ts';
 import { podPath } from '../../src/api/pod-path.ts';
 import type { PodGroupSpec } from '../../src/api/pod-group.ts';
@@ -157,6 +162,30 @@ export function requestFor(key: string, { method, path, body }: TransportRequest
   if (method === 'DELETE' && at === podPath({ namespace, name })) return 'delete';
   if (method !== 'PATCH' || at !== `${podPath({ namespace, name })}/status`) return undefined;
   return String(body).includes('DisruptionTarget') ? 'mark' : undefined;
+}
+
+/** Holds the marks of the pod that the scheduler sends. `held` resolves when it has sent the first one. */
+export function holdMarks(
+  proxy: ApiProxy,
+  key: string,
+): { readonly held: Promise<void>; readonly release: () => void } {
+  const [held, released] = [deferred(), deferred()];
+  proxy.fault = async (request) => {
+    if (requestFor(key, request) !== 'mark') return undefined;
+    held.resolve();
+    await released.promise;
+    return undefined;
+  };
+  return { held: held.promise, release: () => released.resolve() };
+}
+
+/** Waits until this number of preemptions have ended in this way. */
+export async function expectOutcome({ url }: RunningProcess, outcome: PreemptionResult, count: number): Promise<void> {
+  const line = `tutti_preemption_outcomes_total{outcome="${outcome}"} ${count}`;
+  await poll(async () => {
+    const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n');
+    return lines.includes(line) ? undefined : lines.filter((each) => each.startsWith('tutti_preemption_')).join('\n');
+  }, line);
 }
 
 /** Asserts that the pods live and carry no mark, whatever happened before. */
