@@ -49,8 +49,8 @@ export class OngoingPreemption {
   readonly key: EntityKey;
   readonly schedulingEntity: SchedulingEntity;
   readonly plan: PlanReservations;
-  /** uids of the pods that must leave, also of those that terminate for another reason */
-  readonly victimUids: ReadonlySet<string>;
+  /** uids of the pods that must leave, also of those that terminate for another reason or make way for another entity */
+  readonly victimUids: Set<string>;
   /** Those of them that are still in the cluster cache. */
   readonly waitingUids: Set<string>;
   /** The victims that this preemption evicts. */
@@ -90,6 +90,11 @@ export class OngoingPreemption {
     this.#cluster = cluster;
     const { schedulingEntity } = options;
     this.#spec = schedulingEntity.kind === 'gang' ? schedulingEntity.gang.spec : undefined;
+  }
+
+  /** Returns whether this preemption evicts the pod. */
+  evicts(uid: string): boolean {
+    return this.units.some(({ pods }) => pods.some((pod) => pod.uid === uid));
   }
 
   /** True once all victims have left the cluster cache. */

@@ -36,6 +36,8 @@ export class PreemptionStory {
   core: Scheduling;
   /** Requests that the API has carried out: `mark old`, `delete old`, `unmark old`, in order. */
   readonly sent: string[] = [];
+  /** marked pod -> the message of its latest mark */
+  readonly beneficiaries = new Map<string, string>();
   /** Number of PostFilter calls. */
   asked = 0;
   /** Whether a request waits at the client, so that it may still be withdrawn. Default: none does. */
@@ -195,6 +197,7 @@ export class PreemptionStory {
   #evictor(): Partial<PodEvictor> {
     return {
       mark: async (pod, message, terms) => {
+        this.beneficiaries.set(pod.name, message);
         const preemptionMark = { schedulerName: message.slice(0, message.indexOf(':')), since: Date.UTC(2100, 0) };
         await this.#request('mark', pod, terms, { preemptionMark, disruptedBy: 'PreemptionByScheduler' });
         return this.#pods.get(pod.name)?.uid === pod.uid;
