@@ -80,17 +80,17 @@ export class PreemptionCheck {
     for (const { uid, podGroupKey } of victims) {
       const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
       // A pod that is already being deleted, or belongs to a former run, does not count.
-      if (gang?.counts(uid) === true) evicted.set(gang, (evicted.get(gang) ?? 0) + 1);
+      if (gang?.isPresent(uid) === true) evicted.set(gang, (evicted.get(gang) ?? 0) + 1);
     }
     const uids = new Set(victims.map(({ uid }) => uid));
     for (const [gang, chosen] of evicted) {
       // Members that already make way for others still count as bound.
       const promised = [...gang.members.keys()].filter(
-        (uid) => !uids.has(uid) && gang.counts(uid) && this.#options.promisedTo(uid) !== undefined,
+        (uid) => !uids.has(uid) && gang.isPresent(uid) && this.#options.promisedTo(uid) !== undefined,
       );
       const count = chosen + promised.length;
       const stay = gang.count('bound') + gang.count('planned') - count;
-      if (stay > 0 && gang.counted - count < (gang.spec?.minMember ?? 0)) return gang;
+      if (stay > 0 && gang.present - count < (gang.spec?.minMember ?? 0)) return gang;
     }
     return undefined;
   }

@@ -86,7 +86,7 @@ export class VictimUnits {
     const byGang = new Map<GangView, Pod[]>();
     for (const pod of pods) {
       const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
-      if (gang?.counts(pod.uid) !== true) {
+      if (gang?.isPresent(pod.uid) !== true) {
         alone.push(pod);
         continue;
       }
@@ -96,8 +96,8 @@ export class VictimUnits {
     }
     const units: VictimUnit[] = [];
     for (const [gang, members] of byGang) {
-      const leaving = [...gang.members.keys()].filter((uid) => gang.counts(uid) && this.has(uid)).length;
-      const keepsQuorum = gang.counted - leaving - members.length >= (gang.spec?.minMember ?? 0);
+      const leaving = [...gang.members.keys()].filter((uid) => gang.isPresent(uid) && this.has(uid)).length;
+      const keepsQuorum = gang.present - leaving - members.length >= (gang.spec?.minMember ?? 0);
       if (keepsQuorum) alone.push(...members);
       else units.push(this.#unit(members, gang.key, terms));
     }
@@ -194,7 +194,7 @@ export class VictimUnits {
  * new life of the group.
  */
 function restOf(gang: Gang, marked: Pod): readonly Pod[] {
-  if (gang.spec === undefined || gang.counted >= gang.spec.minMember) return [];
+  if (gang.spec === undefined || gang.present >= gang.spec.minMember) return [];
   if (gang.stateOf(marked.uid) === 'former') return [];
   const bound = [...gang.members.values()].filter(({ uid, nodeName }) => {
     const state = gang.stateOf(uid);
