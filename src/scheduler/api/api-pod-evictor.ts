@@ -7,6 +7,7 @@ import type { Random } from '../../base/random.ts';
 import { safeMessage } from '../../base/safe-text.ts';
 import { ConflictError, InvalidError, NotFoundError, TooManyRequestsError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
+import type { Lane } from '../../client/lane.ts';
 import { retry } from '../../client/retry.ts';
 import type { PodEvictor, ReleaseOutcome, RequestTerms } from '../ports.ts';
 
@@ -28,11 +29,12 @@ export class ApiPodEvictor implements PodEvictor {
   }
 
   mark(pod: Pod, message: string, terms: RequestTerms): Promise<boolean> {
-    return this.#setCondition(pod, 'True', message, terms);
+    return this.#setCondition(pod, 'True', message, { ...terms, lane: 'bind' });
   }
 
   async unmark(pod: Pod, message: string, terms: RequestTerms): Promise<void> {
-    await this.#setCondition(pod, 'False', message, terms);
+    // Nothing waits for it, and a process that has just taken over may have to send many.
+    await this.#setCondition(pod, 'False', message, { ...terms, lane: 'condition' });
   }
 
   async evict(pod: Pod, terms: RequestTerms): Promise<void> {
@@ -112,7 +114,12 @@ export class ApiPodEvictor implements PodEvictor {
   }
 
   /** Resolves to false if the pod is gone or was replaced. */
-  #setCondition(pod: Pod, status: 'True' | 'False', message: string, terms: RequestTerms): Promise<boolean> {
+  #setCondition(
+    pod: Pod,
+    status: 'True' | 'False',
+    message: string,
+    options: RequestTerms & { readonly lane: Lane },
+  ): Promise<boolean> {
     const { client, clock } = this.#options;
     const condition = {
       type: 'DisruptionTarget',
@@ -122,9 +129,9 @@ export class ApiPodEvictor implements PodEvictor {
       lastTransitionTime: toKubernetesTime(clock.now()),
     };
     const patch = { metadata: { uid: pod.uid }, status: { conditions: [condition] } };
-    const call = { lane: 'bind', discardAnswer: true, ...terms } as const;
+    const call = { discardAnswer: true, ...options };
     return this.#unlessReplaced(isOfAnotherPod, () =>
-      this.#repeat(() => client.patch(`${podPath(pod)}/status`, 'strategic-merge', patch, call), terms.signal),
+      this.#repeat(() => client.patch(`${podPath(pod)}/status`, 'strategic-merge', patch, call), options.signal),
     );
   }
 }

@@ -124,11 +124,13 @@ export class VictimUnit {
     return this.#isCancelled && !this.#hasBegun;
   }
 
-  /** Marks all pods. Resolves to the first error if a mark cannot be written. */
+  /** Marks all pods that an earlier process has not marked. Resolves to the first error if a mark cannot be written. */
   async mark(): Promise<Error | undefined> {
     const undone = this.#options.earlier.flatMap((unit) => unit.#undone ?? []);
     if (undone.length > 0) await Promise.all(undone);
-    const errors = await Promise.all([...this.#victims.values()].map((victim) => this.#mark(victim)));
+    const isFound = ({ pod }: Victim): boolean => this.#options.found !== undefined && pod.preemptionMark !== undefined;
+    const victims = [...this.#victims.values()].filter((victim) => !isFound(victim));
+    const errors = await Promise.all(victims.map((victim) => this.#mark(victim)));
     return errors.find((error) => error !== undefined);
   }
 

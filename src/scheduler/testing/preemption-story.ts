@@ -65,13 +65,14 @@ export class PreemptionStory {
   }
 
   /** Another process takes over. It sees the state of the API, and no event of before. */
-  takeOver(): void {
+  takeOver(order: 'groups first' | 'pods first' | 'without groups' = 'groups first'): void {
     this.lives = () => true;
     this.#held = [];
     this.core = this.#newCore('listing');
     for (const node of this.#nodes.values()) this.core.node(node);
-    for (const group of this.#groups) this.core.group(group);
+    if (order === 'groups first') for (const group of this.#groups) this.core.group(group);
     for (const pod of this.#pods.values()) this.core.show(pod);
+    if (order === 'pods first') for (const group of this.#groups) this.core.group(group);
     this.core.start();
   }
 
