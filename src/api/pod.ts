@@ -151,7 +151,7 @@ export interface Pod {
   readonly plannedQuorum: number | undefined;
   /** When the kubelet accepted the pod, in seconds since the epoch, which take less memory than milliseconds; 0: not yet. */
   readonly startedAt: number;
-  /** Annotation controller.kubernetes.io/pod-deletion-cost: among pods of equal priority, the one with the lowest cost is evicted first. */
+  /** Annotation controller.kubernetes.io/pod-deletion-cost: among a group's members of equal priority, those with the lowest cost are evicted first. */
   readonly deletionCost: number;
   /** Whether a controller owns the pod and recreates it. */
   readonly isControlled: boolean;
