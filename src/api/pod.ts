@@ -143,6 +143,8 @@ export interface Pod {
   readonly nominatedNodeName: string;
   readonly phase: PodPhase;
   readonly deleting: boolean;
+  /** When a pod that is being deleted should be gone, in seconds since the epoch; 0: it is not, or its deletionTimestamp is no time. */
+  readonly deletionTimestamp: number;
   readonly schedulingGates: readonly string[];
   readonly podScheduled: PodScheduledCondition | undefined;
   /** UID of the PodGroup for which the pod was bound, from the Binding's annotation. */

@@ -22,8 +22,8 @@ class Story {
         const pods =
           schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
         const lowest = Math.min(...pods.map(({ priority }) => priority));
-        const stuck = this.story.core.harness.core.preemptions.stuckFor(schedulingEntity);
-        const lower = bound.filter(({ uid, priority }) => priority < lowest && !stuck.has(uid));
+        const { preemptions } = this.story.core.harness.core;
+        const lower = bound.filter((pod) => pod.priority < lowest && !preemptions.isStuck(pod));
         return this.#below(3) === 0 ? lower : lower.filter(() => this.#below(3) > 0);
       },
       seed % 2 === 0 ? defaultPreemption : undefined,

@@ -36,12 +36,23 @@ export interface Moment {
 const slackMs = 60_000;
 const maxWaitMs = 15 * 60_000;
 
-/** Returns when an entity that waits since `since` (Clock.monotonic()) gives up, if these victims are deleted now. */
+/**
+ * Returns when an entity that waits since `since` (Clock.monotonic()) gives up, if those of these victims that are not terminating yet are deleted
+ * now.
+ */
 export function deadlineFor(victims: readonly Pod[], now: Moment, since: number = now.monotonic): Moment {
-  let graceMs = 0;
-  for (const { template } of victims) graceMs = Math.max(graceMs, template.terminationGracePeriodSeconds * 1_000);
-  const ms = Math.min(graceMs + slackMs, since + maxWaitMs - now.monotonic);
+  let longestMs = victims.length === 0 ? 0 : -Infinity;
+  for (const { template, deletionTimestamp } of victims) {
+    const graceMs = template.terminationGracePeriodSeconds * 1_000;
+    longestMs = Math.max(longestMs, deletionTimestamp === 0 ? graceMs : deletionTimestamp * 1_000 - now.now);
+  }
+  const ms = Math.min(longestMs + slackMs, since + maxWaitMs - now.monotonic);
   return { monotonic: now.monotonic + ms, now: now.now + ms };
+}
+
+/** Returns whether the pod should have terminated so long ago that no entity waits for it. `now`: milliseconds since the epoch. */
+export function isOverdue({ deletionTimestamp }: Pod, now: number): boolean {
+  return deletionTimestamp > 0 && now > deletionTimestamp * 1_000 + slackMs;
 }
 
 /** One preemption: what an entity has reserved, and for which pods it waits. */

@@ -10,8 +10,8 @@ import type { DryRuns } from '../placement/planning/dry-runs.ts';
 export interface PreemptionCheckOptions {
   readonly cluster: Cluster;
   readonly dryRuns: DryRuns;
-  /** Returns whether the entity must not wait for this pod again. */
-  readonly isStuck: (schedulingEntity: SchedulingEntity, uid: string) => boolean;
+  /** Returns whether no entity must wait for this pod. */
+  readonly isStuck: (pod: Pod) => boolean;
   /** Returns for which priority the pod is being evicted; undefined: it is not. */
   readonly promisedTo: (uid: string) => number | undefined;
 }
@@ -61,7 +61,7 @@ export class PreemptionCheck {
       const isTerminating = cluster.pod(victim.uid)?.deleting === true;
       if (isOwn && !isTerminating) return `victim ${victim.key} belongs to the group itself`;
       if (cluster.nodeOf(victim) === undefined) return `victim ${victim.key} is not bound`;
-      if (isStuck(schedulingEntity, victim.uid)) return `victim ${victim.key} did not terminate in time before`;
+      if (isStuck(victim)) return `victim ${victim.key} did not terminate in time before`;
       // A pod that terminates anyway is only awaited.
       if (isTerminating) continue;
       if (victim.priority >= lowest) return `the priority of victim ${victim.key} is not lower`;

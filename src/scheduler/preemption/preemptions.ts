@@ -92,7 +92,7 @@ export class Preemptions {
     this.#check = new PreemptionCheck({
       cluster,
       dryRuns,
-      isStuck: (schedulingEntity, uid) => ongoing.history.stuckFor(schedulingEntity).has(uid),
+      isStuck: (pod) => ongoing.isStuck(pod),
       promisedTo: (uid) => ongoing.promisedTo(uid),
     });
   }
@@ -146,9 +146,8 @@ export class Preemptions {
       for (const plugin of result.unschedulablePlugins) unschedulablePlugins.add(plugin);
     }
     if (messages.length === 0) return undefined;
-    const isShared = this.stuckFor(schedulingEntity).size === 0;
     const message = messages.join(' ');
-    return { message, nominations: [], victims: [], isShared, unschedulablePlugins: [...unschedulablePlugins] };
+    return { message, nominations: [], victims: [], isShared: true, unschedulablePlugins: [...unschedulablePlugins] };
   }
 
   /** Returns what the plugin proposes, after a search for victims if it has returned a policy; a Status if its policy fails. */
@@ -193,10 +192,9 @@ export class Preemptions {
   }
 
   #earlierOf(schedulingEntity: SchedulingEntity): VictimSearchRequest['earlier'] {
-    const stuck = this.stuckFor(schedulingEntity);
     const { priority } = sortKeyOf(schedulingEntity, 0);
     return {
-      isStuck: ({ uid }) => stuck.has(uid),
+      isStuck: (pod) => this.isStuck(pod),
       makesWay: ({ uid }) => (this.promisedTo(uid) ?? -Infinity) >= priority,
     };
   }
@@ -228,9 +226,9 @@ export class Preemptions {
     return this.#ongoing.of(key)?.victimUids;
   }
 
-  /** Returns the uids of pods that did not terminate in time for this entity. It must not choose them again. */
-  stuckFor(schedulingEntity: SchedulingEntity): ReadonlySet<string> {
-    return this.#ongoing.history.stuckFor(schedulingEntity);
+  /** Returns whether the pod did not terminate in time. No entity must choose it, or wait for it. */
+  isStuck(pod: Pod): boolean {
+    return this.#ongoing.isStuck(pod);
   }
 
   /** Returns the highest priority for which the pod is being evicted; undefined: it is not. Others of equal or lower priority must not choose it. */
