@@ -41,11 +41,14 @@ export class ApiPodEvictor implements PodEvictor {
     const { client } = this.#options;
     const call = { lane: 'bind', discardAnswer: true, ...terms } as const;
     const deleteOptions = { preconditions: { uid: pod.uid } };
-    // The uid is a precondition of the delete, so a repeated conflict means that another pod has the name now.
-    await this.#unlessReplaced(
-      (error) => error instanceof NotFoundError || error instanceof ConflictError,
-      () => this.#repeat(() => client.delete(podPath(pod), deleteOptions, call), terms.signal),
-    );
+    try {
+      await this.#repeat(() => client.delete(podPath(pod), deleteOptions, call), terms.signal);
+    } catch (error) {
+      if (error instanceof NotFoundError) return;
+      // The uid is a precondition, so usually another pod has the name now. An admission webhook may respond with a conflict too.
+      if (error instanceof ConflictError && (await this.#isReplaced(pod, terms.signal))) return;
+      throw error;
+    }
   }
 
   async release(pod: Pod, signal: AbortSignal): Promise<ReleaseOutcome> {
@@ -90,17 +93,6 @@ export class ApiPodEvictor implements PodEvictor {
     }
   }
 
-  /** Resolves to false if the call failed because the pod is gone or replaced. */
-  async #unlessReplaced(isGone: (error: unknown) => boolean, send: () => Promise<unknown>): Promise<boolean> {
-    try {
-      await send();
-      return true;
-    } catch (error) {
-      if (isGone(error)) return false;
-      throw error;
-    }
-  }
-
   /** Also repeats a call once after a conflict, because a single one may come from a proxy. */
   async #repeat<T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const { clock, random } = this.#options;
@@ -114,7 +106,7 @@ export class ApiPodEvictor implements PodEvictor {
   }
 
   /** Resolves to false if the pod is gone or was replaced. */
-  #setCondition(
+  async #setCondition(
     pod: Pod,
     status: 'True' | 'False',
     message: string,
@@ -130,9 +122,13 @@ export class ApiPodEvictor implements PodEvictor {
     };
     const patch = { metadata: { uid: pod.uid }, status: { conditions: [condition] } };
     const call = { discardAnswer: true, ...options };
-    return this.#unlessReplaced(isOfAnotherPod, () =>
-      this.#repeat(() => client.patch(`${podPath(pod)}/status`, 'strategic-merge', patch, call), options.signal),
-    );
+    try {
+      await this.#repeat(() => client.patch(`${podPath(pod)}/status`, 'strategic-merge', patch, call), options.signal);
+      return true;
+    } catch (error) {
+      if (isOfAnotherPod(error)) return false;
+      throw error;
+    }
   }
 }
 

@@ -119,8 +119,10 @@ export class VictimUnits {
   podSeen(uid: string, pod: Pod | undefined): void {
     if (this.#state === 'waiting') return;
     const unit = this.#unitOf.get(uid);
-    if (unit !== undefined) this.#reconcile(unit);
-    else if (pod?.preemptionMark !== undefined) void Promise.all(this.#settle([pod], false));
+    if (unit !== undefined) {
+      unit.podSeen(uid);
+      this.#reconcile(unit);
+    } else if (pod?.preemptionMark !== undefined) void Promise.all(this.#settle([pod], false));
   }
 
   #unit(

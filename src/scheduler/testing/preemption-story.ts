@@ -47,6 +47,8 @@ export class PreemptionStory {
   holds: (verb: Verb, name: string) => boolean = () => false;
   /** The error with which the API answers. Default: none. */
   fails: (verb: Verb, name: string) => Error | undefined = () => undefined;
+  /** Whether the API has carried out the requests that `fails`: the response of an earlier try was lost. Default: it has not. */
+  loses: (verb: Verb, name: string) => boolean = () => false;
   /** Called before the API carries out a request. If it returns false, the scheduler process has died: nothing happens any more. */
   lives: (verb: Verb | 'verdict', name: string) => boolean = () => true;
   readonly #choose: ChooseVictims;
@@ -219,10 +221,12 @@ export class PreemptionStory {
     terms.mayBeSent();
     if (core !== this.core || !this.lives(verb, name)) await new Promise(() => undefined);
     const error = this.fails(verb, name);
+    if (error !== undefined && !this.loses(verb, name)) throw error;
+    if (this.#pods.get(name)?.uid === uid) {
+      this.sent.push(`${verb} ${name}`);
+      this.change(name, change);
+    }
     if (error !== undefined) throw error;
-    if (this.#pods.get(name)?.uid !== uid) return;
-    this.sent.push(`${verb} ${name}`);
-    this.change(name, change);
   }
 
   async #write(pod: Pod, { reason, message, nominatedNodeName }: PodVerdict): Promise<'written'> {
