@@ -51,6 +51,8 @@ export class PreemptionStory {
   loses: (verb: Verb, name: string) => boolean = () => false;
   /** Called before the API carries out a request. If it returns false, the scheduler process has died: nothing happens any more. */
   lives: (verb: Verb | 'verdict', name: string) => boolean = () => true;
+  /** Called with the Bindings of an attempt, before they are answered. Returns the names of the pods whose Bindings fail. Default: none does. */
+  binding: (names: readonly string[]) => readonly string[] = () => [];
   readonly #choose: ChooseVictims;
   readonly #plugin: EnabledFactory | undefined;
   readonly #nodes = new Map<string, NodeOptions>();
@@ -137,12 +139,17 @@ export class PreemptionStory {
     await this.core.settle();
   }
 
-  /** Makes attempts until none is due. Every Binding succeeds. Resolves to the results of the attempts. */
+  /** Makes attempts until none is due. Bindings succeed unless `binding` says otherwise. Resolves to the results of the attempts. */
   async run(): Promise<string[]> {
     const results: string[] = [];
     for (let result = await this.core.attempt(); result !== undefined; result = await this.core.attempt()) {
       results.push(result);
+      const failing = this.binding(this.core.binds.map(({ binding }) => binding.name));
       for (const { binding } of [...this.core.binds]) {
+        if (failing.includes(binding.name)) {
+          await this.core.reject(binding.name, 'refused');
+          continue;
+        }
         await this.core.accept(binding.name);
         this.change(binding.name, { nodeName: binding.nodeName, nominatedNodeName: '', phase: 'Running' });
       }
