@@ -129,3 +129,45 @@ describe('PE35: a gang with members of priority 10 and 900', () => {
     expect(story.verdictOn('mixed-1')).toContain('preemption: no pods of lower priority.');
   });
 });
+
+describe('a gang that is preempted whole, and of which a part runs on a node whose kubelet is gone', () => {
+  function twoNodes(): PreemptionStory {
+    const story = new PreemptionStory(undefined, defaultPreemption);
+    for (const name of ['a', 'b']) story.node(name, 2);
+    story.group('low', 4);
+    for (let i = 0; i < 4; i++) story.pod(`low-${i}`, { group: 'low', nodeName: i < 2 ? 'a' : 'b' });
+    story.node('b', 2, { taints: ['node.kubernetes.io/unreachable:NoExecute'] });
+    story.pod('high', { cpu: 2, priority: 1000 });
+    return story;
+  }
+
+  it('lets the preemptor start once its own node is free', async () => {
+    const story = twoNodes();
+    await story.run();
+    expect(story.reserved).toEqual({ high: 'a' });
+    story.remove('low-0');
+    expect(await story.run()).toEqual([]);
+    story.remove('low-1');
+    await story.run();
+    expect(story.bound).toEqual({ high: 'a' });
+    expect(await story.metric('tutti_preemption_outcomes_total')).toContainEqual({
+      labels: { outcome: 'bound' },
+      value: 1,
+    });
+    await story.after(120);
+    expect(story.bound).toEqual({ high: 'a' });
+    expect(story.core.harness.core.preemptions.inFlight).toBe(0);
+  });
+
+  it('is evicted to its end on that node as well, also when the node is deleted', async () => {
+    const story = twoNodes();
+    story.holds = (verb, name) => verb === 'delete' && name === 'low-3';
+    await story.run();
+    story.removeNode('b');
+    await story.release();
+    expect(story.pods.filter(({ name, deleting }) => name.startsWith('low') && !deleting)).toEqual([]);
+    for (const name of ['low-0', 'low-1']) story.remove(name);
+    await story.run();
+    expect(story.bound).toEqual({ high: 'a' });
+  });
+});

@@ -64,6 +64,8 @@ export class OngoingPreemption {
   readonly victimUids: ReadonlySet<string>;
   /** Those of them that are still in the cluster cache. */
   readonly waitingUids: Set<string>;
+  /** Those of them on nodes of the plan; undefined if none was. */
+  readonly #inTheWay: Set<string> | undefined;
   /** The victims that this preemption evicts. */
   readonly units: readonly VictimUnit[];
   readonly message: string;
@@ -90,6 +92,9 @@ export class OngoingPreemption {
     this.plan = options.plan;
     this.victimUids = new Set(options.victims.map(({ uid }) => uid));
     this.waitingUids = new Set(this.victimUids);
+    const nodes = new Set(options.plan.nominations.map(({ nodeName }) => nodeName));
+    const inTheWay = options.victims.flatMap(({ uid, nodeName }) => (nodes.has(nodeName) ? [uid] : []));
+    this.#inTheWay = inTheWay.length === 0 ? undefined : new Set(inTheWay);
     this.units = options.units;
     this.message = options.message;
     this.startedAt = options.startedAt;
@@ -104,6 +109,18 @@ export class OngoingPreemption {
   /** True once all victims have left the cluster cache. */
   get isAlone(): boolean {
     return this.waitingUids.size === 0;
+  }
+
+  /** True once all victims on nodes of the plan have left the cluster cache. Other members of their groups may still run elsewhere. */
+  get isFreed(): boolean {
+    return this.#inTheWay === undefined ? this.isAlone : this.#inTheWay.size === 0;
+  }
+
+  /** A victim has left the cluster cache. Returns whether it was the last one, or the last one on the nodes of the plan. */
+  victimLeft(uid: string): boolean {
+    this.waitingUids.delete(uid);
+    const frees = this.#inTheWay?.delete(uid) === true && this.isFreed;
+    return frees || this.isAlone;
   }
 
   /** Number of victims that were evicted for it. */

@@ -280,8 +280,7 @@ export class OngoingPreemptions {
   #victimLeft(ongoing: OngoingPreemption, uid: string): void {
     this.#byVictim.get(uid)!.delete(ongoing);
     if (this.#byVictim.get(uid)!.size === 0) this.#byVictim.delete(uid);
-    ongoing.waitingUids.delete(uid);
-    if (ongoing.isAlone) this.#wakeForCapacity(ongoing);
+    if (ongoing.victimLeft(uid)) this.#wakeForCapacity(ongoing);
   }
 
   #wakeForCapacity({ plan }: OngoingPreemption): void {
@@ -302,7 +301,7 @@ export class OngoingPreemptions {
 
   #expire(ongoing: OngoingPreemption): void {
     const { clock, cluster } = this.#options.intake;
-    if (ongoing.isAlone && ongoing.isBeingBound) {
+    if (ongoing.isFreed && ongoing.isBeingBound) {
       this.#deadlines.set(ongoing, clock.monotonic() + bindingMs, undefined);
       return;
     }

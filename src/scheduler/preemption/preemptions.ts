@@ -76,7 +76,7 @@ const nothing = { nominations: [], victims: [], isShared: false } as const;
  * victims are marked, then all are evicted. Victims must have a lower priority, and no group may keep fewer members than its quorum.
  *
  * An entity has at most one preemption at a time, and PostFilter is not called for it meanwhile. The preemption ends as a whole: see
- * `PreemptionResult`. The entity is tried again when its last victim has left. After a preemption that failed, it must pause before the
+ * `PreemptionResult`. The entity is tried again when its last victim has left, or the last one on its nodes. After a preemption that failed, it must pause before the
  * next one, but its ordinary attempts continue.
  */
 export class Preemptions {
@@ -215,7 +215,7 @@ export class Preemptions {
     if (own !== undefined) {
       const nodeOf = new Map(own.plan.nominations.map(({ pod, nodeName }) => [pod.uid, nodeName]));
       const isAsPlanned = assignments.every(({ pod, nodeName }) => nodeOf.get(pod.uid) === nodeName);
-      if (!isAsPlanned || !own.isAlone) this.#ongoing.end(own, { outcome: 'elsewhere' });
+      if (!isAsPlanned || !own.isFreed) this.#ongoing.end(own, { outcome: 'elsewhere' });
     }
     const priority = Math.min(...assignments.map(({ pod }) => pod.priority));
     this.#ongoing.displace(assignments, key, beneficiaryOf(schedulingEntity, priority));
