@@ -159,8 +159,9 @@ export interface Plugin {
   domainsFor?(members: readonly Pod[]): readonly (readonly number[])[] | undefined;
 
   /**
-   * Runs once after the entity failed. The first plugin that returns a result ends the point. If the plugin throws, the entity shares its
-   * rejection with no other.
+   * Runs once after the entity failed. As in kube-scheduler, the first result that helps the entity ends the point: one with nominations, or
+   * with a policy by which the scheduler finds victims. Otherwise the verdict contains the messages of all plugins. If a plugin throws, no
+   * further one is called, and the entity shares its rejection with no other.
    */
   postFilter?(schedulingEntity: SchedulingEntity, diagnosis: Diagnosis): PostFilterResult | undefined;
 

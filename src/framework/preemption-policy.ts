@@ -14,6 +14,8 @@ export interface EvictionUnit {
   readonly pods: readonly Pod[];
   /** Highest priority of these pods. */
   readonly priority: number;
+  /** pod -> start, in seconds since the epoch, that stands for its own one in comparisons with pods of other units. Absent: all keep theirs. */
+  readonly starts?: ReadonlyMap<Pod, number> | undefined;
   /** How many pods may go without the others. */
   readonly surplus: number;
   /** Whether all pods may go together. */

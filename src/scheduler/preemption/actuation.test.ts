@@ -141,9 +141,9 @@ describe('a preemption that ends early', () => {
     const excluded: number[] = [];
     const story: PreemptionStory = new PreemptionStory((schedulingEntity, bound) => {
       if (schedulingEntity.kind !== 'pod' || schedulingEntity.pod.name !== 'high') return undefined;
-      const stuck = story.core.harness.core.preemptions.stuckFor(schedulingEntity);
-      excluded.push(stuck.size);
-      const victims = bound.filter(({ uid, priority }) => priority === 0 && !stuck.has(uid));
+      const { preemptions } = story.core.harness.core;
+      excluded.push(bound.filter((pod) => preemptions.isStuck(pod)).length);
+      const victims = bound.filter((pod) => pod.priority === 0 && !preemptions.isStuck(pod));
       return victims.slice(0, 1);
     });
     for (const name of ['a', 'b', 'c']) {

@@ -36,12 +36,23 @@ export interface Moment {
 const slackMs = 60_000;
 const maxWaitMs = 15 * 60_000;
 
-/** Returns when an entity that waits since `since` (Clock.monotonic()) gives up, if these victims are deleted now. */
+/**
+ * Returns when an entity that waits since `since` (Clock.monotonic()) gives up, if those of these victims that are not terminating yet are deleted
+ * now.
+ */
 export function deadlineFor(victims: readonly Pod[], now: Moment, since: number = now.monotonic): Moment {
-  let graceMs = 0;
-  for (const { template } of victims) graceMs = Math.max(graceMs, template.terminationGracePeriodSeconds * 1_000);
-  const ms = Math.min(graceMs + slackMs, since + maxWaitMs - now.monotonic);
+  let longestMs = victims.length === 0 ? 0 : -Infinity;
+  for (const { template, deletionTimestamp } of victims) {
+    const graceMs = template.terminationGracePeriodSeconds * 1_000;
+    longestMs = Math.max(longestMs, deletionTimestamp === 0 ? graceMs : deletionTimestamp * 1_000 - now.now);
+  }
+  const ms = Math.min(longestMs + slackMs, since + maxWaitMs - now.monotonic);
   return { monotonic: now.monotonic + ms, now: now.now + ms };
+}
+
+/** Returns whether the pod should have terminated so long ago that no entity waits for it. `now`: milliseconds since the epoch. */
+export function isOverdue({ deletionTimestamp }: Pod, now: number): boolean {
+  return deletionTimestamp > 0 && now > deletionTimestamp * 1_000 + slackMs;
 }
 
 /** One preemption: what an entity has reserved, and for which pods it waits. */
@@ -53,6 +64,8 @@ export class OngoingPreemption {
   readonly victimUids: Set<string>;
   /** Those of them that are still in the cluster cache. */
   readonly waitingUids: Set<string>;
+  /** Those of them on nodes of the plan; undefined if none was. */
+  #inTheWay: Set<string> | undefined;
   /** The victims that this preemption evicts. */
   readonly units: readonly VictimUnit[];
   readonly message: string;
@@ -81,6 +94,9 @@ export class OngoingPreemption {
     this.plan = options.plan;
     this.victimUids = new Set(options.victims.map(({ uid }) => uid));
     this.waitingUids = new Set(this.victimUids);
+    const nodes = new Set(options.plan.nominations.map(({ nodeName }) => nodeName));
+    const inTheWay = options.victims.flatMap(({ uid, nodeName }) => (nodes.has(nodeName) ? [uid] : []));
+    this.#inTheWay = inTheWay.length === 0 ? undefined : new Set(inTheWay);
     this.units = options.units;
     this.message = options.message;
     this.startedAt = options.startedAt;
@@ -100,6 +116,25 @@ export class OngoingPreemption {
   /** True once all victims have left the cluster cache. */
   get isAlone(): boolean {
     return this.waitingUids.size === 0;
+  }
+
+  /** True once all victims on nodes of the plan have left the cluster cache. Other members of their groups may still run elsewhere. */
+  get isFreed(): boolean {
+    return this.#inTheWay === undefined ? this.isAlone : this.#inTheWay.size === 0;
+  }
+
+  /** From now on, it also waits for a pod on a node of the plan. */
+  await(uid: string): void {
+    this.victimUids.add(uid);
+    this.waitingUids.add(uid);
+    (this.#inTheWay ??= new Set()).add(uid);
+  }
+
+  /** A victim has left the cluster cache. Returns whether it was the last one, or the last one on the nodes of the plan. */
+  victimLeft(uid: string): boolean {
+    this.waitingUids.delete(uid);
+    const frees = this.#inTheWay?.delete(uid) === true && this.isFreed;
+    return frees || this.isAlone;
   }
 
   /** Number of victims that were evicted for it. */

@@ -12,7 +12,7 @@ import type { Intake } from '../intake/intake.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
 import type { EventSink, PodEvictor } from '../ports.ts';
 import { sortKeyOf } from '../sort-key.ts';
-import { deadlineFor, OngoingPreemption } from './ongoing-preemption.ts';
+import { deadlineFor, isOverdue, OngoingPreemption } from './ongoing-preemption.ts';
 import type { Moment, PreemptionResult } from './ongoing-preemption.ts';
 import { PlanReservations } from './plan-reservations.ts';
 import { PreemptionEvents } from './preemption-events.ts';
@@ -52,7 +52,7 @@ export interface PreemptionEnd {
   readonly note?: string;
   /** True if a repetition may fail in the same way, so that the entity must pause. */
   readonly isFailure?: boolean;
-  /** Pods that it must not wait for again. */
+  /** Pods that no entity must wait for any more. */
   readonly stuck?: readonly Pod[];
 }
 
@@ -71,6 +71,8 @@ export class OngoingPreemptions {
   readonly #byMember = new Map<string, OngoingPreemption>();
   /** uid of a victim -> the preemptions that wait for it */
   readonly #byVictim = new Map<string, Set<OngoingPreemption>>();
+  /** uids of pods that did not terminate in time, until they are gone. Otherwise each entity in turn would wait for them. */
+  readonly #stuck = new Set<string>();
   /** preemption, due at its deadline */
   readonly #deadlines: DueTimes<OngoingPreemption>;
   /** entity -> a pod of it to wake when it may preempt again */
@@ -103,6 +105,11 @@ export class OngoingPreemptions {
     const ongoing = this.#byVictim.get(uid);
     if (ongoing !== undefined) return Math.max(...[...ongoing].map(({ plan }) => plan.priority));
     return this.victims.has(uid) ? Infinity : undefined;
+  }
+
+  /** Returns whether the pod did not terminate in time. No entity must choose it, or wait for it. */
+  isStuck(pod: Pod): boolean {
+    return this.#stuck.has(pod.uid) || isOverdue(pod, this.#options.intake.clock.now());
   }
 
   /** Number of victims that are still there although their preemption has ended. */
@@ -208,9 +215,9 @@ export class OngoingPreemptions {
     }
     this.victims.cancel(units);
     for (const uid of ongoing.waitingUids) if (!this.#isLeaving(uid)) this.#stays(uid);
+    for (const { uid } of stuck) this.#stuck.add(uid);
     if (isFailure) {
-      const uids = stuck.map(({ uid }) => uid);
-      const notBefore = this.history.failed(schedulingEntity, clock.monotonic(), note, uids);
+      const notBefore = this.history.failed(schedulingEntity, clock.monotonic(), note);
       this.#pauses.set(key, notBefore, plan.owner);
     }
     const wasted = outcome === 'bound' ? 0 : ongoing.evictedCount;
@@ -251,6 +258,7 @@ export class OngoingPreemptions {
   #podSeen(uid: string, pod: Pod | undefined): void {
     this.victims.podSeen(uid, pod);
     const isGone = pod === undefined || isTerminal(pod);
+    if (isGone) this.#stuck.delete(uid);
     if (isGone) for (const ongoing of [...(this.#byVictim.get(uid) ?? [])]) this.#victimLeft(ongoing, uid);
     if (!this.history.isEmpty && (isGone || pod.nodeName !== '')) this.#forget(`pod/${uid}`);
     const own = this.#byMember.get(uid);
@@ -287,8 +295,7 @@ export class OngoingPreemptions {
   #victimLeft(ongoing: OngoingPreemption, uid: string): void {
     this.#byVictim.get(uid)!.delete(ongoing);
     if (this.#byVictim.get(uid)!.size === 0) this.#byVictim.delete(uid);
-    ongoing.waitingUids.delete(uid);
-    if (ongoing.isAlone) this.#wakeForCapacity(ongoing);
+    if (ongoing.victimLeft(uid)) this.#wakeForCapacity(ongoing);
   }
 
   #wakeForCapacity({ plan }: OngoingPreemption): void {
@@ -309,14 +316,15 @@ export class OngoingPreemptions {
 
   #expire(ongoing: OngoingPreemption): void {
     const { clock, cluster } = this.#options.intake;
-    if (ongoing.isAlone && ongoing.isBeingBound) {
+    if (ongoing.isFreed && ongoing.isBeingBound) {
       this.#deadlines.set(ongoing, clock.monotonic() + bindingMs, undefined);
       return;
     }
     const stuck = [...ongoing.waitingUids].map((uid) => cluster.pod(uid)!);
     const waitedMs = clock.monotonic() - ongoing.startedAt;
     const note = stuck.length > 0 ? gaveUpOn(stuck, waitedMs) : `gave up after ${Math.round(waitedMs / 1000)} s`;
-    this.end(ongoing, { outcome: 'expired', note, isFailure: true, stuck });
+    // Without pods to evict, nothing is in vain if it is tried again at once.
+    this.end(ongoing, { outcome: 'expired', note, isFailure: ongoing.units.length > 0, stuck });
   }
 
   /** Returns the pods on the nodes of the plan that are being evicted for other entities. */
@@ -336,8 +344,7 @@ export class OngoingPreemptions {
     for (const { deadline } of waiting)
       if (deadline.monotonic > ongoing.deadline.monotonic) ongoing.deadline = deadline;
     this.#deadlines.set(ongoing, ongoing.deadline.monotonic, undefined);
-    ongoing.victimUids.add(uid);
-    ongoing.waitingUids.add(uid);
+    ongoing.await(uid);
     waiting.add(ongoing);
   }
 

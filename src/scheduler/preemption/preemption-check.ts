@@ -10,8 +10,8 @@ import type { DryRuns } from '../placement/planning/dry-runs.ts';
 export interface PreemptionCheckOptions {
   readonly cluster: Cluster;
   readonly dryRuns: DryRuns;
-  /** Returns whether the entity must not wait for this pod again. */
-  readonly isStuck: (schedulingEntity: SchedulingEntity, uid: string) => boolean;
+  /** Returns whether no entity must wait for this pod. */
+  readonly isStuck: (pod: Pod) => boolean;
   /** Returns for which priority the pod is being evicted; undefined: it is not. */
   readonly promisedTo: (uid: string) => number | undefined;
 }
@@ -61,7 +61,7 @@ export class PreemptionCheck {
       const isTerminating = cluster.pod(victim.uid)?.deleting === true;
       if (isOwn && !isTerminating) return `victim ${victim.key} belongs to the group itself`;
       if (cluster.nodeOf(victim) === undefined) return `victim ${victim.key} is not bound`;
-      if (isStuck(schedulingEntity, victim.uid)) return `victim ${victim.key} did not terminate in time before`;
+      if (isStuck(victim)) return `victim ${victim.key} did not terminate in time before`;
       // A pod that terminates anyway is only awaited.
       if (isTerminating) continue;
       if (victim.priority >= lowest) return `the priority of victim ${victim.key} is not lower`;
@@ -80,17 +80,17 @@ export class PreemptionCheck {
     for (const { uid, podGroupKey } of victims) {
       const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
       // A pod that is already being deleted, or belongs to a former run, does not count.
-      if (gang?.counts(uid) === true) evicted.set(gang, (evicted.get(gang) ?? 0) + 1);
+      if (gang?.isPresent(uid) === true) evicted.set(gang, (evicted.get(gang) ?? 0) + 1);
     }
     const uids = new Set(victims.map(({ uid }) => uid));
     for (const [gang, chosen] of evicted) {
       // Members that already make way for others still count as bound.
       const promised = [...gang.members.keys()].filter(
-        (uid) => !uids.has(uid) && gang.counts(uid) && this.#options.promisedTo(uid) !== undefined,
+        (uid) => !uids.has(uid) && gang.isPresent(uid) && this.#options.promisedTo(uid) !== undefined,
       );
       const count = chosen + promised.length;
       const stay = gang.count('bound') + gang.count('planned') - count;
-      if (stay > 0 && gang.counted - count < (gang.spec?.minMember ?? 0)) return gang;
+      if (stay > 0 && gang.present - count < (gang.spec?.minMember ?? 0)) return gang;
     }
     return undefined;
   }

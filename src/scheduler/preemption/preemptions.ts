@@ -3,8 +3,8 @@ import type { WorkBudget } from '../../base/work-budget.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
-import type { PostFilterResult } from '../../framework/plugin.ts';
-import type { Profile } from '../../framework/profile.ts';
+import { PluginFailure } from '../../framework/profile.ts';
+import type { PostFilterAnswer, Profile } from '../../framework/profile.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { Status } from '../../framework/status.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
@@ -58,6 +58,16 @@ export interface Preemption {
   readonly unschedulablePlugins?: readonly string[];
 }
 
+/** What a plugin proposes, before it is validated. */
+interface Proposed {
+  readonly plugin: string;
+  readonly message: string;
+  readonly nominations: readonly Nomination[];
+  readonly victims: readonly Pod[];
+  /** Names of the plugins whose registered events may change the result. */
+  readonly unschedulablePlugins: readonly string[];
+}
+
 /** A result that preempts nothing, for one entity. */
 const none: ReadonlySet<string> = new Set();
 const nothing = { nominations: [], victims: [], isShared: false } as const;
@@ -67,7 +77,7 @@ const nothing = { nominations: [], victims: [], isShared: false } as const;
  * victims are marked, then all are evicted. Victims must have a lower priority, and no group may keep fewer members than its quorum.
  *
  * An entity has at most one preemption at a time, and PostFilter is not called for it meanwhile. The preemption ends as a whole: see
- * `PreemptionResult`. The entity is tried again when its last victim has left. After a preemption that failed, it must pause before the
+ * `PreemptionResult`. The entity is tried again when its last victim has left, or the last one on its nodes. After a preemption that failed, it must pause before the
  * next one, but its ordinary attempts continue.
  */
 export class Preemptions {
@@ -83,7 +93,7 @@ export class Preemptions {
     this.#check = new PreemptionCheck({
       cluster,
       dryRuns,
-      isStuck: (schedulingEntity, uid) => ongoing.history.stuckFor(schedulingEntity).has(uid),
+      isStuck: (pod) => ongoing.isStuck(pod),
       promisedTo: (uid) => ongoing.promisedTo(uid),
     });
   }
@@ -116,37 +126,60 @@ export class Preemptions {
   }
 
   /**
-   * Calls PostFilter, searches for victims if it returns a policy, and validates the result; `carryOut` must follow. Undefined if PostFilter
-   * has no result. Runs in steps.
+   * Calls the PostFilter plugins until one helps. Searches for victims if a plugin returns a policy, and validates the result; `carryOut` must
+   * follow. If none helps, the message consists of theirs. Undefined if no plugin has a message. Runs in steps.
    */
   *ask(rejected: RejectedEntity, budget: WorkBudget): Yielding<Preemption | undefined> {
-    const { profile, schedulingEntity, demand, diagnosis, nodeSubsetOf } = rejected;
+    const { profile, schedulingEntity, diagnosis } = rejected;
     const earlier = this.#earlier(schedulingEntity);
     if (earlier !== undefined) return { ...nothing, ...earlier };
     if (profile.postFilters.length > 0) this.#options.metrics.postFilterCalled();
-    const answer = profile.postFilter(schedulingEntity, diagnosis);
-    if (answer === undefined) return undefined;
-    if (answer instanceof Status) {
-      this.#options.logger.error('PostFilter failed', { entity: nameOf(schedulingEntity), error: answer.cause });
-      return { ...nothing, message: `${answer.message}.` };
+    const messages: string[] = [];
+    const unschedulablePlugins = new Set<string>();
+    for (const answer of profile.postFilter(schedulingEntity, diagnosis)) {
+      const result = answer instanceof Status ? answer : yield* this.#resultOf(rejected, answer, budget);
+      if (result instanceof Status) {
+        this.#options.logger.error('PostFilter failed', { entity: nameOf(schedulingEntity), error: result.cause });
+        return { ...nothing, message: `${result.message}.` };
+      }
+      if (result.nominations.length > 0 || result.victims.length > 0) return this.#validated(rejected, result);
+      if (result.message !== '') messages.push(result.message);
+      for (const plugin of result.unschedulablePlugins) unschedulablePlugins.add(plugin);
     }
-    const { policy } = answer.result;
-    const searched =
-      policy &&
-      (yield* this.#search(
-        schedulingEntity,
-        { profile, demand, policy, nodeSubsetOf, earlier: this.#earlierOf(schedulingEntity) },
-        budget,
-      ));
-    const result = searched?.result ?? answer.result;
-    const { message, nominations = [], eventsMayHelp = false } = result;
-    const unschedulablePlugins = eventsMayHelp ? [answer.plugin, ...(searched?.unschedulablePlugins ?? [])] : [];
+    if (messages.length === 0) return undefined;
+    const message = messages.join(' ');
+    return { message, nominations: [], victims: [], isShared: true, unschedulablePlugins: [...unschedulablePlugins] };
+  }
+
+  /** Returns what the plugin proposes, after a search for victims if it has returned a policy; a Status if its policy fails. */
+  *#resultOf(
+    { profile, schedulingEntity, demand, nodeSubsetOf }: RejectedEntity,
+    { plugin, result }: PostFilterAnswer,
+    budget: WorkBudget,
+  ): Yielding<Proposed | Status> {
+    const { policy } = result;
+    if (policy === undefined) {
+      const { message, nominations = [], victims = [], eventsMayHelp = false } = result;
+      return { plugin, message, nominations, victims, unschedulablePlugins: eventsMayHelp ? [plugin] : [] };
+    }
+    const request = { profile, demand, policy, nodeSubsetOf, earlier: this.#earlierOf(schedulingEntity) };
+    try {
+      const { outcome, ...found } = yield* this.#options.victimSearch.steps(request, budget);
+      const message = policy.describe(outcome, schedulingEntity.kind);
+      return { ...found, plugin, message, unschedulablePlugins: [plugin, ...found.unschedulablePlugins] };
+    } catch (error) {
+      if (error instanceof PluginFailure) return error.status;
+      throw error;
+    }
+  }
+
+  /** Returns the preemption that is proposed, or why it is none. */
+  #validated(
+    { profile, schedulingEntity, demand }: RejectedEntity,
+    { plugin, message, nominations, victims: all, unschedulablePlugins }: Proposed,
+  ): Preemption {
     // Deduplicate victims.
-    const victims = [...new Map((result.victims ?? []).map((pod) => [pod.uid, pod])).values()];
-    if (nominations.length === 0 && victims.length === 0) {
-      const isShared = this.stuckFor(schedulingEntity).size === 0;
-      return { message, nominations, victims, isShared, unschedulablePlugins };
-    }
+    const victims = [...new Map(all.map((pod) => [pod.uid, pod])).values()];
     const problem = this.#check.problemOf(profile, schedulingEntity, demand, { nominations, victims });
     if (problem === undefined) {
       const until = deadlineFor(victims, this.#now);
@@ -156,27 +189,13 @@ export class Preemptions {
     const entity = nameOf(schedulingEntity);
     this.#options.logger.warn('PostFilter plugin returned invalid victims or nominations', { entity, problem });
     // What it proposes may become valid, for example when another preemption ends.
-    return { ...nothing, message: `No pod is preempted: ${problem}.`, unschedulablePlugins: [answer.plugin] };
-  }
-
-  *#search(
-    schedulingEntity: SchedulingEntity,
-    request: VictimSearchRequest,
-    budget: WorkBudget,
-  ): Yielding<{ readonly result: PostFilterResult; readonly unschedulablePlugins: ReadonlySet<string> }> {
-    const { outcome, nominations, victims, unschedulablePlugins } = yield* this.#options.victimSearch.steps(
-      request,
-      budget,
-    );
-    const message = request.policy.describe(outcome, schedulingEntity.kind);
-    return { result: { message, nominations, victims, eventsMayHelp: true }, unschedulablePlugins };
+    return { ...nothing, message: `No pod is preempted: ${problem}.`, unschedulablePlugins: [plugin] };
   }
 
   #earlierOf(schedulingEntity: SchedulingEntity): VictimSearchRequest['earlier'] {
-    const stuck = this.stuckFor(schedulingEntity);
     const { priority } = sortKeyOf(schedulingEntity, 0);
     return {
-      isStuck: ({ uid }) => stuck.has(uid),
+      isStuck: (pod) => this.isStuck(pod),
       makesWay: ({ uid }) => (this.promisedTo(uid) ?? -Infinity) >= priority,
     };
   }
@@ -197,7 +216,7 @@ export class Preemptions {
     if (own !== undefined) {
       const nodeOf = new Map(own.plan.nominations.map(({ pod, nodeName }) => [pod.uid, nodeName]));
       const isAsPlanned = assignments.every(({ pod, nodeName }) => nodeOf.get(pod.uid) === nodeName);
-      if (!isAsPlanned || !own.isAlone) this.#ongoing.end(own, { outcome: 'elsewhere' });
+      if (!isAsPlanned || !own.isFreed) this.#ongoing.end(own, { outcome: 'elsewhere' });
     }
     const priority = Math.min(...assignments.map(({ pod }) => pod.priority));
     this.#ongoing.displace(assignments, key, beneficiaryOf(schedulingEntity, priority));
@@ -209,9 +228,9 @@ export class Preemptions {
     return ongoing?.mayFitEarlier === true ? none : ongoing?.victimUids;
   }
 
-  /** Returns the uids of pods that did not terminate in time for this entity. It must not choose them again. */
-  stuckFor(schedulingEntity: SchedulingEntity): ReadonlySet<string> {
-    return this.#ongoing.history.stuckFor(schedulingEntity);
+  /** Returns whether the pod did not terminate in time. No entity must choose it, or wait for it. */
+  isStuck(pod: Pod): boolean {
+    return this.#ongoing.isStuck(pod);
   }
 
   /** Returns the highest priority for which the pod is being evicted; undefined: it is not. Others of equal or lower priority must not choose it. */

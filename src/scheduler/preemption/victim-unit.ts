@@ -124,11 +124,13 @@ export class VictimUnit {
     return this.#isCancelled && !this.#hasBegun;
   }
 
-  /** Marks all pods. Resolves to the first error if a mark cannot be written. */
+  /** Marks all pods that an earlier process has not marked. Resolves to the first error if a mark cannot be written. */
   async mark(): Promise<Error | undefined> {
     const undone = this.#options.earlier.flatMap((unit) => unit.#undone ?? []);
     if (undone.length > 0) await Promise.all(undone);
-    const errors = await Promise.all([...this.#victims.values()].map((victim) => this.#mark(victim)));
+    const isFound = ({ pod }: Victim): boolean => this.#options.found !== undefined && pod.preemptionMark !== undefined;
+    const victims = [...this.#victims.values()].filter((victim) => !isFound(victim));
+    const errors = await Promise.all(victims.map((victim) => this.#mark(victim)));
     return errors.find((error) => error !== undefined);
   }
 
@@ -148,6 +150,14 @@ export class VictimUnit {
     await this.#undone;
   }
 
+  /** The watch shows a new version of a pod. Although a mark was refused, an earlier try may have written it. */
+  podSeen(uid: string): void {
+    const victim = this.#victims.get(uid);
+    if (victim?.state !== 'live' || !this.isWithdrawn || !this.#isMarked(uid)) return;
+    victim.state = 'marked';
+    this.#undone = Promise.all([this.#undone, this.#undo(victim, 1)]).then(() => undefined);
+  }
+
   async #undoAll(): Promise<void> {
     await Promise.all([...this.#victims.values()].map((victim) => this.#undo(victim, 1)));
   }
@@ -161,6 +171,11 @@ export class VictimUnit {
     return this.#isPresent(uid) && !this.#options.cluster.pod(uid)!.deleting;
   }
 
+  /** Returns whether the watch shows a mark of this scheduler. */
+  #isMarked(uid: string): boolean {
+    return this.#options.cluster.pod(uid)?.preemptionMark?.schedulerName === this.#options.schedulerName;
+  }
+
   #mark(victim: Victim): Promise<Error | undefined> {
     const { evictor, schedulerName, beneficiary, changed } = this.#options;
     const send = async (): Promise<Error | undefined> => {
@@ -169,10 +184,10 @@ export class VictimUnit {
         victim.state = (await evictor.mark(victim.pod, message, this.#terms())) ? 'marked' : 'gone';
         return undefined;
       } catch (error) {
-        // Otherwise the server may have written the mark all the same.
+        // Otherwise the server may have written the mark all the same. So it may have with an earlier try: then the watch shows the mark.
         const isRefused =
           error instanceof WithdrawnError || (error instanceof ApiError && !(error instanceof ServerError));
-        if (!isRefused) victim.state = 'marked';
+        if (!isRefused || this.#isMarked(victim.pod.uid)) victim.state = 'marked';
         return toError(error);
       } finally {
         changed(this);

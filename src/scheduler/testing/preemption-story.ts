@@ -44,8 +44,12 @@ export class PreemptionStory {
   holds: (verb: Verb, name: string) => boolean = () => false;
   /** The error with which the API answers. Default: none. */
   fails: (verb: Verb, name: string) => Error | undefined = () => undefined;
+  /** Whether the API has carried out the requests that `fails`: the response of an earlier try was lost. Default: it has not. */
+  loses: (verb: Verb, name: string) => boolean = () => false;
   /** Called before the API carries out a request. If it returns false, the scheduler process has died: nothing happens any more. */
   lives: (verb: Verb | 'verdict', name: string) => boolean = () => true;
+  /** Called with the Bindings of an attempt, before they are answered. Returns the names of the pods whose Bindings fail. Default: none does. */
+  binding: (names: readonly string[]) => readonly string[] = () => [];
   readonly #choose: ChooseVictims | 'DefaultPreemption';
   readonly #nodes = new Map<string, NodeOptions>();
   readonly #groups: PodGroupOptions[] = [];
@@ -59,13 +63,14 @@ export class PreemptionStory {
   }
 
   /** Another process takes over. It sees the state of the API, and no event of before. */
-  takeOver(): void {
+  takeOver(order: 'groups first' | 'pods first' | 'without groups' = 'groups first'): void {
     this.lives = () => true;
     this.#held = [];
     this.core = this.#newCore('listing');
     for (const node of this.#nodes.values()) this.core.node(node);
-    for (const group of this.#groups) this.core.group(group);
+    if (order === 'groups first') for (const group of this.#groups) this.core.group(group);
     for (const pod of this.#pods.values()) this.core.show(pod);
+    if (order === 'pods first') for (const group of this.#groups) this.core.group(group);
     this.core.start();
   }
 
@@ -128,12 +133,17 @@ export class PreemptionStory {
     await this.core.settle();
   }
 
-  /** Makes attempts until none is due. Every Binding succeeds. Resolves to the results of the attempts. */
+  /** Makes attempts until none is due. Bindings succeed unless `binding` says otherwise. Resolves to the results of the attempts. */
   async run(): Promise<string[]> {
     const results: string[] = [];
     for (let result = await this.core.attempt(); result !== undefined; result = await this.core.attempt()) {
       results.push(result);
+      const failing = this.binding(this.core.binds.map(({ binding }) => binding.name));
       for (const { binding } of [...this.core.binds]) {
+        if (failing.includes(binding.name)) {
+          await this.core.reject(binding.name, 'refused');
+          continue;
+        }
         await this.core.accept(binding.name);
         this.change(binding.name, { nodeName: binding.nodeName, nominatedNodeName: '', phase: 'Running' });
       }
@@ -216,10 +226,12 @@ export class PreemptionStory {
     terms.mayBeSent();
     if (core !== this.core || !this.lives(verb, name)) await new Promise(() => undefined);
     const error = this.fails(verb, name);
+    if (error !== undefined && !this.loses(verb, name)) throw error;
+    if (this.#pods.get(name)?.uid === uid) {
+      this.sent.push(`${verb} ${name}`);
+      this.change(name, change);
+    }
     if (error !== undefined) throw error;
-    if (this.#pods.get(name)?.uid !== uid) return;
-    this.sent.push(`${verb} ${name}`);
-    this.change(name, change);
   }
 
   async #write(pod: Pod, { reason, message, nominatedNodeName }: PodVerdict): Promise<'written'> {

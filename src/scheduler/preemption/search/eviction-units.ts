@@ -4,7 +4,7 @@ import type { Gang } from '../../../cluster/gang.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
 import type { EvictablePod } from './evictable-pod.ts';
-import { leastImportantFirst, mostImportantFirst } from './importance.ts';
+import { leastImportantFirst, mostImportantFirst, startsByCost } from './importance.ts';
 
 /** The entity for which pods are evicted. */
 export interface Preemptor {
@@ -112,7 +112,8 @@ export class EvictionUnits {
     // Which of them stay is decided here: then the search can treat the others as single pods.
     const pods = mayGoWhole ? mayGo : mayGo.slice(0, surplus);
     for (const { uid } of pods) this.#evictable.add(uid);
-    return { gang, pods, priority: Math.max(...pods.map(({ priority }) => priority)), surplus, mayGoWhole };
+    const priority = pods.reduce((highest, pod) => Math.max(highest, pod.priority), -Infinity);
+    return { gang, pods, priority, starts: startsByCost(pods), surplus, mayGoWhole };
   }
 
   /** Returns whether a budget does not allow to evict this pod, even if no other one goes. */

@@ -6,7 +6,7 @@ import type { Demand } from '../../placement/planning/demand.ts';
 
 /** What earlier preemptions mean for a search. */
 export interface EarlierPreemptions {
-  /** Returns whether the entity has waited for this pod in vain, so that it must not wait for it again. */
+  /** Returns whether the pod did not terminate in time, so that no entity must wait for it. */
   isStuck(pod: Pod): boolean;
   /** Returns whether the pod is about to be evicted for an entity of equal or higher priority. */
   makesWay(pod: Pod): boolean;
