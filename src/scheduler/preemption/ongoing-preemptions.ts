@@ -2,10 +2,13 @@ import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { DueTimes } from '../../base/due-times.ts';
 import { toError } from '../../base/to-error.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
 import { ForbiddenError, NotLeadingError } from '../../client/api-errors.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { workPerShortStep } from '../../framework/work-per-member.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { Intake } from '../intake/intake.ts';
@@ -112,14 +115,19 @@ export class OngoingPreemptions {
     return count;
   }
 
-  /** Reserves the capacity, and ends the preemptions that this displaces. Nothing is sent yet. */
-  start(schedulingEntity: SchedulingEntity, started: StartedPreemption): OngoingPreemption {
+  /** Reserves the capacity, and ends the preemptions that this displaces. Nothing is sent yet. Runs in steps. */
+  *start(
+    schedulingEntity: SchedulingEntity,
+    started: StartedPreemption,
+    budget: WorkBudget,
+  ): Yielding<OngoingPreemption> {
     const { nominations, victims, deadline } = started;
     const { intake, reservations } = this.#options;
     const { cluster, clock } = intake;
     const { priority } = sortKeyOf(schedulingEntity, 0);
     const plan = new PlanReservations({ priority, nominations });
-    reservations.keepPlan(plan);
+    yield* reservations.keepPlan(plan, budget);
+    if (budget.lacks(victims.length * workPerShortStep)) yield;
     const toEvict = victims.filter(({ uid }) => cluster.pod(uid)?.deleting === false);
     const { schedulerName } = plan.owner;
     const units = this.victims.unite(toEvict, {
@@ -132,6 +140,7 @@ export class OngoingPreemptions {
         },
       },
     });
+    if (budget.lacks(victims.length * workPerShortStep)) yield;
     const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {
       ...started,
       ...{ schedulingEntity, plan, units },
@@ -173,11 +182,11 @@ export class OngoingPreemptions {
   displace(assignments: readonly Nomination[], ownKey: EntityKey, by: string): void {
     const { cluster } = this.#options.intake;
     const hit = new Set<OngoingPreemption>();
-    for (const { pod, nodeName } of assignments) {
+    for (const [nodeName, there] of Map.groupBy(assignments, (each) => each.nodeName)) {
       for (const reservation of cluster.reservationsOn(nodeName)) {
         const ongoing = this.#byMember.get(reservation.owner.uid);
         if (ongoing === undefined || ongoing.plan !== reservation.plan || ongoing.key === ownKey) continue;
-        if (!mustRespect(pod, reservation)) hit.add(ongoing);
+        if (there.some(({ pod }) => !mustRespect(pod, reservation))) hit.add(ongoing);
       }
     }
     for (const ongoing of hit) {

@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
-import type { WorkBudget } from '../../base/work-budget.ts';
+import { WorkBudget } from '../../base/work-budget.ts';
+import { finish } from '../../base/yielding.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
@@ -7,6 +8,7 @@ import type { PostFilterResult } from '../../framework/plugin.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { Status } from '../../framework/status.ts';
+import { workPerShortStep } from '../../framework/work-per-member.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
@@ -107,7 +109,8 @@ export class Preemptions {
     for (const { schedulingEntity, nominations, victims } of whole) {
       const message = 'A preemption continues.';
       const deadline = deadlineFor([], this.#now);
-      this.#ongoing.start(schedulingEntity, { message, nominations, victims, deadline, isRecovered: true });
+      const started = { message, nominations, victims, deadline, isRecovered: true };
+      finish(this.#ongoing.start(schedulingEntity, started, new WorkBudget()));
     }
     for (const { pod } of stale) cluster.endReservation(pod.uid);
     verdicts.nominationsEnded(stale.map(({ pod }) => pod));
@@ -146,7 +149,8 @@ export class Preemptions {
       const isShared = this.stuckFor(schedulingEntity).size === 0;
       return { message, nominations, victims, isShared, unschedulablePlugins };
     }
-    const problem = this.#check.problemOf(profile, schedulingEntity, demand, { nominations, victims });
+    const proposal = { nominations, victims };
+    const problem = yield* this.#check.problemOf(profile, schedulingEntity, demand, proposal, budget);
     if (problem === undefined) {
       const until = deadlineFor(victims, this.#now);
       const whole = `${message} ${waitingFor(victims.length, victims.length, until.now)}`;
@@ -180,13 +184,19 @@ export class Preemptions {
     };
   }
 
-  carryOut(schedulingEntity: SchedulingEntity, preemption: Preemption): void {
+  /** Reserves the capacity, and begins to evict the victims. Runs in steps. */
+  *carryOut(schedulingEntity: SchedulingEntity, preemption: Preemption, budget: WorkBudget): Yielding<void> {
     const { message: whole, proposal: message = whole, nominations, victims } = preemption;
     if (nominations.length === 0) return;
     if (victims.length > 0) this.#options.metrics.preempted(victims.length);
     const deadline = deadlineFor(victims, this.#now);
     const started = { message, nominations, victims, deadline, isRecovered: false };
-    void this.#ongoing.carryOut(this.#ongoing.start(schedulingEntity, started));
+    const ongoing = yield* this.#ongoing.start(schedulingEntity, started, budget);
+    const work = (victims.length + nominations.length) * workPerShortStep;
+    if (budget.lacks(work)) yield;
+    void this.#ongoing.carryOut(ongoing);
+    // The caller then reports the verdict of every member.
+    if (budget.lacks(work)) yield;
   }
 
   /** The entity was planned: all these members are assumed on their nodes. */

@@ -77,7 +77,7 @@ export class InexactSearch {
   *#confirmBelow(below: number): Yielding<ConfirmedVictims | number> {
     const { plans } = this.#options;
     // Pods that are out would be missing.
-    plans.undo();
+    yield* plans.undo();
     const units = yield* this.#allUnits();
     const priorities = new Set(units.flatMap(({ pods }) => pods.map(({ priority }) => priority)));
     const levels = [-Infinity, ...[...priorities].filter((level) => level < below).sort((a, b) => a - b)];

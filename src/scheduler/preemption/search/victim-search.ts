@@ -88,11 +88,12 @@ export class VictimSearch {
         first !== undefined && estimate.isBound
           ? first
           : yield* new InexactSearch({ cluster, request, units, plans, estimate, estimated, budget }).run(first);
+      yield* plans.undo();
       return typeof found === 'number'
         ? none(work, this.#negative(needed, found, units, estimate))
         : answerOf(work, found);
     } finally {
-      plans?.undo();
+      plans?.abandon();
       transaction.rollback();
     }
   }
