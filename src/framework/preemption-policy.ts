@@ -35,6 +35,10 @@ export interface PreemptionPolicy {
   allowances(pod: Pod): readonly DisruptionAllowance[];
   /** Maximum number of plans in one search. */
   readonly maxPlans: number;
+  /** Maximum number of pods to evict for one entity. Absent: no limit. */
+  readonly maxVictims?: number | undefined;
+  /** Maximum number of groups to evict whole for one entity. Absent: no limit. */
+  readonly maxVictimGroups?: number | undefined;
   /** Returns a text for the verdict. */
   describe(outcome: PreemptionOutcome, of: SchedulingEntity['kind']): string;
 }
@@ -72,6 +76,13 @@ export type PreemptionOutcome =
     }
   /** Pods that must stay for this reason may be in the way. */
   | { readonly kind: 'protected'; readonly why: string }
+  /** The cheapest victims that the search found are more than the policy allows. */
+  | {
+      readonly kind: 'tooMany';
+      readonly victims: number;
+      /** Number of groups that would be evicted whole. */
+      readonly groups: number;
+    }
   /** The search ended before it found an answer. */
   | { readonly kind: 'ended'; readonly plans: number };
 

@@ -3,11 +3,12 @@ import { amountOf } from '../../api/resource-list.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { ClusterLister, PluginHandle } from '../../framework/plugin-handle.ts';
+import type { PreemptionLimits } from '../../framework/preemption-limits.ts';
 import type { PreemptionPolicy } from '../../framework/preemption-policy.ts';
 import { smallestAmounts } from '../../framework/resource-demand.ts';
 import type { ResourceDemand } from '../../framework/resource-demand.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
-import { readDefaultPreemptionArgs } from './default-preemption-args.ts';
+import { limitsOf, readDefaultPreemptionArgs } from './default-preemption-args.ts';
 import type { DefaultPreemptionArgs } from './default-preemption-args.ts';
 import { DisruptionBudgets } from './disruption-budgets.ts';
 import { describeOutcome } from './preemption-texts.ts';
@@ -15,7 +16,8 @@ import { describeOutcome } from './preemption-texts.ts';
 const name = 'DefaultPreemption';
 /** Maximum number of skipped pods to remember, and of groups. */
 const maxSkipped = 10_000;
-const notEligible: PostFilterResult = { message: 'preemption: not eligible due to preemptionPolicy=Never.' };
+const never: PostFilterResult = { message: 'preemption: not eligible due to preemptionPolicy=Never.' };
+const surplus: PostFilterResult = { message: 'preemption: not eligible: the group has its minMember without the pod.' };
 
 /**
  * Preempts pods of lower priority for an entity that does not fit. The plugin decides which pods may go; the scheduler searches for the victims and
@@ -26,6 +28,8 @@ class DefaultPreemption implements Plugin {
   readonly reads = ['PodDisruptionBudget'] as const;
   readonly #cluster: ClusterLister;
   readonly #policy: PreemptionPolicy;
+  readonly #surplusPreempts: boolean;
+  readonly preemptionLimits: PreemptionLimits;
   /** uids of pods that a search skipped because they were being bound */
   #skipped = new Set<string>();
   /** keys of groups of which a search could not evict pods because others must stay */
@@ -33,6 +37,8 @@ class DefaultPreemption implements Plugin {
 
   constructor(args: DefaultPreemptionArgs, handle: PluginHandle) {
     this.#cluster = handle.cluster;
+    this.#surplusPreempts = args.surplusPreempts;
+    this.preemptionLimits = limitsOf(args);
     const budgets = new DisruptionBudgets(handle.cluster.listed);
     this.#policy = {
       protects: (pod) => protection(pod, args, handle.clock.now()),
@@ -47,20 +53,31 @@ class DefaultPreemption implements Plugin {
       },
       allowances: (pod) => budgets.of(pod),
       maxPlans: args.maxPlans,
+      maxVictims: args.maxVictims || undefined,
+      maxVictimGroups: args.maxVictimGroups || undefined,
       describe: describeOutcome,
     };
   }
 
   /** What a search reads of the pod besides what other plugins read. Also what the hints read. */
-  sign({ priority, template }: Pod): string {
+  sign({ priority, podGroupKey, template }: Pod): string {
     const { requests, neverPreempts = false } = template;
-    return `${priority} ${neverPreempts} ${requests.ids.join(',')} ${requests.amounts.join(',')}`;
+    const mayBeSurplus = podGroupKey !== undefined && !this.#surplusPreempts;
+    return `${priority} ${neverPreempts} ${mayBeSurplus} ${requests.ids.join(',')} ${requests.amounts.join(',')}`;
   }
 
   postFilter(schedulingEntity: SchedulingEntity): PostFilterResult {
+    if (this.#isSurplus(schedulingEntity)) return surplus;
     const pods = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : [...schedulingEntity.gang.pending.values()];
-    if (pods.some(({ template }) => template.neverPreempts === true)) return notEligible;
+    if (pods.some(({ template }) => template.neverPreempts === true)) return never;
     return { message: '', policy: this.#policy };
+  }
+
+  /** Returns whether the entity is a member beyond the quorum of its group that must not preempt. */
+  #isSurplus(schedulingEntity: SchedulingEntity): boolean {
+    if (schedulingEntity.kind === 'gang' || this.#surplusPreempts) return false;
+    const { podGroupKey } = schedulingEntity.pod;
+    return podGroupKey !== undefined && this.#cluster.gang(podGroupKey)?.missing === 0;
   }
 
   /** True if the `needed` smallest requests exceed what is free or requested by pods of lower priority. */
@@ -125,11 +142,15 @@ function nodeNameIn(event: ClusterEvent): string | undefined {
 /** Returns why the pod must not be evicted now. `now`: milliseconds since the epoch. */
 function protection(
   { template, priority, startedAt }: Pod,
-  { minRuntimeSeconds, protectedPriorityAtLeast = Infinity }: DefaultPreemptionArgs,
+  args: DefaultPreemptionArgs,
   now: number,
 ): string | undefined {
+  const { minRuntimeSeconds, protectedPriorityAtLeast = Infinity } = args;
+  const maxGrace = args.maxNominationSeconds - args.terminationSlackSeconds;
   if (template.isStatic === true) return 'that are static';
   if (priority >= protectedPriorityAtLeast) return `with a protected priority of at least ${protectedPriorityAtLeast}`;
+  if (template.terminationGracePeriodSeconds > maxGrace)
+    return `with a termination grace period of more than ${maxGrace}s`;
   const isYoung = minRuntimeSeconds > 0 && now / 1000 - startedAt < minRuntimeSeconds;
   return isYoung ? `that have run for less than ${minRuntimeSeconds}s` : undefined;
 }

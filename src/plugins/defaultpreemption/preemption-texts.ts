@@ -14,6 +14,8 @@ function textOf(outcome: PreemptionOutcome, of: SchedulingEntity['kind']): strin
       return of === 'pod' ? countedNodes(outcome.nodes) : notHelpfulText(outcome);
     case 'protected':
       return `would need pods ${outcome.why}`;
+    case 'tooMany':
+      return tooManyText(outcome);
     case 'ended':
       return `search cut short after ${outcome.plans} plans`;
   }
@@ -28,6 +30,11 @@ function foundText({ victims, gangs, members, terminating }: Extract<PreemptionO
 function notHelpfulText({ placed, needed, candidates }: Extract<PreemptionOutcome, { kind: 'notHelpful' }>): string {
   if (candidates === 0) return 'no pods of lower priority';
   return `not helpful: ${placed} of ${needed} members fit even with ${counted(candidates, 'pod')} of lower priority gone`;
+}
+
+function tooManyText({ victims, groups }: Extract<PreemptionOutcome, { kind: 'tooMany' }>): string {
+  const whole = groups === 0 ? '' : ` (${counted(groups, 'whole group')} among them)`;
+  return `would need to evict ${counted(victims, 'pod')}${whole}, more than the configuration allows`;
 }
 
 /** kube-scheduler's text for a single pod. */

@@ -3,6 +3,7 @@ import type { Pod } from '../../api/pod.ts';
 import { sameLabels } from '../../api/same-labels.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangSpec } from '../../cluster/gang.ts';
+import type { PreemptionLimits } from '../../framework/preemption-limits.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
@@ -32,15 +33,16 @@ export interface Moment {
   readonly now: number;
 }
 
-/** How long an entity waits beyond the grace period of a victim, and the longest wait in total. */
-const slackMs = 60_000;
-const maxWaitMs = 15 * 60_000;
-
 /** Returns when an entity that waits since `since` (Clock.monotonic()) gives up, if these victims are deleted now. */
-export function deadlineFor(victims: readonly Pod[], now: Moment, since: number = now.monotonic): Moment {
+export function deadlineFor(
+  victims: readonly Pod[],
+  { terminationSlackMs, maxWaitMs }: PreemptionLimits,
+  now: Moment,
+  since: number = now.monotonic,
+): Moment {
   let graceMs = 0;
   for (const { template } of victims) graceMs = Math.max(graceMs, template.terminationGracePeriodSeconds * 1_000);
-  const ms = Math.min(graceMs + slackMs, since + maxWaitMs - now.monotonic);
+  const ms = Math.min(graceMs + terminationSlackMs, since + maxWaitMs - now.monotonic);
   return { monotonic: now.monotonic + ms, now: now.now + ms };
 }
 
@@ -56,6 +58,7 @@ export class OngoingPreemption {
   /** The victims that this preemption evicts. */
   readonly units: readonly VictimUnit[];
   readonly message: string;
+  readonly limits: PreemptionLimits;
   readonly startedAt: number;
   /** When it is given up. Moves if a delete takes long. */
   deadline: Moment;
@@ -69,7 +72,7 @@ export class OngoingPreemption {
     cluster: Cluster,
     options: Pick<
       OngoingPreemption,
-      'schedulingEntity' | 'plan' | 'units' | 'message' | 'startedAt' | 'deadline' | 'isRecovered'
+      'schedulingEntity' | 'plan' | 'units' | 'message' | 'limits' | 'startedAt' | 'deadline' | 'isRecovered'
     > & {
       readonly victims: readonly Pod[];
     },
@@ -81,6 +84,7 @@ export class OngoingPreemption {
     this.waitingUids = new Set(this.victimUids);
     this.units = options.units;
     this.message = options.message;
+    this.limits = options.limits;
     this.startedAt = options.startedAt;
     this.deadline = options.deadline;
     this.isRecovered = options.isRecovered;

@@ -7,9 +7,11 @@ import type { Yielding } from '../../base/yielding.ts';
 import { ForbiddenError, NotLeadingError } from '../../client/api-errors.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
+import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { workPerShortStep } from '../../framework/work-per-member.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
@@ -123,8 +125,9 @@ export class OngoingPreemptions {
   ): Yielding<OngoingPreemption> {
     const { nominations, victims, deadline } = started;
     const { intake, reservations } = this.#options;
-    const { cluster, clock } = intake;
+    const { cluster, clock, profiles } = intake;
     const { priority } = sortKeyOf(schedulingEntity, 0);
+    const limits = preemptionLimitsOf(profiles.of(schedulingEntity));
     const plan = new PlanReservations({ priority, nominations });
     yield* reservations.keepPlan(plan, budget);
     if (budget.lacks(victims.length * workPerShortStep)) yield;
@@ -143,7 +146,7 @@ export class OngoingPreemptions {
     if (budget.lacks(victims.length * workPerShortStep)) yield;
     const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {
       ...started,
-      ...{ schedulingEntity, plan, units },
+      ...{ schedulingEntity, plan, units, limits },
       startedAt: clock.monotonic(),
     });
     this.#ongoing.set(ongoing.key, ongoing);
@@ -213,7 +216,7 @@ export class OngoingPreemptions {
     this.victims.cancel(units);
     if (isFailure) {
       const uids = stuck.map(({ uid }) => uid);
-      const notBefore = this.history.failed(schedulingEntity, clock.monotonic(), note, uids);
+      const notBefore = this.history.failed(schedulingEntity, ongoing.limits.backoff, clock.monotonic(), note, uids);
       this.#pauses.set(key, notBefore, plan.owner);
     }
     const wasted = outcome === 'bound' ? 0 : ongoing.evictedCount;
@@ -224,6 +227,22 @@ export class OngoingPreemptions {
     reservations.endPlan(plan);
     // The owner no longer needs to wait for this capacity and may fit elsewhere.
     queue.wake(plan.owner, 'ReservationEnded');
+  }
+
+  /**
+   * The entity asks for a preemption. Returns false if it must have been unschedulable for longer before its first one. It is then tried
+   * again when the time is over. `mayHelp`: otherwise nothing needs to wait.
+   */
+  mayBegin(schedulingEntity: SchedulingEntity, delayMs: number, mayHelp: () => boolean): boolean {
+    if (delayMs === 0) return true;
+    const now = this.#options.intake.clock.monotonic();
+    const note = `it must be unschedulable for ${delayMs / 1000} s first`;
+    const { notBefore } =
+      this.history.of(schedulingEntity) ?? this.history.delayed(schedulingEntity, now + delayMs, note);
+    if (notBefore <= now || !mayHelp()) return true;
+    const [pod] = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : schedulingEntity.gang.pending.values();
+    this.#pauses.set(entityKeyOf(schedulingEntity), notBefore, pod!);
+    return false;
   }
 
   stop(): void {
@@ -237,7 +256,7 @@ export class OngoingPreemptions {
     if (ongoing.state.kind === 'ended') return;
     const { clock } = this.#options.intake;
     const now = { monotonic: clock.monotonic(), now: clock.now() };
-    const deadline = deadlineFor([pod], now, ongoing.startedAt);
+    const deadline = deadlineFor([pod], ongoing.limits, now, ongoing.startedAt);
     if (deadline.monotonic <= ongoing.deadline.monotonic) return;
     ongoing.deadline = deadline;
     this.#deadlines.set(ongoing, deadline.monotonic, undefined);

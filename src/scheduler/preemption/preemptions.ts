@@ -4,8 +4,11 @@ import { finish } from '../../base/yielding.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
+import { isRuledOut } from '../../framework/event-hints.ts';
 import type { PostFilterResult } from '../../framework/plugin.ts';
+import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import type { Profile } from '../../framework/profile.ts';
+import { resourceDemandOf } from '../../framework/resource-demand.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { Status } from '../../framework/status.ts';
 import { workPerShortStep } from '../../framework/work-per-member.ts';
@@ -108,7 +111,8 @@ export class Preemptions {
       cluster.ownNominations.add(pod.uid, nodeName);
     for (const { schedulingEntity, nominations, victims } of whole) {
       const message = 'A preemption continues.';
-      const deadline = deadlineFor([], this.#now);
+      const limits = preemptionLimitsOf(intake.profiles.of(schedulingEntity));
+      const deadline = deadlineFor([], limits, this.#now);
       const started = { message, nominations, victims, deadline, isRecovered: true };
       finish(this.#ongoing.start(schedulingEntity, started, new WorkBudget()));
     }
@@ -133,6 +137,13 @@ export class Preemptions {
       return { ...nothing, message: `${answer.message}.` };
     }
     const { policy } = answer.result;
+    const limits = preemptionLimitsOf(profile);
+    const mayHelp = (): boolean => {
+      const plugin = profile.postFilters.find(({ name }) => name === answer.plugin);
+      return plugin?.rulesOut === undefined || !isRuledOut(plugin, resourceDemandOf(demand.members, demand.needed));
+    };
+    if (policy !== undefined && !this.#ongoing.mayBegin(schedulingEntity, limits.delayMs, mayHelp))
+      return { ...nothing, message: this.#pauseOf(schedulingEntity)! };
     const searched =
       policy &&
       (yield* this.#search(
@@ -152,7 +163,7 @@ export class Preemptions {
     const proposal = { nominations, victims };
     const problem = yield* this.#check.problemOf(profile, schedulingEntity, demand, proposal, budget);
     if (problem === undefined) {
-      const until = deadlineFor(victims, this.#now);
+      const until = deadlineFor(victims, limits, this.#now);
       const whole = `${message} ${waitingFor(victims.length, victims.length, until.now)}`;
       return { message: whole, proposal: message, nominations, victims, isShared: false, unschedulablePlugins };
     }
@@ -189,7 +200,8 @@ export class Preemptions {
     const { message: whole, proposal: message = whole, nominations, victims } = preemption;
     if (nominations.length === 0) return;
     if (victims.length > 0) this.#options.metrics.preempted(victims.length);
-    const deadline = deadlineFor(victims, this.#now);
+    const limits = preemptionLimitsOf(this.#options.intake.profiles.of(schedulingEntity));
+    const deadline = deadlineFor(victims, limits, this.#now);
     const started = { message, nominations, victims, deadline, isRecovered: false };
     const ongoing = yield* this.#ongoing.start(schedulingEntity, started, budget);
     const work = (victims.length + nominations.length) * workPerShortStep;
@@ -238,7 +250,7 @@ export class Preemptions {
 
   /** Returns what the verdict must say because of an earlier preemption, if no other may begin now. */
   #earlier(schedulingEntity: SchedulingEntity): Pick<Preemption, 'message' | 'isWaiting'> | undefined {
-    const { rejections, intake } = this.#options;
+    const { rejections } = this.#options;
     const key = entityKeyOf(schedulingEntity);
     const ongoing = this.#ongoing.of(key);
     if (ongoing !== undefined) {
@@ -258,10 +270,19 @@ export class Preemptions {
         this.#ongoing.end(ongoing, { outcome: 'abandoned', note, isFailure: !ongoing.isRecovered });
       }
     }
+    const hasFailed = (this.#ongoing.history.of(schedulingEntity)?.times ?? 0) > 0;
+    const message = hasFailed ? this.#pauseOf(schedulingEntity) : undefined;
+    return message === undefined ? undefined : { message };
+  }
+
+  /** Returns what the verdict must say if the entity may not preempt now, because of an earlier failure or a delay. */
+  #pauseOf(schedulingEntity: SchedulingEntity): string | undefined {
+    const { clock } = this.#options.intake;
     const failure = this.#ongoing.history.of(schedulingEntity);
-    const pauseMs = (failure?.notBefore ?? 0) - intake.clock.monotonic();
+    const pauseMs = (failure?.notBefore ?? 0) - clock.monotonic();
     if (failure === undefined || pauseMs <= 0) return undefined;
-    return { message: `preemption: ${failure.note}; next try not before ${timeOf(intake.clock.now() + pauseMs)}.` };
+    const next = failure.times === 0 ? 'not before' : 'next try not before';
+    return `preemption: ${failure.note}; ${next} ${timeOf(clock.now() + pauseMs)}.`;
   }
 
   get #now(): Moment {

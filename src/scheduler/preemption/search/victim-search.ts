@@ -4,7 +4,7 @@ import type { Yielding } from '../../../base/yielding.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { Nomination } from '../../../framework/dry-run.ts';
-import type { PreemptionOutcome } from '../../../framework/preemption-policy.ts';
+import type { PreemptionOutcome, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
 import { feasibleNodes } from '../../placement/planning/feasible-nodes.ts';
 import type { Planner } from '../../placement/planning/planner.ts';
 import { EvictionUnits } from './eviction-units.ts';
@@ -89,9 +89,9 @@ export class VictimSearch {
           ? first
           : yield* new InexactSearch({ cluster, request, units, plans, estimate, estimated, budget }).run(first);
       yield* plans.undo();
-      return typeof found === 'number'
-        ? none(work, this.#negative(needed, found, units, estimate))
-        : answerOf(work, found);
+      if (typeof found === 'number') return none(work, this.#negative(needed, found, units, estimate));
+      const tooMany = exceeding(policy, found);
+      return tooMany === undefined ? answerOf(work, found) : none(work, tooMany);
     } finally {
       plans?.abandon();
       transaction.rollback();
@@ -165,6 +165,16 @@ export class VictimSearch {
 
 function none({ unschedulablePlugins }: SearchWork, outcome: PreemptionOutcome): FoundVictims {
   return { outcome, nominations: [], victims: [], unschedulablePlugins };
+}
+
+/** Returns what the policy does not allow, if the victims are more than it allows. */
+function exceeding(
+  { maxVictims = Infinity, maxVictimGroups = Infinity }: PreemptionPolicy,
+  { victims }: ConfirmedVictims,
+): PreemptionOutcome | undefined {
+  const groups = new Set(victims.flatMap(({ unit, isSpare }) => (isSpare ? [] : (unit.gang ?? [])))).size;
+  const isAllowed = victims.length <= maxVictims && groups <= maxVictimGroups;
+  return isAllowed ? undefined : { kind: 'tooMany', victims: victims.length, groups };
 }
 
 function answerOf(
