@@ -20,10 +20,18 @@ export interface EvictionUnit {
   readonly mayGoWhole: boolean;
 }
 
+/** Why a pod must stay although its priority is lower. */
+export interface PodProtection {
+  /** Such as "that have run for less than 600s". */
+  readonly why: string;
+  /** When the pod may go without any other change, in milliseconds since the epoch. Absent: never. */
+  readonly until?: number;
+}
+
 /** Decides which pods may be evicted for others. */
 export interface PreemptionPolicy {
-  /** Returns why the pod must stay although its priority is lower, such as "that run for less than 10m"; undefined: it may go. */
-  protects(pod: Pod): string | undefined;
+  /** Returns why the pod must stay although its priority is lower; undefined: it may go. */
+  protects(pod: Pod): PodProtection | undefined;
   /**
    * Called after a search that found no victims, with what it treated as if it had to stay. `pods`: their Bindings are not confirmed yet.
    * `groups`: some members must stay, so that others of lower priority stay as well. A change to a group may change that.

@@ -4,7 +4,7 @@ import type { ClusterEvent, EventRegistration } from '../../framework/cluster-ev
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { ClusterLister, PluginHandle } from '../../framework/plugin-handle.ts';
 import type { PreemptionLimits } from '../../framework/preemption-limits.ts';
-import type { PreemptionPolicy } from '../../framework/preemption-policy.ts';
+import type { PodProtection, PreemptionPolicy } from '../../framework/preemption-policy.ts';
 import { smallestAmounts } from '../../framework/resource-demand.ts';
 import type { ResourceDemand } from '../../framework/resource-demand.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
@@ -144,15 +144,17 @@ function protection(
   { template, priority, startedAt }: Pod,
   args: DefaultPreemptionArgs,
   now: number,
-): string | undefined {
+): PodProtection | undefined {
   const { minRuntimeSeconds, protectedPriorityAtLeast = Infinity } = args;
   const maxGrace = args.maxNominationSeconds - args.terminationSlackSeconds;
-  if (template.isStatic === true) return 'that are static';
-  if (priority >= protectedPriorityAtLeast) return `with a protected priority of at least ${protectedPriorityAtLeast}`;
+  if (template.isStatic === true) return { why: 'that are static' };
+  if (priority >= protectedPriorityAtLeast)
+    return { why: `with a protected priority of at least ${protectedPriorityAtLeast}` };
   if (template.terminationGracePeriodSeconds > maxGrace)
-    return `with a termination grace period of more than ${maxGrace}s`;
-  const isYoung = minRuntimeSeconds > 0 && now / 1000 - startedAt < minRuntimeSeconds;
-  return isYoung ? `that have run for less than ${minRuntimeSeconds}s` : undefined;
+    return { why: `with a termination grace period of more than ${maxGrace}s` };
+  const until = (startedAt + minRuntimeSeconds) * 1000;
+  const isYoung = minRuntimeSeconds > 0 && now < until;
+  return isYoung ? { why: `that have run for less than ${minRuntimeSeconds}s`, until } : undefined;
 }
 
 export const createDefaultPreemption: PluginFactory = (args, handle) =>

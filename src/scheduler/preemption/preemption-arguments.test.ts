@@ -202,3 +202,71 @@ describe('preemptionDelaySeconds', () => {
     expect(marked(story)).toEqual([]);
   });
 });
+
+describe('minRuntimeSeconds', () => {
+  /** A pod on the node that has run since `seconds` after the start of the test. */
+  const running = (story: PreemptionStory, name: string, nodeName: string, seconds: number, options = {}): void => {
+    story.node(nodeName, 1);
+    story.pod(name, { nodeName, ...options });
+    story.change(name, { startedAt: story.core.harness.clock.now() / 1000 + seconds });
+  };
+
+  it('PE34: a pod that is too young is refused, and goes when its time is over', async () => {
+    const story = open({ minRuntimeSeconds: 600 });
+    running(story, 'old', 'a', -300);
+    story.pod('high', { priority: 1000 });
+    await story.run();
+    expect(story.verdictOn('high')).toContain('preemption: would need pods that have run for less than 600s.');
+    expect(await story.after(290)).toEqual([]);
+    expect(marked(story)).toEqual([]);
+    await story.after(21);
+    expect(marked(story)).toEqual(['old']);
+  });
+
+  it('wakes only entities that fit on the node, and only when its first pod is old enough', async () => {
+    const story = open({ minRuntimeSeconds: 100 });
+    running(story, 'first', 'a', -50);
+    running(story, 'second', 'b', -20);
+    story.pod('high', { priority: 1000 });
+    story.pod('large', { priority: 2000, cpu: 2 });
+    story.pod('low', { priority: 0 });
+    await story.run();
+    expect(await story.after(49)).toEqual([]);
+    story.holds = (verb) => verb === 'delete';
+    expect(await story.after(12)).toEqual(['rejected']);
+    expect(marked(story)).toEqual(['first']);
+  });
+
+  it('wakes all equal entities, one after the other', async () => {
+    const story = open({ minRuntimeSeconds: 100 });
+    for (let i = 0; i < 3; i++) running(story, `old-${i}`, `node-${i}`, 0);
+    for (let i = 0; i < 3; i++) story.pod(`high-${i}`, { priority: 1000 });
+    await story.run();
+    await story.after(111);
+    expect(marked(story)).toHaveLength(3);
+  });
+
+  it('a group goes when all its members are old enough', async () => {
+    const story = open({ minRuntimeSeconds: 100 });
+    story.group('low', 2);
+    running(story, 'low-0', 'a', 0, { group: 'low' });
+    running(story, 'low-1', 'b', -50, { group: 'low' });
+    story.pod('high', { priority: 1000 });
+    await story.run();
+    expect(await story.after(99)).toEqual([]);
+    await story.after(12);
+    expect(marked(story).toSorted()).toEqual(['low-0', 'low-1']);
+  });
+
+  it('wakes no entity for a pod that has left', async () => {
+    const story = open({ minRuntimeSeconds: 100 });
+    running(story, 'old', 'a', 0);
+    running(story, 'other', 'b', 0, { priority: 5000 });
+    story.pod('high', { priority: 1000 });
+    await story.run();
+    story.remove('old');
+    story.pod('new', { nodeName: 'a', priority: 5000 });
+    await story.after(95);
+    expect(await story.after(20)).toEqual([]);
+  });
+});

@@ -24,6 +24,7 @@ import { OngoingPreemptions } from './ongoing-preemptions.ts';
 import type { OngoingPreemptionsOptions } from './ongoing-preemptions.ts';
 import { PreemptionCheck } from './preemption-check.ts';
 import { beneficiaryOf, nameOf, timeOf, waitingFor } from './preemption-texts.ts';
+import { ProtectionEnds } from './protection-ends.ts';
 import { nominationsOfEarlierProcess } from './recovered-nominations.ts';
 import type { VictimSearch } from './search/victim-search.ts';
 import type { VictimSearchRequest } from './search/victim-search-request.ts';
@@ -78,12 +79,14 @@ export class Preemptions {
   readonly #options: PreemptionsOptions;
   readonly #check: PreemptionCheck;
   readonly #ongoing: OngoingPreemptions;
+  readonly #protectionEnds: ProtectionEnds;
 
   constructor(options: PreemptionsOptions) {
     this.#options = options;
     const { cluster, dryRuns } = options.intake;
     const ongoing = new OngoingPreemptions(options);
     this.#ongoing = ongoing;
+    this.#protectionEnds = new ProtectionEnds(options.intake);
     this.#check = new PreemptionCheck({
       cluster,
       dryRuns,
@@ -178,10 +181,9 @@ export class Preemptions {
     request: VictimSearchRequest,
     budget: WorkBudget,
   ): Yielding<{ readonly result: PostFilterResult; readonly unschedulablePlugins: ReadonlySet<string> }> {
-    const { outcome, nominations, victims, unschedulablePlugins } = yield* this.#options.victimSearch.steps(
-      request,
-      budget,
-    );
+    const found = yield* this.#options.victimSearch.steps(request, budget);
+    const { outcome, nominations, victims, protectedUntil, unschedulablePlugins } = found;
+    this.#protectionEnds.note(protectedUntil);
     const message = request.policy.describe(outcome, schedulingEntity.kind);
     return { result: { message, nominations, victims, eventsMayHelp: true }, unschedulablePlugins };
   }
@@ -246,6 +248,7 @@ export class Preemptions {
 
   stop(): void {
     this.#ongoing.stop();
+    this.#protectionEnds.stop();
   }
 
   /** Returns what the verdict must say because of an earlier preemption, if no other may begin now. */

@@ -2,7 +2,8 @@ import type { Pod } from '../../../api/pod.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import type { Gang } from '../../../cluster/gang.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
-import type { EvictionUnit, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
+import type { EvictionUnit, PodProtection, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
+import type { ProtectedUntil } from './protected-until.ts';
 import type { EvictablePod } from './evictable-pod.ts';
 import { leastImportantFirst, mostImportantFirst } from './importance.ts';
 
@@ -15,6 +16,7 @@ export interface Preemptor {
 }
 
 const none: readonly EvictablePod[] = [];
+const makesWay: PodProtection = { why: 'that make way for another entity' };
 
 /**
  * The pods that may be evicted for an entity, in units. A group is evicted whole, or it keeps its quorum: so a group is a unit, of which some
@@ -32,6 +34,8 @@ export class EvictionUnits {
   readonly #evictable = new Set<string>();
   /** Why pods of lower priority have to stay -> one of them. */
   readonly protectedPods = new Map<string, Pod>();
+  /** node -> a pod there, of lower priority, that may go first without any other change */
+  readonly #later = new Map<string, ProtectedUntil>();
   /** Pods of lower priority whose Bindings are not confirmed yet. */
   readonly #inFlight: Pod[] = [];
   /** Groups of which some members have to stay, so that others of lower priority have to stay as well. */
@@ -55,6 +59,11 @@ export class EvictionUnits {
   /** Reports pods and groups that may be evictable later, without any other change, to the policy. */
   reportSkipped(): void {
     if (this.#inFlight.length > 0 || this.#held.length > 0) this.#policy.skipped(this.#inFlight, this.#held);
+  }
+
+  /** Pods that have to stay now and may go later, one per node. */
+  get protectedUntil(): readonly ProtectedUntil[] {
+    return [...this.#later.values()];
   }
 
   /** Returns the pods on the node that may be evicted, the most important first. */
@@ -95,16 +104,31 @@ export class EvictionUnits {
   }
 
   #unitOfPod(pod: Pod): EvictionUnit | undefined {
-    if (!this.#mayGo(pod)) return undefined;
+    const until = this.#staysUntil(pod);
+    if (until !== undefined) {
+      this.#mayGoLater(pod, until);
+      return undefined;
+    }
     return { gang: undefined, pods: [pod], priority: pod.priority, surplus: 1, mayGoWhole: true };
   }
 
   #unitOfGang(gang: Gang): EvictionUnit | undefined {
     if (gang.key === this.#preemptor.groupKey) return undefined;
     const bound = [...gang.members.values()].filter(({ uid }) => isLive(gang.stateOf(uid)));
-    const mayGo = bound.filter((pod) => pod.priority < this.#preemptor.priority && this.#mayGo(pod));
-    const mayGoWhole = mayGo.length === bound.length;
+    /** member that has to stay -> until when */
+    const staying = new Map<Pod, number>();
+    for (const pod of bound) {
+      const until = pod.priority < this.#preemptor.priority ? this.#staysUntil(pod) : Infinity;
+      if (until !== undefined) staying.set(pod, until);
+    }
+    const mayGo = bound.filter((pod) => !staying.has(pod));
+    const mayGoWhole = staying.size === 0;
     const beyondQuorum = Math.max(0, bound.length - gang.spec!.minMember);
+    if (!mayGoWhole) {
+      const wholeAt = Math.max(...staying.values());
+      for (const pod of bound)
+        this.#mayGoLater(pod, beyondQuorum > 0 ? Math.min(wholeAt, staying.get(pod) ?? Infinity) : wholeAt);
+    }
     if (!mayGoWhole && mayGo.length > beyondQuorum) this.#held.push(gang);
     const surplus = Math.min(mayGo.length, beyondQuorum);
     if (!mayGoWhole && surplus === 0) return undefined;
@@ -120,17 +144,25 @@ export class EvictionUnits {
     return this.#policy.hasBudgets && this.#policy.allowances(pod).some(({ allowed }) => allowed < 1);
   }
 
-  /** Returns whether this pod may be evicted, and remembers why not. */
-  #mayGo(pod: Pod): boolean {
+  /**
+   * Returns until when this pod must stay, in milliseconds since the epoch, and remembers why. Infinity: until another change. Undefined: it may
+   * be evicted.
+   */
+  #staysUntil(pod: Pod): number | undefined {
     // Whether the API server has bound it is unknown.
     if (this.#cluster.isAssumed(pod.uid)) {
       this.#inFlight.push(pod);
-      return false;
+      return Infinity;
     }
-    const why = this.#makesWay(pod) ? 'that make way for another entity' : this.#policy.protects(pod);
-    if (why === undefined) return true;
+    const protection = this.#makesWay(pod) ? makesWay : this.#policy.protects(pod);
+    if (protection === undefined) return undefined;
+    const { why, until = Infinity } = protection;
     if (!this.protectedPods.has(why)) this.protectedPods.set(why, pod);
-    return false;
+    return until;
+  }
+
+  #mayGoLater(pod: Pod, until: number): void {
+    if (until < (this.#later.get(pod.nodeName)?.until ?? Infinity)) this.#later.set(pod.nodeName, { pod, until });
   }
 }
 

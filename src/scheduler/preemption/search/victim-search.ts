@@ -9,6 +9,7 @@ import { feasibleNodes } from '../../placement/planning/feasible-nodes.ts';
 import type { Planner } from '../../placement/planning/planner.ts';
 import { EvictionUnits } from './eviction-units.ts';
 import { InexactSearch } from './inexact-search.ts';
+import type { ProtectedUntil } from './protected-until.ts';
 import { SearchWork, WorkLimitError } from './search-work.ts';
 import { VictimEstimate } from './victim-estimate.ts';
 import type { MemberClass, VictimEstimateOptions } from './victim-estimate.ts';
@@ -22,6 +23,8 @@ export interface FoundVictims {
   /** A node for each member that the entity still needs; empty if nothing is to be preempted. */
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
+  /** If there is no plan: pods that must stay now and may go later, without any other change. */
+  readonly protectedUntil: readonly ProtectedUntil[];
   /** Names of the plugins that rejected members in the search's plans, although pods were gone. */
   readonly unschedulablePlugins: ReadonlySet<string>;
 }
@@ -62,8 +65,9 @@ export class VictimSearch {
       if (!(error instanceof WorkLimitError)) throw error;
       found = none(work, { kind: 'ended', plans: work.plans });
     }
-    if (found.nominations.length === 0) units.reportSkipped();
-    return found;
+    if (found.nominations.length > 0) return found;
+    units.reportSkipped();
+    return { ...found, protectedUntil: units.protectedUntil };
   }
 
   *#find(request: VictimSearchRequest, units: EvictionUnits, work: SearchWork): Yielding<FoundVictims> {
@@ -164,7 +168,7 @@ export class VictimSearch {
 }
 
 function none({ unschedulablePlugins }: SearchWork, outcome: PreemptionOutcome): FoundVictims {
-  return { outcome, nominations: [], victims: [], unschedulablePlugins };
+  return { outcome, nominations: [], victims: [], protectedUntil: [], unschedulablePlugins };
 }
 
 /** Returns what the policy does not allow, if the victims are more than it allows. */
@@ -188,6 +192,7 @@ function answerOf(
     outcome: { kind: 'found', victims: pods, gangs, members: nominations.length, terminating: going.length },
     nominations,
     victims: [...pods, ...going],
+    protectedUntil: [],
     unschedulablePlugins,
   };
 }
