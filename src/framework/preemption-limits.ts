@@ -10,6 +10,8 @@ export interface PreemptionLimits {
   readonly maxWaitMs: number;
   /** Pause after a preemption that failed, before the next one for the entity. Its ordinary attempts are not delayed. */
   readonly backoff: BackoffPolicy;
+  /** True: victims are evicted through the Eviction API, so that the API server enforces disruption budgets. False: they are deleted. */
+  readonly keepsBudgets: boolean;
 }
 
 const defaults: PreemptionLimits = {
@@ -17,6 +19,7 @@ const defaults: PreemptionLimits = {
   terminationSlackMs: 60_000,
   maxWaitMs: 15 * 60_000,
   backoff: { initialMs: 60_000, maxMs: 3_600_000 },
+  keepsBudgets: false,
 };
 
 /** Returns the limits that the profile's plugin sets, and defaults for the others. */

@@ -34,13 +34,16 @@ export interface PreemptionPolicy {
   protects(pod: Pod): PodProtection | undefined;
   /**
    * Called after a search that found no victims, with what it treated as if it had to stay. `pods`: their Bindings are not confirmed yet.
-   * `groups`: some members must stay, so that others of lower priority stay as well. A change to a group may change that.
+   * `groups`: some members must stay, so that others of lower priority stay as well. A change to a group may change that. `budgets`:
+   * namespace/name of disruption budgets that kept pods -> the lowest priority of these pods.
    */
-  skipped(pods: readonly Pod[], groups: readonly GangView[]): void;
+  skipped(pods: readonly Pod[], groups: readonly GangView[], budgets: ReadonlyMap<string, number>): void;
   /** False: no disruption budget exists, and `allowances` need not be called. */
   readonly hasBudgets: boolean;
-  /** Returns the disruption budgets that match the pod. Victims that exceed them are chosen only if no others help. */
+  /** Returns the disruption budgets that match the pod. Victims that exceed them are chosen only if no others help, if at all. */
   allowances(pod: Pod): readonly DisruptionAllowance[];
+  /** Returns why pods stay whose eviction would exceed this budget (namespace/name). Absent: they may go if no others help. */
+  budgetProtects?(budget: string): PodProtection;
   /** Maximum number of plans in one search. */
   readonly maxPlans: number;
   /** Maximum number of pods to evict for one entity. Absent: no limit. */

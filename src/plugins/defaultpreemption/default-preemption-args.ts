@@ -12,6 +12,8 @@ export interface DefaultPreemptionArgs {
   readonly minRuntimeSeconds: number;
   /** Pods with at least this priority are never evicted. Absent: no limit. */
   readonly protectedPriorityAtLeast?: number;
+  /** Prefer: pods that exceed disruption budgets are evicted only if no others help. Enforce: they are never evicted. */
+  readonly podDisruptionBudgets: 'Prefer' | 'Enforce';
   /** Whether members of a group beyond its minMember preempt. */
   readonly surplusPreempts: boolean;
   /** How long an entity must have been unschedulable before it preempts. */
@@ -43,6 +45,7 @@ export const defaultPreemptionArguments = new PluginArguments('DefaultPreemption
     minCandidateNodesAbsolute: { type: 'integer', minimum: 0, default: 100, noEffect },
     minRuntimeSeconds: { type: 'integer', minimum: 0, default: 0 },
     protectedPriorityAtLeast: { type: 'integer' },
+    podDisruptionBudgets: { enum: ['Prefer', 'Enforce'], default: 'Prefer' },
     surplusPreempts: { type: 'boolean', default: false },
     preemptionDelaySeconds: { ...seconds, default: 0 },
     terminationSlackSeconds: { ...seconds, default: 60 },
@@ -96,5 +99,6 @@ export function limitsOf(args: DefaultPreemptionArgs): PreemptionLimits {
     terminationSlackMs: terminationSlackSeconds * 1000,
     maxWaitMs: maxNominationSeconds * 1000,
     backoff: { initialMs: backoffSeconds.initial * 1000, maxMs: backoffSeconds.max * 1000 },
+    keepsBudgets: args.podDisruptionBudgets === 'Enforce',
   };
 }

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { PodDisruptionBudget } from '../../api/pod-disruption-budget.ts';
 import type { Pod } from '../../api/pod.ts';
 import { amountOf } from '../../api/resource-list.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
@@ -14,7 +16,8 @@ import { DisruptionBudgets } from './disruption-budgets.ts';
 import { describeOutcome } from './preemption-texts.ts';
 
 const name = 'DefaultPreemption';
-/** Maximum number of skipped pods to remember, and of groups. */
+const budgetChanges = { resource: 'PodDisruptionBudget', actions: ['Update', 'Delete'] } as const;
+/** Maximum number of skipped pods to remember, of groups and of budgets. */
 const maxSkipped = 10_000;
 const never: PostFilterResult = { message: 'preemption: not eligible due to preemptionPolicy=Never.' };
 const surplus: PostFilterResult = { message: 'preemption: not eligible: the group has its minMember without the pod.' };
@@ -32,6 +35,9 @@ class DefaultPreemption implements Plugin {
   readonly preemptionLimits: PreemptionLimits;
   /** uids of pods that a search skipped because they were being bound */
   #skipped = new Set<string>();
+  /** budget that kept pods from being evicted -> their lowest priority */
+  #budgets = new Map<string, number>();
+  readonly #keepsBudgets: boolean;
   /** keys of groups of which a search could not evict pods because others must stay */
   #held = new Set<string>();
 
@@ -39,19 +45,26 @@ class DefaultPreemption implements Plugin {
     this.#cluster = handle.cluster;
     this.#surplusPreempts = args.surplusPreempts;
     this.preemptionLimits = limitsOf(args);
+    this.#keepsBudgets = args.podDisruptionBudgets === 'Enforce';
     const budgets = new DisruptionBudgets(handle.cluster.listed);
     this.#policy = {
       protects: (pod) => protection(pod, args, handle.clock.now()),
-      skipped: (pods, groups) => {
+      skipped: (pods, groups, kept) => {
         if (this.#skipped.size > maxSkipped) this.#skipped = new Set();
         for (const { uid } of pods) this.#skipped.add(uid);
         if (this.#held.size > maxSkipped) this.#held = new Set();
         for (const { key } of groups) this.#held.add(key);
+        if (this.#budgets.size > maxSkipped) this.#budgets = new Map();
+        for (const [budget, priority] of kept)
+          this.#budgets.set(budget, Math.min(priority, this.#budgets.get(budget) ?? Infinity));
       },
       get hasBudgets() {
         return budgets.areAny;
       },
       allowances: (pod) => budgets.of(pod),
+      ...(this.#keepsBudgets && {
+        budgetProtects: (budget: string) => ({ why: `protected by PodDisruptionBudget ${budget}` }),
+      }),
       maxPlans: args.maxPlans,
       maxVictims: args.maxVictims || undefined,
       maxVictimGroups: args.maxVictimGroups || undefined,
@@ -103,6 +116,7 @@ class DefaultPreemption implements Plugin {
       },
       { resource: 'PodGroup', actions: ['Update', 'Delete'], hint: (_pod, event) => this.#mayRelease(event) },
       { resource: 'Node', actions: ['Add', 'Update'], hint: (pod, event) => this.#fitsWithoutLower(pod, event) },
+      ...(this.#keepsBudgets ? [{ ...budgetChanges, hint: this.#mayAllow }] : []),
     ];
   }
 
@@ -118,6 +132,14 @@ class DefaultPreemption implements Plugin {
     const key = event.resource === 'AssignedPod' ? event.pod.podGroupKey : keyOfGroup(event);
     return key !== undefined && this.#held.has(key);
   }
+
+  /** A budget that kept pods of lower priority from being evicted may allow more now. */
+  readonly #mayAllow = (pod: Pod, event: ClusterEvent): boolean => {
+    if (event.resource !== 'PodDisruptionBudget') return false;
+    const { namespace, name } = event.object;
+    if ((this.#budgets.get(`${namespace}/${name}`) ?? Infinity) >= pod.priority) return false;
+    return mayAllowMore(event.object as PodDisruptionBudget, event.old as PodDisruptionBudget | undefined);
+  };
 
   /** Returns whether the requests of the pod fit on the event's node beside the pods of equal or higher priority. */
   #fitsWithoutLower({ priority, template }: Pod, event: ClusterEvent): boolean {
@@ -137,6 +159,12 @@ function keyOfGroup(event: ClusterEvent): string | undefined {
 function nodeNameIn(event: ClusterEvent): string | undefined {
   if (event.resource === 'AssignedPod') return event.pod.nodeName;
   return event.resource === 'Node' && event.action !== 'Delete' ? event.new.name : undefined;
+}
+
+/** `old`: undefined if the budget was deleted. */
+function mayAllowMore(now: PodDisruptionBudget, old: PodDisruptionBudget | undefined): boolean {
+  if (old === undefined || now.disruptionsAllowed > old.disruptionsAllowed) return true;
+  return !isDeepStrictEqual([now.selector, now.disruptedPods], [old.selector, old.disruptedPods]);
 }
 
 /** Returns why the pod must not be evicted now. `now`: milliseconds since the epoch. */

@@ -31,7 +31,7 @@ import { VictimUnits } from './victim-units.ts';
 export interface OngoingPreemptionsOptions {
   readonly intake: Intake;
   readonly reservations: Reservations;
-  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict'>;
+  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict' | 'release'>;
   readonly events: EventSink;
   readonly metrics: Pick<PreemptionMetrics, 'ended'>;
   readonly logger: Logger;
@@ -135,6 +135,7 @@ export class OngoingPreemptions {
     const { schedulerName } = plan.owner;
     const units = this.victims.unite(toEvict, {
       schedulerName,
+      keepsBudgets: limits.keepsBudgets,
       beneficiary: markedFor(schedulingEntity),
       observer: {
         evicted: (pod, unit) => this.#evicted(ongoing, pod, unit),
@@ -177,8 +178,18 @@ export class OngoingPreemptions {
         return;
       }
       ongoing.state = { kind: 'evicting' };
-      for (const unit of ongoing.units) void unit.evict();
+      void this.#evict(ongoing);
     });
+  }
+
+  /** Evicts all victims at once. Within disruption budgets, one group after the other, because a budget may allow only some of them now. */
+  async #evict(ongoing: OngoingPreemption): Promise<void> {
+    const { units, limits } = ongoing;
+    for (const unit of units) {
+      if (ongoing.state.kind === 'ended') return;
+      const evicted = unit.evict();
+      if (limits.keepsBudgets && unit.gangKey !== undefined) await evicted;
+    }
   }
 
   /** Ends the preemptions of lower priority whose plan no longer fits beside these pods. */
@@ -329,7 +340,9 @@ export class OngoingPreemptions {
     const stuck = [...ongoing.waitingUids].map((uid) => cluster.pod(uid)!);
     const waitedMs = clock.monotonic() - ongoing.startedAt;
     const note = stuck.length > 0 ? gaveUpOn(stuck, waitedMs) : `gave up after ${Math.round(waitedMs / 1000)} s`;
-    this.end(ongoing, { outcome: 'expired', note, isFailure: true, stuck });
+    // A budget may allow the eviction next time.
+    const avoided = ongoing.limits.keepsBudgets ? stuck.filter(({ deleting }) => deleting) : stuck;
+    this.end(ongoing, { outcome: 'expired', note, isFailure: true, stuck: avoided });
   }
 
   #stillFits({ schedulingEntity, plan, waitingUids }: OngoingPreemption): boolean {

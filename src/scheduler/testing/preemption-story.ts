@@ -10,7 +10,7 @@ import type { PodOptions } from '../../testkit/builders/pod.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import type { PodEvictor, PodVerdict, RequestTerms } from '../ports.ts';
 
-export type Verb = 'mark' | 'unmark' | 'delete';
+export type Verb = 'mark' | 'unmark' | 'delete' | 'evict';
 
 /** Chooses the victims of an entity among all bound pods. Undefined: it preempts nothing. */
 export type ChooseVictims = (
@@ -39,7 +39,7 @@ const lowerPriority: ChooseVictims = (schedulingEntity, bound) => {
  */
 export class PreemptionStory {
   core: Scheduling;
-  /** Requests that the API has carried out: `mark old`, `delete old`, `unmark old`, in order. */
+  /** Requests that the API has carried out: `mark old`, `delete old`, `evict old`, `unmark old`, in order. */
   readonly sent: string[] = [];
   /** Number of PostFilter calls. */
   asked = 0;
@@ -47,6 +47,8 @@ export class PreemptionStory {
   holds: (verb: Verb, name: string) => boolean = () => false;
   /** The error with which the API answers. Default: none. */
   fails: (verb: Verb, name: string) => Error | undefined = () => undefined;
+  /** Whether a disruption budget protects the pod from the Eviction API. Default: none does. */
+  protects: (name: string) => boolean = () => false;
   /** Called before the API carries out a request. If it returns false, the scheduler process has died: nothing happens any more. */
   lives: (verb: Verb | 'verdict', name: string) => boolean = () => true;
   readonly #choose: ChooseVictims;
@@ -207,10 +209,15 @@ export class PreemptionStory {
       unmark: (pod, _message, terms) =>
         this.#request('unmark', pod, terms, { preemptionMark: undefined, disruptedBy: undefined }),
       evict: (pod, terms) => this.#request('delete', pod, terms, { deleting: true }),
+      release: async (pod, signal, mayBeSent = () => undefined) => {
+        const isProtected = this.protects(pod.name);
+        await this.#request('evict', pod, { signal, mayBeSent }, isProtected ? undefined : { deleting: true });
+        return isProtected ? 'protected' : 'going';
+      },
     };
   }
 
-  async #request(verb: Verb, { name, uid }: Pod, terms: RequestTerms, change: Partial<Pod>): Promise<void> {
+  async #request(verb: Verb, { name, uid }: Pod, terms: RequestTerms, change?: Partial<Pod>): Promise<void> {
     const { core } = this;
     if (this.holds(verb, name)) await new Promise<void>((resolve) => this.#held.push(resolve));
     else await Promise.resolve();
@@ -219,7 +226,7 @@ export class PreemptionStory {
     if (core !== this.core || !this.lives(verb, name)) await new Promise(() => undefined);
     const error = this.fails(verb, name);
     if (error !== undefined) throw error;
-    if (this.#pods.get(name)?.uid !== uid) return;
+    if (this.#pods.get(name)?.uid !== uid || change === undefined) return;
     this.sent.push(`${verb} ${name}`);
     this.change(name, change);
   }

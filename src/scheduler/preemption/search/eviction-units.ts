@@ -4,6 +4,7 @@ import type { Gang } from '../../../cluster/gang.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { EvictionUnit, PodProtection, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
 import type { ProtectedUntil } from './protected-until.ts';
+import { BudgetUse } from './budget-use.ts';
 import type { EvictablePod } from './evictable-pod.ts';
 import { leastImportantFirst, mostImportantFirst } from './importance.ts';
 
@@ -38,6 +39,8 @@ export class EvictionUnits {
   readonly #later = new Map<string, ProtectedUntil>();
   /** Pods of lower priority whose Bindings are not confirmed yet. */
   readonly #inFlight: Pod[] = [];
+  /** budget that keeps pods from going -> their lowest priority */
+  readonly #budgets = new Map<string, number>();
   /** Groups of which some members have to stay, so that others of lower priority have to stay as well. */
   readonly #held: Gang[] = [];
 
@@ -58,7 +61,27 @@ export class EvictionUnits {
 
   /** Reports pods and groups that may be evictable later, without any other change, to the policy. */
   reportSkipped(): void {
-    if (this.#inFlight.length > 0 || this.#held.length > 0) this.#policy.skipped(this.#inFlight, this.#held);
+    if (this.#inFlight.length + this.#held.length + this.#budgets.size > 0)
+      this.#policy.skipped(this.#inFlight, this.#held, this.#budgets);
+  }
+
+  /** True if no disruption budget may be exceeded, and there are budgets. */
+  get keepBudgets(): boolean {
+    return this.#policy.budgetProtects !== undefined && this.#policy.hasBudgets;
+  }
+
+  /** Returns whether these evictions would exceed a budget that must be kept, beside those that are counted, and remembers which. */
+  exceedBudgets(pods: readonly Pod[], used: BudgetUse): boolean {
+    const budget = this.keepBudgets ? used.exceededBy(pods) : undefined;
+    if (budget !== undefined) this.#keptBy(budget, pods);
+    return budget !== undefined;
+  }
+
+  #keptBy(budget: string, pods: readonly Pod[]): void {
+    const lowest = pods.reduce((priority, pod) => Math.min(priority, pod.priority), Infinity);
+    this.#budgets.set(budget, Math.min(lowest, this.#budgets.get(budget) ?? Infinity));
+    const { why } = this.#policy.budgetProtects!(budget);
+    if (!this.protectedPods.has(why)) this.protectedPods.set(why, pods[0]!);
   }
 
   /** Pods that have to stay now and may go later, one per node. */
@@ -122,9 +145,9 @@ export class EvictionUnits {
       if (until !== undefined) staying.set(pod, until);
     }
     const mayGo = bound.filter((pod) => !staying.has(pod));
-    const mayGoWhole = staying.size === 0;
+    const mayGoWhole = staying.size === 0 && !this.exceedBudgets(bound, new BudgetUse(this.#policy));
     const beyondQuorum = Math.max(0, bound.length - gang.spec!.minMember);
-    if (!mayGoWhole) {
+    if (staying.size > 0) {
       const wholeAt = Math.max(...staying.values());
       for (const pod of bound)
         this.#mayGoLater(pod, beyondQuorum > 0 ? Math.min(wholeAt, staying.get(pod) ?? Infinity) : wholeAt);
@@ -155,10 +178,19 @@ export class EvictionUnits {
       return Infinity;
     }
     const protection = this.#makesWay(pod) ? makesWay : this.#policy.protects(pod);
-    if (protection === undefined) return undefined;
+    if (protection === undefined) return this.#isKeptByBudget(pod) ? Infinity : undefined;
     const { why, until = Infinity } = protection;
     if (!this.protectedPods.has(why)) this.protectedPods.set(why, pod);
     return until;
+  }
+
+  /** The Eviction API rejects a pod that several budgets match. */
+  #isKeptByBudget(pod: Pod): boolean {
+    if (!this.keepBudgets) return false;
+    const [first, ...others] = this.#policy.allowances(pod);
+    if (first === undefined || (first.allowed > 0 && others.length === 0)) return false;
+    this.#keptBy(first.budget, [pod]);
+    return true;
   }
 
   #mayGoLater(pod: Pod, until: number): void {

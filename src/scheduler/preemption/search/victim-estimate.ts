@@ -42,6 +42,8 @@ interface Offer {
   readonly candidate: CandidateNode;
   readonly version: number;
   readonly out: readonly EvictablePod[];
+  /** Number of victims before. */
+  readonly victims: number;
   /** gang among them -> how many of its pods could go without the others */
   readonly surplus: ReadonlyMap<EvictionUnit, number>;
   readonly price: EvictionPrice;
@@ -124,9 +126,14 @@ export class VictimEstimate {
     return price.top > -Infinity && (this.#mixesPriorities || this.#options.classes.length > 1);
   }
 
+  /** Whether all members are alike, so that no other victims are better than those of the estimate. */
+  get isExact(): boolean {
+    return this.#options.classes.length === 1;
+  }
+
   /** Whether members that have no capacity by this estimate do not fit at all. */
   get isBound(): boolean {
-    return this.#options.classes.length === 1;
+    return this.isExact && !this.#options.units.keepBudgets;
   }
 
   /** Number of nodes that would take a member if they had no other pods. */
@@ -165,7 +172,8 @@ export class VictimEstimate {
     perNode: number,
     budget: WorkBudget,
   ): Yielding<Estimate & { readonly last: EvictionUnit | undefined }> {
-    const { classes, needed, policy } = this.#options;
+    const { classes, needed, policy, units } = this.#options;
+    const { keepBudgets } = units;
     for (const candidate of this.#candidates.values()) candidate.version = 0;
     this.#restPrices.clear();
     /** candidate -> free amounts before */
@@ -211,7 +219,9 @@ export class VictimEstimate {
         const { candidate } = best;
         budget.spend(1 + candidate.pods.length);
         if (budget.isDue) yield;
-        const isOutdated = [...best.surplus].some(([unit, surplus]) => victims.surplus(unit) !== surplus);
+        const isOutdated =
+          (best.out.length > 0 && keepBudgets && best.victims !== victims.size) ||
+          [...best.surplus].some(([unit, surplus]) => victims.surplus(unit) !== surplus);
         if (best.version !== candidate.version || isOutdated) {
           if ((taken.get(candidate) ?? 0) < perNode) offer(candidate);
           continue;
@@ -283,7 +293,8 @@ export class VictimEstimate {
 
   #offer(candidate: CandidateNode, request: readonly number[], victims: Victims, used: BudgetUse): Offer | undefined {
     const { version } = candidate;
-    if (fits(candidate.free, request)) return { candidate, version, out: [], surplus: noGangs, price: nothingGoes };
+    if (fits(candidate.free, request))
+      return { candidate, version, out: [], victims: 0, surplus: noGangs, price: nothingGoes };
     const left = candidate.pods.filter((each) => this.#mayGo(each, victims));
     if (left.length === 0) return undefined;
     const available = [...candidate.free];
@@ -298,7 +309,9 @@ export class VictimEstimate {
     }
     const gangs = out.flatMap(({ unit }) => (unit.gang === undefined ? [] : unit));
     const surplus = new Map(gangs.map((unit) => [unit, victims.surplus(unit)]));
-    return { candidate, version, out, surplus, price: this.#priceOf(out, victims, used) };
+    const price = this.#priceOf(out, victims, used);
+    if (price === undefined) return undefined;
+    return { candidate, version, out, victims: victims.size, surplus, price };
   }
 
   /** Returns whether the pod, and those that have to go with it, are no victims yet but may be. */
@@ -331,7 +344,8 @@ export class VictimEstimate {
     return yield* reduceVictims(victims, choices, { candidates: this.#candidates, slots, spare }, budget);
   }
 
-  #priceOf(out: readonly EvictablePod[], victims: Victims, used: BudgetUse): EvictionPrice {
+  /** Returns undefined if these evictions would exceed a budget that must be kept. */
+  #priceOf(out: readonly EvictablePod[], victims: Victims, used: BudgetUse): EvictionPrice | undefined {
     /** unit -> its pods that would go alone; undefined: all that are no victims yet */
     const ofUnit = new Map<EvictionUnit, Pod[] | undefined>();
     for (const { pod, unit } of out.toReversed()) {
@@ -346,6 +360,7 @@ export class VictimEstimate {
       return prices.reduce(totalOf, nothingGoes);
     }
     const pods = [...ofUnit].flatMap(([unit, alone]) => alone ?? unit.pods.filter((pod) => !victims.has(pod, unit)));
+    if (this.#options.units.exceedBudgets(pods, used)) return undefined;
     return priceOf(pods, used.copy().addAll(pods));
   }
 

@@ -89,7 +89,7 @@ export class VictimSearch {
       plans = new VictimPlans({ cluster, planner, request, transaction, going, work });
       const first = isPlaced ? yield* plans.confirm([...cheapest.victims], cheapest.nodes) : undefined;
       const found =
-        first !== undefined && estimate.isBound
+        first !== undefined && estimate.isExact
           ? first
           : yield* new InexactSearch({ cluster, request, units, plans, estimate, estimated, budget }).run(first);
       yield* plans.undo();
