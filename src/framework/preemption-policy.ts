@@ -18,6 +18,8 @@ export interface EvictionUnit {
   readonly surplus: number;
   /** Whether all pods may go together. */
   readonly mayGoWhole: boolean;
+  /** True: the pods are planned but not bound yet, so that they are not evicted: their plan is given up. */
+  readonly isPlanned?: true;
 }
 
 /** Why a pod must stay although its priority is lower. */
@@ -33,7 +35,7 @@ export interface PreemptionPolicy {
   /** Returns why the pod must stay although its priority is lower; undefined: it may go. */
   protects(pod: Pod): PodProtection | undefined;
   /**
-   * Called after a search that found no victims, with what it treated as if it had to stay. `pods`: their Bindings are not confirmed yet.
+   * Called after a search that found no victims, with what it treated as if it had to stay. `pods`: their Bindings are not confirmed yet, and their plans cannot be given up.
    * `groups`: some members must stay, so that others of lower priority stay as well. A change to a group may change that. `budgets`:
    * namespace/name of disruption budgets that kept pods -> the lowest priority of these pods.
    */
@@ -68,6 +70,8 @@ export type PreemptionOutcome =
       readonly kind: 'found';
       /** Pods to evict. */
       readonly victims: readonly Pod[];
+      /** Number of pods that are planned but not bound yet, and whose plans are given up. */
+      readonly recalled: number;
       /** The groups that are evicted whole, or lose members beyond their quorum. */
       readonly gangs: readonly GangView[];
       /** Number of members that get a node. */

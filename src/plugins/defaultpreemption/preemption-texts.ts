@@ -21,10 +21,16 @@ function textOf(outcome: PreemptionOutcome, of: SchedulingEntity['kind']): strin
   }
 }
 
-function foundText({ victims, gangs, members, terminating }: Extract<PreemptionOutcome, { kind: 'found' }>): string {
-  if (victims.length === 0) return `waiting for ${counted(terminating, 'pod')} to terminate`;
+function foundText(outcome: Extract<PreemptionOutcome, { kind: 'found' }>): string {
+  const { victims, recalled, gangs, members, terminating } = outcome;
+  if (victims.length + recalled === 0) return `waiting for ${counted(terminating, 'pod')} to terminate`;
   const of = gangs.length === 0 ? '' : ` (${gangs.map(({ key }) => `members of ${key}`).join(', ')})`;
-  return `evicting ${counted(victims.length, 'pod')}${of} to place ${counted(members, 'member')}`;
+  const evicting = victims.length === 0 ? [] : [`evicting ${counted(victims.length, 'pod')}`];
+  const recalling =
+    recalled === 0
+      ? []
+      : [`recalling ${counted(recalled, 'pod')} before ${recalled === 1 ? 'it is' : 'they are'} bound`];
+  return `${[...recalling, ...evicting].join(' and ')}${of} to place ${counted(members, 'member')}`;
 }
 
 function notHelpfulText({ placed, needed, candidates }: Extract<PreemptionOutcome, { kind: 'notHelpful' }>): string {

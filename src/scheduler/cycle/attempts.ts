@@ -72,7 +72,8 @@ export class Attempts {
     const { reservations, rejections } = recovery;
     const preemptions = new Preemptions({
       ...{ intake, reservations, rejections, evictor, events, logger, signal },
-      victimSearch: new VictimSearch(cluster, planner),
+      victimSearch: new VictimSearch(cluster, planner, binding.recalls),
+      plans: binding.recalls,
       metrics: metrics.preemptions,
     });
     this.preemptions = preemptions;

@@ -57,6 +57,8 @@ export class OngoingPreemption {
   readonly waitingUids: Set<string>;
   /** The victims that this preemption evicts. */
   readonly units: readonly VictimUnit[];
+  /** uids of the victims that are planned but not bound yet */
+  readonly recalledUids: readonly string[];
   readonly message: string;
   readonly limits: PreemptionLimits;
   readonly startedAt: number;
@@ -72,7 +74,15 @@ export class OngoingPreemption {
     cluster: Cluster,
     options: Pick<
       OngoingPreemption,
-      'schedulingEntity' | 'plan' | 'units' | 'message' | 'limits' | 'startedAt' | 'deadline' | 'isRecovered'
+      | 'schedulingEntity'
+      | 'plan'
+      | 'units'
+      | 'recalledUids'
+      | 'message'
+      | 'limits'
+      | 'startedAt'
+      | 'deadline'
+      | 'isRecovered'
     > & {
       readonly victims: readonly Pod[];
     },
@@ -83,6 +93,7 @@ export class OngoingPreemption {
     this.victimUids = new Set(options.victims.map(({ uid }) => uid));
     this.waitingUids = new Set(this.victimUids);
     this.units = options.units;
+    this.recalledUids = options.recalledUids;
     this.message = options.message;
     this.limits = options.limits;
     this.startedAt = options.startedAt;

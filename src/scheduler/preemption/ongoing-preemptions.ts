@@ -27,10 +27,12 @@ import type { Reservations } from './reservations.ts';
 import { isUsableFor } from './usable-node.ts';
 import type { VictimUnit } from './victim-unit.ts';
 import { VictimUnits } from './victim-units.ts';
+import type { WaitingPlans } from './waiting-plans.ts';
 
 export interface OngoingPreemptionsOptions {
   readonly intake: Intake;
   readonly reservations: Reservations;
+  readonly plans: WaitingPlans;
   readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict' | 'release'>;
   readonly events: EventSink;
   readonly metrics: Pick<PreemptionMetrics, 'ended'>;
@@ -124,14 +126,15 @@ export class OngoingPreemptions {
     budget: WorkBudget,
   ): Yielding<OngoingPreemption> {
     const { nominations, victims, deadline } = started;
-    const { intake, reservations } = this.#options;
+    const { intake, reservations, plans } = this.#options;
     const { cluster, clock, profiles } = intake;
     const { priority } = sortKeyOf(schedulingEntity, 0);
     const limits = preemptionLimitsOf(profiles.of(schedulingEntity));
     const plan = new PlanReservations({ priority, nominations });
     yield* reservations.keepPlan(plan, budget);
     if (budget.lacks(victims.length * workPerShortStep)) yield;
-    const toEvict = victims.filter(({ uid }) => cluster.pod(uid)?.deleting === false);
+    const recalledUids = victims.flatMap(({ uid }) => (plans.isWaiting(uid) ? [uid] : []));
+    const toEvict = victims.filter(({ uid }) => cluster.pod(uid)?.deleting === false && !plans.isWaiting(uid));
     const { schedulerName } = plan.owner;
     const units = this.victims.unite(toEvict, {
       schedulerName,
@@ -147,7 +150,7 @@ export class OngoingPreemptions {
     if (budget.lacks(victims.length * workPerShortStep)) yield;
     const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {
       ...started,
-      ...{ schedulingEntity, plan, units, limits },
+      ...{ schedulingEntity, plan, units, recalledUids, limits },
       startedAt: clock.monotonic(),
     });
     this.#ongoing.set(ongoing.key, ongoing);
@@ -165,6 +168,7 @@ export class OngoingPreemptions {
   /** Sends the marks, and then the deletes. Without victims, the entity is tried again. */
   async carryOut(ongoing: OngoingPreemption): Promise<void> {
     this.#events.started(ongoing);
+    void this.#recall(ongoing);
     if (ongoing.units.length === 0) {
       if (ongoing.isAlone) this.#wakeForCapacity(ongoing);
       return;
@@ -180,6 +184,22 @@ export class OngoingPreemptions {
       ongoing.state = { kind: 'evicting' };
       void this.#evict(ongoing);
     });
+  }
+
+  /** Gives up the plans of victims that are not bound yet. */
+  async #recall(ongoing: OngoingPreemption): Promise<void> {
+    const { intake, plans } = this.#options;
+    const { schedulingEntity, plan, recalledUids } = ongoing;
+    const why = `makes way for ${beneficiaryOf(schedulingEntity, plan.priority)} before it was bound`;
+    await Promise.all(
+      recalledUids.map(async (uid) => {
+        await plans.recall(uid, why);
+        intake.gate.run(() => {
+          if (intake.cluster.isAssumed(uid)) return;
+          for (const each of [...(this.#byVictim.get(uid) ?? [])]) this.#victimLeft(each, uid);
+        });
+      }),
+    );
   }
 
   /** Evicts all victims at once. Within disruption budgets, one group after the other, because a budget may allow only some of them now. */

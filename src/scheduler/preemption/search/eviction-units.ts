@@ -3,6 +3,7 @@ import type { Cluster } from '../../../cluster/cluster.ts';
 import type { Gang } from '../../../cluster/gang.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import type { EvictionUnit, PodProtection, PreemptionPolicy } from '../../../framework/preemption-policy.ts';
+import type { WaitingPlans } from '../waiting-plans.ts';
 import type { ProtectedUntil } from './protected-until.ts';
 import { BudgetUse } from './budget-use.ts';
 import type { EvictablePod } from './evictable-pod.ts';
@@ -15,6 +16,19 @@ export interface Preemptor {
   /** Its own group, whose members are never victims. */
   readonly groupKey: string | undefined;
 }
+
+export interface EvictionUnitsOptions {
+  readonly cluster: Cluster;
+  readonly preemptor: Preemptor;
+  readonly policy: PreemptionPolicy;
+  /** Returns whether the pod is about to be evicted for another entity. */
+  readonly makesWay: (pod: Pod) => boolean;
+  /** Plans that may be given up. Absent: none. */
+  readonly plans: Pick<WaitingPlans, 'podsPlannedWith'> | undefined;
+}
+
+/** Priority of a planned pod in a search. To give up a plan costs no running work, so it comes before any eviction. */
+const plannedPriority = -(2 ** 31);
 
 const none: readonly EvictablePod[] = [];
 const makesWay: PodProtection = { why: 'that make way for another entity' };
@@ -29,12 +43,15 @@ export class EvictionUnits {
   readonly #preemptor: Preemptor;
   readonly #policy: PreemptionPolicy;
   readonly #makesWay: (pod: Pod) => boolean;
+  readonly #plans: EvictionUnitsOptions['plans'];
   /** group key or pod uid -> unit; undefined: none of its pods may go */
   readonly #units = new Map<string, EvictionUnit | undefined>();
   /** uids of the gang members that may go */
   readonly #evictable = new Set<string>();
   /** Why pods of lower priority have to stay -> one of them. */
   readonly protectedPods = new Map<string, Pod>();
+  /** uid of a planned pod -> the same pod as it counts here */
+  readonly #planned = new Map<string, Pod>();
   /** node -> a pod there, of lower priority, that may go first without any other change */
   readonly #later = new Map<string, ProtectedUntil>();
   /** Pods of lower priority whose Bindings are not confirmed yet. */
@@ -44,12 +61,12 @@ export class EvictionUnits {
   /** Groups of which some members have to stay, so that others of lower priority have to stay as well. */
   readonly #held: Gang[] = [];
 
-  /** `makesWay`: returns whether the pod is about to be evicted for another entity. */
-  constructor(cluster: Cluster, preemptor: Preemptor, policy: PreemptionPolicy, makesWay: (pod: Pod) => boolean) {
+  constructor({ cluster, preemptor, policy, makesWay, plans }: EvictionUnitsOptions) {
     this.#cluster = cluster;
     this.#preemptor = preemptor;
     this.#policy = policy;
     this.#makesWay = makesWay;
+    this.#plans = plans;
   }
 
   /** Number of pods that may be evicted, in the units seen so far. */
@@ -99,11 +116,12 @@ export class EvictionUnits {
       const unit = this.#unitOf(pod);
       if (unit === undefined) continue;
       if (unit.gang === undefined) {
-        (found ??= []).push({ pod, unit, isSpare: true });
+        (found ??= []).push({ pod: this.#planned.get(pod.uid) ?? pod, unit, isSpare: true });
       } else if (this.#evictable.has(pod.uid)) {
+        const here = this.#planned.get(pod.uid) ?? pod;
         const pods = (ofGangs ??= new Map<EvictionUnit, Pod[]>()).get(unit);
-        if (pods === undefined) ofGangs.set(unit, [pod]);
-        else pods.push(pod);
+        if (pods === undefined) ofGangs.set(unit, [here]);
+        else pods.push(here);
       }
     }
     for (const [unit, pods] of ofGangs ?? []) {
@@ -119,11 +137,35 @@ export class EvictionUnits {
     const { podGroupKey } = pod;
     const gang = podGroupKey === undefined ? undefined : this.#cluster.gang(podGroupKey);
     const isMember = gang?.spec !== undefined && gang.stateOf(pod.uid) !== 'former';
-    const key = isMember ? podGroupKey! : pod.uid;
+    const planned = this.#cluster.isAssumed(pod.uid) ? this.#plans?.podsPlannedWith(pod.uid) : undefined;
+    const unitKey = isMember ? podGroupKey! : pod.uid;
+    const key = planned === undefined ? unitKey : `plan/${planned[0]!.uid}`;
     if (this.#units.has(key)) return this.#units.get(key);
-    const unit = isMember ? this.#unitOfGang(gang) : this.#unitOfPod(pod);
+    const ofPlan = planned && this.#unitOfPlan(planned, isMember ? gang : undefined);
+    const unit = ofPlan ?? (isMember ? this.#unitOfGang(gang) : this.#unitOfPod(pod));
     this.#units.set(key, unit);
     return unit;
+  }
+
+  /** A plan that waits for plugins is given up whole. Returns undefined if that is not possible, or would leave its group below its quorum. */
+  #unitOfPlan(pods: readonly Pod[], gang: Gang | undefined): EvictionUnit | undefined {
+    if (gang === undefined ? pods.length > 1 : gang.key === this.#preemptor.groupKey) return undefined;
+    const mayGo = pods.every(
+      (pod) =>
+        pod.priority < this.#preemptor.priority && !this.#makesWay(pod) && this.#policy.protects(pod) === undefined,
+    );
+    if (!mayGo) return undefined;
+    if (gang !== undefined) {
+      const left = gang.count('bound') + gang.count('stranded') + gang.count('planned') - pods.length;
+      if (left > 0 && gang.counted - pods.length < gang.spec!.minMember) return undefined;
+    }
+    const counted = pods.map((pod) => ({ ...pod, priority: plannedPriority }));
+    for (const pod of counted) {
+      this.#planned.set(pod.uid, pod);
+      this.#evictable.add(pod.uid);
+    }
+    const surplus = gang === undefined ? 1 : 0;
+    return { gang, pods: counted, priority: plannedPriority, surplus, mayGoWhole: true, isPlanned: true };
   }
 
   #unitOfPod(pod: Pod): EvictionUnit | undefined {

@@ -8,6 +8,7 @@ import type { PreemptionOutcome, PreemptionPolicy } from '../../../framework/pre
 import { feasibleNodes } from '../../placement/planning/feasible-nodes.ts';
 import type { Planner } from '../../placement/planning/planner.ts';
 import { EvictionUnits } from './eviction-units.ts';
+import type { EvictionUnitsOptions } from './eviction-units.ts';
 import { InexactSearch } from './inexact-search.ts';
 import type { ProtectedUntil } from './protected-until.ts';
 import { SearchWork, WorkLimitError } from './search-work.ts';
@@ -41,10 +42,13 @@ const podsPerCheck = 8;
 export class VictimSearch {
   readonly #cluster: Cluster;
   readonly #planner: Planner;
+  readonly #plans: EvictionUnitsOptions['plans'];
 
-  constructor(cluster: Cluster, planner: Planner) {
+  /** `plans`: plans that may be given up. */
+  constructor(cluster: Cluster, planner: Planner, plans?: EvictionUnitsOptions['plans']) {
     this.#cluster = cluster;
     this.#planner = planner;
+    this.#plans = plans;
   }
 
   /**
@@ -56,7 +60,9 @@ export class VictimSearch {
     const { members, gang } = demand;
     const priority = members.reduce((lowest, pod) => Math.min(lowest, pod.priority), Infinity);
     const makesWay = (pod: Pod): boolean => earlier?.makesWay(pod) === true;
-    const units = new EvictionUnits(this.#cluster, { priority, groupKey: gang?.key }, policy, makesWay);
+    const preemptor = { priority, groupKey: gang?.key };
+    const [cluster, plans] = [this.#cluster, this.#plans];
+    const units = new EvictionUnits({ cluster, preemptor, policy, makesWay, plans });
     const work = new SearchWork(budget);
     let found: FoundVictims;
     try {
@@ -176,9 +182,10 @@ function exceeding(
   { maxVictims = Infinity, maxVictimGroups = Infinity }: PreemptionPolicy,
   { victims }: ConfirmedVictims,
 ): PreemptionOutcome | undefined {
-  const groups = new Set(victims.flatMap(({ unit, isSpare }) => (isSpare ? [] : (unit.gang ?? [])))).size;
-  const isAllowed = victims.length <= maxVictims && groups <= maxVictimGroups;
-  return isAllowed ? undefined : { kind: 'tooMany', victims: victims.length, groups };
+  const evicted = victims.filter(({ unit }) => unit.isPlanned !== true);
+  const groups = new Set(evicted.flatMap(({ unit, isSpare }) => (isSpare ? [] : (unit.gang ?? [])))).size;
+  const isAllowed = evicted.length <= maxVictims && groups <= maxVictimGroups;
+  return isAllowed ? undefined : { kind: 'tooMany', victims: evicted.length, groups };
 }
 
 function answerOf(
@@ -188,8 +195,11 @@ function answerOf(
   const nominations = assignments.map(({ pod, nodeName }) => ({ pod, nodeName }));
   const gangs = [...new Set(victims.flatMap(({ unit }) => unit.gang ?? []))];
   const pods = victims.map(({ pod }) => pod);
+  const evicted = victims.flatMap(({ pod, unit }) => (unit.isPlanned === true ? [] : pod));
+  const recalled = pods.length - evicted.length;
+  const [members, terminating] = [nominations.length, going.length];
   return {
-    outcome: { kind: 'found', victims: pods, gangs, members: nominations.length, terminating: going.length },
+    outcome: { kind: 'found', victims: evicted, recalled, gangs, members, terminating },
     nominations,
     victims: [...pods, ...going],
     protectedUntil: [],
