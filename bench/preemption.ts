@@ -55,6 +55,12 @@ const cases: Readonly<Record<string, Case>> = {
     member: { cpu: 1 },
     victims: 1000,
   },
+  'gang of 20,000, 20,000 victims': {
+    running: (node) => ({ priority: node % 7 }),
+    size: 20_000,
+    member: { cpu: 1 },
+    victims: 20_000,
+  },
   'gang of 100, victims in gangs of 10': {
     running: (node) => ({ priority: node % 7 }),
     size: 100,

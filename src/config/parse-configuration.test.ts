@@ -193,6 +193,10 @@ describe('a warning', () => {
       '3:29: profiles[0].pluginConfig[0].name has no effect: DefaultPreemption is not enabled in this profile',
     ],
     [
+      'profiles: [{plugins: {multiPoint: {enabled: [{name: DefaultPreemption}]}}, pluginConfig: [{name: DefaultPreemption, args: {minCandidateNodesAbsolute: 60, minCandidateNodesPercentage: 10}}]}]',
+      '3:124: profiles[0].pluginConfig[0].args.minCandidateNodesAbsolute has no effect: Tutti considers every node',
+    ],
+    [
       'profiles: [{pluginConfig: [{name: Coschedulling, args: {anything: 1}}]}]',
       '3:29: profiles[0].pluginConfig[0].name has no effect: there is no plugin "Coschedulling"; did you mean Coscheduling?',
     ],

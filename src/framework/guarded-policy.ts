@@ -14,16 +14,21 @@ export function guardedPolicy(plugin: Plugin, policy: PreemptionPolicy, calls: P
   };
   return {
     protects: (pod) => guard(() => policy.protects(pod)),
-    skipped: (pods, groups) => {
+    skipped: (pods, groups, budgets) => {
       guard(() => {
-        policy.skipped(pods, groups);
+        policy.skipped(pods, groups, budgets);
       });
     },
     get hasBudgets() {
       return policy.hasBudgets;
     },
     allowances: (pod) => guard(() => policy.allowances(pod)),
+    ...(policy.budgetProtects !== undefined && {
+      budgetProtects: (budget) => guard(() => policy.budgetProtects!(budget)),
+    }),
     maxPlans: policy.maxPlans,
+    maxVictims: policy.maxVictims,
+    maxVictimGroups: policy.maxVictimGroups,
     describe: (outcome, of) => guard(() => policy.describe(outcome, of)),
   };
 }

@@ -8,6 +8,7 @@ import type { Diagnosis } from './diagnosis.ts';
 import type { PluginHandle } from './plugin-handle.ts';
 import type { Status } from './status.ts';
 import type { Nomination } from './dry-run.ts';
+import type { PreemptionLimits } from './preemption-limits.ts';
 import type { PreemptionPolicy } from './preemption-policy.ts';
 import type { ResourceDemand } from './resource-demand.ts';
 
@@ -150,6 +151,9 @@ export interface Plugin {
    * front, in their order, and returns their number. Must pass exactly the nodes that `filter` passes; `filter` supplies the reasons.
    */
   filterAll?(state: CycleState, pod: Pod, indexes: Int32Array, size: number): number;
+
+  /** For a plugin with PostFilter: how the scheduler carries out its preemptions. Absent fields have defaults. */
+  readonly preemptionLimits?: Partial<PreemptionLimits>;
 
   /**
    * Called when no plan was found for these pods, which must be placed together. Returns sets of nodes (`NodeView.index`), such as

@@ -3,7 +3,7 @@ import type { Plugin } from '../framework/plugin.ts';
 import { Status } from '../framework/status.ts';
 import { Scheduling } from '../testkit/scheduling.ts';
 import { AskedExtenders } from './testing/asked-extender.ts';
-import { withoutPreemption } from './testing/without-preemption.ts';
+import { withoutPreemption } from './testing/preemption-plugins.ts';
 
 const core = (...extra: readonly Plugin[]): Scheduling => new Scheduling({ plugins: withoutPreemption, extra });
 

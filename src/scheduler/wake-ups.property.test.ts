@@ -7,7 +7,7 @@ import type { QueuedEntity } from '../queue/queued-entity.ts';
 import { Queueing } from '../testkit/queueing.ts';
 import type { SchedulerCore } from './scheduler-core.ts';
 import { evictingLower, evictionsFor } from './testing/evicting-lower.ts';
-import { withoutPreemption } from './testing/without-preemption.ts';
+import { withoutPreemption } from './testing/preemption-plugins.ts';
 
 const nodeNames = ['a', 'b'];
 

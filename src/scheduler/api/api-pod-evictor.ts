@@ -51,7 +51,7 @@ export class ApiPodEvictor implements PodEvictor {
     }
   }
 
-  async release(pod: Pod, signal: AbortSignal): Promise<ReleaseOutcome> {
+  async release(pod: Pod, signal: AbortSignal, mayBeSent?: RequestTerms['mayBeSent']): Promise<ReleaseOutcome> {
     const { namespace, name, uid } = pod;
     const eviction = {
       apiVersion: 'policy/v1',
@@ -61,7 +61,11 @@ export class ApiPodEvictor implements PodEvictor {
     };
     const send = async (): Promise<ReleaseOutcome> => {
       try {
-        await this.#options.client.create(`${podPath(pod)}/eviction`, eviction, { lane: 'bind', signal });
+        await this.#options.client.create(`${podPath(pod)}/eviction`, eviction, {
+          lane: 'bind',
+          signal,
+          ...(mayBeSent && { mayBeSent }),
+        });
         return 'going';
       } catch (error) {
         // An immediate retry would meet the same budget.

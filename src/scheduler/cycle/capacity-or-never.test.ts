@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { NodeInfo } from '../../cluster/node-info.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { withoutPreemption } from '../testing/without-preemption.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 import { Planner } from '../placement/planning/planner.ts';
 

@@ -5,7 +5,7 @@ import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
 import { planAnnotations } from '../../api/pod.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { withoutPreemption } from '../testing/without-preemption.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 import { entityInFlight } from '../testing/entity.ts';
 import { CoreHarness } from '../../testkit/core-harness.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';

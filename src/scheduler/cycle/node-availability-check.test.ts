@@ -4,7 +4,7 @@ import { seededRandom } from '../../base/random.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { withoutPreemption } from '../testing/without-preemption.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 import type { NodeOptions } from '../../testkit/builders/node.ts';
 import type { CoreHarnessOptions } from '../../testkit/core-harness.ts';
 import { Queueing } from '../../testkit/queueing.ts';

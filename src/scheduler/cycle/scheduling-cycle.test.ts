@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isResolvable } from '../../framework/diagnosis.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { withoutPreemption } from '../testing/without-preemption.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 import type { BindingPlan } from '../binding/binding-plan.ts';
 import type { CycleResult } from './cycle-result.ts';
 import { entityInFlight } from '../testing/entity.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
-import { withoutPreemption } from '../testing/without-preemption.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 
 /** Makes labeled pods wait on Permit. */
 const waitingPermit: Plugin = {

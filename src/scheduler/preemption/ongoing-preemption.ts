@@ -3,6 +3,7 @@ import type { Pod } from '../../api/pod.ts';
 import { sameLabels } from '../../api/same-labels.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangSpec } from '../../cluster/gang.ts';
+import type { PreemptionLimits } from '../../framework/preemption-limits.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
@@ -32,27 +33,30 @@ export interface Moment {
   readonly now: number;
 }
 
-/** How long an entity waits beyond the grace period of a victim, and the longest wait in total. */
-const slackMs = 60_000;
-const maxWaitMs = 15 * 60_000;
-
 /**
  * Returns when an entity that waits since `since` (Clock.monotonic()) gives up, if those of these victims that are not terminating yet are deleted
  * now.
  */
-export function deadlineFor(victims: readonly Pod[], now: Moment, since: number = now.monotonic): Moment {
+export function deadlineFor(
+  victims: readonly Pod[],
+  { terminationSlackMs, maxWaitMs }: PreemptionLimits,
+  now: Moment,
+  since: number = now.monotonic,
+): Moment {
   let longestMs = victims.length === 0 ? 0 : -Infinity;
   for (const { template, deletionTimestamp } of victims) {
     const graceMs = template.terminationGracePeriodSeconds * 1_000;
     longestMs = Math.max(longestMs, deletionTimestamp === 0 ? graceMs : deletionTimestamp * 1_000 - now.now);
   }
-  const ms = Math.min(longestMs + slackMs, since + maxWaitMs - now.monotonic);
+  const ms = Math.min(longestMs + terminationSlackMs, since + maxWaitMs - now.monotonic);
   return { monotonic: now.monotonic + ms, now: now.now + ms };
 }
 
+const overdueMs = 60_000;
+
 /** Returns whether the pod should have terminated so long ago that no entity waits for it. `now`: milliseconds since the epoch. */
 export function isOverdue({ deletionTimestamp }: Pod, now: number): boolean {
-  return deletionTimestamp > 0 && now > deletionTimestamp * 1_000 + slackMs;
+  return deletionTimestamp > 0 && now > deletionTimestamp * 1_000 + overdueMs;
 }
 
 /** One preemption: what an entity has reserved, and for which pods it waits. */
@@ -68,7 +72,10 @@ export class OngoingPreemption {
   #inTheWay: Set<string> | undefined;
   /** The victims that this preemption evicts. */
   readonly units: readonly VictimUnit[];
+  /** uids of the victims that are planned but not bound yet */
+  readonly recalledUids: readonly string[];
   readonly message: string;
+  readonly limits: PreemptionLimits;
   readonly startedAt: number;
   /** When it is given up. Moves if a delete takes long. */
   deadline: Moment;
@@ -84,7 +91,15 @@ export class OngoingPreemption {
     cluster: Cluster,
     options: Pick<
       OngoingPreemption,
-      'schedulingEntity' | 'plan' | 'units' | 'message' | 'startedAt' | 'deadline' | 'isRecovered'
+      | 'schedulingEntity'
+      | 'plan'
+      | 'units'
+      | 'recalledUids'
+      | 'message'
+      | 'limits'
+      | 'startedAt'
+      | 'deadline'
+      | 'isRecovered'
     > & {
       readonly victims: readonly Pod[];
     },
@@ -98,7 +113,9 @@ export class OngoingPreemption {
     const inTheWay = options.victims.flatMap(({ uid, nodeName }) => (nodes.has(nodeName) ? [uid] : []));
     this.#inTheWay = inTheWay.length === 0 ? undefined : new Set(inTheWay);
     this.units = options.units;
+    this.recalledUids = options.recalledUids;
     this.message = options.message;
+    this.limits = options.limits;
     this.startedAt = options.startedAt;
     this.deadline = options.deadline;
     this.isRecovered = options.isRecovered;

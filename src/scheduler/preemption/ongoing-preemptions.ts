@@ -2,11 +2,16 @@ import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { DueTimes } from '../../base/due-times.ts';
 import { toError } from '../../base/to-error.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
 import { ForbiddenError, NotLeadingError } from '../../client/api-errors.ts';
 import { mustRespect } from '../../cluster/reservation.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
+import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
+import { workPerShortStep } from '../../framework/work-per-member.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
@@ -22,11 +27,13 @@ import type { Reservations } from './reservations.ts';
 import { isUsableFor } from './usable-node.ts';
 import type { VictimUnit } from './victim-unit.ts';
 import { VictimUnits } from './victim-units.ts';
+import type { WaitingPlans } from './waiting-plans.ts';
 
 export interface OngoingPreemptionsOptions {
   readonly intake: Intake;
   readonly reservations: Reservations;
-  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict'>;
+  readonly plans: WaitingPlans;
+  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict' | 'release'>;
   readonly events: EventSink;
   readonly metrics: Pick<PreemptionMetrics, 'ended'>;
   readonly logger: Logger;
@@ -119,18 +126,26 @@ export class OngoingPreemptions {
     return count;
   }
 
-  /** Reserves the capacity, and ends the preemptions that this displaces. Nothing is sent yet. */
-  start(schedulingEntity: SchedulingEntity, started: StartedPreemption): OngoingPreemption {
+  /** Reserves the capacity, and ends the preemptions that this displaces. Nothing is sent yet. Runs in steps. */
+  *start(
+    schedulingEntity: SchedulingEntity,
+    started: StartedPreemption,
+    budget: WorkBudget,
+  ): Yielding<OngoingPreemption> {
     const { nominations, victims, deadline } = started;
-    const { intake, reservations } = this.#options;
-    const { cluster, clock } = intake;
+    const { intake, reservations, plans } = this.#options;
+    const { cluster, clock, profiles } = intake;
     const { priority } = sortKeyOf(schedulingEntity, 0);
+    const limits = preemptionLimitsOf(profiles.of(schedulingEntity));
     const plan = new PlanReservations({ priority, nominations });
-    reservations.keepPlan(plan);
-    const toEvict = victims.filter(({ uid }) => cluster.pod(uid)?.deleting === false);
+    yield* reservations.keepPlan(plan, budget);
+    if (budget.lacks(victims.length * workPerShortStep)) yield;
+    const recalledUids = victims.flatMap(({ uid }) => (plans.isWaiting(uid) ? [uid] : []));
+    const toEvict = victims.filter(({ uid }) => cluster.pod(uid)?.deleting === false && !plans.isWaiting(uid));
     const { schedulerName } = plan.owner;
     const units = this.victims.unite(toEvict, {
       schedulerName,
+      keepsBudgets: limits.keepsBudgets,
       beneficiary: markedFor(schedulingEntity),
       observer: {
         evicted: (pod, unit) => this.#evicted(ongoing, pod, unit),
@@ -139,9 +154,10 @@ export class OngoingPreemptions {
         },
       },
     });
+    if (budget.lacks(victims.length * workPerShortStep)) yield;
     const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {
       ...started,
-      ...{ schedulingEntity, plan, units },
+      ...{ schedulingEntity, plan, units, recalledUids, limits },
       startedAt: clock.monotonic(),
     });
     this.#ongoing.set(ongoing.key, ongoing);
@@ -159,6 +175,7 @@ export class OngoingPreemptions {
   /** Sends the marks, and then the deletes. Without victims, the entity is tried again. */
   async carryOut(ongoing: OngoingPreemption): Promise<void> {
     this.#events.started(ongoing);
+    void this.#recall(ongoing);
     if (ongoing.units.length === 0) {
       if (ongoing.isAlone) this.#wakeForCapacity(ongoing);
       return;
@@ -172,19 +189,45 @@ export class OngoingPreemptions {
         return;
       }
       ongoing.state = { kind: 'evicting' };
-      for (const unit of ongoing.units) void unit.evict();
+      void this.#evict(ongoing);
     });
+  }
+
+  /** Gives up the plans of victims that are not bound yet. */
+  async #recall(ongoing: OngoingPreemption): Promise<void> {
+    const { intake, plans } = this.#options;
+    const { schedulingEntity, plan, recalledUids } = ongoing;
+    const why = `makes way for ${beneficiaryOf(schedulingEntity, plan.priority)} before it was bound`;
+    await Promise.all(
+      recalledUids.map(async (uid) => {
+        await plans.recall(uid, why);
+        intake.gate.run(() => {
+          if (intake.cluster.isAssumed(uid)) return;
+          for (const each of [...(this.#byVictim.get(uid) ?? [])]) this.#victimLeft(each, uid);
+        });
+      }),
+    );
+  }
+
+  /** Evicts all victims at once. Within disruption budgets, one group after the other, because a budget may allow only some of them now. */
+  async #evict(ongoing: OngoingPreemption): Promise<void> {
+    const { units, limits } = ongoing;
+    for (const unit of units) {
+      if (ongoing.state.kind === 'ended') return;
+      const evicted = unit.evict();
+      if (limits.keepsBudgets && unit.gangKey !== undefined) await evicted;
+    }
   }
 
   /** Ends the preemptions of lower priority whose plan no longer fits beside these pods. */
   displace(assignments: readonly Nomination[], ownKey: EntityKey, by: string): void {
     const { cluster } = this.#options.intake;
     const hit = new Set<OngoingPreemption>();
-    for (const { pod, nodeName } of assignments) {
+    for (const [nodeName, there] of Map.groupBy(assignments, (each) => each.nodeName)) {
       for (const reservation of cluster.reservationsOn(nodeName)) {
         const ongoing = this.#byMember.get(reservation.owner.uid);
         if (ongoing === undefined || ongoing.plan !== reservation.plan || ongoing.key === ownKey) continue;
-        if (!mustRespect(pod, reservation)) hit.add(ongoing);
+        if (there.some(({ pod }) => !mustRespect(pod, reservation))) hit.add(ongoing);
       }
     }
     for (const ongoing of hit) {
@@ -217,7 +260,7 @@ export class OngoingPreemptions {
     for (const uid of ongoing.waitingUids) if (!this.#isLeaving(uid)) this.#stays(uid);
     for (const { uid } of stuck) this.#stuck.add(uid);
     if (isFailure) {
-      const notBefore = this.history.failed(schedulingEntity, clock.monotonic(), note);
+      const notBefore = this.history.failed(schedulingEntity, ongoing.limits.backoff, clock.monotonic(), note);
       this.#pauses.set(key, notBefore, plan.owner);
     }
     const wasted = outcome === 'bound' ? 0 : ongoing.evictedCount;
@@ -228,6 +271,22 @@ export class OngoingPreemptions {
     reservations.endPlan(plan);
     // The owner no longer needs to wait for this capacity and may fit elsewhere.
     queue.wake(plan.owner, 'ReservationEnded');
+  }
+
+  /**
+   * The entity asks for a preemption. Returns false if it must have been unschedulable for longer before its first one. It is then tried
+   * again when the time is over. `mayHelp`: otherwise nothing needs to wait.
+   */
+  mayBegin(schedulingEntity: SchedulingEntity, delayMs: number, mayHelp: () => boolean): boolean {
+    if (delayMs === 0) return true;
+    const now = this.#options.intake.clock.monotonic();
+    const note = `it must be unschedulable for ${delayMs / 1000} s first`;
+    const { notBefore } =
+      this.history.of(schedulingEntity) ?? this.history.delayed(schedulingEntity, now + delayMs, note);
+    if (notBefore <= now || !mayHelp()) return true;
+    const [pod] = schedulingEntity.kind === 'pod' ? [schedulingEntity.pod] : schedulingEntity.gang.pending.values();
+    this.#pauses.set(entityKeyOf(schedulingEntity), notBefore, pod!);
+    return false;
   }
 
   stop(): void {
@@ -241,7 +300,7 @@ export class OngoingPreemptions {
     if (ongoing.state.kind === 'ended') return;
     const { clock } = this.#options.intake;
     const now = { monotonic: clock.monotonic(), now: clock.now() };
-    const deadline = deadlineFor([pod], now, ongoing.startedAt);
+    const deadline = deadlineFor([pod], ongoing.limits, now, ongoing.startedAt);
     if (deadline.monotonic <= ongoing.deadline.monotonic) return;
     ongoing.deadline = deadline;
     this.#deadlines.set(ongoing, deadline.monotonic, undefined);
@@ -323,8 +382,10 @@ export class OngoingPreemptions {
     const stuck = [...ongoing.waitingUids].map((uid) => cluster.pod(uid)!);
     const waitedMs = clock.monotonic() - ongoing.startedAt;
     const note = stuck.length > 0 ? gaveUpOn(stuck, waitedMs) : `gave up after ${Math.round(waitedMs / 1000)} s`;
+    // A budget may allow the eviction next time.
+    const avoided = ongoing.limits.keepsBudgets ? stuck.filter(({ deleting }) => deleting) : stuck;
     // Without pods to evict, nothing is in vain if it is tried again at once.
-    this.end(ongoing, { outcome: 'expired', note, isFailure: ongoing.units.length > 0, stuck });
+    this.end(ongoing, { outcome: 'expired', note, isFailure: ongoing.units.length > 0, stuck: avoided });
   }
 
   /** Returns the pods on the nodes of the plan that are being evicted for other entities. */

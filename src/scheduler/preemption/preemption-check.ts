@@ -1,4 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
+import type { WorkBudget } from '../../base/work-budget.ts';
+import type { Yielding } from '../../base/yielding.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
@@ -30,13 +32,14 @@ export class PreemptionCheck {
     this.#options = options;
   }
 
-  /** Returns why the preemption is invalid; undefined if the whole entity fits as PostFilter proposes. */
-  problemOf(
+  /** Returns why the preemption is invalid; undefined if the whole entity fits as PostFilter proposes. Runs in steps. */
+  *problemOf(
     profile: Profile,
     schedulingEntity: SchedulingEntity,
     { members, needed }: Demand,
     { nominations, victims }: Proposal,
-  ): string | undefined {
+    budget: WorkBudget,
+  ): Yielding<string | undefined> {
     const nominated = new Set(nominations.map(({ pod }) => pod.uid));
     if (nominated.size < needed) return `only ${nominated.size} of ${needed} required members are nominated`;
     const known = new Set(members.map(({ uid }) => uid));
@@ -45,7 +48,8 @@ export class PreemptionCheck {
     if (nominated.size < nominations.length) return 'a member is nominated twice';
     const problem = this.#problemWith(schedulingEntity, members, victims);
     if (problem !== undefined) return problem;
-    const rejection = this.#options.dryRuns.rejectionOf(profile, schedulingEntity, nominations, victims);
+    const { dryRuns } = this.#options;
+    const rejection = yield* dryRuns.rejectionSteps(profile, schedulingEntity, nominations, victims, budget);
     return rejection && `it would not fit on the nominated nodes even without the victims (${rejection.message})`;
   }
 

@@ -6,7 +6,7 @@ import type { CoreHarness } from '../../testkit/core-harness.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { preempting, capacityFor } from '../testing/preempting.ts';
-import { withoutPreemption } from '../testing/without-preemption.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 
 /** A PostFilter that evicts victims on node a, only for pod x. */
 function preemptingForX(harness: () => CoreHarness): Plugin {

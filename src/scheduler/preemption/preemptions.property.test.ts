@@ -5,7 +5,7 @@ import { cpuId } from '../../api/resource-names.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import type { Plugin, PostFilterResult } from '../../framework/plugin.ts';
 import { Queueing } from '../../testkit/queueing.ts';
-import { withoutPreemption } from '../testing/without-preemption.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 
 const scene = fc.record({
   nodes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),

@@ -6,7 +6,7 @@ import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/pl
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import type { PodEvictor } from '../ports.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
-import { withoutPreemption } from '../testing/without-preemption.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 
 const message = 'Preempts pods on two nodes.';
 /** Since the clock starts at midnight: the default grace period of 30 s and a minute. */

@@ -1,12 +1,17 @@
 import type { Pod } from '../../api/pod.ts';
-import type { WorkBudget } from '../../base/work-budget.ts';
+import { WorkBudget } from '../../base/work-budget.ts';
+import { finish } from '../../base/yielding.ts';
 import type { Yielding } from '../../base/yielding.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Nomination } from '../../framework/dry-run.ts';
+import { isRuledOut } from '../../framework/event-hints.ts';
+import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import { PluginFailure } from '../../framework/profile.ts';
 import type { PostFilterAnswer, Profile } from '../../framework/profile.ts';
+import { resourceDemandOf } from '../../framework/resource-demand.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
 import { Status } from '../../framework/status.ts';
+import { workPerShortStep } from '../../framework/work-per-member.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { EntityKey } from '../../queue/queued-entity.ts';
 import type { PreemptionMetrics } from '../metrics/preemption-metrics.ts';
@@ -19,6 +24,7 @@ import { OngoingPreemptions } from './ongoing-preemptions.ts';
 import type { OngoingPreemptionsOptions } from './ongoing-preemptions.ts';
 import { PreemptionCheck } from './preemption-check.ts';
 import { beneficiaryOf, nameOf, timeOf, waitingFor } from './preemption-texts.ts';
+import { ProtectionEnds } from './protection-ends.ts';
 import { nominationsOfEarlierProcess } from './recovered-nominations.ts';
 import type { VictimSearch } from './search/victim-search.ts';
 import type { VictimSearchRequest } from './search/victim-search-request.ts';
@@ -66,6 +72,8 @@ interface Proposed {
   readonly victims: readonly Pod[];
   /** Names of the plugins whose registered events may change the result. */
   readonly unschedulablePlugins: readonly string[];
+  /** True if the entity must wait before it may preempt. */
+  readonly isDelayed?: boolean;
 }
 
 /** A result that preempts nothing, for one entity. */
@@ -84,12 +92,14 @@ export class Preemptions {
   readonly #options: PreemptionsOptions;
   readonly #check: PreemptionCheck;
   readonly #ongoing: OngoingPreemptions;
+  readonly #protectionEnds: ProtectionEnds;
 
   constructor(options: PreemptionsOptions) {
     this.#options = options;
     const { cluster, dryRuns } = options.intake;
     const ongoing = new OngoingPreemptions(options);
     this.#ongoing = ongoing;
+    this.#protectionEnds = new ProtectionEnds(options.intake);
     this.#check = new PreemptionCheck({
       cluster,
       dryRuns,
@@ -117,8 +127,10 @@ export class Preemptions {
       cluster.ownNominations.add(pod.uid, nodeName);
     for (const { schedulingEntity, nominations, victims } of whole) {
       const message = 'A preemption continues.';
-      const deadline = deadlineFor([], this.#now);
-      this.#ongoing.start(schedulingEntity, { message, nominations, victims, deadline, isRecovered: true });
+      const limits = preemptionLimitsOf(intake.profiles.of(schedulingEntity));
+      const deadline = deadlineFor([], limits, this.#now);
+      const started = { message, nominations, victims, deadline, isRecovered: true };
+      finish(this.#ongoing.start(schedulingEntity, started, new WorkBudget()));
     }
     for (const { pod } of stale) cluster.endReservation(pod.uid);
     verdicts.nominationsEnded(stale.map(({ pod }) => pod));
@@ -136,19 +148,23 @@ export class Preemptions {
     if (profile.postFilters.length > 0) this.#options.metrics.postFilterCalled();
     const messages: string[] = [];
     const unschedulablePlugins = new Set<string>();
+    let isShared = true;
     for (const answer of profile.postFilter(schedulingEntity, diagnosis)) {
       const result = answer instanceof Status ? answer : yield* this.#resultOf(rejected, answer, budget);
       if (result instanceof Status) {
         this.#options.logger.error('PostFilter failed', { entity: nameOf(schedulingEntity), error: result.cause });
         return { ...nothing, message: `${result.message}.` };
       }
-      if (result.nominations.length > 0 || result.victims.length > 0) return this.#validated(rejected, result);
+      if (result.nominations.length > 0 || result.victims.length > 0) {
+        return yield* this.#validated(rejected, result, budget);
+      }
       if (result.message !== '') messages.push(result.message);
       for (const plugin of result.unschedulablePlugins) unschedulablePlugins.add(plugin);
+      isShared &&= result.isDelayed !== true;
     }
     if (messages.length === 0) return undefined;
     const message = messages.join(' ');
-    return { message, nominations: [], victims: [], isShared: true, unschedulablePlugins: [...unschedulablePlugins] };
+    return { message, nominations: [], victims: [], isShared, unschedulablePlugins: [...unschedulablePlugins] };
   }
 
   /** Returns what the plugin proposes, after a search for victims if it has returned a policy; a Status if its policy fails. */
@@ -162,9 +178,21 @@ export class Preemptions {
       const { message, nominations = [], victims = [], eventsMayHelp = false } = result;
       return { plugin, message, nominations, victims, unschedulablePlugins: eventsMayHelp ? [plugin] : [] };
     }
+    const mayHelp = (): boolean => {
+      const { rulesOut } = profile.postFilters.find(({ name }) => name === plugin)!;
+      return (
+        rulesOut === undefined ||
+        !isRuledOut({ name: plugin, rulesOut }, resourceDemandOf(demand.members, demand.needed))
+      );
+    };
+    if (!this.#ongoing.mayBegin(schedulingEntity, preemptionLimitsOf(profile).delayMs, mayHelp)) {
+      const message = this.#pauseOf(schedulingEntity)!;
+      return { plugin, message, nominations: [], victims: [], unschedulablePlugins: [], isDelayed: true };
+    }
     const request = { profile, demand, policy, nodeSubsetOf, earlier: this.#earlierOf(schedulingEntity) };
     try {
-      const { outcome, ...found } = yield* this.#options.victimSearch.steps(request, budget);
+      const { outcome, protectedUntil, ...found } = yield* this.#options.victimSearch.steps(request, budget);
+      this.#protectionEnds.note(protectedUntil);
       const message = policy.describe(outcome, schedulingEntity.kind);
       return { ...found, plugin, message, unschedulablePlugins: [plugin, ...found.unschedulablePlugins] };
     } catch (error) {
@@ -174,15 +202,17 @@ export class Preemptions {
   }
 
   /** Returns the preemption that is proposed, or why it is none. */
-  #validated(
+  *#validated(
     { profile, schedulingEntity, demand }: RejectedEntity,
     { plugin, message, nominations, victims: all, unschedulablePlugins }: Proposed,
-  ): Preemption {
+    budget: WorkBudget,
+  ): Yielding<Preemption> {
     // Deduplicate victims.
     const victims = [...new Map(all.map((pod) => [pod.uid, pod])).values()];
-    const problem = this.#check.problemOf(profile, schedulingEntity, demand, { nominations, victims });
+    const proposal = { nominations, victims };
+    const problem = yield* this.#check.problemOf(profile, schedulingEntity, demand, proposal, budget);
     if (problem === undefined) {
-      const until = deadlineFor(victims, this.#now);
+      const until = deadlineFor(victims, preemptionLimitsOf(profile), this.#now);
       const whole = `${message} ${waitingFor(victims.length, victims.length, until.now)}`;
       return { message: whole, proposal: message, nominations, victims, isShared: false, unschedulablePlugins };
     }
@@ -200,13 +230,20 @@ export class Preemptions {
     };
   }
 
-  carryOut(schedulingEntity: SchedulingEntity, preemption: Preemption): void {
+  /** Reserves the capacity, and begins to evict the victims. Runs in steps. */
+  *carryOut(schedulingEntity: SchedulingEntity, preemption: Preemption, budget: WorkBudget): Yielding<void> {
     const { message: whole, proposal: message = whole, nominations, victims } = preemption;
     if (nominations.length === 0) return;
     if (victims.length > 0) this.#options.metrics.preempted(victims.length);
-    const deadline = deadlineFor(victims, this.#now);
+    const limits = preemptionLimitsOf(this.#options.intake.profiles.of(schedulingEntity));
+    const deadline = deadlineFor(victims, limits, this.#now);
     const started = { message, nominations, victims, deadline, isRecovered: false };
-    void this.#ongoing.carryOut(this.#ongoing.start(schedulingEntity, started));
+    const ongoing = yield* this.#ongoing.start(schedulingEntity, started, budget);
+    const work = (victims.length + nominations.length) * workPerShortStep;
+    if (budget.lacks(work)) yield;
+    void this.#ongoing.carryOut(ongoing);
+    // The caller then reports the verdict of every member.
+    if (budget.lacks(work)) yield;
   }
 
   /** The entity was planned: all these members are assumed on their nodes. */
@@ -245,11 +282,12 @@ export class Preemptions {
 
   stop(): void {
     this.#ongoing.stop();
+    this.#protectionEnds.stop();
   }
 
   /** Returns what the verdict must say because of an earlier preemption, if no other may begin now. */
   #earlier(schedulingEntity: SchedulingEntity): Pick<Preemption, 'message' | 'isWaiting'> | undefined {
-    const { rejections, intake } = this.#options;
+    const { rejections } = this.#options;
     const key = entityKeyOf(schedulingEntity);
     const ongoing = this.#ongoing.of(key);
     if (ongoing !== undefined) {
@@ -270,10 +308,19 @@ export class Preemptions {
         this.#ongoing.end(ongoing, { outcome: 'abandoned', note, isFailure: !ongoing.isRecovered });
       }
     }
+    const hasFailed = (this.#ongoing.history.of(schedulingEntity)?.times ?? 0) > 0;
+    const message = hasFailed ? this.#pauseOf(schedulingEntity) : undefined;
+    return message === undefined ? undefined : { message };
+  }
+
+  /** Returns what the verdict must say if the entity may not preempt now, because of an earlier failure or a delay. */
+  #pauseOf(schedulingEntity: SchedulingEntity): string | undefined {
+    const { clock } = this.#options.intake;
     const failure = this.#ongoing.history.of(schedulingEntity);
-    const pauseMs = (failure?.notBefore ?? 0) - intake.clock.monotonic();
+    const pauseMs = (failure?.notBefore ?? 0) - clock.monotonic();
     if (failure === undefined || pauseMs <= 0) return undefined;
-    return { message: `preemption: ${failure.note}; next try not before ${timeOf(intake.clock.now() + pauseMs)}.` };
+    const next = failure.times === 0 ? 'not before' : 'next try not before';
+    return `preemption: ${failure.note}; ${next} ${timeOf(clock.now() + pauseMs)}.`;
   }
 
   get #now(): Moment {

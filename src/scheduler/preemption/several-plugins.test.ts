@@ -5,7 +5,7 @@ import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import type { PreemptionPolicy } from '../../framework/preemption-policy.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
-import { withoutPreemption } from '../testing/without-preemption.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 
 const defaultPreemption = defaultPlugins.find(({ name }) => name === 'DefaultPreemption')!;
 
@@ -52,7 +52,10 @@ describe('PostFilter of a plugin beside DefaultPreemption', () => {
   it('is called, and helps, if the policy of the one before finds no victims', async () => {
     const calls: string[] = [];
     const spy = plugin('Spy', () => void calls.push('Spy'));
-    const protecting = plugin('Protecting', () => ({ message: '', policy: { ...policy, protects: () => 'of mine' } }));
+    const protecting = plugin('Protecting', () => ({
+      message: '',
+      policy: { ...policy, protects: () => ({ why: 'of mine' }) },
+    }));
     const { core, verdict } = await attempt([protecting, spy, plugin('Own', proposes)]);
     expect([calls, core.harness.preempted.map((text) => text.split(' ')[0])]).toEqual([['Spy'], ['old']]);
     expect(verdict).toContain('Evicts old.');

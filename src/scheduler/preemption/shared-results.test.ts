@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Plugin, PostFilterResult } from '../../framework/plugin.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { evictingLower } from '../testing/evicting-lower.ts';
-import { withoutPreemption } from '../testing/without-preemption.ts';
+import { withoutPreemption } from '../testing/preemption-plugins.ts';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `g${i}`);
 

@@ -1,6 +1,7 @@
 import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { backoffDelay } from '../../base/backoff.ts';
+import type { BackoffPolicy } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { toError } from '../../base/to-error.ts';
 import { ApiError, ServerError, WithdrawnError } from '../../client/api-errors.ts';
@@ -19,7 +20,7 @@ export interface VictimObserver {
 
 export interface VictimUnitOptions {
   readonly cluster: Pick<Cluster, 'pod'>;
-  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict'>;
+  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict' | 'release'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Once aborted, nothing is sent any more. The next leader continues from the marks. */
@@ -31,6 +32,10 @@ export interface VictimUnitOptions {
   readonly schedulerName: string;
   /** For whom the pods make way: `a higher priority pod (default/x)`. */
   readonly beneficiary: string;
+  /** True: the pods are evicted through the Eviction API, within their disruption budgets. */
+  readonly keepsBudgets: boolean;
+  /** Returns whether the rest of another group goes first, once a disruption budget allows it. */
+  readonly mustWait: (unit: VictimUnit) => boolean;
   readonly observer: VictimObserver;
   /** A request has ended. */
   readonly changed: (unit: VictimUnit) => void;
@@ -57,6 +62,8 @@ interface Victim {
   marking: Promise<unknown>;
 }
 
+/** Pause before an eviction is sent again that a disruption budget did not allow. */
+const untilAllowed = { initialMs: 1_000, maxMs: 10_000 };
 /** Pause before a request is sent again after all its own retries have failed. */
 const again = { initialMs: 10_000, maxMs: 300_000 };
 /** How often a mark is taken back that cannot be. Kubernetes' disruption controller resets it as well. */
@@ -108,6 +115,11 @@ export class VictimUnit {
       ({ pod, state }) =>
         !this.#isPresent(pod.uid) || (isWithdrawn && (state === 'live' || state === 'gone' || state === 'unmarked')),
     );
+  }
+
+  /** True while the eviction of the group has begun and disruption budgets do not allow the rest. */
+  get isHeldUp(): boolean {
+    return this.#options.keepsBudgets && this.#hasBegun && this.pods.some(({ uid }) => this.#isLive(uid));
   }
 
   /** True if a member of the group is being deleted because of this unit. */
@@ -199,14 +211,16 @@ export class VictimUnit {
   }
 
   async #delete(victim: Victim, times: number): Promise<void> {
-    const { evictor, signal, logger, observer, changed } = this.#options;
+    const { signal, logger, observer, changed } = this.#options;
     try {
-      await evictor.evict(
-        victim.pod,
-        this.#terms(() => (victim.state = 'deleting')),
-      );
-      victim.state = 'evicted';
-      observer.evicted(victim.pod, this);
+      if (await this.#evict(victim)) {
+        victim.state = 'evicted';
+        observer.evicted(victim.pod, this);
+      } else {
+        if (victim.state === 'deleting') victim.state = 'marked';
+        if (this.isWithdrawn) await this.#undoAll();
+        else void this.#later(untilAllowed, times, () => this.#delete(victim, times + 1));
+      }
     } catch (error) {
       if (victim.state === 'deleting') victim.state = 'marked';
       if (signal.aborted) return;
@@ -219,10 +233,22 @@ export class VictimUnit {
         logger.warn('could not evict a pod', { pod: victim.pod.key, error });
         observer.failed(toError(error));
       }
-      void this.#later(times, () => this.#delete(victim, times + 1));
+      void this.#later(again, times, () => this.#delete(victim, times + 1));
     } finally {
       changed(this);
     }
+  }
+
+  /** Resolves to false if a disruption budget does not allow the eviction now. */
+  async #evict(victim: Victim): Promise<boolean> {
+    const { evictor, signal, keepsBudgets, mustWait } = this.#options;
+    const terms = this.#terms(() => (victim.state = 'deleting'));
+    if (!keepsBudgets) {
+      await evictor.evict(victim.pod, terms);
+      return true;
+    }
+    if (mustWait(this) && !this.#hasBegun) return false;
+    return (await evictor.release(victim.pod, signal, terms.mayBeSent)) === 'going';
   }
 
   /** Takes the mark back, unless the pod is gone or being deleted after all. */
@@ -242,16 +268,16 @@ export class VictimUnit {
       victim.state = times < maxUndos ? 'marked' : 'unmarked';
       if (signal.aborted) return;
       logger.warn('could not take back the mark of a preemption', { pod: pod.key, error });
-      void this.#later(times, () => this.#undo(victim, times + 1));
+      void this.#later(again, times, () => this.#undo(victim, times + 1));
     } finally {
       changed(this);
     }
   }
 
-  async #later(times: number, send: () => Promise<void>): Promise<void> {
+  async #later(pause: BackoffPolicy, times: number, send: () => Promise<void>): Promise<void> {
     const { clock, signal } = this.#options;
     try {
-      await wait(clock, backoffDelay(again, times), signal);
+      await wait(clock, backoffDelay(pause, times), signal);
     } catch {
       return;
     }

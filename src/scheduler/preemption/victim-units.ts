@@ -1,6 +1,7 @@
 import { isTerminal } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Gang, GangView } from '../../cluster/gang.ts';
+import { preemptionLimitsOf } from '../../framework/preemption-limits.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { PodEvictor } from '../ports.ts';
@@ -9,14 +10,14 @@ import type { VictimObserver, VictimUnitOptions } from './victim-unit.ts';
 
 export interface VictimUnitsOptions {
   readonly intake: Pick<Intake, 'cluster' | 'clock' | 'gate' | 'profiles' | 'router'>;
-  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict'>;
+  readonly evictor: Pick<PodEvictor, 'mark' | 'unmark' | 'evict' | 'release'>;
   readonly logger: Logger;
   /** Once aborted, nothing is sent any more. */
   readonly signal: AbortSignal;
 }
 
 /** For whom victims make way, and who hears of them. */
-export interface VictimTerms extends Pick<VictimUnitOptions, 'schedulerName' | 'beneficiary'> {
+export interface VictimTerms extends Pick<VictimUnitOptions, 'schedulerName' | 'beneficiary' | 'keepsBudgets'> {
   /** Called between attempts. */
   readonly observer: VictimObserver;
 }
@@ -140,6 +141,11 @@ export class VictimUnits {
         evicted: (pod, of) => gate.run(() => observer.evicted(pod, of)),
         failed: (error) => gate.run(() => observer.failed(error)),
       },
+      // Budgets are of one namespace.
+      mustWait: (of) =>
+        [...this.#torn.values()].some(
+          (other) => other !== of && other.isHeldUp && other.pods[0]!.namespace === of.pods[0]!.namespace,
+        ),
       changed: (of) => gate.run(() => this.#reconcile(of)),
       isWantedElsewhere: (uid, of) => (this.#unitOf.get(uid) ?? of) !== of,
     });
@@ -179,7 +185,8 @@ export class VictimUnits {
     }
     const terms = ({ preemptionMark }: Pod): VictimTerms => {
       const { schedulerName } = preemptionMark!;
-      return { schedulerName, beneficiary: 'a higher priority pod', observer: noObserver };
+      const { keepsBudgets } = preemptionLimitsOf(profiles.named(schedulerName)!);
+      return { schedulerName, keepsBudgets, beneficiary: 'a higher priority pod', observer: noObserver };
     };
     const stray = ours.filter(({ deleting, podGroupKey }) => !deleting && !broken.has(podGroupKey ?? ''));
     for (const pod of stray) void this.#unit([pod], undefined, terms(pod), 'marked').cancel();

@@ -3,15 +3,14 @@ import type { Verdict } from '../../api/verdict.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import type { SchedulingEntity } from '../../framework/scheduling-entity.ts';
-import { defaultPlugins } from '../../plugins/registry.ts';
 import type { NodeOptions } from '../../testkit/builders/node.ts';
 import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import type { PodEvictor, PodVerdict, RequestTerms } from '../ports.ts';
-import { withoutPreemption } from './without-preemption.ts';
+import { withoutPreemption, withPreemption } from './preemption-plugins.ts';
 
-export type Verb = 'mark' | 'unmark' | 'delete';
+export type Verb = 'mark' | 'unmark' | 'delete' | 'evict';
 
 /** Chooses the victims of an entity among all bound pods. Undefined: it preempts nothing. */
 export type ChooseVictims = (
@@ -34,7 +33,7 @@ const lowerPriority: ChooseVictims = (schedulingEntity, bound) => {
  */
 export class PreemptionStory {
   core: Scheduling;
-  /** Requests that the API has carried out: `mark old`, `delete old`, `unmark old`, in order. */
+  /** Requests that the API has carried out: `mark old`, `delete old`, `evict old`, `unmark old`, in order. */
   readonly sent: string[] = [];
   /** marked pod -> the message of its latest mark */
   readonly beneficiaries = new Map<string, string>();
@@ -46,19 +45,24 @@ export class PreemptionStory {
   fails: (verb: Verb, name: string) => Error | undefined = () => undefined;
   /** Whether the API has carried out the requests that `fails`: the response of an earlier try was lost. Default: it has not. */
   loses: (verb: Verb, name: string) => boolean = () => false;
+  /** Whether a disruption budget protects the pod from the Eviction API. Default: none does. */
+  protects: (name: string) => boolean = () => false;
   /** Called before the API carries out a request. If it returns false, the scheduler process has died: nothing happens any more. */
   lives: (verb: Verb | 'verdict', name: string) => boolean = () => true;
   /** Called with the Bindings of an attempt, before they are answered. Returns the names of the pods whose Bindings fail. Default: none does. */
   binding: (names: readonly string[]) => readonly string[] = () => [];
   readonly #choose: ChooseVictims | 'DefaultPreemption';
+  readonly #args: object | undefined;
   readonly #nodes = new Map<string, NodeOptions>();
   readonly #groups: PodGroupOptions[] = [];
   /** name -> pod as the API has it */
   readonly #pods = new Map<string, Pod>();
   #held: (() => void)[] = [];
 
-  constructor(choose: ChooseVictims | 'DefaultPreemption' = lowerPriority) {
+  /** `args`: the arguments of DefaultPreemption. */
+  constructor(choose: ChooseVictims | 'DefaultPreemption' = lowerPriority, args?: object) {
     this.#choose = choose;
+    this.#args = args;
     this.core = this.#newCore('running');
   }
 
@@ -185,7 +189,7 @@ export class PreemptionStory {
     const choose = this.#choose;
     const plugins: readonly { readonly name: string; readonly factory: PluginFactory }[] =
       choose === 'DefaultPreemption'
-        ? defaultPlugins
+        ? withPreemption(this.#args ?? {})
         : [...withoutPreemption, { name: 'Preempting', factory: (_args, handle) => this.#preempting(choose, handle) }];
     const verdicts = { write: (pod: Pod, verdict: PodVerdict) => this.#write(pod, verdict) };
     return new Scheduling({ plugins, ports: { evictor: this.#evictor(), verdicts } }, phase);
@@ -215,10 +219,15 @@ export class PreemptionStory {
       unmark: (pod, _message, terms) =>
         this.#request('unmark', pod, terms, { preemptionMark: undefined, disruptedBy: undefined }),
       evict: (pod, terms) => this.#request('delete', pod, terms, { deleting: true }),
+      release: async (pod, signal, mayBeSent = () => undefined) => {
+        const isProtected = this.protects(pod.name);
+        await this.#request('evict', pod, { signal, mayBeSent }, isProtected ? undefined : { deleting: true });
+        return isProtected ? 'protected' : 'going';
+      },
     };
   }
 
-  async #request(verb: Verb, { name, uid }: Pod, terms: RequestTerms, change: Partial<Pod>): Promise<void> {
+  async #request(verb: Verb, { name, uid }: Pod, terms: RequestTerms, change?: Partial<Pod>): Promise<void> {
     const { core } = this;
     if (this.holds(verb, name)) await new Promise<void>((resolve) => this.#held.push(resolve));
     else await Promise.resolve();
@@ -227,7 +236,7 @@ export class PreemptionStory {
     if (core !== this.core || !this.lives(verb, name)) await new Promise(() => undefined);
     const error = this.fails(verb, name);
     if (error !== undefined && !this.loses(verb, name)) throw error;
-    if (this.#pods.get(name)?.uid === uid) {
+    if (this.#pods.get(name)?.uid === uid && change !== undefined) {
       this.sent.push(`${verb} ${name}`);
       this.change(name, change);
     }

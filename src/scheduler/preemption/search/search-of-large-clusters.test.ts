@@ -1,19 +1,13 @@
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../../base/random.ts';
-import type { Plugin } from '../../../framework/plugin.ts';
-import type { PluginHandle } from '../../../framework/plugin-handle.ts';
-import { defaultPlugins } from '../../../plugins/registry.ts';
 import { Queueing } from '../../../testkit/queueing.ts';
+import { withPreemption } from '../../testing/preemption-plugins.ts';
 
 const high = 1000;
 
 /** A cluster of nodes with 4 CPUs, where a search makes `maxPlans` plans at most. */
 function cluster(names: readonly string[], maxPlans: number): Queueing {
-  const plugins = defaultPlugins.map(({ name, factory }) => {
-    const limited = (_: unknown, handle: PluginHandle): Plugin => factory({ maxPlans }, handle);
-    return { name, factory: name === 'DefaultPreemption' ? limited : factory };
-  });
-  const core = new Queueing({ plugins });
+  const core = new Queueing({ plugins: withPreemption({ maxPlans }) });
   for (const name of names) core.node({ name, cpu: 4 });
   return core;
 }
