@@ -179,11 +179,8 @@ export class Preemptions {
       return { plugin, message, nominations, victims, unschedulablePlugins: eventsMayHelp ? [plugin] : [] };
     }
     const mayHelp = (): boolean => {
-      const { rulesOut } = profile.postFilters.find(({ name }) => name === plugin)!;
-      return (
-        rulesOut === undefined ||
-        !isRuledOut({ name: plugin, rulesOut }, resourceDemandOf(demand.members, demand.needed))
-      );
+      const its = profile.postFilters.find(({ name }) => name === plugin)!;
+      return its.rulesOut === undefined || !isRuledOut(its, resourceDemandOf(demand.members, demand.needed));
     };
     if (!this.#ongoing.mayBegin(schedulingEntity, preemptionLimitsOf(profile).delayMs, mayHelp)) {
       const message = this.#pauseOf(schedulingEntity)!;
