@@ -3,7 +3,7 @@ import { seededRandom } from '../../src/base/random.ts';
 import { planRuns } from './plan-runs.ts';
 import { gangOfEachPod, podCount, workloadsOf } from './workload.ts';
 
-const workloads = workloadsOf({ quick: false, long: false, nodes: [1000, 5000] });
+const workloads = workloadsOf({ quick: false, long: false, preemption: false, nodes: [1000, 5000] });
 const contenders = ['a', 'b', 'c'];
 
 it('runs each contender on each workload once per round, with the contenders of a workload in sequence', () => {
@@ -32,7 +32,7 @@ it('gives each workload a unique id', () => {
 
 it.each([
   [2000, workloads],
-  [10_000, workloadsOf({ quick: false, long: true, nodes: [1000, 5000] })],
+  [10_000, workloadsOf({ quick: false, long: true, preemption: false, nodes: [1000, 5000] })],
 ])('has %i pods, rounded down to complete gangs, on any number of nodes', (pods, planned) => {
   for (const workload of planned.filter(({ nodes }) => nodes >= 1000)) {
     expect(podCount(workload)).toBeLessThanOrEqual(pods);

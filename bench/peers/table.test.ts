@@ -7,7 +7,7 @@ import type { BenchResults, RunFigures, RunResult } from './results.ts';
 import { figuresTable, ratioTable } from './table.ts';
 import { workloadsOf } from './workload.ts';
 
-const workload = workloadsOf({ quick: true, long: false, nodes: [] })[1]!;
+const workload = workloadsOf({ quick: true, long: false, preemption: false, nodes: [] })[1]!;
 
 function run(round: number, contender: ContenderName, figures: Partial<RunFigures>): RunResult {
   return {
@@ -39,7 +39,16 @@ function run(round: number, contender: ContenderName, figures: Partial<RunFigure
 function results(...runs: RunResult[]): BenchResults {
   const machine = { cpu: 'a processor', cores: 2, memoryGb: 8, kernel: '6', node: '24', go: '1.26' };
   const versions = { tutti: '0.1.0' };
-  const selection = { quick: true, long: false, seed: 1, rounds: 2, nodes: [1000], only: '', profile: false };
+  const selection = {
+    quick: true,
+    long: false,
+    preemption: false,
+    seed: 1,
+    rounds: 2,
+    nodes: [1000],
+    only: '',
+    profile: false,
+  };
   return { date: '2026-01-02', ...selection, machine, versions, workloads: [workload], runs };
 }
 
