@@ -40,6 +40,8 @@ export interface StartedPreemption {
   readonly message: string;
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
+  /** Pods that must leave too, and that other preemptions evict. */
+  readonly awaited: readonly Pod[];
   readonly deadline: Moment;
   /** True if an earlier process began it. */
   readonly isRecovered: boolean;
@@ -114,7 +116,7 @@ export class OngoingPreemptions {
 
   /** Reserves the capacity, and ends the preemptions that this displaces. Nothing is sent yet. */
   start(schedulingEntity: SchedulingEntity, started: StartedPreemption): OngoingPreemption {
-    const { nominations, victims, deadline } = started;
+    const { nominations, victims, awaited, deadline } = started;
     const { intake, reservations } = this.#options;
     const { cluster, clock } = intake;
     const { priority } = sortKeyOf(schedulingEntity, 0);
@@ -134,12 +136,12 @@ export class OngoingPreemptions {
     });
     const ongoing: OngoingPreemption = new OngoingPreemption(cluster, {
       ...started,
-      ...{ schedulingEntity, plan, units },
+      ...{ schedulingEntity, plan, units, victims: [...victims, ...awaited] },
       startedAt: clock.monotonic(),
     });
     this.#ongoing.set(ongoing.key, ongoing);
     for (const { pod } of nominations) this.#byMember.set(pod.uid, ongoing);
-    for (const { uid } of victims) {
+    for (const uid of ongoing.victimUids) {
       const waiting = this.#byVictim.get(uid);
       if (waiting === undefined) this.#byVictim.set(uid, new Set([ongoing]));
       else waiting.add(ongoing);
@@ -213,8 +215,19 @@ export class OngoingPreemptions {
     this.#events.ended(ongoing, outcome, note);
     verdicts.nominationsEnded(plan.nominations.map(({ pod }) => pod));
     reservations.endPlan(plan);
+    this.#endThoseWithout(units);
     // The owner no longer needs to wait for this capacity and may fit elsewhere.
     queue.wake(plan.owner, 'ReservationEnded');
+  }
+
+  /** Ends the preemptions that wait for victims of these units which stay after all. */
+  #endThoseWithout(units: readonly VictimUnit[]): void {
+    const { cluster } = this.#options.intake;
+    for (const { uid, key } of units.flatMap(({ pods }) => pods)) {
+      if (this.victims.has(uid) || cluster.pod(uid)?.deleting !== false) continue;
+      for (const other of [...(this.#byVictim.get(uid) ?? [])])
+        this.end(other, { outcome: 'abandoned', note: `pod ${key} is not evicted after all` });
+    }
   }
 
   stop(): void {
@@ -225,13 +238,14 @@ export class OngoingPreemptions {
   /** The grace period begins now, which may be long after the start if many pods are evicted. */
   #evicted(ongoing: OngoingPreemption, pod: Pod, unit: VictimUnit): void {
     this.#events.evicted(ongoing, pod, unit);
-    if (ongoing.state.kind === 'ended') return;
     const { clock } = this.#options.intake;
     const now = { monotonic: clock.monotonic(), now: clock.now() };
-    const deadline = deadlineFor([pod], now, ongoing.startedAt);
-    if (deadline.monotonic <= ongoing.deadline.monotonic) return;
-    ongoing.deadline = deadline;
-    this.#deadlines.set(ongoing, deadline.monotonic, undefined);
+    for (const waiting of this.#byVictim.get(pod.uid) ?? []) {
+      const deadline = deadlineFor([pod], now, waiting.startedAt);
+      if (deadline.monotonic <= waiting.deadline.monotonic) continue;
+      waiting.deadline = deadline;
+      this.#deadlines.set(waiting, deadline.monotonic, undefined);
+    }
   }
 
   #endForError(ongoing: OngoingPreemption, error: Error): void {

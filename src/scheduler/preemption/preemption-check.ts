@@ -20,6 +20,8 @@ export interface PreemptionCheckOptions {
 export interface Proposal {
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
+  /** Pods that are about to be evicted for other entities, and must have left too. */
+  readonly awaited: readonly Pod[];
 }
 
 /** Checks what PostFilter proposes: the whole entity must fit, and nothing else may be harmed than lower priorities. */
@@ -35,7 +37,7 @@ export class PreemptionCheck {
     profile: Profile,
     schedulingEntity: SchedulingEntity,
     { members, needed }: Demand,
-    { nominations, victims }: Proposal,
+    { nominations, victims, awaited }: Proposal,
   ): string | undefined {
     const nominated = new Set(nominations.map(({ pod }) => pod.uid));
     if (nominated.size < needed) return `only ${nominated.size} of ${needed} required members are nominated`;
@@ -45,7 +47,8 @@ export class PreemptionCheck {
     if (nominated.size < nominations.length) return 'a member is nominated twice';
     const problem = this.#problemWith(schedulingEntity, members, victims);
     if (problem !== undefined) return problem;
-    const rejection = this.#options.dryRuns.rejectionOf(profile, schedulingEntity, nominations, victims);
+    const without = [...victims, ...awaited];
+    const rejection = this.#options.dryRuns.rejectionOf(profile, schedulingEntity, nominations, without);
     return rejection && `it would not fit on the nominated nodes even without the victims (${rejection.message})`;
   }
 

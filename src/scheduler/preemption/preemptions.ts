@@ -20,7 +20,7 @@ import type { OngoingPreemptionsOptions } from './ongoing-preemptions.ts';
 import { PreemptionCheck } from './preemption-check.ts';
 import { beneficiaryOf, nameOf, timeOf, waitingFor } from './preemption-texts.ts';
 import { nominationsOfEarlierProcess } from './recovered-nominations.ts';
-import type { VictimSearch } from './search/victim-search.ts';
+import type { FoundVictims, VictimSearch } from './search/victim-search.ts';
 import type { VictimSearchRequest } from './search/victim-search-request.ts';
 
 export interface PreemptionsOptions extends OngoingPreemptionsOptions {
@@ -50,6 +50,8 @@ export interface Preemption {
   readonly nominations: readonly Nomination[];
   /** Pods that must leave. Those that terminate already are only awaited. */
   readonly victims: readonly Pod[];
+  /** Pods that must leave too, and are about to be evicted for others. */
+  readonly awaited: readonly Pod[];
   /** True while the entity waits for the victims of an earlier preemption, so that it will fit. */
   readonly isWaiting?: boolean;
   /** True if the plugin preempts nothing, which holds for the whole equivalence class. */
@@ -59,7 +61,7 @@ export interface Preemption {
 }
 
 /** A result that preempts nothing, for one entity. */
-const nothing = { nominations: [], victims: [], isShared: false } as const;
+const nothing = { nominations: [], victims: [], awaited: [], isShared: false } as const;
 
 /**
  * Carries out the preemption that PostFilter proposes, but only if the whole entity then fits. First all its capacity is reserved, then all
@@ -107,7 +109,14 @@ export class Preemptions {
     for (const { schedulingEntity, nominations, victims } of whole) {
       const message = 'A preemption continues.';
       const deadline = deadlineFor([], this.#now);
-      this.#ongoing.start(schedulingEntity, { message, nominations, victims, deadline, isRecovered: true });
+      this.#ongoing.start(schedulingEntity, {
+        message,
+        nominations,
+        victims,
+        awaited: [],
+        deadline,
+        isRecovered: true,
+      });
     }
     for (const { pod } of stale) cluster.endReservation(pod.uid);
     verdicts.nominationsEnded(stale.map(({ pod }) => pod));
@@ -142,15 +151,25 @@ export class Preemptions {
     const unschedulablePlugins = eventsMayHelp ? [answer.plugin, ...(searched?.unschedulablePlugins ?? [])] : [];
     // Deduplicate victims.
     const victims = [...new Map((result.victims ?? []).map((pod) => [pod.uid, pod])).values()];
+    const awaited = searched?.awaited ?? [];
     if (nominations.length === 0 && victims.length === 0) {
       const isShared = this.stuckFor(schedulingEntity).size === 0;
-      return { message, nominations, victims, isShared, unschedulablePlugins };
+      return { message, nominations, victims, awaited, isShared, unschedulablePlugins };
     }
-    const problem = this.#check.problemOf(profile, schedulingEntity, demand, { nominations, victims });
+    const problem = this.#check.problemOf(profile, schedulingEntity, demand, { nominations, victims, awaited });
     if (problem === undefined) {
-      const until = deadlineFor(victims, this.#now);
-      const whole = `${message} ${waitingFor(victims.length, victims.length, until.now)}`;
-      return { message: whole, proposal: message, nominations, victims, isShared: false, unschedulablePlugins };
+      const leaving = victims.length + awaited.length;
+      const until = deadlineFor([...victims, ...awaited], this.#now);
+      const whole = `${message} ${waitingFor(leaving, leaving, until.now)}`;
+      return {
+        message: whole,
+        proposal: message,
+        nominations,
+        victims,
+        awaited,
+        isShared: false,
+        unschedulablePlugins,
+      };
     }
     const entity = nameOf(schedulingEntity);
     this.#options.logger.warn('PostFilter plugin returned invalid victims or nominations', { entity, problem });
@@ -162,13 +181,10 @@ export class Preemptions {
     schedulingEntity: SchedulingEntity,
     request: VictimSearchRequest,
     budget: WorkBudget,
-  ): Yielding<{ readonly result: PostFilterResult; readonly unschedulablePlugins: ReadonlySet<string> }> {
-    const { outcome, nominations, victims, unschedulablePlugins } = yield* this.#options.victimSearch.steps(
-      request,
-      budget,
-    );
+  ): Yielding<Pick<FoundVictims, 'awaited' | 'unschedulablePlugins'> & { readonly result: PostFilterResult }> {
+    const { outcome, nominations, victims, ...rest } = yield* this.#options.victimSearch.steps(request, budget);
     const message = request.policy.describe(outcome, schedulingEntity.kind);
-    return { result: { message, nominations, victims, eventsMayHelp: true }, unschedulablePlugins };
+    return { result: { message, nominations, victims, eventsMayHelp: true }, ...rest };
   }
 
   #earlierOf(schedulingEntity: SchedulingEntity): VictimSearchRequest['earlier'] {
@@ -181,11 +197,11 @@ export class Preemptions {
   }
 
   carryOut(schedulingEntity: SchedulingEntity, preemption: Preemption): void {
-    const { message: whole, proposal: message = whole, nominations, victims } = preemption;
+    const { message: whole, proposal: message = whole, nominations, victims, awaited } = preemption;
     if (nominations.length === 0) return;
     if (victims.length > 0) this.#options.metrics.preempted(victims.length);
-    const deadline = deadlineFor(victims, this.#now);
-    const started = { message, nominations, victims, deadline, isRecovered: false };
+    const deadline = deadlineFor([...victims, ...awaited], this.#now);
+    const started = { message, nominations, victims, awaited, deadline, isRecovered: false };
     void this.#ongoing.carryOut(this.#ongoing.start(schedulingEntity, started));
   }
 

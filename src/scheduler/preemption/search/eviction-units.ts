@@ -19,7 +19,7 @@ const none: readonly EvictablePod[] = [];
 /**
  * The pods that may be evicted for an entity, in units. A group is evicted whole, or it keeps its quorum: so a group is a unit, of which some
  * pods may go without the others. If a member must stay, only the least important members beyond the quorum may go. Pods that are already
- * terminating belong to no unit.
+ * terminating, or about to be evicted for another entity, belong to no unit.
  */
 export class EvictionUnits {
   readonly #cluster: Cluster;
@@ -127,7 +127,8 @@ export class EvictionUnits {
       this.#inFlight.push(pod);
       return false;
     }
-    const why = this.#makesWay(pod) ? 'that make way for another entity' : this.#policy.protects(pod);
+    if (this.#makesWay(pod)) return false;
+    const why = this.#policy.protects(pod);
     if (why === undefined) return true;
     if (!this.protectedPods.has(why)) this.protectedPods.set(why, pod);
     return false;

@@ -62,7 +62,7 @@ export interface VictimEstimateOptions {
   readonly needed: number;
   readonly units: EvictionUnits;
   readonly policy: PreemptionPolicy;
-  /** Pods on nodes that are terminating, so that their capacity will be free in any case. */
+  /** Returns whether the pod goes in any case, so that its capacity will be free. */
   readonly isGoing: (pod: Pod) => boolean;
 }
 

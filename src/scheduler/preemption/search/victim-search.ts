@@ -22,6 +22,8 @@ export interface FoundVictims {
   /** A node for each member that the entity still needs; empty if nothing is to be preempted. */
   readonly nominations: readonly Nomination[];
   readonly victims: readonly Pod[];
+  /** Pods that must leave too, and are about to be evicted for others. */
+  readonly awaited: readonly Pod[];
   /** Names of the plugins that rejected members in the search's plans, although pods were gone. */
   readonly unschedulablePlugins: ReadonlySet<string>;
 }
@@ -71,7 +73,11 @@ export class VictimSearch {
     const { needed } = demand;
     const { budget } = work;
     const classes = yield* this.#classes(request, work);
-    const isGoing = (pod: Pod): boolean => this.#isGoing(pod) && earlier?.isStuck(pod) !== true;
+    const own = demand.gang?.key;
+    const makesWay = (pod: Pod): boolean =>
+      earlier?.makesWay(pod) === true && (own === undefined || pod.podGroupKey !== own);
+    const isGoing = (pod: Pod): boolean =>
+      (pod.deleting || makesWay(pod)) && this.#cluster.nodeOf(pod)?.isLost === false && earlier?.isStuck(pod) !== true;
     const estimated: VictimEstimateOptions = { classes, needed, units, policy, isGoing };
     const estimate = yield* VictimEstimate.of(estimated, budget);
     const cheapest = yield* estimate.cheapest(Infinity, budget);
@@ -143,7 +149,7 @@ export class VictimSearch {
     for (const { pods } of this.#cluster.nodes) {
       budget.spend(pods.size / podsPerCheck);
       if (budget.isDue) yield;
-      for (const pod of pods.values()) if (pod.deleting && isGoing(pod)) going.push(pod);
+      for (const pod of pods.values()) if (isGoing(pod)) going.push(pod);
     }
     return going;
   }
@@ -163,7 +169,7 @@ export class VictimSearch {
 }
 
 function none({ unschedulablePlugins }: SearchWork, outcome: PreemptionOutcome): FoundVictims {
-  return { outcome, nominations: [], victims: [], unschedulablePlugins };
+  return { outcome, nominations: [], victims: [], awaited: [], unschedulablePlugins };
 }
 
 function answerOf(
@@ -176,7 +182,8 @@ function answerOf(
   return {
     outcome: { kind: 'found', victims: pods, gangs, members: nominations.length, terminating: going.length },
     nominations,
-    victims: [...pods, ...going],
+    victims: [...pods, ...going.filter(({ deleting }) => deleting)],
+    awaited: going.filter(({ deleting }) => !deleting),
     unschedulablePlugins,
   };
 }
