@@ -107,6 +107,12 @@ export class OngoingPreemptions {
     return this.victims.has(uid) ? Infinity : undefined;
   }
 
+  /** Returns the uids of the pods that are being evicted for this priority or a higher one. */
+  promisedAtLeast(priority: number): ReadonlySet<string> {
+    const uids = [...this.#byVictim.keys(), ...this.victims.uids];
+    return new Set(uids.filter((uid) => (this.promisedTo(uid) ?? -Infinity) >= priority));
+  }
+
   /** Number of victims that are still there although their preemption has ended. */
   get stuckVictims(): number {
     let count = 0;

@@ -190,9 +190,10 @@ export class Preemptions {
   #earlierOf(schedulingEntity: SchedulingEntity): VictimSearchRequest['earlier'] {
     const stuck = this.stuckFor(schedulingEntity);
     const { priority } = sortKeyOf(schedulingEntity, 0);
+    const leaving = this.#ongoing.promisedAtLeast(priority);
     return {
       isStuck: ({ uid }) => stuck.has(uid),
-      makesWay: ({ uid }) => (this.promisedTo(uid) ?? -Infinity) >= priority,
+      makesWay: leaving.size === 0 ? () => false : ({ uid }) => leaving.has(uid),
     };
   }
 

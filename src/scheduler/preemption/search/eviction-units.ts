@@ -26,8 +26,11 @@ export class EvictionUnits {
   readonly #preemptor: Preemptor;
   readonly #policy: PreemptionPolicy;
   readonly #makesWay: (pod: Pod) => boolean;
-  /** group key or pod uid -> unit; undefined: none of its pods may go */
-  readonly #units = new Map<string, EvictionUnit | undefined>();
+  /** key of a group -> unit; undefined: none of its pods may go */
+  readonly #gangs = new Map<string, EvictionUnit | undefined>();
+  /** node name -> its pods that may be evicted */
+  readonly #onNode = new Map<string, readonly EvictablePod[]>();
+  #podsWithoutGroup = 0;
   /** uids of the gang members that may go */
   readonly #evictable = new Set<string>();
   /** Why pods of lower priority have to stay -> one of them. */
@@ -47,8 +50,8 @@ export class EvictionUnits {
 
   /** Number of pods that may be evicted, in the units seen so far. */
   get podCount(): number {
-    let count = 0;
-    for (const unit of this.#units.values()) count += unit?.pods.length ?? 0;
+    let count = this.#podsWithoutGroup;
+    for (const unit of this.#gangs.values()) count += unit?.pods.length ?? 0;
     return count;
   }
 
@@ -59,6 +62,14 @@ export class EvictionUnits {
 
   /** Returns the pods on the node that may be evicted, the most important first. */
   on(node: NodeInfo): readonly EvictablePod[] {
+    const known = this.#onNode.get(node.name);
+    if (known !== undefined) return known;
+    const pods = this.#findOn(node);
+    this.#onNode.set(node.name, pods);
+    return pods;
+  }
+
+  #findOn(node: NodeInfo): readonly EvictablePod[] {
     let found: EvictablePod[] | undefined;
     /** gang unit -> its pods on this node */
     let ofGangs: Map<EvictionUnit, Pod[]> | undefined;
@@ -87,15 +98,16 @@ export class EvictionUnits {
     const { podGroupKey } = pod;
     const gang = podGroupKey === undefined ? undefined : this.#cluster.gang(podGroupKey);
     const isMember = gang?.spec !== undefined && gang.stateOf(pod.uid) !== 'former';
-    const key = isMember ? podGroupKey! : pod.uid;
-    if (this.#units.has(key)) return this.#units.get(key);
-    const unit = isMember ? this.#unitOfGang(gang) : this.#unitOfPod(pod);
-    this.#units.set(key, unit);
+    if (!isMember) return this.#unitOfPod(pod);
+    if (this.#gangs.has(podGroupKey!)) return this.#gangs.get(podGroupKey!);
+    const unit = this.#unitOfGang(gang);
+    this.#gangs.set(podGroupKey!, unit);
     return unit;
   }
 
   #unitOfPod(pod: Pod): EvictionUnit | undefined {
     if (!this.#mayGo(pod)) return undefined;
+    this.#podsWithoutGroup++;
     return { gang: undefined, pods: [pod], priority: pod.priority, surplus: 1, mayGoWhole: true };
   }
 

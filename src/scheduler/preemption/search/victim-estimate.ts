@@ -62,8 +62,8 @@ export interface VictimEstimateOptions {
   readonly needed: number;
   readonly units: EvictionUnits;
   readonly policy: PreemptionPolicy;
-  /** Returns whether the pod goes in any case, so that its capacity will be free. */
-  readonly isGoing: (pod: Pod) => boolean;
+  /** Returns the pods on the node that go in any case, so that their capacity will be free. */
+  readonly goingOn: (node: NodeInfo) => readonly Pod[];
 }
 
 /**
@@ -149,8 +149,8 @@ export class VictimEstimate {
   }
 
   #candidate(node: NodeInfo, preemptor: Pod): Candidate {
-    const { units, isGoing } = this.#options;
-    const going = [...node.pods.values()].filter(isGoing);
+    const { units, goingOn } = this.#options;
+    const going = goingOn(node);
     // An owner that is assumed on the node already counts among its pods.
     const reserved = [...node.reservations.values()].filter(
       (reservation) => !node.pods.has(reservation.owner.uid) && mustRespect(preemptor, reservation),
@@ -291,7 +291,8 @@ export class VictimEstimate {
   #offer(candidate: Candidate, request: readonly number[], victims: Victims, used: BudgetUse): Offer | undefined {
     const { version } = candidate;
     if (fits(candidate.free, request)) return { candidate, version, out: [], surplus: noGangs, price: nothingGoes };
-    const left = candidate.pods.filter((each) => this.#mayGo(each, victims));
+    const mayAllGo = victims.isEmpty && this.#below === Infinity;
+    const left = mayAllGo ? candidate.pods : candidate.pods.filter((each) => this.#mayGo(each, victims));
     if (left.length === 0) return undefined;
     const available = [...candidate.free];
     for (const { pod } of left) this.#add(available, pod, 1);
@@ -303,6 +304,9 @@ export class VictimEstimate {
       this.#add(available, each.pod, 1);
       out.push(each);
     }
+    const areAlone = out.every(({ unit }) => unit.gang === undefined);
+    if (areAlone && !this.#options.policy.hasBudgets)
+      return { candidate, version, out, surplus: noGangs, price: priceOf(out.map(({ pod }) => pod)) };
     const gangs = out.flatMap(({ unit }) => (unit.gang === undefined ? [] : unit));
     const surplus = new Map(gangs.map((unit) => [unit, victims.surplus(unit)]));
     return { candidate, version, out, surplus, price: this.#priceOf(out, victims, used) };

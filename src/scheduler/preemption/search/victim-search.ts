@@ -78,7 +78,14 @@ export class VictimSearch {
       earlier?.makesWay(pod) === true && (own === undefined || pod.podGroupKey !== own);
     const isGoing = (pod: Pod): boolean =>
       (pod.deleting || makesWay(pod)) && this.#cluster.nodeOf(pod)?.isLost === false && earlier?.isStuck(pod) !== true;
-    const estimated: VictimEstimateOptions = { classes, needed, units, policy, isGoing };
+    const going = yield* this.#going(isGoing, budget);
+    const estimated: VictimEstimateOptions = {
+      classes,
+      needed,
+      units,
+      policy,
+      goingOn: ({ name }) => going.get(name) ?? [],
+    };
     const estimate = yield* VictimEstimate.of(estimated, budget);
     const cheapest = yield* estimate.cheapest(Infinity, budget);
     const isPlaced = cheapest.placed >= needed;
@@ -87,8 +94,7 @@ export class VictimSearch {
     const [cluster, planner] = [this.#cluster, this.#planner];
     let plans: VictimPlans | undefined;
     try {
-      const going = yield* this.#going(isGoing, budget);
-      plans = new VictimPlans({ cluster, planner, request, transaction, going, work });
+      plans = new VictimPlans({ cluster, planner, request, transaction, going: [...going.values()].flat(), work });
       const first = isPlaced ? yield* plans.confirm([...cheapest.victims], cheapest.nodes) : undefined;
       const found =
         first !== undefined && estimate.isBound
@@ -144,12 +150,15 @@ export class VictimSearch {
     return pod.deleting && this.#cluster.nodeOf(pod)?.isLost === false;
   }
 
-  *#going(isGoing: (pod: Pod) => boolean, budget: WorkBudget): Yielding<readonly Pod[]> {
-    const going: Pod[] = [];
-    for (const { pods } of this.#cluster.nodes) {
+  /** Returns node name -> its pods that go in any case. */
+  *#going(isGoing: (pod: Pod) => boolean, budget: WorkBudget): Yielding<ReadonlyMap<string, readonly Pod[]>> {
+    const going = new Map<string, Pod[]>();
+    for (const { name, pods } of this.#cluster.nodes) {
       budget.spend(pods.size / podsPerCheck);
       if (budget.isDue) yield;
-      for (const pod of pods.values()) if (isGoing(pod)) going.push(pod);
+      let found: Pod[] | undefined;
+      for (const pod of pods.values()) if (isGoing(pod)) (found ??= []).push(pod);
+      if (found !== undefined) going.set(name, found);
     }
     return going;
   }
